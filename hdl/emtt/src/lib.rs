@@ -1,0 +1,1 @@
+//! Memory regions and extended memory translation table.

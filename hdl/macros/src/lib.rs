@@ -1,0 +1,1 @@
+//! Attribute macro for hardware kernels.

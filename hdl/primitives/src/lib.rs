@@ -1,0 +1,1 @@
+//! Streams, FIFOs, RAMs, arbiters, CRC and other building blocks.

@@ -1,0 +1,1 @@
+//! Receive pipeline: frame to request.

@@ -1,0 +1,1 @@
+//! Rust-HDL tree to readable Verilog-2005.

@@ -1,0 +1,1 @@
+//! PCIe fabric model.

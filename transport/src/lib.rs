@@ -1,0 +1,1 @@
+//! Bit-exact software reference of the transport.

@@ -1,0 +1,1 @@
+//! Wire formats and table layouts: the one definition of every header, descriptor and entry.

@@ -1,0 +1,46 @@
+//! Acknowledgement requests: what the receive lane asks the transmit side to send.
+
+use super::frame::DropReason;
+use rust_hdl::prelude::*;
+
+/// Kind of acknowledgement.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum AckKind {
+    /// RC ACK: AETH with `syndrome` and `msn`.
+    Ack,
+    /// RC NAK: AETH with `syndrome` (0x60 PSN sequence error, 0x61 invalid request, 0x62 remote access error).
+    Nak,
+    /// MRC SACK: SETH with `cack_psn`, `bitmap_base`, `bitmap`.
+    Sack,
+    /// MRC NACK: NETH with reason `syndrome` (11 PSN outside window, 25 unexpected event).
+    Nack,
+}
+
+/// One acknowledgement request.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct AckRequest {
+    pub kind: AckKind,
+    /// Why a NAK, NACK or repeated acknowledgement is asked for.
+    pub reason: DropReason,
+    /// Local QP number: the transmit side looks up the peer there.
+    pub qp: Bits<10>,
+    /// PSN to put in BTH or SETH/NETH: RC ACK: last PSN received in order; RC NAK: the expected PSN; MRC: the packet's own PSN.
+    pub psn: Bits<24>,
+    /// AETH.MSN (RC).
+    pub msn: Bits<24>,
+    /// AETH syndrome, or NETH reason.
+    pub syndrome: Bits<8>,
+    /// MRC: highest PSN before the first gap (expected PSN - 1).
+    pub cack_psn: Bits<24>,
+    /// MRC: PSN of bit 0 of `bitmap`, a multiple of 64.
+    pub bitmap_base: Bits<24>,
+    /// MRC: bit i set = PSN `bitmap_base + i` received (bits below the expected PSN are set too).
+    pub bitmap: Bits<64>,
+    /// The packet arrived with congestion experienced (SETH.M = SKIP_ONCE).
+    pub ecn_ce: Bit,
+    /// Entropy value to reflect.
+    pub entropy: Bits<32>,
+    /// The packet carried a timestamp, and its value.
+    pub has_timestamp: Bit,
+    pub timestamp: Bits<16>,
+}

@@ -1,0 +1,96 @@
+//! What travels through the stages of the core pipeline.
+
+use super::frame::{DropReason, PacketHeaders};
+use super::tables::{QpContext, TableWrite};
+use rust_hdl::prelude::*;
+
+/// Kind of a core token. All kinds travel in order: that is what makes a fence a fence.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum TokenKind {
+    /// A frame: good (`headers.reason` is `None`) or bad (it still frees its buffer).
+    Packet,
+    /// A table write.
+    Table,
+    /// Deregistration fence: reported when every DMA of earlier tokens has left.
+    Fence,
+}
+
+/// Where a frame lies in the packet buffer. Beats are lane-width words; the buffer is a ring.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct BufferSpan {
+    pub start: Bits<12>,
+    pub beats: Bits<8>,
+}
+
+/// Token that enters the core: one per frame, table write or fence.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct CoreToken {
+    pub kind: TokenKind,
+    pub span: BufferSpan,
+    pub headers: PacketHeaders,
+    pub table: TableWrite,
+}
+
+/// Token after `qp_fetch`: the context of its QP, and the first reason against it so far.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct QpToken {
+    pub token: CoreToken,
+    pub qp: QpContext,
+    /// First reason so far: the parser's, else the QP checks'.
+    pub reason: DropReason,
+}
+
+/// RC classification made by `rc_track` (MRC tokens pass with `NotRc`).
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum RcClass {
+    NotRc,
+    /// PSN is the expected one.
+    Expected,
+    /// PSN is behind the expected one.
+    Duplicate,
+    /// PSN is ahead of the expected one: first packet since the gap opened, to be answered by a NAK.
+    Gap,
+    /// As `Gap`, NAK already requested.
+    GapAgain,
+}
+
+/// Token after `rc_track`: address, key and length are final whether they came from RETH or from the running state.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct AddressedToken {
+    pub token: CoreToken,
+    pub qp: QpContext,
+    pub reason: DropReason,
+    pub rc_class: RcClass,
+    /// RC: expected PSN after this packet, messages completed after this packet (AETH.MSN).
+    pub rc_epsn: Bits<24>,
+    pub rc_msn: Bits<24>,
+    pub va: Bits<64>,
+    pub rkey: Bits<32>,
+}
+
+/// Token after `emtt_lookup`: one or two physical pieces, and the access verdict.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct TranslatedToken {
+    pub token: CoreToken,
+    pub qp: QpContext,
+    /// Reason found before the region checks.
+    pub reason: DropReason,
+    /// Reason found by region and page checks; `None` for zero-length payload.
+    pub access_reason: DropReason,
+    pub rc_class: RcClass,
+    pub rc_epsn: Bits<24>,
+    pub rc_msn: Bits<24>,
+    pub pieces: Pieces,
+}
+
+/// Target of one packet: it lies in one page, or in two neighbours of the table.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Pieces {
+    /// Bytes that lie in the first page (all of them if the packet does not cross).
+    pub first_length: Bits<13>,
+    pub first_address: Bits<64>,
+    /// AT of the first piece's TLPs is translated (10).
+    pub first_translated: Bit,
+    pub second_address: Bits<64>,
+    pub second_translated: Bit,
+}

@@ -1,0 +1,34 @@
+//! Records between the core, the DMA write engine and the PCIe requester interface.
+
+use super::core::{BufferSpan, Pieces};
+use rust_hdl::prelude::*;
+
+/// What `verdict` tells the DMA write engine: one command per token that is a frame or a fence, in order.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct PlaceCommand {
+    /// Fence: report when everything before it has left; the other fields are ignored.
+    pub fence: Bit,
+    /// Place the payload; otherwise only free the buffer.
+    pub place: Bit,
+    pub span: BufferSpan,
+    /// Byte offset of the payload in the frame as buffered.
+    pub offset: Bits<8>,
+    /// Payload bytes, 0 to 4,096.
+    pub length: Bits<13>,
+    pub pieces: Pieces,
+}
+
+/// Header of one posted memory write TLP (PCIe Base, memory request header), beside a stream of its payload:
+/// byte 0 of the first beat is byte lane 0 of the first double word.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct WriteTlpHeader {
+    /// Address bits 63:2.
+    pub address_dw: Bits<62>,
+    /// Address type: 00 untranslated, 10 translated.
+    pub at: Bits<2>,
+    /// Length in double words, 1 to 1,024.
+    pub length_dw: Bits<11>,
+    pub first_be: Bits<4>,
+    /// Zero when `length_dw` is 1.
+    pub last_be: Bits<4>,
+}

@@ -1,0 +1,103 @@
+//! Acknowledge extended transport header (InfiniBand architecture volume 1, sections 9.3.5 and 9.7.5.2).
+
+use crate::code_enum::code_enum;
+use crate::header::{be24, fit, put24, split};
+use crate::{Header, WireError};
+
+code_enum! {
+    /// Why a request was refused (low five bits of a NAK syndrome).
+    pub enum NakCode {
+        PsnSequenceError = 0,
+        InvalidRequest = 1,
+        RemoteAccessError = 2,
+        RemoteOperationalError = 3,
+        InvalidRdRequest = 4,
+    }
+}
+
+/// AETH syndrome, 8 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Syndrome {
+    /// Type 000, positive acknowledgement; `credits` is the 5-bit credit code, [`Syndrome::UNLIMITED_CREDITS`] if
+    /// the responder does not limit the requester.
+    Ack { credits: u8 },
+    /// Type 001, receiver not ready; `timer` is the 5-bit delay code.
+    RnrNak { timer: u8 },
+    /// Type 011, refused.
+    Nak(NakCode),
+    /// Anything else, kept as it came.
+    Reserved(u8),
+}
+
+impl Syndrome {
+    /// Credit code for "no end-to-end flow control".
+    pub const UNLIMITED_CREDITS: u8 = 0x1f;
+
+    /// From the wire.
+    pub const fn from_byte(byte: u8) -> Self {
+        let value = byte & 0x1f;
+        match byte >> 5 {
+            0b000 => Self::Ack { credits: value },
+            0b001 => Self::RnrNak { timer: value },
+            0b011 => match NakCode::from_code(value) {
+                Some(code) => Self::Nak(code),
+                None => Self::Reserved(byte),
+            },
+            _ => Self::Reserved(byte),
+        }
+    }
+
+    /// To the wire.
+    ///
+    /// # Panics
+    /// If a credit or timer code exceeds 5 bits.
+    pub fn to_byte(self) -> u8 {
+        match self {
+            Self::Ack { credits } => fit("AETH.credits", credits, 5),
+            Self::RnrNak { timer } => 0b001 << 5 | fit("AETH.timer", timer, 5),
+            Self::Nak(code) => 0b011 << 5 | code.code(),
+            Self::Reserved(byte) => byte,
+        }
+    }
+}
+
+/// AETH, 4 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aeth {
+    pub syndrome: Syndrome,
+    /// Message sequence number, 24 bits: messages the responder has completed.
+    pub msn: u32,
+}
+
+impl Default for Aeth {
+    /// Positive acknowledgement, unlimited credits.
+    fn default() -> Self {
+        Self {
+            syndrome: Syndrome::Ack {
+                credits: Syndrome::UNLIMITED_CREDITS,
+            },
+            msn: 0,
+        }
+    }
+}
+
+impl Header for Aeth {
+    const LEN: usize = 4;
+    const NAME: &'static str = "AETH";
+
+    fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
+        let (b, rest) = split::<{ Self::LEN }>(Self::NAME, bytes)?;
+        Ok((
+            Self {
+                syndrome: Syndrome::from_byte(b[0]),
+                msn: be24(b, 1),
+            },
+            rest,
+        ))
+    }
+
+    fn emit(&self, out: &mut Vec<u8>) {
+        out.push(self.syndrome.to_byte());
+        put24(out, "AETH.msn", self.msn);
+    }
+}

@@ -1,0 +1,23 @@
+//! Headers of OCP Multipath Reliable Connection (MRC) 1.0.
+//!
+//! The specification itself was not at hand: layouts follow `reference/mrc.md`, which checked them against two public
+//! implementations. ERTH (16 bytes) and EETH (36 bytes) of the endpoint request and response have no known layout and
+//! are not here.
+
+mod cc_state;
+mod congestion;
+mod entropy;
+mod meth;
+mod neth;
+mod peth;
+mod seth;
+mod tseth;
+
+pub use cc_state::CcState;
+pub use congestion::CongestionTag;
+pub use entropy::Entropy;
+pub use meth::Meth;
+pub use neth::{NackReason, Neth};
+pub use peth::Peth;
+pub use seth::{PathHint, Seth};
+pub use tseth::Tseth;

@@ -1,0 +1,1 @@
+//! PCI Express: TLP headers and the descriptors of AMD's integrated blocks.

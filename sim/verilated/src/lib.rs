@@ -1,1 +1,52 @@
-//! Builds and drives Verilated models.
+//! Builds and drives Verilated models from Rust.
+//!
+//! A [`ModelSpec`] is Verilog text plus the ports of its top module. [`ModelSpec::build`] runs Verilator and g++ once per distinct
+//! source, options and tool versions (the result is cached on disk, see [`ModelSpec::build`]) and returns a [`Library`], from which any
+//! number of independent [`Model`] instances are made. Ports are read and written in place, through pointers into the model, so a
+//! 1024-bit port costs a 128-byte copy and no call.
+//!
+//! ```no_run
+//! use sim_verilated::{Dir, ModelSpec, Port};
+//!
+//! let verilog = "module counter(input clk, input enable, output reg [7:0] count);
+//!                  always @(posedge clk) if (enable) count <= count + 1;
+//!                endmodule";
+//! let ports = vec![Port::input("clk", 1), Port::input("enable", 1), Port::output("count", 8)];
+//! let mut model = ModelSpec::new("counter", verilog, ports).build()?.instantiate();
+//! let (clk, enable, count) = (model.port("clk")?, model.port("enable")?, model.port("count")?);
+//! model.set_u64(enable, 1);
+//! model.clock(clk);
+//! assert_eq!(model.get_u64(count), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Time
+//! One [`Model::clock`] is one full cycle: clock low with the inputs set before the call, then the rising edge. It returns with the clock
+//! high and every output settled for the state after the edge. In a wave file, inputs therefore change on the falling edge before the
+//! rising edge that samples them.
+//!
+//! # Determinism
+//! Registers without an initial value start at zero, and nothing in a run depends on the machine, the time or other instances.
+//!
+//! # Failures inside the model
+//! `$stop`, `$fatal`, `$finish`, a failed assertion (with [`ModelSpec::with_assertions`]) and a combinational loop that does not settle
+//! panic in [`Model::eval`] or [`Model::clock`] with the Verilog location: a check in the hardware must not pass unseen.
+
+mod cache;
+mod compile;
+mod error;
+mod library;
+mod model;
+mod port;
+mod port_declarations;
+mod slot;
+mod spec;
+mod toolchain;
+
+pub use error::{BuildError, ModelError};
+pub use library::Library;
+pub use model::{Model, PortId, DEFAULT_CLOCK_PERIOD_PS};
+pub use port::{Dir, Port};
+pub use slot::Words;
+pub use spec::ModelSpec;
+pub use toolchain::Toolchain;

@@ -1,0 +1,111 @@
+//! What can go wrong when a model is built or used.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why [`ModelSpec::build`](crate::ModelSpec::build) gave no library.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// A program the build needs is not there.
+    #[error("`{tool}` was not found ({looked}): run `./stellar setup`, or set VERILATOR to a Verilator program")]
+    MissingTool {
+        /// The program, for example `verilator`.
+        tool: String,
+        /// Where it was looked for.
+        looked: String,
+    },
+    /// Verilator, make or g++ ran and failed.
+    #[error("{tool} failed on `{top}`; full log: {log}\n{excerpt}", log = log.display())]
+    ToolFailed {
+        /// The program that failed.
+        tool: String,
+        /// Top module being built.
+        top: String,
+        /// The first error lines of its output.
+        excerpt: String,
+        /// File with everything the tools printed.
+        log: PathBuf,
+    },
+    /// The ports given do not match the Verilog.
+    #[error(
+        "port `{port}` of `{top}`: {problem}; make the port list match the module declaration"
+    )]
+    PortMismatch {
+        /// Top module.
+        top: String,
+        /// Port named in the specification.
+        port: String,
+        /// What differs.
+        problem: String,
+    },
+    /// A name that is no plain Verilog identifier, or a width of zero, or a repeated port.
+    #[error("`{name}` in the specification of a model: {problem}")]
+    InvalidSpec {
+        /// The offending name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A file of the model cache could not be used.
+    #[error("model cache: cannot {action} {path}: {source}; set STELLAR_MODEL_CACHE to a writable directory", path = path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// make cannot work in a directory whose name has spaces.
+    #[error("model cache {path} has white space in its path, which make does not allow: set STELLAR_MODEL_CACHE to another directory", path = path.display())]
+    SpaceInCachePath {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The built library could not be loaded.
+    #[error("cannot load the model library {path}: {source}; delete its directory to build it again", path = path.display())]
+    Load {
+        /// The shared library.
+        path: PathBuf,
+        /// The loader's reason.
+        source: libloading::Error,
+    },
+}
+
+/// Why a call on a [`Model`](crate::Model) failed.
+#[derive(Debug, Error)]
+pub enum ModelError {
+    /// No port of that name.
+    #[error("model `{top}` has no port `{port}`; it has: {known}")]
+    UnknownPort {
+        /// Top module.
+        top: String,
+        /// Name asked for.
+        port: String,
+        /// Names of all its ports.
+        known: String,
+    },
+    /// Waves asked of a model that was built without them.
+    #[error("model `{top}` was built without waves: build it from `ModelSpec::with_trace()`")]
+    TraceNotBuilt {
+        /// Top module.
+        top: String,
+    },
+    /// Coverage asked of a model that was built without it.
+    #[error(
+        "model `{top}` was built without coverage: build it from `ModelSpec::with_coverage()`"
+    )]
+    CoverageNotBuilt {
+        /// Top module.
+        top: String,
+    },
+    /// The file for waves or coverage could not be written.
+    #[error("cannot write {path}: {reason}", path = path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+}

@@ -1,0 +1,107 @@
+//! A loaded model library.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::BuildError;
+use crate::model::Model;
+use crate::port::Port;
+use crate::spec::ModelSpec;
+
+/// A built model, from which instances are made. Clones share the loaded code.
+#[derive(Clone)]
+pub struct Library {
+    loaded: Arc<Loaded>,
+}
+
+impl Library {
+    /// Makes an instance: all inputs zero, outputs settled, time zero. Instances share nothing that changes.
+    pub fn instantiate(&self) -> Model {
+        Model::new(Arc::clone(&self.loaded))
+    }
+
+    /// The ports of the model.
+    pub fn ports(&self) -> &[Port] {
+        &self.loaded.ports
+    }
+
+    pub(crate) fn load(spec: &ModelSpec, path: &Path) -> Result<Self, BuildError> {
+        let failed = |source| BuildError::Load {
+            path: path.to_path_buf(),
+            source,
+        };
+        // SAFETY: the file was built by this crate from its own shim; loading runs only the static constructors of Verilator's run time.
+        let code = unsafe { libloading::Library::new(path) }.map_err(failed)?;
+        // SAFETY: the names and signatures are those of shim.cpp, whose text is part of the hash the library was found by.
+        let interface = unsafe { Interface::resolve(spec, &code) }.map_err(failed)?;
+        Ok(Self {
+            loaded: Arc::new(Loaded {
+                interface,
+                top: spec.top.clone(),
+                ports: spec.ports.clone(),
+                _code: code,
+            }),
+        })
+    }
+}
+
+/// The library in memory and what is known about it.
+pub(crate) struct Loaded {
+    pub interface: Interface,
+    pub top: String,
+    pub ports: Vec<Port>,
+    /// Unloaded when the last instance is gone; `interface` points into it.
+    _code: libloading::Library,
+}
+
+/// The functions of shim.cpp.
+pub(crate) struct Interface {
+    pub new: unsafe extern "C" fn() -> *mut c_void,
+    pub delete: unsafe extern "C" fn(*mut c_void),
+    pub ports: unsafe extern "C" fn(*mut c_void, *mut *mut c_void),
+    pub eval: unsafe extern "C" fn(*mut c_void, u64) -> c_int,
+    pub message: unsafe extern "C" fn(*mut c_void) -> *const c_char,
+    pub trace: Option<TraceInterface>,
+    pub coverage_write: Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int>,
+}
+
+/// The functions of shim.cpp that a model built with waves has.
+pub(crate) struct TraceInterface {
+    pub open: unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
+    pub dump: unsafe extern "C" fn(*mut c_void, u64),
+    pub close: unsafe extern "C" fn(*mut c_void),
+}
+
+impl Interface {
+    /// # Safety
+    /// `code` must be a library built from shim.cpp with the options of `spec`.
+    unsafe fn resolve(
+        spec: &ModelSpec,
+        code: &libloading::Library,
+    ) -> Result<Self, libloading::Error> {
+        let trace = if spec.trace {
+            Some(TraceInterface {
+                open: *code.get(b"stellar_trace_open\0")?,
+                dump: *code.get(b"stellar_trace_dump\0")?,
+                close: *code.get(b"stellar_trace_close\0")?,
+            })
+        } else {
+            None
+        };
+        let coverage_write = if spec.coverage {
+            Some(*code.get(b"stellar_coverage_write\0")?)
+        } else {
+            None
+        };
+        Ok(Self {
+            new: *code.get(b"stellar_new\0")?,
+            delete: *code.get(b"stellar_delete\0")?,
+            ports: *code.get(b"stellar_ports\0")?,
+            eval: *code.get(b"stellar_eval\0")?,
+            message: *code.get(b"stellar_message\0")?,
+            trace,
+            coverage_write,
+        })
+    }
+}

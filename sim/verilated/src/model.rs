@@ -1,0 +1,312 @@
+//! A running instance of a model.
+
+use std::ffi::{c_void, CStr, CString};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use crate::error::ModelError;
+use crate::library::Loaded;
+use crate::port::Dir;
+use crate::slot::{Slot, Words};
+
+/// Clock period of a new instance in picoseconds: 250 MHz, the clock of the hardware.
+pub const DEFAULT_CLOCK_PERIOD_PS: u64 = 4_000;
+
+/// A port of a model, from [`Model::port`]. Valid for every instance of the same library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PortId(usize);
+
+/// One instance of a model. It may move between threads; instances are independent of each other.
+pub struct Model {
+    handle: NonNull<c_void>,
+    ports: Vec<Slot>,
+    time_ps: u64,
+    period_ps: u64,
+    cycles: u64,
+    tracing: bool,
+    library: Arc<Loaded>,
+}
+
+// SAFETY: an instance has its own VerilatedContext and is touched only through this object; Verilator's shared run-time state is guarded by
+// its own locks or is per thread and not kept between calls.
+unsafe impl Send for Model {}
+
+impl Model {
+    pub(crate) fn new(library: Arc<Loaded>) -> Self {
+        // SAFETY: no arguments; a null result is handled.
+        let handle = NonNull::new(unsafe { (library.interface.new)() })
+            .unwrap_or_else(|| panic!("model `{}` could not be constructed", library.top));
+        let mut addresses = vec![ptr::null_mut(); library.ports.len()];
+        // SAFETY: the shim writes one address per port of the specification it was built from.
+        unsafe { (library.interface.ports)(handle.as_ptr(), addresses.as_mut_ptr()) };
+        let ports = library
+            .ports
+            .iter()
+            .zip(addresses)
+            .map(|(port, address)| Slot {
+                address: NonNull::new(address).expect("the address of a member is not null"),
+                width: port.width,
+                writable: port.dir == Dir::In,
+            })
+            .collect();
+        let mut model = Self {
+            handle,
+            ports,
+            time_ps: 0,
+            period_ps: DEFAULT_CLOCK_PERIOD_PS,
+            cycles: 0,
+            tracing: false,
+            library,
+        };
+        // Runs initial blocks and lets Verilator see the clock low, without which it would miss the first edge.
+        model.eval();
+        model
+    }
+
+    /// The port called `name`.
+    ///
+    /// # Errors
+    /// [`ModelError::UnknownPort`].
+    pub fn port(&self, name: &str) -> Result<PortId, ModelError> {
+        let ports = &self.library.ports;
+        let found = ports.iter().position(|port| port.name == name);
+        found.map(PortId).ok_or_else(|| ModelError::UnknownPort {
+            top: self.library.top.clone(),
+            port: name.to_owned(),
+            known: ports
+                .iter()
+                .map(|port| port.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
+    }
+
+    /// Width of a port in bits.
+    pub fn width(&self, port: PortId) -> usize {
+        self.ports[port.0].width
+    }
+
+    /// Sets an input from 32-bit words, lowest first. Missing words count as zero; bits beyond the port's width are dropped.
+    ///
+    /// # Panics
+    /// If the port is an output.
+    pub fn set(&mut self, port: PortId, words: &[u32]) {
+        let slot = self.input(port);
+        if slot.width <= 64 {
+            let word = |index| words.get(index).copied().map_or(0, u64::from);
+            return slot.set_narrow(word(0) | word(1) << 32);
+        }
+        slot.set_wide(words);
+    }
+
+    /// Sets an input from an integer: zero-extended, or its bits beyond the port's width dropped.
+    ///
+    /// # Panics
+    /// If the port is an output.
+    pub fn set_u64(&mut self, port: PortId, value: u64) {
+        let slot = self.input(port);
+        if slot.width <= 64 {
+            slot.set_narrow(value);
+        } else {
+            self.set(port, &[value as u32, (value >> 32) as u32]);
+        }
+    }
+
+    /// The value of a port, or its low 64 bits.
+    pub fn get_u64(&self, port: PortId) -> u64 {
+        let slot = &self.ports[port.0];
+        if slot.width <= 64 {
+            slot.narrow()
+        } else {
+            let words = slot.wide();
+            u64::from(words[0]) | u64::from(words[1]) << 32
+        }
+    }
+
+    /// Copies the value of a port into `out` as 32-bit words, lowest first; words of `out` beyond the port are zeroed.
+    ///
+    /// # Panics
+    /// If `out` is too short for the port.
+    pub fn get(&self, port: PortId, out: &mut [u32]) {
+        let words = self.get_words(port);
+        assert!(
+            out.len() >= words.len(),
+            "port `{}` has {} words, the buffer {}",
+            self.library.ports[port.0].name,
+            words.len(),
+            out.len()
+        );
+        out[..words.len()].copy_from_slice(&words);
+        out[words.len()..].fill(0);
+    }
+
+    /// The value of a port as 32-bit words, lowest first.
+    pub fn get_words(&self, port: PortId) -> Words<'_> {
+        let slot = &self.ports[port.0];
+        if slot.width > 64 {
+            return Words::Wide(slot.wide());
+        }
+        let value = slot.narrow();
+        Words::Narrow([value as u32, (value >> 32) as u32], slot.words())
+    }
+
+    /// Settles the outputs for the inputs as they are. Time does not pass, and nothing goes to the waves.
+    ///
+    /// # Panics
+    /// When the Verilog stops itself; see the crate documentation.
+    pub fn eval(&mut self) {
+        self.eval_at(self.time_ps);
+    }
+
+    /// One clock cycle on the input `clock`: low, with the inputs as set before; then the rising edge. Returns with the clock high, the
+    /// outputs settled after the edge, and time advanced by one period. Both halves go to the waves, if open.
+    ///
+    /// # Panics
+    /// When the Verilog stops itself, or `clock` is an output.
+    pub fn clock(&mut self, clock: PortId) {
+        for (level, offset_ps) in [(0, 0), (1, self.period_ps / 2)] {
+            self.input(clock).set_narrow(level);
+            let now = self.time_ps + offset_ps;
+            self.eval_at(now);
+            if self.tracing {
+                self.dump(now);
+            }
+        }
+        self.time_ps += self.period_ps;
+        self.cycles += 1;
+    }
+
+    /// Clock cycles run so far.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// Simulated time in picoseconds: what waves show and `$time` returns.
+    pub fn time_ps(&self) -> u64 {
+        self.time_ps
+    }
+
+    /// Sets how long a clock cycle lasts from now on, in picoseconds, at least 2. [`DEFAULT_CLOCK_PERIOD_PS`] unless called.
+    ///
+    /// # Panics
+    /// If the period is below 2 ps, which has no middle.
+    pub fn set_clock_period_ps(&mut self, period_ps: u64) {
+        assert!(
+            period_ps >= 2,
+            "a clock period of {period_ps} ps is too short"
+        );
+        self.period_ps = period_ps;
+    }
+
+    /// Starts writing FST waves of every signal to `path`; replaces the file, and closes one that is open.
+    ///
+    /// # Errors
+    /// [`ModelError::TraceNotBuilt`], or [`ModelError::Output`] when the file cannot be written.
+    pub fn open_trace(&mut self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        self.close_trace();
+        let Some(trace) = &self.library.interface.trace else {
+            return Err(ModelError::TraceNotBuilt {
+                top: self.library.top.clone(),
+            });
+        };
+        let file = writable(path.as_ref())?;
+        // SAFETY: a live instance and a C string.
+        if unsafe { (trace.open)(self.handle.as_ptr(), file.as_ptr()) } != 0 {
+            return Err(self.output_error(path.as_ref()));
+        }
+        self.tracing = true;
+        Ok(())
+    }
+
+    /// Finishes the wave file, if one is open. Dropping the model does the same.
+    pub fn close_trace(&mut self) {
+        if let (true, Some(trace)) = (self.tracing, &self.library.interface.trace) {
+            // SAFETY: a live instance with an open trace.
+            unsafe { (trace.close)(self.handle.as_ptr()) };
+            self.tracing = false;
+        }
+    }
+
+    /// Writes the line coverage counted so far to `path`, in the format of `verilator_coverage`.
+    ///
+    /// # Errors
+    /// [`ModelError::CoverageNotBuilt`], or [`ModelError::Output`] when the file cannot be written.
+    pub fn write_coverage(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        let Some(write) = self.library.interface.coverage_write else {
+            return Err(ModelError::CoverageNotBuilt {
+                top: self.library.top.clone(),
+            });
+        };
+        let file = writable(path.as_ref())?;
+        // SAFETY: a live instance and a C string.
+        if unsafe { write(self.handle.as_ptr(), file.as_ptr()) } != 0 {
+            return Err(self.output_error(path.as_ref()));
+        }
+        Ok(())
+    }
+
+    fn input(&self, port: PortId) -> &Slot {
+        let slot = &self.ports[port.0];
+        assert!(
+            slot.writable,
+            "port `{}` of `{}` is an output and cannot be set",
+            self.library.ports[port.0].name, self.library.top
+        );
+        slot
+    }
+
+    fn eval_at(&mut self, time_ps: u64) {
+        // SAFETY: a live instance.
+        if unsafe { (self.library.interface.eval)(self.handle.as_ptr(), time_ps) } != 0 {
+            panic!(
+                "model `{}` stopped at {time_ps} ps (cycle {}): {}",
+                self.library.top,
+                self.cycles,
+                self.message()
+            );
+        }
+    }
+
+    fn dump(&self, time_ps: u64) {
+        if let Some(trace) = &self.library.interface.trace {
+            // SAFETY: called only while a trace is open.
+            unsafe { (trace.dump)(self.handle.as_ptr(), time_ps) };
+        }
+    }
+
+    fn message(&self) -> String {
+        // SAFETY: the shim returns a string that lives until the next call on this instance.
+        let message =
+            unsafe { CStr::from_ptr((self.library.interface.message)(self.handle.as_ptr())) };
+        message.to_string_lossy().into_owned()
+    }
+
+    fn output_error(&self, path: &Path) -> ModelError {
+        ModelError::Output {
+            path: path.to_path_buf(),
+            reason: self.message(),
+        }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.close_trace();
+        // SAFETY: the instance is live and not used again; its code outlives it, because `library` is dropped after this.
+        unsafe { (self.library.interface.delete)(self.handle.as_ptr()) };
+    }
+}
+
+/// Creates the file, for a clear reason if that is not possible, and returns its name for C.
+fn writable(path: &Path) -> Result<CString, ModelError> {
+    let refused = |reason: String| ModelError::Output {
+        path: path.to_path_buf(),
+        reason,
+    };
+    File::create(path).map_err(|error| refused(error.to_string()))?;
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| refused("the name contains a zero byte".into()))
+}

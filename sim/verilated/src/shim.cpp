@@ -1,0 +1,129 @@
+// C interface of one Verilated model, compiled into its shared library and loaded by the Rust crate sim-verilated.
+// ports.inc, generated beside this file, lists the addresses of the top-level ports in the order of the specification.
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "Vmodel.h"
+#include "verilated.h"
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
+#if VM_TRACE
+#include "verilated_fst_c.h"
+#endif
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+// The default handlers print and abort the process. Throwing instead lets eval() report the location to its caller; it also ends the
+// endless loop of combinational logic that does not settle, where returning would not.
+static void fail(const char* filename, int line, const std::string& what) {
+    const std::string place = filename && filename[0] ? std::string(filename) + ":" + std::to_string(line) + ": " : "";
+    throw std::runtime_error(place + what);
+}
+void vl_finish(const char* filename, int line, const char*) { fail(filename, line, "Verilog $finish"); }
+void vl_stop(const char* filename, int line, const char*) { fail(filename, line, "Verilog $stop or failed assertion"); }
+void vl_fatal(const char* filename, int line, const char*, const char* message) { fail(filename, line, message); }
+
+namespace {
+struct Instance {
+    VerilatedContext context;
+    std::unique_ptr<Vmodel> top;
+#if VM_TRACE
+    std::unique_ptr<VerilatedFstC> trace;
+#endif
+    std::string message;
+};
+Instance& at(void* handle) { return *static_cast<Instance*>(handle); }
+}  // namespace
+
+EXPORT void* stellar_new() {
+    try {
+        auto instance = std::make_unique<Instance>();
+        instance->context.randReset(0);
+        instance->context.randSeed(1);
+#if VM_TRACE
+        instance->context.traceEverOn(true);
+#endif
+        instance->top = std::make_unique<Vmodel>(&instance->context, "TOP");
+        return instance.release();
+    } catch (const std::exception&) {
+        return nullptr;
+    }
+}
+
+EXPORT void stellar_delete(void* handle) {
+    std::unique_ptr<Instance> instance(static_cast<Instance*>(handle));
+    try {
+        instance->top->final();
+    } catch (const std::exception&) {
+        // A $stop in a final block: the run is over, there is nobody left to tell.
+    }
+#if VM_TRACE
+    if (instance->trace) instance->trace->close();
+    instance->trace.reset();
+#endif
+    instance->top.reset();
+}
+
+EXPORT void stellar_ports(void* handle, void** addresses) {
+    Vmodel* const top = at(handle).top.get();
+    void* const list[] = {
+#include "ports.inc"
+    };
+    for (void* address : list) *addresses++ = address;
+}
+
+// Returns 0, or 1 when the model stopped; stellar_message then tells why.
+EXPORT int stellar_eval(void* handle, uint64_t time_ps) {
+    Instance& instance = at(handle);
+    try {
+        instance.context.time(time_ps);
+        instance.top->eval();
+        return 0;
+    } catch (const std::exception& error) {
+        instance.message = error.what();
+        return 1;
+    }
+}
+
+EXPORT const char* stellar_message(void* handle) { return at(handle).message.c_str(); }
+
+#if VM_TRACE
+// Returns 0, or 1 when the file could not be opened.
+EXPORT int stellar_trace_open(void* handle, const char* path) {
+    Instance& instance = at(handle);
+    try {
+        instance.trace = std::make_unique<VerilatedFstC>();
+        instance.top->trace(instance.trace.get(), 99);
+        instance.trace->open(path);
+        if (instance.trace->isOpen()) return 0;
+    } catch (const std::exception& error) {
+        instance.message = error.what();
+    }
+    instance.trace.reset();
+    return 1;
+}
+
+EXPORT void stellar_trace_dump(void* handle, uint64_t time_ps) { at(handle).trace->dump(time_ps); }
+
+EXPORT void stellar_trace_close(void* handle) {
+    at(handle).trace->close();
+    at(handle).trace.reset();
+}
+#endif
+
+#if VM_COVERAGE
+// Returns 0, or 1 when the file could not be written; stellar_message then tells why.
+EXPORT int stellar_coverage_write(void* handle, const char* path) {
+    try {
+        at(handle).context.coveragep()->write(path);
+        return 0;
+    } catch (const std::exception& error) {
+        at(handle).message = error.what();
+        return 1;
+    }
+}
+#endif

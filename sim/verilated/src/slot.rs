@@ -1,0 +1,89 @@
+//! Access to the storage of a port inside a model.
+
+use std::ffi::c_void;
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+/// Where a port lives in the model, and how wide it is.
+pub(crate) struct Slot {
+    pub address: NonNull<c_void>,
+    pub width: usize,
+    pub writable: bool,
+}
+
+impl Slot {
+    pub fn words(&self) -> usize {
+        self.width.div_ceil(32)
+    }
+
+    /// Ones where the top word has bits of the port.
+    fn top_mask(&self) -> u32 {
+        u32::MAX >> (self.words() * 32 - self.width)
+    }
+
+    /// The value of a port of 64 bits or less.
+    pub fn narrow(&self) -> u64 {
+        // SAFETY: `address` is a live port of the width checked against the model's header; Verilator keeps ports of up to 8, 16, 32 and
+        // 64 bits in integers of that size (CData, SData, IData, QData in verilated.h).
+        unsafe {
+            match self.width {
+                0..=8 => u64::from(self.address.cast::<u8>().read()),
+                9..=16 => u64::from(self.address.cast::<u16>().read()),
+                17..=32 => u64::from(self.address.cast::<u32>().read()),
+                _ => self.address.cast::<u64>().read(),
+            }
+        }
+    }
+
+    /// Sets a port of 64 bits or less; higher bits of `value` are dropped.
+    pub fn set_narrow(&self, value: u64) {
+        let value = value & (u64::MAX >> (64 - self.width));
+        // SAFETY: as in `narrow`; the casts cannot lose bits after the mask.
+        unsafe {
+            match self.width {
+                0..=8 => self.address.cast::<u8>().write(value as u8),
+                9..=16 => self.address.cast::<u16>().write(value as u16),
+                17..=32 => self.address.cast::<u32>().write(value as u32),
+                _ => self.address.cast::<u64>().write(value),
+            }
+        }
+    }
+
+    /// The words of a port of more than 64 bits.
+    pub fn wide(&self) -> &[u32] {
+        // SAFETY: Verilator keeps wider ports in an array of 32-bit words, lowest first (VlWide in verilated_types.h).
+        unsafe { std::slice::from_raw_parts(self.address.cast::<u32>().as_ptr(), self.words()) }
+    }
+
+    /// Sets a port of more than 64 bits: missing words count as zero, bits beyond its width are dropped.
+    pub fn set_wide(&self, words: &[u32]) {
+        // SAFETY: as in `wide`; the caller has the model for itself (`&mut Model`), so nothing borrows these words.
+        let target = unsafe {
+            std::slice::from_raw_parts_mut(self.address.cast::<u32>().as_ptr(), self.words())
+        };
+        let given = words.len().min(target.len());
+        target[..given].copy_from_slice(&words[..given]);
+        target[given..].fill(0);
+        target[self.words() - 1] &= self.top_mask();
+    }
+}
+
+/// The value of a port as 32-bit words, lowest first: borrowed from the model where it keeps words, else a copy.
+#[derive(Clone, Copy, Debug)]
+pub enum Words<'a> {
+    /// A port of more than 64 bits.
+    Wide(&'a [u32]),
+    /// A port of one or two words, and how many.
+    Narrow([u32; 2], usize),
+}
+
+impl Deref for Words<'_> {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            Words::Wide(words) => words,
+            Words::Narrow(words, count) => &words[..*count],
+        }
+    }
+}

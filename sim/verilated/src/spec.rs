@@ -1,0 +1,116 @@
+//! What to build.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::cache;
+use crate::compile::{library_directory, LIBRARY_FILE};
+use crate::error::BuildError;
+use crate::library::Library;
+use crate::port::Port;
+use crate::toolchain::Toolchain;
+
+/// A Verilog design and how to build a model of it.
+#[derive(Clone, Debug)]
+pub struct ModelSpec {
+    /// Name of the top module.
+    pub top: String,
+    /// The whole source text: the top module and every module under it.
+    pub verilog: String,
+    /// The ports of the top module that will be used. Inputs left out stay zero.
+    pub ports: Vec<Port>,
+    /// Whether waves can be written. A model that can is slower even while it does not.
+    pub trace: bool,
+    /// Whether line coverage is counted.
+    pub coverage: bool,
+    /// Whether Verilog assertions are checked.
+    pub assertions: bool,
+}
+
+impl ModelSpec {
+    /// A model of module `top` in `verilog`, without waves, coverage or assertions: the fastest kind.
+    pub fn new(top: impl Into<String>, verilog: impl Into<String>, ports: Vec<Port>) -> Self {
+        Self {
+            top: top.into(),
+            verilog: verilog.into(),
+            ports,
+            trace: false,
+            coverage: false,
+            assertions: false,
+        }
+    }
+
+    /// Makes the model able to write FST waves.
+    pub fn with_trace(mut self) -> Self {
+        self.trace = true;
+        self
+    }
+
+    /// Makes the model count line coverage.
+    pub fn with_coverage(mut self) -> Self {
+        self.coverage = true;
+        self
+    }
+
+    /// Makes the model check Verilog assertions; a failing one panics in [`Model::eval`](crate::Model::eval).
+    pub fn with_assertions(mut self) -> Self {
+        self.assertions = true;
+        self
+    }
+
+    /// Builds the model, or takes it from the cache.
+    ///
+    /// The cache is `verilated/<top>-<hash>/` in the directory named by `STELLAR_MODEL_CACHE`, else in cargo's target directory. The hash
+    /// covers the source, the options, the versions of Verilator and g++ and the processor. Threads and processes that ask for the same
+    /// model at once build it once. It keeps the Verilog source, the library and the tools' log.
+    ///
+    /// # Errors
+    /// See [`BuildError`]; each names the port, tool, file or log concerned.
+    pub fn build(&self) -> Result<Library, BuildError> {
+        self.build_with(Toolchain::find()?, &cache::default_directory())
+    }
+
+    /// [`build`](Self::build) with the given tools, in the given cache directory.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with(&self, tools: &Toolchain, cache: &Path) -> Result<Library, BuildError> {
+        self.check()?;
+        let directory = library_directory(self, tools, cache)?;
+        Library::load(self, &directory.join(LIBRARY_FILE))
+    }
+
+    fn check(&self) -> Result<(), BuildError> {
+        let invalid = |name: &str, problem: &str| {
+            Err(BuildError::InvalidSpec {
+                name: name.to_owned(),
+                problem: problem.to_owned(),
+            })
+        };
+        let mut seen = HashSet::new();
+        if !is_identifier(&self.top) {
+            return invalid(&self.top, "a module name must be a plain identifier");
+        }
+        for port in &self.ports {
+            if !is_identifier(&port.name) {
+                return invalid(&port.name, "a port name must be a plain identifier");
+            }
+            if port.width == 0 {
+                return invalid(&port.name, "a port must be at least one bit wide");
+            }
+            if !seen.insert(&port.name) {
+                return invalid(&port.name, "the port is listed twice");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Letters, digits and underscores, not starting with a digit: what Verilog and C++ share.
+fn is_identifier(name: &str) -> bool {
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && !name.is_empty()
+        && name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_')
+}

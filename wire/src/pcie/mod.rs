@@ -1,1 +1,16 @@
-//! PCI Express: TLP headers and the descriptors of AMD's integrated blocks.
+//! PCI Express: TLP headers and the descriptors AMD's integrated blocks put in their place.
+//!
+//! IDs of requesters and completers are 16 bits: bus 15:8, device 7:3, function 2:0.
+
+mod address_type;
+mod byte_enables;
+mod completion;
+pub mod descriptor;
+mod mem_request;
+mod tlp;
+
+pub use address_type::AddressType;
+pub use byte_enables::DwSpan;
+pub use completion::{Completion, CompletionStatus};
+pub use mem_request::MemRequest;
+pub use tlp::{Attributes, MemOp, TlpType, MAX_LENGTH_DW};

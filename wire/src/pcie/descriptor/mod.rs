@@ -1,0 +1,92 @@
+//! Descriptors of AMD's PCIe blocks (PCIE4, PCIE4C, PL PCIE5, CPM5; PG213, PG343, PG346): what their AXI streams carry
+//! in place of a TLP header. Little-endian: bit 0 of the descriptor is bit 0 of byte 0 of the stream's first beat.
+//!
+//! Byte enables, and in RQ the tag bits above 7, travel beside the descriptor in `tuser`. Layouts are those of memory,
+//! I/O and atomic requests; message requests use the same bits otherwise and are refused.
+
+mod cc;
+mod cq;
+mod rc;
+mod rq;
+
+use bitvec::prelude::*;
+
+use crate::code_enum::code_enum;
+use crate::header::fit;
+use crate::WireError;
+
+pub use cc::CompleterCompletion;
+pub use cq::CompleterRequest;
+pub use rc::RequesterCompletion;
+pub use rq::RequesterRequest;
+
+code_enum! {
+    /// Request type of RQ and CQ descriptors, 4 bits.
+    pub enum RequestType {
+        MemRead = 0,
+        MemWrite = 1,
+        IoRead = 2,
+        IoWrite = 3,
+        FetchAdd = 4,
+        Swap = 5,
+        CompareSwap = 6,
+    }
+}
+
+impl RequestType {
+    fn from_field(bits: u64) -> Result<Self, WireError> {
+        Self::from_code(bits as u8).ok_or(WireError::BadField {
+            field: "descriptor request type",
+            value: bits,
+        })
+    }
+}
+
+/// Largest `dword_count`, and largest `byte_count / 4`.
+const MAX_DWORDS: u16 = 1024;
+
+/// Bits `high:low` of a descriptor, written as the product guides do.
+fn get(descriptor: &[u8], high: usize, low: usize) -> u64 {
+    descriptor.view_bits::<Lsb0>()[low..=high].load_le()
+}
+
+/// Sets bits `high:low` of a descriptor.
+///
+/// # Panics
+/// If the value does not fit.
+#[track_caller]
+fn put(descriptor: &mut [u8], field: &'static str, high: usize, low: usize, value: impl Into<u64>) {
+    let value = fit(field, value.into(), (high - low + 1) as u32);
+    descriptor.view_bits_mut::<Lsb0>()[low..=high].store_le(value);
+}
+
+/// Address and AT share the first 64 bits of RQ and CQ descriptors.
+fn put_address(descriptor: &mut [u8], address: u64, address_type: super::AddressType) {
+    assert!(
+        address % 4 == 0,
+        "descriptor address {address:#x} is not a multiple of 4"
+    );
+    put(descriptor, "descriptor AT", 1, 0, address_type.code());
+    put(descriptor, "descriptor address", 63, 2, address >> 2);
+}
+
+/// Double words, at most 1024 though the field has room for more.
+#[track_caller]
+fn put_dword_count(descriptor: &mut [u8], high: usize, low: usize, dword_count: u16) {
+    assert!(
+        dword_count <= MAX_DWORDS,
+        "descriptor dword_count: {dword_count} exceeds {MAX_DWORDS}"
+    );
+    put(descriptor, "descriptor dword_count", high, low, dword_count);
+}
+
+/// Reads a dword count and refuses more than 1024.
+fn get_dword_count(descriptor: &[u8], high: usize, low: usize) -> Result<u16, WireError> {
+    match get(descriptor, high, low) {
+        count if count <= MAX_DWORDS.into() => Ok(count as u16),
+        value => Err(WireError::BadField {
+            field: "descriptor dword_count",
+            value,
+        }),
+    }
+}

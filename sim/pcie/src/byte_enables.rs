@@ -1,0 +1,67 @@
+//! First/last DW byte enables of memory requests (PCIe base specification, section 2.2.5).
+
+use std::ops::Range;
+
+/// The byte enables of a request that covers `len` bytes starting at `offset` bytes into its first DW:
+/// `(dwords, first_be, last_be)`. A `len` of 0 gives the one-DW request without enabled bytes (a flush).
+pub fn byte_enables(offset: usize, len: usize) -> (usize, u8, u8) {
+    debug_assert!(offset < 4);
+    if len == 0 {
+        return (1, 0, 0);
+    }
+    let end = offset + len;
+    let dwords = end.div_ceil(4);
+    let head = (0xf << offset) & 0xf;
+    let tail = 0xf >> (dwords * 4 - end);
+    if dwords == 1 {
+        (1, head & tail, 0)
+    } else {
+        (dwords, head, tail)
+    }
+}
+
+/// The enabled byte ranges, relative to the request's DW-aligned address, in ascending order and merged.
+pub fn enabled_ranges(dwords: usize, first_be: u8, last_be: u8) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::with_capacity(1);
+    let mut enable = |range: Range<usize>| match ranges.last_mut() {
+        _ if range.is_empty() => {}
+        Some(last) if last.end == range.start => last.end = range.end,
+        _ => ranges.push(range),
+    };
+    for byte in (0..4).filter(|bit| first_be >> bit & 1 == 1) {
+        enable(byte..byte + 1);
+    }
+    if dwords > 1 {
+        let last_dw = (dwords - 1) * 4;
+        enable(4..last_dw);
+        for byte in (0..4).filter(|bit| last_be >> bit & 1 == 1) {
+            enable(last_dw + byte..last_dw + byte + 1);
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranges_give_back_the_bytes_asked_for(offset in 0usize..4, len in 1usize..4096) {
+            let (dwords, first, last) = byte_enables(offset, len);
+            prop_assert_eq!(enabled_ranges(dwords, first, last), vec![offset..offset + len]);
+        }
+    }
+
+    #[test]
+    fn a_flush_enables_nothing() {
+        assert_eq!(byte_enables(0, 0), (1, 0, 0));
+        assert!(enabled_ranges(1, 0, 0).is_empty());
+    }
+
+    #[test]
+    fn holes_in_two_dwords_stay_holes() {
+        assert_eq!(enabled_ranges(2, 0b1001, 0b0011), vec![0..1, 3..6]);
+    }
+}

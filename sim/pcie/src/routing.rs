@@ -1,0 +1,164 @@
+//! Where each node sends a TLP.
+
+use crate::bdf::Bdf;
+use crate::config::{AcsConfig, RootComplexConfig};
+use crate::counters::Refusal;
+use crate::iommu::{Access, Iommu};
+use crate::link::{Action, Packet};
+use crate::memory::Memory;
+use crate::tlp::{AddressType, Tlp};
+use crate::topology::{Kind, Node, Topology};
+use crate::Picoseconds;
+
+/// Where a switch sends a memory request that came in through a downstream port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hop {
+    Peer,
+    Upstream,
+}
+
+/// The ACS decision of the downstream port that a request came in through; `peer` is the function under another
+/// port of the same switch whose BAR it addresses (PCIe base specification, section 6.12.1.2).
+fn acs_decision(acs: &AcsConfig, at: AddressType, peer: Option<Bdf>) -> Result<Hop, Refusal> {
+    if at != AddressType::Untranslated && acs.translation_blocking {
+        return Err(Refusal::AcsTranslationBlocking);
+    }
+    match peer {
+        None => Ok(Hop::Upstream),
+        Some(_) if at == AddressType::Translated && acs.direct_translated => Ok(Hop::Peer),
+        Some(_) if acs.request_redirect => Ok(Hop::Upstream),
+        Some(peer) if acs.egress_control && acs.egress_denied.contains(&peer) => {
+            Err(Refusal::AcsEgressControl)
+        }
+        Some(_) => Ok(Hop::Peer),
+    }
+}
+
+/// What routing needs to see of the fabric.
+pub(crate) struct Router<'a> {
+    pub topology: &'a Topology,
+    pub root_complex: &'a RootComplexConfig,
+    pub gpu_latency_ps: &'a [Picoseconds],
+    pub host: &'a Memory,
+    pub iommu: &'a mut Iommu,
+}
+
+impl Router<'_> {
+    /// What `node` does with a packet that arrived at `now`, and from when on it may. Rewrites the address of a
+    /// request that the root complex translates.
+    pub fn route(
+        &mut self,
+        now: Picoseconds,
+        node: Node,
+        packet: &mut Packet,
+    ) -> (Picoseconds, Action) {
+        match node {
+            Node::SwitchDownstream(device) => {
+                let switch = self.topology.devices[device].switch;
+                let ready_at = now + self.topology.switches[switch].latency_ps;
+                (ready_at, or_refuse(self.from_device(device, &packet.tlp)))
+            }
+            Node::SwitchUpstream(switch) => {
+                let ready_at = now + self.topology.switches[switch].latency_ps;
+                (ready_at, or_refuse(self.from_above(switch, &packet.tlp)))
+            }
+            Node::RootComplex => self.at_root_complex(now, packet),
+            Node::Device(device) => self.at_device(now, device, &packet.tlp),
+        }
+    }
+
+    fn from_device(&self, ingress: usize, tlp: &Tlp) -> Result<Action, Refusal> {
+        let port = &self.topology.devices[ingress];
+        let upstream = self.topology.switches[port.switch].up;
+        let Some((address, at)) = tlp.memory_target() else {
+            let requester = self.topology.function(tlp.requester());
+            let below = requester.filter(|device| device.switch == port.switch);
+            return Ok(Action::Forward(
+                below.map_or(upstream, |device| device.down),
+            ));
+        };
+        let owner = self.topology.bar_owner(address);
+        let peer =
+            owner.filter(|(index, device)| *index != ingress && device.switch == port.switch);
+        match acs_decision(&port.acs, at, peer.map(|(_, device)| device.bdf))? {
+            Hop::Upstream => Ok(Action::Forward(upstream)),
+            Hop::Peer => Ok(Action::Forward(
+                peer.map_or(upstream, |(_, peer)| peer.down),
+            )),
+        }
+    }
+
+    fn from_above(&self, switch: usize, tlp: &Tlp) -> Result<Action, Refusal> {
+        let (device, missing) = match tlp.memory_target() {
+            Some((address, _)) => (
+                self.topology.bar_owner(address).map(|(_, device)| device),
+                Refusal::Unmapped,
+            ),
+            None => (
+                self.topology.function(tlp.requester()),
+                Refusal::UnexpectedCompletion,
+            ),
+        };
+        let below = device.filter(|device| device.switch == switch);
+        below
+            .map(|device| Action::Forward(device.down))
+            .ok_or(missing)
+    }
+
+    fn at_root_complex(&mut self, now: Picoseconds, packet: &mut Packet) -> (Picoseconds, Action) {
+        let forwarded_at = now + self.root_complex.latency_ps;
+        let Some((address, at)) = packet.tlp.memory_target() else {
+            let requester = self.topology.function(packet.tlp.requester());
+            let action = requester
+                .map(|device| Action::Forward(self.topology.switches[device.switch].down))
+                .ok_or(Refusal::UnexpectedCompletion);
+            return (forwarded_at, or_refuse(action));
+        };
+        let access = match packet.tlp {
+            Tlp::Write(_) => Access::Write,
+            _ => Access::Read,
+        };
+        let admitted = self
+            .iommu
+            .admit(now, packet.tlp.requester(), address, at, access);
+        let translation = match admitted {
+            Ok(translation) => translation,
+            Err(reason) => return (forwarded_at, Action::Refuse(Refusal::Iommu(reason))),
+        };
+        if let Some((_, device)) = self.topology.bar_owner(translation.address) {
+            let ready_at = translation.known_at + self.root_complex.latency_ps;
+            if !self.root_complex.peer_to_peer {
+                return (ready_at, Action::Refuse(Refusal::PeerToPeerUnsupported));
+            }
+            packet.tlp.retarget(translation.address);
+            packet.hairpin = true;
+            let down = self.topology.switches[device.switch].down;
+            return (ready_at, Action::Forward(down));
+        }
+        let ready_at = translation.known_at + self.root_complex.completer.latency_ps;
+        if !self
+            .host
+            .contains(translation.address, packet.tlp.request_len())
+        {
+            return (ready_at, Action::Refuse(Refusal::Unmapped));
+        }
+        packet.tlp.retarget(translation.address);
+        (ready_at, Action::HostMemory)
+    }
+
+    fn at_device(&self, now: Picoseconds, device: usize, tlp: &Tlp) -> (Picoseconds, Action) {
+        let device = &self.topology.devices[device];
+        match (device.kind, tlp) {
+            (Kind::Nic(nic), Tlp::Completion(_)) => (now, Action::NicInbox(nic)),
+            (Kind::Gpu(_), Tlp::Completion(_)) => {
+                (now, Action::Refuse(Refusal::UnexpectedCompletion))
+            }
+            (Kind::Gpu(gpu), _) => (now + self.gpu_latency_ps[gpu], Action::GpuMemory(gpu)),
+            (Kind::Nic(_), _) => (now, Action::Refuse(Refusal::Unmapped)),
+        }
+    }
+}
+
+fn or_refuse(decision: Result<Action, Refusal>) -> Action {
+    decision.unwrap_or_else(Action::Refuse)
+}

@@ -1,0 +1,239 @@
+//! Transaction layer packets as the fabric sees them.
+
+use crate::bdf::Bdf;
+use crate::byte_enables::{byte_enables, enabled_ranges};
+
+/// The AT field of a memory request (PCIe base specification, section 2.2.4.1; ATS, section 10.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AddressType {
+    /// `00`: default; the IOMMU translates.
+    Untranslated,
+    /// `01`: an ATS translation request.
+    TranslationRequest,
+    /// `10`: already translated; the IOMMU is not asked.
+    Translated,
+    /// `11`: reserved.
+    Reserved,
+}
+
+/// A posted memory write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemWrite {
+    /// Function that sends the write.
+    pub requester: Bdf,
+    /// 10-bit tag; meaningless for a posted request but present on the wire.
+    pub tag: u16,
+    /// Byte address of the first DW; a multiple of 4.
+    pub address: u64,
+    /// Address type.
+    pub at: AddressType,
+    /// Byte enables of the first DW, bit 0 for the lowest byte.
+    pub first_be: u8,
+    /// Byte enables of the last DW; 0 when there is only one DW.
+    pub last_be: u8,
+    /// Payload, whole DWs in memory order.
+    pub data: Vec<u8>,
+}
+
+/// A memory read request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemRead {
+    /// Function that asks.
+    pub requester: Bdf,
+    /// 10-bit tag that its completions carry back.
+    pub tag: u16,
+    /// Byte address of the first DW; a multiple of 4.
+    pub address: u64,
+    /// Address type.
+    pub at: AddressType,
+    /// Byte enables of the first DW.
+    pub first_be: u8,
+    /// Byte enables of the last DW; 0 when there is only one DW.
+    pub last_be: u8,
+    /// Length in DWs, 1 to 1,024.
+    pub dwords: u16,
+}
+
+/// Completion status (PCIe base specification, section 2.2.9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompletionStatus {
+    /// `000`: successful.
+    Success,
+    /// `001`: unsupported request.
+    UnsupportedRequest,
+    /// `100`: completer abort.
+    CompleterAbort,
+}
+
+/// A completion, with data (CplD) when `data` is not empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Function that answers.
+    pub completer: Bdf,
+    /// Function that asked; completions are routed by it.
+    pub requester: Bdf,
+    /// Tag of the request.
+    pub tag: u16,
+    /// Outcome.
+    pub status: CompletionStatus,
+    /// Bytes still to come for this request, this completion included: 1 to 4,096.
+    pub byte_count: u16,
+    /// Low 7 bits of the address of the first enabled byte in this completion.
+    pub lower_address: u8,
+    /// Payload, whole DWs; empty for a completion without data.
+    pub data: Vec<u8>,
+}
+
+/// A transaction layer packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tlp {
+    /// MWr.
+    Write(MemWrite),
+    /// MRd.
+    Read(MemRead),
+    /// Cpl or CplD.
+    Completion(Completion),
+}
+
+/// Flow-control class; each has its own buffers and credits (PCIe base specification, section 2.6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FlowClass {
+    /// Memory writes.
+    Posted,
+    /// Memory reads.
+    NonPosted,
+    /// Completions.
+    Completion,
+}
+
+impl MemWrite {
+    /// A write of `bytes` to byte address `address` (any alignment), padded to whole DWs with the byte enables
+    /// that make it exact. It is the caller's business to stay inside 4 KiB and the maximum payload size.
+    pub fn of_bytes(requester: Bdf, address: u64, at: AddressType, bytes: &[u8]) -> Self {
+        let offset = (address & 3) as usize;
+        let (dwords, first_be, last_be) = byte_enables(offset, bytes.len());
+        let mut data = vec![0; dwords * 4];
+        data[offset..offset + bytes.len()].copy_from_slice(bytes);
+        Self {
+            requester,
+            tag: 0,
+            address: address & !3,
+            at,
+            first_be,
+            last_be,
+            data,
+        }
+    }
+}
+
+impl MemRead {
+    /// A read of `len` bytes at byte address `address` (any alignment); `len` 0 is the flush read.
+    /// It is the caller's business to stay inside 4 KiB and the maximum read request size.
+    pub fn of_bytes(requester: Bdf, tag: u16, address: u64, at: AddressType, len: usize) -> Self {
+        let (dwords, first_be, last_be) = byte_enables((address & 3) as usize, len);
+        Self {
+            requester,
+            tag,
+            address: address & !3,
+            at,
+            first_be,
+            last_be,
+            dwords: dwords as u16,
+        }
+    }
+}
+
+/// STP framing token (4 bytes) plus LCRC (4 bytes) around each TLP on a 128b/130b link.
+const LINK_OVERHEAD_BYTES: usize = 8;
+
+impl Tlp {
+    /// The flow-control class.
+    pub fn class(&self) -> FlowClass {
+        match self {
+            Self::Write(_) => FlowClass::Posted,
+            Self::Read(_) => FlowClass::NonPosted,
+            Self::Completion(_) => FlowClass::Completion,
+        }
+    }
+
+    /// Requester ID.
+    pub fn requester(&self) -> Bdf {
+        match self {
+            Self::Write(write) => write.requester,
+            Self::Read(read) => read.requester,
+            Self::Completion(completion) => completion.requester,
+        }
+    }
+
+    /// Payload carried, in bytes.
+    pub fn payload_len(&self) -> usize {
+        match self {
+            Self::Write(write) => write.data.len(),
+            Self::Read(_) => 0,
+            Self::Completion(completion) => completion.data.len(),
+        }
+    }
+
+    /// Bytes the request addresses: those enabled in a write or read, those carried by a completion.
+    pub fn addressed_bytes(&self) -> u64 {
+        let enabled = |dwords, first, last| {
+            enabled_ranges(dwords, first, last)
+                .iter()
+                .map(|range| range.len() as u64)
+                .sum()
+        };
+        match self {
+            Self::Write(w) => enabled(w.data.len() / 4, w.first_be, w.last_be),
+            Self::Read(r) => enabled(r.dwords.into(), r.first_be, r.last_be),
+            Self::Completion(c) => c.data.len() as u64,
+        }
+    }
+
+    /// Bytes this TLP occupies on a link: header (12 bytes, or 16 for an address of 4 GiB and above), payload,
+    /// framing and LCRC. A 4-DW write costs 24 bytes on top of its payload, a completion 20.
+    pub fn wire_len(&self) -> usize {
+        let header = match self {
+            Self::Write(MemWrite { address, .. }) | Self::Read(MemRead { address, .. }) => {
+                if *address >> 32 == 0 {
+                    12
+                } else {
+                    16
+                }
+            }
+            Self::Completion(_) => 12,
+        };
+        header + self.payload_len() + LINK_OVERHEAD_BYTES
+    }
+}
+
+impl Tlp {
+    /// Address and AT of a memory request; `None` for a completion.
+    pub fn memory_target(&self) -> Option<(u64, AddressType)> {
+        match self {
+            Self::Write(write) => Some((write.address, write.at)),
+            Self::Read(read) => Some((read.address, read.at)),
+            Self::Completion(_) => None,
+        }
+    }
+
+    /// DW-granular length of the memory a request covers, in bytes; 0 for a completion.
+    pub(crate) fn request_len(&self) -> usize {
+        match self {
+            Self::Write(write) => write.data.len(),
+            Self::Read(read) => usize::from(read.dwords) * 4,
+            Self::Completion(_) => 0,
+        }
+    }
+
+    /// Gives a memory request the physical address the root complex found. It goes on with AT = 00: the address
+    /// type tells the root complex what to do and means nothing below it.
+    pub(crate) fn retarget(&mut self, physical: u64) {
+        let (address, at) = match self {
+            Self::Write(write) => (&mut write.address, &mut write.at),
+            Self::Read(read) => (&mut read.address, &mut read.at),
+            Self::Completion(_) => return,
+        };
+        *address = physical;
+        *at = AddressType::Untranslated;
+    }
+}

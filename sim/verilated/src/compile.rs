@@ -54,7 +54,7 @@ const MAKE: &[&str] = &[
     "USER_CPPFLAGS=-fPIC -fvisibility=hidden -fno-gnu-unique -march=native -DVL_USER_FINISH -DVL_USER_STOP -DVL_USER_FATAL",
     "OPT_FAST=-O2",
     "OPT_SLOW=-O0",
-    "OPT_GLOBAL=-O2",
+    "OPT_GLOBAL=-Os",
     "CFG_CXXFLAGS_PCH_I=-include",
 ];
 

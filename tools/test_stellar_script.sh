@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Tests ./stellar itself: help, wrong usage, and what it says when tools are missing. Installs nothing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export STELLAR_NO_INSTALL=1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+output=$scratch/output
+
+# expect NAME STATUS PATTERN COMMAND...: the command must end with the status and print a line that matches.
+expect() {
+    local name=$1 status=$2 pattern=$3 got=0
+    shift 3
+    "$@" >"$output" 2>&1 </dev/null || got=$?
+    if [[ $got != "$status" ]] || ! grep -Eq -- "$pattern" "$output"; then
+        echo "FAILED: $name: status $got (expected $status), expected a line like '$pattern', got:"
+        cat "$output"
+        exit 1
+    fi
+    echo "ok: $name"
+}
+
+# A copy of the script in an empty checkout, with a PATH of only what is named: nothing of this machine's set-up is seen.
+checkout=$scratch/checkout
+mkdir -p "$checkout"
+cp stellar requirements.txt "$checkout"
+path_of() {
+    local directory=$scratch/bin-$1 program
+    shift
+    mkdir -p "$directory"
+    for program in bash env dirname mkdir rm tail cat sha256sum "$@"; do
+        ln -sf "$(command -v "$program")" "$directory/$program"
+    done
+    echo "$directory"
+}
+fake() {
+    printf '#!/bin/sh\nexit 0\n' >"$1/$2"
+    chmod +x "$1/$2"
+}
+isolated() { env -u VERILATOR PATH="$1" "$checkout/stellar" "${@:2}"; }
+
+for flag in --help -h help; do
+    expect "$flag lists the commands" 0 '^  demo ' ./stellar "$flag"
+done
+expect 'no command shows the usage' 2 '^usage: ' ./stellar
+expect 'an unknown command is refused' 2 "unknown command 'dmeo'" ./stellar dmeo
+expect 'an unknown option is refused' 2 "unknown option '--verbose'" ./stellar --verbose
+expect 'arguments that test does not take are refused' 2 "'test' takes no arguments" ./stellar test --fast
+expect 'help works outside the checkout and without tools' 0 '^usage: ' isolated "$(path_of help)" --help
+
+bare=$(path_of bare)
+expect 'a missing cargo is named' 1 'cargo is missing: install Rust' isolated "$bare" demo
+fake "$bare" cargo
+expect 'missing tools are named in one line' 1 'missing: .*verilator.*tshark.*apt-get install' isolated "$bare" demo
+
+complete=$(path_of complete)
+for program in cargo g++ make perl verilator iverilog yosys tshark python3; do fake "$complete" "$program"; done
+expect 'a missing Python environment is named' 1 'Python environment .venv is missing' isolated "$complete" setup
+rm "$complete/yosys"
+expect 'one missing tool is named although setup was done before' 1 'missing: yosys\.' isolated "$complete" setup
+echo 'all tests of ./stellar passed'

@@ -176,6 +176,18 @@ impl Opcode {
         })
     }
 
+    /// A packet of this kind may have payload. (CNP has 16 zero bytes; MRC's endpoint packets have headers of unknown
+    /// layout, which count as payload here.)
+    pub const fn carries_payload(self) -> bool {
+        self.is_write()
+            || self.is_send()
+            || self.is_read_response()
+            || matches!(
+                self,
+                Self::Cnp | Self::MrcEndpointRequest | Self::MrcEndpointResponse
+            )
+    }
+
     /// Carries immediate data.
     pub fn has_imm(self) -> bool {
         self.ext_kinds().contains(&ImmDt)

@@ -91,6 +91,11 @@ pub fn frame() -> impl Strategy<Value = RoceFrame> {
     (outside, udp, bth(), any::<bool>(), every_ext(), payload).prop_map(
         |((eth, vlan, srv6, ip), udp, bth, tseth, every, payload)| {
             let bth = Bth { tver: 0, ..bth };
+            let payload = match bth.opcode {
+                Opcode::Cnp => vec![0; 16],
+                opcode if opcode.carries_payload() => payload,
+                _ => Vec::new(),
+            };
             let ext = only_of(bth.opcode, tseth, every);
             let frame = RoceFrame {
                 eth,

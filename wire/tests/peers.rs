@@ -1,0 +1,339 @@
+//! Random frames of every kind, judged by tshark and scapy: both must read the fields we wrote, and scapy must compute
+//! the iCRC we sent.
+//!
+//! A missing peer is a failure, never a silent pass. The Python with scapy is `STELLAR_PYTHON`, or else the
+//! repository's `.venv/bin/python`.
+
+#[path = "support/frame.rs"]
+mod frame_strategy;
+mod support;
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use pcap_file::pcap::{PcapPacket, PcapWriter};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use serde_json::Value;
+use stellar_wire::{icrc, Header, Ip, Opcode, RoceFrame};
+
+/// Enough that every opcode comes several times; the peers take a few seconds for them.
+const FRAMES: usize = 500;
+
+/// Frames, and the capture file they were written to.
+struct Sample {
+    frames: Vec<RoceFrame>,
+    bytes: Vec<Vec<u8>>,
+    capture: PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+/// Random frames of every opcode. QP 1 is avoided: tshark looks for management datagrams there.
+fn sample() -> Sample {
+    let mut runner = support::runner(1);
+    let strategy = frame_strategy::frame().prop_filter("QP 1", |frame| frame.bth.dest_qp != 1);
+    let frames: Vec<RoceFrame> = (0..FRAMES)
+        .map(|_| strategy.new_tree(&mut runner).expect("strategy").current())
+        .collect();
+    let seen: BTreeSet<Opcode> = frames.iter().map(|frame| frame.bth.opcode).collect();
+    assert_eq!(
+        seen.len(),
+        Opcode::ALL.len(),
+        "every opcode is shown to the peers"
+    );
+    let bytes: Vec<Vec<u8>> = frames
+        .iter()
+        .map(|frame| frame.emit().expect("valid frame"))
+        .collect();
+
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let capture = directory.path().join("frames.pcap");
+    let mut writer =
+        PcapWriter::new(File::create(&capture).expect("capture file")).expect("pcap header");
+    for frame in &bytes {
+        writer
+            .write_packet(&PcapPacket::new(Duration::ZERO, frame.len() as u32, frame))
+            .expect("pcap record");
+    }
+    Sample {
+        frames,
+        bytes,
+        capture,
+        _directory: directory,
+    }
+}
+
+/// Output of a peer, line by line. Fails with what to do if the peer is not there.
+fn run(peer: &str, program: &OsStr, arguments: &[&OsStr]) -> Vec<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| {
+            panic!(
+                "{peer} is missing ({}: {error}); `./stellar setup` installs it",
+                program.to_string_lossy()
+            )
+        });
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{peer} failed; if it is not installed, `./stellar setup` installs it. It says: {errors}"
+    );
+    String::from_utf8(output.stdout)
+        .expect("text")
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Name and value of every field a peer must agree on, each value as the peer prints it.
+type Fields = Vec<(&'static str, String)>;
+
+fn decimal(value: impl Into<u64>) -> String {
+    value.into().to_string()
+}
+
+fn hex(value: impl Into<u64>, digits: usize) -> String {
+    format!("0x{:0digits$x}", value.into())
+}
+
+fn flag(value: bool) -> String {
+    u8::from(value).to_string()
+}
+
+/// iCRC as a big-endian number of its four bytes on the wire.
+fn transmitted_icrc(bytes: &[u8]) -> u32 {
+    u32::from_be_bytes(
+        *bytes
+            .last_chunk::<{ icrc::LEN }>()
+            .expect("a frame ends in its iCRC"),
+    )
+}
+
+/// What tshark should say of a frame. Its field of several layers (inner and outer IPv6) lists them outermost first.
+fn tshark_fields(frame: &RoceFrame, bytes: &[u8]) -> Fields {
+    let (eth, bth, ext) = (&frame.eth, &frame.bth, &frame.ext);
+    let mut flow_labels: Vec<String> = frame
+        .srv6
+        .iter()
+        .map(|outer| hex(outer.flow_label, 6))
+        .collect();
+    let mut v6_destinations: Vec<String> = frame
+        .srv6
+        .iter()
+        .map(|outer| std::net::Ipv6Addr::from(outer.path).to_string())
+        .collect();
+    if let Ip::V6(ip) = frame.ip {
+        flow_labels.push(hex(ip.flow_label, 6));
+        v6_destinations.push(ip.dst.to_string());
+    }
+    let v4 = match frame.ip {
+        Ip::V4(ip) => Some(ip),
+        Ip::V6(_) => None,
+    };
+    let mut fields = vec![
+        ("eth.dst", eth.dst.to_string()),
+        ("eth.src", eth.src.to_string()),
+        (
+            "vlan.id",
+            frame.vlan.map_or(String::new(), |tag| decimal(tag.vid)),
+        ),
+        (
+            "vlan.priority",
+            frame.vlan.map_or(String::new(), |tag| decimal(tag.pcp)),
+        ),
+        ("ipv6.flow", flow_labels.join(",")),
+        ("ipv6.dst", v6_destinations.join(",")),
+        ("ip.dst", v4.map_or(String::new(), |ip| ip.dst.to_string())),
+        ("ip.ttl", v4.map_or(String::new(), |ip| decimal(ip.ttl))),
+        (
+            "ip.len",
+            v4.map_or(String::new(), |ip| decimal(ip.total_len)),
+        ),
+        (
+            "ip.dsfield.ecn",
+            v4.map_or(String::new(), |ip| decimal(ip.ecn.bits())),
+        ),
+        // 1 = good: tshark verified the header checksum.
+        (
+            "ip.checksum.status",
+            v4.map_or(String::new(), |_| "1".to_owned()),
+        ),
+        ("udp.srcport", decimal(frame.udp.sport)),
+        ("udp.dstport", decimal(frame.udp.dport)),
+        ("udp.length", decimal(frame.udp.length)),
+        ("infiniband.bth.opcode", decimal(bth.opcode.code())),
+        ("infiniband.bth.se", flag(bth.solicited)),
+        ("infiniband.bth.m", flag(bth.mig_req)),
+        ("infiniband.bth.padcnt", decimal(bth.pad_count)),
+        ("infiniband.bth.tver", decimal(bth.tver)),
+        ("infiniband.bth.p_key", decimal(bth.pkey)),
+        ("infiniband.bth.destqp", hex(bth.dest_qp, 6)),
+        ("infiniband.bth.a", flag(bth.ack_req)),
+        ("infiniband.bth.psn", decimal(bth.psn)),
+    ];
+    if bth.opcode.is_mrc() || bth.opcode == Opcode::Cnp {
+        return fields; // tshark stops at the BTH of opcodes it does not know
+    }
+    let of = |present: Option<String>| present.unwrap_or_default();
+    // AtomicETH begins like RETH and tshark uses the same names; ImmDt and IETH it prints as header and as value.
+    let address = ext
+        .reth
+        .map(|reth| (reth.va, reth.rkey))
+        .or(ext.atomic.map(|atomic| (atomic.va, atomic.rkey)));
+    let twice = |header: Vec<u8>| format!("{0},{0}", ::hex::encode(header));
+    fields.extend([
+        ("infiniband.reth.va", of(address.map(|(va, _)| hex(va, 16)))),
+        (
+            "infiniband.reth.r_key",
+            of(address.map(|(_, rkey)| hex(rkey, 8))),
+        ),
+        (
+            "infiniband.reth.dmalen",
+            of(ext.reth.map(|reth| decimal(reth.dma_len))),
+        ),
+        (
+            "infiniband.aeth.syndrome",
+            of(ext.aeth.map(|aeth| decimal(aeth.syndrome.to_byte()))),
+        ),
+        (
+            "infiniband.aeth.msn",
+            of(ext.aeth.map(|aeth| decimal(aeth.msn))),
+        ),
+        (
+            "infiniband.atomiceth.swapdt",
+            of(ext.atomic.map(|atomic| decimal(atomic.swap_add))),
+        ),
+        (
+            "infiniband.atomiceth.cmpdt",
+            of(ext.atomic.map(|atomic| decimal(atomic.compare))),
+        ),
+        (
+            "infiniband.atomicacketh.origremdt",
+            of(ext.atomic_ack.map(|ack| decimal(ack.original))),
+        ),
+        (
+            "infiniband.immdt",
+            of(ext.imm.map(|imm| twice(imm.to_bytes()))),
+        ),
+        (
+            "infiniband.ieth",
+            of(ext.ieth.map(|ieth| twice(ieth.to_bytes()))),
+        ),
+        (
+            "infiniband.deth.q_key",
+            of(ext.deth.map(|deth| hex(deth.qkey, 16))),
+        ),
+        (
+            "infiniband.deth.srcqp",
+            of(ext.deth.map(|deth| hex(deth.src_qp, 8))),
+        ),
+        ("infiniband.invariant.crc", hex(transmitted_icrc(bytes), 8)),
+    ]);
+    fields
+}
+
+#[test]
+fn tshark_reads_every_field_as_we_wrote_it() {
+    let sample = sample();
+    let expected: Vec<Fields> = sample
+        .frames
+        .iter()
+        .zip(&sample.bytes)
+        .map(|(frame, bytes)| tshark_fields(frame, bytes))
+        .collect();
+    let names: Vec<&str> = expected
+        .iter()
+        .max_by_key(|fields| fields.len())
+        .expect("frames")
+        .iter()
+        .map(|(name, _)| *name)
+        .collect();
+    let mut arguments: Vec<&OsStr> =
+        ["-r".as_ref(), sample.capture.as_os_str(), "-n".as_ref()].to_vec();
+    arguments.extend(["-o", "ip.check_checksum:TRUE", "-T", "fields"].map(OsStr::new));
+    // tshark guesses at upper layers, short random payloads look like some, and the iCRC then goes undissected.
+    arguments.extend(["--disable-heuristic", "eth_over_ib"].map(OsStr::new));
+    for upper in [
+        "rpcordma",
+        "smb_direct",
+        "smc",
+        "nvme-rdma",
+        "lnet",
+        "iser",
+        "fcoib",
+    ] {
+        arguments.extend(["--disable-protocol", upper].map(OsStr::new));
+    }
+    for name in &names {
+        arguments.extend(["-e", name].map(OsStr::new));
+    }
+    let lines = run("tshark", "tshark".as_ref(), &arguments);
+    assert_eq!(lines.len(), FRAMES);
+    for (index, (line, expected)) in lines.iter().zip(&expected).enumerate() {
+        let values: Vec<&str> = line.split('\t').collect();
+        assert_eq!(values.len(), names.len(), "frame {index}");
+        for ((name, value), found) in expected.iter().zip(values) {
+            let frame = &sample.frames[index];
+            assert_eq!(
+                found, value,
+                "frame {index}, {name}: tshark's and ours for {frame:?}"
+            );
+        }
+    }
+}
+
+/// The Python that has scapy.
+fn python() -> PathBuf {
+    env::var_os("STELLAR_PYTHON").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/python"),
+        PathBuf::from,
+    )
+}
+
+#[test]
+fn scapy_reads_the_same_bth_and_computes_the_same_icrc() {
+    let sample = sample();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scapy_fields.py");
+    let python = python();
+    let arguments = [script.as_os_str(), sample.capture.as_os_str()];
+    let lines = run("Python with scapy", python.as_os_str(), &arguments);
+    assert_eq!(lines.len(), FRAMES);
+    for (index, line) in lines.iter().enumerate() {
+        let (frame, bytes) = (&sample.frames[index], &sample.bytes[index]);
+        let bth = &frame.bth;
+        let found: Value = serde_json::from_str(line).expect("scapy_fields.py prints JSON");
+        let mut expected = serde_json::json!({
+            "sport": frame.udp.sport,
+            "opcode": bth.opcode.code(),
+            "solicited": u8::from(bth.solicited),
+            "migreq": u8::from(bth.mig_req),
+            "padcount": bth.pad_count,
+            "version": bth.tver,
+            "pkey": bth.pkey,
+            "fecn": u8::from(bth.fecn),
+            "becn": u8::from(bth.becn),
+            "resv6": bth.resv6,
+            "dqpn": bth.dest_qp,
+            "ackreq": u8::from(bth.ack_req),
+            "resv7": u8::from(bth.retransmit) << 5 | u8::from(bth.tseth_present) << 4 | bth.resv7,
+            "psn": bth.psn,
+            "icrc": transmitted_icrc(bytes),
+            "computed_icrc": transmitted_icrc(bytes),
+        });
+        if bth.opcode == Opcode::RcAck {
+            let aeth = frame.ext.aeth.expect("an ACK has an AETH");
+            expected["syndrome"] = aeth.syndrome.to_byte().into();
+            expected["msn"] = aeth.msn.into();
+        }
+        assert_eq!(
+            found, expected,
+            "frame {index}: scapy's and ours for {frame:?}"
+        );
+    }
+}

@@ -1,1 +1,89 @@
-//! Attribute macro for hardware kernels.
+//! `#[hdl]`: write a Rust-HDL kernel as ordinary Rust, with `let`, helper functions and unrolled loops.
+//!
+//! The attribute stands on `fn update(&mut self)` in an `impl Logic for ...`, in the place of rust-hdl's `#[hdl_gen]`. `update` stays the
+//! Rust it is: that is the native simulation. Added are `connect` (which signals the block drives) and `hdl`, which builds rust-hdl's AST
+//! by *running* at elaboration: loops run, constant conditions are decided, array indices are plain numbers.
+//!
+//! ```ignore
+//! #[hdl_fn]
+//! fn saturating_add<const N: usize>(a: Bits<N>, b: Bits<N>) -> Bits<N> {
+//!     let sum = a + b;
+//!     if sum < a { Bits::<N>::mask() } else { sum }
+//! }
+//!
+//! impl Logic for Accumulator {
+//!     #[hdl]
+//!     fn update(&mut self) {
+//!         dff_setup!(self, clock, total);
+//!         let step = if self.double.val() { self.amount.val() << 1 } else { self.amount.val() };
+//!         if self.enable.val() {
+//!             self.total.d.next = saturating_add(self.total.q.val(), step);
+//!         }
+//!         for i in 0..LANES {
+//!             self.lane[i].data.next = self.total.q.val();
+//!         }
+//!         self.sum.next = self.total.q.val();
+//!     }
+//! }
+//! ```
+//! A crate that uses the macros depends on `hdl-macros-support` (what the generated code calls) and has
+//! `rust_hdl_core::prelude::*` in scope.
+//!
+//! # The accepted subset
+//! **Statements**
+//! * `let x = e;`, `let x: T = e;` become a wire `x` (`x_1`, ... if the module already uses the name). `let mut x` may be reassigned, whole
+//!   or by field, at its own level and inside unrolled loops, each time making a new version; not inside a hardware `if`/`match`
+//!   below its `let`.
+//! * `self.a.b[i].next = e;`, `self.a.next.field.sub = e;`
+//! * `if`/`else`, `match` (enum values, integers, constants, `A | B`, `_`), as statements and as the right side of `let` and `=`,
+//!   where the branches are `let`s and a last expression. On constants they are decided at elaboration.
+//! * `for i in a..b` over any constant range or iterator: unrolled.
+//! * Struct literals on the right side of `let` and `=`, with `..base`.
+//! * `dff_setup!(self, clock, a, b)`, `clock!(self, clock, a)`, `Type::join(&mut self.a, &mut self.b)`, `Type::link(..)`, `comment!("..")`;
+//!   the `assert!` family is for simulation only.
+//!
+//! **Expressions**: `self.a.val()`, locals, fields of `LogicStruct`s, `+ - * & | ^ << >> == != < <= > >= && || !`, unary `-`, `get_bit(i)`,
+//! `get_bits::<N>(offset)`, `replace_bit(i, b)`, `any()`, `all()`, `xor()`, `index()`, `to_u8()` ..., `into()`, `to_bits::<N>()`,
+//! `bits::<N>(e)`, `bit_cast::<M, N>(e)`, `Bits::<N>::from(e)`, `unsigned_cast`, calls of functions marked `#[hdl_fn]`.
+//!
+//! **Constants** are whatever mentions neither a signal nor a hardware local: any Rust. Fields of `self` whose name starts with `_`
+//! (which rust-hdl's derives skip) are constants too, and so is `.len()`.
+//!
+//! Anything else is a compile error at its place that says what to write instead.
+#![forbid(unsafe_code)]
+
+mod assign;
+mod branch;
+mod call;
+mod constant;
+mod expr;
+mod invocation;
+mod kernel;
+mod lowered;
+mod path;
+#[cfg(test)]
+mod rejection_tests;
+mod scope;
+mod statement;
+
+use proc_macro::TokenStream;
+use syn::{parse_macro_input, ItemFn};
+
+/// Adds `connect` and `hdl` to a kernel `fn update(&mut self)`; see the crate documentation for the accepted subset.
+#[proc_macro_attribute]
+pub fn hdl(_arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let function = parse_macro_input!(item as ItemFn);
+    kernel::expand_update(&function)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a free function of hardware values callable from kernels: it keeps the function and adds `<name>__hdl`, which
+/// expands the body in place. Parameters of plain integer types (`usize`, ...) must be constants at the call.
+#[proc_macro_attribute]
+pub fn hdl_fn(_arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let function = parse_macro_input!(item as ItemFn);
+    kernel::expand_helper(&function)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}

@@ -1,0 +1,118 @@
+//! Macros and `join`/`link` calls that stand as statements.
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprCall, Macro, PathArguments, Result, Token};
+
+use crate::lowered::Lowered;
+use crate::path::signal_name;
+use crate::scope::Scope;
+
+/// Lowers `dff_setup!`, `clock!` and `comment!`; assertions are simulation only.
+pub fn lower_macro(mac: &Macro, scope: &Scope) -> Result<Lowered> {
+    let name = mac
+        .path
+        .segments
+        .last()
+        .map(|segment| segment.ident.to_string())
+        .unwrap_or_default();
+    match name.as_str() {
+        "comment" => {
+            let text: syn::LitStr = mac.parse_body()?;
+            let ast = quote!(::hdl_macros_support::core::ast);
+            Ok(Lowered::hdl(quote!(
+                __statements.push(#ast::VerilogStatement::Comment(::std::string::String::from(#text)));
+            )))
+        }
+        "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => Ok(Lowered::default()),
+        "dff_setup" => lower_flip_flops(mac, scope, true),
+        "clock" => lower_flip_flops(mac, scope, false),
+        _ => Err(syn::Error::new_spanned(
+            mac,
+            "this macro does not translate to hardware; supported are dff_setup!, clock!, comment! and the assert! family (simulation only)",
+        )),
+    }
+}
+
+/// `dff_setup!(self, clock, a, b)`: clocks of `self.a`, `self.b`, and with `hold` also `d = q` as their default.
+fn lower_flip_flops(mac: &Macro, scope: &Scope, hold: bool) -> Result<Lowered> {
+    scope.check_may_drive(syn::spanned::Spanned::span(mac))?;
+    let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone())?;
+    let mut arguments = arguments.into_iter();
+    let (Some(block), Some(clock)) = (arguments.next(), arguments.next()) else {
+        return Err(syn::Error::new_spanned(
+            mac,
+            "expected `(self, clock, flip_flop, ...)`",
+        ));
+    };
+    let of_self = |member: &Expr, port: TokenStream| -> Result<Expr> {
+        syn::parse2(quote!(#block.#member #port))
+    };
+    let clock = signal_name(&of_self(&clock, TokenStream::new())?, scope)?;
+    let assign = |to: TokenStream, from: TokenStream| {
+        let ast = quote!(::hdl_macros_support::core::ast);
+        quote!(__statements.push(::hdl_macros_support::Target::signal(#to).assign(#ast::VerilogExpression::Signal(#from)));)
+    };
+    let connect =
+        |signal: &Expr| quote!(::hdl_macros_support::core::logic::logic_connect_fn(&mut #signal););
+    let mut clocks = Lowered::default();
+    let mut holds = Lowered::default();
+    for flip_flop in arguments {
+        let clock_port = of_self(&flip_flop, quote!(.clock))?;
+        clocks.then(Lowered {
+            hdl: assign(signal_name(&clock_port, scope)?, clock.clone()),
+            connect: connect(&clock_port),
+        });
+        if hold {
+            let d = of_self(&flip_flop, quote!(.d))?;
+            let q = of_self(&flip_flop, quote!(.q))?;
+            holds.then(Lowered {
+                hdl: assign(signal_name(&d, scope)?, signal_name(&q, scope)?),
+                connect: connect(&d),
+            });
+        }
+    }
+    clocks.then(holds);
+    Ok(clocks)
+}
+
+/// Lowers `Type::join(&mut self.a, &mut self.b)` and `Type::link(...)`.
+pub fn lower_join_or_link(call: &ExprCall, scope: &Scope) -> Result<Lowered> {
+    scope.check_may_drive(syn::spanned::Spanned::span(call))?;
+    let usage = || {
+        syn::Error::new_spanned(
+            call,
+            "the only calls that stand alone are `Type::join(&mut self.a, &mut self.b)` and `Type::link(&mut self.a, &mut self.b)`",
+        )
+    };
+    let Expr::Path(function) = &*call.func else {
+        return Err(usage());
+    };
+    let mut function = function.clone();
+    let kind = match function.path.segments.last_mut() {
+        Some(last) if last.ident == "join" || last.ident == "link" => {
+            let kind = last.ident.clone();
+            last.ident = format_ident!("{}_hdl", kind);
+            last.arguments = PathArguments::None;
+            kind
+        }
+        _ => return Err(usage()),
+    };
+    let mut names = Vec::new();
+    for argument in &call.args {
+        let Expr::Reference(reference) = argument else {
+            return Err(usage());
+        };
+        names.push(signal_name(&reference.expr, scope)?);
+    }
+    let [left, right] = names.as_slice() else {
+        return Err(usage());
+    };
+    let (source, target) = (&call.args[0], &call.args[1]);
+    let connect = format_ident!("logic_connect_{}_fn", kind);
+    Ok(Lowered {
+        hdl: quote!(__statements.push(::hdl_macros_support::core::ast::VerilogStatement::Link(#function("", &#left, &#right)));),
+        connect: quote!(::hdl_macros_support::core::logic::#connect(#source, #target);),
+    })
+}

@@ -2,24 +2,6 @@
 
 use std::ops::Range;
 
-/// The byte enables of a request that covers `len` bytes starting at `offset` bytes into its first DW:
-/// `(dwords, first_be, last_be)`. A `len` of 0 gives the one-DW request without enabled bytes (a flush).
-pub fn byte_enables(offset: usize, len: usize) -> (usize, u8, u8) {
-    debug_assert!(offset < 4);
-    if len == 0 {
-        return (1, 0, 0);
-    }
-    let end = offset + len;
-    let dwords = end.div_ceil(4);
-    let head = (0xf << offset) & 0xf;
-    let tail = 0xf >> (dwords * 4 - end);
-    if dwords == 1 {
-        (1, head & tail, 0)
-    } else {
-        (dwords, head, tail)
-    }
-}
-
 /// The enabled byte ranges, relative to the request's DW-aligned address, in ascending order and merged.
 pub fn enabled_ranges(dwords: usize, first_be: u8, last_be: u8) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::with_capacity(1);
@@ -45,18 +27,19 @@ pub fn enabled_ranges(dwords: usize, first_be: u8, last_be: u8) -> Vec<Range<usi
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use stellar_wire::pcie::DwSpan;
 
     proptest! {
         #[test]
         fn ranges_give_back_the_bytes_asked_for(offset in 0usize..4, len in 1usize..4096) {
-            let (dwords, first, last) = byte_enables(offset, len);
-            prop_assert_eq!(enabled_ranges(dwords, first, last), vec![offset..offset + len]);
+            let span = DwSpan::new(offset as u64, len.min(4096 - offset)).unwrap();
+            let ranges = enabled_ranges(span.length_dw.into(), span.first_be, span.last_be);
+            prop_assert_eq!(ranges, vec![offset..offset + len.min(4096 - offset)]);
         }
     }
 
     #[test]
     fn a_flush_enables_nothing() {
-        assert_eq!(byte_enables(0, 0), (1, 0, 0));
         assert!(enabled_ranges(1, 0, 0).is_empty());
     }
 

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use crate::bdf::Bdf;
 use crate::config::CompleterConfig;
-use crate::tlp::{Completion, CompletionStatus, MemRead};
+use crate::tlp::{Completion, MemRead};
+use stellar_wire::pcie::CompletionStatus;
 
 /// Bytes of a read from its first to its last enabled byte, relative to its address. A flush (no byte enabled)
 /// counts as its first byte.
@@ -45,7 +46,7 @@ pub(crate) fn successful(
             completer,
             requester: read.requester,
             tag: read.tag,
-            status: CompletionStatus::Success,
+            status: CompletionStatus::Successful,
             byte_count: (end - first_byte) as u16,
             lower_address: ((read.address + first_byte as u64) & 0x7f) as u8,
             data: data[at..next].to_vec(),
@@ -72,17 +73,12 @@ pub(crate) fn unsupported(completer: Bdf, read: &MemRead) -> Completion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tlp::AddressType;
     use proptest::prelude::*;
+    use stellar_wire::pcie::AddressType;
 
     fn read(address: u64, len: usize) -> MemRead {
-        MemRead::of_bytes(
-            Bdf::from_id(0x1700),
-            5,
-            address,
-            AddressType::Untranslated,
-            len,
-        )
+        let nic = Bdf::from_id(0x1700);
+        MemRead::of_bytes(nic, 5, address, AddressType::Untranslated, len).unwrap()
     }
 
     fn answer(read: &MemRead, rcb: usize, max_completion: usize, mps: usize) -> Vec<Completion> {

@@ -7,9 +7,9 @@ use thiserror::Error;
 
 use crate::bdf::Bdf;
 use crate::iommu::FaultReason;
-use crate::tlp::AddressType;
 use crate::tlp_check::Malformed;
 use crate::Picoseconds;
+use stellar_wire::pcie::AddressType;
 
 /// The way a request took to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +47,9 @@ pub enum Refusal {
     /// No memory and no BAR at the address.
     #[error("no memory or BAR at the address")]
     Unmapped,
+    /// A translation request or reserved address type reached a device that serves neither.
+    #[error("device serves no requests of this address type")]
+    UnsupportedAddressType,
     /// The root complex sends no requests back down.
     #[error("root complex does not route between peers")]
     PeerToPeerUnsupported,

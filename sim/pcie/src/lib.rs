@@ -17,7 +17,7 @@
 //!     .unwrap();
 //! fabric.iommu_mut().attach_bypass(nic);
 //!
-//! let write = MemWrite::of_bytes(nic, 0x1003, AddressType::Untranslated, b"stellar");
+//! let write = MemWrite::of_bytes(nic, 0x1003, AddressType::Untranslated, b"stellar").unwrap();
 //! fabric.submit(0, PortId(0), Tlp::Write(write)).unwrap();
 //! fabric.run_until_idle();
 //! assert_eq!(fabric.host().read(0x1003, 7).unwrap(), b"stellar");
@@ -35,6 +35,7 @@
 mod bdf;
 mod builder;
 mod byte_enables;
+mod codec;
 mod completer;
 mod config;
 mod counters;
@@ -52,7 +53,8 @@ mod validate;
 
 pub use bdf::{Bdf, BdfError};
 pub use builder::FabricBuilder;
-pub use byte_enables::{byte_enables, enabled_ranges};
+pub use byte_enables::enabled_ranges;
+pub use codec::CodecError;
 pub use config::{
     AcsConfig, CompleterConfig, FabricConfig, Generation, GpuConfig, IommuConfig, IommuMode,
     LinkConfig, NicConfig, RootComplexConfig, SwitchConfig, Window,
@@ -62,7 +64,8 @@ pub use counters::{
 };
 pub use fabric::{Fabric, FabricError, LinkOf, LinkTraffic, PortId, Received};
 pub use memory::{Memory, MemoryError};
-pub use tlp::{AddressType, Completion, CompletionStatus, FlowClass, MemRead, MemWrite, Tlp};
+pub use stellar_wire::pcie::{AddressType, CompletionStatus};
+pub use tlp::{Completion, FlowClass, MemRead, MemWrite, Tlp};
 pub use tlp_check::Malformed;
 pub use validate::ConfigError;
 

@@ -6,9 +6,10 @@ use crate::counters::Refusal;
 use crate::iommu::{Access, Iommu};
 use crate::link::{Action, Packet};
 use crate::memory::Memory;
-use crate::tlp::{AddressType, Tlp};
+use crate::tlp::Tlp;
 use crate::topology::{Kind, Node, Topology};
 use crate::Picoseconds;
+use stellar_wire::pcie::AddressType;
 
 /// Where a switch sends a memory request that came in through a downstream port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,18 +57,18 @@ impl Router<'_> {
             Node::SwitchDownstream(device) => {
                 let switch = self.topology.devices[device].switch;
                 let ready_at = now + self.topology.switches[switch].latency_ps;
-                (ready_at, or_refuse(self.from_device(device, &packet.tlp)))
+                (ready_at, or_refuse(self.below_switch(device, &packet.tlp)))
             }
             Node::SwitchUpstream(switch) => {
                 let ready_at = now + self.topology.switches[switch].latency_ps;
-                (ready_at, or_refuse(self.from_above(switch, &packet.tlp)))
+                (ready_at, or_refuse(self.above_switch(switch, &packet.tlp)))
             }
             Node::RootComplex => self.at_root_complex(now, packet),
             Node::Device(device) => self.at_device(now, device, &packet.tlp),
         }
     }
 
-    fn from_device(&self, ingress: usize, tlp: &Tlp) -> Result<Action, Refusal> {
+    fn below_switch(&self, ingress: usize, tlp: &Tlp) -> Result<Action, Refusal> {
         let port = &self.topology.devices[ingress];
         let upstream = self.topology.switches[port.switch].up;
         let Some((address, at)) = tlp.memory_target() else {
@@ -88,7 +89,7 @@ impl Router<'_> {
         }
     }
 
-    fn from_above(&self, switch: usize, tlp: &Tlp) -> Result<Action, Refusal> {
+    fn above_switch(&self, switch: usize, tlp: &Tlp) -> Result<Action, Refusal> {
         let (device, missing) = match tlp.memory_target() {
             Some((address, _)) => (
                 self.topology.bar_owner(address).map(|(_, device)| device),
@@ -152,6 +153,14 @@ impl Router<'_> {
             (Kind::Nic(nic), Tlp::Completion(_)) => (now, Action::NicInbox(nic)),
             (Kind::Gpu(_), Tlp::Completion(_)) => {
                 (now, Action::Refuse(Refusal::UnexpectedCompletion))
+            }
+            (Kind::Gpu(_), request)
+                if matches!(
+                    request.memory_target(),
+                    Some((_, AddressType::TranslationRequest | AddressType::Reserved))
+                ) =>
+            {
+                (now, Action::Refuse(Refusal::UnsupportedAddressType))
             }
             (Kind::Gpu(gpu), _) => (now + self.gpu_latency_ps[gpu], Action::GpuMemory(gpu)),
             (Kind::Nic(_), _) => (now, Action::Refuse(Refusal::Unmapped)),

@@ -1,20 +1,10 @@
 //! Transaction layer packets as the fabric sees them.
 
-use crate::bdf::Bdf;
-use crate::byte_enables::{byte_enables, enabled_ranges};
+use stellar_wire::pcie::{AddressType, CompletionStatus, DwSpan};
+use stellar_wire::WireError;
 
-/// The AT field of a memory request (PCIe base specification, section 2.2.4.1; ATS, section 10.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AddressType {
-    /// `00`: default; the IOMMU translates.
-    Untranslated,
-    /// `01`: an ATS translation request.
-    TranslationRequest,
-    /// `10`: already translated; the IOMMU is not asked.
-    Translated,
-    /// `11`: reserved.
-    Reserved,
-}
+use crate::bdf::Bdf;
+use crate::byte_enables::enabled_ranges;
 
 /// A posted memory write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,17 +42,6 @@ pub struct MemRead {
     pub last_be: u8,
     /// Length in DWs, 1 to 1,024.
     pub dwords: u16,
-}
-
-/// Completion status (PCIe base specification, section 2.2.9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompletionStatus {
-    /// `000`: successful.
-    Success,
-    /// `001`: unsupported request.
-    UnsupportedRequest,
-    /// `100`: completer abort.
-    CompleterAbort,
 }
 
 /// A completion, with data (CplD) when `data` is not empty.
@@ -108,38 +87,49 @@ pub enum FlowClass {
 
 impl MemWrite {
     /// A write of `bytes` to byte address `address` (any alignment), padded to whole DWs with the byte enables
-    /// that make it exact. It is the caller's business to stay inside 4 KiB and the maximum payload size.
-    pub fn of_bytes(requester: Bdf, address: u64, at: AddressType, bytes: &[u8]) -> Self {
-        let offset = (address & 3) as usize;
-        let (dwords, first_be, last_be) = byte_enables(offset, bytes.len());
-        let mut data = vec![0; dwords * 4];
+    /// that make it exact. Fails if the bytes cross a 4 KiB boundary; the maximum payload size is up to the caller.
+    pub fn of_bytes(
+        requester: Bdf,
+        address: u64,
+        at: AddressType,
+        bytes: &[u8],
+    ) -> Result<Self, WireError> {
+        let span = DwSpan::new(address, bytes.len())?;
+        let offset = (address - span.address) as usize;
+        let mut data = vec![0; usize::from(span.length_dw) * 4];
         data[offset..offset + bytes.len()].copy_from_slice(bytes);
-        Self {
+        Ok(Self {
             requester,
             tag: 0,
-            address: address & !3,
+            address: span.address,
             at,
-            first_be,
-            last_be,
+            first_be: span.first_be,
+            last_be: span.last_be,
             data,
-        }
+        })
     }
 }
 
 impl MemRead {
-    /// A read of `len` bytes at byte address `address` (any alignment); `len` 0 is the flush read.
-    /// It is the caller's business to stay inside 4 KiB and the maximum read request size.
-    pub fn of_bytes(requester: Bdf, tag: u16, address: u64, at: AddressType, len: usize) -> Self {
-        let (dwords, first_be, last_be) = byte_enables((address & 3) as usize, len);
-        Self {
+    /// A read of `len` bytes at byte address `address` (any alignment); `len` 0 is the flush read. Fails if the
+    /// bytes cross a 4 KiB boundary; the maximum read request size is up to the caller.
+    pub fn of_bytes(
+        requester: Bdf,
+        tag: u16,
+        address: u64,
+        at: AddressType,
+        len: usize,
+    ) -> Result<Self, WireError> {
+        let span = DwSpan::new(address, len)?;
+        Ok(Self {
             requester,
             tag,
-            address: address & !3,
+            address: span.address,
             at,
-            first_be,
-            last_be,
-            dwords: dwords as u16,
-        }
+            first_be: span.first_be,
+            last_be: span.last_be,
+            dwords: span.length_dw,
+        })
     }
 }
 

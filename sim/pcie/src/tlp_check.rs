@@ -77,8 +77,9 @@ fn byte_enables_permitted(address: u64, dwords: usize, first_be: u8, last_be: u8
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tlp::{AddressType, MemRead, MemWrite};
+    use crate::tlp::{MemRead, MemWrite};
     use crate::Bdf;
+    use stellar_wire::pcie::AddressType;
 
     const REQUESTER: Bdf = Bdf::from_id(0x1700);
 

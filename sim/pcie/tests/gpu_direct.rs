@@ -65,7 +65,7 @@ fn send_message(fabric: &mut Fabric, page_address: u64, at: AddressType) -> Vec<
         while !fabric.ready(now, PORT, FlowClass::Posted).unwrap() {
             now += 4000;
         }
-        let write = MemWrite::of_bytes(NIC, address, at, piece);
+        let write = MemWrite::of_bytes(NIC, address, at, piece).unwrap();
         fabric.submit(now, PORT, Tlp::Write(write)).unwrap();
         sent += piece.len();
     }

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::Access;
 use crate::bdf::Bdf;
-use crate::tlp::AddressType;
 use crate::Picoseconds;
+use stellar_wire::pcie::AddressType;
 
 /// Why the IOMMU refused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]

@@ -11,11 +11,11 @@ pub use page_table::{MapError, PageSize, Permission, IOVA_BITS};
 
 use crate::bdf::Bdf;
 use crate::config::{IommuConfig, IommuMode};
-use crate::tlp::AddressType;
 use crate::Picoseconds;
 use fault::FaultQueue;
 use iotlb::Iotlb;
 use page_table::PageTable;
+use stellar_wire::pcie::AddressType;
 
 /// A protection domain: one page table that any number of functions may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -63,7 +63,8 @@ fn malformed_writes_are_refused_at_the_first_receiver() {
         }
         submit_when_ready(&mut fabric, now, PORT, write(NIC, 0x8000, AT, &[1; 64]));
         fabric.run_until_idle();
-        assert_eq!(fabric.host().touched_ranges(), [0x8000..0x8040], "{why}");
+        let placed = 0x8000..0x8040;
+        assert_eq!(fabric.host().touched_ranges(), [placed], "{why}");
         let refusal = Refusal::Malformed(why);
         assert_eq!(fabric.counters().refused(refusal).tlps, 10);
         let reports = fabric.take_reports();

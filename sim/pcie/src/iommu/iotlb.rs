@@ -1,6 +1,7 @@
 //! Set-associative cache of translations with least-recently-used replacement.
 
-use super::page_table::{Leaf, PageSize};
+use super::mapping::PageSize;
+use super::page_table::Leaf;
 use super::DomainId;
 
 struct Line {
@@ -67,7 +68,7 @@ impl Iotlb {
 
 #[cfg(test)]
 mod tests {
-    use super::super::page_table::Permission;
+    use super::super::mapping::Permission;
     use super::*;
 
     const DOMAIN: DomainId = DomainId(0);

@@ -2,12 +2,13 @@
 
 mod fault;
 mod iotlb;
+mod mapping;
 mod page_table;
 
 use std::collections::BTreeMap;
 
 pub use fault::{Fault, FaultReason};
-pub use page_table::{MapError, PageSize, Permission, IOVA_BITS};
+pub use mapping::{MapError, PageSize, Permission, IOVA_BITS};
 
 use crate::bdf::Bdf;
 use crate::config::{IommuConfig, IommuMode};

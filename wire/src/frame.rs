@@ -10,6 +10,20 @@ use crate::{icrc, Bth, Ethernet, ExtHeaders, Header, Ip, Ipv6, Srv6Encap, Udp, V
 /// Fields that follow from others are set by [`Self::emit`] whatever they hold here: EtherTypes, IP protocol and
 /// lengths, UDP length, the BTH's pad count and (in MRC packets) its TSETH bit. [`Self::with_derived_fields`] shows
 /// the frame as it will be sent, and `parse` returns it with them as received. The UDP checksum is sent as it stands.
+///
+/// ```
+/// use stellar_wire::{Bth, ExtHeaders, Opcode, Reth, RoceFrame};
+///
+/// let frame = RoceFrame {
+///     bth: Bth { opcode: Opcode::RcWriteOnly, dest_qp: 0x11, psn: 7, ..Bth::default() },
+///     ext: ExtHeaders { reth: Some(Reth { va: 0x1000, rkey: 5, dma_len: 3 }), ..ExtHeaders::default() },
+///     payload: vec![1, 2, 3],
+///     ..RoceFrame::default()
+/// };
+/// let bytes = frame.emit()?;
+/// assert_eq!(RoceFrame::parse(&bytes)?, frame.with_derived_fields()?);
+/// # Ok::<(), stellar_wire::WireError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoceFrame {
     pub eth: Ethernet,

@@ -125,7 +125,7 @@ fn mrc_extension_headers() {
 }
 
 #[test]
-fn seth_and_neth_fields_lie_where_the_specification_puts_them() {
+fn mrc_fields_lie_where_the_specification_puts_them() {
     let seth = mrc::Seth {
         path_hint: PathHint::SkipOnce,
         probe_response: true,
@@ -145,6 +145,29 @@ fn seth_and_neth_fields_lie_where_the_specification_puts_them() {
     assert_eq!(
         hex::encode(seth.to_bytes()),
         "0022fffe010203040506070800090a0bcd0e00018000000000000001"
+    );
+    let cc_state = mrc::CcState {
+        tx_timestamp: 0x0102,
+        ooo_count: 0x0304,
+        restore_cwnd: true,
+        rcv_cwnd_pen: 0x05,
+        rcvd_bytes: 0x06_0708,
+    };
+    assert_eq!(hex::encode(cc_state.to_bytes()), "0102030485060708");
+    let peth = mrc::Peth {
+        vendor_info: 0x01,
+        probe_id: 0x0203,
+        src_context: 0x0405,
+        dst_context: 0x0607,
+        timestamp: mrc::Tseth {
+            tx_timestamp: 0x0809,
+            own_resolution: true,
+            format: 0x0a,
+        },
+    };
+    assert_eq!(
+        hex::encode(peth.to_bytes()),
+        "0000000102030000040506070809800a"
     );
     let neth = mrc::Neth {
         reason: NackReason::UnexpectedEvent,

@@ -1,126 +1,12 @@
-//! Strategies for random TLP headers and descriptors.
+//! Strategies for random AMD descriptors.
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use stellar_wire::pcie::descriptor::{
     CompleterCompletion, CompleterRequest, RequestType, RequesterCompletion, RequesterRequest,
 };
-use stellar_wire::pcie::*;
 
-/// A runner that tries the same cases every time.
-pub fn runner() -> TestRunner {
-    let config = Config {
-        cases: 512,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
-}
-
-fn attributes() -> impl Strategy<Value = Attributes> {
-    (0..8u8).prop_map(Attributes::from_bits)
-}
-
-fn status() -> impl Strategy<Value = CompletionStatus> {
-    select(CompletionStatus::ALL)
-}
-
-fn address_type() -> impl Strategy<Value = AddressType> {
-    select(AddressType::ALL)
-}
-
-/// Addresses on both sides of 4 GiB.
-fn address() -> impl Strategy<Value = u64> {
-    prop_oneof![any::<u32>().prop_map(u64::from), any::<u64>()].prop_map(|address| address & !3)
-}
-
-pub fn mem_request() -> impl Strategy<Value = MemRequest> {
-    let op = select(vec![
-        MemOp::Read,
-        MemOp::Write,
-        MemOp::FetchAdd,
-        MemOp::Swap,
-        MemOp::CompareSwap,
-    ]);
-    let span = (address(), 1..=1024u16, 0..16u8, 0..16u8).prop_map(
-        |(address, length_dw, first_be, last_be)| DwSpan {
-            address,
-            length_dw,
-            first_be,
-            last_be,
-        },
-    );
-    let numbers = (any::<u16>(), 0..1024u16, 0..8u8, 0..4u8);
-    (
-        op,
-        span,
-        address_type(),
-        numbers,
-        attributes(),
-        any::<[bool; 4]>(),
-    )
-        .prop_map(
-            |(
-                op,
-                span,
-                address_type,
-                (requester, tag, traffic_class, processing_hint),
-                attributes,
-                flags,
-            )| {
-                MemRequest {
-                    tag,
-                    traffic_class,
-                    attributes,
-                    lightweight_notification: flags[0],
-                    processing_hints: flags[1],
-                    processing_hint,
-                    digest: flags[2],
-                    poisoned: flags[3],
-                    ..MemRequest::new(op, span, address_type, requester)
-                }
-            },
-        )
-}
-
-pub fn completion() -> impl Strategy<Value = Completion> {
-    let lengths = (0..=1024u16, 1..=4096u16);
-    let numbers = (0..1024u16, 0..128u8, 0..8u8);
-    (
-        lengths,
-        any::<[u16; 2]>(),
-        status(),
-        numbers,
-        attributes(),
-        any::<[bool; 3]>(),
-    )
-        .prop_map(
-            |(
-                (length_dw, byte_count),
-                ids,
-                status,
-                (tag, lower_address, traffic_class),
-                attributes,
-                flags,
-            )| {
-                Completion {
-                    length_dw,
-                    completer: ids[0],
-                    status,
-                    byte_count_modified: flags[0],
-                    byte_count,
-                    requester: ids[1],
-                    tag,
-                    lower_address,
-                    traffic_class,
-                    attributes,
-                    digest: flags[1],
-                    poisoned: flags[2],
-                }
-            },
-        )
-}
+use crate::pcie_support::*;
 
 pub fn rq() -> impl Strategy<Value = RequesterRequest> {
     let target = (

@@ -1,95 +1,10 @@
-//! Random frames of every kind, judged by tshark and scapy: both must read the fields we wrote, and scapy must compute
-//! the iCRC we sent.
-//!
-//! A missing peer is a failure, never a silent pass. The Python with scapy is `STELLAR_PYTHON`, or else the
-//! repository's `.venv/bin/python`.
+//! tshark: reads every header it knows.
 
-#[path = "support/frame.rs"]
-mod frame_strategy;
-mod support;
-
-use std::collections::BTreeSet;
-use std::env;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
-use pcap_file::pcap::{PcapPacket, PcapWriter};
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use serde_json::Value;
-use stellar_wire::{icrc, Header, Ip, Opcode, RoceFrame};
+use stellar_wire::{Header, Ip, Opcode, RoceFrame};
 
-/// Enough that every opcode comes several times; the peers take a few seconds for them.
-const FRAMES: usize = 500;
-
-/// Frames, and the capture file they were written to.
-struct Sample {
-    frames: Vec<RoceFrame>,
-    bytes: Vec<Vec<u8>>,
-    capture: PathBuf,
-    _directory: tempfile::TempDir,
-}
-
-/// Random frames of every opcode. QP 1 is avoided: tshark looks for management datagrams there.
-fn sample() -> Sample {
-    let mut runner = support::runner(1);
-    let strategy = frame_strategy::frame().prop_filter("QP 1", |frame| frame.bth.dest_qp != 1);
-    let frames: Vec<RoceFrame> = (0..FRAMES)
-        .map(|_| strategy.new_tree(&mut runner).expect("strategy").current())
-        .collect();
-    let seen: BTreeSet<Opcode> = frames.iter().map(|frame| frame.bth.opcode).collect();
-    assert_eq!(
-        seen.len(),
-        Opcode::ALL.len(),
-        "every opcode is shown to the peers"
-    );
-    let bytes: Vec<Vec<u8>> = frames
-        .iter()
-        .map(|frame| frame.emit().expect("valid frame"))
-        .collect();
-
-    let directory = tempfile::tempdir().expect("temporary directory");
-    let capture = directory.path().join("frames.pcap");
-    let mut writer =
-        PcapWriter::new(File::create(&capture).expect("capture file")).expect("pcap header");
-    for frame in &bytes {
-        writer
-            .write_packet(&PcapPacket::new(Duration::ZERO, frame.len() as u32, frame))
-            .expect("pcap record");
-    }
-    Sample {
-        frames,
-        bytes,
-        capture,
-        _directory: directory,
-    }
-}
-
-/// Output of a peer, line by line. Fails with what to do if the peer is not there.
-fn run(peer: &str, program: &OsStr, arguments: &[&OsStr]) -> Vec<String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .unwrap_or_else(|error| {
-            panic!(
-                "{peer} is missing ({}: {error}); `./stellar setup` installs it",
-                program.to_string_lossy()
-            )
-        });
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "{peer} failed; if it is not installed, `./stellar setup` installs it. It says: {errors}"
-    );
-    String::from_utf8(output.stdout)
-        .expect("text")
-        .lines()
-        .map(str::to_owned)
-        .collect()
-}
+use crate::{run, sample, transmitted_icrc, FRAMES};
 
 /// Name and value of every field a peer must agree on, each value as the peer prints it.
 type Fields = Vec<(&'static str, String)>;
@@ -104,15 +19,6 @@ fn hex(value: impl Into<u64>, digits: usize) -> String {
 
 fn flag(value: bool) -> String {
     u8::from(value).to_string()
-}
-
-/// iCRC as a big-endian number of its four bytes on the wire.
-fn transmitted_icrc(bytes: &[u8]) -> u32 {
-    u32::from_be_bytes(
-        *bytes
-            .last_chunk::<{ icrc::LEN }>()
-            .expect("a frame ends in its iCRC"),
-    )
 }
 
 /// What tshark should say of a frame. Its field of several layers (inner and outer IPv6) lists them outermost first.
@@ -285,55 +191,5 @@ fn tshark_reads_every_field_as_we_wrote_it() {
                 "frame {index}, {name}: tshark's and ours for {frame:?}"
             );
         }
-    }
-}
-
-/// The Python that has scapy.
-fn python() -> PathBuf {
-    env::var_os("STELLAR_PYTHON").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/python"),
-        PathBuf::from,
-    )
-}
-
-#[test]
-fn scapy_reads_the_same_bth_and_computes_the_same_icrc() {
-    let sample = sample();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scapy_fields.py");
-    let python = python();
-    let arguments = [script.as_os_str(), sample.capture.as_os_str()];
-    let lines = run("Python with scapy", python.as_os_str(), &arguments);
-    assert_eq!(lines.len(), FRAMES);
-    for (index, line) in lines.iter().enumerate() {
-        let (frame, bytes) = (&sample.frames[index], &sample.bytes[index]);
-        let bth = &frame.bth;
-        let found: Value = serde_json::from_str(line).expect("scapy_fields.py prints JSON");
-        let mut expected = serde_json::json!({
-            "sport": frame.udp.sport,
-            "opcode": bth.opcode.code(),
-            "solicited": u8::from(bth.solicited),
-            "migreq": u8::from(bth.mig_req),
-            "padcount": bth.pad_count,
-            "version": bth.tver,
-            "pkey": bth.pkey,
-            "fecn": u8::from(bth.fecn),
-            "becn": u8::from(bth.becn),
-            "resv6": bth.resv6,
-            "dqpn": bth.dest_qp,
-            "ackreq": u8::from(bth.ack_req),
-            "resv7": u8::from(bth.retransmit) << 5 | u8::from(bth.tseth_present) << 4 | bth.resv7,
-            "psn": bth.psn,
-            "icrc": transmitted_icrc(bytes),
-            "computed_icrc": transmitted_icrc(bytes),
-        });
-        if bth.opcode == Opcode::RcAck {
-            let aeth = frame.ext.aeth.expect("an ACK has an AETH");
-            expected["syndrome"] = aeth.syndrome.to_byte().into();
-            expected["msn"] = aeth.msn.into();
-        }
-        assert_eq!(
-            found, expected,
-            "frame {index}: scapy's and ours for {frame:?}"
-        );
     }
 }

@@ -1,0 +1,218 @@
+//! AMD descriptors: round trips and layout.
+
+mod pcie_support;
+#[path = "pcie_support/descriptor.rs"]
+mod strategies;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use stellar_wire::pcie::descriptor::{
+    CompleterCompletion, CompleterRequest, RequestType, RequesterCompletion, RequesterRequest,
+};
+use stellar_wire::pcie::*;
+use stellar_wire::{Header, WireError};
+
+/// Checks a descriptor both ways; `defined` masks the bits with a meaning.
+fn descriptor_round_trips<D: Header + PartialEq + std::fmt::Debug>(
+    values: impl Strategy<Value = D>,
+    defined: u128,
+) {
+    let mut runner = pcie_support::runner();
+    runner
+        .run(&values, |value| {
+            let bytes = value.to_bytes();
+            prop_assert_eq!(bytes.len(), D::LEN);
+            prop_assert_eq!(D::parse(&bytes), Ok((value, &[][..])));
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", D::NAME));
+    let (mut taken, mut refused) = (0, 0);
+    runner
+        .run(&any::<u128>(), |bits| {
+            let bytes = &bits.to_le_bytes()[..D::LEN];
+            let cut = matches!(D::parse(&bytes[1..]), Err(WireError::Truncated { .. }));
+            prop_assert!(cut, "a byte is missing and nobody says so");
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", D::NAME));
+    for _ in 0..2000 {
+        let bits = any::<u128>()
+            .new_tree(&mut runner)
+            .expect("strategy")
+            .current();
+        match D::parse(&bits.to_le_bytes()[..D::LEN]) {
+            Ok((value, _)) => {
+                assert_eq!(
+                    value.to_bytes(),
+                    (bits & defined).to_le_bytes()[..D::LEN],
+                    "{}",
+                    D::NAME
+                );
+                taken += 1;
+            }
+            Err(error) => {
+                assert!(
+                    matches!(error, WireError::BadField { .. }),
+                    "{}: {error}",
+                    D::NAME
+                );
+                refused += 1;
+            }
+        }
+    }
+    assert!(
+        taken > 100 && refused > 100,
+        "{}: {taken} taken, {refused} refused",
+        D::NAME
+    );
+}
+
+/// Mask of bits `high..=low`.
+fn bits(ranges: &[(u32, u32)]) -> u128 {
+    ranges
+        .iter()
+        .map(|&(high, low)| (u128::MAX >> (127 - high)) & (u128::MAX << low))
+        .fold(0, |a, b| a | b)
+}
+
+#[test]
+fn descriptors_round_trip() {
+    descriptor_round_trips::<RequesterRequest>(strategies::rq(), u128::MAX);
+    descriptor_round_trips::<CompleterRequest>(
+        strategies::cq(),
+        bits(&[(78, 0), (103, 80), (126, 104)]),
+    );
+    let rc = bits(&[(30, 0), (46, 32), (87, 48), (94, 89)]);
+    descriptor_round_trips::<RequesterCompletion>(strategies::rc(), rc);
+    let cc = bits(&[(6, 0), (9, 8), (29, 16), (46, 32), (88, 48), (95, 89)]);
+    descriptor_round_trips::<CompleterCompletion>(strategies::cc(), cc);
+}
+
+#[test]
+fn requester_request_fields_lie_where_the_product_guide_puts_them() {
+    let descriptor = RequesterRequest {
+        address_type: AddressType::Translated,
+        address: 0x0123_4567_89ab_cdec,
+        dword_count: 0x345,
+        request_type: RequestType::MemWrite,
+        poisoned: true,
+        requester: 0xabcd,
+        tag: 0xe7,
+        completer: 0x1234,
+        requester_id_enable: true,
+        traffic_class: 5,
+        attributes: Attributes {
+            id_based_ordering: true,
+            relaxed_ordering: false,
+            no_snoop: true,
+        },
+        force_ecrc: true,
+    };
+    let expected: u128 = 0b10
+        | 0x0123_4567_89ab_cdec
+        | 0x345 << 64
+        | 1 << 75
+        | 1 << 79
+        | 0xabcd << 80
+        | 0xe7 << 96
+        | 0x1234 << 104
+        | 1 << 120
+        | 5 << 121
+        | 0b101 << 124
+        | 1 << 127;
+    assert_eq!(descriptor.to_bytes(), expected.to_le_bytes());
+}
+
+#[test]
+fn completer_request_fields_lie_where_the_product_guide_puts_them() {
+    let descriptor = CompleterRequest {
+        address_type: AddressType::TranslationRequest,
+        address: 0x0123_4567_89ab_cdec,
+        dword_count: 0x345,
+        request_type: RequestType::CompareSwap,
+        requester: 0xabcd,
+        tag: 0xe7,
+        target_function: 0x12,
+        bar_id: 5,
+        bar_aperture: 0x2d,
+        traffic_class: 3,
+        attributes: Attributes {
+            id_based_ordering: false,
+            relaxed_ordering: true,
+            no_snoop: true,
+        },
+    };
+    let expected: u128 = 0b01
+        | 0x0123_4567_89ab_cdec
+        | 0x345 << 64
+        | 6 << 75
+        | 0xabcd << 80
+        | 0xe7 << 96
+        | 0x12 << 104
+        | 5 << 112
+        | 0x2d << 115
+        | 3 << 121
+        | 0b011 << 124;
+    assert_eq!(descriptor.to_bytes(), expected.to_le_bytes());
+}
+
+#[test]
+fn completion_descriptor_fields_lie_where_the_product_guide_puts_them() {
+    let requester = RequesterCompletion {
+        lower_address: 0xabc,
+        error_code: 9,
+        byte_count: 0x1234,
+        locked: false,
+        request_completed: true,
+        dword_count: 0x345,
+        status: CompletionStatus::CompleterAbort,
+        poisoned: true,
+        requester: 0x5678,
+        tag: 0xe7,
+        completer: 0x9abc,
+        traffic_class: 5,
+        attributes: Attributes {
+            id_based_ordering: true,
+            relaxed_ordering: false,
+            no_snoop: false,
+        },
+    };
+    // What RC and CC have in common.
+    let common: u128 = 0x1234 << 16
+        | 0x345 << 32
+        | 0b100 << 43
+        | 1 << 46
+        | 0x5678 << 48
+        | 0xe7 << 64
+        | 0x9abc << 72
+        | 5 << 89
+        | 0b100 << 92;
+    let expected = common | 0xabc | 9 << 12 | 1 << 30;
+    assert_eq!(requester.to_bytes(), expected.to_le_bytes()[..12]);
+    let completer = CompleterCompletion {
+        lower_address: 0x5b,
+        address_type: AddressType::Translated,
+        byte_count: requester.byte_count,
+        locked: true,
+        dword_count: requester.dword_count,
+        status: requester.status,
+        poisoned: requester.poisoned,
+        requester: requester.requester,
+        tag: requester.tag,
+        completer: requester.completer,
+        completer_id_enable: true,
+        traffic_class: requester.traffic_class,
+        attributes: requester.attributes,
+        force_ecrc: true,
+    };
+    let expected = common | 0x5b | 0b10 << 8 | 1 << 29 | 1 << 88 | 1 << 95;
+    assert_eq!(completer.to_bytes(), expected.to_le_bytes()[..12]);
+}
+
+#[test]
+#[should_panic(expected = "dword_count: 1025 exceeds 1024")]
+fn descriptor_of_more_than_1024_double_words_is_not_made() {
+    let (mut descriptor, _) = RequesterRequest::parse(&[0; 16]).expect("all zero is a read");
+    descriptor.dword_count = 1025;
+    descriptor.to_bytes();
+}

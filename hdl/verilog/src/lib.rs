@@ -1,1 +1,33 @@
-//! Rust-HDL tree to readable Verilog-2005.
+//! Elaborates a rust-hdl block into readable Verilog-2005.
+//!
+//! rust-hdl's own writer prints nested part selects that Icarus, Yosys and Vivado reject, and binary operators without
+//! parentheses, so that Rust's `a & b == c` silently becomes Verilog's `a & (b == c)`. This emitter walks the same public
+//! tree (`Block::accept`, `Logic::hdl`) and prints a module per *kind* of block instead of one per instance:
+//!
+//! - every operator is parenthesised by Rust's meaning, and every operand has its Rust width;
+//! - selects of selects are folded, selects of expressions go through a named wire;
+//! - flip-flops (`DFF`) become `always @(posedge clock)` in the module that owns them;
+//! - each signal has its own `assign` or `always @(*)`, so simulators see no false combinational loops;
+//! - a signal that some path leaves unassigned is an error here, not a latch later;
+//! - modules with the same text are emitted once, and names do not depend on the order of anything but the source.
+//!
+//! What it cannot translate (signed arithmetic, in-out ports, black boxes) it refuses with [`EmitError`], naming the place.
+//!
+//! [`equivalence`] checks a block's own rust-hdl simulation against its Verilated Verilog; [`tools`] runs Verilator's lint,
+//! Icarus and Yosys over a design.
+
+mod assign;
+mod collect;
+mod design;
+pub mod equivalence;
+mod error;
+mod expression;
+mod literal;
+mod module;
+mod names;
+mod statement;
+mod symbols;
+pub mod tools;
+
+pub use design::{emit, emit_as, Design, Module, Port, PortDirection};
+pub use error::EmitError;

@@ -1,0 +1,185 @@
+//! One signal's share of a module: an `assign`, or an `always @(*)` of its own.
+
+use num_bigint::BigUint;
+use rust_hdl::core::ast::VerilogExpression as Expr;
+
+use crate::error::EmitError;
+use crate::expression::Printer;
+use crate::literal;
+use crate::names::flat;
+use crate::statement::{covered, Statement};
+
+/// How a target is driven.
+pub(crate) enum Driver {
+    /// One unconditional expression.
+    Expression(String),
+    /// Lines of a procedural block.
+    Block(Vec<String>),
+}
+
+/// Prints the driver of `target` (Verilog name `name`).
+pub(crate) fn driver(
+    printer: &mut Printer,
+    program: &[Statement],
+    name: &str,
+    width: usize,
+) -> Result<Driver, EmitError> {
+    let full = (BigUint::from(1u32) << width) - 1u32;
+    let exhaustive = |cases: &[(String, Vec<Statement>)]| is_exhaustive(printer, cases);
+    if covered(program, width, &exhaustive) != full {
+        return Err(EmitError::Latch {
+            module: printer.module.into(),
+            signal: name.into(),
+        });
+    }
+    if let [Statement::Assign { value, .. }] = program {
+        return Ok(Driver::Expression(printer.sized(value, width, name)?));
+    }
+    let mut lines = vec![];
+    let mut block = BlockPrinter {
+        printer,
+        name,
+        width,
+        lines: &mut lines,
+        depth: 0,
+    };
+    block.statements(program)?;
+    Ok(Driver::Block(lines))
+}
+
+fn is_exhaustive(printer: &Printer, cases: &[(String, Vec<Statement>)]) -> bool {
+    if cases.iter().any(|c| c.0 == "default") {
+        return true;
+    }
+    let distinct: std::collections::BTreeSet<&str> = cases.iter().map(|c| c.0.as_str()).collect();
+    cases
+        .first()
+        .and_then(|c| printer.symbols.variants_beside(&flat(&c.0)))
+        .is_some_and(|n| n == distinct.len())
+}
+
+struct BlockPrinter<'a, 'b> {
+    printer: &'a mut Printer<'b>,
+    name: &'a str,
+    width: usize,
+    lines: &'a mut Vec<String>,
+    depth: usize,
+}
+
+impl BlockPrinter<'_, '_> {
+    fn line(&mut self, text: String) {
+        self.lines.push(format!("{}{text}", "  ".repeat(self.depth)));
+    }
+
+    fn body(&mut self, statements: &[Statement]) -> Result<(), EmitError> {
+        self.depth += 1;
+        self.statements(statements)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn statements(&mut self, statements: &[Statement]) -> Result<(), EmitError> {
+        for s in statements {
+            self.statement(s)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, s: &Statement) -> Result<(), EmitError> {
+        match s {
+            Statement::Assign { value, .. } => {
+                let text = self.printer.sized(value, self.width, self.name)?;
+                self.line(format!("{} = {text};", self.name));
+            }
+            Statement::Slice { offset, width, value, .. } => {
+                let text = self.printer.sized(value, *width, self.name)?;
+                let target = self.part(offset, *width)?;
+                self.line(format!("{target} = {text};"));
+            }
+            Statement::If { test, then, otherwise } => {
+                let test = self.printer.sized(test, 1, "if condition")?;
+                self.line(format!("if ({test}) begin"));
+                self.body(then)?;
+                if !otherwise.is_empty() {
+                    self.line("end else begin".into());
+                    self.body(otherwise)?;
+                }
+                self.line("end".into());
+            }
+            Statement::Match { test, cases } => self.case(test, cases)?,
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, offset: &Expr, width: usize) -> Result<String, EmitError> {
+        if width == self.width {
+            return Ok(self.name.to_string());
+        }
+        if let Expr::Literal(l) = offset {
+            let low = literal::parse(l).0.to_u32_digits().first().copied().unwrap_or(0) as usize;
+            if low + width > self.width {
+                return Err(EmitError::OutOfRange {
+                    module: self.printer.module.into(),
+                    signal: self.name.into(),
+                    high: low + width - 1,
+                    low,
+                    width: self.width,
+                });
+            }
+            return Ok(if width == 1 {
+                format!("{}[{low}]", self.name)
+            } else {
+                format!("{}[{}:{low}]", self.name, low + width - 1)
+            });
+        }
+        let at = self.printer.typed(offset)?.text;
+        Ok(format!("{}[{at} +: {width}]", self.name))
+    }
+
+    fn case(&mut self, test: &Expr, cases: &[(String, Vec<Statement>)]) -> Result<(), EmitError> {
+        let exhaustive = is_exhaustive(self.printer, cases);
+        let typed = self.printer.typed(test)?;
+        let width = self.printer.width_of(test)?;
+        self.line(format!("case ({})", typed.text));
+        self.depth += 1;
+        let has_default = cases.iter().any(|c| c.0 == "default");
+        for (i, (pattern, body)) in cases.iter().enumerate() {
+            // The last value of a complete enumeration stands for the codes that no value uses.
+            let last_of_all = exhaustive && !has_default && i + 1 == cases.len();
+            let label = if pattern == "default" || last_of_all {
+                "default".to_string()
+            } else {
+                self.pattern(pattern, width)?
+            };
+            self.line(format!("{label}: begin"));
+            self.body(body)?;
+            self.line("end".into());
+        }
+        if !exhaustive {
+            self.line("default: begin end".into());
+        }
+        self.depth -= 1;
+        self.line("endcase".into());
+        Ok(())
+    }
+
+    fn pattern(&mut self, pattern: &str, width: usize) -> Result<String, EmitError> {
+        let digits: String = pattern.chars().filter(|c| *c != '_').collect();
+        let number = match digits.strip_prefix("0x") {
+            Some(hex) => BigUint::parse_bytes(hex.as_bytes(), 16),
+            None => BigUint::parse_bytes(digits.as_bytes(), 10),
+        };
+        match number {
+            Some(value) if value.bits() as usize <= width => Ok(literal::sized(&value, width)),
+            Some(value) => Err(EmitError::LiteralTooWide {
+                module: self.printer.module.into(),
+                literal: value.to_string(),
+                width,
+            }),
+            None if pattern == "true" || pattern == "false" => {
+                Ok(literal::sized(&BigUint::from(u32::from(pattern == "true")), 1))
+            }
+            None => self.printer.sized(&Expr::Signal(pattern.to_string()), width, "case pattern"),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The product: modules in dependency order, and the ports of the top.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rust_hdl::core::atom::AtomKind;
+use rust_hdl::core::block::Block;
+
+use crate::collect::{collect, Instance};
+use crate::error::EmitError;
+use crate::module;
+use crate::names::Scope;
+
+/// Direction of a port of the top module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PortDirection {
+    Input,
+    Output,
+}
+
+/// A port of the top module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Port {
+    pub name: String,
+    /// Width in bits.
+    pub width: usize,
+    pub direction: PortDirection,
+}
+
+/// One Verilog module.
+#[derive(Clone, Debug)]
+pub struct Module {
+    pub name: String,
+    pub text: String,
+}
+
+/// A translated design: sub-modules first, the top last.
+#[derive(Clone, Debug)]
+pub struct Design {
+    pub top: String,
+    pub modules: Vec<Module>,
+    pub ports: Vec<Port>,
+}
+
+impl Design {
+    /// All modules as one source text.
+    pub fn text(&self) -> String {
+        let modules: Vec<&str> = self.modules.iter().map(|m| m.text.as_str()).collect();
+        modules.join("\n")
+    }
+
+    /// The specification to Verilate this design.
+    pub fn model(&self) -> sim_verilated::ModelSpec {
+        let ports = self
+            .ports
+            .iter()
+            .map(|p| sim_verilated::Port {
+                name: p.name.clone(),
+                width: p.width,
+                dir: match p.direction {
+                    PortDirection::Input => sim_verilated::Dir::In,
+                    PortDirection::Output => sim_verilated::Dir::Out,
+                },
+            })
+            .collect();
+        sim_verilated::ModelSpec::new(self.top.clone(), self.text(), ports)
+    }
+}
+
+/// Translates `block`; the top module is named after its Rust type.
+pub fn emit<B: Block>(block: &B) -> Result<Design, EmitError> {
+    translate(&collect(block, "top"), None)
+}
+
+/// Translates `block` with `top` as the name of the top module.
+pub fn emit_as<B: Block>(block: &B, top: &str) -> Result<Design, EmitError> {
+    translate(&collect(block, top), Some(top))
+}
+
+fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError> {
+    let mut builder = Builder::default();
+    if let Some(top) = top {
+        builder.names.claim(top);
+    }
+    let name = builder.add(instance, top)?;
+    let mut ports: Vec<Port> = vec![];
+    let mut scope = Scope::default();
+    for s in &instance.signals {
+        // Port names follow the same claims, in the same order, as the module's own symbols.
+        let claimed = scope.claim(&s.name);
+        let direction = match s.kind {
+            AtomKind::InputParameter => PortDirection::Input,
+            AtomKind::OutputParameter | AtomKind::OutputPassthrough => PortDirection::Output,
+            _ => continue,
+        };
+        ports.push(Port {
+            name: claimed,
+            width: s.width,
+            direction,
+        });
+    }
+    Ok(Design {
+        top: name,
+        modules: builder.modules,
+        ports,
+    })
+}
+
+#[derive(Default)]
+struct Builder {
+    modules: Vec<Module>,
+    /// Module body without its name, to the name it was emitted under.
+    by_body: BTreeMap<String, String>,
+    names: Scope,
+    used: BTreeSet<String>,
+}
+
+impl Builder {
+    fn add(&mut self, instance: &Instance, forced: Option<&str>) -> Result<String, EmitError> {
+        let mut kinds = BTreeMap::new();
+        for child in &instance.children {
+            if module::register_init(child).is_none() {
+                let kind = self.add(child, None)?;
+                kinds.insert(child.name.clone(), kind);
+            }
+        }
+        let body = module::print(instance, &kinds)?;
+        if forced.is_none() {
+            if let Some(name) = self.by_body.get(&body.text) {
+                return Ok(name.clone());
+            }
+        }
+        let name = match forced {
+            Some(name) => name.to_string(),
+            None => self.names.claim(&body.wanted_name),
+        };
+        debug_assert!(self.used.insert(name.clone()));
+        self.modules.push(Module {
+            name: name.clone(),
+            text: format!("{}module {name} {}endmodule\n", body.header, body.text),
+        });
+        self.by_body.insert(body.text, name.clone());
+        Ok(name)
+    }
+}

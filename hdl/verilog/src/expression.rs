@@ -1,0 +1,357 @@
+//! Expressions with Rust's precedence and Rust's widths.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use rust_hdl::core::ast::{VerilogExpression as Expr, VerilogOp as Op, VerilogOpUnary as UnaryOp};
+
+use crate::error::EmitError;
+use crate::literal;
+use crate::names::flat;
+use crate::symbols::Symbols;
+
+/// A printed expression.
+#[derive(Clone)]
+pub(crate) struct Typed {
+    pub text: String,
+    /// `None`: an unsized literal, whose width its neighbour decides.
+    pub width: Option<usize>,
+    /// A plain identifier: may be selected from.
+    identifier: bool,
+    value: Option<BigUint>,
+}
+
+/// A wire invented because Verilog cannot select from an expression.
+pub(crate) struct Wire {
+    pub name: String,
+    pub width: usize,
+    pub text: String,
+}
+
+/// Prints the expressions of one module.
+pub(crate) struct Printer<'a> {
+    pub module: &'a str,
+    pub symbols: &'a mut Symbols,
+    pub wires: Vec<Wire>,
+    known: BTreeMap<String, String>,
+    /// Enumeration values used, to be declared: flat name to (identifier, value, width).
+    pub enums: BTreeMap<String, (String, u64, usize)>,
+}
+
+impl<'a> Printer<'a> {
+    pub(crate) fn new(module: &'a str, symbols: &'a mut Symbols) -> Self {
+        Printer {
+            module,
+            symbols,
+            wires: vec![],
+            known: BTreeMap::new(),
+            enums: BTreeMap::new(),
+        }
+    }
+
+    /// Prints `e` as exactly `width` bits.
+    pub(crate) fn sized(&mut self, e: &Expr, width: usize, what: &str) -> Result<String, EmitError> {
+        let typed = self.typed(e)?;
+        self.fit(typed, width, what)
+    }
+
+    fn fit(&mut self, t: Typed, width: usize, what: &str) -> Result<String, EmitError> {
+        match (t.width, &t.value) {
+            (None, Some(value)) => {
+                if value.bits() as usize > width {
+                    return Err(EmitError::LiteralTooWide {
+                        module: self.module.into(),
+                        literal: value.to_string(),
+                        width,
+                    });
+                }
+                Ok(literal::sized(value, width))
+            }
+            (Some(w), _) if w == width => Ok(t.text),
+            (w, _) => Err(EmitError::Width {
+                module: self.module.into(),
+                what: what.into(),
+                left: width,
+                right: w.unwrap_or(0),
+            }),
+        }
+    }
+
+    /// Prints `e` with the width it has by itself.
+    pub(crate) fn typed(&mut self, e: &Expr) -> Result<Typed, EmitError> {
+        match e {
+            Expr::Signal(name) => self.signal(name),
+            Expr::Literal(l) => {
+                let (value, width) = literal::parse(l);
+                // A bool knows its width; integer literals take their neighbour's.
+                let width = (width == 1).then_some(1);
+                Ok(Typed {
+                    text: width.map_or_else(|| value.to_string(), |w| literal::sized(&value, w)),
+                    width,
+                    identifier: false,
+                    value: Some(value),
+                })
+            }
+            Expr::Paren(x) | Expr::Unsigned(x) => self.typed(x),
+            Expr::Signed(_) => Err(self.unsupported("signed arithmetic")),
+            Expr::Cast(x, width) => self.cast(x, *width),
+            Expr::Binary(l, op, r) => self.binary(l, op, r),
+            Expr::Unary(op, x) => self.unary(op, x),
+            Expr::Index(x, i) => self.index(x, i),
+            Expr::Slice(x, width, offset) => self.slice(x, *width, offset),
+            Expr::IndexReplace(x, i, v) => self.index_replace(x, i, v),
+        }
+    }
+
+    /// Width of `e` without keeping anything that printing it invents.
+    pub(crate) fn width_of(&mut self, e: &Expr) -> Result<usize, EmitError> {
+        let typed = self.typed(e)?;
+        typed.width.ok_or_else(|| EmitError::UnsizedLiteral {
+            module: self.module.into(),
+            literal: typed.text,
+        })
+    }
+
+    fn signal(&mut self, name: &str) -> Result<Typed, EmitError> {
+        let key = flat(name);
+        if let Some(s) = self.symbols.get(&key) {
+            return Ok(identifier(s.verilog.clone(), s.width));
+        }
+        if let Some((value, width)) = self.symbols.enum_value(&key) {
+            let name = match self.enums.get(&key) {
+                Some((name, _, _)) => name.clone(),
+                None => {
+                    let name = self.symbols.scope.claim(&key);
+                    self.enums.insert(key, (name.clone(), value, width));
+                    name
+                }
+            };
+            return Ok(Typed {
+                text: name,
+                width: Some(width),
+                identifier: false,
+                value: None,
+            });
+        }
+        Err(EmitError::UnknownSignal {
+            module: self.module.into(),
+            name: name.to_string(),
+        })
+    }
+
+    fn cast(&mut self, x: &Expr, width: usize) -> Result<Typed, EmitError> {
+        let t = self.typed(x)?;
+        let Some(w) = t.width else {
+            let value = t.value.clone();
+            let text = self.fit(t, width, "cast")?;
+            return Ok(Typed {
+                value,
+                ..compound(text, width)
+            });
+        };
+        Ok(match w.cmp(&width) {
+            std::cmp::Ordering::Equal => t,
+            std::cmp::Ordering::Less => compound(
+                format!("{{{}, {}}}", literal::sized(&BigUint::default(), width - w), t.text),
+                width,
+            ),
+            std::cmp::Ordering::Greater => self.select(t, w, width, 0),
+        })
+    }
+
+    fn select(&mut self, t: Typed, from: usize, width: usize, low: usize) -> Typed {
+        if from == width {
+            return t;
+        }
+        let name = self.named(t, from);
+        let text = if width == 1 {
+            format!("{name}[{low}]")
+        } else {
+            format!("{name}[{}:{low}]", low + width - 1)
+        };
+        compound(text, width)
+    }
+
+    /// An identifier for `t`, through a wire if it is not one already.
+    fn named(&mut self, t: Typed, width: usize) -> String {
+        if t.identifier {
+            return t.text;
+        }
+        if let Some(name) = self.known.get(&t.text) {
+            return name.clone();
+        }
+        let name = self.symbols.scope.claim("part");
+        self.known.insert(t.text.clone(), name.clone());
+        self.wires.push(Wire {
+            name: name.clone(),
+            width,
+            text: t.text,
+        });
+        name
+    }
+
+    fn binary(&mut self, l: &Expr, op: &Op, r: &Expr) -> Result<Typed, EmitError> {
+        let (lt, rt) = (self.typed(l)?, self.typed(r)?);
+        let symbol = match op {
+            Op::Add => "+",
+            Op::Sub => "-",
+            Op::Mul => "*",
+            Op::LogicalAnd => "&&",
+            Op::LogicalOr => "||",
+            Op::BitXor => "^",
+            Op::BitAnd => "&",
+            Op::BitOr => "|",
+            Op::Shl => "<<",
+            Op::Shr => ">>",
+            Op::Eq => "==",
+            Op::Lt => "<",
+            Op::Le => "<=",
+            Op::Ne => "!=",
+            Op::Ge => ">=",
+            Op::Gt => ">",
+        };
+        if matches!(op, Op::Shl | Op::Shr) {
+            let width = self.own_width(&lt)?;
+            return Ok(compound(format!("({} {symbol} {})", lt.text, rt.text), width));
+        }
+        let width = match (lt.width, rt.width) {
+            (Some(w), _) | (None, Some(w)) => w,
+            (None, None) => {
+                return Err(EmitError::UnsizedLiteral {
+                    module: self.module.into(),
+                    literal: format!("{} {symbol} {}", lt.text, rt.text),
+                })
+            }
+        };
+        let what = format!("{} {symbol} {}", lt.text, rt.text);
+        let (lt, rt) = (self.fit(lt, width, &what)?, self.fit(rt, width, &what)?);
+        let comparison = matches!(op, Op::Eq | Op::Lt | Op::Le | Op::Ne | Op::Ge | Op::Gt);
+        let logical = matches!(op, Op::LogicalAnd | Op::LogicalOr);
+        Ok(compound(
+            format!("({lt} {symbol} {rt})"),
+            if comparison || logical { 1 } else { width },
+        ))
+    }
+
+    fn own_width(&self, t: &Typed) -> Result<usize, EmitError> {
+        t.width.ok_or_else(|| EmitError::UnsizedLiteral {
+            module: self.module.into(),
+            literal: t.text.clone(),
+        })
+    }
+
+    fn unary(&mut self, op: &UnaryOp, x: &Expr) -> Result<Typed, EmitError> {
+        let t = self.typed(x)?;
+        let width = self.own_width(&t)?;
+        let (symbol, width) = match op {
+            UnaryOp::Not => ("~", width),
+            UnaryOp::Neg => ("-", width),
+            UnaryOp::All => ("&", 1),
+            UnaryOp::Any => ("|", 1),
+            UnaryOp::Xor => ("^", 1),
+        };
+        Ok(compound(format!("({symbol}{})", t.text), width))
+    }
+
+    fn index(&mut self, x: &Expr, i: &Expr) -> Result<Typed, EmitError> {
+        self.slice(x, 1, i)
+    }
+
+    fn slice(&mut self, x: &Expr, width: usize, offset: &Expr) -> Result<Typed, EmitError> {
+        let at = self.typed(offset)?;
+        if let Some(low) = &at.value {
+            let low = low.to_u32_digits().first().copied().unwrap_or(0) as usize;
+            // A constant part of a constant part is a part of the whole.
+            if let Expr::Slice(inner, inner_width, inner_offset) = strip(x) {
+                let inner_at = self.typed(inner_offset)?;
+                if let Some(base) = &inner_at.value {
+                    self.check_range("a part", low, width, *inner_width)?;
+                    let base = base.to_u32_digits().first().copied().unwrap_or(0) as usize;
+                    let folded = Expr::Literal(((base + low) as u64).into());
+                    return self.slice(inner, width, &folded);
+                }
+            }
+            let t = self.typed(x)?;
+            let from = self.own_width(&t)?;
+            self.check_range(&t.text.clone(), low, width, from)?;
+            return Ok(self.select(t, from, width, low));
+        }
+        let t = self.typed(x)?;
+        let from = self.own_width(&t)?;
+        if from == 1 {
+            return Ok(t);
+        }
+        let name = self.named(t, from);
+        // The index gets just the bits that the vector needs, so that every tool agrees on its width.
+        let needed = rust_hdl::prelude::clog2(from).max(1);
+        let at_text = self.cast(offset, needed)?.text;
+        let text = if width == 1 {
+            format!("{name}[{at_text}]")
+        } else {
+            format!("{name}[{at_text} +: {width}]")
+        };
+        Ok(compound(text, width))
+    }
+
+    fn check_range(&self, signal: &str, low: usize, width: usize, from: usize) -> Result<(), EmitError> {
+        if low + width > from {
+            return Err(EmitError::OutOfRange {
+                module: self.module.into(),
+                signal: signal.to_string(),
+                high: low + width - 1,
+                low,
+                width: from,
+            });
+        }
+        Ok(())
+    }
+
+    fn index_replace(&mut self, x: &Expr, i: &Expr, v: &Expr) -> Result<Typed, EmitError> {
+        let t = self.typed(x)?;
+        let width = self.own_width(&t)?;
+        let at = self.typed(i)?.text;
+        let bit = self.sized(v, 1, "replace_bit")?;
+        let one = literal::sized(&BigUint::from(1u32), width);
+        let spread = if width == 1 {
+            bit
+        } else {
+            format!("{{{}, {bit}}}", literal::sized(&BigUint::default(), width - 1))
+        };
+        Ok(compound(
+            format!("(({} & (~({one} << {at}))) | ({spread} << {at}))", t.text),
+            width,
+        ))
+    }
+
+    fn unsupported(&self, what: &str) -> EmitError {
+        EmitError::Unsupported {
+            module: self.module.into(),
+            what: what.into(),
+        }
+    }
+}
+
+fn strip(e: &Expr) -> &Expr {
+    match e {
+        Expr::Paren(x) => strip(x),
+        other => other,
+    }
+}
+
+fn identifier(text: String, width: usize) -> Typed {
+    Typed {
+        text,
+        width: Some(width),
+        identifier: true,
+        value: None,
+    }
+}
+
+fn compound(text: String, width: usize) -> Typed {
+    Typed {
+        text,
+        width: Some(width),
+        identifier: false,
+        value: None,
+    }
+}

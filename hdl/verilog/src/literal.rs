@@ -1,0 +1,27 @@
+//! Values of rust-hdl literals, whose fields are private: read back from their printed form.
+
+use num_bigint::BigUint;
+use rust_hdl::core::ast::VerilogLiteral;
+
+/// Value and printed width of a literal.
+pub(crate) fn parse(literal: &VerilogLiteral) -> (BigUint, usize) {
+    let text = format!("{literal:x}");
+    let (width, digits) = text
+        .split_once("'h")
+        .expect("rust-hdl prints literals as <width>'h<digits>");
+    (
+        BigUint::parse_bytes(digits.as_bytes(), 16).expect("hexadecimal digits"),
+        width.parse().expect("a decimal width"),
+    )
+}
+
+/// A sized Verilog constant.
+pub(crate) fn sized(value: &BigUint, width: usize) -> String {
+    if width == 1 {
+        format!("1'b{value}")
+    } else if width <= 8 && value < &BigUint::from(10u32) {
+        format!("{width}'d{value}")
+    } else {
+        format!("{width}'h{value:x}")
+    }
+}

@@ -1,0 +1,118 @@
+//! From Rust names to Verilog identifiers.
+
+use std::collections::BTreeSet;
+
+const KEYWORDS: &[&str] = &[
+    "always", "and", "assign", "begin", "buf", "case", "casex", "casez", "cell", "config", "deassign", "default",
+    "defparam", "design", "disable", "edge", "else", "end", "endcase", "endfunction", "endgenerate", "endmodule",
+    "endtask", "event", "for", "force", "forever", "fork", "function", "generate", "genvar", "if", "initial", "inout",
+    "input", "instance", "integer", "join", "library", "localparam", "module", "nand", "negedge", "nor", "not", "or",
+    "output", "parameter", "posedge", "pulldown", "pullup", "real", "realtime", "reg", "release", "repeat", "scalared",
+    "signed", "small", "specify", "strong0", "strong1", "supply0", "supply1", "table", "task", "time", "tri", "unsigned",
+    "use", "vectored", "wait", "wand", "weak0", "weak1", "while", "wire", "wor", "xnor", "xor", "logic", "bit", "byte",
+    "do", "final", "packed", "priority", "property", "return", "sequence", "static", "string", "struct", "this", "type",
+    "union", "unique", "var", "void", "with",
+];
+
+/// rust-hdl's several spellings of one signal (`a.b[2].next`, `.a::b`) as one flat key (`a$b$2`).
+pub(crate) fn flat(name: &str) -> String {
+    let joined = name
+        .trim_start_matches('.')
+        .replace("::", "$")
+        .replace(['.', '['], "$")
+        .replace([']', ' '], "");
+    joined.strip_suffix("$next").unwrap_or(&joined).to_string()
+}
+
+/// Identifiers of one module: unique, no keywords, `_` for hierarchy.
+#[derive(Default)]
+pub(crate) struct Scope {
+    taken: BTreeSet<String>,
+}
+
+impl Scope {
+    /// An unused identifier as close to `wanted` as possible.
+    pub(crate) fn claim(&mut self, wanted: &str) -> String {
+        let mut base: String = wanted
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
+        if base.starts_with(|c: char| c.is_ascii_digit()) {
+            base.insert(0, '_');
+        }
+        if KEYWORDS.contains(&base.as_str()) {
+            base.push('_');
+        }
+        let mut name = base.clone();
+        let mut n = 1;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{base}_{n}");
+            n += 1;
+        }
+        name
+    }
+}
+
+/// Module name of a Rust type: its last path segment in snake case, then whatever tells its generic arguments apart
+/// (`SyncFifo<Bits<32>, 4>` becomes `sync_fifo_bits_32_4`).
+pub(crate) fn of_type(path: &str) -> String {
+    let mut out: Vec<String> = Vec::new();
+    let mut word = String::new();
+    for c in path.chars().chain(['>']) {
+        if c.is_ascii_alphanumeric() || c == '_' {
+            word.push(c);
+        } else {
+            // `a::b::Type`: path prefixes are dropped.
+            if c != ':' && !word.is_empty() {
+                out.push(snake(&word));
+            }
+            word.clear();
+        }
+    }
+    out.join("_")
+}
+
+fn snake(name: &str) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    let mut out = String::new();
+    for (i, c) in chars.iter().enumerate() {
+        let after_lower = i > 0 && (chars[i - 1].is_ascii_lowercase() || chars[i - 1].is_ascii_digit());
+        let ends_acronym = i > 0
+            && chars[i - 1].is_ascii_uppercase()
+            && chars.get(i + 1).is_some_and(|n| n.is_ascii_lowercase());
+        if c.is_ascii_uppercase() && (after_lower || ends_acronym) {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn type_paths_become_module_names() {
+        assert_eq!(of_type("a::b::SyncFifo<rust_hdl::Bits<32>, 4>"), "sync_fifo_bits_32_4");
+        assert_eq!(of_type("x::DMAWrite"), "dma_write");
+        assert_eq!(of_type("x::Crc32Wide<1024>"), "crc32_wide_1024");
+        assert_eq!(of_type("x::Decap"), "decap");
+    }
+
+    #[test]
+    fn spellings_of_one_signal_agree() {
+        for spelling in ["a.b[2].next", ".a.b[2]", "a$b$2", "a::b$2$next"] {
+            assert_eq!(flat(spelling), "a$b$2");
+        }
+    }
+
+    #[test]
+    fn identifiers_are_unique_and_never_keywords() {
+        let mut scope = Scope::default();
+        assert_eq!(scope.claim("a$b"), "a_b");
+        assert_eq!(scope.claim("a_b"), "a_b_1");
+        assert_eq!(scope.claim("reg"), "reg_");
+        assert_eq!(scope.claim("0x"), "_0x");
+    }
+}

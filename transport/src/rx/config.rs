@@ -1,0 +1,60 @@
+//! Registers of the lane that change what it decides.
+
+use stellar_wire::udp::ROCE_UDP_PORT;
+use thiserror::Error;
+
+/// A register value the lane does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// Maximum payload size the PCIe side cannot be set to.
+    #[error("maximum payload size is {0} bytes; use 128, 256, 512 or 1024")]
+    MaxPayload(usize),
+}
+
+/// PCIe maximum payload size of a write TLP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaxPayload(usize);
+
+impl MaxPayload {
+    /// A size in bytes.
+    ///
+    /// # Errors
+    /// [`ConfigError::MaxPayload`] unless it is 128, 256, 512 or 1,024.
+    pub const fn new(bytes: usize) -> Result<Self, ConfigError> {
+        match bytes {
+            128 | 256 | 512 | 1024 => Ok(Self(bytes)),
+            _ => Err(ConfigError::MaxPayload(bytes)),
+        }
+    }
+
+    /// The size in bytes.
+    pub const fn bytes(self) -> usize {
+        self.0
+    }
+}
+
+impl Default for MaxPayload {
+    /// 256 bytes.
+    fn default() -> Self {
+        Self(256)
+    }
+}
+
+/// Configuration of a receive lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RxConfig {
+    /// UDP destination port of RoCE packets.
+    pub udp_port: u16,
+    /// Largest payload of one write TLP.
+    pub max_payload: MaxPayload,
+}
+
+impl Default for RxConfig {
+    /// Port 4791, 256 bytes.
+    fn default() -> Self {
+        Self {
+            udp_port: ROCE_UDP_PORT,
+            max_payload: MaxPayload::default(),
+        }
+    }
+}

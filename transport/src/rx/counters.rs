@@ -1,0 +1,41 @@
+//! What the lane counts.
+
+use super::{AckBody, DropReason, RxOutcome};
+
+/// Counters of a lane. The hardware's have 48 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    by_reason: [u64; DropReason::ALL.len()],
+    by_ack_kind: [u64; AckBody::KINDS.len()],
+    /// Frames, good and bad.
+    pub frames: u64,
+    /// Payload bytes placed.
+    pub bytes_placed: u64,
+    /// Write TLPs.
+    pub tlps: u64,
+}
+
+impl Counters {
+    /// Frames dropped for `reason`; for [`DropReason::None`], packets accepted.
+    pub fn reason(&self, reason: DropReason) -> u64 {
+        self.by_reason[usize::from(reason.index())]
+    }
+
+    /// Acknowledgement requests of a kind, by [`AckBody::kind_index`].
+    pub fn ack_kind(&self, kind: usize) -> u64 {
+        self.by_ack_kind[kind]
+    }
+
+    /// Takes note of what happened to one frame.
+    pub(super) fn count(&mut self, outcome: &RxOutcome) {
+        self.frames += 1;
+        self.by_reason[usize::from(outcome.reason.index())] += 1;
+        self.tlps += outcome.tlps.len() as u64;
+        if let Some(place) = &outcome.place {
+            self.bytes_placed += u64::from(place.length);
+        }
+        if let Some(ack) = &outcome.ack {
+            self.by_ack_kind[ack.body.kind_index()] += 1;
+        }
+    }
+}

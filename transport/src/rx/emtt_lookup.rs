@@ -1,0 +1,53 @@
+//! Page translation (hardware block `emtt_lookup`).
+
+use super::{DropReason, MrEntry, Owner, Tables};
+
+/// Part of a payload that lies in one page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Bus address of its first byte.
+    pub address: u64,
+    /// Bytes.
+    pub length: usize,
+    /// The address is final: AT = 10. Otherwise the IOMMU translates it: AT = 00.
+    pub translated: bool,
+}
+
+/// Translates `length` bytes at `va`, which lie inside `region`, page by page: one piece per page touched, in address
+/// order. A packet's payload, no longer than the smallest page, makes at most two.
+///
+/// Page n of the region, counted from the page that holds its base, is at `first_emtt + n` (18 bits, wrapping).
+///
+/// # Errors
+/// [`DropReason::InvalidPage`] if a page touched has no valid translation.
+pub fn look_up_pages(
+    tables: &Tables,
+    region: &MrEntry,
+    va: u64,
+    length: u64,
+) -> Result<Vec<Piece>, DropReason> {
+    let page_bytes = region.page_size.bytes();
+    let base_page = region.base_va / page_bytes;
+    let mut pieces = Vec::new();
+    let mut done = 0;
+    while done < length {
+        let at = va.wrapping_add(done);
+        let page = (at / page_bytes).wrapping_sub(base_page);
+        let index = (u64::from(region.first_emtt).wrapping_add(page)) % u64::from(Tables::EMTT);
+        let entry = tables.emtt(index as u32);
+        if !entry.valid {
+            return Err(DropReason::InvalidPage);
+        }
+        let offset = at % page_bytes;
+        let in_page = (length - done).min(page_bytes - offset);
+        // Bits of the frame below the page size must be zero; the offset takes their place.
+        let page_address = (entry.frame << 12) & !(page_bytes - 1);
+        pieces.push(Piece {
+            address: page_address | offset,
+            length: in_page as usize,
+            translated: entry.owner == Owner::Gpu,
+        });
+        done += in_page;
+    }
+    Ok(pieces)
+}

@@ -1,0 +1,206 @@
+//! Frame checks: decapsulation, headers, lengths, invariant CRC.
+
+use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
+use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
+use stellar_wire::mrc::Entropy;
+use stellar_wire::{
+    icrc, Bth, Ecn, Ethernet, ExtHeaders, ExtKind, Header, Ip, Ipv4, Ipv6, Opcode, Transport, Udp,
+    Vlan, WireError,
+};
+
+use super::{DropReason, PacketHeaders, Psn, QpMode, RxConfig};
+
+/// Largest payload of a packet in bytes: the largest path MTU there is.
+const MAX_PAYLOAD: usize = 4096;
+
+/// What is to be said about a frame by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameOutcome {
+    /// First reason against the frame in order of precedence, `None` if it is good.
+    pub reason: DropReason,
+    /// Set exactly if there is no reason.
+    pub headers: Option<PacketHeaders>,
+}
+
+/// Checks a frame, given from the destination MAC address to the iCRC, and extracts its headers.
+///
+/// Precedence: `MacError`, `NotRoce`, `BadIpChecksum`, `BadLength`, `WrongUdpPort`, `BadIcrc`, `UnsupportedOpcode`,
+/// `BadPayloadLength`. Where bytes are missing: a header that is not wholly in the frame is not looked at, and the
+/// frame is `BadLength`. What follows UDP is a RoCE header only on the RoCE port, so there its absence is `BadLength`
+/// and elsewhere the frame is `WrongUdpPort`.
+///
+/// Of the outer header of an encapsulated packet, version, next header and ECN are looked at. Its length is not: the
+/// inner length is held against the frame, and nothing is decided by the outer one.
+pub fn classify_frame(bytes: &[u8], mac_error: bool, config: &RxConfig) -> FrameOutcome {
+    let result = if mac_error {
+        Err(DropReason::MacError)
+    } else {
+        decapsulate(bytes).and_then(|inner| parse_packet(&inner, config.udp_port))
+    };
+    match result {
+        Ok(headers) => FrameOutcome {
+            reason: DropReason::None,
+            headers: Some(headers),
+        },
+        Err(reason) => FrameOutcome {
+            reason,
+            headers: None,
+        },
+    }
+}
+
+/// The innermost IP packet of a frame.
+struct Inner<'a> {
+    /// EtherType of the version announced by the layer below.
+    ethertype: u16,
+    /// From the first byte of the IP header to the end of the frame.
+    packet: &'a [u8],
+    outer_ce: bool,
+}
+
+/// Removes Ethernet, one 802.1Q tag, and one outer IPv6 header.
+fn decapsulate(bytes: &[u8]) -> Result<Inner<'_>, DropReason> {
+    let (eth, mut packet) = Ethernet::parse(bytes).map_err(|_| DropReason::BadLength)?;
+    let mut ethertype = eth.ethertype;
+    if ethertype == ETHERTYPE_VLAN {
+        let (tag, rest) = Vlan::parse(packet).map_err(|_| DropReason::BadLength)?;
+        (ethertype, packet) = (tag.ethertype, rest);
+    }
+    let mut outer_ce = false;
+    if ethertype == ETHERTYPE_IPV6 {
+        let (outer, rest) = parse_ipv6(packet)?;
+        let inner = match outer.next_header {
+            PROTO_IPV4 => Some(ETHERTYPE_IPV4),
+            PROTO_IPV6 => Some(ETHERTYPE_IPV6),
+            _ => None,
+        };
+        if let Some(inner) = inner {
+            outer_ce = outer.ecn == Ecn::CongestionExperienced;
+            (ethertype, packet) = (inner, rest);
+        }
+    }
+    Ok(Inner {
+        ethertype,
+        packet,
+        outer_ce,
+    })
+}
+
+fn parse_ipv6(packet: &[u8]) -> Result<(Ipv6, &[u8]), DropReason> {
+    Ipv6::parse(packet).map_err(|error| match error {
+        WireError::Truncated { .. } => DropReason::BadLength,
+        _ => DropReason::NotRoce,
+    })
+}
+
+/// An unfragmented IPv4 packet without options that carries UDP, with a good header checksum.
+fn parse_ipv4(packet: &[u8]) -> Result<(Ipv4, &[u8]), DropReason> {
+    let header = packet
+        .first_chunk::<{ Ipv4::LEN }>()
+        .ok_or(DropReason::BadLength)?;
+    let version_and_length = header[0];
+    let more_fragments_and_offset = u16::from_be_bytes([header[6], header[7]]) & 0x3fff;
+    if version_and_length != 0x45 || more_fragments_and_offset != 0 || header[9] != PROTO_UDP {
+        return Err(DropReason::NotRoce);
+    }
+    Ipv4::parse(packet).map_err(|_| DropReason::BadIpChecksum)
+}
+
+fn parse_ip(ethertype: u16, packet: &[u8]) -> Result<(Ip, &[u8]), DropReason> {
+    match ethertype {
+        ETHERTYPE_IPV4 => parse_ipv4(packet).map(|(ip, rest)| (Ip::V4(ip), rest)),
+        ETHERTYPE_IPV6 => match parse_ipv6(packet)? {
+            (ip, rest) if ip.next_header == PROTO_UDP => Ok((Ip::V6(ip), rest)),
+            _ => Err(DropReason::NotRoce),
+        },
+        _ => Err(DropReason::NotRoce),
+    }
+}
+
+fn parse_packet(inner: &Inner<'_>, udp_port: u16) -> Result<PacketHeaders, DropReason> {
+    let bad_length = |_| DropReason::BadLength;
+    let (ip, datagram) = parse_ip(inner.ethertype, inner.packet)?;
+    ip.check_length(datagram.len()).map_err(bad_length)?;
+    let (udp, transport) = Udp::parse(datagram).map_err(bad_length)?;
+    udp.check_length(transport.len()).map_err(bad_length)?;
+    if udp.dport != udp_port {
+        return Err(DropReason::WrongUdpPort);
+    }
+
+    let (body, _) = transport
+        .split_last_chunk::<{ icrc::LEN }>()
+        .filter(|(body, _)| body.len() >= transport_headers_len(body))
+        .ok_or(DropReason::BadLength)?;
+    icrc::verify(inner.packet).map_err(|_| DropReason::BadIcrc)?;
+
+    let (bth, rest) = Bth::parse(body)
+        .ok()
+        .filter(|(bth, _)| is_supported(bth.opcode) && bth.tver == 0)
+        .ok_or(DropReason::UnsupportedOpcode)?;
+    let (ext, payload_and_pad) =
+        ExtHeaders::parse(&bth, rest).map_err(|_| DropReason::BadLength)?;
+    let payload_length = payload_length(&bth, payload_and_pad.len())?;
+
+    let mode = if bth.opcode.is_mrc() {
+        QpMode::Mrc
+    } else {
+        QpMode::Rc
+    };
+    let position = bth.opcode.position().ok_or(DropReason::UnsupportedOpcode)?;
+    let payload_offset = ip.header_len() + Udp::LEN + body.len() - payload_and_pad.len();
+    Ok(PacketHeaders {
+        mode,
+        position,
+        reth: ext.reth,
+        immediate: ext.imm.map(|imm| imm.0),
+        meth: ext.meth,
+        timestamp: ext.tseth.map(|tseth| tseth.tx_timestamp),
+        ack_req: bth.ack_req,
+        solicited: bth.solicited,
+        retransmission: mode == QpMode::Mrc && bth.retransmit,
+        pkey: bth.pkey,
+        dest_qp: bth.dest_qp,
+        psn: Psn::new(bth.psn),
+        ecn_ce: inner.outer_ce || ip.ecn() == Ecn::CongestionExperienced,
+        entropy: Entropy::of(&ip, &udp),
+        payload_offset: payload_offset as u8,
+        payload_length,
+    })
+}
+
+/// RC and MRC RDMA WRITE, with and without immediate.
+fn is_supported(opcode: Opcode) -> bool {
+    opcode.is_write() && matches!(opcode.transport(), Transport::Rc | Transport::Mrc)
+}
+
+/// Bytes of BTH and, for an opcode the lane executes, extension headers. Asked before the iCRC is known to be good:
+/// headers that do not fit are a matter of length, whatever a damaged bit made them.
+fn transport_headers_len(body: &[u8]) -> usize {
+    let Ok((bth, _)) = Bth::parse(body) else {
+        return Bth::LEN;
+    };
+    if !is_supported(bth.opcode) {
+        return Bth::LEN;
+    }
+    let fixed: usize = bth
+        .opcode
+        .ext_kinds()
+        .iter()
+        .map(|kind| kind.wire_len())
+        .sum();
+    let timestamp = if bth.opcode.is_mrc() && bth.tseth_present {
+        ExtKind::Tseth.wire_len()
+    } else {
+        0
+    };
+    Bth::LEN + fixed + timestamp
+}
+
+/// Payload without pad: the pad is there exactly to complete a multiple of four bytes.
+fn payload_length(bth: &Bth, payload_and_pad: usize) -> Result<u16, DropReason> {
+    payload_and_pad
+        .checked_sub(usize::from(bth.pad_count))
+        .filter(|&payload| payload_and_pad % 4 == 0 && payload <= MAX_PAYLOAD)
+        .map(|payload| payload as u16)
+        .ok_or(DropReason::BadPayloadLength)
+}

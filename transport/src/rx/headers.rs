@@ -1,0 +1,56 @@
+//! What the lane knows about a good frame.
+
+use stellar_wire::mrc::{Entropy, Meth};
+use stellar_wire::{icrc, Position, Reth};
+
+use super::{Psn, QpMode};
+
+/// Headers of one good RDMA WRITE packet, as far as the lane uses them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketHeaders {
+    /// Family of the opcode: RC (06 to 0B) or MRC (C6 to CB).
+    pub mode: QpMode,
+    pub position: Position,
+    /// Present in every MRC packet, and in RC first and only.
+    pub reth: Option<Reth>,
+    pub immediate: Option<u32>,
+    /// MRC message numbers.
+    pub meth: Option<Meth>,
+    /// MRC transmit timestamp (TSETH).
+    pub timestamp: Option<u16>,
+    pub ack_req: bool,
+    pub solicited: bool,
+    /// MRC RTX bit; that bit is reserved in RC and reads false.
+    pub retransmission: bool,
+    pub pkey: u16,
+    /// 24 bits.
+    pub dest_qp: u32,
+    pub psn: Psn,
+    /// Congestion experienced on the inner or the outer IP header.
+    pub ecn_ce: bool,
+    /// UDP source port, and for IPv6 the low 16 bits of the inner flow label above it.
+    pub entropy: Entropy,
+    /// Bytes from the start of the (inner) IP header to the payload.
+    pub payload_offset: u8,
+    /// Bytes of payload, pad excluded, 0 to 4,096.
+    pub payload_length: u16,
+}
+
+impl PacketHeaders {
+    /// Payload length as the type addresses are counted in.
+    pub fn payload_bytes(&self) -> u64 {
+        u64::from(self.payload_length)
+    }
+
+    /// DMALen of the RETH, 0 without one.
+    pub fn dma_length(&self) -> u32 {
+        self.reth.map_or(0, |reth| reth.dma_len)
+    }
+
+    /// The payload within the frame these headers came from: it ends before pad and iCRC, which end the frame.
+    pub fn payload<'a>(&self, frame: &'a [u8]) -> &'a [u8] {
+        let length = usize::from(self.payload_length);
+        let end = frame.len() - icrc::LEN - length.wrapping_neg() % 4;
+        &frame[end - length..end]
+    }
+}

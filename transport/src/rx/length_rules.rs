@@ -1,0 +1,27 @@
+//! Payload lengths each message position allows (InfiniBand architecture volume 1, section 9.7.4.1.6 for RC).
+
+use stellar_wire::Position;
+
+use super::PacketHeaders;
+
+/// Whether an MRC packet's payload fits its position. DMALen is the length of the whole message in every packet.
+pub fn check_mrc_length(headers: &PacketHeaders, mtu: u32) -> bool {
+    let payload = u32::from(headers.payload_length);
+    match headers.position {
+        Position::First | Position::Middle => payload == mtu && headers.dma_length() > mtu,
+        Position::Last => (1..=mtu).contains(&payload) && headers.dma_length() > mtu,
+        Position::Only => payload <= mtu && headers.dma_length() == payload,
+    }
+}
+
+/// Whether an RC packet's payload fits its position and the `left` bytes its message still lacks.
+/// Only the DMALen of first and only exists.
+pub fn check_rc_length(headers: &PacketHeaders, mtu: u32, left: u32) -> bool {
+    let payload = u32::from(headers.payload_length);
+    match headers.position {
+        Position::First => payload == mtu && headers.dma_length() > mtu,
+        Position::Middle => payload == mtu && left > mtu,
+        Position::Last => (1..=mtu).contains(&payload) && left == payload,
+        Position::Only => payload <= mtu && headers.dma_length() == payload,
+    }
+}

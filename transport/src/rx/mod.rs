@@ -1,0 +1,41 @@
+//! The receive lane: from the bytes of a frame to memory write TLPs and an acknowledgement request.
+//!
+//! [`RxLane`] is the whole lane. Its decisions can also be asked for one by one, in the order a packet meets them:
+//! [`classify_frame`], [`check_qp`], [`RcTrack::receive`], [`check_region`], [`look_up_pages`], [`PsnTrack::receive`],
+//! [`write_tlps`].
+
+mod ack;
+mod config;
+mod counters;
+mod dma;
+mod emtt_lookup;
+mod frame;
+mod headers;
+mod lane;
+mod length_rules;
+mod mr_check;
+mod psn;
+mod psn_track;
+mod qp_check;
+mod rc_track;
+mod reason;
+mod tables;
+
+pub use ack::{AckBody, AckRequest};
+pub use config::{ConfigError, MaxPayload, RxConfig};
+pub use counters::Counters;
+pub use dma::{write_tlps, WriteTlp};
+pub use emtt_lookup::{look_up_pages, Piece};
+pub use frame::{classify_frame, FrameOutcome};
+pub use headers::PacketHeaders;
+pub use lane::{Placement, RxLane, RxOutcome};
+pub use length_rules::{check_mrc_length, check_rc_length};
+pub use mr_check::check_region;
+pub use psn::Psn;
+pub use psn_track::{PsnTrack, TrackedPacket, Verdict, WINDOW};
+pub use qp_check::check_qp;
+pub use rc_track::{RcAddress, RcClass, RcOutcome, RcTrack};
+pub use reason::DropReason;
+pub use tables::{
+    EmttEntry, MrEntry, Owner, PageSize, QpContext, QpMode, QpState, TableError, TableWrite, Tables,
+};

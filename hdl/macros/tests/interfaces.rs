@@ -81,7 +81,7 @@ fn a_chain_is_fully_connected_and_carries_data() {
     chain.from.data.connect();
     chain.to.ready.connect();
     chain.connect_all();
-    check_connected(&chain);
+    assert!(check_connected(&chain).is_ok());
     chain.from.data.next = bits(0x5A);
     chain.to.ready.next = true;
     for _ in 0..10 {

@@ -51,7 +51,7 @@ const VERILATE: &[&str] = &[
 const MAKE: &[&str] = &[
     "CXX=g++",
     "LINK=g++",
-    "USER_CPPFLAGS=-fPIC -fvisibility=hidden -fno-gnu-unique -march=native -DVL_USER_FINISH -DVL_USER_STOP -DVL_USER_FATAL",
+    "USER_CPPFLAGS=-fPIC -fvisibility=hidden -fno-gnu-unique -DVL_USER_FINISH -DVL_USER_STOP -DVL_USER_FATAL",
     "OPT_FAST=-O2",
     "OPT_SLOW=-O0",
     "OPT_GLOBAL=-Os",

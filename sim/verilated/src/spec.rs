@@ -61,7 +61,7 @@ impl ModelSpec {
     /// Builds the model, or takes it from the cache.
     ///
     /// The cache is `verilated/<top>-<hash>/` in the directory named by `STELLAR_MODEL_CACHE`, else in cargo's target directory. The hash
-    /// covers the source, the options, the versions of Verilator and g++ and the processor. Threads and processes that ask for the same
+    /// covers the source, the options and the versions of Verilator and g++. Threads and processes that ask for the same
     /// model at once build it once. It keeps the Verilog source, the library and the tools' log.
     ///
     /// # Errors

@@ -16,7 +16,6 @@ pub struct Toolchain {
     root: Option<PathBuf>,
     version: String,
     compiler: String,
-    cpu: String,
 }
 
 impl Toolchain {
@@ -58,7 +57,6 @@ impl Toolchain {
             root,
             version,
             compiler,
-            cpu: cpu_identity(),
         })
     }
 
@@ -67,9 +65,9 @@ impl Toolchain {
         &self.version
     }
 
-    /// Everything about the tools and the machine that changes the code they produce (`-march=native` is used).
+    /// What makes a library from these tools differ from one of other tools.
     pub(crate) fn identity(&self) -> [&str; 3] {
-        [&self.version, &self.compiler, &self.cpu]
+        [env::consts::ARCH, &self.version, &self.compiler]
     }
 
     /// A Verilator command.
@@ -134,14 +132,4 @@ fn first_line(command: &mut Command, program: &Path) -> Result<String, BuildErro
     }
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.lines().next().unwrap_or_default().trim().to_owned())
-}
-
-/// Model and instruction sets of the processor: code built for one must not be loaded on another.
-fn cpu_identity() -> String {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let identity: Vec<&str> = ["model name", "flags", "Features"]
-        .iter()
-        .filter_map(|field| info.lines().find(|line| line.starts_with(field)))
-        .collect();
-    format!("{} {}", env::consts::ARCH, identity.join(" "))
 }

@@ -6,7 +6,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 
 use common::{count, counter};
-use sim_verilated::DEFAULT_CLOCK_PERIOD_PS;
+use sim_verilated::{ModelSpec, Port, DEFAULT_CLOCK_PERIOD_PS};
 
 #[test]
 fn instances_are_independent_and_outlive_their_library() {
@@ -71,4 +71,20 @@ fn a_verilog_stop_panics_with_its_place_and_spares_other_instances() {
     assert!(message.contains("counter.v:14"), "{message}");
     assert!(message.contains("cycle 2"), "{message}");
     assert_eq!(count(&mut other, 10), 13);
+}
+
+#[test]
+fn combinational_logic_that_does_not_settle_panics() {
+    let ports = vec![Port::input("go", 1), Port::output("out", 1)];
+    let verilog =
+        "module ring(input go, output out);\n  wire a = go & ~out;\n  assign out = a;\nendmodule\n";
+    let mut model = ModelSpec::new("ring", verilog, ports)
+        .build()
+        .unwrap()
+        .instantiate();
+    let go = model.port("go").unwrap();
+    model.set_u64(go, 1);
+    let panic = catch_unwind(AssertUnwindSafe(|| model.eval())).unwrap_err();
+    let message = panic.downcast_ref::<String>().unwrap();
+    assert!(message.contains("did not converge"), "{message}");
 }

@@ -83,7 +83,7 @@ fn put_dword_count(descriptor: &mut [u8], high: usize, low: usize, dword_count: 
 /// Reads a dword count and refuses more than 1024.
 fn get_dword_count(descriptor: &[u8], high: usize, low: usize) -> Result<u16, WireError> {
     match get(descriptor, high, low) {
-        count if count <= MAX_DWORDS.into() => Ok(count as u16),
+        count if count <= u64::from(MAX_DWORDS) => Ok(count as u16),
         value => Err(WireError::BadField {
             field: "descriptor dword_count",
             value,

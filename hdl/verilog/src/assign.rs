@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use rust_hdl::core::ast::VerilogExpression as Expr;
 
 use crate::error::EmitError;
-use crate::expression::Printer;
+use crate::expression::{bare, Printer};
 use crate::literal;
 use crate::names::flat;
 use crate::statement::{covered, Statement};
@@ -68,7 +68,8 @@ struct BlockPrinter<'a, 'b> {
 
 impl BlockPrinter<'_, '_> {
     fn line(&mut self, text: String) {
-        self.lines.push(format!("{}{text}", "  ".repeat(self.depth)));
+        self.lines
+            .push(format!("{}{text}", "  ".repeat(self.depth)));
     }
 
     fn body(&mut self, statements: &[Statement]) -> Result<(), EmitError> {
@@ -89,16 +90,25 @@ impl BlockPrinter<'_, '_> {
         match s {
             Statement::Assign { value, .. } => {
                 let text = self.printer.sized(value, self.width, self.name)?;
-                self.line(format!("{} = {text};", self.name));
+                self.line(format!("{} = {};", self.name, bare(&text)));
             }
-            Statement::Slice { offset, width, value, .. } => {
+            Statement::Slice {
+                offset,
+                width,
+                value,
+                ..
+            } => {
                 let text = self.printer.sized(value, *width, self.name)?;
                 let target = self.part(offset, *width)?;
-                self.line(format!("{target} = {text};"));
+                self.line(format!("{target} = {};", bare(&text)));
             }
-            Statement::If { test, then, otherwise } => {
+            Statement::If {
+                test,
+                then,
+                otherwise,
+            } => {
                 let test = self.printer.sized(test, 1, "if condition")?;
-                self.line(format!("if ({test}) begin"));
+                self.line(format!("if ({}) begin", bare(&test)));
                 self.body(then)?;
                 if !otherwise.is_empty() {
                     self.line("end else begin".into());
@@ -116,7 +126,12 @@ impl BlockPrinter<'_, '_> {
             return Ok(self.name.to_string());
         }
         if let Expr::Literal(l) = offset {
-            let low = literal::parse(l).0.to_u32_digits().first().copied().unwrap_or(0) as usize;
+            let low = literal::parse(l)
+                .0
+                .to_u32_digits()
+                .first()
+                .copied()
+                .unwrap_or(0) as usize;
             if low + width > self.width {
                 return Err(EmitError::OutOfRange {
                     module: self.printer.module.into(),
@@ -176,10 +191,13 @@ impl BlockPrinter<'_, '_> {
                 literal: value.to_string(),
                 width,
             }),
-            None if pattern == "true" || pattern == "false" => {
-                Ok(literal::sized(&BigUint::from(u32::from(pattern == "true")), 1))
-            }
-            None => self.printer.sized(&Expr::Signal(pattern.to_string()), width, "case pattern"),
+            None if pattern == "true" || pattern == "false" => Ok(literal::sized(
+                &BigUint::from(u32::from(pattern == "true")),
+                1,
+            )),
+            None => self
+                .printer
+                .sized(&Expr::Signal(pattern.to_string()), width, "case pattern"),
         }
     }
 }

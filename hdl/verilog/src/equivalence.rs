@@ -34,7 +34,9 @@ pub enum EquivalenceError {
         verilated: BigUint,
         seed: u64,
     },
-    #[error("{top}, clock {clock}: the rust-hdl simulation does not settle (a combinational loop)")]
+    #[error(
+        "{top}, clock {clock}: the rust-hdl simulation does not settle (a combinational loop)"
+    )]
     Unstable { top: String, clock: u64 },
 }
 
@@ -94,7 +96,12 @@ pub fn check<B: Block>(
         .ports
         .0
         .iter()
-        .map(|p| bench.model.port(&p.verilog).expect("the model has the design's ports"))
+        .map(|p| {
+            bench
+                .model
+                .port(&p.verilog)
+                .expect("the model has the design's ports")
+        })
         .collect();
     let mut rng = TestRng::seed_from_u64(seed);
     for n in 0..clocks {
@@ -135,7 +142,8 @@ impl Bench {
         let values = Values::of(uut);
         for (port, id) in self.ports.0.iter().zip(ids) {
             if port.input {
-                self.model.set(*id, &words(&values.0[port.index], port.width));
+                self.model
+                    .set(*id, &words(&values.0[port.index], port.width));
             }
         }
         self.model.eval();
@@ -187,10 +195,16 @@ impl Ports {
             .signals
             .iter()
             .enumerate()
-            .map(|(index, (name, kind, value))| (index, scope.claim(name), *kind, literal::parse(value).1))
+            .map(|(index, (name, kind, value))| {
+                (index, scope.claim(name), *kind, literal::parse(value).1)
+            })
             .filter(|(_, name, _, _)| design.ports.iter().any(|p| &p.name == name))
             .map(|(index, verilog, kind, _)| TopPort {
-                width: design.ports.iter().find(|p| p.name == verilog).map_or(0, |p| p.width),
+                width: design
+                    .ports
+                    .iter()
+                    .find(|p| p.name == verilog)
+                    .map_or(0, |p| p.width),
                 verilog,
                 input: kind == AtomKind::InputParameter,
                 index,
@@ -235,7 +249,8 @@ impl Probe for TopSignals {
         if self.depth == 1 {
             let mut parts = self.namespace.clone();
             parts.push(name.to_string());
-            self.signals.push((parts.join("$"), atom.kind(), atom.verilog()));
+            self.signals
+                .push((parts.join("$"), atom.kind(), atom.verilog()));
         }
     }
 }

@@ -6,7 +6,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum EmitError {
     /// Operands of different widths meet.
-    #[error("{module}: {what}: {left} bits meet {right} bits; make the widths equal with bit_cast")]
+    #[error(
+        "{module}: {what}: {left} bits meet {right} bits; make the widths equal with bit_cast"
+    )]
     Width {
         module: String,
         what: String,
@@ -14,7 +16,9 @@ pub enum EmitError {
         right: usize,
     },
     /// A literal stands where nothing tells its width.
-    #[error("{module}: the width of literal {literal} is not known here; write bits::<N>({literal})")]
+    #[error(
+        "{module}: the width of literal {literal} is not known here; write bits::<N>({literal})"
+    )]
     UnsizedLiteral { module: String, literal: String },
     /// A literal needs more bits than the signal it meets has.
     #[error("{module}: literal {literal} does not fit in {width} bits")]

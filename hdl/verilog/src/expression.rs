@@ -50,7 +50,12 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints `e` as exactly `width` bits.
-    pub(crate) fn sized(&mut self, e: &Expr, width: usize, what: &str) -> Result<String, EmitError> {
+    pub(crate) fn sized(
+        &mut self,
+        e: &Expr,
+        width: usize,
+        what: &str,
+    ) -> Result<String, EmitError> {
         let typed = self.typed(e)?;
         self.fit(typed, width, what)
     }
@@ -152,7 +157,11 @@ impl<'a> Printer<'a> {
         Ok(match w.cmp(&width) {
             std::cmp::Ordering::Equal => t,
             std::cmp::Ordering::Less => compound(
-                format!("{{{}, {}}}", literal::sized(&BigUint::default(), width - w), t.text),
+                format!(
+                    "{{{}, {}}}",
+                    literal::sized(&BigUint::default(), width - w),
+                    t.text
+                ),
                 width,
             ),
             std::cmp::Ordering::Greater => self.select(t, w, width, 0),
@@ -212,7 +221,10 @@ impl<'a> Printer<'a> {
         };
         if matches!(op, Op::Shl | Op::Shr) {
             let width = self.own_width(&lt)?;
-            return Ok(compound(format!("({} {symbol} {})", lt.text, rt.text), width));
+            return Ok(compound(
+                format!("({} {symbol} {})", lt.text, rt.text),
+                width,
+            ));
         }
         let width = match (lt.width, rt.width) {
             (Some(w), _) | (None, Some(w)) => w,
@@ -225,6 +237,12 @@ impl<'a> Printer<'a> {
         };
         let what = format!("{} {symbol} {}", lt.text, rt.text);
         let (lt, rt) = (self.fit(lt, width, &what)?, self.fit(rt, width, &what)?);
+        if matches!(op, Op::Mul) {
+            // rust-hdl multiplies to the full product.
+            let zeros = literal::sized(&BigUint::default(), width);
+            let text = format!("({{{zeros}, {lt}}} * {{{zeros}, {rt}}})");
+            return Ok(compound(text, 2 * width));
+        }
         let comparison = matches!(op, Op::Eq | Op::Lt | Op::Le | Op::Ne | Op::Ge | Op::Gt);
         let logical = matches!(op, Op::LogicalAnd | Op::LogicalOr);
         Ok(compound(
@@ -281,19 +299,25 @@ impl<'a> Printer<'a> {
         if from == 1 {
             return Ok(t);
         }
+        if width > 1 {
+            // rust-hdl shifts zeros in past the end, where Verilog's `+:` would give unknowns.
+            let shifted = compound(format!("({} >> {})", t.text, at.text), from);
+            return Ok(self.select(shifted, from, width, 0));
+        }
         let name = self.named(t, from);
         // The index gets just the bits that the vector needs, so that every tool agrees on its width.
         let needed = rust_hdl::prelude::clog2(from).max(1);
-        let at_text = self.cast(offset, needed)?.text;
-        let text = if width == 1 {
-            format!("{name}[{at_text}]")
-        } else {
-            format!("{name}[{at_text} +: {width}]")
-        };
-        Ok(compound(text, width))
+        let index = self.cast(offset, needed)?.text;
+        Ok(compound(format!("{name}[{index}]"), width))
     }
 
-    fn check_range(&self, signal: &str, low: usize, width: usize, from: usize) -> Result<(), EmitError> {
+    fn check_range(
+        &self,
+        signal: &str,
+        low: usize,
+        width: usize,
+        from: usize,
+    ) -> Result<(), EmitError> {
         if low + width > from {
             return Err(EmitError::OutOfRange {
                 module: self.module.into(),
@@ -315,7 +339,10 @@ impl<'a> Printer<'a> {
         let spread = if width == 1 {
             bit
         } else {
-            format!("{{{}, {bit}}}", literal::sized(&BigUint::default(), width - 1))
+            format!(
+                "{{{}, {bit}}}",
+                literal::sized(&BigUint::default(), width - 1)
+            )
         };
         Ok(compound(
             format!("(({} & (~({one} << {at}))) | ({spread} << {at}))", t.text),
@@ -329,6 +356,21 @@ impl<'a> Printer<'a> {
             what: what.into(),
         }
     }
+}
+
+/// `text` without parentheses around all of it.
+pub(crate) fn bare(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
+        return text;
+    };
+    let mut depth = 0i32;
+    for c in inner.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if depth < 0 {
+            return text;
+        }
+    }
+    inner
 }
 
 fn strip(e: &Expr) -> &Expr {

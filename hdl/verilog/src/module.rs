@@ -9,6 +9,7 @@ use rust_hdl::core::atom::AtomKind;
 use crate::assign::{driver, Driver};
 use crate::collect::{Instance, Signal};
 use crate::error::EmitError;
+use crate::expression::bare;
 use crate::expression::Printer;
 use crate::literal;
 use crate::names;
@@ -37,8 +38,15 @@ pub(crate) fn register_init(instance: &Instance) -> Option<String> {
 }
 
 /// Prints `instance`; `kinds` gives the module name of each child that is not a register.
-pub(crate) fn print(instance: &Instance, kinds: &BTreeMap<String, String>) -> Result<Body, EmitError> {
-    if let Some(s) = instance.signals.iter().find(|s| s.kind == AtomKind::InOutParameter) {
+pub(crate) fn print(
+    instance: &Instance,
+    kinds: &BTreeMap<String, String>,
+) -> Result<Body, EmitError> {
+    if let Some(s) = instance
+        .signals
+        .iter()
+        .find(|s| s.kind == AtomKind::InOutParameter)
+    {
         return Err(EmitError::Unsupported {
             module: instance.path.clone(),
             what: format!("in-out port {}", s.name),
@@ -103,10 +111,18 @@ fn custom(instance: &Instance, code: &str, output: &str) -> Body {
                 AtomKind::InputParameter => "input wire",
                 _ => output,
             };
-            format!("  {direction}{} {}", range(s.width), s.name.replace('$', "_"))
+            format!(
+                "  {direction}{} {}",
+                range(s.width),
+                s.name.replace('$', "_")
+            )
         })
         .collect();
-    let text = format!("(\n{}\n);\n{}\n", ports.join(",\n"), code.trim_matches('\n'));
+    let text = format!(
+        "(\n{}\n);\n{}\n",
+        ports.join(",\n"),
+        code.trim_matches('\n')
+    );
     body(instance, type_path, text)
 }
 
@@ -156,7 +172,11 @@ fn kernel(
     };
     let mut out = String::new();
     out += "(\n";
-    let ports: Vec<&Signal> = instance.signals.iter().filter(|s| s.kind.is_parameter()).collect();
+    let ports: Vec<&Signal> = instance
+        .signals
+        .iter()
+        .filter(|s| s.kind.is_parameter())
+        .collect();
     for (i, s) in ports.iter().enumerate() {
         let symbol = symbols.get(&s.name).expect("own ports are symbols");
         let direction = match s.kind {
@@ -167,7 +187,12 @@ fn kernel(
             },
         };
         let comma = if i + 1 == ports.len() { "" } else { "," };
-        let _ = writeln!(out, "  {direction}{} {}{comma}", range(s.width), symbol.verilog);
+        let _ = writeln!(
+            out,
+            "  {direction}{} {}{comma}",
+            range(s.width),
+            symbol.verilog
+        );
     }
     out += ");\n";
 
@@ -175,7 +200,11 @@ fn kernel(
         let value = literal::sized(&(*value).into(), *width);
         let _ = writeln!(out, "  localparam{} {name} = {value};", range(*width));
     }
-    for s in instance.signals.iter().filter(|s| s.kind == AtomKind::Constant) {
+    for s in instance
+        .signals
+        .iter()
+        .filter(|s| s.kind == AtomKind::Constant)
+    {
         let name = &symbols.get(&s.name).expect("constants are symbols").verilog;
         let value = literal::sized(&literal::parse(&s.value).0, s.width);
         let _ = writeln!(out, "  localparam{} {name} = {value};", range(s.width));
@@ -185,7 +214,12 @@ fn kernel(
             Driver::Expression(_) => "wire",
             Driver::Block(_) => "reg",
         };
-        let _ = writeln!(out, "  {kind}{} {};", range(d.symbol.width), d.symbol.verilog);
+        let _ = writeln!(
+            out,
+            "  {kind}{} {};",
+            range(d.symbol.width),
+            d.symbol.verilog
+        );
     };
     for s in instance.signals.iter().filter(|s| is_local(s)) {
         match driven.get(&s.name) {
@@ -202,15 +236,18 @@ fn kernel(
     print_registers(instance, &registers, &symbols, &driven, &mut out, &missing)?;
     print_instances(instance, kinds, &symbols, &driven, &mut out, &missing)?;
     for w in &wires {
-        let _ = writeln!(out, "  assign {} = {};", w.name, w.text);
+        let _ = writeln!(out, "  assign {} = {};", w.name, bare(&w.text));
     }
     for target in &targets {
         let d = &driven[target];
-        let passed_by_name = matches!(d.symbol.role, Role::ChildInput | Role::RegisterNext | Role::RegisterClock);
+        let passed_by_name = matches!(
+            d.symbol.role,
+            Role::ChildInput | Role::RegisterNext | Role::RegisterClock
+        );
         match &d.driver {
             Driver::Expression(_) if passed_by_name => {}
             Driver::Expression(text) => {
-                let _ = writeln!(out, "  assign {} = {text};", d.symbol.verilog);
+                let _ = writeln!(out, "  assign {} = {};", d.symbol.verilog, bare(text));
             }
             Driver::Block(lines) => {
                 out += "  always @(*) begin\n";
@@ -225,7 +262,10 @@ fn kernel(
 }
 
 fn is_local(s: &Signal) -> bool {
-    matches!(s.kind, AtomKind::LocalSignal | AtomKind::StubInputSignal | AtomKind::StubOutputSignal)
+    matches!(
+        s.kind,
+        AtomKind::LocalSignal | AtomKind::StubInputSignal | AtomKind::StubOutputSignal
+    )
 }
 
 /// Gives every assigned name that is not a signal a wire of the width of its first assignment.
@@ -256,9 +296,9 @@ fn declare_lets(
 fn first_value<'a>(program: &'a [Statement], target: &str) -> Option<&'a Expr> {
     program.iter().find_map(|s| match s {
         Statement::Assign { target: t, value } if t == target => Some(value),
-        Statement::If { then, otherwise, .. } => {
-            first_value(then, target).or_else(|| first_value(otherwise, target))
-        }
+        Statement::If {
+            then, otherwise, ..
+        } => first_value(then, target).or_else(|| first_value(otherwise, target)),
         Statement::Match { cases, .. } => cases.iter().find_map(|c| first_value(&c.1, target)),
         _ => None,
     })
@@ -296,10 +336,16 @@ fn print_registers(
     missing: &dyn Fn(&str) -> EmitError,
 ) -> Result<(), EmitError> {
     let mut by_clock: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for child in instance.children.iter().filter(|c| registers.contains(&c.name.as_str())) {
+    for child in instance
+        .children
+        .iter()
+        .filter(|c| registers.contains(&c.name.as_str()))
+    {
         let init = register_init(child).expect("chosen because it is a register");
         let (d_name, clock_name) = (format!("{}$d", child.name), format!("{}$clock", child.name));
-        let q = symbols.get(&format!("{}$q", child.name)).expect("register output");
+        let q = symbols
+            .get(&format!("{}$q", child.name))
+            .expect("register output");
         let clock = match driven.get(&clock_name).map(|d| &d.driver) {
             Some(Driver::Expression(text)) => text,
             _ => return Err(missing(&clock_name)),
@@ -307,7 +353,7 @@ fn print_registers(
         let d = driven.get(&d_name).ok_or_else(|| missing(&d_name))?;
         let _ = writeln!(out, "  reg{} {} = {init};", range(q.width), q.verilog);
         let next = match &d.driver {
-            Driver::Expression(text) => text.clone(),
+            Driver::Expression(text) => bare(text).to_string(),
             Driver::Block(_) => {
                 let _ = writeln!(out, "  reg{} {};", range(q.width), d.symbol.verilog);
                 d.symbol.verilog.clone()
@@ -319,7 +365,11 @@ fn print_registers(
             .push(format!("    {} <= {next};", q.verilog));
     }
     for (clock, lines) in by_clock {
-        let _ = writeln!(out, "  always @(posedge {clock}) begin\n{}\n  end", lines.join("\n"));
+        let _ = writeln!(
+            out,
+            "  always @(posedge {clock}) begin\n{}\n  end",
+            lines.join("\n")
+        );
     }
     Ok(())
 }
@@ -344,7 +394,7 @@ fn print_instances(
                 AtomKind::InputParameter => {
                     let d = driven.get(&key).ok_or_else(|| missing(&key))?;
                     match &d.driver {
-                        Driver::Expression(text) => text.clone(),
+                        Driver::Expression(text) => bare(text).to_string(),
                         Driver::Block(_) => {
                             let _ = writeln!(out, "  reg{} {};", range(port.width), symbol.verilog);
                             symbol.verilog.clone()
@@ -356,10 +406,17 @@ fn print_instances(
                     symbol.verilog.clone()
                 }
             };
-            connections.push(format!("    .{}({connected})", port_name(child, &port.name)));
+            connections.push(format!(
+                "    .{}({connected})",
+                port_name(child, &port.name)
+            ));
         }
         let name = child.name.replace('$', "_");
-        let _ = writeln!(out, "  {kind} u_{name} (\n{}\n  );", connections.join(",\n"));
+        let _ = writeln!(
+            out,
+            "  {kind} u_{name} (\n{}\n  );",
+            connections.join(",\n")
+        );
     }
     Ok(())
 }

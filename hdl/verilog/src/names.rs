@@ -3,15 +3,106 @@
 use std::collections::BTreeSet;
 
 const KEYWORDS: &[&str] = &[
-    "always", "and", "assign", "begin", "buf", "case", "casex", "casez", "cell", "config", "deassign", "default",
-    "defparam", "design", "disable", "edge", "else", "end", "endcase", "endfunction", "endgenerate", "endmodule",
-    "endtask", "event", "for", "force", "forever", "fork", "function", "generate", "genvar", "if", "initial", "inout",
-    "input", "instance", "integer", "join", "library", "localparam", "module", "nand", "negedge", "nor", "not", "or",
-    "output", "parameter", "posedge", "pulldown", "pullup", "real", "realtime", "reg", "release", "repeat", "scalared",
-    "signed", "small", "specify", "strong0", "strong1", "supply0", "supply1", "table", "task", "time", "tri", "unsigned",
-    "use", "vectored", "wait", "wand", "weak0", "weak1", "while", "wire", "wor", "xnor", "xor", "logic", "bit", "byte",
-    "do", "final", "packed", "priority", "property", "return", "sequence", "static", "string", "struct", "this", "type",
-    "union", "unique", "var", "void", "with",
+    "always",
+    "and",
+    "assign",
+    "begin",
+    "buf",
+    "case",
+    "casex",
+    "casez",
+    "cell",
+    "config",
+    "deassign",
+    "default",
+    "defparam",
+    "design",
+    "disable",
+    "edge",
+    "else",
+    "end",
+    "endcase",
+    "endfunction",
+    "endgenerate",
+    "endmodule",
+    "endtask",
+    "event",
+    "for",
+    "force",
+    "forever",
+    "fork",
+    "function",
+    "generate",
+    "genvar",
+    "if",
+    "initial",
+    "inout",
+    "input",
+    "instance",
+    "integer",
+    "join",
+    "library",
+    "localparam",
+    "module",
+    "nand",
+    "negedge",
+    "nor",
+    "not",
+    "or",
+    "output",
+    "parameter",
+    "posedge",
+    "pulldown",
+    "pullup",
+    "real",
+    "realtime",
+    "reg",
+    "release",
+    "repeat",
+    "scalared",
+    "signed",
+    "small",
+    "specify",
+    "strong0",
+    "strong1",
+    "supply0",
+    "supply1",
+    "table",
+    "task",
+    "time",
+    "tri",
+    "unsigned",
+    "use",
+    "vectored",
+    "wait",
+    "wand",
+    "weak0",
+    "weak1",
+    "while",
+    "wire",
+    "wor",
+    "xnor",
+    "xor",
+    "logic",
+    "bit",
+    "byte",
+    "do",
+    "final",
+    "packed",
+    "priority",
+    "property",
+    "return",
+    "sequence",
+    "static",
+    "string",
+    "struct",
+    "this",
+    "type",
+    "union",
+    "unique",
+    "var",
+    "void",
+    "with",
 ];
 
 /// rust-hdl's several spellings of one signal (`a.b[2].next`, `.a::b`) as one flat key (`a$b$2`).
@@ -76,7 +167,8 @@ fn snake(name: &str) -> String {
     let chars: Vec<char> = name.chars().collect();
     let mut out = String::new();
     for (i, c) in chars.iter().enumerate() {
-        let after_lower = i > 0 && (chars[i - 1].is_ascii_lowercase() || chars[i - 1].is_ascii_digit());
+        let after_lower =
+            i > 0 && (chars[i - 1].is_ascii_lowercase() || chars[i - 1].is_ascii_digit());
         let ends_acronym = i > 0
             && chars[i - 1].is_ascii_uppercase()
             && chars.get(i + 1).is_some_and(|n| n.is_ascii_lowercase());
@@ -94,7 +186,10 @@ mod tests {
 
     #[test]
     fn type_paths_become_module_names() {
-        assert_eq!(of_type("a::b::SyncFifo<rust_hdl::Bits<32>, 4>"), "sync_fifo_bits_32_4");
+        assert_eq!(
+            of_type("a::b::SyncFifo<rust_hdl::Bits<32>, 4>"),
+            "sync_fifo_bits_32_4"
+        );
         assert_eq!(of_type("x::DMAWrite"), "dma_write");
         assert_eq!(of_type("x::Crc32Wide<1024>"), "crc32_wide_1024");
         assert_eq!(of_type("x::Decap"), "decap");

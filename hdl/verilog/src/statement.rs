@@ -2,8 +2,8 @@
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::{
-    VerilogBlock, VerilogBlockOrConditional, VerilogExpression as Expr, VerilogLink, VerilogLiteral,
-    VerilogStatement,
+    VerilogBlock, VerilogBlockOrConditional, VerilogExpression as Expr, VerilogLink,
+    VerilogLiteral, VerilogStatement,
 };
 
 use crate::error::EmitError;
@@ -44,11 +44,15 @@ impl Statement {
                         out.push(target.clone());
                     }
                 }
-                Statement::If { then, otherwise, .. } => {
+                Statement::If {
+                    then, otherwise, ..
+                } => {
                     Self::targets(then, out);
                     Self::targets(otherwise, out);
                 }
-                Statement::Match { cases, .. } => cases.iter().for_each(|c| Self::targets(&c.1, out)),
+                Statement::Match { cases, .. } => {
+                    cases.iter().for_each(|c| Self::targets(&c.1, out))
+                }
             }
         }
     }
@@ -63,10 +67,19 @@ impl Statement {
                         out.push(s.clone());
                     }
                 }
-                Statement::If { test, then, otherwise } => {
-                    let (then, otherwise) = (Self::only(then, target), Self::only(otherwise, target));
+                Statement::If {
+                    test,
+                    then,
+                    otherwise,
+                } => {
+                    let (then, otherwise) =
+                        (Self::only(then, target), Self::only(otherwise, target));
                     if !then.is_empty() || !otherwise.is_empty() {
-                        out.push(Statement::If { test: test.clone(), then, otherwise });
+                        out.push(Statement::If {
+                            test: test.clone(),
+                            then,
+                            otherwise,
+                        });
                     }
                 }
                 Statement::Match { test, cases } => {
@@ -75,7 +88,10 @@ impl Statement {
                         .map(|(p, body)| (p.clone(), Self::only(body, target)))
                         .collect();
                     if cases.iter().any(|c| !c.1.is_empty()) {
-                        out.push(Statement::Match { test: test.clone(), cases });
+                        out.push(Statement::Match {
+                            test: test.clone(),
+                            cases,
+                        });
                     }
                 }
             }
@@ -119,13 +135,22 @@ impl Normaliser<'_> {
         Ok(out)
     }
 
-    fn statement(&mut self, s: &VerilogStatement, out: &mut Vec<Statement>) -> Result<(), EmitError> {
+    fn statement(
+        &mut self,
+        s: &VerilogStatement,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), EmitError> {
         match s {
             VerilogStatement::Assignment(target, value) => out.push(Statement::Assign {
                 target: self.target(target)?,
                 value: self.expression(value),
             }),
-            VerilogStatement::SliceAssignment { base, width, offset, replacement } => out.push(Statement::Slice {
+            VerilogStatement::SliceAssignment {
+                base,
+                width,
+                offset,
+                replacement,
+            } => out.push(Statement::Slice {
                 target: self.target(base)?,
                 offset: self.expression(offset),
                 width: *width,
@@ -142,14 +167,21 @@ impl Normaliser<'_> {
                     }
                     VerilogBlockOrConditional::None => vec![],
                 };
-                out.push(Statement::If { test: self.expression(&c.test), then, otherwise });
+                out.push(Statement::If {
+                    test: self.expression(&c.test),
+                    then,
+                    otherwise,
+                });
             }
             VerilogStatement::Match(m) => {
                 let mut cases = vec![];
                 for case in &m.cases {
                     cases.push((case.condition.trim().to_string(), self.sub(&case.block)?));
                 }
-                out.push(Statement::Match { test: self.expression(&m.test), cases });
+                out.push(Statement::Match {
+                    test: self.expression(&m.test),
+                    cases,
+                });
             }
             VerilogStatement::Loop(l) => {
                 for i in l.from.as_usize()..l.to.as_usize() {
@@ -174,10 +206,18 @@ impl Normaliser<'_> {
     }
 
     fn link(&self, link: &VerilogLink) -> Result<Statement, EmitError> {
-        let join = |owner: &str, name: &str| flat(&self.name(&format!("{owner}.{}", name.trim_start_matches('.'))));
+        let join = |owner: &str, name: &str| {
+            flat(&self.name(&format!("{owner}.{}", name.trim_start_matches('.'))))
+        };
         let (target, source) = match link {
-            VerilogLink::Forward(d) => (join(&d.other_name, &d.my_name), join(&d.owner_name, &d.my_name)),
-            VerilogLink::Backward(d) => (join(&d.owner_name, &d.my_name), join(&d.other_name, &d.my_name)),
+            VerilogLink::Forward(d) => (
+                join(&d.other_name, &d.my_name),
+                join(&d.owner_name, &d.my_name),
+            ),
+            VerilogLink::Backward(d) => (
+                join(&d.owner_name, &d.my_name),
+                join(&d.other_name, &d.my_name),
+            ),
             VerilogLink::Bidirectional(_) => {
                 return Err(EmitError::Unsupported {
                     module: self.module.into(),
@@ -233,22 +273,28 @@ impl Normaliser<'_> {
 }
 
 /// Which bits of a target a program assigns on every path, as a bit set.
-pub(crate) fn covered(statements: &[Statement], width: usize, exhaustive: &dyn Fn(&[(String, Vec<Statement>)]) -> bool) -> BigUint {
+pub(crate) fn covered(
+    statements: &[Statement],
+    width: usize,
+    exhaustive: &dyn Fn(&[(String, Vec<Statement>)]) -> bool,
+) -> BigUint {
     let ones = |n: usize| (BigUint::from(1u32) << n) - 1u32;
     let mut set = BigUint::default();
     for s in statements {
         set |= match s {
             Statement::Assign { .. } => ones(width),
-            Statement::Slice { offset, width: w, .. } => match offset {
+            Statement::Slice {
+                offset, width: w, ..
+            } => match offset {
                 Expr::Literal(l) => {
                     let (value, _) = crate::literal::parse(l);
                     ones(*w) << value.to_u32_digits().first().copied().unwrap_or(0) as usize
                 }
                 _ => BigUint::default(),
             },
-            Statement::If { then, otherwise, .. } => {
-                covered(then, width, exhaustive) & covered(otherwise, width, exhaustive)
-            }
+            Statement::If {
+                then, otherwise, ..
+            } => covered(then, width, exhaustive) & covered(otherwise, width, exhaustive),
             Statement::Match { cases, .. } => {
                 if exhaustive(cases) {
                     cases

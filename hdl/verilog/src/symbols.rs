@@ -66,10 +66,17 @@ impl Symbols {
                 symbols.learn(&port.enums);
                 let name = format!("{}${}", child.name, port.name);
                 match (register, port.name.as_str(), port.kind) {
-                    (true, "d", _) => symbols.add(&name, &format!("{}_next", child.name), port.width, Role::RegisterNext),
+                    (true, "d", _) => symbols.add(
+                        &name,
+                        &format!("{}_next", child.name),
+                        port.width,
+                        Role::RegisterNext,
+                    ),
                     (true, "q", _) => symbols.add(&name, &child.name, port.width, Role::Register),
                     (true, _, _) => symbols.add(&name, &name, port.width, Role::RegisterClock),
-                    (_, _, AtomKind::InputParameter) => symbols.add(&name, &name, port.width, Role::ChildInput),
+                    (_, _, AtomKind::InputParameter) => {
+                        symbols.add(&name, &name, port.width, Role::ChildInput)
+                    }
                     (_, _, AtomKind::OutputParameter | AtomKind::OutputPassthrough) => {
                         symbols.add(&name, &name, port.width, Role::ChildOutput)
                     }
@@ -82,7 +89,14 @@ impl Symbols {
 
     pub(crate) fn add(&mut self, name: &str, wanted: &str, width: usize, role: Role) {
         let verilog = self.scope.claim(wanted);
-        self.by_name.insert(name.to_string(), Symbol { verilog, width, role });
+        self.by_name.insert(
+            name.to_string(),
+            Symbol {
+                verilog,
+                width,
+                role,
+            },
+        );
     }
 
     pub(crate) fn get(&self, flat: &str) -> Option<&Symbol> {
@@ -98,7 +112,11 @@ impl Symbols {
     pub(crate) fn variants_beside(&self, flat_value: &str) -> Option<usize> {
         self.enumerations
             .iter()
-            .find(|e| e.variants.iter().any(|v| crate::names::flat(v) == flat_value))
+            .find(|e| {
+                e.variants
+                    .iter()
+                    .any(|v| crate::names::flat(v) == flat_value)
+            })
             .map(|e| e.variants.len())
     }
 
@@ -108,7 +126,8 @@ impl Symbols {
                 continue;
             }
             for (value, variant) in e.variants.iter().enumerate() {
-                self.enums.insert(crate::names::flat(variant), (value as u64, e.width));
+                self.enums
+                    .insert(crate::names::flat(variant), (value as u64, e.width));
             }
             self.enumerations.push(e.clone());
         }

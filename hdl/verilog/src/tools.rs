@@ -47,7 +47,15 @@ pub fn lint(design: &Design) -> Result<(), ToolError> {
 pub fn icarus(design: &Design) -> Result<(), ToolError> {
     let file = source(design)?;
     let mut command = Command::new("iverilog");
-    command.args(["-g2005", "-t", "null", "-Wall", "-Wno-timescale", "-s", &design.top]);
+    command.args([
+        "-g2005",
+        "-t",
+        "null",
+        "-Wall",
+        "-Wno-timescale",
+        "-s",
+        &design.top,
+    ]);
     run(command.arg(file.path()), "iverilog", design)
 }
 
@@ -75,13 +83,19 @@ fn source(design: &Design) -> Result<tempfile::NamedTempFile, ToolError> {
         top: design.top.clone(),
         source,
     };
-    let mut file = tempfile::Builder::new().suffix(".v").tempfile().map_err(temporary)?;
-    file.write_all(design.text().as_bytes()).map_err(temporary)?;
+    let mut file = tempfile::Builder::new()
+        .suffix(".v")
+        .tempfile()
+        .map_err(temporary)?;
+    file.write_all(design.text().as_bytes())
+        .map_err(temporary)?;
     Ok(file)
 }
 
 fn run(command: &mut Command, tool: &'static str, design: &Design) -> Result<(), ToolError> {
-    let output = command.output().map_err(|source| ToolError::Missing { tool, source })?;
+    let output = command
+        .output()
+        .map_err(|source| ToolError::Missing { tool, source })?;
     if output.status.success() {
         return Ok(());
     }

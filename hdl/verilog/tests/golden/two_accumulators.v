@@ -1,0 +1,44 @@
+// Generated from kernels::Accumulator
+module accumulator (
+  input wire clock,
+  input wire [39:0] add,
+  input wire enable,
+  output wire [39:0] total
+);
+  reg [39:0] sum = 40'h0;
+  reg [39:0] sum_next;
+  always @(posedge clock) begin
+    sum <= sum_next;
+  end
+  always @(*) begin
+    sum_next = sum;
+    if (enable) begin
+      sum_next = sum + add;
+    end
+  end
+  assign total = sum;
+endmodule
+
+// Generated from kernels::TwoAccumulators
+module two_accumulators (
+  input wire clock,
+  input wire [39:0] add,
+  input wire enable,
+  output wire [39:0] total
+);
+  wire [39:0] first_total;
+  accumulator u_first (
+    .clock(clock),
+    .add(add),
+    .enable(enable),
+    .total(first_total)
+  );
+  wire [39:0] second_total;
+  accumulator u_second (
+    .clock(clock),
+    .add(first_total),
+    .enable(~enable),
+    .total(second_total)
+  );
+  assign total = second_total;
+endmodule

@@ -1,0 +1,120 @@
+//! A deep FIFO in block RAM, first word falls through.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+
+use crate::ram::BlockRam;
+
+/// 2^`A` entries of `T`; `C` must be `A + 1`.
+///
+/// An entry taken in clock `n` is offered in clock `n + 2`: one clock to write it, one to read it. After that one entry in and one out per
+/// clock: the memory is always read at the place that will be the head in the next clock. `in_ready` and `out_valid` are registers.
+#[derive(LogicBlock)]
+pub struct BlockFifo<T: Synth, const A: usize, const C: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Empties the FIFO.
+    pub reset: Signal<In, Bit>,
+
+    pub in_valid: Signal<In, Bit>,
+    pub in_data: Signal<In, T>,
+    pub in_ready: Signal<Out, Bit>,
+
+    pub out_valid: Signal<Out, Bit>,
+    pub out_data: Signal<Out, T>,
+    pub out_ready: Signal<In, Bit>,
+
+    /// Entries held, 0 to 2^`A`.
+    pub count: Signal<Out, Bits<C>>,
+
+    memory: BlockRam<T, A>,
+    write_pointer: DFF<Bits<A>>,
+    read_pointer: DFF<Bits<A>>,
+    held: DFF<Bits<C>>,
+    /// The memory's output is the head of the FIFO.
+    head_read: DFF<Bit>,
+}
+
+impl<T: Synth, const A: usize, const C: usize> BlockFifo<T, A, C> {
+    /// Entries.
+    pub const DEPTH: usize = 1 << A;
+}
+
+impl<T: Synth, const A: usize, const C: usize> Default for BlockFifo<T, A, C> {
+    fn default() -> Self {
+        assert!(
+            (2..=20).contains(&A),
+            "BlockFifo with A = {A}: use 2 to 20 (4 to 1,048,576 entries)"
+        );
+        assert!(
+            C == A + 1,
+            "BlockFifo<T, {A}, {C}>: the count needs C = A + 1 = {} bits",
+            A + 1
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            in_valid: Default::default(),
+            in_data: Default::default(),
+            in_ready: Default::default(),
+            out_valid: Default::default(),
+            out_data: Default::default(),
+            out_ready: Default::default(),
+            count: Default::default(),
+            memory: Default::default(),
+            write_pointer: Default::default(),
+            read_pointer: Default::default(),
+            held: Default::default(),
+            head_read: Default::default(),
+        }
+    }
+}
+
+impl<T: Synth, const A: usize, const C: usize> Logic for BlockFifo<T, A, C> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, write_pointer, read_pointer, held, head_read);
+        clock!(self, clock, memory);
+        assert!(self.held.q.val().index() <= 1 << A, "BlockFifo overflow");
+        // The count has its top bit exactly when the FIFO is full.
+        let room = !self.held.q.val().get_bit(A);
+        let push = self.in_valid.val() & room;
+        let pop = self.out_ready.val() & self.head_read.q.val();
+        let next_head = if pop {
+            self.read_pointer.q.val() + 1
+        } else {
+            self.read_pointer.q.val()
+        };
+        let left = if pop {
+            self.held.q.val() - 1
+        } else {
+            self.held.q.val()
+        };
+
+        self.memory.write_enable.next = push;
+        self.memory.write_address.next = self.write_pointer.q.val();
+        self.memory.write_data.next = self.in_data.val();
+        self.memory.read_address.next = next_head;
+
+        self.read_pointer.d.next = next_head;
+        // What is pushed now is in the memory one clock too late for this read.
+        self.head_read.d.next = left.any();
+        if push {
+            self.write_pointer.d.next = self.write_pointer.q.val() + 1;
+            self.held.d.next = left + 1;
+        } else {
+            self.held.d.next = left;
+        }
+
+        self.in_ready.next = room;
+        self.out_valid.next = self.head_read.q.val();
+        self.out_data.next = self.memory.read_data.val();
+        self.count.next = self.held.q.val();
+
+        if self.reset.val() {
+            self.write_pointer.d.next = bits(0);
+            self.read_pointer.d.next = bits(0);
+            self.held.d.next = bits(0);
+            self.head_read.d.next = false;
+        }
+    }
+}

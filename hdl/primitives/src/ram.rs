@@ -1,0 +1,223 @@
+//! Memories with one write port and one read port on one clock. The type says where the bits live and how late the data comes:
+//!
+//! | type | Xilinx primitive | latency | a read of the address written in the same clock gives |
+//! |---|---|---|---|
+//! | [`LutRam`] | distributed RAM | 0 (asynchronous read) | the old contents, and the new ones after the edge |
+//! | [`BlockRam`] | RAMB36 | 1 | the old contents |
+//! | [`BypassRam`] | RAMB36, compare and mux behind it | 1 | the new contents |
+//! | [`UltraRam`] | URAM288 with its output register | 2 | the old contents |
+//!
+//! The data type is any record, so no user packs or unpacks bits. Contents start as `T::default()`.
+
+use std::fmt::Write;
+use std::marker::PhantomData;
+
+use rust_hdl::prelude::*;
+
+/// What tells the memory types apart.
+pub trait Style: 'static {
+    /// Value of Vivado's `ram_style` attribute.
+    const RAM_STYLE: &'static str;
+    /// Clocks from a read address to its data; 0 is an asynchronous read.
+    const LATENCY: usize;
+    /// Whether a read of the address written in the same clock gives the new data.
+    const BYPASS: bool = false;
+}
+
+/// Distributed RAM in LUTs.
+pub struct Distributed;
+/// Block RAM.
+pub struct Block36;
+/// Block RAM whose reads see the write of the same clock.
+pub struct Bypassed;
+/// UltraRAM.
+pub struct Ultra;
+
+impl Style for Distributed {
+    const RAM_STYLE: &'static str = "distributed";
+    const LATENCY: usize = 0;
+}
+
+impl Style for Block36 {
+    const RAM_STYLE: &'static str = "block";
+    const LATENCY: usize = 1;
+}
+
+impl Style for Bypassed {
+    const RAM_STYLE: &'static str = "block";
+    const LATENCY: usize = 1;
+    const BYPASS: bool = true;
+}
+
+impl Style for Ultra {
+    const RAM_STYLE: &'static str = "ultra";
+    const LATENCY: usize = 2;
+}
+
+/// Asynchronous read. One LUT level up to 64 words.
+pub type LutRam<T, const A: usize> = Ram<T, A, Distributed>;
+/// Data one clock after the address; read-before-write.
+pub type BlockRam<T, const A: usize> = Ram<T, A, Block36>;
+/// Data one clock after the address; write-before-read. One LUT level behind the memory.
+pub type BypassRam<T, const A: usize> = Ram<T, A, Bypassed>;
+/// Data two clocks after the address; read-before-write.
+pub type UltraRam<T, const A: usize> = Ram<T, A, Ultra>;
+
+/// 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`UltraRam`].
+#[derive(LogicBlock)]
+pub struct Ram<T: Synth, const A: usize, S: Style> {
+    pub clock: Signal<In, Clock>,
+    pub write_enable: Signal<In, Bit>,
+    pub write_address: Signal<In, Bits<A>>,
+    pub write_data: Signal<In, T>,
+    pub read_address: Signal<In, Bits<A>>,
+    pub read_data: Signal<Out, T>,
+    _words: Vec<T>,
+    /// Data read but not yet at the output (latency 2).
+    _read: T,
+    _style: PhantomData<S>,
+}
+
+impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
+    /// Clocks from a read address to its data.
+    pub const LATENCY: usize = S::LATENCY;
+    /// Number of words.
+    pub const DEPTH: usize = 1 << A;
+}
+
+impl<T: Synth, const A: usize, S: Style> Default for Ram<T, A, S> {
+    fn default() -> Self {
+        assert!(
+            (1..=24).contains(&A),
+            "a RAM with {A} address bits: use 1 to 24 (split a larger memory into banks)"
+        );
+        assert!(
+            T::BITS > 0,
+            "a RAM of words without bits: give the record a field"
+        );
+        Self {
+            clock: Default::default(),
+            write_enable: Default::default(),
+            write_address: Default::default(),
+            write_data: Default::default(),
+            read_address: Default::default(),
+            read_data: Default::default(),
+            _words: vec![T::default(); 1 << A],
+            _read: T::default(),
+            _style: PhantomData,
+        }
+    }
+}
+
+impl<T: Synth, const A: usize, S: Style> Logic for Ram<T, A, S> {
+    fn update(&mut self) {
+        let read = self.read_address.val().index();
+        if self.clock.pos_edge() {
+            let write = self
+                .write_enable
+                .val()
+                .then(|| self.write_address.val().index());
+            let word = match write {
+                Some(write) if S::BYPASS && write == read => self.write_data.val(),
+                _ => self._words[read],
+            };
+            match S::LATENCY {
+                0 => {}
+                1 => self.read_data.next = word,
+                _ => {
+                    self.read_data.next = self._read;
+                    self._read = word;
+                }
+            }
+            if let Some(write) = write {
+                self._words[write] = self.write_data.val();
+            }
+        }
+        if S::LATENCY == 0 {
+            self.read_data.next = self._words[read];
+        }
+    }
+
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let code = self.verilog();
+        if S::LATENCY == 0 {
+            Verilog::Wrapper(Wrapper {
+                code,
+                cores: String::new(),
+            })
+        } else {
+            Verilog::Custom(code)
+        }
+    }
+}
+
+impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
+    fn verilog(&self) -> String {
+        let zero = format!("{:x}", T::default().verilog());
+        let top = T::BITS - 1;
+        let mut out = format!("// @module {}\n", std::any::type_name::<Self>());
+        let _ = writeln!(
+            out,
+            "  (* ram_style = \"{}\" *) reg [{top}:0] memory [0:{}];",
+            S::RAM_STYLE,
+            Self::DEPTH - 1
+        );
+        if S::BYPASS {
+            out += &self.bypass_verilog(top, &zero);
+        } else if S::LATENCY == 2 {
+            let _ = writeln!(out, "  reg [{top}:0] read;");
+        }
+        // UltraRAM cannot be initialised by a bit stream and powers up as zero, so synthesis must not see its loop.
+        let guarded = S::LATENCY == 2;
+        if guarded {
+            assert!(
+                zero.rsplit('h').next().is_some_and(|digits| digits.chars().all(|c| c == '0')),
+                "UltraRAM powers up as zero, but the default of {} is {zero}: use BlockRam or make the default zero",
+                T::descriptor().name
+            );
+            out += "`ifndef SYNTHESIS\n";
+        }
+        let _ = writeln!(
+            out,
+            "  integer i;\n  initial for (i = 0; i < {}; i = i + 1) memory[i] = {zero};",
+            Self::DEPTH
+        );
+        if guarded {
+            out += "`endif\n";
+        }
+        out += "  always @(posedge clock) if (write_enable) memory[write_address] <= write_data;\n";
+        match S::LATENCY {
+            0 => out += "  assign read_data = memory[read_address];\n",
+            1 if S::BYPASS => {}
+            1 => {
+                let _ = writeln!(out, "  initial read_data = {zero};");
+                out += "  always @(posedge clock) read_data <= memory[read_address];\n";
+            }
+            _ => {
+                let _ = writeln!(
+                    out,
+                    "  initial read = {zero};\n  initial read_data = {zero};"
+                );
+                out += "  always @(posedge clock) read <= memory[read_address];\n";
+                out += "  always @(posedge clock) read_data <= read;\n";
+            }
+        }
+        out
+    }
+
+    /// The memory stays a plain one that synthesis knows; the word written meanwhile waits beside it.
+    fn bypass_verilog(&self, top: usize, zero: &str) -> String {
+        format!(
+            "  reg [{top}:0] read;\n  reg [{top}:0] written;\n  reg same;\n\
+             \x20 initial read = {zero};\n  initial written = {zero};\n  initial same = 1'b0;\n\
+             \x20 always @(posedge clock) read <= memory[read_address];\n\
+             \x20 always @(posedge clock) written <= write_data;\n\
+             \x20 always @(posedge clock) same <= write_enable && (write_address == read_address);\n\
+             \x20 always @(*) read_data = same ? written : read;\n"
+        )
+    }
+}

@@ -1,0 +1,169 @@
+//! FIFOs against a queue, with random gaps on both sides.
+use std::collections::VecDeque;
+
+use hdl_primitives::{BlockFifo, SyncFifo};
+use hdl_verilog::emit;
+use hdl_verilog::equivalence::{check, Random};
+use proptest::prelude::*;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use std::sync::OnceLock;
+
+struct Fifo {
+    model: Model,
+    clock: PortId,
+    reset: PortId,
+    in_valid: PortId,
+    in_data: PortId,
+    in_ready: PortId,
+    out_valid: PortId,
+    out_data: PortId,
+    out_ready: PortId,
+    count: PortId,
+}
+
+impl Fifo {
+    fn new(library: &Library) -> Self {
+        let model = library.instantiate();
+        let port = |name| model.port(name).unwrap();
+        Fifo {
+            clock: port("clock"),
+            reset: port("reset"),
+            in_valid: port("in_valid"),
+            in_data: port("in_data"),
+            in_ready: port("in_ready"),
+            out_valid: port("out_valid"),
+            out_data: port("out_data"),
+            out_ready: port("out_ready"),
+            count: port("count"),
+            model,
+        }
+    }
+
+    /// One clock; returns what came out, and whether `data` was taken.
+    fn step(&mut self, data: Option<u64>, ready: bool) -> (Option<u64>, bool) {
+        self.model.set_u64(self.in_valid, data.is_some().into());
+        self.model.set_u64(self.in_data, data.unwrap_or(0xDEAD));
+        self.model.set_u64(self.out_ready, ready.into());
+        self.model.set_u64(self.clock, 0);
+        self.model.eval();
+        let taken = data.is_some() && self.model.get_u64(self.in_ready) == 1;
+        let out = (ready && self.model.get_u64(self.out_valid) == 1)
+            .then(|| self.model.get_u64(self.out_data));
+        self.model.clock(self.clock);
+        (out, taken)
+    }
+}
+
+fn shallow() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| library(SyncFifo::<Bits<48>, 3, 4>::default()))
+}
+
+fn deep() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| library(BlockFifo::<Bits<48>, 3, 4>::default()))
+}
+
+fn library<B: Block>(mut block: B) -> Library {
+    block.connect_all();
+    emit(&block).unwrap().model().build().unwrap()
+}
+
+/// Runs `moves` of (offer, take) against a queue of 8.
+fn follows_a_queue(library: &Library, moves: &[(bool, bool)]) {
+    let mut fifo = Fifo::new(library);
+    let mut queue = VecDeque::new();
+    let mut sent = 0;
+    let drain = std::iter::repeat_n(&(false, true), 12);
+    for &(offer, take) in moves.iter().chain(drain) {
+        assert_eq!(fifo.model.get_u64(fifo.count), queue.len() as u64);
+        let room = queue.len() < 8;
+        let (out, taken) = fifo.step(offer.then_some(sent), take);
+        assert_eq!(taken, offer && room, "taken exactly when there is room");
+        if let Some(out) = out {
+            assert_eq!(Some(out), queue.pop_front());
+        }
+        if taken {
+            queue.push_back(sent);
+            sent += 1;
+        }
+    }
+    assert!(queue.is_empty(), "{} entries never came out", queue.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn entries_leave_in_order_and_none_is_lost(
+        moves in prop::collection::vec((prop::bool::weighted(0.6), prop::bool::weighted(0.5)), 0..300)
+    ) {
+        follows_a_queue(shallow(), &moves);
+        follows_a_queue(deep(), &moves);
+    }
+}
+
+#[test]
+fn both_sides_move_every_clock() {
+    for (library, latency) in [(shallow(), 1), (deep(), 2)] {
+        let mut fifo = Fifo::new(library);
+        for i in 0..100 {
+            let (out, taken) = fifo.step(Some(i), true);
+            assert!(taken);
+            assert_eq!(out, i.checked_sub(latency));
+        }
+    }
+}
+
+#[test]
+fn reset_empties() {
+    for library in [shallow(), deep()] {
+        let mut fifo = Fifo::new(library);
+        for i in 0..5 {
+            fifo.step(Some(i), false);
+        }
+        fifo.model.set_u64(fifo.reset, 1);
+        fifo.step(None, false);
+        fifo.model.set_u64(fifo.reset, 0);
+        assert_eq!(fifo.model.get_u64(fifo.count), 0);
+        fifo.step(Some(77), true);
+        let out = (0..3).find_map(|_| fifo.step(None, true).0);
+        assert_eq!(out, Some(77));
+    }
+}
+
+macro_rules! agrees {
+    ($test:ident, $block:ty) => {
+        #[test]
+        fn $test() {
+            let drive = |uut: &mut $block, rng: &mut _| {
+                uut.reset.next = Bits::<6>::random(rng) == 7;
+                uut.in_valid.next = bool::random(rng);
+                uut.in_data.next = Bits::random(rng);
+                uut.out_ready.next = bool::random(rng) & bool::random(rng);
+            };
+            check(<$block>::default, Some(|u| &mut u.clock), drive, 500, 3).unwrap();
+        }
+    };
+}
+
+agrees!(
+    sync_fifo_agrees_with_its_simulation,
+    SyncFifo<Bits<40>, 2, 3>
+);
+agrees!(
+    block_fifo_agrees_with_its_simulation,
+    BlockFifo<Bits<40>, 2, 3>
+);
+
+#[test]
+#[should_panic(expected = "SyncFifo<T, 4, 4>: the count needs C = A + 1 = 5 bits")]
+fn a_count_of_wrong_width_is_refused() {
+    let _ = SyncFifo::<Bits<8>, 4, 4>::default();
+}
+
+#[test]
+#[should_panic(expected = "SyncFifo with A = 9: use 1 to 6")]
+fn a_deep_fifo_in_luts_is_refused() {
+    let _ = SyncFifo::<Bits<8>, 9, 10>::default();
+}

@@ -1,0 +1,113 @@
+//! Memories: Verilog against their own simulation, latency, and what a read of the word being written gives.
+use hdl_primitives::{BlockRam, BypassRam, LutRam, UltraRam};
+use hdl_verilog::emit;
+use hdl_verilog::equivalence::{check, Random};
+use rust_hdl::prelude::*;
+
+#[derive(Copy, Clone, Debug, PartialEq, Default, LogicStruct)]
+struct Entry {
+    key: Bits<12>,
+    valid: Bit,
+    wide: Bits<70>,
+}
+
+macro_rules! behaves {
+    ($module:ident, $ram:ident, latency $latency:literal, collision $collision:literal, style $style:literal) => {
+        mod $module {
+            use super::*;
+
+            #[test]
+            fn agrees_with_its_simulation() {
+                let design = check(
+                    $ram::<Entry, 3>::default,
+                    Some(|u| &mut u.clock),
+                    |uut, rng| {
+                        uut.write_enable.next = bool::random(rng);
+                        uut.write_address.next = Bits::random(rng);
+                        uut.read_address.next = if bool::random(rng) {
+                            uut.write_address.next
+                        } else {
+                            Bits::random(rng)
+                        };
+                        uut.write_data.next = Entry {
+                            key: Bits::random(rng),
+                            valid: bool::random(rng),
+                            wide: Bits::random(rng),
+                        };
+                    },
+                    300,
+                    1,
+                )
+                .unwrap();
+                assert!(design
+                    .text()
+                    .contains(concat!("ram_style = \"", $style, "\"")));
+            }
+
+            #[test]
+            fn data_come_after_its_latency_and_a_collision_gives_what_it_says() {
+                let mut ram = $ram::<Bits<16>, 4>::default();
+                ram.connect_all();
+                let library = emit(&ram).unwrap().model().build().unwrap();
+                let mut model = library.instantiate();
+                let [clock, enable, write, data, read, out] = [
+                    "clock",
+                    "write_enable",
+                    "write_address",
+                    "write_data",
+                    "read_address",
+                    "read_data",
+                ]
+                .map(|name| model.port(name).unwrap());
+                // Word i holds i + 100; word 5 is then overwritten while it is read.
+                model.set_u64(read, 9);
+                for i in 0..16 {
+                    model.set_u64(enable, 1);
+                    model.set_u64(write, i);
+                    model.set_u64(data, i + 100);
+                    model.clock(clock);
+                }
+                assert_eq!($ram::<Bits<16>, 4>::LATENCY, $latency);
+                for address in 0..16 {
+                    model.set_u64(enable, 0);
+                    model.set_u64(read, address);
+                    model.eval();
+                    for _ in 0..$latency {
+                        assert_ne!(model.get_u64(out), address + 100, "too early");
+                        model.clock(clock);
+                        model.set_u64(read, (address + 7) % 16);
+                    }
+                    model.eval();
+                    assert_eq!(model.get_u64(out), address + 100);
+                    for _ in 0..$latency {
+                        model.clock(clock);
+                    }
+                }
+                model.set_u64(enable, 1);
+                model.set_u64(write, 5);
+                model.set_u64(read, 5);
+                model.set_u64(data, 999);
+                model.eval();
+                for _ in 0..$latency {
+                    model.clock(clock);
+                    model.set_u64(enable, 0);
+                }
+                assert_eq!(model.get_u64(out), $collision);
+                model.clock(clock);
+                model.clock(clock);
+                assert_eq!(model.get_u64(out), 999);
+            }
+        }
+    };
+}
+
+behaves!(lut_ram, LutRam, latency 0, collision 105, style "distributed");
+behaves!(block_ram, BlockRam, latency 1, collision 105, style "block");
+behaves!(bypass_ram, BypassRam, latency 1, collision 999, style "block");
+behaves!(ultra_ram, UltraRam, latency 2, collision 105, style "ultra");
+
+#[test]
+#[should_panic(expected = "a RAM with 30 address bits: use 1 to 24")]
+fn too_many_address_bits_are_refused() {
+    let _ = BlockRam::<Bits<8>, 30>::default();
+}

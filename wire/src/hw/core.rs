@@ -1,7 +1,7 @@
 //! What travels through the stages of the core pipeline.
 
 use super::frame::{DropReason, PacketHeaders};
-use super::tables::{QpContext, TableWrite};
+use super::tables::{PageSize, QpContext, TableWrite};
 use rust_hdl::prelude::*;
 
 /// Kind of a core token. All kinds travel in order: that is what makes a fence a fence.
@@ -66,6 +66,25 @@ pub struct AddressedToken {
     pub rc_msn: Bits<24>,
     pub va: Bits<64>,
     pub rkey: Bits<32>,
+}
+
+/// Token after `mr_check`: the verdict on the region, and what page translation needs of it.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct RegionToken {
+    pub token: CoreToken,
+    pub qp: QpContext,
+    /// Reason found before the region checks.
+    pub reason: DropReason,
+    /// Reason found by the region checks; `None` for zero-length payload.
+    pub access_reason: DropReason,
+    pub rc_class: RcClass,
+    pub rc_epsn: Bits<24>,
+    pub rc_msn: Bits<24>,
+    pub va: Bits<64>,
+    /// Of the region; meaningless with an `access_reason`, and for zero-length payload.
+    pub page_size: PageSize,
+    pub base_va: Bits<64>,
+    pub first_emtt: Bits<18>,
 }
 
 /// Token after `emtt_lookup`: one or two physical pieces, and the access verdict.

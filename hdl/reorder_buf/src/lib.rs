@@ -1,1 +1,17 @@
-//! PSN tracking.
+//! Order of packets: the tracking blocks of the receive core (`docs/rx_lane.md`, section Core).
+//!
+//! * [`rc_track`]: reliable connection, one path: expected PSN, message in progress, running address.
+//! * [`psn_track`]: MRC window of 1,024 packets in any order, queue pair error state, the final decision about every token.
+//!
+//! Both keep one state row per queue pair and update it within the 3 clocks that the core keeps between two tokens of one
+//! queue pair.
+#![forbid(unsafe_code)]
+
+pub mod psn_track;
+pub mod rc_length;
+pub mod rc_track;
+pub mod token_kind;
+pub mod trailing_ones;
+pub mod verdict;
+pub mod window_advance;
+pub mod window_row;

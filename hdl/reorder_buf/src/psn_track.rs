@@ -1,0 +1,393 @@
+//! MRC window of 1,024 packets in any order, queue pair error state, and the final decision about every token.
+
+use hdl_macros::hdl;
+use hdl_primitives::ram::BypassRam;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::ack::AckRequest;
+use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind, TranslatedToken};
+use stellar_wire::hw::dma::PlaceCommand;
+use stellar_wire::hw::frame::DropReason;
+
+use crate::token_kind::{is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl};
+use crate::trailing_ones::{trailing_ones, trailing_ones__hdl};
+use crate::verdict::*;
+use crate::window_advance::*;
+use crate::window_row::*;
+
+/// Clocks from `in_valid` to `out_valid`.
+pub const LATENCY: usize = 5;
+
+/// What this block needs of a token.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Tracked {
+    kind: TokenKind,
+    writes_qp: Bit,
+    /// Queue pair.
+    row: Bits<10>,
+    initial_psn: Bits<24>,
+    mrc: Bit,
+    psn: Bits<24>,
+    ack_req: Bit,
+    /// The parser found a reason: it may be of a kind that `rc_track` gives too, but the packet is not to be heard.
+    bad_frame: Bit,
+    reason: DropReason,
+    access_reason: DropReason,
+    rc_class: RcClass,
+    rc_epsn: Bits<24>,
+    rc_msn: Bits<24>,
+    ecn_ce: Bit,
+    entropy: Bits<32>,
+    has_timestamp: Bit,
+    timestamp: Bits<16>,
+    span: BufferSpan,
+    payload_offset: Bits<8>,
+    payload_length: Bits<13>,
+    pieces: Pieces,
+}
+
+/// A packet held against the window.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Classified {
+    tracked: Tracked,
+    window: WindowRow,
+    /// PSN before the expected one.
+    behind: Bit,
+    /// PSN after it by 1,024 or more.
+    outside: Bit,
+    /// Bit of the PSN set in a touched word.
+    received: Bit,
+    /// The packet's word is that of the expected PSN.
+    in_epsn_word: Bit,
+    /// The packet's word lies half way round the PSN circle from that of the expected PSN.
+    in_opposite_word: Bit,
+    /// The packet's word with its own bit set and, in the word of the expected PSN, the bits below that.
+    word: Bits<64>,
+    /// Full words, from the word of the expected PSN on.
+    full: Bits<32>,
+}
+
+/// A packet decided upon, with what is needed to move the window.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Judged {
+    tracked: Tracked,
+    verdict: Verdict,
+    window: WindowRow,
+    behind: Bit,
+    in_epsn_word: Bit,
+    in_opposite_word: Bit,
+    word: Bits<64>,
+    /// Prefix of `word`.
+    prefix: Bits<7>,
+    /// Word numbers (PSN without its low 6 bits): first one after the full words that follow the expected PSN's.
+    word_after_run: Bits<18>,
+    /// Ring words the window leaves if the expected PSN's becomes full.
+    left_behind: Bits<32>,
+}
+
+/// A packet accounted for: what the answers are made of.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Settled {
+    tracked: Tracked,
+    verdict: Verdict,
+    /// Expected PSN after the packet (MRC).
+    epsn: Bits<24>,
+    behind: Bit,
+    in_epsn_word: Bit,
+    in_opposite_word: Bit,
+    word: Bits<64>,
+}
+
+/// Decides about every token, keeps the windows, asks for acknowledgements.
+///
+/// One token per clock; two tokens of one queue pair at least 3 clocks apart. A token that writes a queue pair's context
+/// carries that context in `qp` (from `qp_fetch`) and starts its window anew.
+///
+/// Stages, with levels planned:
+/// * `read` (clock t): ask for row and word. 2.
+/// * `classify` (t + 1): PSN against the expected one and the touched word's bit; the packet's word. 5 (18-bit equality 3, gates 2).
+/// * `judge` (t + 2): verdict 5; prefix of the word 6; run of full words 2 + 3, adder on a carry chain; words left 2 + 3.
+/// * `advance` (t + 3): expected PSN (prefix of the word after the run 4, choice 2); row and word are written in this clock.
+/// * `answer` (t + 4): bitmap, PSNs, reason. 4.
+#[derive(LogicBlock, Default)]
+pub struct PsnTrack {
+    pub clock: Signal<In, Clock>,
+    // From emtt_lookup.
+    pub in_valid: Signal<In, Bit>,
+    pub in_token: Signal<In, TranslatedToken>,
+    // To the place command FIFO: one per frame and fence.
+    pub out_valid: Signal<Out, Bit>,
+    pub out_command: Signal<Out, PlaceCommand>,
+    // To the counters, with `out_valid`.
+    /// The command is of a frame: to be counted by `out_reason`.
+    pub out_counted: Signal<Out, Bit>,
+    /// `None`: accepted.
+    pub out_reason: Signal<Out, DropReason>,
+    /// Payload bytes that will be placed, 0 for a packet dropped.
+    pub out_payload_bytes: Signal<Out, Bits<13>>,
+    // To the acknowledgement FIFO, in the clock of the packet's `out_valid`.
+    pub ack_valid: Signal<Out, Bit>,
+    pub ack: Signal<Out, AckRequest>,
+
+    rows: BypassRam<WindowRow, 10>,
+    /// 32 words of each queue pair: address is queue pair, `psn[10:6]`.
+    words: BypassRam<Bits<64>, 15>,
+    read_valid: DFF<Bit>,
+    read: DFF<Tracked>,
+    classified_valid: DFF<Bit>,
+    classified: DFF<Classified>,
+    judged_valid: DFF<Bit>,
+    judged: DFF<Judged>,
+    settled_valid: DFF<Bit>,
+    settled: DFF<Settled>,
+    command_valid: DFF<Bit>,
+    command: DFF<PlaceCommand>,
+    counted: DFF<Bit>,
+    reason: DFF<DropReason>,
+    payload_bytes: DFF<Bits<13>>,
+    answer_valid: DFF<Bit>,
+    answer: DFF<AckRequest>,
+}
+
+impl Logic for PsnTrack {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, read_valid, read, classified_valid, classified, judged_valid, judged);
+        dff_setup!(self, clock, settled_valid, settled, command_valid, command, counted, reason);
+        dff_setup!(self, clock, payload_bytes, answer_valid, answer);
+        self.rows.clock.next = self.clock.val();
+        self.words.clock.next = self.clock.val();
+
+        // read
+        let token = self.in_token.val();
+        let headers = token.token.headers;
+        let row = row_of(token.token);
+        self.rows.read_address.next = row;
+        self.words.read_address.next =
+            (bit_cast::<15, 10>(row) << 5) | bit_cast::<15, 5>(headers.psn.get_bits::<5>(6));
+        self.read_valid.d.next = self.in_valid.val();
+        self.read.d.next = Tracked {
+            kind: token.token.kind,
+            writes_qp: writes_qp(token.token),
+            row,
+            initial_psn: token.qp.initial_psn,
+            mrc: headers.mrc,
+            psn: headers.psn,
+            ack_req: headers.ack_req,
+            bad_frame: is_reason(headers.reason),
+            reason: token.reason,
+            access_reason: token.access_reason,
+            rc_class: token.rc_class,
+            rc_epsn: token.rc_epsn,
+            rc_msn: token.rc_msn,
+            ecn_ce: headers.ecn_ce,
+            entropy: headers.entropy,
+            has_timestamp: headers.has_timestamp,
+            timestamp: headers.timestamp,
+            span: token.token.span,
+            payload_offset: headers.payload_offset,
+            payload_length: headers.payload_length,
+            pieces: token.pieces,
+        };
+
+        // classify
+        let tracked = self.read.q.val();
+        let window = self.rows.read_data.val();
+        let stored = self.words.read_data.val();
+        let psn = tracked.psn;
+        let epsn = window.epsn;
+        let ahead = psn - epsn;
+        let psn_bit = psn.get_bits::<6>(0);
+        let touched = window.touched.get_bit(psn.get_bits::<5>(6).index());
+        let same_half = psn.get_bit(23) == epsn.get_bit(23);
+        let same_place = psn.get_bits::<17>(6) == epsn.get_bits::<17>(6);
+        let in_epsn_word = same_half & same_place;
+        let below_epsn = !(Bits::<64>::mask() << epsn.get_bits::<6>(0));
+        let stored_word = if touched { stored } else { bits::<64>(0) };
+        let implied_word = if in_epsn_word { below_epsn } else { bits::<64>(0) };
+        self.classified_valid.d.next = self.read_valid.q.val();
+        self.classified.d.next = Classified {
+            tracked,
+            window,
+            behind: ahead.get_bit(23),
+            outside: !ahead.get_bit(23) & ahead.get_bits::<13>(10).any(),
+            received: touched & stored.get_bit(psn_bit.index()),
+            in_epsn_word,
+            in_opposite_word: same_place & !same_half,
+            word: stored_word | implied_word | (bits::<64>(1) << psn_bit),
+            full: turn_down(window.prefixes.plane_6 & window.touched, epsn.get_bits::<5>(6)),
+        };
+
+        // judge
+        let classified = self.classified.q.val();
+        let tracked = classified.tracked;
+        let window = classified.window;
+        let invalid = is_reason(tracked.reason);
+        let no_access = is_reason(tracked.access_reason);
+        let rc_verdict = judge_rc(tracked.rc_class, invalid, no_access);
+        let mrc_verdict = judge_mrc(
+            classified.behind | classified.received & !classified.outside,
+            classified.outside,
+            invalid | no_access,
+        );
+        let verdict = if !is_packet(tracked.kind) {
+            Verdict::NotAPacket
+        } else if tracked.bad_frame | refuses_unheard(tracked.reason) {
+            Verdict::Refused
+        } else if window.error {
+            Verdict::InError
+        } else if tracked.mrc {
+            mrc_verdict
+        } else {
+            rc_verdict
+        };
+        let run = run_of_full(classified.full);
+        let epsn_word = window.epsn.get_bits::<18>(6);
+        // The word of the expected PSN itself, and the run after it.
+        let passed = (bit_cast::<32, 16>(run) << 1) | bits::<32>(1);
+        self.judged_valid.d.next = self.classified_valid.q.val();
+        self.judged.d.next = Judged {
+            tracked,
+            verdict,
+            window,
+            behind: classified.behind,
+            in_epsn_word: classified.in_epsn_word,
+            in_opposite_word: classified.in_opposite_word,
+            word: classified.word,
+            prefix: trailing_ones(classified.word),
+            word_after_run: epsn_word + bit_cast::<18, 5>(length_of_run(run)) + 1,
+            left_behind: turn_up(passed, epsn_word.get_bits::<5>(0)),
+        };
+
+        // advance
+        let judged = self.judged.q.val();
+        let tracked = judged.tracked;
+        let window = judged.window;
+        let notes_psn = match judged.verdict {
+            Verdict::MrcAccepted => true,
+            _ => false,
+        };
+        let moves = notes_psn & judged.in_epsn_word;
+        let fills = moves & judged.prefix.get_bit(6);
+        let prefix_after_run = prefix_of(window, judged.word_after_run.get_bits::<5>(0));
+        let moved_within = (bit_cast::<24, 18>(window.epsn.get_bits::<18>(6)) << 6)
+            | bit_cast::<24, 7>(judged.prefix);
+        let moved_beyond =
+            (bit_cast::<24, 18>(judged.word_after_run) << 6) | bit_cast::<24, 6>(prefix_after_run);
+        let epsn = if fills {
+            moved_beyond
+        } else if moves {
+            moved_within
+        } else {
+            window.epsn
+        };
+        let ring_word = bits::<32>(1) << tracked.psn.get_bits::<5>(6);
+        let touched = if fills {
+            (window.touched | ring_word) & !judged.left_behind
+        } else if notes_psn {
+            window.touched | ring_word
+        } else {
+            window.touched
+        };
+        let noted = with_prefix(window.prefixes, ring_word, judged.prefix);
+        let prefixes = if notes_psn { noted } else { window.prefixes };
+        let breaks = breaks_qp(judged.verdict);
+        let next = WindowRow {
+            epsn,
+            error: window.error | breaks,
+            touched,
+            prefixes,
+        };
+        let fresh = WindowRow {
+            epsn: tracked.initial_psn,
+            error: false,
+            touched: bits::<32>(0),
+            prefixes: window.prefixes,
+        };
+        self.rows.write_enable.next =
+            self.judged_valid.q.val() & (tracked.writes_qp | notes_psn | breaks);
+        self.rows.write_address.next = tracked.row;
+        self.rows.write_data.next = if tracked.writes_qp { fresh } else { next };
+        self.words.write_enable.next = self.judged_valid.q.val() & notes_psn;
+        self.words.write_address.next =
+            (bit_cast::<15, 10>(tracked.row) << 5) | bit_cast::<15, 5>(tracked.psn.get_bits::<5>(6));
+        self.words.write_data.next = judged.word;
+        self.settled_valid.d.next = self.judged_valid.q.val();
+        self.settled.d.next = Settled {
+            tracked,
+            verdict: judged.verdict,
+            epsn,
+            behind: judged.behind,
+            in_epsn_word: judged.in_epsn_word,
+            in_opposite_word: judged.in_opposite_word,
+            word: judged.word,
+        };
+
+        // answer
+        let settled = self.settled.q.val();
+        let tracked = settled.tracked;
+        let verdict = settled.verdict;
+        let accepted = accepts(verdict);
+        let is_fence = match tracked.kind {
+            TokenKind::Fence => true,
+            _ => false,
+        };
+        let counted = is_packet(tracked.kind);
+        let reason = counted_reason(verdict, tracked.reason, tracked.access_reason);
+        // A packet behind the expected PSN may lie outside the stored window: its word is known without the memory. In the
+        // word half way round, bits below the expected PSN's are not behind it but ahead.
+        let below_epsn = !(Bits::<64>::mask() << settled.epsn.get_bits::<6>(0));
+        let bitmap = if !settled.behind | settled.in_epsn_word {
+            settled.word
+        } else if settled.in_opposite_word {
+            !below_epsn
+        } else {
+            Bits::<64>::mask()
+        };
+        // Names the packet itself, but where the answer is about what was expected.
+        let answer_psn = match verdict {
+            Verdict::RcGap => tracked.rc_epsn,
+            Verdict::RcDuplicate => tracked.rc_epsn - 1,
+            _ => tracked.psn,
+        };
+        let placed_bytes = if accepted {
+            tracked.payload_length
+        } else {
+            bits::<13>(0)
+        };
+        self.counted.d.next = counted;
+        self.reason.d.next = reason;
+        self.payload_bytes.d.next = placed_bytes;
+        self.command.d.next = PlaceCommand {
+            fence: is_fence,
+            place: placed_bytes.any(),
+            span: tracked.span,
+            offset: tracked.payload_offset,
+            length: tracked.payload_length,
+            pieces: tracked.pieces,
+        };
+        self.answer_valid.d.next = self.settled_valid.q.val() & answers(verdict, tracked.ack_req);
+        self.answer.d.next = AckRequest {
+            kind: answer_kind(verdict),
+            reason,
+            qp: tracked.row,
+            psn: answer_psn,
+            msn: tracked.rc_msn,
+            syndrome: answer_syndrome(verdict),
+            cack_psn: settled.epsn - 1,
+            bitmap_base: (tracked.psn >> 6) << 6,
+            bitmap,
+            ecn_ce: tracked.ecn_ce,
+            entropy: tracked.entropy,
+            has_timestamp: tracked.has_timestamp,
+            timestamp: tracked.timestamp,
+        };
+        self.command_valid.d.next = self.settled_valid.q.val() & (counted | is_fence);
+        self.out_valid.next = self.command_valid.q.val();
+        self.out_command.next = self.command.q.val();
+        self.out_counted.next = self.counted.q.val();
+        self.out_reason.next = self.reason.q.val();
+        self.out_payload_bytes.next = self.payload_bytes.q.val();
+        self.ack_valid.next = self.answer_valid.q.val();
+        self.ack.next = self.answer.q.val();
+    }
+}

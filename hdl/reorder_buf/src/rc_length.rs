@@ -1,0 +1,29 @@
+//! Payload length rules that need nothing but the packet and the path MTU (IBTA volume 1, 9.7.4.1.6; `docs/rx_lane.md`,
+//! MRC payload rules). What depends on the message in progress is checked in `rc_track`.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::frame::{PacketHeaders, Position};
+
+/// Path MTU in bytes. Wide enough for every value of the field, though only 8 to 12 mean something.
+#[hdl_fn]
+pub fn path_mtu(mtu_log2: Bits<4>) -> Bits<32> {
+    bits::<32>(1) << mtu_log2
+}
+
+/// Whether the payload may stand at its position. In MRC every packet carries DMALen, so that middle and last can be
+/// held against it as well.
+#[hdl_fn]
+pub fn payload_fits(headers: PacketHeaders, mtu: Bits<32>) -> Bit {
+    let payload = bit_cast::<32, 13>(headers.payload_length);
+    let is_full = payload == mtu;
+    let is_within = payload <= mtu;
+    let message_exceeds_mtu = headers.dma_length > mtu;
+    let is_whole_message = headers.dma_length == payload;
+    match headers.position {
+        Position::First => is_full & message_exceeds_mtu,
+        Position::Middle => is_full & (message_exceeds_mtu | !headers.mrc),
+        Position::Last => is_within & payload.any() & (message_exceeds_mtu | !headers.mrc),
+        Position::Only => is_within & is_whole_message,
+    }
+}

@@ -1,0 +1,38 @@
+//! Which tokens the tracking blocks act upon.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::core::{CoreToken, TokenKind};
+use stellar_wire::hw::tables::TableSelect;
+
+/// Whether the token is a frame.
+#[hdl_fn]
+pub fn is_packet(kind: TokenKind) -> Bit {
+    match kind {
+        TokenKind::Packet => true,
+        _ => false,
+    }
+}
+
+/// Whether the token writes the context of a queue pair that exists: an index beyond the 1,024 entries writes nothing.
+#[hdl_fn]
+pub fn writes_qp(token: CoreToken) -> Bit {
+    let is_table = match token.kind {
+        TokenKind::Table => true,
+        _ => false,
+    };
+    let selects_qp = match token.table.select {
+        TableSelect::Qp => true,
+        _ => false,
+    };
+    is_table & selects_qp & !token.table.index.get_bits::<8>(10).any()
+}
+
+/// Row of the tracking memories the token concerns: its queue pair.
+#[hdl_fn]
+pub fn row_of(token: CoreToken) -> Bits<10> {
+    match token.kind {
+        TokenKind::Table => token.table.index.get_bits::<10>(0),
+        _ => token.headers.dest_qp.get_bits::<10>(0),
+    }
+}

@@ -1,0 +1,169 @@
+//! The final decision about a token, in the order of `docs/rx_lane.md`, section `psn_track`.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::ack::AckKind;
+use stellar_wire::hw::core::RcClass;
+use stellar_wire::hw::frame::DropReason;
+
+/// What is decided.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum Verdict {
+    /// Nothing to decide: a table write or a fence.
+    NotAPacket,
+    /// Bad frame, or packet the queue pair does not take: dropped without a word.
+    Refused,
+    /// The queue pair is in error: dropped without a word.
+    InError,
+    RcAccepted,
+    /// First packet after a gap: NAK sequence error.
+    RcGap,
+    RcGapAgain,
+    RcDuplicate,
+    /// Opcode sequence or length: NAK invalid request, queue pair to error.
+    RcInvalid,
+    /// Region or page check: NAK remote access error, queue pair to error.
+    RcAccess,
+    MrcAccepted,
+    MrcDuplicate,
+    /// NACK PSN outside window.
+    MrcOutside,
+    /// Length, region or page check: NACK unexpected event, queue pair to error.
+    MrcInvalid,
+}
+
+/// AETH syndrome of an ACK with unlimited credits (IBTA volume 1, 9.7.5.1.2).
+const ACK_UNLIMITED: u64 = 0x1F;
+/// AETH syndromes of NAKs.
+const NAK_SEQUENCE: u64 = 0x60;
+const NAK_INVALID_REQUEST: u64 = 0x61;
+const NAK_REMOTE_ACCESS: u64 = 0x62;
+/// NETH reasons (MRC).
+const NACK_OUTSIDE_WINDOW: u64 = 11;
+const NACK_UNEXPECTED_EVENT: u64 = 25;
+
+/// Whether a reason found before this block concerns the frame or the queue pair's static context, so that the packet
+/// has no say in the connection. The rest are `rc_track`'s.
+#[hdl_fn]
+pub fn refuses_unheard(reason: DropReason) -> Bit {
+    match reason {
+        DropReason::None | DropReason::BadPayloadLength | DropReason::BadSequence => false,
+        _ => true,
+    }
+}
+
+/// Whether there is a reason at all.
+#[hdl_fn]
+pub fn is_reason(reason: DropReason) -> Bit {
+    match reason {
+        DropReason::None => false,
+        _ => true,
+    }
+}
+
+/// Decision about an RC packet. `invalid`: `rc_track` found a reason; `no_access`: region or page checks did.
+#[hdl_fn]
+pub fn judge_rc(class: RcClass, invalid: Bit, no_access: Bit) -> Verdict {
+    match class {
+        RcClass::Gap => Verdict::RcGap,
+        RcClass::GapAgain => Verdict::RcGapAgain,
+        RcClass::Duplicate => Verdict::RcDuplicate,
+        _ => {
+            if invalid {
+                Verdict::RcInvalid
+            } else if no_access {
+                Verdict::RcAccess
+            } else {
+                Verdict::RcAccepted
+            }
+        }
+    }
+}
+
+/// Decision about an MRC packet. `received`: it came before; `outside`: ahead of the window.
+#[hdl_fn]
+pub fn judge_mrc(received: Bit, outside: Bit, invalid: Bit) -> Verdict {
+    if received {
+        Verdict::MrcDuplicate
+    } else if outside {
+        Verdict::MrcOutside
+    } else if invalid {
+        Verdict::MrcInvalid
+    } else {
+        Verdict::MrcAccepted
+    }
+}
+
+/// Whether the packet is placed.
+#[hdl_fn]
+pub fn accepts(verdict: Verdict) -> Bit {
+    match verdict {
+        Verdict::RcAccepted | Verdict::MrcAccepted => true,
+        _ => false,
+    }
+}
+
+/// Whether the queue pair goes to error.
+#[hdl_fn]
+pub fn breaks_qp(verdict: Verdict) -> Bit {
+    match verdict {
+        Verdict::RcInvalid | Verdict::RcAccess | Verdict::MrcInvalid => true,
+        _ => false,
+    }
+}
+
+/// The reason that is counted. `earlier`: found before the region checks; `access`: found by them.
+#[hdl_fn]
+pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason) -> DropReason {
+    match verdict {
+        Verdict::NotAPacket | Verdict::RcAccepted | Verdict::MrcAccepted => DropReason::None,
+        Verdict::InError => DropReason::WrongState,
+        Verdict::RcGap | Verdict::RcGapAgain => DropReason::PsnGap,
+        Verdict::RcDuplicate | Verdict::MrcDuplicate => DropReason::Duplicate,
+        Verdict::MrcOutside => DropReason::PsnOutsideWindow,
+        Verdict::RcAccess => access,
+        Verdict::Refused | Verdict::RcInvalid => earlier,
+        Verdict::MrcInvalid => {
+            if is_reason(earlier) {
+                earlier
+            } else {
+                access
+            }
+        }
+    }
+}
+
+/// Whether the packet is answered. An RC packet that is accepted is if it asks for it.
+#[hdl_fn]
+pub fn answers(verdict: Verdict, ack_req: Bit) -> Bit {
+    match verdict {
+        Verdict::NotAPacket | Verdict::Refused | Verdict::InError | Verdict::RcGapAgain => false,
+        Verdict::RcAccepted => ack_req,
+        _ => true,
+    }
+}
+
+/// Kind of the answer.
+#[hdl_fn]
+pub fn answer_kind(verdict: Verdict) -> AckKind {
+    match verdict {
+        Verdict::RcGap | Verdict::RcInvalid | Verdict::RcAccess => AckKind::Nak,
+        Verdict::MrcAccepted | Verdict::MrcDuplicate => AckKind::Sack,
+        Verdict::MrcOutside | Verdict::MrcInvalid => AckKind::Nack,
+        _ => AckKind::Ack,
+    }
+}
+
+/// AETH syndrome or NETH reason of the answer, 0 in a SACK.
+#[hdl_fn]
+pub fn answer_syndrome(verdict: Verdict) -> Bits<8> {
+    match verdict {
+        Verdict::RcGap => bits::<8>(NAK_SEQUENCE),
+        Verdict::RcInvalid => bits::<8>(NAK_INVALID_REQUEST),
+        Verdict::RcAccess => bits::<8>(NAK_REMOTE_ACCESS),
+        Verdict::MrcAccepted | Verdict::MrcDuplicate => bits::<8>(0),
+        Verdict::MrcOutside => bits::<8>(NACK_OUTSIDE_WINDOW),
+        Verdict::MrcInvalid => bits::<8>(NACK_UNEXPECTED_EVENT),
+        _ => bits::<8>(ACK_UNLIMITED),
+    }
+}

@@ -1,0 +1,236 @@
+//! Tokens, and a bench that feeds them to a Verilated block clock by clock.
+#![allow(dead_code, reason = "every test file uses its own part of this")]
+
+use std::collections::BTreeMap;
+
+use hdl_verilog::equivalence::{Random, TestRng};
+use proptest::prelude::*;
+use rand::Rng;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model};
+use stellar_transport::rx::{self, Psn, QpMode, QpState};
+use stellar_wire::hw::core::{BufferSpan, CoreToken, TokenKind};
+use stellar_wire::hw::frame::{DropReason, PacketHeaders, Position};
+use stellar_wire::hw::pack::to_words;
+use stellar_wire::hw::tables::{QpContext, TableSelect, TableWrite};
+use stellar_wire::mrc::Entropy;
+
+/// Queue pairs of the random streams: neighbours, and the last of the table.
+pub const QPS: [u32; 4] = [2, 3, 0x155, 1023];
+
+/// Clocks the core keeps between two tokens of one queue pair.
+pub const SPACING: usize = 3;
+
+/// Reasons found before the tracking blocks, of the frame and of the queue pair.
+pub const EARLY_REASONS: [rx::DropReason; 5] = [
+    rx::DropReason::MacError,
+    rx::DropReason::BadIcrc,
+    rx::DropReason::UnknownQp,
+    rx::DropReason::WrongState,
+    rx::DropReason::BadPkey,
+];
+
+/// A stream of tokens with the clock each enters in.
+#[derive(Default)]
+pub struct Schedule {
+    pub tokens: Vec<(usize, Vec<u32>)>,
+    next: usize,
+    free: BTreeMap<u32, usize>,
+}
+
+impl Schedule {
+    /// Adds a token `gap` clocks later than it could be. Tokens that name the same queue pair keep their distance.
+    pub fn push<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T) {
+        let free = qp.and_then(|qp| self.free.get(&qp)).copied().unwrap_or(0);
+        let clock = self.next.max(free) + gap;
+        self.next = clock + 1;
+        if let Some(qp) = qp {
+            self.free.insert(qp, clock + SPACING);
+        }
+        self.tokens.push((clock, to_words(token)));
+    }
+}
+
+/// Feeds the schedule to a fresh instance. `sample` is called for each token, in the clock `latency` after it entered.
+/// Fails if `valid` is high in any other clock than one in which `sample` says so.
+pub fn run<O>(
+    library: &Library,
+    schedule: &Schedule,
+    latency: usize,
+    mut sample: impl FnMut(&Model) -> Option<O>,
+) -> Vec<Option<O>> {
+    let mut model = library.instantiate();
+    let port = |name: &str| model.port(name).expect("port");
+    let (clock, in_valid, in_token) = (port("clock"), port("in_valid"), port("in_token"));
+    let mut outputs = vec![];
+    let end = schedule.tokens.last().map_or(0, |t| t.0) + latency;
+    let mut tokens = schedule.tokens.iter().peekable();
+    let mut due = schedule.tokens.iter().map(|t| t.0 + latency).peekable();
+    for now in 0..end {
+        let token = tokens.next_if(|t| t.0 == now);
+        model.set_u64(in_valid, token.is_some().into());
+        if let Some((_, words)) = token {
+            model.set(in_token, words);
+        }
+        model.clock(clock);
+        let output = sample(&model);
+        if due.next_if_eq(&(now + 1)).is_some() {
+            outputs.push(output);
+        } else {
+            assert!(output.is_none(), "clock {now}: an output without a token");
+        }
+    }
+    outputs
+}
+
+/// Words of a port.
+pub fn get(model: &Model, port: &str) -> Vec<u32> {
+    let port = model.port(port).expect("port");
+    let mut words = vec![0; model.width(port).div_ceil(32)];
+    model.get(port, &mut words);
+    words
+}
+
+/// A one-bit port.
+pub fn flag(model: &Model, port: &str) -> bool {
+    model.get_u64(model.port(port).expect("port")) != 0
+}
+
+/// Context of a queue pair that takes packets.
+pub fn context(mode: QpMode, mtu_log2: u8, initial_psn: Psn) -> rx::QpContext {
+    rx::QpContext {
+        state: QpState::Ready,
+        mode,
+        pd: 7,
+        pkey: 0xffff,
+        mtu_log2,
+        initial_psn,
+        remote_write: true,
+    }
+}
+
+/// Headers of a packet without payload, for tests to fill in.
+pub fn headers(mode: QpMode, qp: u32, psn: Psn, number: u32) -> rx::PacketHeaders {
+    rx::PacketHeaders {
+        mode,
+        position: stellar_wire::Position::Only,
+        reth: None,
+        immediate: None,
+        meth: None,
+        timestamp: (number % 3 == 0).then_some(number as u16),
+        ack_req: number % 2 == 0,
+        solicited: false,
+        retransmission: false,
+        pkey: 0xffff,
+        dest_qp: qp,
+        psn,
+        ecn_ce: number % 5 == 0,
+        entropy: Entropy(number.wrapping_mul(0x9E37_79B9)),
+        payload_offset: 58,
+        payload_length: 0,
+    }
+}
+
+/// Token of a frame; the span tells tokens apart.
+pub fn packet(headers: &rx::PacketHeaders, number: u32) -> CoreToken {
+    CoreToken {
+        kind: TokenKind::Packet,
+        span: span(number),
+        headers: headers.to_hw(),
+        ..CoreToken::default()
+    }
+}
+
+pub fn span(number: u32) -> BufferSpan {
+    BufferSpan {
+        start: u64::from(number % 4096).to_bits(),
+        beats: u64::from(number % 33).to_bits(),
+    }
+}
+
+/// Token of a table write. The tracking blocks take the context from `qp_fetch`, not from the entry.
+pub fn table(select: TableSelect, index: u32) -> CoreToken {
+    CoreToken {
+        kind: TokenKind::Table,
+        table: TableWrite {
+            select,
+            index: u64::from(index).to_bits(),
+            ..TableWrite::default()
+        },
+        ..CoreToken::default()
+    }
+}
+
+pub fn fence() -> CoreToken {
+    CoreToken {
+        kind: TokenKind::Fence,
+        ..CoreToken::default()
+    }
+}
+
+/// PSNs with the places where something wraps.
+pub fn psn() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        Just(0),
+        0xff_f800..=0xff_ffff_u32,
+        0..=0xff_ffff_u32,
+        (0..=0x3_ffff_u32).prop_map(|word| word << 6),
+        Just(0x7f_ffff),
+    ]
+}
+
+/// One of the values.
+pub fn one_of<T: Copy>(rng: &mut TestRng, values: &[T]) -> T {
+    values[rng.random_range(0..values.len())]
+}
+
+/// Any token, good or senseless, on few queue pairs so that states meet.
+pub fn random_token(rng: &mut TestRng) -> CoreToken {
+    let near: Bits<4> = Bits::random(rng);
+    let length = one_of(rng, &[0_u64, 1, 255, 256, 257, 512, 1024]);
+    let mut token = CoreToken {
+        kind: one_of(rng, &[TokenKind::Packet, TokenKind::Packet, TokenKind::Table, TokenKind::Fence]),
+        span: BufferSpan {
+            start: Bits::random(rng),
+            beats: Bits::random(rng),
+        },
+        headers: random_headers(rng),
+        table: TableWrite {
+            select: one_of(rng, &[TableSelect::Qp, TableSelect::Mr]),
+            index: one_of(rng, &[2_u64, 2, 3, 1026]).to_bits(),
+            ..TableWrite::default()
+        },
+    };
+    token.headers.psn = bit_cast(near);
+    token.headers.payload_length = length.to_bits();
+    token
+}
+
+fn random_headers(rng: &mut TestRng) -> PacketHeaders {
+    PacketHeaders {
+        reason: one_of(rng, &[DropReason::None, DropReason::None, DropReason::None, DropReason::BadPayloadLength]),
+        mrc: bool::random(rng),
+        position: one_of(rng, &[Position::First, Position::Middle, Position::Last, Position::Only]),
+        has_timestamp: bool::random(rng),
+        ack_req: bool::random(rng),
+        dest_qp: one_of(rng, &[2_u64, 3, 1026]).to_bits(),
+        va: Bits::random(rng),
+        rkey: Bits::random(rng),
+        dma_length: one_of(rng, &[0_u64, 1, 256, 257, 1024]).to_bits(),
+        timestamp: Bits::random(rng),
+        ecn_ce: bool::random(rng),
+        entropy: Bits::random(rng),
+        payload_offset: Bits::random(rng),
+        ..PacketHeaders::default()
+    }
+}
+
+/// A context with any MTU and an initial PSN close to those of [`random_token`].
+pub fn random_context(rng: &mut TestRng) -> QpContext {
+    let initial: Bits<3> = Bits::random(rng);
+    QpContext {
+        mtu_log2: one_of(rng, &[8_u64, 9, 10, 15]).to_bits(),
+        initial_psn: bit_cast(initial),
+        ..QpContext::default()
+    }
+}

@@ -3,16 +3,43 @@
 //! | module | what | latency in clocks |
 //! |---|---|---|
 //! | [`ram`] | `LutRam`, `BlockRam`, `BypassRam`, `UltraRam` of any record | in the type: 0, 1, 1, 2 |
+//! | [`stream`] | bundles of a frame stream, with and without `ready` | - |
+//! | [`stream_skid`] | register stage of a valid/ready stream | 1 |
 //! | [`sync_fifo`] | first-word-fall-through FIFO in LUT RAM | 1 |
 //! | [`block_fifo`] | first-word-fall-through FIFO in block RAM | 2 |
+//! | [`packet_fifo`] | FIFO of whole frames: commit, drop, overflow | 2 |
+//! | [`round_robin`] | fair arbiter | 0 |
+//! | [`crc32`] | Ethernet CRC-32 over a beat per clock | `Crc32Wide::LATENCY` |
+//! | [`byte_rotator`] | a beat at any byte offset of two beats | 2 |
+//! | [`delay`] | delay line | its parameter |
+//! | [`counter`] | event counter, wrapping or saturating | 1 |
+//! | [`lfsr`] | maximal-length shift register | 1 |
 //!
 //! Parameters are checked when a block is constructed (`Default::default` or `new`): a wrong one panics and says what to change.
 #![forbid(unsafe_code)]
 
 pub mod block_fifo;
+pub mod byte_rotator;
+pub mod counter;
+pub mod crc32;
+pub mod delay;
+pub mod lfsr;
+pub mod packet_fifo;
 pub mod ram;
+pub mod round_robin;
+pub mod stream;
+pub mod stream_skid;
 pub mod sync_fifo;
 
 pub use block_fifo::BlockFifo;
+pub use byte_rotator::ByteRotator;
+pub use counter::Counter;
+pub use crc32::Crc32Wide;
+pub use delay::Delay;
+pub use lfsr::Lfsr;
+pub use packet_fifo::PacketFifo;
 pub use ram::{BlockRam, BypassRam, LutRam, UltraRam};
+pub use round_robin::RoundRobin;
+pub use stream::{FlowSnk, FlowSrc, StreamSnk, StreamSrc};
+pub use stream_skid::StreamSkid;
 pub use sync_fifo::SyncFifo;

@@ -1,56 +1,32 @@
 //! FIFOs against a queue, with random gaps on both sides.
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 use hdl_primitives::{BlockFifo, SyncFifo};
-use hdl_verilog::emit;
 use hdl_verilog::equivalence::{check, Random};
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
-use std::sync::OnceLock;
+use sim_verilated::Library;
 
-struct Fifo {
-    model: Model,
-    clock: PortId,
-    reset: PortId,
-    in_valid: PortId,
-    in_data: PortId,
-    in_ready: PortId,
-    out_valid: PortId,
-    out_data: PortId,
-    out_ready: PortId,
-    count: PortId,
-}
+use crate::bench::{library, Bench};
+
+struct Fifo(Bench);
 
 impl Fifo {
     fn new(library: &Library) -> Self {
-        let model = library.instantiate();
-        let port = |name| model.port(name).unwrap();
-        Fifo {
-            clock: port("clock"),
-            reset: port("reset"),
-            in_valid: port("in_valid"),
-            in_data: port("in_data"),
-            in_ready: port("in_ready"),
-            out_valid: port("out_valid"),
-            out_data: port("out_data"),
-            out_ready: port("out_ready"),
-            count: port("count"),
-            model,
-        }
+        Fifo(Bench::new(library))
     }
 
     /// One clock; returns what came out, and whether `data` was taken.
     fn step(&mut self, data: Option<u64>, ready: bool) -> (Option<u64>, bool) {
-        self.model.set_u64(self.in_valid, data.is_some().into());
-        self.model.set_u64(self.in_data, data.unwrap_or(0xDEAD));
-        self.model.set_u64(self.out_ready, ready.into());
-        self.model.set_u64(self.clock, 0);
-        self.model.eval();
-        let taken = data.is_some() && self.model.get_u64(self.in_ready) == 1;
-        let out = (ready && self.model.get_u64(self.out_valid) == 1)
-            .then(|| self.model.get_u64(self.out_data));
-        self.model.clock(self.clock);
+        let bench = &mut self.0;
+        bench.set("in_valid", data.is_some().into());
+        bench.set("in_data", data.unwrap_or(0xDEAD));
+        bench.set("out_ready", ready.into());
+        bench.settle();
+        let taken = data.is_some() && bench.get("in_ready") == 1;
+        let out = (ready && bench.get("out_valid") == 1).then(|| bench.get("out_data"));
+        bench.clock();
         (out, taken)
     }
 }
@@ -65,11 +41,6 @@ fn deep() -> &'static Library {
     LIBRARY.get_or_init(|| library(BlockFifo::<Bits<48>, 3, 4>::default()))
 }
 
-fn library<B: Block>(mut block: B) -> Library {
-    block.connect_all();
-    emit(&block).unwrap().model().build().unwrap()
-}
-
 /// Runs `moves` of (offer, take) against a queue of 8.
 fn follows_a_queue(library: &Library, moves: &[(bool, bool)]) {
     let mut fifo = Fifo::new(library);
@@ -77,7 +48,7 @@ fn follows_a_queue(library: &Library, moves: &[(bool, bool)]) {
     let mut sent = 0;
     let drain = std::iter::repeat_n(&(false, true), 12);
     for &(offer, take) in moves.iter().chain(drain) {
-        assert_eq!(fifo.model.get_u64(fifo.count), queue.len() as u64);
+        assert_eq!(fifo.0.get("count"), queue.len() as u64);
         let room = queue.len() < 8;
         let (out, taken) = fifo.step(offer.then_some(sent), take);
         assert_eq!(taken, offer && room, "taken exactly when there is room");
@@ -122,10 +93,10 @@ fn reset_empties() {
         for i in 0..5 {
             fifo.step(Some(i), false);
         }
-        fifo.model.set_u64(fifo.reset, 1);
+        fifo.0.set("reset", 1);
         fifo.step(None, false);
-        fifo.model.set_u64(fifo.reset, 0);
-        assert_eq!(fifo.model.get_u64(fifo.count), 0);
+        fifo.0.set("reset", 0);
+        assert_eq!(fifo.0.get("count"), 0);
         fifo.step(Some(77), true);
         let out = (0..3).find_map(|_| fifo.step(None, true).0);
         assert_eq!(out, Some(77));

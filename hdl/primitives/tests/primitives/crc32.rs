@@ -1,0 +1,150 @@
+//! The wide CRC against the `crc32fast` crate.
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use hdl_primitives::Crc32Wide;
+use hdl_verilog::equivalence::{check, Random};
+use proptest::prelude::*;
+use rust_hdl::prelude::*;
+use sim_verilated::Library;
+
+use crate::bench::{library, Bench};
+
+fn drive<const W: usize>(uut: &mut Crc32Wide<W>, rng: &mut hdl_verilog::equivalence::TestRng) {
+    uut.reset.next = Bits::<7>::random(rng) == 7;
+    uut.in_valid.next = Bits::<2>::random(rng) != 1;
+    uut.in_data.next = Bits::random(rng);
+    uut.in_last.next = bool::random(rng);
+    let bytes: Bits<8> = Bits::random(rng);
+    uut.in_bytes.next = bits((bytes.index() % (W / 8) + 1) as u64);
+}
+
+#[test]
+fn agrees_with_its_simulation() {
+    check(
+        || Crc32Wide::<64>::new(0x1234_5678),
+        Some(|u: &mut Crc32Wide<64>| &mut u.clock),
+        drive,
+        300,
+        1,
+    )
+    .unwrap();
+    check(
+        Crc32Wide::<1024>::default,
+        Some(|u| &mut u.clock),
+        drive,
+        60,
+        1,
+    )
+    .unwrap();
+}
+
+fn wide() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| library(Crc32Wide::<1024>::default()))
+}
+
+fn half() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| library(Crc32Wide::<512>::default()))
+}
+
+/// Sends frames with a gap of some clocks before each of their beats; every CRC must come exactly `latency` clocks after its last beat.
+fn crcs_match(
+    library: &Library,
+    beat: usize,
+    latency: usize,
+    frames: &[Vec<u8>],
+    mut gap: impl FnMut() -> usize,
+) {
+    let mut bench = Bench::new(library);
+    let mut due: VecDeque<Option<u32>> = std::iter::repeat_n(None, latency).collect();
+    let mut clock = |bench: &mut Bench, result: Option<u32>| {
+        bench.settle();
+        let expected = due.pop_front().flatten();
+        assert_eq!(bench.get("out_valid") == 1, expected.is_some());
+        if let Some(crc) = expected {
+            // The register is the usual CRC without its final inversion.
+            assert_eq!(!bench.get("crc") as u32, crc);
+        }
+        due.push_back(result);
+        bench.clock();
+    };
+    for frame in frames {
+        for (n, chunk) in frame.chunks(beat).enumerate() {
+            bench.set("in_valid", 0);
+            for _ in 0..gap() {
+                clock(&mut bench, None);
+            }
+            let last = (n + 1) * beat >= frame.len();
+            let mut data = chunk.to_vec();
+            data.resize(beat, 0xA5); // garbage beyond the end
+            bench.set("in_valid", 1);
+            bench.set_bytes("in_data", &data);
+            bench.set("in_last", last.into());
+            bench.set("in_bytes", chunk.len() as u64);
+            clock(&mut bench, last.then(|| crc32fast::hash(frame)));
+        }
+    }
+    bench.set("in_valid", 0);
+    for _ in 0..latency {
+        clock(&mut bench, None);
+    }
+}
+
+#[test]
+fn every_length_of_a_last_beat_is_right_at_full_rate() {
+    for (library, beat, latency) in [
+        (wide(), 128, Crc32Wide::<1024>::LATENCY),
+        (half(), 64, Crc32Wide::<512>::LATENCY),
+    ] {
+        // Single-beat frames of 1 to `beat` bytes, one per clock, then all lengths with two full beats before.
+        let frame = |length: usize| {
+            (0..length)
+                .map(|i| (i * 37 + length) as u8)
+                .collect::<Vec<u8>>()
+        };
+        let frames: Vec<_> = (1..=beat)
+            .chain(2 * beat + 1..=3 * beat)
+            .map(frame)
+            .collect();
+        crcs_match(library, beat, latency, &frames, || 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn frames_of_any_length_and_gaps_are_right(
+        frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..600), 1..12),
+        gaps in prop::collection::vec(0usize..4, 16),
+    ) {
+        for (library, beat, latency) in
+            [(wide(), 128, Crc32Wide::<1024>::LATENCY), (half(), 64, Crc32Wide::<512>::LATENCY)]
+        {
+            let mut gaps = gaps.iter().cycle();
+            crcs_match(library, beat, latency, &frames, || *gaps.next().unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_reset_inside_a_frame_leaves_nothing_behind() {
+    let mut bench = Bench::new(wide());
+    bench.set("in_valid", 1);
+    bench.set_bytes("in_data", &[7; 128]);
+    bench.clock();
+    bench.set("reset", 1);
+    bench.clock();
+    bench.set("reset", 0);
+    bench.set("in_last", 1);
+    bench.set("in_bytes", 100);
+    bench.clock();
+    bench.set("in_valid", 0);
+    for _ in 1..Crc32Wide::<1024>::LATENCY {
+        assert_eq!(bench.get("out_valid"), 0);
+        bench.clock();
+    }
+    assert_eq!(bench.get("out_valid"), 1);
+    assert_eq!(!bench.get("crc") as u32, crc32fast::hash(&[7; 100]));
+}

@@ -1,0 +1,11 @@
+//! Every block: its Verilog against its own rust-hdl simulation, then the Verilated model against plain Rust.
+mod bench;
+mod byte_rotator;
+mod crc32;
+mod delay_counter_lfsr;
+mod fifo;
+mod packet_fifo;
+mod ram;
+mod round_robin;
+mod stream;
+mod stream_skid;

@@ -1,0 +1,262 @@
+//! What the reference transport decides about each token of the traffic.
+
+use rust_hdl::prelude::*;
+use stellar_transport::rx::{
+    check_region, look_up_pages, pieces_to_hw, DropReason, EmttEntry, MrEntry, PacketHeaders,
+    Piece, Psn, QpContext, QpMode, RcAddress, RcClass, TableWrite, Tables,
+};
+use stellar_wire::hw::core::{AddressedToken, CoreToken, RegionToken, TokenKind, TranslatedToken};
+use stellar_wire::hw::tables::{self, TableSelect};
+use stellar_wire::{mrc::Entropy, Position, Reth};
+
+use super::traffic::{Op, Packet, Spot, SLOTS};
+
+/// One token: what goes in and what must come out of each stage.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub input: AddressedToken,
+    pub region: RegionToken,
+    /// The region's fields in `region` mean something.
+    pub has_region: bool,
+    pub translated: TranslatedToken,
+}
+
+/// The tables as the tokens so far left them.
+#[derive(Default)]
+pub struct World {
+    tables: Tables,
+}
+
+impl World {
+    /// One slot per clock; `None` is a clock without a token.
+    pub fn run(ops: &[Op]) -> Vec<Option<Step>> {
+        let mut world = Self::default();
+        ops.iter().flat_map(|op| world.steps(op)).collect()
+    }
+
+    fn steps(&mut self, op: &Op) -> Vec<Option<Step>> {
+        match *op {
+            Op::Idle(clocks) => vec![None; clocks.into()],
+            Op::Region { slot, entry } => {
+                let index = SLOTS[slot];
+                self.write(&TableWrite::Mr { index, entry });
+                vec![Some(table_step(
+                    TableSelect::Mr,
+                    index,
+                    pack_region(&entry),
+                ))]
+            }
+            Op::RegionBeyond { slot, entry } => {
+                let index = SLOTS[slot] + Tables::MRS;
+                vec![Some(table_step(
+                    TableSelect::Mr,
+                    index,
+                    pack_region(&entry),
+                ))]
+            }
+            Op::Pages {
+                slot,
+                page,
+                count,
+                entry,
+            } => {
+                let first = u64::from(self.region(slot).first_emtt) + page;
+                (first..(first + u64::from(count)).min(Tables::EMTT.into()))
+                    .map(|index| {
+                        let index = index as u32;
+                        self.write(&TableWrite::Emtt { index, entry });
+                        Some(table_step(TableSelect::Emtt, index, pack_page(&entry)))
+                    })
+                    .collect()
+            }
+            Op::QueuePair { index, tag } => {
+                let entry: Bits<32> = tag.to_bits();
+                vec![Some(table_step(TableSelect::Qp, index, bit_cast(entry)))]
+            }
+            Op::Fence { tag } => {
+                let mut input = self.aim(&no_packet(tag)).0;
+                input.token.kind = TokenKind::Fence;
+                vec![Some(untouched(input))]
+            }
+            Op::Packet(packet) => vec![Some(self.packet(&packet))],
+        }
+    }
+
+    fn write(&mut self, write: &TableWrite) {
+        self.tables
+            .write(write)
+            .expect("the traffic writes inside the tables");
+    }
+
+    fn region(&self, slot: usize) -> MrEntry {
+        self.tables.mr(SLOTS[slot])
+    }
+
+    fn packet(&self, packet: &Packet) -> Step {
+        let (input, headers, context, target) = self.aim(packet);
+        let mut step = untouched(input);
+        if headers.payload_length == 0 {
+            return step;
+        }
+        match check_region(&self.tables, &context, &headers, target) {
+            Err(reason) => {
+                step.region.access_reason = reason.into();
+                step.translated.access_reason = reason.into();
+            }
+            Ok(region) => {
+                step.has_region = true;
+                let entry = region.to_hw();
+                step.region.page_size = entry.page_size;
+                step.region.base_va = entry.base_va;
+                step.region.first_emtt = entry.first_emtt;
+                match self.pages(&region, target.va, headers.payload_bytes()) {
+                    Ok(pieces) => step.translated.pieces = pieces_to_hw(&pieces),
+                    Err(reason) => step.translated.access_reason = reason.into(),
+                }
+            }
+        }
+        step
+    }
+
+    /// The reference's pages, with the hardware's stricter end of the table: a page whose entry would lie beyond it is invalid.
+    fn pages(&self, region: &MrEntry, va: u64, length: u64) -> Result<Vec<Piece>, DropReason> {
+        let size = u128::from(region.page_size.bytes());
+        let last = (u128::from(va) + u128::from(length) - 1) / size;
+        let index = u128::from(region.first_emtt) + last - u128::from(region.base_va) / size;
+        if index >= u128::from(Tables::EMTT) {
+            return Err(DropReason::InvalidPage);
+        }
+        look_up_pages(&self.tables, region, va, length)
+    }
+
+    /// The packet as a token, and the same for the reference.
+    fn aim(&self, packet: &Packet) -> (AddressedToken, PacketHeaders, QpContext, RcAddress) {
+        let region = self.region(packet.slot);
+        let page = region.page_size.bytes();
+        let spot = match packet.spot {
+            Spot::Start => region.base_va,
+            Spot::End => region.base_va.wrapping_add(region.length),
+            Spot::Page(n) => (region.base_va / page * page).wrapping_add(n * page),
+            Spot::Anywhere(n) => region.base_va.wrapping_add(n % region.length.max(1)),
+        };
+        let back = if packet.ends_there {
+            u64::from(packet.length)
+        } else {
+            0
+        };
+        let target = RcAddress {
+            va: spot.wrapping_add_signed(packet.delta).wrapping_sub(back),
+            rkey: (SLOTS[packet.slot] << 8 | u32::from(region.key)) ^ packet.key_error,
+        };
+        let tag = packet.tag;
+        let context = QpContext {
+            pd: region.pd ^ u32::from(packet.pd_error) << (tag % 20),
+            pkey: tag as u16,
+            initial_psn: Psn::new(tag >> 3),
+            remote_write: packet.qp_write,
+            ..QpContext::default()
+        };
+        let headers = PacketHeaders {
+            mode: QpMode::Mrc,
+            position: Position::Only,
+            reth: Some(Reth {
+                va: !target.va,
+                rkey: !target.rkey,
+                dma_len: tag,
+            }),
+            immediate: Some(!tag),
+            meth: None,
+            timestamp: Some((tag >> 5) as u16),
+            ack_req: tag & 1 != 0,
+            solicited: tag & 2 != 0,
+            retransmission: tag & 4 != 0,
+            pkey: (tag >> 7) as u16,
+            dest_qp: tag >> 8,
+            psn: Psn::new(tag >> 1),
+            ecn_ce: tag & 8 != 0,
+            entropy: Entropy(tag.rotate_left(9)),
+            payload_offset: tag as u8,
+            payload_length: packet.length,
+        };
+        let mut core = CoreToken {
+            headers: headers.to_hw(),
+            ..CoreToken::default()
+        };
+        core.span.start = (u64::from(tag) >> 4 & 0xfff).to_bits();
+        core.span.beats = (u64::from(tag) >> 16 & 0xff).to_bits();
+        let input = AddressedToken {
+            token: core,
+            qp: context.to_hw(),
+            reason: packet.earlier_reason.into(),
+            rc_class: [RcClass::NotRc, RcClass::Expected, RcClass::Gap][tag as usize % 3].into(),
+            rc_epsn: (tag & 0xff_ffff).to_bits(),
+            rc_msn: (tag >> 8).to_bits(),
+            va: target.va.to_bits(),
+            rkey: target.rkey.to_bits(),
+        };
+        (input, headers, context, target)
+    }
+}
+
+/// A packet of nothing in particular, for the fields of a token that is none.
+fn no_packet(tag: u32) -> Packet {
+    Packet {
+        slot: 0,
+        spot: Spot::Start,
+        delta: 0,
+        ends_there: false,
+        length: (tag % 4_096) as u16,
+        key_error: 0,
+        pd_error: false,
+        qp_write: true,
+        earlier_reason: DropReason::None,
+        tag,
+    }
+}
+
+/// The token with neither access reason nor pieces.
+fn untouched(input: AddressedToken) -> Step {
+    Step {
+        input,
+        region: RegionToken {
+            token: input.token,
+            qp: input.qp,
+            reason: input.reason,
+            rc_class: input.rc_class,
+            rc_epsn: input.rc_epsn,
+            rc_msn: input.rc_msn,
+            va: input.va,
+            ..RegionToken::default()
+        },
+        has_region: false,
+        translated: TranslatedToken {
+            token: input.token,
+            qp: input.qp,
+            reason: input.reason,
+            rc_class: input.rc_class,
+            rc_epsn: input.rc_epsn,
+            rc_msn: input.rc_msn,
+            ..TranslatedToken::default()
+        },
+    }
+}
+
+/// A table write; its other fields hold the remains of some packet, which must not be acted on.
+fn table_step(select: TableSelect, index: u32, entry: Bits<176>) -> Step {
+    let mut input = World::default().aim(&no_packet(index * 77)).0;
+    input.token.kind = TokenKind::Table;
+    input.token.table.select = select;
+    input.token.table.index = index.to_bits();
+    input.token.table.entry = entry;
+    untouched(input)
+}
+
+fn pack_region(entry: &MrEntry) -> Bits<176> {
+    let packed: Bits<{ tables::MrEntry::BITS }> = entry.to_hw().into();
+    bit_cast(packed)
+}
+
+fn pack_page(entry: &EmttEntry) -> Bits<176> {
+    let packed: Bits<{ tables::EmttEntry::BITS }> = entry.to_hw().into();
+    bit_cast(packed)
+}

@@ -1,1 +1,37 @@
 //! Receive pipeline: frame to request.
+//!
+//! The front end of the receive lane, `docs/rx_lane.md`: what the MAC delivers becomes checked headers in order and a buffered packet.
+#![forbid(unsafe_code)]
+
+pub mod align;
+pub mod beat;
+pub mod core_issue;
+pub mod decap;
+pub mod frame_info;
+pub mod frame_verdict;
+pub mod header_window;
+pub mod icrc_check;
+pub mod ip_checksum;
+mod lane_width;
+pub mod layout;
+pub mod network_order;
+pub mod opcode;
+pub mod packet_buffer;
+pub mod parse;
+pub mod parse_ip;
+pub mod parse_transport;
+pub mod qp_fetch;
+pub mod rx_front;
+pub mod token_queue;
+
+pub use align::Align;
+pub use core_issue::CoreIssue;
+pub use decap::Decap;
+pub use frame_verdict::FrameVerdict;
+pub use header_window::HeaderWindow;
+pub use icrc_check::IcrcCheck;
+pub use packet_buffer::PacketBuffer;
+pub use parse::Parse;
+pub use qp_fetch::QpFetch;
+pub use rx_front::RxFront;
+pub use token_queue::TokenQueue;

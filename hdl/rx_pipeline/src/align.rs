@@ -1,0 +1,141 @@
+//! Drops what stands before the IP header: byte 0 of the stream that leaves is the first byte of the IP header.
+
+use hdl_macros::{hdl, hdl_fn};
+use rust_hdl::prelude::*;
+
+use crate::beat::BeatInfo;
+use crate::lane_width::LaneWidth;
+use crate::layout::shift_bytes;
+
+/// Clocks from the last beat in to the last beat out; one less if its bytes all move into the beat before it.
+pub const LATENCY: usize = 2;
+
+/// A beat that starts `drop` bytes into `held` and ends in `next`.
+#[hdl_fn]
+fn spliced<const W: usize>(held: Bits<W>, next: Bits<W>, drop: usize) -> Bits<W> {
+    (held >> ((8 * drop) as u64)) | (next << ((W - 8 * drop) as u64))
+}
+
+/// Shifts frames by 14, 18, 54 or 58 bytes.
+///
+/// A beat waits in `held` for the next one, which lends it its first bytes; the last beat of a frame waits one clock. So each beat in makes at
+/// most one beat out, and frames that follow each other without a gap never collide. A last beat whose bytes all moved into the beat before it
+/// makes none. A frame that ends before its IP header begins leaves as one beat of zero bytes.
+/// LUT levels: the byte multiplexer has 4 places to choose from, 1; byte counts 3.
+#[derive(LogicBlock, Default)]
+pub struct Align<const W: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub in_valid: Signal<In, Bit>,
+    pub in_data: Signal<In, Bits<W>>,
+    pub in_beat: Signal<In, BeatInfo>,
+
+    pub out_valid: Signal<Out, Bit>,
+    /// Bytes beyond `out_beat.bytes` mean nothing.
+    pub out_data: Signal<Out, Bits<W>>,
+    pub out_beat: Signal<Out, BeatInfo>,
+
+    held_valid: DFF<Bit>,
+    held_data: DFF<Bits<W>>,
+    held_beat: DFF<BeatInfo>,
+
+    valid: DFF<Bit>,
+    data: DFF<Bits<W>>,
+    beat: DFF<BeatInfo>,
+    _width: LaneWidth<W>,
+}
+
+impl<const W: usize> Logic for Align<W> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held_valid, held_data, held_beat, valid, data, beat);
+        let next = self.in_beat.val();
+        let held = self.held_beat.q.val();
+        let outer = held.outer;
+        // All beats of a frame have the same outer headers, so the held beat's shift is the next one's too.
+        let shift = if next.outer.tagged {
+            if next.outer.encapsulated {
+                bits::<8>(shift_bytes(true, true) as u64)
+            } else {
+                bits::<8>(shift_bytes(true, false) as u64)
+            }
+        } else if next.outer.encapsulated {
+            bits::<8>(shift_bytes(false, true) as u64)
+        } else {
+            bits::<8>(shift_bytes(false, false) as u64)
+        };
+        let held_shift = if outer.tagged {
+            if outer.encapsulated {
+                bits::<8>(shift_bytes(true, true) as u64)
+            } else {
+                bits::<8>(shift_bytes(true, false) as u64)
+            }
+        } else if outer.encapsulated {
+            bits::<8>(shift_bytes(false, true) as u64)
+        } else {
+            bits::<8>(shift_bytes(false, false) as u64)
+        };
+        let absorbed = next.last & !next.first & (next.bytes <= shift);
+        let leaves = self.held_valid.q.val() & (held.last | self.in_valid.val());
+
+        if self.in_valid.val() {
+            self.held_valid.d.next = !absorbed;
+            self.held_data.d.next = self.in_data.val();
+            self.held_beat.d.next = next;
+        } else if leaves {
+            self.held_valid.d.next = false;
+        }
+
+        let left = if held.bytes < held_shift {
+            bits::<8>(0)
+        } else {
+            held.bytes - held_shift
+        };
+        let full = bits::<8>((W / 8) as u64);
+        let ends_with_next = !held.last & absorbed;
+        self.valid.d.next = leaves;
+        self.beat.d.next = BeatInfo {
+            first: held.first,
+            last: held.last | ends_with_next,
+            error: if held.last {
+                held.error
+            } else {
+                next.error & ends_with_next
+            },
+            bytes: if held.last {
+                left
+            } else if ends_with_next {
+                (full - held_shift) + next.bytes
+            } else {
+                full
+            },
+            outer: outer,
+        };
+        let ahead = self.in_data.val();
+        let behind = self.held_data.q.val();
+        let plain = spliced(behind, ahead, shift_bytes(false, false));
+        let tagged = spliced(behind, ahead, shift_bytes(true, false));
+        let encapsulated = spliced(behind, ahead, shift_bytes(false, true));
+        let both = spliced(behind, ahead, shift_bytes(true, true));
+        self.data.d.next = if outer.tagged {
+            if outer.encapsulated {
+                both
+            } else {
+                tagged
+            }
+        } else if outer.encapsulated {
+            encapsulated
+        } else {
+            plain
+        };
+
+        if self.reset.val() {
+            self.held_valid.d.next = false;
+            self.valid.d.next = false;
+        }
+        self.out_valid.next = self.valid.q.val();
+        self.out_data.next = self.data.q.val();
+        self.out_beat.next = self.beat.q.val();
+    }
+}

@@ -1,0 +1,114 @@
+//! Finds the IP header the lane works on: behind Ethernet, one 802.1Q tag, and one outer IPv6 header (SRv6 without SRH).
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
+use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
+
+use crate::beat::{BeatInfo, OuterHeaders};
+use crate::lane_width::LaneWidth;
+use crate::layout::{ethernet, ipv6, shift_bytes, vlan, ETHERNET_BYTES};
+use crate::network_order::{be16, be16__hdl, byte, byte__hdl};
+
+/// Bits of an outer IPv6 header that are looked at: up to the next-header byte.
+const OUTER_BITS: usize = 8 * (ipv6::NEXT_HEADER + 1);
+/// Bits of the first beat that are looked at.
+const HEAD_BITS: usize = 8 * ETHERNET_BYTES[1] + OUTER_BITS;
+
+/// Clocks from a beat in to the same beat out.
+pub const LATENCY: usize = 1;
+
+/// Looks at the first beat of each frame and sends every beat on with what it found.
+///
+/// An outer header is only believed if its version is 6. One that is cut off, or has another version, is left to the IP parser, which refuses it.
+/// LUT levels: EtherType compare 2, select by tag 1, next header and version 2, runt 2.
+#[derive(LogicBlock, Default)]
+pub struct Decap<const W: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub mac_valid: Signal<In, Bit>,
+    pub mac_data: Signal<In, Bits<W>>,
+    /// Valid bytes of this beat, 1 to W/8.
+    pub mac_bytes: Signal<In, Bits<8>>,
+    pub mac_last: Signal<In, Bit>,
+    /// Valid with `mac_last`.
+    pub mac_error: Signal<In, Bit>,
+
+    pub out_valid: Signal<Out, Bit>,
+    pub out_data: Signal<Out, Bits<W>>,
+    pub out_beat: Signal<Out, BeatInfo>,
+
+    in_frame: DFF<Bit>,
+    valid: DFF<Bit>,
+    data: DFF<Bits<W>>,
+    beat: DFF<BeatInfo>,
+    _width: LaneWidth<W>,
+}
+
+impl<const W: usize> Logic for Decap<W> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, in_frame, valid, data, beat);
+        let head = self.mac_data.val().get_bits::<HEAD_BITS>(0);
+        let bytes = self.mac_bytes.val();
+
+        let first_type = be16(head, ethernet::ETHERTYPE);
+        let tagged = first_type == u64::from(ETHERTYPE_VLAN);
+        let second_type = be16(head, ETHERNET_BYTES[0] + vlan::ETHERTYPE);
+        let ethertype = if tagged { second_type } else { first_type };
+        let outer = if tagged {
+            head.get_bits::<OUTER_BITS>(8 * ETHERNET_BYTES[1])
+        } else {
+            head.get_bits::<OUTER_BITS>(8 * ETHERNET_BYTES[0])
+        };
+        let version = byte(outer, ipv6::VERSION) >> 4;
+        let next_header = byte(outer, ipv6::NEXT_HEADER);
+        let traffic_class = byte(outer, ipv6::TRAFFIC_CLASS_LOW);
+
+        let is_ipv4 = ethertype == u64::from(ETHERTYPE_IPV4);
+        let is_ipv6 = ethertype == u64::from(ETHERTYPE_IPV6);
+        let may_carry = is_ipv6 & (version == 6);
+        let carries_ipv4 = may_carry & (next_header == u64::from(PROTO_IPV4));
+        let carries_ipv6 = may_carry & (next_header == u64::from(PROTO_IPV6));
+        let encapsulated = carries_ipv4 | carries_ipv6;
+        let runt = if tagged {
+            (bytes < shift_bytes(true, false) as u64)
+                | (encapsulated & (bytes < shift_bytes(true, true) as u64))
+        } else {
+            (bytes < shift_bytes(false, false) as u64)
+                | (encapsulated & (bytes < shift_bytes(false, true) as u64))
+        };
+
+        let first = !self.in_frame.q.val();
+        let found = OuterHeaders {
+            tagged: tagged,
+            encapsulated: encapsulated,
+            ipv6: is_ipv6 & !carries_ipv4,
+            foreign: !(is_ipv4 | is_ipv6),
+            runt: runt,
+            congestion: encapsulated & traffic_class.get_bit(4) & traffic_class.get_bit(5),
+        };
+        let kept = self.beat.q.val().outer;
+        self.valid.d.next = self.mac_valid.val();
+        self.data.d.next = self.mac_data.val();
+        if self.mac_valid.val() {
+            self.in_frame.d.next = !self.mac_last.val();
+            self.beat.d.next = BeatInfo {
+                first: first,
+                last: self.mac_last.val(),
+                error: self.mac_error.val() & self.mac_last.val(),
+                bytes: bytes,
+                outer: if first { found } else { kept },
+            };
+        }
+        if self.reset.val() {
+            self.in_frame.d.next = false;
+            self.valid.d.next = false;
+        }
+
+        self.out_valid.next = self.valid.q.val();
+        self.out_data.next = self.data.q.val();
+        self.out_beat.next = self.beat.q.val();
+    }
+}

@@ -1,0 +1,80 @@
+//! The first reason against a frame, out of all that is known about it.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::core::BufferSpan;
+use stellar_wire::hw::frame::{DropReason, PacketHeaders};
+
+use crate::packet_buffer::{FrameFate, StoredFrame};
+
+/// Clocks from a frame's results in to its verdict out.
+pub const LATENCY: usize = 1;
+
+/// A frame that is to become a token.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct JudgedFrame {
+    pub span: BufferSpan,
+    /// With the final reason of the front end.
+    pub headers: PacketHeaders,
+}
+
+/// Joins headers, iCRC, MAC error and the packet buffer's word. LUT levels: 3 (5 bits of reason, 4 conditions).
+#[derive(LogicBlock, Default)]
+pub struct FrameVerdict {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    /// One frame; the other inputs are of the same one.
+    pub in_valid: Signal<In, Bit>,
+    pub in_headers: Signal<In, PacketHeaders>,
+    pub in_stored: Signal<In, StoredFrame>,
+    pub icrc_good: Signal<In, Bit>,
+
+    /// The frame becomes a token.
+    pub out_valid: Signal<Out, Bit>,
+    pub out_frame: Signal<Out, JudgedFrame>,
+    /// The frame found no room for its token: it is only counted, in order with the others.
+    pub out_lost: Signal<Out, Bit>,
+
+    valid: DFF<Bit>,
+    lost: DFF<Bit>,
+    frame: DFF<JudgedFrame>,
+}
+
+impl Logic for FrameVerdict {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, lost, frame);
+        let stored = self.in_stored.val();
+        let lost = stored.fate == FrameFate::NoToken;
+        self.valid.d.next = self.in_valid.val() & !lost;
+        self.lost.d.next = self.in_valid.val() & lost;
+
+        let mut headers = self.in_headers.val();
+        // Until the iCRC is good, nothing that it covers is believed: not even what the BTH refuses.
+        let covered = (headers.reason == DropReason::None)
+            | (headers.reason == DropReason::UnsupportedOpcode)
+            | (headers.reason == DropReason::BadPayloadLength);
+        let parsed = headers.reason;
+        headers.reason = if stored.mac_error {
+            DropReason::MacError
+        } else if stored.fate == FrameFate::BufferFull {
+            DropReason::BufferFull
+        } else if covered & !self.icrc_good.val() {
+            DropReason::BadIcrc
+        } else {
+            parsed
+        };
+        self.frame.d.next = JudgedFrame {
+            span: stored.span,
+            headers: headers,
+        };
+        self.out_valid.next = self.valid.q.val();
+        self.out_lost.next = self.lost.q.val();
+        self.out_frame.next = self.frame.q.val();
+        if self.reset.val() {
+            self.valid.d.next = false;
+            self.lost.d.next = false;
+        }
+    }
+}

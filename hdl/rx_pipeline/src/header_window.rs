@@ -1,0 +1,80 @@
+//! Collects the bytes that hold headers, and counts the rest.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+
+use crate::beat::BeatInfo;
+use crate::frame_info::FrameInfo;
+use crate::lane_width::LaneWidth;
+use crate::layout::{MAX_IP_BYTES, WINDOW_BITS};
+
+/// Clocks from the last beat in to the window out.
+pub const LATENCY: usize = 1;
+
+/// Bits of the window that the first beat holds at any width.
+const LOW_BITS: usize = 512;
+const HIGH_BITS: usize = WINDOW_BITS - LOW_BITS;
+
+/// One window per frame, with its last beat: one per clock if every frame is one beat.
+/// In a frame shorter than the window, what follows its last byte means nothing (it may be of another frame).
+/// LUT levels: 2 (beat count 7 bits; length is a concatenation and an 8-bit add, 2).
+#[derive(LogicBlock, Default)]
+pub struct HeaderWindow<const W: usize> {
+    pub clock: Signal<In, Clock>,
+
+    pub in_valid: Signal<In, Bit>,
+    pub in_data: Signal<In, Bits<W>>,
+    pub in_beat: Signal<In, BeatInfo>,
+
+    pub out_valid: Signal<Out, Bit>,
+    pub out_window: Signal<Out, Bits<WINDOW_BITS>>,
+    pub out_info: Signal<Out, FrameInfo>,
+
+    /// Beats of this frame before the current one; stays at the limit.
+    beats: DFF<Bits<7>>,
+    valid: DFF<Bit>,
+    low: DFF<Bits<LOW_BITS>>,
+    high: DFF<Bits<HIGH_BITS>>,
+    info: DFF<FrameInfo>,
+    _width: LaneWidth<W>,
+}
+
+impl<const W: usize> Logic for HeaderWindow<W> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, beats, valid, low, high, info);
+        let limit = (MAX_IP_BYTES / (W / 8)) as u64;
+        let beat = self.in_beat.val();
+        let earlier = if beat.first {
+            bits::<7>(0)
+        } else {
+            self.beats.q.val()
+        };
+        let oversize = earlier == limit;
+        self.valid.d.next = self.in_valid.val() & beat.last;
+        if self.in_valid.val() {
+            self.beats.d.next = if oversize { earlier } else { earlier + 1 };
+            if beat.first {
+                self.low.d.next = self.in_data.val().get_bits::<LOW_BITS>(0);
+            }
+            if W > LOW_BITS {
+                if beat.first {
+                    self.high.d.next = self.in_data.val().get_bits::<HIGH_BITS>(LOW_BITS);
+                }
+            } else if earlier == 1 {
+                self.high.d.next = self.in_data.val().get_bits::<HIGH_BITS>(0);
+            }
+            self.info.d.next = FrameInfo {
+                outer: beat.outer,
+                bytes: (bit_cast::<13, 7>(earlier) << ((W / 8).trailing_zeros() as u64))
+                    + bit_cast::<13, 8>(beat.bytes),
+                oversize: oversize,
+                mac_error: beat.error,
+            };
+        }
+        self.out_valid.next = self.valid.q.val();
+        self.out_window.next = bit_cast::<WINDOW_BITS, LOW_BITS>(self.low.q.val())
+            | (bit_cast::<WINDOW_BITS, HIGH_BITS>(self.high.q.val()) << (LOW_BITS as u64));
+        self.out_info.next = self.info.q.val();
+    }
+}

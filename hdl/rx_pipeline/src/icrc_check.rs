@@ -1,0 +1,166 @@
+//! Invariant CRC of the aligned frame (`stellar_wire::icrc` says what it covers).
+
+use hdl_macros::hdl;
+use hdl_primitives::Crc32Wide;
+use rust_hdl::prelude::*;
+use stellar_wire::icrc::{REGISTER_AFTER_LRH, REGISTER_RESIDUE};
+use stellar_wire::{Header, Ipv4, Ipv6, Udp};
+
+use crate::beat::BeatInfo;
+use crate::lane_width::LaneWidth;
+use crate::layout::{bth, ipv4, ipv6, udp};
+
+/// Clocks from the last beat in to the result out, at either width.
+pub const LATENCY: usize = 9;
+
+/// Bits that routers may change count as ones; all of them are in the first 64 bytes.
+const MASKED_BITS: usize = 512;
+const IPV6_BTH: usize = Ipv6::LEN + Udp::LEN;
+
+/// Mask of whole bytes, each as its place from the start of the IP header.
+fn byte_mask(places: &[usize]) -> Bits<MASKED_BITS> {
+    places.iter().fold(Bits::default(), |mask, &at| {
+        (8 * at..8 * at + 8).fold(mask, |mask, bit| mask.replace_bit(bit, true))
+    })
+}
+
+/// TOS, TTL, header checksum, UDP checksum, BTH byte 4.
+fn ipv4_mask() -> Bits<MASKED_BITS> {
+    byte_mask(&[
+        ipv4::TOS,
+        ipv4::TTL,
+        ipv4::CHECKSUM,
+        ipv4::CHECKSUM + 1,
+        Ipv4::LEN + udp::CHECKSUM,
+        Ipv4::LEN + udp::CHECKSUM + 1,
+        Ipv4::LEN + Udp::LEN + bth::CONGESTION,
+    ])
+}
+
+/// Traffic class and flow label (all of the first word but the version), hop limit, UDP checksum, BTH byte 4.
+fn ipv6_mask() -> Bits<MASKED_BITS> {
+    let bytes = byte_mask(&[
+        ipv6::TRAFFIC_CLASS_LOW,
+        ipv6::FLOW_LABEL_LOW,
+        ipv6::FLOW_LABEL_LOW + 1,
+        ipv6::HOP_LIMIT,
+        Ipv6::LEN + udp::CHECKSUM,
+        Ipv6::LEN + udp::CHECKSUM + 1,
+        IPV6_BTH + bth::CONGESTION,
+    ]);
+    (0..4).fold(bytes, |mask, bit| {
+        mask.replace_bit(8 * ipv6::VERSION + bit, true)
+    })
+}
+
+/// One result per frame, frames back to back. For frames that are not RoCE it means nothing.
+/// LUT levels: masking 1, comparison with the residue 3; the rest is [`Crc32Wide`].
+#[derive(LogicBlock)]
+pub struct IcrcCheck<const W: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub in_valid: Signal<In, Bit>,
+    pub in_data: Signal<In, Bits<W>>,
+    pub in_beat: Signal<In, BeatInfo>,
+
+    pub out_valid: Signal<Out, Bit>,
+    pub out_good: Signal<Out, Bit>,
+
+    valid: DFF<Bit>,
+    last: DFF<Bit>,
+    bytes: DFF<Bits<8>>,
+    masked: DFF<Bits<W>>,
+    crc: Crc32Wide<W>,
+    /// Result, and the result of one clock before: the CRC of 512 bits is one clock faster.
+    done: [DFF<Bit>; 2],
+    good: [DFF<Bit>; 2],
+    _ipv4_mask: Bits<W>,
+    _ipv6_mask: Bits<W>,
+    _width: LaneWidth<W>,
+}
+
+impl<const W: usize> Default for IcrcCheck<W> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            in_valid: Default::default(),
+            in_data: Default::default(),
+            in_beat: Default::default(),
+            out_valid: Default::default(),
+            out_good: Default::default(),
+            valid: Default::default(),
+            last: Default::default(),
+            bytes: Default::default(),
+            masked: Default::default(),
+            crc: Crc32Wide::new(REGISTER_AFTER_LRH),
+            done: Default::default(),
+            good: Default::default(),
+            _ipv4_mask: bit_cast(ipv4_mask()),
+            _ipv6_mask: bit_cast(ipv6_mask()),
+            _width: Default::default(),
+        }
+    }
+}
+
+/// Clocks between the result of the CRC and that of a 1,024-bit lane.
+const fn spare_clocks(crc_latency: usize) -> usize {
+    LATENCY - 2 - crc_latency
+}
+
+impl<const W: usize> Logic for IcrcCheck<W> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, last, bytes, masked);
+        clock!(self, clock, crc);
+        let beat = self.in_beat.val();
+        let data = self.in_data.val();
+        self.valid.d.next = self.in_valid.val();
+        self.last.d.next = beat.last;
+        // A frame that ends before its IP header is refused whatever its CRC; the CRC takes no empty beat.
+        self.bytes.d.next = if beat.bytes.any() {
+            beat.bytes
+        } else {
+            bits::<8>(1)
+        };
+        self.masked.d.next = if !beat.first {
+            data
+        } else if beat.outer.ipv6 {
+            data | self._ipv6_mask
+        } else {
+            data | self._ipv4_mask
+        };
+
+        self.crc.reset.next = self.reset.val();
+        self.crc.in_valid.next = self.valid.q.val();
+        self.crc.in_data.next = self.masked.q.val();
+        self.crc.in_bytes.next = self.bytes.q.val();
+        self.crc.in_last.next = self.last.q.val();
+
+        for i in 0..2 {
+            self.done[i].clock.next = self.clock.val();
+            self.good[i].clock.next = self.clock.val();
+        }
+        let done = self.crc.out_valid.val();
+        let good = self.crc.crc.val() == u64::from(REGISTER_RESIDUE);
+        if spare_clocks(Crc32Wide::<W>::LATENCY) == 0 {
+            self.done[1].d.next = false;
+            self.good[1].d.next = false;
+            self.done[0].d.next = done;
+            self.good[0].d.next = good;
+        } else {
+            self.done[1].d.next = done;
+            self.good[1].d.next = good;
+            self.done[0].d.next = self.done[1].q.val();
+            self.good[0].d.next = self.good[1].q.val();
+        }
+        self.out_valid.next = self.done[0].q.val();
+        self.out_good.next = self.good[0].q.val();
+        if self.reset.val() {
+            self.valid.d.next = false;
+            self.done[0].d.next = false;
+            self.done[1].d.next = false;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Multi-byte header fields: the byte that came first on the wire is the most significant, and lies lowest in the lane.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+
+/// The byte `at` bytes into `lane`.
+#[hdl_fn]
+pub fn byte<const N: usize>(lane: Bits<N>, at: usize) -> Bits<8> {
+    lane.get_bits::<8>(8 * at)
+}
+
+/// The 16-bit field that starts `at` bytes into `lane`.
+#[hdl_fn]
+pub fn be16<const N: usize>(lane: Bits<N>, at: usize) -> Bits<16> {
+    (bit_cast::<16, 8>(lane.get_bits::<8>(8 * at)) << 8)
+        | bit_cast::<16, 8>(lane.get_bits::<8>(8 * at + 8))
+}
+
+/// The 24-bit field that starts `at` bytes into `lane`.
+#[hdl_fn]
+pub fn be24<const N: usize>(lane: Bits<N>, at: usize) -> Bits<24> {
+    let field = lane.get_bits::<24>(8 * at);
+    (bit_cast::<24, 8>(field.get_bits::<8>(0)) << 16)
+        | (bit_cast::<24, 8>(field.get_bits::<8>(8)) << 8)
+        | bit_cast::<24, 8>(field.get_bits::<8>(16))
+}
+
+/// The 32-bit field that starts `at` bytes into `lane`.
+#[hdl_fn]
+pub fn be32<const N: usize>(lane: Bits<N>, at: usize) -> Bits<32> {
+    let field = lane.get_bits::<32>(8 * at);
+    let mut value = bits::<32>(0);
+    for i in 0..4 {
+        value = (value << 8) | bit_cast::<32, 8>(field.get_bits::<8>(8 * i));
+    }
+    value
+}
+
+/// The 64-bit field that starts `at` bytes into `lane`.
+#[hdl_fn]
+pub fn be64<const N: usize>(lane: Bits<N>, at: usize) -> Bits<64> {
+    let field = lane.get_bits::<64>(8 * at);
+    let mut value = bits::<64>(0);
+    for i in 0..8 {
+        value = (value << 8) | bit_cast::<64, 8>(field.get_bits::<8>(8 * i));
+    }
+    value
+}

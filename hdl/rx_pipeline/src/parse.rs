@@ -1,0 +1,53 @@
+//! The parser: headers of one frame per clock.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::frame::PacketHeaders;
+
+use crate::frame_info::FrameInfo;
+use crate::ip_checksum::{self, IpChecksum};
+use crate::layout::WINDOW_BITS;
+use crate::parse_ip::{self, ParseIp};
+use crate::parse_transport::{self, ParseTransport};
+
+/// Clocks from the window in to the headers out.
+pub const LATENCY: usize = parse_ip::LATENCY + parse_transport::LATENCY;
+const _: () = assert!(
+    ip_checksum::LATENCY + 1 == LATENCY,
+    "the checksum must be ready for the last stage"
+);
+
+/// Extracts `PacketHeaders` and finds the parser's reason. Where several apply, the one that comes first in the order of `docs/rx_lane.md`;
+/// a frame that ends inside its outer or IP headers is `BadLength`, as what it lacks cannot be looked at.
+/// Nothing in it stalls or holds state: validity travels beside it.
+#[derive(LogicBlock, Default)]
+pub struct Parse {
+    pub clock: Signal<In, Clock>,
+    pub in_window: Signal<In, Bits<WINDOW_BITS>>,
+    pub in_info: Signal<In, FrameInfo>,
+    /// UDP destination port of RoCE packets.
+    pub udp_port: Signal<In, Bits<16>>,
+    pub out_headers: Signal<Out, PacketHeaders>,
+
+    ip: ParseIp,
+    checksum: IpChecksum,
+    transport: ParseTransport,
+}
+
+impl Logic for Parse {
+    #[hdl]
+    fn update(&mut self) {
+        clock!(self, clock, ip, checksum, transport);
+        self.ip.in_window.next = self.in_window.val();
+        self.ip.in_info.next = self.in_info.val();
+        self.checksum.in_header.next = self
+            .in_window
+            .val()
+            .get_bits::<{ ip_checksum::HEADER_BITS }>(0);
+        self.transport.in_fields.next = self.ip.out_fields.val();
+        self.transport.in_transport.next = self.ip.out_transport.val();
+        self.transport.udp_port.next = self.udp_port.val();
+        self.transport.checksum_good.next = self.checksum.out_good.val();
+        self.out_headers.next = self.transport.out_headers.val();
+    }
+}

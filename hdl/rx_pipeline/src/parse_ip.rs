@@ -1,0 +1,116 @@
+//! First stage of the parser: the IP header.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::ip::PROTO_UDP;
+use stellar_wire::{Header, Ipv4, Ipv6};
+
+use crate::frame_info::FrameInfo;
+use crate::layout::{ipv4, ipv6, TRANSPORT_BITS, WINDOW_BITS};
+use crate::network_order::{be16, be16__hdl, byte, byte__hdl};
+
+/// Clocks from the window in to the fields out.
+pub const LATENCY: usize = 1;
+
+/// Version 4 and five words of header.
+const VERSION_4_IHL_5: u64 = 0x45;
+/// More-fragments flag and fragment offset.
+const FRAGMENT_MASK: u64 = 0x3fff;
+
+/// What the IP header says, and what is wrong with it.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct IpFields {
+    pub ipv6: Bit,
+    /// The frame ends inside the outer headers or the IP header.
+    pub cut_off: Bit,
+    /// EtherType, version, options, fragment or protocol is not ours.
+    pub not_roce: Bit,
+    /// More bytes than the lane takes.
+    pub oversize: Bit,
+    /// IPv4 total length, or IPv6 payload length.
+    pub claimed: Bits<16>,
+    /// What `claimed` should be for the bytes that arrived.
+    pub arrived: Bits<13>,
+    /// Bytes behind the IP header.
+    pub datagram: Bits<13>,
+    /// Congestion experienced, on the inner or the outer header.
+    pub congestion: Bit,
+    /// Low 16 bits of the IPv6 flow label; zero for IPv4.
+    pub flow_label: Bits<16>,
+}
+
+/// Looks at the IP header and moves the transport headers to a fixed place.
+/// LUT levels: comparisons of 16 bits 3 and one more to join them, 13-bit subtraction and selection 3.
+#[derive(LogicBlock, Default)]
+pub struct ParseIp {
+    pub clock: Signal<In, Clock>,
+    pub in_window: Signal<In, Bits<WINDOW_BITS>>,
+    pub in_info: Signal<In, FrameInfo>,
+
+    pub out_fields: Signal<Out, IpFields>,
+    /// From the first byte of UDP.
+    pub out_transport: Signal<Out, Bits<TRANSPORT_BITS>>,
+
+    fields: DFF<IpFields>,
+    transport: DFF<Bits<TRANSPORT_BITS>>,
+}
+
+impl Logic for ParseIp {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, fields, transport);
+        let window = self.in_window.val();
+        let info = self.in_info.val();
+        let is_ipv6 = info.outer.ipv6;
+        let header = window.get_bits::<{ 8 * Ipv4::LEN }>(0);
+
+        let bad_ipv4 = (byte(header, ipv4::VERSION_IHL) != VERSION_4_IHL_5)
+            | (be16(header, ipv4::FRAGMENT) & FRAGMENT_MASK).any()
+            | (byte(header, ipv4::PROTOCOL) != u64::from(PROTO_UDP));
+        let bad_ipv6 = ((byte(header, ipv6::VERSION) >> 4) != 6)
+            | (byte(header, ipv6::NEXT_HEADER) != u64::from(PROTO_UDP));
+        let tos = byte(header, ipv4::TOS);
+        let traffic_class_low = byte(header, ipv6::TRAFFIC_CLASS_LOW);
+        let congestion_ipv4 = tos.get_bit(0) & tos.get_bit(1);
+        let congestion_ipv6 = traffic_class_low.get_bit(4) & traffic_class_low.get_bit(5);
+
+        let bad_header = if is_ipv6 { bad_ipv6 } else { bad_ipv4 };
+        let congestion = if is_ipv6 {
+            congestion_ipv6
+        } else {
+            congestion_ipv4
+        };
+        let payload_length = be16(header, ipv6::PAYLOAD_LENGTH);
+        let total_length = be16(header, ipv4::TOTAL_LENGTH);
+        let flow_label = be16(header, ipv6::FLOW_LABEL_LOW);
+        let header_bytes = if is_ipv6 {
+            bits::<13>(Ipv6::LEN as u64)
+        } else {
+            bits::<13>(Ipv4::LEN as u64)
+        };
+        let datagram = info.bytes - header_bytes;
+        let short = (info.bytes < header_bytes) & !info.oversize;
+        self.fields.d.next = IpFields {
+            ipv6: is_ipv6,
+            cut_off: info.outer.runt | (short & !info.outer.foreign),
+            not_roce: info.outer.foreign | bad_header,
+            oversize: info.oversize,
+            claimed: if is_ipv6 {
+                payload_length
+            } else {
+                total_length
+            },
+            arrived: if is_ipv6 { datagram } else { info.bytes },
+            datagram: datagram,
+            congestion: info.outer.congestion | congestion,
+            flow_label: if is_ipv6 { flow_label } else { bits::<16>(0) },
+        };
+        self.transport.d.next = if is_ipv6 {
+            window.get_bits::<TRANSPORT_BITS>(8 * Ipv6::LEN)
+        } else {
+            window.get_bits::<TRANSPORT_BITS>(8 * Ipv4::LEN)
+        };
+        self.out_fields.next = self.fields.q.val();
+        self.out_transport.next = self.transport.q.val();
+    }
+}

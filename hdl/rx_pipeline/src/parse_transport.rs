@@ -1,0 +1,249 @@
+//! Second to fifth stage of the parser: lengths, UDP, BTH, extension headers, payload.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::frame::{DropReason, PacketHeaders};
+use stellar_wire::mrc::{Meth, Tseth};
+use stellar_wire::{Bth, Header, ImmDt, Ipv4, Ipv6, Reth, Udp};
+
+use crate::layout::{bth, meth, reth, udp, DATAGRAM_OVERHEAD, TRANSPORT_BITS};
+use crate::network_order::{
+    be16, be16__hdl, be24, be24__hdl, be32, be32__hdl, be64, be64__hdl, byte, byte__hdl,
+};
+use crate::opcode::{packet_kind, packet_kind__hdl, PacketKind};
+use crate::parse_ip::IpFields;
+
+/// Clocks from the transport headers in to the parsed headers out.
+pub const LATENCY: usize = 4;
+
+/// Where the BTH ends, in bytes from the start of UDP: extension headers, if any, begin here.
+const EXTENSIONS: usize = Udp::LEN + Bth::LEN;
+const RETH_BITS: usize = 8 * Reth::LEN;
+const IMMEDIATE_BITS: usize = 8 * ImmDt::LEN;
+/// Payload of the largest path MTU, in bytes.
+const MAX_PAYLOAD: u64 = 4096;
+
+/// What speaks against a frame so far.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Objections {
+    cut_off: Bit,
+    not_roce: Bit,
+    ipv4: Bit,
+    bad_length: Bit,
+    wrong_port: Bit,
+    headers_cut: Bit,
+    unsupported: Bit,
+    bad_payload: Bit,
+}
+
+/// A packet whose kind is known.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Decoded {
+    objections: Objections,
+    kind: PacketKind,
+    ipv6: Bit,
+    datagram: Bits<13>,
+    congestion: Bit,
+    flow_label: Bits<16>,
+}
+
+/// Stages: `decode` (lengths, port, opcode), `extract` (extension headers to their fields), `measure` (payload length), `judge` (first reason).
+/// LUT levels: decode 5 (opcode 4), extract 3 (multiplexers of 3 and 4 places; 13-bit subtraction and comparison), measure 3, judge 3.
+#[derive(LogicBlock, Default)]
+pub struct ParseTransport {
+    pub clock: Signal<In, Clock>,
+    pub in_fields: Signal<In, IpFields>,
+    pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
+    /// UDP destination port of RoCE packets.
+    pub udp_port: Signal<In, Bits<16>>,
+    /// The IPv4 header checksum is good; looked at by `judge`, one clock before the headers leave.
+    pub checksum_good: Signal<In, Bit>,
+
+    /// Headers with the parser's reason.
+    pub out_headers: Signal<Out, PacketHeaders>,
+
+    decoded: DFF<Decoded>,
+    transport: DFF<Bits<TRANSPORT_BITS>>,
+
+    extracted: DFF<PacketHeaders>,
+    extracted_objections: DFF<Objections>,
+    payload_and_pad: DFF<Bits<13>>,
+    pad: DFF<Bits<2>>,
+
+    measured: DFF<PacketHeaders>,
+    measured_objections: DFF<Objections>,
+
+    judged: DFF<PacketHeaders>,
+}
+
+impl Logic for ParseTransport {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            decoded,
+            transport,
+            extracted,
+            extracted_objections
+        );
+        dff_setup!(
+            self,
+            clock,
+            payload_and_pad,
+            pad,
+            measured,
+            measured_objections,
+            judged
+        );
+
+        // Stage `decode`.
+        let fields = self.in_fields.val();
+        let arriving = self.in_transport.val();
+        let flags = byte(arriving, Udp::LEN + bth::FLAGS);
+        let kind = packet_kind(
+            byte(arriving, Udp::LEN + bth::OPCODE),
+            byte(arriving, Udp::LEN + bth::ACK_REQ).get_bit(4),
+        );
+        let datagram = bit_cast::<16, 13>(fields.datagram);
+        self.decoded.d.next = Decoded {
+            objections: Objections {
+                cut_off: fields.cut_off,
+                not_roce: fields.not_roce,
+                ipv4: !fields.ipv6,
+                bad_length: fields.oversize
+                    | (fields.claimed != bit_cast::<16, 13>(fields.arrived))
+                    | (fields.datagram < (Udp::LEN as u64))
+                    | (be16(arriving, udp::LENGTH) != datagram),
+                wrong_port: be16(arriving, udp::DESTINATION_PORT) != self.udp_port.val(),
+                headers_cut: false,
+                unsupported: !kind.supported | flags.get_bits::<4>(0).any(),
+                bad_payload: false,
+            },
+            kind: kind,
+            ipv6: fields.ipv6,
+            datagram: fields.datagram,
+            congestion: fields.congestion,
+            flow_label: fields.flow_label,
+        };
+        self.transport.d.next = arriving;
+
+        // Stage `extract`.
+        let decoded = self.decoded.q.val();
+        let headers = self.transport.q.val();
+        let has = decoded.kind;
+        let base = headers.get_bits::<{ 8 * Bth::LEN }>(8 * Udp::LEN);
+        let control = byte(base, bth::ACK_REQ);
+        let reth_lane = if has.has_timestamp {
+            headers.get_bits::<RETH_BITS>(8 * (EXTENSIONS + Meth::LEN + Tseth::LEN))
+        } else if has.mrc {
+            headers.get_bits::<RETH_BITS>(8 * (EXTENSIONS + Meth::LEN))
+        } else {
+            headers.get_bits::<RETH_BITS>(8 * EXTENSIONS)
+        };
+        let immediate_lane = if has.has_timestamp {
+            headers
+                .get_bits::<IMMEDIATE_BITS>(8 * (EXTENSIONS + Meth::LEN + Tseth::LEN + Reth::LEN))
+        } else if has.mrc {
+            headers.get_bits::<IMMEDIATE_BITS>(8 * (EXTENSIONS + Meth::LEN + Reth::LEN))
+        } else if has.has_reth {
+            headers.get_bits::<IMMEDIATE_BITS>(8 * (EXTENSIONS + Reth::LEN))
+        } else {
+            headers.get_bits::<IMMEDIATE_BITS>(8 * EXTENSIONS)
+        };
+        let va = be64(reth_lane, reth::VA);
+        let rkey = be32(reth_lane, reth::RKEY);
+        let dma_length = be32(reth_lane, reth::DMA_LENGTH);
+        let immediate = be32(immediate_lane, 0);
+        let msn = be16(headers, EXTENSIONS + meth::MSN);
+        let rqmsn = be16(headers, EXTENSIONS + meth::RQMSN);
+        let timestamp = be16(headers, EXTENSIONS + Meth::LEN);
+        let extension_bytes = bit_cast::<13, 3>(has.extension_words) << 2;
+        let not_payload = extension_bytes + (DATAGRAM_OVERHEAD as u64);
+        let before_extensions = if decoded.ipv6 {
+            bits::<8>((Ipv6::LEN + EXTENSIONS) as u64)
+        } else {
+            bits::<8>((Ipv4::LEN + EXTENSIONS) as u64)
+        };
+        self.extracted.d.next = PacketHeaders {
+            reason: DropReason::None,
+            mrc: has.mrc,
+            position: has.position,
+            has_immediate: has.has_immediate,
+            has_reth: has.has_reth,
+            has_timestamp: has.has_timestamp,
+            ack_req: control.get_bit(7),
+            solicited: byte(base, bth::FLAGS).get_bit(7),
+            retransmission: has.mrc & control.get_bit(5),
+            pkey: be16(base, bth::PKEY),
+            dest_qp: be24(base, bth::DEST_QP),
+            psn: be24(base, bth::PSN),
+            va: if has.has_reth { va } else { bits::<64>(0) },
+            rkey: if has.has_reth { rkey } else { bits::<32>(0) },
+            dma_length: if has.has_reth {
+                dma_length
+            } else {
+                bits::<32>(0)
+            },
+            immediate: if has.has_immediate {
+                immediate
+            } else {
+                bits::<32>(0)
+            },
+            msn: if has.mrc { msn } else { bits::<16>(0) },
+            rqmsn: if has.mrc { rqmsn } else { bits::<16>(0) },
+            timestamp: if has.has_timestamp {
+                timestamp
+            } else {
+                bits::<16>(0)
+            },
+            ecn_ce: decoded.congestion,
+            entropy: (bit_cast::<32, 16>(decoded.flow_label) << 16)
+                | bit_cast::<32, 16>(be16(headers, udp::SOURCE_PORT)),
+            payload_offset: before_extensions + bit_cast::<8, 13>(extension_bytes),
+            payload_length: bits::<13>(0),
+        };
+        let mut objections = decoded.objections;
+        objections.headers_cut = decoded.datagram < not_payload;
+        self.extracted_objections.d.next = objections;
+        self.payload_and_pad.d.next = decoded.datagram - not_payload;
+        self.pad.d.next = byte(base, bth::FLAGS).get_bits::<2>(4);
+
+        // Stage `measure`.
+        let together = self.payload_and_pad.q.val();
+        let pad = bit_cast::<13, 2>(self.pad.q.val());
+        let payload = together - pad;
+        let mut measured = self.extracted.q.val();
+        measured.payload_length = payload;
+        self.measured.d.next = measured;
+        let mut with_payload = self.extracted_objections.q.val();
+        with_payload.bad_payload =
+            together.get_bits::<2>(0).any() | (together < pad) | (payload > MAX_PAYLOAD);
+        self.measured_objections.d.next = with_payload;
+
+        // Stage `judge`.
+        let all = self.measured_objections.q.val();
+        let mut judged = self.measured.q.val();
+        judged.reason = if all.cut_off {
+            DropReason::BadLength
+        } else if all.not_roce {
+            DropReason::NotRoce
+        } else if all.ipv4 & !self.checksum_good.val() {
+            DropReason::BadIpChecksum
+        } else if all.bad_length {
+            DropReason::BadLength
+        } else if all.wrong_port {
+            DropReason::WrongUdpPort
+        } else if all.headers_cut {
+            DropReason::BadLength
+        } else if all.unsupported {
+            DropReason::UnsupportedOpcode
+        } else if all.bad_payload {
+            DropReason::BadPayloadLength
+        } else {
+            DropReason::None
+        };
+        self.judged.d.next = judged;
+        self.out_headers.next = self.judged.q.val();
+    }
+}

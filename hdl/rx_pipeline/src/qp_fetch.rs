@@ -1,0 +1,164 @@
+//! Queue pair context of each token, and the static checks against it.
+
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::BlockRam;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::core::{CoreToken, QpToken, TokenKind};
+use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::tables::{QpContext, QpMode, QpState, TableSelect};
+
+/// Clocks from `in_valid` to `out_valid`.
+pub const LATENCY: usize = 2;
+
+/// log2 of the number of queue pairs.
+const QP_BITS: usize = 10;
+
+/// Offsets of the fields of [`QpContext`] in a table write: each is the one before plus that one's width.
+mod offset {
+    pub const MODE: usize = 2;
+    pub const PD: usize = MODE + 1;
+    pub const PKEY: usize = PD + 20;
+    pub const MTU_LOG2: usize = PKEY + 16;
+    pub const INITIAL_PSN: usize = MTU_LOG2 + 4;
+    pub const REMOTE_WRITE: usize = INITIAL_PSN + 24;
+}
+
+/// The context in the low bits of a table write.
+#[hdl_fn]
+pub fn qp_context(packed: Bits<176>) -> QpContext {
+    let state = match packed.get_bits::<2>(0).to_u8() {
+        0 => QpState::Invalid,
+        1 => QpState::Init,
+        2 => QpState::Ready,
+        _ => QpState::Error,
+    };
+    let mode = if packed.get_bit(offset::MODE) {
+        QpMode::Mrc
+    } else {
+        QpMode::Rc
+    };
+    let context = QpContext {
+        state,
+        mode,
+        pd: packed.get_bits::<20>(offset::PD),
+        pkey: packed.get_bits::<16>(offset::PKEY),
+        mtu_log2: packed.get_bits::<4>(offset::MTU_LOG2),
+        initial_psn: packed.get_bits::<24>(offset::INITIAL_PSN),
+        remote_write: packed.get_bit(offset::REMOTE_WRITE),
+    };
+    context
+}
+
+/// A queue pair of the lane: in the table, and not 0 or 1, which management owns.
+#[hdl_fn]
+fn is_ours(number: Bits<24>) -> Bit {
+    (number >= 2) & !number.get_bits::<14>(QP_BITS).any()
+}
+
+/// Same partition, and not two limited members (IBTA volume 1, 10.9.3).
+#[hdl_fn]
+fn pkeys_match(packet: Bits<16>, local: Bits<16>) -> Bit {
+    (packet.get_bits::<15>(0) == local.get_bits::<15>(0)) & (packet.get_bit(15) | local.get_bit(15))
+}
+
+/// A token whose context is being read.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Looked {
+    token: CoreToken,
+    /// The token names a queue pair of the lane.
+    is_ours: Bit,
+    /// The token writes a context: this one.
+    writes: Bit,
+    written: QpContext,
+}
+
+/// Reads the context of a packet's queue pair and finds the first reason against the packet; the parser's comes first.
+///
+/// A token that writes a queue pair's context carries that context on, so the tracking blocks behind need no decoding;
+/// a write to a number that is not the lane's changes nothing. No bypass: a context is written one clock after its token
+/// came, and `core_issue` keeps tokens of one queue pair 3 clocks apart.
+///
+/// Levels planned: `look` 3 (range of the number), `check` 5 (P_Key equality 3, order of the reasons 2).
+#[derive(LogicBlock, Default)]
+pub struct QpFetch {
+    pub clock: Signal<In, Clock>,
+    // From core_issue.
+    pub in_valid: Signal<In, Bit>,
+    pub in_token: Signal<In, CoreToken>,
+    // To rc_track.
+    pub out_valid: Signal<Out, Bit>,
+    pub out_token: Signal<Out, QpToken>,
+
+    contexts: BlockRam<QpContext, QP_BITS>,
+    looked_valid: DFF<Bit>,
+    looked: DFF<Looked>,
+    checked_valid: DFF<Bit>,
+    checked: DFF<QpToken>,
+}
+
+impl Logic for QpFetch {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, looked_valid, looked, checked_valid, checked);
+        clock!(self, clock, contexts);
+
+        // look: ask for the context.
+        let token = self.in_token.val();
+        let is_table = token.kind == TokenKind::Table;
+        let number = if is_table {
+            bit_cast::<24, 18>(token.table.index)
+        } else {
+            token.headers.dest_qp
+        };
+        let ours = is_ours(number);
+        self.contexts.read_address.next = number.get_bits::<QP_BITS>(0);
+        self.looked_valid.d.next = self.in_valid.val();
+        self.looked.d.next = Looked {
+            token,
+            is_ours: ours,
+            writes: is_table & (token.table.select == TableSelect::Qp) & ours,
+            written: qp_context(token.table.entry),
+        };
+
+        // check: write the context, or hold the packet against it.
+        let looked = self.looked.q.val();
+        let token = looked.token;
+        let stored = self.contexts.read_data.val();
+        self.contexts.write_enable.next = self.looked_valid.q.val() & looked.writes;
+        self.contexts.write_address.next = token.table.index.get_bits::<QP_BITS>(0);
+        self.contexts.write_data.next = looked.written;
+        let wrong_mode = token.headers.mrc ^ (stored.mode == QpMode::Mrc);
+        let right_pkey = pkeys_match(token.headers.pkey, stored.pkey);
+        let found = if !looked.is_ours | (stored.state == QpState::Invalid) {
+            DropReason::UnknownQp
+        } else if stored.state != QpState::Ready {
+            DropReason::WrongState
+        } else if wrong_mode {
+            DropReason::WrongMode
+        } else if !right_pkey {
+            DropReason::BadPkey
+        } else {
+            DropReason::None
+        };
+        let reason = if token.kind != TokenKind::Packet {
+            DropReason::None
+        } else if token.headers.reason != DropReason::None {
+            token.headers.reason
+        } else {
+            found
+        };
+        let context = if looked.writes {
+            looked.written
+        } else {
+            stored
+        };
+        self.checked_valid.d.next = self.looked_valid.q.val();
+        self.checked.d.next = QpToken {
+            token,
+            qp: context,
+            reason,
+        };
+        self.out_valid.next = self.checked_valid.q.val();
+        self.out_token.next = self.checked.q.val();
+    }
+}

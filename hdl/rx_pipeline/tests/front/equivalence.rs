@@ -1,0 +1,370 @@
+//! Every block: its rust-hdl simulation and its Verilog agree, and the Verilog is clean.
+
+use std::collections::VecDeque;
+
+use hdl_rx_pipeline::beat::{BeatInfo, OuterHeaders};
+use hdl_rx_pipeline::frame_info::FrameInfo;
+use hdl_rx_pipeline::frame_verdict::JudgedFrame;
+use hdl_rx_pipeline::packet_buffer::{FrameFate, StoredFrame};
+use hdl_rx_pipeline::{
+    Align, Decap, FrameVerdict, HeaderWindow, IcrcCheck, PacketBuffer, Parse, RxFront, TokenQueue,
+};
+use hdl_verilog::equivalence::{check, Random, TestRng};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng as ProptestRng, TestRunner};
+use rand::Rng;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::core::BufferSpan;
+use stellar_wire::hw::frame::{DropReason, PacketHeaders};
+
+use crate::frames::{any_frame, TestFrame};
+
+/// Beats of frames as the MAC delivers them: (data, bytes, last, error).
+struct Beats<const W: usize> {
+    runner: TestRunner,
+    frame: TestFrame,
+    sent: usize,
+}
+
+impl<const W: usize> Beats<W> {
+    fn new(seed: u8) -> Self {
+        let rng = ProptestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+        let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+        let frame = Self::frame(&mut runner);
+        Self {
+            runner,
+            frame,
+            sent: 0,
+        }
+    }
+
+    /// Short enough for the slow simulation to see many.
+    fn frame(runner: &mut TestRunner) -> TestFrame {
+        let short = any_frame().prop_filter("long", |f| f.bytes.len() < 600);
+        let tree = short.new_tree(runner).expect("a short frame");
+        tree.current()
+    }
+
+    fn next(&mut self) -> (Bits<W>, u64, bool, bool) {
+        let rest = &self.frame.bytes[self.sent..];
+        let bytes = rest.len().min(W / 8);
+        let mut data = Bits::<W>::default();
+        for (i, byte) in rest[..bytes].iter().enumerate() {
+            for bit in 0..8 {
+                data = data.replace_bit(8 * i + bit, byte >> bit & 1 == 1);
+            }
+        }
+        let last = bytes == rest.len();
+        let error = last && self.frame.mac_error;
+        self.sent += bytes;
+        if last {
+            self.sent = 0;
+            self.frame = Self::frame(&mut self.runner);
+        }
+        (data, bytes as u64, last, error)
+    }
+}
+
+/// Random side information of a legal stream: `first` follows `last`.
+#[derive(Default)]
+struct Sideband {
+    inside: Option<OuterHeaders>,
+}
+
+impl Sideband {
+    fn next(&mut self, rng: &mut TestRng, width: usize) -> BeatInfo {
+        let first = self.inside.is_none();
+        let outer = *self.inside.get_or_insert_with(|| OuterHeaders {
+            tagged: rng.random(),
+            encapsulated: rng.random(),
+            ipv6: rng.random(),
+            foreign: rng.random_bool(0.1),
+            runt: rng.random_bool(0.1),
+            congestion: rng.random(),
+        });
+        let last = rng.random_bool(0.4);
+        if last {
+            self.inside = None;
+        }
+        let full = width as u64 / 8;
+        let bytes = if last {
+            rng.random_range(1..=full)
+        } else {
+            full
+        };
+        BeatInfo {
+            first,
+            last,
+            error: last && rng.random_bool(0.1),
+            bytes: bytes.into(),
+            outer,
+        }
+    }
+}
+
+fn headers(rng: &mut TestRng) -> PacketHeaders {
+    PacketHeaders {
+        reason: match rng.random_range(0..5) {
+            0 => DropReason::None,
+            1 => DropReason::UnsupportedOpcode,
+            2 => DropReason::BadPayloadLength,
+            3 => DropReason::NotRoce,
+            _ => DropReason::BadLength,
+        },
+        psn: Bits::random(rng),
+        va: Bits::random(rng),
+        payload_length: Bits::random(rng),
+        ..PacketHeaders::default()
+    }
+}
+
+fn span(rng: &mut TestRng) -> BufferSpan {
+    BufferSpan {
+        start: Bits::random(rng),
+        beats: Bits::random(rng),
+    }
+}
+
+fn decap<const W: usize>(clocks: u64) {
+    let mut beats = Beats::<W>::new(1);
+    check(
+        Decap::<W>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.02);
+            u.mac_valid.next = rng.random_bool(0.8);
+            let (data, bytes, last, error) = beats.next();
+            u.mac_data.next = data;
+            u.mac_bytes.next = bytes.into();
+            u.mac_last.next = last;
+            u.mac_error.next = error;
+        },
+        clocks,
+        11,
+    )
+    .unwrap();
+}
+
+fn align<const W: usize>(clocks: u64) {
+    let mut side = Sideband::default();
+    check(
+        Align::<W>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.02);
+            u.in_valid.next = rng.random_bool(0.8);
+            u.in_data.next = Bits::random(rng);
+            u.in_beat.next = side.next(rng, W);
+        },
+        clocks,
+        12,
+    )
+    .unwrap();
+}
+
+fn header_window<const W: usize>(clocks: u64) {
+    let mut side = Sideband::default();
+    check(
+        HeaderWindow::<W>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.in_valid.next = rng.random_bool(0.8);
+            u.in_data.next = Bits::random(rng);
+            u.in_beat.next = side.next(rng, W);
+        },
+        clocks,
+        13,
+    )
+    .unwrap();
+}
+
+fn icrc_check<const W: usize>(clocks: u64) {
+    let mut side = Sideband::default();
+    check(
+        IcrcCheck::<W>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.02);
+            u.in_valid.next = rng.random_bool(0.8);
+            u.in_data.next = Bits::random(rng);
+            u.in_beat.next = side.next(rng, W);
+        },
+        clocks,
+        14,
+    )
+    .unwrap();
+}
+
+fn packet_buffer<const W: usize>(clocks: u64) {
+    let mut side = Sideband::default();
+    check(
+        PacketBuffer::<W, 6>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.005);
+            u.in_valid.next = rng.random_bool(0.9);
+            u.in_data.next = Bits::random(rng);
+            u.in_beat.next = side.next(rng, W);
+            u.token_room.next = rng.random_bool(0.9);
+            u.read_beat.next = Bits::random(rng);
+            // Only what is surely there: the occupancy must not run below zero.
+            u.free_valid.next = false;
+            u.free_beats.next = Bits::random(rng);
+        },
+        clocks,
+        15,
+    )
+    .unwrap();
+}
+
+fn rx_front<const W: usize>(clocks: u64) {
+    let mut beats = Beats::<W>::new(2);
+    let mut held = VecDeque::from(vec![(Bits::<W>::default(), 1u64, true, false)]);
+    check(
+        RxFront::<W, 6>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = false;
+            u.mac_valid.next = rng.random_bool(0.85);
+            if u.mac_valid.next {
+                held.push_back(beats.next());
+                held.pop_front();
+            }
+            let (data, bytes, last, error) = held[0];
+            u.mac_data.next = data;
+            u.mac_bytes.next = bytes.into();
+            u.mac_last.next = last;
+            u.mac_error.next = error;
+            u.udp_port.next = 4791u64.into();
+            u.out_ready.next = rng.random_bool(0.7);
+            u.read_beat.next = Bits::random(rng);
+            u.free_valid.next = false;
+            u.free_beats.next = Bits::random(rng);
+        },
+        clocks,
+        16,
+    )
+    .unwrap();
+}
+
+#[test]
+fn decap_is_its_verilog() {
+    decap::<512>(200);
+}
+
+#[test]
+fn align_is_its_verilog() {
+    align::<512>(200);
+}
+
+#[test]
+fn header_window_is_its_verilog() {
+    header_window::<512>(200);
+    header_window::<1024>(100);
+}
+
+#[test]
+fn icrc_check_is_its_verilog() {
+    icrc_check::<512>(100);
+}
+
+#[test]
+fn packet_buffer_is_its_verilog() {
+    packet_buffer::<512>(300);
+}
+
+#[test]
+fn rx_front_is_its_verilog() {
+    rx_front::<512>(150);
+    rx_front::<1024>(100);
+}
+
+#[test]
+fn parse_is_its_verilog() {
+    let mut beats = Beats::<1024>::new(3);
+    check(
+        Parse::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            let (data, ..) = beats.next();
+            let ip_at = 8 * 14;
+            u.in_window.next = (data >> ip_at as u64).get_bits(0);
+            u.in_info.next = FrameInfo {
+                outer: OuterHeaders {
+                    ipv6: rng.random(),
+                    foreign: rng.random_bool(0.1),
+                    runt: rng.random_bool(0.1),
+                    ..OuterHeaders::default()
+                },
+                bytes: u64::from(rng.random_range(0..200u32)).into(),
+                oversize: rng.random_bool(0.1),
+                mac_error: rng.random(),
+            };
+            u.udp_port.next = 4791u64.into();
+        },
+        300,
+        17,
+    )
+    .unwrap();
+}
+
+#[test]
+fn frame_verdict_is_its_verilog() {
+    check(
+        FrameVerdict::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.02);
+            u.in_valid.next = rng.random();
+            u.in_headers.next = headers(rng);
+            u.in_stored.next = StoredFrame {
+                fate: match rng.random_range(0..4) {
+                    0 => FrameFate::BufferFull,
+                    1 => FrameFate::Oversize,
+                    2 => FrameFate::NoToken,
+                    _ => FrameFate::Stored,
+                },
+                span: span(rng),
+                mac_error: rng.random_bool(0.2),
+            };
+            u.icrc_good.next = rng.random();
+        },
+        400,
+        18,
+    )
+    .unwrap();
+}
+
+#[test]
+fn token_queue_is_its_verilog() {
+    check(
+        TokenQueue::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.005);
+            let kind = rng.random_range(0..4);
+            u.in_valid.next = kind == 0;
+            u.in_lost.next = kind == 1;
+            u.in_frame.next = JudgedFrame {
+                span: span(rng),
+                headers: headers(rng),
+            };
+            u.out_ready.next = rng.random_bool(0.6);
+        },
+        400,
+        19,
+    )
+    .unwrap();
+}
+
+#[test]
+#[should_panic(expected = "a lane of 256 bits")]
+fn another_width_is_refused() {
+    let _ = RxFront::<256>::default();
+}
+
+#[test]
+#[should_panic(expected = "a packet buffer of 2 x 2^12 beats")]
+fn a_ring_that_addresses_cannot_name_is_refused() {
+    let _ = PacketBuffer::<512, 12>::default();
+}

@@ -1,0 +1,8 @@
+//! The front end of the receive lane: each block against its own rust-hdl simulation, and the whole against the reference of `stellar_transport`.
+
+mod bench;
+mod equivalence;
+mod frames;
+mod overflow;
+mod rate;
+mod reference;

@@ -1,0 +1,277 @@
+//! `qp_fetch` against the reference, token by token.
+
+use std::sync::OnceLock;
+
+use hdl_rx_pipeline::qp_fetch::{qp_context, QpFetch, LATENCY};
+use hdl_verilog::equivalence::{check, Random, TestRng};
+use proptest::prelude::*;
+use rand::Rng;
+use rust_hdl::prelude::*;
+use sim_verilated::Library;
+use stellar_transport::rx::{self, check_qp, Psn, QpMode, QpState, Tables};
+use stellar_wire::hw::core::{BufferSpan, CoreToken, QpToken, TokenKind};
+use stellar_wire::hw::frame::{DropReason, PacketHeaders, Position};
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::tables::{QpContext, TableSelect, TableWrite};
+use stellar_wire::mrc::Entropy;
+
+/// Width of a packed context; the rest of a table write's entry is beyond it.
+const CONTEXT_BITS: usize = QpContext::BITS;
+
+/// Numbers of which some are ours and some only have the low bits of ours.
+const NUMBERS: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x80_0002];
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut block = QpFetch::default();
+        block.connect_all();
+        let design = hdl_verilog::emit(&block).expect("qp_fetch elaborates");
+        design.model().build().expect("qp_fetch verilates")
+    })
+}
+
+fn one_of<T: Copy>(rng: &mut TestRng, values: &[T]) -> T {
+    values[rng.random_range(0..values.len())]
+}
+
+#[test]
+fn verilog_agrees_with_rust_hdl() {
+    let drive = |block: &mut QpFetch, rng: &mut TestRng| {
+        block.in_valid.next = bool::random(rng);
+        block.in_token.next = CoreToken {
+            kind: one_of(
+                rng,
+                &[TokenKind::Packet, TokenKind::Table, TokenKind::Fence],
+            ),
+            span: BufferSpan {
+                start: Bits::random(rng),
+                beats: Bits::random(rng),
+            },
+            headers: PacketHeaders {
+                reason: one_of(
+                    rng,
+                    &[DropReason::None, DropReason::None, DropReason::BadIcrc],
+                ),
+                mrc: bool::random(rng),
+                position: one_of(rng, &[Position::First, Position::Only]),
+                pkey: one_of(rng, &[0_u64, 0x8000, 0x7fff, 0xffff]).to_bits(),
+                dest_qp: u64::from(one_of(rng, &NUMBERS)).to_bits(),
+                ..PacketHeaders::default()
+            },
+            table: TableWrite {
+                select: one_of(rng, &[TableSelect::Qp, TableSelect::Qp, TableSelect::Emtt]),
+                index: u64::from(one_of(rng, &NUMBERS)).to_bits(),
+                entry: Bits::random(rng),
+            },
+        };
+    };
+    check(QpFetch::default, Some(|b| &mut b.clock), drive, 500, 1).unwrap();
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Packet {
+        number: u32,
+        mode: QpMode,
+        pkey: u16,
+        parser: rx::DropReason,
+    },
+    WriteQp(u32, rx::QpContext),
+    WriteMr(u32),
+    Fence,
+}
+
+fn mode() -> impl Strategy<Value = QpMode> {
+    prop_oneof![Just(QpMode::Rc), Just(QpMode::Mrc)]
+}
+
+fn pkey() -> impl Strategy<Value = u16> {
+    prop::sample::select(&[0xffff_u16, 0x7fff, 0x8001, 0x0001, 0xfffe][..])
+}
+
+fn context() -> impl Strategy<Value = rx::QpContext> {
+    let state = prop_oneof![
+        4 => Just(QpState::Ready),
+        1 => Just(QpState::Invalid),
+        1 => Just(QpState::Init),
+        1 => Just(QpState::Error),
+    ];
+    (
+        state,
+        mode(),
+        pkey(),
+        0..1_u32 << 20,
+        0..16_u8,
+        0..1_u32 << 24,
+        any::<bool>(),
+    )
+        .prop_map(
+            |(state, mode, pkey, pd, mtu_log2, initial_psn, remote_write)| rx::QpContext {
+                state,
+                mode,
+                pd,
+                pkey,
+                mtu_log2,
+                initial_psn: Psn::new(initial_psn),
+                remote_write,
+            },
+        )
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let number = || prop::sample::select(&NUMBERS[..]);
+    let parser =
+        prop_oneof![9 => Just(rx::DropReason::None), 1 => Just(rx::DropReason::BadPayloadLength)];
+    prop_oneof![
+        6 => (number(), mode(), pkey(), parser).prop_map(|(number, mode, pkey, parser)| Step::Packet { number, mode, pkey, parser }),
+        2 => (prop::sample::select(&NUMBERS[..8]), context()).prop_map(|(number, context)| Step::WriteQp(number, context)),
+        1 => number().prop_map(Step::WriteMr),
+        1 => Just(Step::Fence),
+    ]
+}
+
+fn table(select: TableSelect, index: u32, context: rx::QpContext) -> CoreToken {
+    let packed: Bits<CONTEXT_BITS> = context.to_hw().into();
+    // Bits beyond the context are not looked at.
+    let beyond = Bits::<176>::mask() << (CONTEXT_BITS as u64);
+    CoreToken {
+        kind: TokenKind::Table,
+        table: TableWrite {
+            select,
+            index: u64::from(index).to_bits(),
+            entry: bit_cast::<176, CONTEXT_BITS>(packed) | beyond,
+        },
+        ..CoreToken::default()
+    }
+}
+
+fn packet(number: u32, mode: QpMode, pkey: u16) -> rx::PacketHeaders {
+    rx::PacketHeaders {
+        mode,
+        position: stellar_wire::Position::Only,
+        reth: None,
+        immediate: Some(number),
+        meth: None,
+        timestamp: None,
+        ack_req: true,
+        solicited: false,
+        retransmission: false,
+        pkey,
+        dest_qp: number,
+        psn: Psn::new(number),
+        ecn_ce: false,
+        entropy: Entropy(1),
+        payload_offset: 40,
+        payload_length: 0,
+    }
+}
+
+/// Token, reason and, for packets and context writes to ours, the context that must come with it.
+fn play(tables: &mut Tables, step: &Step) -> (CoreToken, DropReason, Option<QpContext>) {
+    match *step {
+        Step::Packet {
+            number,
+            mode,
+            pkey,
+            parser,
+        } => {
+            let headers = packet(number, mode, pkey);
+            let context = tables.qp(number);
+            let mut token = CoreToken {
+                kind: TokenKind::Packet,
+                headers: headers.to_hw(),
+                ..CoreToken::default()
+            };
+            token.headers.reason = parser.into();
+            let reason = if parser == rx::DropReason::None {
+                check_qp(&headers, &context)
+            } else {
+                parser
+            };
+            let known = context.state != QpState::Invalid;
+            (token, reason.into(), known.then(|| context.to_hw()))
+        }
+        Step::WriteQp(index, context) => {
+            let written = tables.write(&rx::TableWrite::Qp { index, context });
+            let token = table(TableSelect::Qp, index, context);
+            (
+                token,
+                DropReason::None,
+                written.ok().map(|()| context.to_hw()),
+            )
+        }
+        Step::WriteMr(index) => {
+            let token = table(TableSelect::Mr, index, rx::QpContext::default());
+            (token, DropReason::None, None)
+        }
+        Step::Fence => {
+            let token = CoreToken {
+                kind: TokenKind::Fence,
+                ..CoreToken::default()
+            };
+            (token, DropReason::None, None)
+        }
+    }
+}
+
+/// Row of the context memory a token concerns: tokens of one row keep their distance.
+fn row(step: &Step) -> Option<u32> {
+    match step {
+        Step::Packet { number, .. } | Step::WriteQp(number, _) => Some(number % 1024),
+        _ => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn random_streams_agree_with_the_reference(
+        steps in prop::collection::vec((prop_oneof![6 => Just(0_usize), 1 => 1..4_usize], step()), 1..300),
+    ) {
+        let mut model = library().instantiate();
+        let port = |name: &str| model.port(name).expect("port");
+        let (clock, in_valid, in_token) = (port("clock"), port("in_valid"), port("in_token"));
+        let (out_valid, out_token) = (port("out_valid"), port("out_token"));
+        let mut tables = Tables::default();
+        let mut free = std::collections::BTreeMap::new();
+        let mut now = 0;
+        let mut due = std::collections::VecDeque::new();
+        let mut out = vec![0; QpToken::BITS.div_ceil(32)];
+        let idle_end = [(LATENCY, Step::Fence)];
+        for (gap, step) in steps.iter().chain(&idle_end) {
+            let issue = now.max(row(step).and_then(|r| free.get(&r)).copied().unwrap_or(0)) + gap;
+            while now <= issue {
+                let is_issue = now == issue;
+                model.set_u64(in_valid, is_issue.into());
+                if is_issue {
+                    let expected = play(&mut tables, step);
+                    model.set(in_token, &to_words(expected.0));
+                    due.push_back((now + LATENCY, expected));
+                    if let Some(row) = row(step) {
+                        free.insert(row, now + 3);
+                    }
+                }
+                model.clock(clock);
+                now += 1;
+                let expected = due.front().is_some_and(|d: &(usize, _)| d.0 == now).then(|| due.pop_front()).flatten();
+                prop_assert_eq!(model.get_u64(out_valid) != 0, expected.is_some(), "clock {}", now);
+                if let Some((_, (token, reason, context))) = expected {
+                    model.get(out_token, &mut out);
+                    let record = Record::<QpToken>::new(&out);
+                    prop_assert_eq!(record.words("token"), to_words(token));
+                    prop_assert_eq!(record.variant("reason"), format!("DropReason::{reason:?}"));
+                    if let Some(context) = context {
+                        prop_assert_eq!(record.words("qp"), to_words(context), "clock {}", now);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_context_comes_back_out_of_its_bits(context in context()) {
+        let token = table(TableSelect::Qp, 2, context);
+        prop_assert_eq!(qp_context(token.table.entry), context.to_hw());
+    }
+}

@@ -10,3 +10,4 @@ pub mod dma;
 pub mod frame;
 pub mod pack;
 pub mod tables;
+pub mod rq;

@@ -1,0 +1,156 @@
+//! Reads the packet buffer, one beat of a memory write per clock.
+
+use hdl_macros::{hdl, hdl_fn};
+use rust_hdl::prelude::*;
+
+use crate::records::{FetchedBeat, WriteChunk};
+
+/// Entries of the output FIFO that this block hands out. From the reservation to the entry's return at full rate: address register 1,
+/// buffer 2, rotator 2, mask 1, FIFO 1, credit 1 = 8 clocks; 32 is what a distributed RAM column holds anyway.
+pub const FIFO_ENTRIES: usize = 1 << FIFO_ADDRESS;
+/// Address bits of the output FIFO.
+pub const FIFO_ADDRESS: usize = 5;
+
+/// Highest lane of a byte enable with at least one bit.
+#[hdl_fn]
+fn highest_lane(enables: Bits<4>) -> Bits<2> {
+    if enables.get_bit(3) {
+        bits::<2>(3)
+    } else if enables.get_bit(2) {
+        bits::<2>(2)
+    } else if enables.get_bit(1) {
+        bits::<2>(1)
+    } else {
+        bits::<2>(0)
+    }
+}
+
+/// `B` is log2 of the bytes of a beat, 4 to 7.
+///
+/// A beat that will go to the output FIFO (and a fence, which queues there too) is sent only with an entry of the FIFO in hand; the
+/// FIFO gives entries back through `entry_freed`. So the way from here to the FIFO never stalls.
+/// Levels: 4 (load: 11-bit subtract; ready: compare, chain).
+#[derive(LogicBlock, Default)]
+pub struct BeatFetch<const B: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub chunk_valid: Signal<In, Bit>,
+    pub chunk: Signal<In, WriteChunk>,
+    pub chunk_ready: Signal<Out, Bit>,
+
+    /// One entry left the output FIFO.
+    pub entry_freed: Signal<In, Bit>,
+
+    /// Beat to read together with its successor; a register.
+    pub read_beat: Signal<Out, Bits<12>>,
+    /// Of the same clock as `read_beat`.
+    pub beat_valid: Signal<Out, Bit>,
+    pub beat: Signal<Out, FetchedBeat>,
+
+    held: DFF<Bit>,
+    current: DFF<WriteChunk>,
+    /// Beats after the next one.
+    beats_left: DFF<Bits<11>>,
+    next_beat: DFF<Bits<12>>,
+    first: DFF<Bit>,
+    last_lane: DFF<Bits<7>>,
+    /// Entries handed out; its top bit says all of them.
+    entries_out: DFF<Bits<6>>,
+
+    sent: DFF<Bit>,
+    sent_beat: DFF<FetchedBeat>,
+    sent_address: DFF<Bits<12>>,
+}
+
+impl<const B: usize> Logic for BeatFetch<B> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            held,
+            current,
+            beats_left,
+            next_beat,
+            first,
+            last_lane,
+            entries_out,
+            sent,
+            sent_beat,
+            sent_address
+        );
+        let current = self.current.q.val();
+        let needs_entry = current.place | current.end.fence;
+        let last = !self.beats_left.q.val().any();
+        let send =
+            self.held.q.val() & (!self.entries_out.q.val().get_bit(FIFO_ADDRESS) | !needs_entry);
+        let accept = !self.held.q.val() | (send & last);
+
+        // load_chunk
+        let chunk = self.chunk.val();
+        let header = chunk.header;
+        let last_dword = header.length_dw - 1;
+        let end_enables = if header.last_be.any() {
+            header.last_be
+        } else {
+            header.first_be
+        };
+        let end_lane = highest_lane(end_enables);
+        if accept {
+            self.held.d.next = self.chunk_valid.val();
+            self.current.d.next = chunk;
+            self.beats_left.d.next = if chunk.place {
+                last_dword >> (B as u64 - 2)
+            } else {
+                bits(0)
+            };
+            self.next_beat.d.next = chunk.position.get_bits::<12>(B);
+            self.first.d.next = true;
+            self.last_lane.d.next =
+                (bit_cast::<7, 11>(last_dword) << 2) | bit_cast::<7, 2>(end_lane);
+        } else if send {
+            self.beats_left.d.next = self.beats_left.q.val() - 1;
+            self.next_beat.d.next = self.next_beat.q.val() + 1;
+            self.first.d.next = false;
+        }
+
+        // reserve_entry
+        let reserve = send & needs_entry;
+        if reserve & !self.entry_freed.val() {
+            self.entries_out.d.next = self.entries_out.q.val() + 1;
+        } else if !reserve & self.entry_freed.val() {
+            self.entries_out.d.next = self.entries_out.q.val() - 1;
+        }
+
+        // send_beat
+        self.sent.d.next = send;
+        self.sent_address.d.next = self.next_beat.q.val();
+        let mut end = current.end;
+        end.free = current.end.free & last;
+        self.sent_beat.d.next = FetchedBeat {
+            place: current.place,
+            end: end,
+            header: current.header,
+            first: self.first.q.val(),
+            last: last,
+            byte: bit_cast::<7, B>(current.position.get_bits::<B>(0)),
+            last_lane: if last {
+                bit_cast::<7, B>(self.last_lane.q.val().get_bits::<B>(0))
+            } else {
+                bits(127)
+            },
+        };
+
+        self.chunk_ready.next = accept;
+        self.read_beat.next = self.sent_address.q.val();
+        self.beat_valid.next = self.sent.q.val();
+        self.beat.next = self.sent_beat.q.val();
+
+        if self.reset.val() {
+            self.held.d.next = false;
+            self.sent.d.next = false;
+            self.entries_out.d.next = bits(0);
+        }
+    }
+}

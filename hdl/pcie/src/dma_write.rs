@@ -1,0 +1,284 @@
+//! The DMA write engine: place commands in, memory write TLPs out.
+
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::SyncFifo;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
+
+use crate::beat_fetch::{BeatFetch, FIFO_ADDRESS};
+use crate::byte_mask::ByteMask;
+use crate::byte_rotator::ByteRotator;
+use crate::piece_issue::PieceIssue;
+use crate::records::{FetchedBeat, TlpBeat};
+use crate::write_splitter::WriteSplitter;
+
+/// For a lane of 1,024 bits.
+pub type DmaWrite1024 = DmaWrite<1024, 7, 128>;
+/// For a lane of 512 bits.
+pub type DmaWrite512 = DmaWrite<512, 6, 64>;
+
+/// Clocks from the address of a buffer read to its data.
+pub const READ_LATENCY: usize = 2;
+const FIFO_COUNT_BITS: usize = FIFO_ADDRESS + 1;
+
+/// Bytes of a double word that are not enabled.
+#[hdl_fn]
+fn disabled(enables: Bits<4>) -> Bits<11> {
+    let mut count = bits::<11>(4);
+    for lane in 0..4 {
+        count = count - bit_cast::<11, 1>(enables.get_bits::<1>(lane));
+    }
+    count
+}
+
+/// `W` bits a beat, `B` = log2(W / 8), `N` = W / 8.
+///
+/// One TLP beat per clock while `tlp_ready`. Commands are handled in order: TLPs, frees and fences leave in the order of their commands.
+/// A command accepted in clock `n` shows its first TLP beat in clock `n +` [`DmaWrite::LATENCY`] if nothing is before it.
+#[derive(LogicBlock)]
+pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Forgets every command and TLP under way.
+    pub reset: Signal<In, Bit>,
+    /// Maximum payload size: 0 = 128 bytes to 3 = 1,024; higher codes count as 3. To be changed only while nothing is under way.
+    pub mps_code: Signal<In, Bits<3>>,
+
+    // From the core.
+    pub command_valid: Signal<In, Bit>,
+    pub command: Signal<In, PlaceCommand>,
+    pub command_ready: Signal<Out, Bit>,
+    /// One clock per fence command: every TLP beat of the commands before it was taken by `tlp_ready`.
+    pub fence_done: Signal<Out, Bit>,
+
+    // Packet buffer: the beat at the address, and its successor, [`READ_LATENCY`] clocks later.
+    pub read_beat: Signal<Out, Bits<12>>,
+    pub read_low: Signal<In, Bits<W>>,
+    pub read_high: Signal<In, Bits<W>>,
+    /// One clock per command but fences, in order: the data of its last read was captured.
+    pub free_valid: Signal<Out, Bit>,
+    pub free_beats: Signal<Out, Bits<8>>,
+
+    // To PCIe: a beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
+    pub tlp_valid: Signal<Out, Bit>,
+    pub tlp_ready: Signal<In, Bit>,
+    /// Lanes that are not enabled, and those past the last double word, are zero.
+    pub tlp_data: Signal<Out, Bits<W>>,
+    /// The same on every beat of a TLP.
+    pub tlp_header: Signal<Out, WriteTlpHeader>,
+    pub tlp_first: Signal<Out, Bit>,
+    pub tlp_last: Signal<Out, Bit>,
+
+    // Counters.
+    /// One clock per TLP, the clock after its last beat was taken.
+    pub tlp_sent: Signal<Out, Bit>,
+    /// Payload bytes of that TLP.
+    pub tlp_sent_bytes: Signal<Out, Bits<11>>,
+
+    issue: PieceIssue<B>,
+    splitter: WriteSplitter,
+    fetch: BeatFetch<B>,
+    rotator: ByteRotator<W, B>,
+    mask: ByteMask<W, N>,
+    data_fifo: SyncFifo<Bits<W>, FIFO_ADDRESS, FIFO_COUNT_BITS>,
+    beat_fifo: SyncFifo<TlpBeat, FIFO_ADDRESS, FIFO_COUNT_BITS>,
+
+    /// Reads under way, oldest last.
+    reading_valid: [DFF<Bit>; READ_LATENCY],
+    reading: [DFF<FetchedBeat>; READ_LATENCY],
+    freed: DFF<Bit>,
+    freed_beats: DFF<Bits<8>>,
+    rotating_valid: DFF<Bit>,
+    rotating: DFF<FetchedBeat>,
+    rotated_valid: DFF<Bit>,
+    rotated: DFF<TlpBeat>,
+    rotated_lanes: DFF<Bits<N>>,
+    counted: DFF<Bit>,
+    counted_header: DFF<WriteTlpHeader>,
+}
+
+impl<const W: usize, const B: usize, const N: usize> DmaWrite<W, B, N> {
+    /// Clocks from accepting a command to its first TLP beat: pieces 2, splitter 3, fetch 2, buffer 2, rotator 2, FIFO 1.
+    pub const LATENCY: usize = 7 + READ_LATENCY + ByteRotator::<W, B>::LATENCY + 1;
+}
+
+impl<const W: usize, const B: usize, const N: usize> Default for DmaWrite<W, B, N> {
+    fn default() -> Self {
+        assert!(
+            (4..=7).contains(&B) && N == 1 << B && W == 8 * N,
+            "DmaWrite<{W}, {B}, {N}>: use B of 4 to 7, N = 2^B and W = 8 N (lanes of 1,024 bits: <1024, 7, 128>)"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            mps_code: Default::default(),
+            command_valid: Default::default(),
+            command: Default::default(),
+            command_ready: Default::default(),
+            fence_done: Default::default(),
+            read_beat: Default::default(),
+            read_low: Default::default(),
+            read_high: Default::default(),
+            free_valid: Default::default(),
+            free_beats: Default::default(),
+            tlp_valid: Default::default(),
+            tlp_ready: Default::default(),
+            tlp_data: Default::default(),
+            tlp_header: Default::default(),
+            tlp_first: Default::default(),
+            tlp_last: Default::default(),
+            tlp_sent: Default::default(),
+            tlp_sent_bytes: Default::default(),
+            issue: Default::default(),
+            splitter: Default::default(),
+            fetch: Default::default(),
+            rotator: Default::default(),
+            mask: Default::default(),
+            data_fifo: Default::default(),
+            beat_fifo: Default::default(),
+            reading_valid: Default::default(),
+            reading: Default::default(),
+            freed: Default::default(),
+            freed_beats: Default::default(),
+            rotating_valid: Default::default(),
+            rotating: Default::default(),
+            rotated_valid: Default::default(),
+            rotated: Default::default(),
+            rotated_lanes: Default::default(),
+            counted: Default::default(),
+            counted_header: Default::default(),
+        }
+    }
+}
+
+impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            freed,
+            freed_beats,
+            rotating_valid,
+            rotating,
+            rotated_valid,
+            rotated,
+            rotated_lanes,
+            counted,
+            counted_header
+        );
+        clock!(self, clock, issue, splitter, fetch, rotator, data_fifo, beat_fifo);
+        self.issue.reset.next = self.reset.val();
+        self.splitter.reset.next = self.reset.val();
+        self.fetch.reset.next = self.reset.val();
+        self.data_fifo.reset.next = self.reset.val();
+        self.beat_fifo.reset.next = self.reset.val();
+
+        // Commands to pieces, to chunks, to reads.
+        self.issue.command_valid.next = self.command_valid.val();
+        self.issue.command.next = self.command.val();
+        self.command_ready.next = self.issue.command_ready.val();
+        self.splitter.mps_code.next = self.mps_code.val();
+        self.splitter.piece_valid.next = self.issue.piece_valid.val();
+        self.splitter.piece.next = self.issue.piece.val();
+        self.issue.piece_ready.next = self.splitter.piece_ready.val();
+        self.fetch.chunk_valid.next = self.splitter.chunk_valid.val();
+        self.fetch.chunk.next = self.splitter.chunk.val();
+        self.splitter.chunk_ready.next = self.fetch.chunk_ready.val();
+        self.read_beat.next = self.fetch.read_beat.val();
+
+        // wait_for_data
+        for i in 0..READ_LATENCY {
+            self.reading_valid[i].clock.next = self.clock.val();
+            self.reading[i].clock.next = self.clock.val();
+            if i == 0 {
+                self.reading_valid[i].d.next = self.fetch.beat_valid.val();
+                self.reading[i].d.next = self.fetch.beat.val();
+            } else {
+                self.reading_valid[i].d.next = self.reading_valid[i - 1].q.val();
+                self.reading[i].d.next = self.reading[i - 1].q.val();
+            }
+        }
+
+        // rotate, and free what was captured
+        let read_valid = self.reading_valid[READ_LATENCY - 1].q.val();
+        let read = self.reading[READ_LATENCY - 1].q.val();
+        self.rotator.low.next = self.read_low.val();
+        self.rotator.high.next = self.read_high.val();
+        self.rotator.offset.next = bit_cast::<B, 7>(read.byte);
+        self.freed.d.next = read_valid & read.end.free;
+        self.freed_beats.d.next = read.end.free_beats;
+        self.free_valid.next = self.freed.q.val();
+        self.free_beats.next = self.freed_beats.q.val();
+        self.rotating_valid.d.next = read_valid & (read.place | read.end.fence);
+        self.rotating.d.next = read;
+
+        // choose_lanes: from the first enabled byte on, up to the last.
+        let rotating = self.rotating.q.val();
+        let all = bit_cast::<N, N>(Bits::<N>::mask());
+        let up_to_last = all >> bit_cast::<N, B>(!bit_cast::<B, 7>(rotating.last_lane));
+        let first_be = rotating.header.first_be;
+        let lead = if !rotating.first | first_be.get_bit(0) {
+            bits::<N>(0)
+        } else if first_be.get_bit(1) {
+            bits::<N>(1)
+        } else if first_be.get_bit(2) {
+            bits::<N>(2)
+        } else {
+            bits::<N>(3)
+        };
+        self.rotated_lanes.d.next = up_to_last & (all << lead);
+        self.rotated_valid.d.next = self.rotating_valid.q.val();
+        self.rotated.d.next = TlpBeat {
+            fence: rotating.end.fence,
+            header: rotating.header,
+            first: rotating.first,
+            last: rotating.last,
+        };
+
+        // mask, and queue; `fetch` reserved the entry.
+        self.mask.data.next = self.rotator.out.val();
+        self.mask.lanes.next = self.rotated_lanes.q.val();
+        self.data_fifo.in_valid.next = self.rotated_valid.q.val();
+        self.data_fifo.in_data.next = self.mask.masked.val();
+        self.beat_fifo.in_valid.next = self.rotated_valid.q.val();
+        self.beat_fifo.in_data.next = self.rotated.q.val();
+
+        // send; a fence is not shown to PCIe.
+        let beat = self.beat_fifo.out_data.val();
+        let head = self.beat_fifo.out_valid.val();
+        let taken = head & (beat.fence | self.tlp_ready.val());
+        self.data_fifo.out_ready.next = taken;
+        self.beat_fifo.out_ready.next = taken;
+        self.fetch.entry_freed.next = taken;
+        self.fence_done.next = head & beat.fence;
+        self.tlp_valid.next = head & !beat.fence;
+        self.tlp_data.next = self.data_fifo.out_data.val();
+        self.tlp_header.next = beat.header;
+        self.tlp_first.next = beat.first;
+        self.tlp_last.next = beat.last;
+
+        // count
+        self.counted.d.next = taken & !beat.fence & beat.last;
+        self.counted_header.d.next = beat.header;
+        let counted = self.counted_header.q.val();
+        let absent_first = disabled(counted.first_be);
+        let absent_at_end = disabled(counted.last_be);
+        let absent_last = if counted.last_be.any() {
+            absent_at_end
+        } else {
+            bits(0)
+        };
+        self.tlp_sent.next = self.counted.q.val();
+        self.tlp_sent_bytes.next = (counted.length_dw << 2) - absent_first - absent_last;
+
+        if self.reset.val() {
+            for i in 0..READ_LATENCY {
+                self.reading_valid[i].d.next = false;
+            }
+            self.freed.d.next = false;
+            self.rotating_valid.d.next = false;
+            self.rotated_valid.d.next = false;
+            self.counted.d.next = false;
+        }
+    }
+}

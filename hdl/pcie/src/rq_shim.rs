@@ -1,0 +1,163 @@
+//! Write TLPs as AMD's requester request stream: descriptor in band, payload right behind it, one TLP at a time.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::rq::{RqDescriptor, REQUEST_MEMORY_WRITE};
+
+/// For 1,024 bits (CPM5, PG346): `tuser` of 373 bits, byte enables of the first TLP at bits 3:0 and 19:16.
+pub type RqShim1024 = RqShim<1024, 7, 32, 373>;
+/// For 512 bits (PCIE4, PCIE4C, PL PCIE5; PG213, PG343): `tuser` of 137 bits, byte enables of the first TLP at bits 3:0 and 11:8.
+pub type RqShim512 = RqShim<512, 6, 16, 137>;
+
+/// `W` bits a beat, `B` = log2(W / 8), `N` = W / 32 double words a beat, `U` bits of `tuser`.
+///
+/// For the dword-aligned mode without straddle. A TLP of `n` double words takes ceil((16 + 4 n) / (W / 8)) beats: 256 bytes are 3 beats of
+/// 1,024 bits or 5 of 512, so at a maximum payload size of 256 two thirds (four fifths) of the beats' payload rate remain.
+/// `tuser` carries the byte enables; a block without straddle needs no start and end positions. Output is registered.
+/// Levels: 4 (last beat: subtract, thermometer).
+#[derive(LogicBlock)]
+pub struct RqShim<const W: usize, const B: usize, const N: usize, const U: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub tlp_valid: Signal<In, Bit>,
+    pub tlp_ready: Signal<Out, Bit>,
+    pub tlp_data: Signal<In, Bits<W>>,
+    pub tlp_header: Signal<In, WriteTlpHeader>,
+    pub tlp_first: Signal<In, Bit>,
+    pub tlp_last: Signal<In, Bit>,
+
+    pub rq_tvalid: Signal<Out, Bit>,
+    pub rq_tready: Signal<In, Bit>,
+    pub rq_tdata: Signal<Out, Bits<W>>,
+    /// One bit per double word.
+    pub rq_tkeep: Signal<Out, Bits<N>>,
+    pub rq_tlast: Signal<Out, Bit>,
+    pub rq_tuser: Signal<Out, Bits<U>>,
+    /// No beat is held here: a fence of `dma_write` together with this means that every TLP has reached the PCIe block.
+    pub empty: Signal<Out, Bit>,
+
+    valid: DFF<Bit>,
+    data: DFF<Bits<W>>,
+    keep: DFF<Bits<N>>,
+    last: DFF<Bit>,
+    user: DFF<Bits<U>>,
+    /// The last 16 bytes of the beat before, which wait for the next one.
+    carried: DFF<Bits<128>>,
+    /// The TLP ended with bytes carried: they get a beat of their own.
+    flush: DFF<Bit>,
+    /// `tkeep` of that beat.
+    flush_keep: DFF<Bits<N>>,
+}
+
+impl<const W: usize, const B: usize, const N: usize, const U: usize> Default
+    for RqShim<W, B, N, U>
+{
+    fn default() -> Self {
+        assert!(
+            matches!(
+                (W, B, N, U),
+                (512, 6, 16, 137) | (512, 6, 16, 183) | (1024, 7, 32, 373)
+            ),
+            "RqShim<{W}, {B}, {N}, {U}>: use <512, 6, 16, 137> (or 183), or <1024, 7, 32, 373>"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            tlp_valid: Default::default(),
+            tlp_ready: Default::default(),
+            tlp_data: Default::default(),
+            tlp_header: Default::default(),
+            tlp_first: Default::default(),
+            tlp_last: Default::default(),
+            rq_tvalid: Default::default(),
+            rq_tready: Default::default(),
+            rq_tdata: Default::default(),
+            rq_tkeep: Default::default(),
+            rq_tlast: Default::default(),
+            rq_tuser: Default::default(),
+            empty: Default::default(),
+            valid: Default::default(),
+            data: Default::default(),
+            keep: Default::default(),
+            last: Default::default(),
+            user: Default::default(),
+            carried: Default::default(),
+            flush: Default::default(),
+            flush_keep: Default::default(),
+        }
+    }
+}
+
+impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for RqShim<W, B, N, U> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, data, keep, last, user, carried, flush, flush_keep);
+        let room = !self.valid.q.val() | self.rq_tready.val();
+        let header = self.tlp_header.val();
+        let beat = self.tlp_data.val();
+
+        // make_descriptor
+        let descriptor = RqDescriptor {
+            at: header.at,
+            address_dw: header.address_dw,
+            dword_count: header.length_dw,
+            request_type: bits(REQUEST_MEMORY_WRITE),
+            ..Default::default()
+        };
+        let front = if self.tlp_first.val() {
+            Bits::<128>::from(descriptor)
+        } else {
+            self.carried.q.val()
+        };
+
+        // Double words of this beat less one, valid in the last beat; with the 4 in front they may not fit.
+        let dwords = bit_cast::<N, 11>(header.length_dw - 1) & bits(N as u64 - 1);
+        let spills = self.tlp_last.val() & (dwords > (N as u64 - 5));
+        let all = bit_cast::<N, N>(Bits::<N>::mask());
+        let carried = beat.get_bits::<128>(W - 128);
+
+        if room {
+            if self.flush.q.val() {
+                self.valid.d.next = true;
+                self.data.d.next = bit_cast::<W, 128>(self.carried.q.val());
+                self.keep.d.next = self.flush_keep.q.val();
+                self.last.d.next = true;
+                self.flush.d.next = false;
+            } else {
+                self.valid.d.next = self.tlp_valid.val();
+                self.data.d.next = (beat << 128) | bit_cast::<W, 128>(front);
+                self.keep.d.next = if self.tlp_last.val() & !spills {
+                    all >> (bits::<N>(N as u64 - 5) - dwords)
+                } else {
+                    all
+                };
+                self.last.d.next = self.tlp_last.val() & !spills;
+                self.flush.d.next = self.tlp_valid.val() & spills;
+                self.flush_keep.d.next = if spills {
+                    all >> (bits::<N>(2 * N as u64 - 5) - dwords)
+                } else {
+                    all
+                };
+                self.carried.d.next = carried;
+                // Slots for N / 8 TLPs a beat: first byte enables of all of them, then last ones.
+                self.user.d.next = bit_cast::<U, 4>(header.first_be)
+                    | (bit_cast::<U, 4>(header.last_be) << (N as u64 / 2));
+            }
+        }
+
+        self.tlp_ready.next = room & !self.flush.q.val();
+        self.rq_tvalid.next = self.valid.q.val();
+        self.rq_tdata.next = self.data.q.val();
+        self.rq_tkeep.next = self.keep.q.val();
+        self.rq_tlast.next = self.last.q.val();
+        self.rq_tuser.next = self.user.q.val();
+        self.empty.next = !self.valid.q.val() & !self.flush.q.val();
+
+        if self.reset.val() {
+            self.valid.d.next = false;
+            self.flush.d.next = false;
+        }
+    }
+}

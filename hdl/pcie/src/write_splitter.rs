@@ -1,0 +1,210 @@
+//! Cuts pieces into memory writes at multiples of the maximum payload size.
+
+use hdl_macros::{hdl, hdl_fn};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::WriteTlpHeader;
+
+use crate::records::{CommandEnd, PlacePiece, WriteChunk};
+
+/// A piece with everything the splitting loop needs, counted in double words.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct PreparedPiece {
+    place: Bit,
+    end: CommandEnd,
+    translated: Bit,
+    /// Address bits 63:12, and their successor: a piece of 4 KiB touches at most two aligned 4 KiB.
+    frame: Bits<52>,
+    next_frame: Bits<52>,
+    /// Address bits 11:2.
+    dword: Bits<10>,
+    /// Bytes of the first double word before the first payload byte.
+    lead: Bits<2>,
+    /// Payload bytes in the last double word, modulo 4 (counted from its lane 0).
+    tail: Bits<2>,
+    /// Double words touched, 1 to 1,025.
+    dwords: Bits<11>,
+    /// Double words up to the first cut, 1 to 256.
+    boundary: Bits<11>,
+    /// Ring position of lane 0 of the first double word.
+    position: Bits<19>,
+}
+
+/// The chunk about to be sent, and what is left of its piece.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct RunningPiece {
+    piece: PreparedPiece,
+    first: Bit,
+    last: Bit,
+    /// From the start of `frame`: bit 10 set means in `next_frame`.
+    dword: Bits<11>,
+    /// Double words of this chunk.
+    count: Bits<11>,
+    /// Double words after this chunk.
+    left: Bits<11>,
+    position: Bits<19>,
+}
+
+/// Byte enables of lanes `lead` to 3.
+#[hdl_fn]
+fn enables_from(lead: Bits<2>) -> Bits<4> {
+    bits::<4>(15) << bit_cast::<4, 2>(lead)
+}
+
+/// Byte enables of lanes 0 to `tail - 1`, where 0 stands for 4.
+#[hdl_fn]
+fn enables_below(tail: Bits<2>) -> Bits<4> {
+    if tail == 0 {
+        bits::<4>(15)
+    } else {
+        bits::<4>(7) >> bit_cast::<4, 2>(bits::<2>(3) - tail)
+    }
+}
+
+/// At most one chunk per clock, and one per clock while there are pieces: three stages, one ready through all of them.
+///
+/// Since every cut after the first is at a multiple of the maximum payload size, and that divides 4 KiB, no chunk crosses a 4 KiB boundary.
+/// Levels: prepare 4 (64-bit carry beside), loop 6 (select, compare by carry, select), header 4.
+#[derive(LogicBlock, Default)]
+pub struct WriteSplitter {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Maximum payload size: 0 = 128 bytes to 3 = 1,024; higher codes count as 3. To be changed only while nothing is under way.
+    pub mps_code: Signal<In, Bits<3>>,
+
+    pub piece_valid: Signal<In, Bit>,
+    pub piece: Signal<In, PlacePiece>,
+    pub piece_ready: Signal<Out, Bit>,
+
+    pub chunk_valid: Signal<Out, Bit>,
+    pub chunk: Signal<Out, WriteChunk>,
+    pub chunk_ready: Signal<In, Bit>,
+
+    /// Maximum payload size in double words.
+    max_dwords: DFF<Bits<11>>,
+    prepared_valid: DFF<Bit>,
+    prepared: DFF<PreparedPiece>,
+    running_valid: DFF<Bit>,
+    running: DFF<RunningPiece>,
+    sent_valid: DFF<Bit>,
+    sent: DFF<WriteChunk>,
+}
+
+impl Logic for WriteSplitter {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            max_dwords,
+            prepared_valid,
+            prepared,
+            running_valid,
+            running,
+            sent_valid,
+            sent
+        );
+        self.max_dwords.d.next = match self.mps_code.val().get_bits::<3>(0).to_u64() {
+            0 => bits(32),
+            1 => bits(64),
+            2 => bits(128),
+            _ => bits(256),
+        };
+        let max_dwords = self.max_dwords.q.val();
+
+        let header_room = !self.sent_valid.q.val() | self.chunk_ready.val();
+        let step = self.running_valid.q.val() & header_room;
+        let load = !self.running_valid.q.val() | (step & self.running.q.val().last);
+        let accept = !self.prepared_valid.q.val() | load;
+
+        // prepare_piece
+        let piece = self.piece.val();
+        let lead = piece.address.get_bits::<2>(0);
+        let bytes = piece.length + bit_cast::<13, 2>(lead);
+        let into_block = bit_cast::<11, 8>(piece.address.get_bits::<8>(2)) & (max_dwords - 1);
+        if accept {
+            self.prepared_valid.d.next = self.piece_valid.val();
+            self.prepared.d.next = PreparedPiece {
+                place: piece.place,
+                end: piece.end,
+                translated: piece.translated,
+                frame: piece.address.get_bits::<52>(12),
+                next_frame: piece.address.get_bits::<52>(12) + 1,
+                dword: piece.address.get_bits::<10>(2),
+                lead: lead,
+                tail: bytes.get_bits::<2>(0),
+                dwords: bit_cast::<11, 13>((bytes + 3) >> 2),
+                boundary: max_dwords - into_block,
+                position: piece.position - bit_cast::<19, 2>(lead),
+            };
+        }
+
+        // split_chunk: a new piece up to its first boundary, else the running one by the maximum.
+        let running = self.running.q.val();
+        let prepared = self.prepared.q.val();
+        let todo = if load { prepared.dwords } else { running.left };
+        let limit = if load { prepared.boundary } else { max_dwords };
+        let more = todo > limit;
+        if load | step {
+            self.running_valid.d.next = !load | self.prepared_valid.q.val();
+            self.running.d.next = RunningPiece {
+                piece: if load { prepared } else { running.piece },
+                first: load,
+                last: !more,
+                dword: if load {
+                    bit_cast::<11, 10>(prepared.dword)
+                } else {
+                    running.dword + running.count
+                },
+                count: if more { limit } else { todo },
+                left: if more { todo - limit } else { bits(0) },
+                position: if load {
+                    prepared.position
+                } else {
+                    running.position + (bit_cast::<19, 11>(running.count) << 2)
+                },
+            };
+        }
+
+        // make_header
+        let after_lead = enables_from(running.piece.lead);
+        let before_end = enables_below(running.piece.tail);
+        let from = if running.first { after_lead } else { bits(15) };
+        let below = if running.last { before_end } else { bits(15) };
+        let single = running.count == 1;
+        let frame = if running.dword.get_bit(10) {
+            running.piece.next_frame
+        } else {
+            running.piece.frame
+        };
+        if header_room {
+            self.sent_valid.d.next = self.running_valid.q.val();
+            self.sent.d.next = WriteChunk {
+                place: running.piece.place,
+                end: CommandEnd {
+                    fence: running.piece.end.fence,
+                    free: running.piece.end.free & running.last,
+                    free_beats: running.piece.end.free_beats,
+                },
+                header: WriteTlpHeader {
+                    address_dw: (bit_cast::<62, 52>(frame) << 10)
+                        | bit_cast::<62, 10>(running.dword.get_bits::<10>(0)),
+                    at: bit_cast::<2, 1>(running.piece.translated.into()) << 1,
+                    length_dw: running.count,
+                    first_be: if single { from & below } else { from },
+                    last_be: if single { bits(0) } else { below },
+                },
+                position: running.position,
+            };
+        }
+
+        self.piece_ready.next = accept;
+        self.chunk_valid.next = self.sent_valid.q.val();
+        self.chunk.next = self.sent.q.val();
+
+        if self.reset.val() {
+            self.prepared_valid.d.next = false;
+            self.running_valid.d.next = false;
+            self.sent_valid.d.next = false;
+        }
+    }
+}

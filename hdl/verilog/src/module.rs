@@ -351,7 +351,15 @@ fn print_registers(
             _ => return Err(missing(&clock_name)),
         };
         let d = driven.get(&d_name).ok_or_else(|| missing(&d_name))?;
-        let _ = writeln!(out, "  reg{} {} = {init};", range(q.width), q.verilog);
+        // rust-hdl prints enumeration values with 64 bits, whatever their width.
+        let digits = init.split_once("'h").map_or(&*init, |(_, digits)| digits);
+        let _ = writeln!(
+            out,
+            "  reg{} {} = {}'h{digits};",
+            range(q.width),
+            q.verilog,
+            q.width
+        );
         let next = match &d.driver {
             Driver::Expression(text) => bare(text).to_string(),
             Driver::Block(_) => {

@@ -114,6 +114,55 @@ fn hierarchy_and_registers_agree_and_equal_modules_are_emitted_once() {
     );
 }
 
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum Phase {
+    Idle,
+    Busy,
+    Done,
+}
+
+#[derive(LogicBlock, Default)]
+struct Phases {
+    clock: Signal<In, Clock>,
+    go: Signal<In, Bit>,
+    phase: Signal<Out, Phase>,
+    state: DFF<Phase>,
+}
+
+impl Logic for Phases {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state);
+        match self.state.q.val() {
+            Phase::Idle => {
+                if self.go.val() {
+                    self.state.d.next = Phase::Busy;
+                }
+            }
+            Phase::Busy => self.state.d.next = Phase::Done,
+            Phase::Done => self.state.d.next = Phase::Idle,
+        }
+        self.phase.next = self.state.q.val();
+    }
+}
+
+#[test]
+fn a_register_of_an_enumeration_starts_with_a_value_of_its_width() {
+    let design = check(
+        Phases::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| uut.go.next = bool::random(rng),
+        50,
+        3,
+    )
+    .unwrap();
+    assert!(
+        design.text().contains("reg [1:0] state = 2'h0;"),
+        "{}",
+        design.text()
+    );
+}
+
 #[derive(LogicBlock, Default)]
 struct Latch {
     enable: Signal<In, Bit>,

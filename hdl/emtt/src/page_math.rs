@@ -11,25 +11,23 @@ pub const PAGE_NUMBER_BITS: usize = 37;
 /// Page number of an address, modulo 2^37.
 #[hdl_fn]
 pub fn page_number(va: Bits<64>, size: PageSize) -> Bits<37> {
-    let number = match size {
+    match size {
         PageSize::Size4K => va.get_bits::<37>(12),
         PageSize::Size64K => va.get_bits::<37>(16),
         PageSize::Size2M => va.get_bits::<37>(21),
         PageSize::Size1G => bit_cast::<37, 34>(va.get_bits::<34>(30)),
-    };
-    number
+    }
 }
 
 /// The address is in the last 4 KiB of its page. Packets are at most 4 KiB long, so from elsewhere none leaves its page.
 #[hdl_fn]
 pub fn in_last_4k(va: Bits<64>, size: PageSize) -> Bit {
-    let last = match size {
+    match size {
         PageSize::Size4K => true,
         PageSize::Size64K => va.get_bits::<4>(12).all(),
         PageSize::Size2M => va.get_bits::<9>(12).all(),
         PageSize::Size1G => va.get_bits::<18>(12).all(),
-    };
-    last
+    }
 }
 
 /// Bytes from the address to the next multiple of 4 KiB, 1 to 4,096.

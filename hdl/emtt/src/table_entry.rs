@@ -43,7 +43,7 @@ pub fn mr_entry(packed: Bits<176>) -> MrEntry {
         2 => PageSize::Size2M,
         _ => PageSize::Size1G,
     };
-    let entry = MrEntry {
+    MrEntry {
         valid: packed.get_bit(0),
         key: packed.get_bits::<8>(mr::KEY),
         pd: packed.get_bits::<20>(mr::PD),
@@ -54,8 +54,7 @@ pub fn mr_entry(packed: Bits<176>) -> MrEntry {
         base_va: packed.get_bits::<64>(mr::BASE_VA),
         length: packed.get_bits::<48>(mr::LENGTH),
         first_emtt: packed.get_bits::<18>(mr::FIRST_EMTT),
-    };
-    entry
+    }
 }
 
 /// The eMTT entry in the low bits of a table write.
@@ -66,13 +65,12 @@ pub fn emtt_entry(packed: Bits<176>) -> EmttEntry {
     } else {
         Owner::Host
     };
-    let entry = EmttEntry {
+    EmttEntry {
         valid: packed.get_bit(0),
         owner,
         device: packed.get_bits::<10>(emtt::DEVICE),
         frame: packed.get_bits::<52>(emtt::FRAME),
-    };
-    entry
+    }
 }
 
 #[cfg(test)]

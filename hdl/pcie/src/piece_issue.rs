@@ -76,7 +76,10 @@ impl<const B: usize> Logic for PieceIssue<B> {
         let current = self.current.q.val();
         let second = self.at_second.q.val();
         let pieces = current.pieces;
-        let length = if second {
+        // One chunk must come of what has no payload, however long it says it is.
+        let length = if !self.has_payload.q.val() {
+            bits(0)
+        } else if second {
             current.length - pieces.first_length
         } else if self.crosses.q.val() {
             pieces.first_length

@@ -1,13 +1,13 @@
 //! A fair arbiter.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 
 /// Grants one of `N` requesters; `I` must be the bits of a requester's index. Combinational from `request` to `grant`.
 ///
 /// After a grant that was accepted, the requesters above the granted one come first, then those from 0 up: who keeps requesting is
 /// served within `N` accepted grants. A grant that is not accepted may change while others start to request.
-/// Planned levels for `N` = 64: mask 1, any 3, choose 1, lowest set bit 2 (carry chain): 7.
+/// Planned levels for `N` = 64: mask 1, fill above the lowest request 3 (any preferred: beside it), choose 1, index 2: 7.
 #[derive(LogicBlock)]
 pub struct RoundRobin<const N: usize, const I: usize> {
     pub clock: Signal<In, Clock>,
@@ -59,18 +59,30 @@ fn requesters_with<const N: usize>(bit: usize) -> Bits<N> {
     })
 }
 
+/// All positions above the lowest set bit: an OR of everything below, four shifts per level.
+#[hdl_fn]
+fn above_lowest<const N: usize>(x: Bits<N>) -> Bits<N> {
+    let mut filled = x;
+    for shift in [1u64, 4, 16] {
+        filled = filled | (filled << shift) | (filled << (2 * shift)) | (filled << (3 * shift));
+    }
+    filled << 1
+}
+
 impl<const N: usize, const I: usize> Logic for RoundRobin<N, I> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, above);
+        // Both searches run side by side; whether anybody is preferred decides at the end.
         let preferred = self.request.val() & self.above.q.val();
-        let candidates = if preferred.any() {
-            preferred
+        let above_preferred = above_lowest(preferred);
+        let above_request = above_lowest(self.request.val());
+        let any_preferred = preferred.any();
+        let grant = if any_preferred {
+            preferred & !above_preferred
         } else {
-            self.request.val()
+            self.request.val() & !above_request
         };
-        let negated = !candidates + 1;
-        let grant = candidates & negated;
         let mut index = bits::<I>(0);
         for bit in 0..I {
             index = index.replace_bit(bit, (grant & requesters_with::<N>(bit)).any());
@@ -79,7 +91,11 @@ impl<const N: usize, const I: usize> Logic for RoundRobin<N, I> {
         self.index.next = index;
         self.valid.next = self.request.val().any();
         if self.accept.val() & self.request.val().any() {
-            self.above.d.next = candidates ^ negated;
+            self.above.d.next = if any_preferred {
+                above_preferred
+            } else {
+                above_request
+            };
         }
         if self.reset.val() {
             self.above.d.next = bits(0);

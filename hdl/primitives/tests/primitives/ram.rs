@@ -67,19 +67,20 @@ macro_rules! behaves {
                     model.set_u64(data, i + 100);
                     model.clock(clock);
                 }
-                assert_eq!($ram::<Bits<16>, 4>::LATENCY, $latency);
+                let latency = $ram::<Bits<16>, 4>::LATENCY;
+                assert_eq!(latency, $latency);
                 for address in 0..16 {
                     model.set_u64(enable, 0);
                     model.set_u64(read, address);
                     model.eval();
-                    for _ in 0..$latency {
+                    for _ in 0..latency {
                         assert_ne!(model.get_u64(out), address + 100, "too early");
                         model.clock(clock);
                         model.set_u64(read, (address + 7) % 16);
                     }
                     model.eval();
                     assert_eq!(model.get_u64(out), address + 100);
-                    for _ in 0..$latency {
+                    for _ in 0..latency {
                         model.clock(clock);
                     }
                 }
@@ -88,7 +89,7 @@ macro_rules! behaves {
                 model.set_u64(read, 5);
                 model.set_u64(data, 999);
                 model.eval();
-                for _ in 0..$latency {
+                for _ in 0..latency {
                     model.clock(clock);
                     model.set_u64(enable, 0);
                 }

@@ -5,7 +5,8 @@ use rust_hdl::prelude::*;
 
 /// A Galois register of `N` = 16 or 32 bits that shifts right; period 2^`N` - 1, never zero. One LUT level.
 ///
-/// Feedback polynomials: x^16 + x^14 + x^13 + x^11 + 1 and x^32 + x^22 + x^2 + x + 1 (Xilinx XAPP 052, table 3).
+/// Feedback polynomials: x^16 + x^14 + x^13 + x^11 + 1 and x^32 + x^22 + x^2 + x + 1; the tests show both
+/// to be of full period.
 #[derive(LogicBlock)]
 pub struct Lfsr<const N: usize> {
     pub clock: Signal<In, Clock>,

@@ -22,6 +22,7 @@ pub mod block_fifo;
 pub mod byte_rotator;
 pub mod counter;
 pub mod crc32;
+mod crc32_matrix;
 pub mod delay;
 pub mod lfsr;
 pub mod packet_fifo;

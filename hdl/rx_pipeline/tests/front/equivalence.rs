@@ -221,7 +221,7 @@ fn rx_front<const W: usize>(clocks: u64) {
     let mut beats = Beats::<W>::new(2);
     let mut held = VecDeque::from(vec![(Bits::<W>::default(), 1u64, true, false)]);
     check(
-        RxFront::<W, 6>::default,
+        RxFront::<W>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = false;

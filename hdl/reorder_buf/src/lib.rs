@@ -15,3 +15,6 @@ pub mod trailing_ones;
 pub mod verdict;
 pub mod window_advance;
 pub mod window_row;
+
+pub use psn_track::PsnTrack;
+pub use rc_track::RcTrack;

@@ -19,7 +19,7 @@ pub const LATENCY: usize = 5;
 
 /// What this block needs of a token.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Tracked {
+struct Tracked {
     kind: TokenKind,
     writes_qp: Bit,
     /// Queue pair.
@@ -47,7 +47,7 @@ pub struct Tracked {
 
 /// A packet held against the window.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Classified {
+struct Classified {
     tracked: Tracked,
     window: WindowRow,
     /// PSN before the expected one.
@@ -68,7 +68,7 @@ pub struct Classified {
 
 /// A packet decided upon, with what is needed to move the window.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Judged {
+struct Judged {
     tracked: Tracked,
     verdict: Verdict,
     window: WindowRow,
@@ -86,7 +86,7 @@ pub struct Judged {
 
 /// A packet accounted for: what the answers are made of.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Settled {
+struct Settled {
     tracked: Tracked,
     verdict: Verdict,
     /// Expected PSN after the packet (MRC).
@@ -95,6 +95,14 @@ pub struct Settled {
     in_epsn_word: Bit,
     in_opposite_word: Bit,
     word: Bits<64>,
+}
+
+/// What the counters learn of a token.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Count {
+    counted: Bit,
+    reason: DropReason,
+    payload_bytes: Bits<13>,
 }
 
 /// Decides about every token, keeps the windows, asks for acknowledgements.
@@ -117,8 +125,8 @@ pub struct PsnTrack {
     // To the place command FIFO: one per frame and fence.
     pub out_valid: Signal<Out, Bit>,
     pub out_command: Signal<Out, PlaceCommand>,
-    // To the counters, with `out_valid`.
-    /// The command is of a frame: to be counted by `out_reason`.
+    // To the counters.
+    /// In the clock of `out_valid`, if the command is of a frame: to be counted by `out_reason`.
     pub out_counted: Signal<Out, Bit>,
     /// `None`: accepted.
     pub out_reason: Signal<Out, DropReason>,
@@ -141,9 +149,7 @@ pub struct PsnTrack {
     settled: DFF<Settled>,
     command_valid: DFF<Bit>,
     command: DFF<PlaceCommand>,
-    counted: DFF<Bit>,
-    reason: DFF<DropReason>,
-    payload_bytes: DFF<Bits<13>>,
+    count: DFF<Count>,
     answer_valid: DFF<Bit>,
     answer: DFF<AckRequest>,
 }
@@ -152,8 +158,8 @@ impl Logic for PsnTrack {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, read_valid, read, classified_valid, classified, judged_valid, judged);
-        dff_setup!(self, clock, settled_valid, settled, command_valid, command, counted, reason);
-        dff_setup!(self, clock, payload_bytes, answer_valid, answer);
+        dff_setup!(self, clock, settled_valid, settled, command_valid, command, count);
+        dff_setup!(self, clock, answer_valid, answer);
         self.rows.clock.next = self.clock.val();
         self.words.clock.next = self.clock.val();
 
@@ -229,9 +235,10 @@ impl Logic for PsnTrack {
             classified.outside,
             invalid | no_access,
         );
-        let verdict = if !is_packet(tracked.kind) {
+        let unheard = tracked.bad_frame | refuses_unheard(tracked.reason);
+        let verdict = if tracked.kind != TokenKind::Packet {
             Verdict::NotAPacket
-        } else if tracked.bad_frame | refuses_unheard(tracked.reason) {
+        } else if unheard {
             Verdict::Refused
         } else if window.error {
             Verdict::InError
@@ -262,10 +269,7 @@ impl Logic for PsnTrack {
         let judged = self.judged.q.val();
         let tracked = judged.tracked;
         let window = judged.window;
-        let notes_psn = match judged.verdict {
-            Verdict::MrcAccepted => true,
-            _ => false,
-        };
+        let notes_psn = judged.verdict == Verdict::MrcAccepted;
         let moves = notes_psn & judged.in_epsn_word;
         let fills = moves & judged.prefix.get_bit(6);
         let prefix_after_run = prefix_of(window, judged.word_after_run.get_bits::<5>(0));
@@ -327,11 +331,8 @@ impl Logic for PsnTrack {
         let tracked = settled.tracked;
         let verdict = settled.verdict;
         let accepted = accepts(verdict);
-        let is_fence = match tracked.kind {
-            TokenKind::Fence => true,
-            _ => false,
-        };
-        let counted = is_packet(tracked.kind);
+        let is_fence = tracked.kind == TokenKind::Fence;
+        let counted = self.settled_valid.q.val() & is_packet(tracked.kind);
         let reason = counted_reason(verdict, tracked.reason, tracked.access_reason);
         // A packet behind the expected PSN may lie outside the stored window: its word is known without the memory. In the
         // word half way round, bits below the expected PSN's are not behind it but ahead.
@@ -354,9 +355,11 @@ impl Logic for PsnTrack {
         } else {
             bits::<13>(0)
         };
-        self.counted.d.next = counted;
-        self.reason.d.next = reason;
-        self.payload_bytes.d.next = placed_bytes;
+        self.count.d.next = Count {
+            counted,
+            reason,
+            payload_bytes: placed_bytes,
+        };
         self.command.d.next = PlaceCommand {
             fence: is_fence,
             place: placed_bytes.any(),
@@ -381,12 +384,13 @@ impl Logic for PsnTrack {
             has_timestamp: tracked.has_timestamp,
             timestamp: tracked.timestamp,
         };
-        self.command_valid.d.next = self.settled_valid.q.val() & (counted | is_fence);
+        self.command_valid.d.next = counted | self.settled_valid.q.val() & is_fence;
         self.out_valid.next = self.command_valid.q.val();
         self.out_command.next = self.command.q.val();
-        self.out_counted.next = self.counted.q.val();
-        self.out_reason.next = self.reason.q.val();
-        self.out_payload_bytes.next = self.payload_bytes.q.val();
+        let count = self.count.q.val();
+        self.out_counted.next = count.counted;
+        self.out_reason.next = count.reason;
+        self.out_payload_bytes.next = count.payload_bytes;
         self.ack_valid.next = self.answer_valid.q.val();
         self.ack.next = self.answer.q.val();
     }

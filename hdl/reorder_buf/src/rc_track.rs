@@ -32,7 +32,7 @@ pub struct RcState {
 
 /// A token whose state is being read, and what the packet alone says.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Looked {
+struct Looked {
     token: QpToken,
     /// RC packet without a reason so far: the only kind that touches the state.
     is_rc: Bit,
@@ -48,7 +48,7 @@ pub struct Looked {
 
 /// A token held against its state: verdict bits, and both outcomes worked out.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Judged {
+struct Judged {
     looked: Looked,
     state: RcState,
     expected: Bit,
@@ -99,11 +99,7 @@ impl Logic for RcTrack {
         // look: ask for the state; judge what the packet alone says.
         let token = self.in_token.val();
         let headers = token.token.headers;
-        let no_reason = match token.reason {
-            DropReason::None => true,
-            _ => false,
-        };
-        let takes_part = is_packet(token.token.kind) & no_reason;
+        let takes_part = is_packet(token.token.kind) & (token.reason == DropReason::None);
         let row = row_of(token.token);
         let mtu = path_mtu(token.qp.mtu_log2);
         self.states.read_address.next = row;
@@ -114,14 +110,8 @@ impl Logic for RcTrack {
             is_mrc: takes_part & headers.mrc,
             writes_qp: writes_qp(token.token),
             row,
-            starts: match headers.position {
-                Position::First | Position::Only => true,
-                _ => false,
-            },
-            ends: match headers.position {
-                Position::Last | Position::Only => true,
-                _ => false,
-            },
+            starts: (headers.position == Position::First) | (headers.position == Position::Only),
+            ends: (headers.position == Position::Last) | (headers.position == Position::Only),
             fits: payload_fits(headers, mtu),
             mtu,
         };

@@ -8,23 +8,14 @@ use stellar_wire::hw::tables::TableSelect;
 /// Whether the token is a frame.
 #[hdl_fn]
 pub fn is_packet(kind: TokenKind) -> Bit {
-    match kind {
-        TokenKind::Packet => true,
-        _ => false,
-    }
+    kind == TokenKind::Packet
 }
 
 /// Whether the token writes the context of a queue pair that exists: an index beyond the 1,024 entries writes nothing.
 #[hdl_fn]
 pub fn writes_qp(token: CoreToken) -> Bit {
-    let is_table = match token.kind {
-        TokenKind::Table => true,
-        _ => false,
-    };
-    let selects_qp = match token.table.select {
-        TableSelect::Qp => true,
-        _ => false,
-    };
+    let is_table = token.kind == TokenKind::Table;
+    let selects_qp = token.table.select == TableSelect::Qp;
     is_table & selects_qp & !token.table.index.get_bits::<8>(10).any()
 }
 

@@ -55,16 +55,13 @@ pub fn refuses_unheard(reason: DropReason) -> Bit {
 /// Whether there is a reason at all.
 #[hdl_fn]
 pub fn is_reason(reason: DropReason) -> Bit {
-    match reason {
-        DropReason::None => false,
-        _ => true,
-    }
+    reason != DropReason::None
 }
 
 /// Decision about an RC packet. `invalid`: `rc_track` found a reason; `no_access`: region or page checks did.
 #[hdl_fn]
-pub fn judge_rc(class: RcClass, invalid: Bit, no_access: Bit) -> Verdict {
-    match class {
+pub fn judge_rc(rc_class: RcClass, invalid: Bit, no_access: Bit) -> Verdict {
+    match rc_class {
         RcClass::Gap => Verdict::RcGap,
         RcClass::GapAgain => Verdict::RcGapAgain,
         RcClass::Duplicate => Verdict::RcDuplicate,
@@ -115,6 +112,7 @@ pub fn breaks_qp(verdict: Verdict) -> Bit {
 /// The reason that is counted. `earlier`: found before the region checks; `access`: found by them.
 #[hdl_fn]
 pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason) -> DropReason {
+    let first = if earlier == DropReason::None { access } else { earlier };
     match verdict {
         Verdict::NotAPacket | Verdict::RcAccepted | Verdict::MrcAccepted => DropReason::None,
         Verdict::InError => DropReason::WrongState,
@@ -123,13 +121,7 @@ pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason)
         Verdict::MrcOutside => DropReason::PsnOutsideWindow,
         Verdict::RcAccess => access,
         Verdict::Refused | Verdict::RcInvalid => earlier,
-        Verdict::MrcInvalid => {
-            if is_reason(earlier) {
-                earlier
-            } else {
-                access
-            }
-        }
+        Verdict::MrcInvalid => first,
     }
 }
 

@@ -9,5 +9,5 @@ pub mod core;
 pub mod dma;
 pub mod frame;
 pub mod pack;
-pub mod tables;
 pub mod rq;
+pub mod tables;

@@ -140,7 +140,10 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for R
                 } else {
                     all
                 };
-                self.carried.d.next = carried;
+                // A pause in the middle of a TLP keeps what waits.
+                if self.tlp_valid.val() {
+                    self.carried.d.next = carried;
+                }
                 // Slots for N / 8 TLPs a beat: first byte enables of all of them, then last ones.
                 self.user.d.next = bit_cast::<U, 4>(header.first_be)
                     | (bit_cast::<U, 4>(header.last_be) << (N as u64 / 2));

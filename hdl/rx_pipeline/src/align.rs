@@ -110,7 +110,7 @@ impl<const W: usize> Logic for Align<W> {
             } else {
                 full
             },
-            outer: outer,
+            outer,
         };
         let ahead = self.in_data.val();
         let behind = self.held_data.q.val();

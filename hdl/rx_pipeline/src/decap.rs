@@ -82,11 +82,11 @@ impl<const W: usize> Logic for Decap<W> {
 
         let first = !self.in_frame.q.val();
         let found = OuterHeaders {
-            tagged: tagged,
-            encapsulated: encapsulated,
+            tagged,
+            encapsulated,
             ipv6: is_ipv6 & !carries_ipv4,
             foreign: !(is_ipv4 | is_ipv6),
-            runt: runt,
+            runt,
             congestion: encapsulated & traffic_class.get_bit(4) & traffic_class.get_bit(5),
         };
         let kept = self.beat.q.val().outer;
@@ -95,10 +95,10 @@ impl<const W: usize> Logic for Decap<W> {
         if self.mac_valid.val() {
             self.in_frame.d.next = !self.mac_last.val();
             self.beat.d.next = BeatInfo {
-                first: first,
+                first,
                 last: self.mac_last.val(),
                 error: self.mac_error.val() & self.mac_last.val(),
-                bytes: bytes,
+                bytes,
                 outer: if first { found } else { kept },
             };
         }

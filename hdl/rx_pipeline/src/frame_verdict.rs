@@ -67,7 +67,7 @@ impl Logic for FrameVerdict {
         };
         self.frame.d.next = JudgedFrame {
             span: stored.span,
-            headers: headers,
+            headers,
         };
         self.out_valid.next = self.valid.q.val();
         self.out_lost.next = self.lost.q.val();

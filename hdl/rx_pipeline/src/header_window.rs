@@ -68,7 +68,7 @@ impl<const W: usize> Logic for HeaderWindow<W> {
                 outer: beat.outer,
                 bytes: (bit_cast::<13, 7>(earlier) << ((W / 8).trailing_zeros() as u64))
                     + bit_cast::<13, 8>(beat.bytes),
-                oversize: oversize,
+                oversize,
                 mac_error: beat.error,
             };
         }

@@ -35,7 +35,9 @@ pub struct PacketKind {
 pub fn packet_kind(opcode: Bits<8>, timestamped: Bit) -> PacketKind {
     let low = opcode & (0xff ^ FAMILY_BITS);
     let family = opcode.get_bits::<2>(6);
-    let supported = (family.all() | !family.any()) & (low >= WRITE_FIRST) & (low <= WRITE_ONLY_IMM);
+    let from_first = low >= WRITE_FIRST;
+    let to_last = low <= WRITE_ONLY_IMM;
+    let supported = (family.all() | !family.any()) & from_first & to_last;
     let mrc = supported & family.all();
     let only = (low == WRITE_ONLY) | (low == WRITE_ONLY_IMM);
     let has_reth = mrc | (supported & ((low == WRITE_FIRST) | only));
@@ -64,12 +66,12 @@ pub fn packet_kind(opcode: Bits<8>, timestamped: Bit) -> PacketKind {
         bits::<3>(0)
     };
     PacketKind {
-        supported: supported,
-        mrc: mrc,
-        position: position,
-        has_reth: has_reth,
-        has_timestamp: has_timestamp,
-        has_immediate: has_immediate,
+        supported,
+        mrc,
+        position,
+        has_reth,
+        has_timestamp,
+        has_immediate,
         extension_words: reth_words + meth_words + timestamp_words + immediate_words,
     }
 }

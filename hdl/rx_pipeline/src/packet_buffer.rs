@@ -150,7 +150,7 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
             self.frame_beats.d.next = kept;
             self.written.d.next = start + bit_cast::<13, 7>(kept);
             self.stored.d.next = StoredFrame {
-                fate: fate,
+                fate,
                 span: BufferSpan {
                     start: start.get_bits::<12>(0) & ring_mask,
                     beats: bit_cast::<8, 7>(kept),

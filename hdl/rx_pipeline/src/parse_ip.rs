@@ -101,7 +101,7 @@ impl Logic for ParseIp {
                 total_length
             },
             arrived: if is_ipv6 { datagram } else { info.bytes },
-            datagram: datagram,
+            datagram,
             congestion: info.outer.congestion | congestion,
             flow_label: if is_ipv6 { flow_label } else { bits::<16>(0) },
         };

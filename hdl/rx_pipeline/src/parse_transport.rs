@@ -120,7 +120,7 @@ impl Logic for ParseTransport {
                 unsupported: !kind.supported | flags.get_bits::<4>(0).any(),
                 bad_payload: false,
             },
-            kind: kind,
+            kind,
             ipv6: fields.ipv6,
             datagram: fields.datagram,
             congestion: fields.congestion,

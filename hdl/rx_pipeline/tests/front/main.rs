@@ -6,3 +6,4 @@ mod frames;
 mod overflow;
 mod rate;
 mod reference;
+mod stimulus;

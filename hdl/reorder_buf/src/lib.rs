@@ -7,6 +7,7 @@
 //! queue pair.
 #![forbid(unsafe_code)]
 
+mod psn_stages;
 pub mod psn_track;
 pub mod rc_length;
 pub mod rc_track;

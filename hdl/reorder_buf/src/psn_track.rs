@@ -4,11 +4,14 @@ use hdl_macros::hdl;
 use hdl_primitives::ram::BypassRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckRequest;
-use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind, TranslatedToken};
+use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::frame::DropReason;
 
-use crate::token_kind::{is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl};
+use crate::psn_stages::{Classified, Count, Judged, Settled, Tracked};
+use crate::token_kind::{
+    is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl,
+};
 use crate::trailing_ones::{trailing_ones, trailing_ones__hdl};
 use crate::verdict::*;
 use crate::window_advance::*;
@@ -16,94 +19,6 @@ use crate::window_row::*;
 
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 5;
-
-/// What this block needs of a token.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Tracked {
-    kind: TokenKind,
-    writes_qp: Bit,
-    /// Queue pair.
-    row: Bits<10>,
-    initial_psn: Bits<24>,
-    mrc: Bit,
-    psn: Bits<24>,
-    ack_req: Bit,
-    /// The parser found a reason: it may be of a kind that `rc_track` gives too, but the packet is not to be heard.
-    bad_frame: Bit,
-    reason: DropReason,
-    access_reason: DropReason,
-    rc_class: RcClass,
-    rc_epsn: Bits<24>,
-    rc_msn: Bits<24>,
-    ecn_ce: Bit,
-    entropy: Bits<32>,
-    has_timestamp: Bit,
-    timestamp: Bits<16>,
-    span: BufferSpan,
-    payload_offset: Bits<8>,
-    payload_length: Bits<13>,
-    pieces: Pieces,
-}
-
-/// A packet held against the window.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Classified {
-    tracked: Tracked,
-    window: WindowRow,
-    /// PSN before the expected one.
-    behind: Bit,
-    /// PSN after it by 1,024 or more.
-    outside: Bit,
-    /// Bit of the PSN set in a touched word.
-    received: Bit,
-    /// The packet's word is that of the expected PSN.
-    in_epsn_word: Bit,
-    /// The packet's word lies half way round the PSN circle from that of the expected PSN.
-    in_opposite_word: Bit,
-    /// The packet's word with its own bit set and, in the word of the expected PSN, the bits below that.
-    word: Bits<64>,
-    /// Full words, from the word of the expected PSN on.
-    full: Bits<32>,
-}
-
-/// A packet decided upon, with what is needed to move the window.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Judged {
-    tracked: Tracked,
-    verdict: Verdict,
-    window: WindowRow,
-    behind: Bit,
-    in_epsn_word: Bit,
-    in_opposite_word: Bit,
-    word: Bits<64>,
-    /// Prefix of `word`.
-    prefix: Bits<7>,
-    /// Word numbers (PSN without its low 6 bits): first one after the full words that follow the expected PSN's.
-    word_after_run: Bits<18>,
-    /// Ring words the window leaves if the expected PSN's becomes full.
-    left_behind: Bits<32>,
-}
-
-/// A packet accounted for: what the answers are made of.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Settled {
-    tracked: Tracked,
-    verdict: Verdict,
-    /// Expected PSN after the packet (MRC).
-    epsn: Bits<24>,
-    behind: Bit,
-    in_epsn_word: Bit,
-    in_opposite_word: Bit,
-    word: Bits<64>,
-}
-
-/// What the counters learn of a token.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Count {
-    counted: Bit,
-    reason: DropReason,
-    payload_bytes: Bits<13>,
-}
 
 /// Decides about every token, keeps the windows, asks for acknowledgements.
 ///
@@ -116,8 +31,10 @@ struct Count {
 /// * `judge` (t + 2): verdict 5; prefix of the word 6; run of full words 2 + 3, adder on a carry chain; words left 2 + 3.
 /// * `advance` (t + 3): expected PSN (prefix of the word after the run 4, choice 2); row and word are written in this clock.
 /// * `answer` (t + 4): bitmap, PSNs, reason. 4.
+///
+/// `QP_BITS` is the log2 of the number of queue pairs, at most 10; `WORD_BITS` that of the words of all rings, `QP_BITS + 5`.
 #[derive(LogicBlock, Default)]
-pub struct PsnTrack {
+pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     pub clock: Signal<In, Clock>,
     // From emtt_lookup.
     pub in_valid: Signal<In, Bit>,
@@ -136,9 +53,9 @@ pub struct PsnTrack {
     pub ack_valid: Signal<Out, Bit>,
     pub ack: Signal<Out, AckRequest>,
 
-    rows: BypassRam<WindowRow, 10>,
+    rows: BypassRam<WindowRow, QP_BITS>,
     /// 32 words of each queue pair: address is queue pair, `psn[10:6]`.
-    words: BypassRam<Bits<64>, 15>,
+    words: BypassRam<Bits<64>, WORD_BITS>,
     read_valid: DFF<Bit>,
     read: DFF<Tracked>,
     classified_valid: DFF<Bit>,
@@ -154,11 +71,40 @@ pub struct PsnTrack {
     answer: DFF<AckRequest>,
 }
 
-impl Logic for PsnTrack {
+/// Words of a queue pair's ring, as log2.
+const RING_BITS: usize = 5;
+
+/// Shift that makes room for the ring word in a word address; checks the parameters of the block.
+const fn ring_shift(qp_bits: usize, word_bits: usize) -> u64 {
+    assert!(
+        qp_bits <= 10 && word_bits == qp_bits + RING_BITS,
+        "PsnTrack: give QP_BITS of at most 10 and WORD_BITS = QP_BITS + 5"
+    );
+    RING_BITS as u64
+}
+
+impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, WORD_BITS> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, read_valid, read, classified_valid, classified, judged_valid, judged);
-        dff_setup!(self, clock, settled_valid, settled, command_valid, command, count);
+        dff_setup!(
+            self,
+            clock,
+            read_valid,
+            read,
+            classified_valid,
+            classified,
+            judged_valid,
+            judged
+        );
+        dff_setup!(
+            self,
+            clock,
+            settled_valid,
+            settled,
+            command_valid,
+            command,
+            count
+        );
         dff_setup!(self, clock, answer_valid, answer);
         self.rows.clock.next = self.clock.val();
         self.words.clock.next = self.clock.val();
@@ -167,9 +113,10 @@ impl Logic for PsnTrack {
         let token = self.in_token.val();
         let headers = token.token.headers;
         let row = row_of(token.token);
-        self.rows.read_address.next = row;
-        self.words.read_address.next =
-            (bit_cast::<15, 10>(row) << 5) | bit_cast::<15, 5>(headers.psn.get_bits::<5>(6));
+        self.rows.read_address.next = row.get_bits::<QP_BITS>(0);
+        self.words.read_address.next = (bit_cast::<WORD_BITS, 10>(row)
+            << ring_shift(QP_BITS, WORD_BITS))
+            | bit_cast::<WORD_BITS, 5>(headers.psn.get_bits::<5>(6));
         self.read_valid.d.next = self.in_valid.val();
         self.read.d.next = Tracked {
             kind: token.token.kind,
@@ -209,7 +156,11 @@ impl Logic for PsnTrack {
         let in_epsn_word = same_half & same_place;
         let below_epsn = !(Bits::<64>::mask() << epsn.get_bits::<6>(0));
         let stored_word = if touched { stored } else { bits::<64>(0) };
-        let implied_word = if in_epsn_word { below_epsn } else { bits::<64>(0) };
+        let implied_word = if in_epsn_word {
+            below_epsn
+        } else {
+            bits::<64>(0)
+        };
         self.classified_valid.d.next = self.read_valid.q.val();
         self.classified.d.next = Classified {
             tracked,
@@ -220,7 +171,10 @@ impl Logic for PsnTrack {
             in_epsn_word,
             in_opposite_word: same_place & !same_half,
             word: stored_word | implied_word | (bits::<64>(1) << psn_bit),
-            full: turn_down(window.prefixes.plane_6 & window.touched, epsn.get_bits::<5>(6)),
+            full: turn_down(
+                window.prefixes.plane_6 & window.touched,
+                epsn.get_bits::<5>(6),
+            ),
         };
 
         // judge
@@ -309,11 +263,12 @@ impl Logic for PsnTrack {
         };
         self.rows.write_enable.next =
             self.judged_valid.q.val() & (tracked.writes_qp | notes_psn | breaks);
-        self.rows.write_address.next = tracked.row;
+        self.rows.write_address.next = tracked.row.get_bits::<QP_BITS>(0);
         self.rows.write_data.next = if tracked.writes_qp { fresh } else { next };
         self.words.write_enable.next = self.judged_valid.q.val() & notes_psn;
-        self.words.write_address.next =
-            (bit_cast::<15, 10>(tracked.row) << 5) | bit_cast::<15, 5>(tracked.psn.get_bits::<5>(6));
+        self.words.write_address.next = (bit_cast::<WORD_BITS, 10>(tracked.row)
+            << ring_shift(QP_BITS, WORD_BITS))
+            | bit_cast::<WORD_BITS, 5>(tracked.psn.get_bits::<5>(6));
         self.words.write_data.next = judged.word;
         self.settled_valid.d.next = self.judged_valid.q.val();
         self.settled.d.next = Settled {

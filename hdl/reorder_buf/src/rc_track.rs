@@ -7,7 +7,9 @@ use stellar_wire::hw::core::{AddressedToken, QpToken, RcClass};
 use stellar_wire::hw::frame::{DropReason, Position};
 
 use crate::rc_length::{path_mtu, path_mtu__hdl, payload_fits, payload_fits__hdl};
-use crate::token_kind::{is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl};
+use crate::token_kind::{
+    is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl,
+};
 
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 3;
@@ -93,7 +95,16 @@ pub struct RcTrack {
 impl Logic for RcTrack {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, looked_valid, looked, judged_valid, judged, decided_valid, decided);
+        dff_setup!(
+            self,
+            clock,
+            looked_valid,
+            looked,
+            judged_valid,
+            judged,
+            decided_valid,
+            decided
+        );
         self.states.clock.next = self.clock.val();
 
         // look: ask for the state; judge what the packet alone says.
@@ -129,7 +140,11 @@ impl Logic for RcTrack {
             _ => true,
         };
         let va = if continues { state.va } else { headers.va };
-        let left = if looked.starts { headers.dma_length } else { state.left };
+        let left = if looked.starts {
+            headers.dma_length
+        } else {
+            state.left
+        };
         self.judged_valid.d.next = self.looked_valid.q.val();
         self.judged.d.next = Judged {
             looked,
@@ -173,12 +188,28 @@ impl Logic for RcTrack {
         };
         let completes = accepted & looked.ends;
         let next = RcState {
-            epsn: if accepted { judged.next_epsn } else { state.epsn },
-            msn: if completes { judged.next_msn } else { state.msn },
-            in_message: if accepted { !looked.ends } else { state.in_message },
+            epsn: if accepted {
+                judged.next_epsn
+            } else {
+                state.epsn
+            },
+            msn: if completes {
+                judged.next_msn
+            } else {
+                state.msn
+            },
+            in_message: if accepted {
+                !looked.ends
+            } else {
+                state.in_message
+            },
             va: if accepted { judged.next_va } else { state.va },
             rkey: if accepted { judged.rkey } else { state.rkey },
-            left: if accepted { judged.next_left } else { state.left },
+            left: if accepted {
+                judged.next_left
+            } else {
+                state.left
+            },
             nak_sent: !accepted & (state.nak_sent | is_gap),
         };
         let fresh = RcState {

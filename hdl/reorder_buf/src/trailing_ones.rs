@@ -8,7 +8,11 @@ use rust_hdl::prelude::*;
 fn trailing_ones_of_byte(octet: Bits<8>) -> Bits<3> {
     let mut count = bits::<3>(7);
     for i in (0..7).rev() {
-        count = if octet.get_bit(i) { count } else { bits::<3>(i as u64) };
+        count = if octet.get_bit(i) {
+            count
+        } else {
+            bits::<3>(i as u64)
+        };
     }
     count
 }
@@ -20,7 +24,11 @@ pub fn trailing_ones(word: Bits<64>) -> Bits<7> {
     for i in (0..8).rev() {
         let octet = word.get_bits::<8>(8 * i);
         let in_byte = bit_cast::<7, 3>(trailing_ones_of_byte(octet));
-        count = if octet.all() { count } else { bits::<7>(8 * i as u64) | in_byte };
+        count = if octet.all() {
+            count
+        } else {
+            bits::<7>(8 * i as u64) | in_byte
+        };
     }
     count
 }

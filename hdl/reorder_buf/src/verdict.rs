@@ -46,10 +46,9 @@ const NACK_UNEXPECTED_EVENT: u64 = 25;
 /// has no say in the connection. The rest are `rc_track`'s.
 #[hdl_fn]
 pub fn refuses_unheard(reason: DropReason) -> Bit {
-    match reason {
-        DropReason::None | DropReason::BadPayloadLength | DropReason::BadSequence => false,
-        _ => true,
-    }
+    (reason != DropReason::None)
+        & (reason != DropReason::BadPayloadLength)
+        & (reason != DropReason::BadSequence)
 }
 
 /// Whether there is a reason at all.
@@ -94,25 +93,25 @@ pub fn judge_mrc(received: Bit, outside: Bit, invalid: Bit) -> Verdict {
 /// Whether the packet is placed.
 #[hdl_fn]
 pub fn accepts(verdict: Verdict) -> Bit {
-    match verdict {
-        Verdict::RcAccepted | Verdict::MrcAccepted => true,
-        _ => false,
-    }
+    (verdict == Verdict::RcAccepted) | (verdict == Verdict::MrcAccepted)
 }
 
 /// Whether the queue pair goes to error.
 #[hdl_fn]
 pub fn breaks_qp(verdict: Verdict) -> Bit {
-    match verdict {
-        Verdict::RcInvalid | Verdict::RcAccess | Verdict::MrcInvalid => true,
-        _ => false,
-    }
+    (verdict == Verdict::RcInvalid)
+        | (verdict == Verdict::RcAccess)
+        | (verdict == Verdict::MrcInvalid)
 }
 
 /// The reason that is counted. `earlier`: found before the region checks; `access`: found by them.
 #[hdl_fn]
 pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason) -> DropReason {
-    let first = if earlier == DropReason::None { access } else { earlier };
+    let first = if earlier == DropReason::None {
+        access
+    } else {
+        earlier
+    };
     match verdict {
         Verdict::NotAPacket | Verdict::RcAccepted | Verdict::MrcAccepted => DropReason::None,
         Verdict::InError => DropReason::WrongState,

@@ -9,7 +9,11 @@ pub fn turn_down(ring: Bits<32>, first: Bits<5>) -> Bits<32> {
     let mut turned = ring;
     for step in 0..5 {
         let by = 1 << step;
-        turned = if first.get_bit(step) { (turned >> by) | (turned << (32 - by)) } else { turned };
+        turned = if first.get_bit(step) {
+            (turned >> by) | (turned << (32 - by))
+        } else {
+            turned
+        };
     }
     turned
 }
@@ -20,7 +24,11 @@ pub fn turn_up(ring: Bits<32>, first: Bits<5>) -> Bits<32> {
     let mut turned = ring;
     for step in 0..5 {
         let by = 1 << step;
-        turned = if first.get_bit(step) { (turned << by) | (turned >> (32 - by)) } else { turned };
+        turned = if first.get_bit(step) {
+            (turned << by) | (turned >> (32 - by))
+        } else {
+            turned
+        };
     }
     turned
 }
@@ -32,8 +40,9 @@ pub fn run_of_full(full: Bits<32>) -> Bits<16> {
     let mut run = bits::<16>(0);
     let mut unbroken = true;
     for i in 0..16 {
-        unbroken = unbroken & full.get_bit(i + 1);
-        run = run.replace_bit(i, unbroken);
+        let goes_on = unbroken & full.get_bit(i + 1);
+        run = run.replace_bit(i, goes_on);
+        unbroken = goes_on;
     }
     run
 }
@@ -43,7 +52,11 @@ pub fn run_of_full(full: Bits<32>) -> Bits<16> {
 pub fn length_of_run(run: Bits<16>) -> Bits<5> {
     let mut length = bits::<5>(16);
     for i in (0..16).rev() {
-        length = if run.get_bit(i) { length } else { bits::<5>(i as u64) };
+        length = if run.get_bit(i) {
+            length
+        } else {
+            bits::<5>(i as u64)
+        };
     }
     length
 }

@@ -57,10 +57,28 @@ pub fn with_prefix(old: Prefixes, word: Bits<32>, prefix: Bits<7>) -> Prefixes {
 #[hdl_fn]
 pub fn prefix_of(row: WindowRow, word: Bits<5>) -> Bits<6> {
     let mut prefix = bits::<6>(0);
-    prefix = prefix.replace_bit(0, (row.prefixes.plane_0 & row.touched).get_bit(word.index()));
-    prefix = prefix.replace_bit(1, (row.prefixes.plane_1 & row.touched).get_bit(word.index()));
-    prefix = prefix.replace_bit(2, (row.prefixes.plane_2 & row.touched).get_bit(word.index()));
-    prefix = prefix.replace_bit(3, (row.prefixes.plane_3 & row.touched).get_bit(word.index()));
-    prefix = prefix.replace_bit(4, (row.prefixes.plane_4 & row.touched).get_bit(word.index()));
-    prefix.replace_bit(5, (row.prefixes.plane_5 & row.touched).get_bit(word.index()))
+    prefix = prefix.replace_bit(
+        0,
+        (row.prefixes.plane_0 & row.touched).get_bit(word.index()),
+    );
+    prefix = prefix.replace_bit(
+        1,
+        (row.prefixes.plane_1 & row.touched).get_bit(word.index()),
+    );
+    prefix = prefix.replace_bit(
+        2,
+        (row.prefixes.plane_2 & row.touched).get_bit(word.index()),
+    );
+    prefix = prefix.replace_bit(
+        3,
+        (row.prefixes.plane_3 & row.touched).get_bit(word.index()),
+    );
+    prefix = prefix.replace_bit(
+        4,
+        (row.prefixes.plane_4 & row.touched).get_bit(word.index()),
+    );
+    prefix.replace_bit(
+        5,
+        (row.prefixes.plane_5 & row.touched).get_bit(word.index()),
+    )
 }

@@ -37,7 +37,7 @@ pub fn qp_context(packed: Bits<176>) -> QpContext {
     } else {
         QpMode::Rc
     };
-    let context = QpContext {
+    QpContext {
         state,
         mode,
         pd: packed.get_bits::<20>(offset::PD),
@@ -45,8 +45,7 @@ pub fn qp_context(packed: Bits<176>) -> QpContext {
         mtu_log2: packed.get_bits::<4>(offset::MTU_LOG2),
         initial_psn: packed.get_bits::<24>(offset::INITIAL_PSN),
         remote_write: packed.get_bit(offset::REMOTE_WRITE),
-    };
-    context
+    }
 }
 
 /// A queue pair of the lane: in the table, and not 0 or 1, which management owns.

@@ -18,8 +18,11 @@ use stellar_wire::mrc::Entropy;
 /// Width of a packed context; the rest of a table write's entry is beyond it.
 const CONTEXT_BITS: usize = QpContext::BITS;
 
-/// Numbers of which some are ours and some only have the low bits of ours.
+/// Destinations of which some are ours and some only have the low bits of ours.
 const NUMBERS: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x80_0002];
+
+/// The same for table indices, which have 18 bits.
+const INDICES: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x2_0002];
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -61,7 +64,7 @@ fn verilog_agrees_with_rust_hdl() {
             },
             table: TableWrite {
                 select: one_of(rng, &[TableSelect::Qp, TableSelect::Qp, TableSelect::Emtt]),
-                index: u64::from(one_of(rng, &NUMBERS)).to_bits(),
+                index: u64::from(one_of(rng, &INDICES)).to_bits(),
                 entry: Bits::random(rng),
             },
         };
@@ -121,12 +124,13 @@ fn context() -> impl Strategy<Value = rx::QpContext> {
 
 fn step() -> impl Strategy<Value = Step> {
     let number = || prop::sample::select(&NUMBERS[..]);
+    let index = || prop::sample::select(&INDICES[..]);
     let parser =
         prop_oneof![9 => Just(rx::DropReason::None), 1 => Just(rx::DropReason::BadPayloadLength)];
     prop_oneof![
         6 => (number(), mode(), pkey(), parser).prop_map(|(number, mode, pkey, parser)| Step::Packet { number, mode, pkey, parser }),
-        2 => (prop::sample::select(&NUMBERS[..8]), context()).prop_map(|(number, context)| Step::WriteQp(number, context)),
-        1 => number().prop_map(Step::WriteMr),
+        2 => (index(), context()).prop_map(|(number, context)| Step::WriteQp(number, context)),
+        1 => index().prop_map(Step::WriteMr),
         1 => Just(Step::Fence),
     ]
 }

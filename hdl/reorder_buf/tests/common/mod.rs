@@ -189,7 +189,15 @@ pub fn random_token(rng: &mut TestRng) -> CoreToken {
     let near: Bits<4> = Bits::random(rng);
     let length = one_of(rng, &[0_u64, 1, 255, 256, 257, 512, 1024]);
     let mut token = CoreToken {
-        kind: one_of(rng, &[TokenKind::Packet, TokenKind::Packet, TokenKind::Table, TokenKind::Fence]),
+        kind: one_of(
+            rng,
+            &[
+                TokenKind::Packet,
+                TokenKind::Packet,
+                TokenKind::Table,
+                TokenKind::Fence,
+            ],
+        ),
         span: BufferSpan {
             start: Bits::random(rng),
             beats: Bits::random(rng),
@@ -208,9 +216,25 @@ pub fn random_token(rng: &mut TestRng) -> CoreToken {
 
 fn random_headers(rng: &mut TestRng) -> PacketHeaders {
     PacketHeaders {
-        reason: one_of(rng, &[DropReason::None, DropReason::None, DropReason::None, DropReason::BadPayloadLength]),
+        reason: one_of(
+            rng,
+            &[
+                DropReason::None,
+                DropReason::None,
+                DropReason::None,
+                DropReason::BadPayloadLength,
+            ],
+        ),
         mrc: bool::random(rng),
-        position: one_of(rng, &[Position::First, Position::Middle, Position::Last, Position::Only]),
+        position: one_of(
+            rng,
+            &[
+                Position::First,
+                Position::Middle,
+                Position::Last,
+                Position::Only,
+            ],
+        ),
         has_timestamp: bool::random(rng),
         ack_req: bool::random(rng),
         dest_qp: one_of(rng, &[2_u64, 3, 1026]).to_bits(),

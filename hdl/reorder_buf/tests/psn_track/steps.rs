@@ -1,0 +1,112 @@
+//! Random streams of packets, table writes and fences.
+
+use proptest::prelude::*;
+use stellar_transport::rx::{self, RcClass};
+
+use crate::common::{psn, EARLY_REASONS};
+
+/// Which PSN a packet has.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    /// So far ahead of the expected one (behind if negative).
+    Ahead(i32),
+    /// In the window, by the thousandth.
+    Within(u32),
+    /// The one before this many packets again.
+    Again(usize),
+}
+
+#[derive(Clone, Debug)]
+pub enum Step {
+    Packet {
+        number: Number,
+        early: Option<rx::DropReason>,
+        /// The parser's own `BadPayloadLength`, which must not be taken for `rc_track`'s.
+        bad_frame: bool,
+        /// What `rc_track` found: its class, expected PSN and MSN count for RC only.
+        rc: (RcClass, u32, u32),
+        late: rx::DropReason,
+        access: rx::DropReason,
+        length: u16,
+    },
+    WriteQp(u32),
+    WriteMr,
+    WriteBeyond,
+    Fence,
+}
+
+/// `None` nearly always.
+pub fn seldom(reasons: &'static [rx::DropReason]) -> impl Strategy<Value = rx::DropReason> {
+    prop_oneof![40 => Just(rx::DropReason::None), 1 => prop::sample::select(reasons)]
+}
+
+pub fn number() -> impl Strategy<Value = Number> {
+    let edge = prop::sample::select(
+        &[
+            1_i32, 63, 64, 65, 960, 1022, 1023, 1024, 1025, 2047, 2048, 0x7f_ffff, 0x80_0000,
+            0x80_0001,
+        ][..],
+    );
+    prop_oneof![
+        6 => Just(Number::Ahead(0)),
+        6 => (-3..=3_i32).prop_map(Number::Ahead),
+        6 => (0..1000_u32).prop_map(Number::Within),
+        2 => edge.clone().prop_map(Number::Ahead),
+        2 => edge.prop_map(|ahead| Number::Ahead(-ahead)),
+        1 => (0x7f_ff80..0x80_0080_i32).prop_map(Number::Ahead),
+        1 => (0..20_usize).prop_map(Number::Again),
+    ]
+}
+
+pub fn packet_step() -> impl Strategy<Value = Step> {
+    let class = prop_oneof![
+        8 => Just(RcClass::Expected),
+        1 => Just(RcClass::Duplicate),
+        1 => Just(RcClass::Gap),
+        1 => Just(RcClass::GapAgain),
+    ];
+    let late: &'static [rx::DropReason] = &[
+        rx::DropReason::BadPayloadLength,
+        rx::DropReason::BadSequence,
+    ];
+    let access: &'static [rx::DropReason] = &[
+        rx::DropReason::BadKey,
+        rx::DropReason::WrongPd,
+        rx::DropReason::NoWriteRight,
+        rx::DropReason::OutOfBounds,
+        rx::DropReason::InvalidPage,
+    ];
+    let early = prop::option::weighted(0.05, prop::sample::select(&EARLY_REASONS[..]));
+    let rc = (class, psn(), psn());
+    let length = prop_oneof![Just(0), Just(4096), 1..4096_u16];
+    (
+        number(),
+        early,
+        prop::bool::weighted(0.02),
+        rc,
+        seldom(late),
+        seldom(access),
+        length,
+    )
+        .prop_map(
+            |(number, early, bad_frame, rc, late, access, length)| Step::Packet {
+                number,
+                early,
+                bad_frame,
+                rc,
+                late,
+                access,
+                length,
+            },
+        )
+}
+
+pub fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        60 => packet_step(),
+        1 => psn().prop_map(Step::WriteQp),
+        1 => Just(Step::WriteMr),
+        1 => Just(Step::WriteBeyond),
+        1 => Just(Step::Fence),
+    ]
+}

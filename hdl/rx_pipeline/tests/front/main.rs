@@ -7,3 +7,4 @@ mod overflow;
 mod rate;
 mod reference;
 mod stimulus;
+mod waiting;

@@ -6,7 +6,7 @@ use stellar_wire::{Bth, ExtHeaders, Opcode, Reth, RoceFrame};
 
 use crate::bench::{Front, Stimulus, Token, RING, WIDTHS};
 use crate::frames::TestFrame;
-use crate::reference::{beats, check_token};
+use crate::reference::{beats, check_token, Buffered};
 
 /// A write whose PSN is its number.
 fn numbered(number: usize, payload: usize) -> TestFrame {
@@ -158,5 +158,52 @@ fn oversize_frames_do_not_wedge_a_full_ring() {
     for width in WIDTHS {
         let dropped = run(width, &frames, 0, 1, 0);
         assert!(dropped.iter().all(|&d| !d));
+    }
+}
+
+#[test]
+fn the_ring_holds_to_the_last_beat_and_a_dropped_frame_overwrites_nothing() {
+    for width in WIDTHS {
+        for frame_beats in 1..=33 {
+            let mut front = Front::new(width);
+            let packet_bytes = frame_beats * front.beat_bytes - 5;
+            // Two frames more than fit.
+            let fits = RING / frame_beats;
+            let frames: Vec<_> = (0..fits + 2)
+                .map(|i| {
+                    let mut frame = numbered(i, 0);
+                    frame.bytes.resize(14 + packet_bytes, i as u8);
+                    frame
+                })
+                .collect();
+            for frame in &frames {
+                front.send(frame.clone());
+            }
+            let mut dropped = vec![];
+            while dropped.len() < frames.len() {
+                assert!(front.clock < 4 * RING as u64, "a token per frame");
+                let response = front.step(Stimulus {
+                    ready: true,
+                    ..Stimulus::default()
+                });
+                dropped.extend(response.token.as_ref().map(is_dropped));
+            }
+            let stored = dropped.iter().filter(|&&d| !d).count();
+            assert_eq!(stored, fits, "frames of {frame_beats} beats");
+            assert!(dropped[fits..].iter().all(|&d| d));
+
+            let mut buffered: Vec<_> = (0..fits)
+                .map(|i| Buffered::new(&frames[i], i * frame_beats, front.beat_bytes))
+                .collect();
+            for address in 0..fits * frame_beats + 1 {
+                let response = front.step(Stimulus {
+                    read: Some(address % RING),
+                    ..Stimulus::default()
+                });
+                if let Some(pair) = response.read {
+                    buffered[pair.address / frame_beats].check(&pair);
+                }
+            }
+        }
     }
 }

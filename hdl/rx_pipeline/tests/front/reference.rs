@@ -52,7 +52,7 @@ pub fn check_token(token: &Token, frame: &TestFrame, start: usize, beat_bytes: u
 }
 
 /// A frame whose token has come: it is read back beat by beat, then freed.
-struct Buffered {
+pub struct Buffered {
     packet: Vec<u8>,
     start: usize,
     beats: usize,
@@ -61,7 +61,7 @@ struct Buffered {
 }
 
 impl Buffered {
-    fn new(frame: &TestFrame, start: usize, beat_bytes: usize) -> Self {
+    pub fn new(frame: &TestFrame, start: usize, beat_bytes: usize) -> Self {
         let beats = beats(frame, beat_bytes);
         let mut packet = frame.packet().to_vec();
         packet.truncate(beats * beat_bytes);
@@ -75,7 +75,7 @@ impl Buffered {
     }
 
     #[track_caller]
-    fn check(&mut self, pair: &BeatPair) {
+    pub fn check(&mut self, pair: &BeatPair) {
         assert_eq!(pair.address, (self.start + self.seen) % RING);
         let width = pair.low.len();
         for (beat, found) in [(self.seen, &pair.low), (self.seen + 1, &pair.high)] {

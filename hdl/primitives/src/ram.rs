@@ -171,14 +171,17 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
         } else if S::LATENCY == 2 {
             let _ = writeln!(out, "  reg [{top}:0] read;");
         }
-        // UltraRAM cannot be initialised by a bit stream and powers up as zero, so synthesis must not see its loop.
-        let guarded = S::LATENCY == 2;
-        if guarded {
+        // Block and UltraRAM power up as zero without being told, and Yosys takes minutes to unroll the loop of a deep memory.
+        let is_zero = zero.rsplit('h').next().is_some_and(|digits| digits.chars().all(|c| c == '0'));
+        let guarded = S::LATENCY > 0 && is_zero;
+        if S::LATENCY == 2 {
             assert!(
-                zero.rsplit('h').next().is_some_and(|digits| digits.chars().all(|c| c == '0')),
+                is_zero,
                 "UltraRAM powers up as zero, but the default of {} is {zero}: use BlockRam or make the default zero",
                 T::descriptor().name
             );
+        }
+        if guarded {
             out += "`ifndef SYNTHESIS\n";
         }
         let _ = writeln!(

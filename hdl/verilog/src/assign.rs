@@ -35,6 +35,10 @@ pub(crate) fn driver(
     if let [Statement::Assign { value, .. }] = program {
         return Ok(Driver::Expression(printer.sized(value, width, name)?));
     }
+    // `always @(*)` over constants alone would never run.
+    if let Some(value) = constant(printer, program, width) {
+        return Ok(Driver::Expression(literal::sized(&value, width)));
+    }
     let mut lines = vec![];
     let mut block = BlockPrinter {
         printer,
@@ -45,6 +49,29 @@ pub(crate) fn driver(
     };
     block.statements(program)?;
     Ok(Driver::Block(lines))
+}
+
+/// Value of a straight-line program of constants.
+fn constant(printer: &Printer, program: &[Statement], width: usize) -> Option<BigUint> {
+    let mut value = BigUint::default();
+    for s in program {
+        match s {
+            Statement::Assign { value: e, .. } => value = printer.constant(e, width)?,
+            Statement::Slice {
+                offset: Expr::Literal(at),
+                width: w,
+                value: e,
+                ..
+            } => {
+                let low = literal::small(at);
+                let ones = ((BigUint::from(1u32) << *w) - 1u32) << low;
+                // Clears the part, then sets it.
+                value = (&value | &ones) - &ones + (printer.constant(e, *w)? << low);
+            }
+            _ => return None,
+        }
+    }
+    Some(value)
 }
 
 fn is_exhaustive(printer: &Printer, cases: &[(String, Vec<Statement>)]) -> bool {

@@ -117,6 +117,18 @@ impl<'a> Printer<'a> {
         })
     }
 
+    /// Value of `e` if it is a constant that fits `width` bits.
+    pub(crate) fn constant(&self, e: &Expr, width: usize) -> Option<BigUint> {
+        let value = match e {
+            Expr::Literal(l) => literal::parse(l).0,
+            Expr::Cast(x, w) => self.constant(x, *w)?,
+            Expr::Paren(x) => self.constant(x, width)?,
+            Expr::Signal(name) => self.symbols.enum_value(&flat(name))?.0.into(),
+            _ => return None,
+        };
+        (value.bits() as usize <= width).then_some(value)
+    }
+
     fn signal(&mut self, name: &str) -> Result<Typed, EmitError> {
         let key = flat(name);
         if let Some(s) = self.symbols.get(&key) {

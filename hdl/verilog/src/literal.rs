@@ -15,6 +15,16 @@ pub(crate) fn parse(literal: &VerilogLiteral) -> (BigUint, usize) {
     )
 }
 
+/// A literal that counts bits.
+pub(crate) fn small(literal: &VerilogLiteral) -> usize {
+    parse(literal)
+        .0
+        .to_u32_digits()
+        .first()
+        .copied()
+        .unwrap_or(0) as usize
+}
+
 /// A sized Verilog constant.
 pub(crate) fn sized(value: &BigUint, width: usize) -> String {
     if width == 1 {

@@ -63,7 +63,7 @@ pub fn icarus(design: &Design) -> Result<(), ToolError> {
 pub fn yosys(design: &Design) -> Result<(), ToolError> {
     let file = source(design)?;
     let script = format!(
-        "read_verilog {}; hierarchy -check -top {}; proc; check -assert; select -assert-none t:$dlatch t:$_DLATCH_*",
+        "read_verilog -DSYNTHESIS {}; hierarchy -check -top {}; proc; check -assert; select -assert-none t:$dlatch t:$_DLATCH_*",
         file.path().display(),
         design.top
     );

@@ -235,3 +235,49 @@ fn signed_signals_are_refused_by_name() {
         "top: signed signal a is not supported by this emitter"
     );
 }
+
+#[derive(LogicBlock, Default)]
+struct ConstantParts {
+    y: Signal<Out, Bits<12>>,
+}
+
+impl Logic for ConstantParts {
+    #[hdl]
+    fn update(&mut self) {
+        let mut parts = bits::<12>(0xabc);
+        parts = parts.replace_bit(0, true);
+        self.y.next = parts;
+    }
+}
+
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Pair {
+    low: Bits<4>,
+    high: Bits<8>,
+}
+
+#[derive(LogicBlock, Default)]
+struct ConstantRecord {
+    y: Signal<Out, Pair>,
+}
+
+impl Logic for ConstantRecord {
+    #[hdl]
+    fn update(&mut self) {
+        self.y.next = Pair {
+            low: bits::<4>(5),
+            high: bits::<8>(0xc3),
+        };
+    }
+}
+
+#[test]
+fn records_of_constants_are_assigned_and_not_waited_for() {
+    check(ConstantParts::default, None, |_, _| {}, 2, 1).unwrap();
+    let design = check(ConstantRecord::default, None, |_, _| {}, 2, 1).unwrap();
+    assert!(
+        design.text().contains("assign y = 12'hc35;"),
+        "{}",
+        design.text()
+    );
+}

@@ -1,0 +1,66 @@
+//! The program behind `./stellar`: demo, verilog, synth, wave, bench and fuzz.
+
+mod bench;
+mod demo;
+mod fuzz;
+mod pcapng;
+mod scenarios;
+mod synth;
+mod verilog;
+mod wave;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// OpenStellar: an open multi-path RDMA NIC, simulated from its Verilog.
+#[derive(Parser)]
+#[command(name = "stellar", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Replay captures through the receive lane and check every byte of memory
+    Demo(demo::Arguments),
+    /// Write the generated Verilog
+    Verilog(verilog::Arguments),
+    /// Synthesise each block with Yosys: cells and deepest LUT path
+    Synth(synth::Arguments),
+    /// Run the receive lane with waves
+    Wave(wave::Arguments),
+    /// Measure the hardware and the simulation
+    Bench(bench::Arguments),
+    /// Feed mutated frames to the receive lane
+    Fuzz(fuzz::Arguments),
+}
+
+fn main() -> ExitCode {
+    // Elaboration keeps wide blocks as values: a thread with room for them.
+    let worker = std::thread::Builder::new()
+        .stack_size(512 << 20)
+        .spawn(|| run(Arguments::parse()))
+        .expect("a thread can be started");
+    match worker.join() {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+        // The panic has printed itself.
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<()> {
+    match arguments.command {
+        Command::Demo(a) => demo::run(&a),
+        Command::Verilog(a) => verilog::run(&a),
+        Command::Synth(a) => synth::run(&a),
+        Command::Wave(a) => wave::run(&a),
+        Command::Bench(a) => bench::run(&a),
+        Command::Fuzz(a) => fuzz::run(&a),
+    }
+}

@@ -1,0 +1,113 @@
+//! Captured frames, and the tables that a lane needs to stand in for the machine that received them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pcap_file::pcap::PcapReader;
+use stellar_transport::rx::{Psn, QpContext, QpMode, QpState};
+use stellar_wire::{Opcode, RoceFrame};
+use thiserror::Error;
+
+/// A capture that cannot be read.
+#[derive(Debug, Error)]
+pub enum CaptureError {
+    #[error("cannot open capture {path}: {source}")]
+    Open {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("capture {path} is not a readable pcap file: {reason}")]
+    Format { path: PathBuf, reason: String },
+}
+
+/// A memory region that RDMA WRITEs of a capture address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    pub rkey: u32,
+    pub va: u64,
+    pub length: u64,
+}
+
+/// Frames of a capture, and what its WRITEs address.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// Frames from the destination address to the last byte captured.
+    pub frames: Vec<Vec<u8>>,
+    /// Contexts of the queue pairs that receive WRITEs, by number.
+    pub qps: BTreeMap<u32, QpContext>,
+    pub buffers: Vec<Buffer>,
+}
+
+/// Protection domain given to everything a capture addresses.
+pub const CAPTURE_PD: u32 = 7;
+
+impl Capture {
+    /// Reads a pcap file and learns queue pairs, first PSNs, path MTUs and buffers from its WRITE packets.
+    pub fn read(path: &Path) -> Result<Self, CaptureError> {
+        let file = std::fs::File::open(path).map_err(|source| CaptureError::Open {
+            path: path.into(),
+            source,
+        })?;
+        let format = |e: pcap_file::PcapError| CaptureError::Format {
+            path: path.into(),
+            reason: e.to_string(),
+        };
+        let mut reader = PcapReader::new(file).map_err(format)?;
+        let mut frames = vec![];
+        while let Some(packet) = reader.next_packet() {
+            frames.push(packet.map_err(format)?.data.into_owned());
+        }
+        Ok(Self::learn(frames))
+    }
+
+    /// Learns the tables from `frames`.
+    pub fn learn(frames: Vec<Vec<u8>>) -> Self {
+        let mut qps: BTreeMap<u32, QpContext> = BTreeMap::new();
+        let mut spans: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        for frame in frames.iter().filter_map(|f| RoceFrame::parse(f).ok()) {
+            if !frame.bth.opcode.is_write() {
+                continue;
+            }
+            let mode = if frame.bth.opcode.is_mrc_data() {
+                QpMode::Mrc
+            } else {
+                QpMode::Rc
+            };
+            let context = qps.entry(frame.bth.dest_qp).or_insert(QpContext {
+                state: QpState::Ready,
+                mode,
+                pd: CAPTURE_PD,
+                pkey: 0xffff,
+                mtu_log2: 8,
+                initial_psn: Psn::new(frame.bth.psn),
+                remote_write: true,
+            });
+            // First and middle packets are exactly as long as the path MTU; of a single packet it is at least the payload.
+            let mtu = frame.payload.len().next_power_of_two().clamp(256, 4096);
+            context.mtu_log2 = context.mtu_log2.max(mtu.trailing_zeros() as u8);
+            if let Some(reth) = frame.ext.reth {
+                let end = reth.va + u64::from(reth.dma_len).max(1);
+                let span = spans.entry(reth.rkey).or_insert((reth.va, end));
+                *span = (span.0.min(reth.va), span.1.max(end));
+            }
+        }
+        let buffers = spans
+            .into_iter()
+            .map(|(rkey, (va, end))| Buffer {
+                rkey,
+                va,
+                length: end - va,
+            })
+            .collect();
+        Self {
+            frames,
+            qps,
+            buffers,
+        }
+    }
+
+    /// Opcode and payload of the RoCE frames, `None` for others.
+    pub fn opcode(frame: &[u8]) -> Option<Opcode> {
+        RoceFrame::parse(frame).ok().map(|f| f.bth.opcode)
+    }
+}

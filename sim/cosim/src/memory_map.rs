@@ -1,0 +1,272 @@
+//! Memory regions laid over host and GPU pages, and the bytes that ought to be in them.
+
+use std::collections::BTreeMap;
+
+use crate::expected::Expected;
+use sim_pcie::iommu::{DomainId, PageSize as IommuPage, Permission};
+use sim_pcie::{AcsConfig, Bdf, Fabric, FabricBuilder, GpuConfig, NicConfig, SwitchConfig, Window};
+use stellar_transport::rx::{EmttEntry, MrEntry, Owner, PageSize, TableWrite};
+use thiserror::Error;
+
+/// Function of the lane's endpoint.
+pub const NIC: Bdf = Bdf::from_id(0x1700);
+const SWITCH: Bdf = Bdf::from_id(0x1600);
+const GPU: Bdf = Bdf::from_id(0x1800);
+const GPU_BAR: Window = Window {
+    base: 0x20_0000_0000,
+    size: 8 << 30,
+};
+const HOST_SIZE: u64 = 16 << 30;
+/// IO virtual addresses of host pages start here, so that an untranslated TLP never hits its target by accident.
+const IOVA_BASE: u64 = 0x10_0000_0000;
+
+/// A byte that is not what the packets said.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum Mismatch {
+    #[error("{target} memory at {address:#x} holds {found:#04x}, expected {expected:#04x}")]
+    Content {
+        target: &'static str,
+        address: u64,
+        found: u8,
+        expected: u8,
+    },
+    #[error("{target} memory has {found} bytes written, expected {expected}: something else was changed")]
+    Stray {
+        target: &'static str,
+        found: u64,
+        expected: u64,
+    },
+}
+
+/// Bytes expected, and found, by target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placed {
+    pub host: u64,
+    pub gpu: u64,
+}
+
+struct Region {
+    va: u64,
+    length: u64,
+    page: PageSize,
+    /// Owner and memory address (host physical, or offset in the GPU's BAR) of each page.
+    pages: Vec<(Owner, u64)>,
+}
+
+/// Lays out regions and remembers what packets wrote to them.
+pub struct MemoryMap {
+    regions: Vec<Region>,
+    next_emtt: u32,
+    next_host: u64,
+    next_gpu: u64,
+    next_iova: u64,
+    domain: DomainId,
+    /// IO virtual address of each host page, to its physical address and size.
+    iova: BTreeMap<u64, (u64, u64)>,
+    host: Expected,
+    gpu: Expected,
+}
+
+impl MemoryMap {
+    /// A fabric with one NIC and one GPU under a switch, and an empty map of it. `acs` is that of the port above the NIC.
+    pub fn new(acs: AcsConfig) -> (Fabric, Self) {
+        let mut fabric = FabricBuilder::new()
+            .switch(SwitchConfig::new(SWITCH))
+            .nic(NicConfig {
+                acs,
+                ats: true,
+                ..NicConfig::new(NIC)
+            })
+            .gpu(GpuConfig::new(GPU, GPU_BAR))
+            .host_memory(0, HOST_SIZE)
+            .build()
+            .expect("a fixed configuration");
+        let iommu = fabric.iommu_mut();
+        let domain = iommu.create_domain();
+        iommu.attach(NIC, domain).expect("the domain was just made");
+        let map = Self {
+            regions: vec![],
+            next_emtt: 0,
+            next_host: 0x100_0000,
+            next_gpu: 0,
+            next_iova: IOVA_BASE,
+            domain,
+            iova: BTreeMap::new(),
+            host: Expected::default(),
+            gpu: Expected::default(),
+        };
+        (fabric, map)
+    }
+
+    /// As STELLAR's platform sets it: untranslated peer requests are redirected, translated ones go straight.
+    pub fn stellar_acs() -> AcsConfig {
+        AcsConfig {
+            request_redirect: true,
+            direct_translated: true,
+            ..AcsConfig::default()
+        }
+    }
+
+    /// Adds a region with R_Key `rkey`; `owner` says who owns its n-th page. Returns the table writes that describe it.
+    pub fn add_region(
+        &mut self,
+        fabric: &mut Fabric,
+        rkey: u32,
+        pd: u32,
+        va: u64,
+        length: u64,
+        page: PageSize,
+        owner: impl Fn(u64) -> Owner,
+    ) -> Vec<TableWrite> {
+        let first_page = va >> page.shift();
+        let count = ((va + length - 1) >> page.shift()) - first_page + 1;
+        let mut writes = vec![TableWrite::Mr {
+            index: rkey >> 8,
+            entry: MrEntry {
+                valid: true,
+                key: rkey as u8,
+                pd,
+                remote_write: true,
+                remote_read: false,
+                remote_atomic: false,
+                page_size: page,
+                base_va: va,
+                length,
+                first_emtt: self.next_emtt,
+            },
+        }];
+        let mut pages = vec![];
+        for n in 0..count {
+            let owner = owner(n);
+            let (memory, frame) = match owner {
+                Owner::Gpu => {
+                    let at = self.next_gpu.next_multiple_of(page.bytes());
+                    // A page left out between two keeps a write past the end from looking right.
+                    self.next_gpu = at + 2 * page.bytes();
+                    (at, GPU_BAR.base + at)
+                }
+                Owner::Host => {
+                    let at = self.next_host.next_multiple_of(page.bytes());
+                    self.next_host = at + 2 * page.bytes();
+                    let iova = self.next_iova.next_multiple_of(page.bytes());
+                    self.next_iova = iova + page.bytes();
+                    self.map_iova(fabric, iova, at, page);
+                    self.iova.insert(iova, (at, page.bytes()));
+                    (at, iova)
+                }
+            };
+            pages.push((owner, memory));
+            writes.push(TableWrite::Emtt {
+                index: self.next_emtt,
+                entry: EmttEntry {
+                    valid: true,
+                    owner,
+                    device: 0,
+                    frame: frame >> 12,
+                },
+            });
+            self.next_emtt += 1;
+        }
+        self.regions.push(Region {
+            va,
+            length,
+            page,
+            pages,
+        });
+        writes
+    }
+
+    fn map_iova(&self, fabric: &mut Fabric, iova: u64, address: u64, page: PageSize) {
+        let (step, size) = match page {
+            PageSize::Size4K | PageSize::Size64K => (4 << 10, IommuPage::Size4KiB),
+            PageSize::Size2M => (2 << 20, IommuPage::Size2MiB),
+            PageSize::Size1G => (1 << 30, IommuPage::Size1GiB),
+        };
+        for offset in (0..page.bytes()).step_by(step) {
+            fabric
+                .iommu_mut()
+                .map(
+                    self.domain,
+                    iova + offset,
+                    address + offset,
+                    size,
+                    Permission::READ_WRITE,
+                )
+                .expect("fresh, aligned addresses");
+        }
+    }
+
+    /// Notes that a packet wrote `bytes` at virtual address `va`. Panics if no region holds them: the caller's packets are its own.
+    pub fn expect(&mut self, va: u64, bytes: &[u8]) {
+        let end = va + bytes.len() as u64;
+        let mut at = va;
+        while at < end {
+            let region = self
+                .regions
+                .iter()
+                .find(|r| at >= r.va && at - r.va < r.length)
+                .unwrap_or_else(|| panic!("no region holds {at:#x}"));
+            let size = region.page.bytes();
+            let page = (at >> region.page.shift()) - (region.va >> region.page.shift());
+            let (owner, memory) = region.pages[page as usize];
+            let until = end.min((at / size + 1) * size);
+            let part = &bytes[(at - va) as usize..(until - va) as usize];
+            match owner {
+                Owner::Host => self.host.write(memory + at % size, part),
+                Owner::Gpu => self.gpu.write(memory + at % size, part),
+            }
+            at = until;
+        }
+    }
+
+    /// Notes that a TLP wrote `bytes`: a translated one to a bus address of the GPU, an untranslated one to an IO virtual address.
+    /// Panics if nothing is mapped there.
+    pub fn expect_tlp(&mut self, translated: bool, address: u64, bytes: &[u8]) {
+        if translated {
+            return self.gpu.write(address - GPU_BAR.base, bytes);
+        }
+        let (iova, (memory, size)) = self
+            .iova
+            .range(..=address)
+            .next_back()
+            .unwrap_or_else(|| panic!("no host page is mapped at {address:#x}"));
+        assert!(
+            address - iova < *size,
+            "no host page is mapped at {address:#x}"
+        );
+        self.host.write(memory + (address - iova), bytes);
+    }
+
+    /// Compares every expected byte with memory, and the number of bytes ever written with the number expected.
+    pub fn verify(&self, fabric: &Fabric) -> Result<Placed, Mismatch> {
+        for (target, expected, memory) in [
+            ("host", &self.host, fabric.host()),
+            ("GPU", &self.gpu, fabric.gpu(0)),
+        ] {
+            let read = |address, length| {
+                memory
+                    .read(address, length)
+                    .expect("expected pages are in memory")
+            };
+            if let Some((address, found, expected)) = expected.difference(read) {
+                return Err(Mismatch::Content {
+                    target,
+                    address,
+                    found,
+                    expected,
+                });
+            }
+            if memory.touched_bytes() != expected.count() {
+                return Err(Mismatch::Stray {
+                    target,
+                    found: memory.touched_bytes(),
+                    expected: expected.count(),
+                });
+            }
+        }
+        Ok(Placed {
+            host: self.host.count(),
+            gpu: self.gpu.count(),
+        })
+    }
+}

@@ -26,7 +26,7 @@ struct QueuedFrame {
 /// A FIFO that never overflows: a frame that begins while `room` is false is not stored and comes as `in_lost`. Lost frames take no place
 /// here, only a count beside the next frame that does; each still becomes a `BufferFull` token with an empty span, where it stood in the
 /// order of frames. Up to 2^32 - 1 may be lost in a row (17 s of one-beat frames).
-/// LUT levels: comparison of 32-bit counts 3, choice of the next token 2.
+/// LUT levels: 32-bit counts up or down 6 (fewer with carry chains), choice of the next token 3; whether a count is zero is a register.
 #[derive(LogicBlock, Default)]
 pub struct TokenQueue {
     pub clock: Signal<In, Clock>,
@@ -46,10 +46,14 @@ pub struct TokenQueue {
 
     queue: BlockFifo<QueuedFrame, DEPTH_BITS, COUNT_BITS>,
     has_room: DFF<Bit>,
-    /// Frames lost since the last one that was queued, not yet reported.
+    /// Frames lost since the last one that was queued, not yet reported; and whether there are any.
     lost: DFF<Bits<32>>,
-    /// Of the frames lost before the head of the queue: reported.
-    reported: DFF<Bits<32>>,
+    any_lost: DFF<Bit>,
+    /// The frame that is next, and how many lost before it are still to be reported; `owes` if any.
+    head_valid: DFF<Bit>,
+    head: DFF<JudgedFrame>,
+    owed: DFF<Bits<32>>,
+    owes: DFF<Bit>,
     offered: DFF<Bit>,
     offer: DFF<JudgedFrame>,
 }
@@ -57,7 +61,8 @@ pub struct TokenQueue {
 impl Logic for TokenQueue {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, has_room, lost, reported, offered, offer);
+        dff_setup!(self, clock, has_room, lost, any_lost, offered, offer);
+        dff_setup!(self, clock, head_valid, head, owed, owes);
         clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
         assert!(
@@ -70,26 +75,32 @@ impl Logic for TokenQueue {
         self.room.next = self.has_room.q.val();
 
         // Before the head come the frames lost before it; behind an empty queue those lost since.
-        let head = self.queue.out_data.val();
-        let head_valid = self.queue.out_valid.val();
-        let owes_before_head = head_valid & (self.reported.q.val() != head.lost_before);
-        let owes_at_end = !self.queue.count.val().any() & self.lost.q.val().any();
+        let head_valid = self.head_valid.q.val();
         let load = !self.offered.q.val() | self.out_ready.val();
-        let take_head = load & head_valid & !owes_before_head;
+        let take_head = load & head_valid & !self.owes.q.val();
+        let report_before_head = load & head_valid & self.owes.q.val();
+        let empty = !head_valid & !self.queue.count.val().any();
+        let owes_at_end = empty & self.any_lost.q.val();
         let report_at_end = load & owes_at_end;
 
-        self.queue.out_ready.next = take_head;
-        if take_head {
-            self.reported.d.next = bits(0);
-        } else if load & owes_before_head {
-            self.reported.d.next = self.reported.q.val() + 1;
+        let refill = !head_valid | take_head;
+        let queued = self.queue.out_data.val();
+        self.queue.out_ready.next = refill;
+        if refill {
+            self.head_valid.d.next = self.queue.out_valid.val();
+            self.head.d.next = queued.frame;
+            self.owed.d.next = queued.lost_before;
+            self.owes.d.next = queued.lost_before.any();
+        } else if report_before_head {
+            self.owed.d.next = self.owed.q.val() - 1;
+            self.owes.d.next = self.owed.q.val() != 1;
         }
         let mut lost_headers = PacketHeaders::default();
         lost_headers.reason = DropReason::BufferFull;
         if load {
             self.offered.d.next = head_valid | owes_at_end;
             self.offer.d.next = if take_head {
-                head.frame
+                self.head.q.val()
             } else {
                 JudgedFrame {
                     span: BufferSpan::default(),
@@ -98,23 +109,24 @@ impl Logic for TokenQueue {
             };
         }
 
-        let unreported = if report_at_end {
-            self.lost.q.val() - 1
-        } else {
-            self.lost.q.val()
-        };
+        let lost = self.lost.q.val();
         self.queue.in_valid.next = self.in_valid.val();
         self.queue.in_data.next = QueuedFrame {
-            lost_before: unreported,
+            lost_before: if report_at_end { lost - 1 } else { lost },
             frame: self.in_frame.val(),
         };
-        self.lost.d.next = if self.in_valid.val() {
-            bits::<32>(0)
+        if self.in_valid.val() {
+            self.lost.d.next = bits(0);
+            self.any_lost.d.next = false;
         } else if self.in_lost.val() {
-            unreported + 1
-        } else {
-            unreported
-        };
+            self.any_lost.d.next = true;
+            if !report_at_end {
+                self.lost.d.next = lost + 1;
+            }
+        } else if report_at_end {
+            self.lost.d.next = lost - 1;
+            self.any_lost.d.next = lost != 1;
+        }
 
         let offer = self.offer.q.val();
         self.out_valid.next = self.offered.q.val();
@@ -127,7 +139,8 @@ impl Logic for TokenQueue {
         if self.reset.val() {
             self.has_room.d.next = false;
             self.lost.d.next = bits(0);
-            self.reported.d.next = bits(0);
+            self.any_lost.d.next = false;
+            self.head_valid.d.next = false;
             self.offered.d.next = false;
         }
     }

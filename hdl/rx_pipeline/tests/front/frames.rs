@@ -121,7 +121,7 @@ pub fn write() -> impl Strategy<Value = RoceFrame> {
                     imm: opcode.has_imm().then_some(ImmDt(psn.rotate_left(8))),
                     ..ExtHeaders::default()
                 },
-                payload: (0..length).map(|i| (i as u64 * 167 ^ va) as u8).collect(),
+                payload: (0..length).map(|i| ((i as u64 * 167) ^ va) as u8).collect(),
                 ..RoceFrame::default()
             }
         },

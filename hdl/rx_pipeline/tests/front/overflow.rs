@@ -45,6 +45,7 @@ fn run(width: usize, frames: &[TestFrame], asleep: u64, slowness: u64, hold: usi
     let mut quiet = 0;
     while quiet < 100 + slowness {
         let awake = front.clock >= asleep;
+        let turn = front.clock % slowness;
         let drain = front.all_sent() || unfreed.len() > hold;
         let free = if awake && drain {
             unfreed.pop_front()
@@ -52,7 +53,7 @@ fn run(width: usize, frames: &[TestFrame], asleep: u64, slowness: u64, hold: usi
             None
         };
         let response = front.step(Stimulus {
-            ready: awake && front.clock % slowness == 0,
+            ready: awake && turn == 0,
             free,
             ..Stimulus::default()
         });

@@ -172,7 +172,10 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             let _ = writeln!(out, "  reg [{top}:0] read;");
         }
         // Block and UltraRAM power up as zero without being told, and Yosys takes minutes to unroll the loop of a deep memory.
-        let is_zero = zero.rsplit('h').next().is_some_and(|digits| digits.chars().all(|c| c == '0'));
+        let is_zero = zero
+            .rsplit('h')
+            .next()
+            .is_some_and(|digits| digits.chars().all(|c| c == '0'));
         let guarded = S::LATENCY > 0 && is_zero;
         if S::LATENCY == 2 {
             assert!(

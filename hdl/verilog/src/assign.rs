@@ -7,7 +7,7 @@ use crate::error::EmitError;
 use crate::expression::{bare, Printer};
 use crate::literal;
 use crate::names::flat;
-use crate::statement::{covered, Statement};
+use crate::statement::{covered, Case, Statement};
 
 /// How a target is driven.
 pub(crate) enum Driver {
@@ -25,7 +25,7 @@ pub(crate) fn driver(
     width: usize,
 ) -> Result<Driver, EmitError> {
     let full = (BigUint::from(1u32) << width) - 1u32;
-    let exhaustive = |cases: &[(String, Vec<Statement>)]| is_exhaustive(printer, cases);
+    let exhaustive = |cases: &[Case]| is_exhaustive(printer, cases);
     if covered(program, width, &exhaustive) != full {
         return Err(EmitError::Latch {
             module: printer.module.into(),
@@ -74,7 +74,7 @@ fn constant(printer: &Printer, program: &[Statement], width: usize) -> Option<Bi
     Some(value)
 }
 
-fn is_exhaustive(printer: &Printer, cases: &[(String, Vec<Statement>)]) -> bool {
+fn is_exhaustive(printer: &Printer, cases: &[Case]) -> bool {
     if cases.iter().any(|c| c.0 == "default") {
         return true;
     }
@@ -178,7 +178,7 @@ impl BlockPrinter<'_, '_> {
         Ok(format!("{}[{at} +: {width}]", self.name))
     }
 
-    fn case(&mut self, test: &Expr, cases: &[(String, Vec<Statement>)]) -> Result<(), EmitError> {
+    fn case(&mut self, test: &Expr, cases: &[Case]) -> Result<(), EmitError> {
         let exhaustive = is_exhaustive(self.printer, cases);
         let typed = self.printer.typed(test)?;
         let width = self.printer.width_of(test)?;

@@ -24,14 +24,15 @@ pub enum EquivalenceError {
     Tool(#[from] tools::ToolError),
     #[error("building the model: {0}")]
     Build(String),
-    #[error("{top}, clock {clock}, {phase}: {port} is {native:#x} in rust-hdl and {verilated:#x} in Verilog (seed {seed})")]
+    #[error("{top}, clock {clock}, {phase}: {port} is {native:#x} in rust-hdl and {verilated:#x} in Verilog (seed {seed})",
+        native = .native.as_ref(), verilated = .verilated.as_ref())]
     Differs {
         top: String,
         clock: u64,
         phase: &'static str,
         port: String,
-        native: BigUint,
-        verilated: BigUint,
+        native: Box<BigUint>,
+        verilated: Box<BigUint>,
         seed: u64,
     },
     #[error(
@@ -68,12 +69,15 @@ impl<const N: usize> Random for Bits<N> {
     }
 }
 
+/// Gives access to the clock input of a block.
+pub type ClockOf<B> = fn(&mut B) -> &mut Signal<In, Clock>;
+
 /// Drives `clocks` clocks of random input through both simulations of the block that `make` builds and compares every output
 /// before and after each rising edge. `drive` sets the inputs' `next` once per clock; `clock` gives access to the clock input,
 /// or `None` for combinational blocks. The design must also pass [`tools::check`].
 pub fn check<B: Block>(
     make: impl Fn() -> B,
-    clock: Option<fn(&mut B) -> &mut Signal<In, Clock>>,
+    clock: Option<ClockOf<B>>,
     mut drive: impl FnMut(&mut B, &mut TestRng),
     clocks: u64,
     seed: u64,
@@ -160,8 +164,8 @@ impl Bench {
                     clock,
                     phase,
                     port: port.verilog.clone(),
-                    native: values.0[port.index].clone(),
-                    verilated,
+                    native: Box::new(values.0[port.index].clone()),
+                    verilated: Box::new(verilated),
                     seed: self.seed,
                 });
             }

@@ -159,7 +159,11 @@ fn kernel(
     let mut driven: BTreeMap<String, Driven> = BTreeMap::new();
     for target in &targets {
         let symbol = assignable(&printer, target)?;
-        let only = Statement::only(program, target);
+        let only = if symbol.role == Role::Let {
+            Statement::only_local(program, target)
+        } else {
+            Statement::only(program, target)
+        };
         let driver = driver(&mut printer, &only, &symbol.verilog, symbol.width)?;
         driven.insert(target.clone(), Driven { symbol, driver });
     }

@@ -9,6 +9,9 @@ use rust_hdl::core::ast::{
 use crate::error::EmitError;
 use crate::names::flat;
 
+/// Pattern text (`default` for `_`) and body.
+pub(crate) type Case = (String, Vec<Statement>);
+
 /// One statement on flat names.
 #[derive(Clone, Debug)]
 pub(crate) enum Statement {
@@ -29,8 +32,7 @@ pub(crate) enum Statement {
     },
     Match {
         test: Expr,
-        /// Pattern text (`default` for `_`) and body.
-        cases: Vec<(String, Vec<Statement>)>,
+        cases: Vec<Case>,
     },
 }
 
@@ -55,6 +57,29 @@ impl Statement {
                 }
             }
         }
+    }
+
+    /// The part of a program that decides a local: as locals are values and not memories, conditions around all of its assignments
+    /// do not matter to those who may read it.
+    pub(crate) fn only_local(statements: &[Statement], target: &str) -> Vec<Statement> {
+        let only = Self::only(statements, target);
+        let inner = match only.as_slice() {
+            [Statement::If {
+                then, otherwise, ..
+            }] if otherwise.is_empty() => then,
+            [Statement::If {
+                then, otherwise, ..
+            }] if then.is_empty() => otherwise,
+            [Statement::Match { cases, .. }] => {
+                let mut filled = cases.iter().filter(|c| !c.1.is_empty());
+                match (filled.next(), filled.next()) {
+                    (Some(case), None) => &case.1,
+                    _ => return only,
+                }
+            }
+            _ => return only,
+        };
+        Self::only_local(inner, target)
     }
 
     /// The part of a program that decides `target`.
@@ -276,7 +301,7 @@ impl Normaliser<'_> {
 pub(crate) fn covered(
     statements: &[Statement],
     width: usize,
-    exhaustive: &dyn Fn(&[(String, Vec<Statement>)]) -> bool,
+    exhaustive: &dyn Fn(&[Case]) -> bool,
 ) -> BigUint {
     let ones = |n: usize| (BigUint::from(1u32) << n) - 1u32;
     let mut set = BigUint::default();

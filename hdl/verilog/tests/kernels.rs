@@ -281,3 +281,41 @@ fn records_of_constants_are_assigned_and_not_waited_for() {
         design.text()
     );
 }
+
+#[hdl_macros::hdl_fn]
+fn larger(a: Bits<8>, b: Bits<8>) -> Bits<8> {
+    let first = a > b;
+    if first {
+        a
+    } else {
+        b
+    }
+}
+
+#[derive(LogicBlock, Default)]
+struct HelperInBranch {
+    a: Signal<In, Bits<8>>,
+    b: Signal<In, Bits<8>>,
+    choose: Signal<In, Bit>,
+    y: Signal<Out, Bits<8>>,
+}
+
+impl Logic for HelperInBranch {
+    #[hdl]
+    fn update(&mut self) {
+        self.y.next = bits::<8>(0);
+        if self.choose.val() {
+            self.y.next = larger(self.a.val(), self.b.val());
+        }
+    }
+}
+
+#[test]
+fn a_helper_called_inside_a_branch_is_no_latch() {
+    let drive = |uut: &mut HelperInBranch, rng: &mut _| {
+        uut.a.next = Bits::random(rng);
+        uut.b.next = Bits::random(rng);
+        uut.choose.next = bool::random(rng);
+    };
+    check(HelperInBranch::default, None, drive, 200, 3).unwrap();
+}

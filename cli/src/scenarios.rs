@@ -6,7 +6,7 @@ use anyhow::Context;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{reorder, Message, Wrapping};
-use sim_cosim::{Capture, Session, SessionConfig, CAPTURE_PD};
+use sim_cosim::{Capture, RegionSpec, Session, SessionConfig, CAPTURE_PD};
 use sim_verilated::Library;
 use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
 
@@ -47,11 +47,13 @@ pub fn capture(
     for b in &capture.buffers {
         let writes = session.map.add_region(
             &mut session.world.fabric,
-            b.rkey,
-            CAPTURE_PD,
-            b.va,
-            b.length,
-            PageSize::Size4K,
+            RegionSpec {
+                rkey: b.rkey,
+                pd: CAPTURE_PD,
+                va: b.va,
+                length: b.length,
+                page: PageSize::Size4K,
+            },
             alternate,
         );
         for write in &writes {
@@ -133,10 +135,17 @@ pub fn multipath(
         } else {
             alternate
         };
-        let writes =
-            session
-                .map
-                .add_region(&mut session.world.fabric, rkey, PD, va, REGION, page, owner);
+        let writes = session.map.add_region(
+            &mut session.world.fabric,
+            RegionSpec {
+                rkey,
+                pd: PD,
+                va,
+                length: REGION,
+                page,
+            },
+            owner,
+        );
         for write in &writes {
             session.write_table(write)?;
         }

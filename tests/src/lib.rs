@@ -1,1 +1,1 @@
-//! Cross-crate tests.
+//! Tests across crates: the receive lane end to end. See `tests/tests`.

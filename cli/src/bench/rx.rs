@@ -5,7 +5,9 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{Message, Wrapping};
-use sim_cosim::{LaneModel, LaneWidth, Session, SessionConfig, CLOCK_PS, WIRE_OVERHEAD};
+use sim_cosim::{
+    LaneModel, LaneWidth, RegionSpec, Session, SessionConfig, CLOCK_PS, WIRE_OVERHEAD,
+};
 use sim_verilated::Library;
 use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
 
@@ -105,11 +107,13 @@ fn session(library: &Library, width: LaneWidth, length: u64) -> anyhow::Result<S
     }
     let writes = session.map.add_region(
         &mut session.world.fabric,
-        RKEY,
-        PD,
-        VA,
-        length.next_multiple_of(2 << 20),
-        PageSize::Size2M,
+        RegionSpec {
+            rkey: RKEY,
+            pd: PD,
+            va: VA,
+            length: length.next_multiple_of(2 << 20),
+            page: PageSize::Size2M,
+        },
         |page| {
             if page % 2 == 0 {
                 Owner::Gpu

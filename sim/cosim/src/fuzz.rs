@@ -7,6 +7,7 @@ use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
 
 use crate::lane::LaneWidth;
 use crate::mac::Pacing;
+use crate::memory_map::RegionSpec;
 use crate::mutate::mutate;
 use crate::session::{Session, SessionConfig, SessionError};
 use crate::traffic::{reorder, Message, Wrapping};
@@ -131,12 +132,20 @@ impl Fuzzer {
             let page = PageSize::ALL[rng.random_range(0..3)];
             let writes = session.map.add_region(
                 &mut session.world.fabric,
-                rkey,
-                PD,
-                va,
-                REGION,
-                page,
-                |p| if p % 2 == 0 { Owner::Gpu } else { Owner::Host },
+                RegionSpec {
+                    rkey,
+                    pd: PD,
+                    va,
+                    length: REGION,
+                    page,
+                },
+                |p| {
+                    if p % 2 == 0 {
+                        Owner::Gpu
+                    } else {
+                        Owner::Host
+                    }
+                },
             );
             for write in &writes {
                 session.write_table(write)?;

@@ -45,6 +45,18 @@ pub struct Placed {
     pub gpu: u64,
 }
 
+/// A memory region to lay out.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionSpec {
+    pub rkey: u32,
+    pub pd: u32,
+    /// First byte, in the requester's address space.
+    pub va: u64,
+    /// Bytes.
+    pub length: u64,
+    pub page: PageSize,
+}
+
 struct Region {
     va: u64,
     length: u64,
@@ -107,17 +119,20 @@ impl MemoryMap {
         }
     }
 
-    /// Adds a region with R_Key `rkey`; `owner` says who owns its n-th page. Returns the table writes that describe it.
+    /// Adds a region; `owner` says who owns its n-th page. Returns the table writes that describe it.
     pub fn add_region(
         &mut self,
         fabric: &mut Fabric,
-        rkey: u32,
-        pd: u32,
-        va: u64,
-        length: u64,
-        page: PageSize,
+        spec: RegionSpec,
         owner: impl Fn(u64) -> Owner,
     ) -> Vec<TableWrite> {
+        let RegionSpec {
+            rkey,
+            pd,
+            va,
+            length,
+            page,
+        } = spec;
         let first_page = va >> page.shift();
         let count = ((va + length - 1) >> page.shift()) - first_page + 1;
         let mut writes = vec![TableWrite::Mr {

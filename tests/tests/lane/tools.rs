@@ -1,0 +1,10 @@
+//! The lane's Verilog is what other tools take.
+
+use sim_cosim::LaneWidth;
+
+#[test]
+fn the_lane_lints_in_verilator_parses_in_icarus_and_elaborates_in_yosys_without_latches() {
+    for width in [LaneWidth::Bits512, LaneWidth::Bits1024] {
+        hdl_verilog::tools::check(&width.elaborate().unwrap()).unwrap();
+    }
+}

@@ -1,4 +1,6 @@
 //! Small blocks written with rust-hdl's own `#[hdl_gen]`: equivalence with their rust-hdl simulation, golden text, refusals.
+// Precedence is what is under test.
+#![allow(clippy::precedence)]
 use hdl_macros::hdl;
 use hdl_verilog::equivalence::{check, Random};
 use rust_hdl::prelude::*;

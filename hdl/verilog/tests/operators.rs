@@ -1,4 +1,6 @@
 //! Every operator at every width from 1 to 256, in one design: rust-hdl's simulation against Verilog.
+// Precedence is what is under test.
+#![allow(clippy::precedence)]
 use hdl_macros::hdl;
 use hdl_verilog::equivalence::{check, Random};
 use rust_hdl::prelude::*;

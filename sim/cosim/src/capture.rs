@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pcap_file::pcap::PcapReader;
 use stellar_transport::rx::{Psn, QpContext, QpMode, QpState};
-use stellar_wire::{Opcode, RoceFrame};
+use stellar_wire::RoceFrame;
 use thiserror::Error;
 
 /// A capture that cannot be read.
@@ -104,10 +104,5 @@ impl Capture {
             qps,
             buffers,
         }
-    }
-
-    /// Opcode and payload of the RoCE frames, `None` for others.
-    pub fn opcode(frame: &[u8]) -> Option<Opcode> {
-        RoceFrame::parse(frame).ok().map(|f| f.bth.opcode)
     }
 }

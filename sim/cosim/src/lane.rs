@@ -1,9 +1,8 @@
 //! The Verilated receive lane behind typed ports.
 
 use hdl_nic::{RxLane1024, RxLane512};
-use rust_hdl::prelude::{Block, Synth};
+use rust_hdl::prelude::Block;
 use sim_verilated::{Library, Model, PortId};
-use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::Record;
 
@@ -268,17 +267,7 @@ impl LaneModel {
     }
 }
 
-/// Words of a packed record of type `T`.
-pub(crate) fn record<T: Synth>(words: &[u32]) -> Record<'_, T> {
-    Record::new(words)
-}
-
 /// Header fields of a TLP beat.
 pub(crate) fn header(words: &[u32]) -> Record<'_, WriteTlpHeader> {
-    record(words)
-}
-
-/// Fields of an acknowledgement request.
-pub fn ack_fields(words: &[u32]) -> Record<'_, AckRequest> {
-    record(words)
+    Record::new(words)
 }

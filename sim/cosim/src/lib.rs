@@ -18,9 +18,8 @@ mod tlp;
 pub mod traffic;
 mod world;
 
-pub use acks::{describe as describe_ack, meaningful as comparable_ack};
 pub use capture::{Buffer, Capture, CaptureError, CAPTURE_PD};
-pub use lane::{ack_fields, LaneInputs, LaneModel, LaneOutputs, LaneWidth, MacBeat, TlpBeat};
+pub use lane::{LaneInputs, LaneModel, LaneOutputs, LaneWidth, MacBeat, TlpBeat};
 pub use mac::{MacPort, Pacing, WIRE_OVERHEAD};
 pub use memory_map::{MemoryMap, Mismatch, Placed, RegionSpec, NIC};
 pub use mutate::mutate;

@@ -66,9 +66,15 @@ impl<const W: usize> Logic for Decap<W> {
         let next_header = byte(outer, ipv6::NEXT_HEADER);
         let traffic_class = byte(outer, ipv6::TRAFFIC_CLASS_LOW);
 
+        // Lanes beyond the end of a frame hold anything: they must not look like an outer header.
+        let outer_held = if tagged {
+            bytes > (ETHERNET_BYTES[1] + ipv6::NEXT_HEADER) as u64
+        } else {
+            bytes > (ETHERNET_BYTES[0] + ipv6::NEXT_HEADER) as u64
+        };
         let is_ipv4 = ethertype == u64::from(ETHERTYPE_IPV4);
         let is_ipv6 = ethertype == u64::from(ETHERTYPE_IPV6);
-        let may_carry = is_ipv6 & (version == 6);
+        let may_carry = is_ipv6 & (version == 6) & outer_held;
         let carries_ipv4 = may_carry & (next_header == u64::from(PROTO_IPV4));
         let carries_ipv6 = may_carry & (next_header == u64::from(PROTO_IPV6));
         let encapsulated = carries_ipv4 | carries_ipv6;

@@ -8,6 +8,7 @@ use hdl_verilog::emit;
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::core::CoreToken;
+use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
 
 use crate::frames::TestFrame;
 
@@ -77,6 +78,18 @@ struct Ports {
     read_high: PortId,
     free_valid: PortId,
     free_beats: PortId,
+}
+
+/// Kinds of byte that lie beyond the end of a frame, one clock each.
+pub const RUBBISH_KINDS: usize = 3;
+
+/// The byte in lanes that carry nothing: any value, or one that would make an outer IPv6 header of a cut frame.
+const fn rubbish(clock: u64) -> u8 {
+    match clock % RUBBISH_KINDS as u64 {
+        0 => 0xcc ^ clock as u8,
+        1 => PROTO_IPV6,
+        _ => PROTO_IPV4,
+    }
 }
 
 /// A front end after reset, on UDP port 4791.
@@ -192,7 +205,7 @@ impl Front {
     }
 
     fn drive_mac(&mut self, idle: bool) {
-        let mut beat = vec![0xcc ^ self.clock as u8; self.beat_bytes];
+        let mut beat = vec![rubbish(self.clock); self.beat_bytes];
         let (mut valid, mut bytes, mut last, mut error) = (false, 0xff, true, true);
         if let Some(frame) = self.waiting.front().filter(|_| !idle) {
             let rest = &frame.bytes[self.sent..];

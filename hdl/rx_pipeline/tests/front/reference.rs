@@ -12,7 +12,7 @@ use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::RoceFrame;
 
-use crate::bench::{BeatPair, Front, Stimulus, Token, RING, WIDTHS};
+use crate::bench::{BeatPair, Front, Stimulus, Token, RING, RUBBISH_KINDS, WIDTHS};
 use crate::frames::{agree_on_length, any_frame, write, TestFrame, MAX_IP_BYTES};
 
 /// Beats a frame takes in the buffer.
@@ -222,7 +222,9 @@ fn shapes() -> Vec<Vec<u8>> {
 #[test]
 fn a_frame_cut_at_any_byte_gives_one_token() {
     for shape in shapes() {
+        // Each cut in three clocks in a row meets each kind of rubbish beyond its end.
         let frames: Vec<TestFrame> = (1..=shape.len())
+            .flat_map(|length| [length; RUBBISH_KINDS])
             .map(|length| TestFrame::good(shape[..length].to_vec()))
             .collect();
         for width in WIDTHS {

@@ -1,0 +1,56 @@
+//! Ethernet fabric model: what lies between NICs.
+//!
+//! Hosts have one port per plane; planes are fabrics of their own, of links and store-and-forward switches. Frames are
+//! real bytes, so a fabric stands between two NICs at RTL as well as between a thousand modelled ones. Time is in
+//! picoseconds. The model and its limits are described in `docs/fabric.md`.
+//!
+//! ```
+//! use sim_net::{Fabric, Frame, HostId, Topology, Time};
+//!
+//! let topology = Topology::from_toml("two hosts", r#"
+//!     [defaults]
+//!     rate_gbps = 200
+//!     delay_ns = 100
+//!     [back_to_back]
+//!     planes = 1
+//! "#)?;
+//! let mut fabric = Fabric::new(topology, 1);
+//! fabric.send(HostId(0), 0, 0, Frame::new(vec![0; 126]))?;
+//! let delivery = fabric.next_delivery(Time::MAX).expect("no loss was asked for");
+//! // 8 bytes of preamble, the frame and 4 of FCS at 40 ps each, and the cable.
+//! assert_eq!(delivery.time, (8 + 126 + 4) * 40 + 100_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod channel;
+mod ecn;
+mod engine;
+mod event;
+mod fabric;
+mod fault;
+mod forwarding;
+mod frame;
+mod hash;
+mod headers;
+mod ids;
+mod observe;
+mod packet;
+mod routes;
+mod stats;
+pub mod topology;
+mod trim;
+
+pub use ecn::EcnThresholds;
+pub use fabric::{Delivery, Fabric, FabricError};
+pub use fault::{Fate, Filter, Tap, TapSide};
+pub use frame::{Frame, FCS, GAP, MIN_FRAME, PREAMBLE};
+pub use ids::{ChannelId, DropReason, HostId, LinkId, Node, SwitchId};
+pub use stats::{ChannelStats, Drops, QueueStats, Sample, Totals};
+pub use topology::{Topology, TopologyError};
+pub use trim::Trimming;
+
+/// Simulated time and durations, in picoseconds.
+pub type Time = u64;

@@ -1,0 +1,16 @@
+//! The fabric seen from outside.
+
+mod common;
+mod conservation;
+mod ecmp;
+mod faults;
+mod forwarding;
+mod link_state;
+mod observation;
+mod queues;
+mod srv6;
+mod theory;
+mod timing;
+mod topology;
+mod topology_errors;
+mod trimming;

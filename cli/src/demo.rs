@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use indicatif::ProgressBar;
-use sim_cosim::{LaneModel, Placed, SessionConfig};
+use sim_cosim::{Capture, LaneModel, Placed, SessionConfig};
 use sim_pcie::Route;
 use stellar_transport::rx::DropReason;
 use tabled::settings::{object::Columns, Alignment, Style};
@@ -30,7 +30,30 @@ pub struct Arguments {
     /// Seed of the generated traffic
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Replay these captures (pcap or pcapng, Ethernet) instead; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    capture: Vec<PathBuf>,
 }
+
+/// Captures of Linux rxe that come with the project.
+const RXE: [(&str, &str); 4] = [
+    (
+        "rxe_write_bw_mtu1024.pcap",
+        "Linux rxe, ib_write_bw 4 KiB, MTU 1024",
+    ),
+    (
+        "rxe_write_bw_mtu4096.pcap",
+        "Linux rxe, ib_write_bw 64 KiB, MTU 4096",
+    ),
+    (
+        "rxe_rping_cm.pcap",
+        "Linux rxe, rping with connection manager",
+    ),
+    (
+        "rxe_atomic_fetch_add.pcap",
+        "Linux rxe, atomics: nothing to place",
+    ),
+];
 
 #[derive(Tabled)]
 struct Row {
@@ -54,13 +77,13 @@ struct Row {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     std::fs::create_dir_all(&arguments.out)
         .with_context(|| format!("cannot create {}", arguments.out.display()))?;
+    let captures = captures(&arguments.capture)?;
     let started = Instant::now();
     let spinner = ProgressBar::new_spinner()
         .with_message("elaborating and verilating the receive lane (minutes the first time)");
     spinner.enable_steady_tick(std::time::Duration::from_millis(120));
     let width = arguments.width.lane();
     let library = LaneModel::build(width, false)?;
-    let traced = LaneModel::build(width, true)?;
     spinner.finish_and_clear();
     println!(
         "Receive lane, {} bits at 250 MHz, Verilated from Rust-HDL ({:.1} s to build or load)",
@@ -69,38 +92,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
 
     let config = SessionConfig::new(width);
-    let rxe = [
-        (
-            "rxe_write_bw_mtu1024.pcap",
-            "Linux rxe, ib_write_bw 4 KiB, MTU 1024",
-        ),
-        (
-            "rxe_write_bw_mtu4096.pcap",
-            "Linux rxe, ib_write_bw 64 KiB, MTU 4096",
-        ),
-        (
-            "rxe_rping_cm.pcap",
-            "Linux rxe, rping with connection manager",
-        ),
-        (
-            "rxe_atomic_fetch_add.pcap",
-            "Linux rxe, atomics: nothing to place",
-        ),
-    ];
     let mut rows = vec![];
     let mut clocks = 0;
     let simulating = Instant::now();
-    for (file, what) in rxe {
-        let scenario = scenarios::capture(&library, &config, file, what)?;
+    for (name, what, frames) in &captures {
+        let scenario = scenarios::capture(&library, &config, name, what, frames.clone())?;
         rows.push(show(scenario, &arguments.out, &mut clocks)?);
     }
-    rows.push(show(
-        scenarios::connectx(&library, &config)?,
-        &arguments.out,
-        &mut clocks,
-    )?);
-    let multipath = scenarios::multipath(&library, &config, arguments.messages, arguments.seed)?;
-    rows.push(show(multipath, &arguments.out, &mut clocks)?);
+    if arguments.capture.is_empty() {
+        let multipath =
+            scenarios::multipath(&library, &config, arguments.messages, arguments.seed)?;
+        rows.push(show(multipath, &arguments.out, &mut clocks)?);
+    }
     let simulated = simulating.elapsed();
     let mut table = Table::new(&rows);
     table
@@ -114,12 +117,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         simulated.as_secs_f64()
     );
 
-    let waves = arguments.out.join("mrc_multipath.fst");
-    let mut scenario = scenarios::multipath(&traced, &config, 1, arguments.seed)?;
-    scenario.session.world.lane.model_mut().open_trace(&waves)?;
-    scenario.run()?;
-    scenario.session.world.lane.model_mut().close_trace();
-    println!("\nWaves:    {}", waves.display());
+    if arguments.capture.is_empty() {
+        let waves = arguments.out.join("mrc_multipath.fst");
+        let traced = LaneModel::build(width, true)?;
+        let mut scenario = scenarios::multipath(&traced, &config, 1, arguments.seed)?;
+        scenario.session.world.lane.model_mut().open_trace(&waves)?;
+        scenario.run()?;
+        scenario.session.world.lane.model_mut().close_trace();
+        println!("\nWaves:    {}", waves.display());
+    }
     println!(
         "Captures: {}/*.pcapng (the comment of each packet says what the lane did with it)",
         arguments.out.display()
@@ -127,6 +133,33 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("Next:     docs/rx_lane.md explains the pipeline; ./stellar wave opens waves; ./stellar bench rx measures;");
     println!("          ./stellar verilog --out DIR writes the Verilog.");
     Ok(())
+}
+
+/// The captures to replay, read before anything slow is done: name, what it is, frames.
+fn captures(given: &[PathBuf]) -> anyhow::Result<Vec<(String, &'static str, Capture)>> {
+    let name = |path: &Path| {
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        stem.to_string_lossy().into_owned()
+    };
+    if !given.is_empty() {
+        return given
+            .iter()
+            .map(|path| Ok((name(path), "given by --capture", Capture::read(path)?)))
+            .collect();
+    }
+    let mut captures = vec![];
+    for (file, what) in RXE {
+        let path = scenarios::data_folder().join(file);
+        captures.push((name(&path), what, Capture::read(&path)?));
+    }
+    let path = scenarios::data_folder().join("connectx_frames.txt");
+    let frames = scenarios::hexadecimal(&path)?;
+    captures.push((
+        name(&path),
+        "ConnectX-4 and published RoCE frames",
+        Capture::learn(frames),
+    ));
+    Ok(captures)
 }
 
 fn show(mut scenario: Scenario, out: &Path, clocks: &mut u64) -> anyhow::Result<Row> {

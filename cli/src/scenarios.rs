@@ -18,6 +18,10 @@ pub struct Scenario {
     pub frames: Vec<Vec<u8>>,
 }
 
+/// Queue pairs and memory regions the lane's tables hold.
+const QPS: u32 = 1024;
+const MRS: u32 = 4096;
+
 /// Folder of the checked-in captures.
 pub fn data_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data")
@@ -32,19 +36,19 @@ fn alternate(page: u64) -> Owner {
     }
 }
 
-/// A capture of Linux rxe: the lane stands in for whoever received its WRITEs.
+/// The lane stands in for whoever received a capture's WRITEs. Queue pairs and keys beyond its tables stay unknown to it.
 pub fn capture(
     library: &Library,
     config: &SessionConfig,
-    file: &str,
+    name: &str,
     what: &'static str,
+    capture: Capture,
 ) -> anyhow::Result<Scenario> {
-    let capture = Capture::read(&data_folder().join(file))?;
     let mut session = Session::new(library, config)?;
-    for (&qp, &context) in &capture.qps {
+    for (&qp, &context) in capture.qps.iter().filter(|(&qp, _)| qp < QPS) {
         session.write_qp(qp, context)?;
     }
-    for b in &capture.buffers {
+    for b in capture.buffers.iter().filter(|b| b.rkey >> 8 < MRS) {
         let writes = session.map.add_region(
             &mut session.world.fabric,
             RegionSpec {
@@ -57,46 +61,36 @@ pub fn capture(
             alternate,
         );
         for write in &writes {
-            session.write_table(write)?;
+            session.write_table(write).with_context(|| {
+                format!(
+                    "{name}: its WRITEs to R_Key {:#x} span {} bytes from {:#x}, more than the lane's table of pages maps",
+                    b.rkey, b.length, b.va
+                )
+            })?;
         }
     }
     session.world.settle()?;
     Ok(Scenario {
-        name: file.trim_end_matches(".pcap").to_string(),
+        name: name.into(),
         what,
         session,
         frames: capture.frames,
     })
 }
 
-/// Frames of ConnectX adapters and of scapy's tests: none is for us, none may be placed.
-pub fn connectx(library: &Library, config: &SessionConfig) -> anyhow::Result<Scenario> {
-    let path = data_folder().join("connectx_frames.txt");
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let mut frames = vec![];
-    for line in text
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty() && !l.starts_with('#'))
-    {
-        let bytes: Result<Vec<u8>, _> = (0..line.len() / 2)
-            .map(|i| u8::from_str_radix(&line[2 * i..2 * i + 2], 16))
-            .collect();
-        frames.push(bytes.with_context(|| format!("{}: not hexadecimal: {line}", path.display()))?);
-    }
-    let capture = Capture::learn(frames);
-    let mut session = Session::new(library, config)?;
-    for (&qp, &context) in capture.qps.iter().filter(|(&qp, _)| qp < 1024) {
-        session.write_qp(qp, context)?;
-    }
-    session.world.settle()?;
-    Ok(Scenario {
-        name: "connectx_frames".into(),
-        what: "ConnectX-4 and published RoCE frames",
-        session,
-        frames: capture.frames,
-    })
+/// Frames written as hexadecimal, one a line; `#` starts a comment line.
+pub fn hexadecimal(path: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    text.lines()
+        .enumerate()
+        .map(|(n, line)| (n + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(n, line)| {
+            hex::decode(line)
+                .with_context(|| format!("{} line {n} is not hexadecimal", path.display()))
+        })
+        .collect()
 }
 
 /// Multi-path traffic: four queue pairs, messages to GPU and host pages of every size, packets in any order inside the window,

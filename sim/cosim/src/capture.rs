@@ -1,9 +1,13 @@
 //! Captured frames, and the tables that a lane needs to stand in for the machine that received them.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use pcap_file::pcap::PcapReader;
+use pcap_file::pcapng::{Block, PcapNgReader};
+use pcap_file::{DataLink, PcapError};
 use stellar_transport::rx::{Psn, QpContext, QpMode, QpState};
 use stellar_wire::RoceFrame;
 use thiserror::Error;
@@ -16,8 +20,10 @@ pub enum CaptureError {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("capture {path} is not a readable pcap file: {reason}")]
+    #[error("capture {path} is not a readable pcap or pcapng file: {reason}")]
     Format { path: PathBuf, reason: String },
+    #[error("capture {path} has link type {link}; only Ethernet (1) can be replayed")]
+    LinkType { path: PathBuf, link: u32 },
 }
 
 /// A memory region that RDMA WRITEs of a capture address.
@@ -38,26 +44,78 @@ pub struct Capture {
     pub buffers: Vec<Buffer>,
 }
 
+/// Block type of a pcapng section header, the same in both byte orders.
+const PCAPNG_MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
 /// Protection domain given to everything a capture addresses.
 pub const CAPTURE_PD: u32 = 7;
 
+/// What a file holds: all its packets must have one link type.
+struct Packets {
+    link: DataLink,
+    frames: Vec<Vec<u8>>,
+}
+
+fn read_pcap(file: impl Read) -> Result<Packets, PcapError> {
+    let mut reader = PcapReader::new(file)?;
+    let link = reader.header().datalink;
+    let mut frames = vec![];
+    while let Some(packet) = reader.next_packet() {
+        frames.push(packet?.data.into_owned());
+    }
+    Ok(Packets { link, frames })
+}
+
+fn read_pcapng(file: impl Read) -> Result<Packets, PcapError> {
+    let mut reader = PcapNgReader::new(file)?;
+    let mut packets = Packets {
+        link: DataLink::ETHERNET,
+        frames: vec![],
+    };
+    while let Some(block) = reader.next_block() {
+        match block? {
+            Block::InterfaceDescription(interface) if interface.linktype != DataLink::ETHERNET => {
+                packets.link = interface.linktype;
+            }
+            Block::EnhancedPacket(packet) => packets.frames.push(packet.data.into_owned()),
+            Block::SimplePacket(packet) => packets.frames.push(packet.data.into_owned()),
+            _ => {}
+        }
+    }
+    Ok(packets)
+}
+
 impl Capture {
-    /// Reads a pcap file and learns queue pairs, first PSNs, path MTUs and buffers from its WRITE packets.
+    /// Reads a pcap or pcapng file and learns queue pairs, first PSNs, path MTUs and buffers from its WRITE packets.
+    ///
+    /// # Errors
+    /// See [`CaptureError`].
     pub fn read(path: &Path) -> Result<Self, CaptureError> {
-        let file = std::fs::File::open(path).map_err(|source| CaptureError::Open {
+        let open_error = |source| CaptureError::Open {
             path: path.into(),
             source,
-        })?;
-        let format = |e: pcap_file::PcapError| CaptureError::Format {
-            path: path.into(),
-            reason: e.to_string(),
         };
-        let mut reader = PcapReader::new(file).map_err(format)?;
-        let mut frames = vec![];
-        while let Some(packet) = reader.next_packet() {
-            frames.push(packet.map_err(format)?.data.into_owned());
+        let mut file = BufReader::new(File::open(path).map_err(open_error)?);
+        let ng = file
+            .fill_buf()
+            .map_err(open_error)?
+            .starts_with(&PCAPNG_MAGIC);
+        let frames = if ng {
+            read_pcapng(file)
+        } else {
+            read_pcap(file)
+        };
+        match frames {
+            Ok(Packets { link, frames }) if link == DataLink::ETHERNET => Ok(Self::learn(frames)),
+            Ok(Packets { link, .. }) => Err(CaptureError::LinkType {
+                path: path.into(),
+                link: link.into(),
+            }),
+            Err(error) => Err(CaptureError::Format {
+                path: path.into(),
+                reason: error.to_string(),
+            }),
         }
-        Ok(Self::learn(frames))
     }
 
     /// Learns the tables from `frames`.

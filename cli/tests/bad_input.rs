@@ -1,0 +1,95 @@
+//! What the program says to wrong arguments and files: what, where, what to do; never a panic, and nothing written.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs the program in `folder`.
+fn stellar(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program starts")
+}
+
+/// Runs it and expects the exit status, and an error message that holds every one of `parts`.
+#[track_caller]
+fn refuse(folder: &Path, arguments: &[&str], status: i32, parts: &[&str]) {
+    let output = stellar(folder, arguments);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{message}");
+    for part in parts {
+        assert!(message.contains(part), "no '{part}' in: {message}");
+    }
+    assert!(!message.contains("panicked"), "{message}");
+}
+
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+#[test]
+fn wrong_arguments_are_named_with_what_is_allowed() {
+    let folder = scratch();
+    for (arguments, parts) in [
+        (&["demo", "--width", "700"][..], &["700", "512, 1024"][..]),
+        (&["demo", "--messages", "41"], &["41", "1..=40"]),
+        (&["demo", "--mesages", "4"], &["--mesages", "--messages"]),
+        (&["fuzz", "--frames", "0"], &["--frames", "0"]),
+        (&["fuzz", "--seed", "-1"], &["-1"]),
+        (&["bench", "tx"], &["tx"]),
+        (&["verilog"], &["--out"]),
+        (&["sinth"], &["sinth", "synth"]),
+    ] {
+        refuse(folder.path(), arguments, 2, parts);
+    }
+    let left = std::fs::read_dir(folder.path()).expect("the folder");
+    assert_eq!(left.count(), 0, "a refused command wrote something");
+}
+
+#[test]
+fn an_unknown_block_is_answered_with_the_blocks() {
+    let parts = ["no block matches", "core_issue", "dma_write"];
+    refuse(scratch().path(), &["synth", "--block", "nic"], 1, &parts);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("file"), "").expect("a file");
+    for arguments in [
+        ["demo", "--out", "file/out"],
+        ["verilog", "--out", "file/out"],
+        ["wave", "--out", "file/out/a.fst"],
+    ] {
+        refuse(folder.path(), &arguments, 1, &["cannot create file/out"]);
+    }
+}
+
+#[test]
+fn captures_that_cannot_be_read_are_named_before_anything_is_built() {
+    let folder = scratch();
+    let file = |name: &str, bytes: &[u8]| {
+        std::fs::write(folder.path().join(name), bytes).expect("a file");
+    };
+    let rxe = include_bytes!("../../tests/data/rxe_rping_cm.pcap");
+    file(
+        "text.pcap",
+        b"not a capture at all, but long enough for a header",
+    );
+    file("cut.pcap", &rxe[..rxe.len() - 7]);
+    file("empty.pcap", b"");
+    let mut raw_ip = rxe.to_vec();
+    raw_ip[20..24].copy_from_slice(&101u32.to_le_bytes());
+    file("raw_ip.pcap", &raw_ip);
+    for (name, reason) in [
+        ("nowhere.pcap", "cannot open"),
+        ("text.pcap", "not a readable pcap"),
+        ("cut.pcap", "not a readable pcap"),
+        ("empty.pcap", "not a readable pcap"),
+        ("raw_ip.pcap", "link type 101"),
+    ] {
+        let arguments = ["demo", "--capture", name];
+        refuse(folder.path(), &arguments, 1, &[name, reason]);
+    }
+}

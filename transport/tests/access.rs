@@ -8,6 +8,7 @@ use common::{
 };
 use stellar_transport::rx::{
     AckBody, DropReason, EmttEntry, MrEntry, PageSize, Psn, QpContext, QpMode, QpState, RxLane,
+    Tables,
 };
 use stellar_wire::mrc::NackReason;
 use stellar_wire::{NakCode, RoceFrame};
@@ -244,6 +245,67 @@ fn a_range_that_wraps_at_64_bits_is_out_of_bounds() {
         |mode| only(mode, 0, over, 8),
         DropReason::OutOfBounds,
     );
+}
+
+#[test]
+fn a_page_past_the_end_of_the_table_is_invalid() {
+    let last = Tables::EMTT - 1;
+    let at_the_end = |lane: &mut RxLane| {
+        let region = MrEntry {
+            base_va: 0,
+            first_emtt: last,
+            ..region(PageSize::Size4K)
+        };
+        write_mr(lane, region);
+        // Were the index to wrap, these two pages would take the payload.
+        for index in [last, 0] {
+            write_emtt(lane, index, page(PageSize::Size4K, index.into()));
+        }
+    };
+    for mode in MODES {
+        let mut lane = lane(0);
+        at_the_end(&mut lane);
+        accepted(&mut lane, &only(mode, 0, 4088, 8));
+    }
+    both_refuse(
+        at_the_end,
+        |mode| only(mode, 0, 4092, 8),
+        DropReason::InvalidPage,
+    );
+}
+
+#[test]
+fn a_region_that_runs_past_the_last_address_goes_on_with_its_next_page() {
+    let over_the_top = MrEntry {
+        base_va: u64::MAX - 4095,
+        length: 8192,
+        ..region(PageSize::Size4K)
+    };
+    for mode in MODES {
+        let mut lane = lane(0);
+        write_mr(&mut lane, over_the_top);
+        let outcome = accepted(&mut lane, &only(mode, 0, u64::MAX - 3, 8));
+        let pieces = outcome.place.expect("payload").pieces;
+        let addresses: Vec<u64> = pieces.iter().map(|piece| piece.address).collect();
+        let frame = |n| page(PageSize::Size4K, n).frame << 12;
+        assert_eq!(addresses, [frame(0) + 4092, frame(1)]);
+    }
+}
+
+#[test]
+fn a_refused_message_does_not_count_as_completed() {
+    let mut lane = lane(0);
+    for psn in 0..2 {
+        accepted(&mut lane, &only(QpMode::Rc, psn, BASE_VA, 8));
+    }
+    let frame = with_rkey(only(QpMode::Rc, 2, BASE_VA, 8), RKEY ^ 1);
+    let answer = refused(&mut lane, &frame, DropReason::BadKey).ack;
+    let wanted = AckBody::Nak {
+        psn: Psn::new(2),
+        msn: 2,
+        code: NakCode::RemoteAccessError,
+    };
+    assert_eq!(answer.expect("a NAK").body, wanted);
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Tracked {
     pub mrc: Bit,
     pub psn: Bits<24>,
     pub ack_req: Bit,
+    /// Last packet of its message.
+    pub ends: Bit,
     /// The parser found a reason: it may be of a kind that `rc_track` gives too, but the packet is not to be heard.
     pub bad_frame: Bit,
     pub reason: DropReason,

@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::dma::PlaceCommand;
-use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::frame::{DropReason, Position};
 
 use crate::psn_stages::{Classified, Count, Judged, Settled, Tracked};
 use crate::token_kind::{
@@ -126,6 +126,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             mrc: headers.mrc,
             psn: headers.psn,
             ack_req: headers.ack_req,
+            ends: (headers.position == Position::Last) | (headers.position == Position::Only),
             bad_frame: is_reason(headers.reason),
             reason: token.reason,
             access_reason: token.access_reason,
@@ -305,6 +306,13 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             Verdict::RcDuplicate => tracked.rc_epsn - 1,
             _ => tracked.psn,
         };
+        // `rc_track` counted a message that the region or page check then refused: it is not completed.
+        let uncounted = (verdict == Verdict::RcAccess) & tracked.ends;
+        let completed = if uncounted {
+            tracked.rc_msn - 1
+        } else {
+            tracked.rc_msn
+        };
         let placed_bytes = if accepted {
             tracked.payload_length
         } else {
@@ -329,7 +337,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             reason,
             qp: tracked.row,
             psn: answer_psn,
-            msn: tracked.rc_msn,
+            msn: completed,
             syndrome: answer_syndrome(verdict),
             cack_psn: settled.epsn - 1,
             bitmap_base: (tracked.psn >> 6) << 6,

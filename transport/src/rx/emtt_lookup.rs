@@ -16,10 +16,10 @@ pub struct Piece {
 /// Translates `length` bytes at `va`, which lie inside `region`, page by page: one piece per page touched, in address
 /// order. A packet's payload, no longer than the smallest page, makes at most two.
 ///
-/// Page n of the region, counted from the page that holds its base, is at `first_emtt + n` (18 bits, wrapping).
+/// Page n of the region, counted from the page that holds its base, is at `first_emtt + n`.
 ///
 /// # Errors
-/// [`DropReason::InvalidPage`] if a page touched has no valid translation.
+/// [`DropReason::InvalidPage`] if a page touched has no valid translation, or would lie past the end of the table.
 pub fn look_up_pages(
     tables: &Tables,
     region: &MrEntry,
@@ -27,18 +27,21 @@ pub fn look_up_pages(
     length: u64,
 ) -> Result<Vec<Piece>, DropReason> {
     let page_bytes = region.page_size.bytes();
-    let base_page = region.base_va / page_bytes;
+    let first_page = va / page_bytes - region.base_va / page_bytes;
     let mut pieces = Vec::new();
     let mut done = 0;
     while done < length {
-        let at = va.wrapping_add(done);
-        let page = (at / page_bytes).wrapping_sub(base_page);
-        let index = (u64::from(region.first_emtt).wrapping_add(page)) % u64::from(Tables::EMTT);
-        let entry = tables.emtt(index as u32);
-        if !entry.valid {
-            return Err(DropReason::InvalidPage);
-        }
-        let offset = at % page_bytes;
+        // Pages crossed are counted from the first, so that a region that runs past 2^64 goes on with its next entry.
+        let in_first = va % page_bytes + done;
+        let index = u64::from(region.first_emtt) + first_page + in_first / page_bytes;
+        // A page past the end of the table is as good as one that was never written.
+        let entry = u32::try_from(index)
+            .ok()
+            .filter(|&index| index < Tables::EMTT)
+            .map(|index| tables.emtt(index))
+            .filter(|entry| entry.valid)
+            .ok_or(DropReason::InvalidPage)?;
+        let offset = in_first % page_bytes;
         let in_page = (length - done).min(page_bytes - offset);
         // Bits of the frame below the page size must be zero; the offset takes their place.
         let page_address = (entry.frame << 12) & !(page_bytes - 1);

@@ -10,6 +10,9 @@ use super::{AckBody, DropReason, PacketHeaders, Psn, RcClass, RcOutcome};
 /// Packets an MRC sender may be ahead of the first one missing (MPR).
 pub const WINDOW: u32 = 1024;
 
+/// Message numbers of an AETH before they repeat.
+const MSN_MODULUS: u32 = 1 << 24;
+
 /// A packet with everything found out about it so far.
 #[derive(Clone, Copy, Debug)]
 pub struct TrackedPacket<'a> {
@@ -114,7 +117,14 @@ impl PsnTrack {
         }
         if packet.access_reason != DropReason::None {
             self.error = true;
-            return Verdict::answered(packet.access_reason, nak(psn, NakCode::RemoteAccessError));
+            // `RcTrack` counted a message that the region or page check then refused: it is not completed.
+            let uncounted = u32::from(packet.headers.position.ends());
+            let answer = AckBody::Nak {
+                psn,
+                msn: (msn + MSN_MODULUS - uncounted) % MSN_MODULUS,
+                code: NakCode::RemoteAccessError,
+            };
+            return Verdict::answered(packet.access_reason, answer);
         }
         Verdict {
             reason: DropReason::None,
@@ -142,8 +152,8 @@ impl PsnTrack {
         Verdict::answered(DropReason::None, self.sack(psn))
     }
 
-    /// Whether a PSN was received: everything behind the first one missing was.
-    fn received(&self, psn: Psn) -> bool {
+    /// Whether a PSN was received (MRC): everything behind the first one missing was.
+    pub fn received(&self, psn: Psn) -> bool {
         let distance = psn.distance_from(self.epsn) as usize;
         psn.is_behind(self.epsn) || self.ahead.get(distance) == Some(&true)
     }
@@ -160,8 +170,8 @@ impl PsnTrack {
         }
     }
 
-    /// Acknowledgement of `psn` with the 64 aligned PSNs around it.
-    fn sack(&self, psn: Psn) -> AckBody {
+    /// Acknowledgement of `psn` with the 64 aligned PSNs around it, as of now (MRC).
+    pub fn sack(&self, psn: Psn) -> AckBody {
         let bitmap_base = Psn::new(psn.value() & !63);
         let bitmap = (0..64)
             .filter(|&bit| self.received(bitmap_base.plus(bit)))

@@ -109,24 +109,13 @@ impl World {
                 step.region.page_size = entry.page_size;
                 step.region.base_va = entry.base_va;
                 step.region.first_emtt = entry.first_emtt;
-                match self.pages(&region, target.va, headers.payload_bytes()) {
+                match look_up_pages(&self.tables, &region, target.va, headers.payload_bytes()) {
                     Ok(pieces) => step.translated.pieces = pieces_to_hw(&pieces),
                     Err(reason) => step.translated.access_reason = reason.into(),
                 }
             }
         }
         step
-    }
-
-    /// The reference's pages, with the hardware's stricter end of the table: a page whose entry would lie beyond it is invalid.
-    fn pages(&self, region: &MrEntry, va: u64, length: u64) -> Result<Vec<Piece>, DropReason> {
-        let size = u128::from(region.page_size.bytes());
-        let last = (u128::from(va) + u128::from(length) - 1) / size;
-        let index = u128::from(region.first_emtt) + last - u128::from(region.base_va) / size;
-        if index >= u128::from(Tables::EMTT) {
-            return Err(DropReason::InvalidPage);
-        }
-        look_up_pages(&self.tables, region, va, length)
     }
 
     /// The packet as a token, and the same for the reference.

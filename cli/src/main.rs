@@ -27,7 +27,7 @@ enum Command {
     Demo(demo::Arguments),
     /// Write the generated Verilog
     Verilog(verilog::Arguments),
-    /// Synthesise each block with Yosys: cells and deepest LUT path
+    /// Synthesise each block with Yosys: cells and logic levels
     Synth(synth::Arguments),
     /// Run the receive lane with waves
     Wave(wave::Arguments),

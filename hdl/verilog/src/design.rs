@@ -1,6 +1,6 @@
 //! The product: modules in dependency order, and the ports of the top.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rust_hdl::core::atom::AtomKind;
 use rust_hdl::core::block::Block;
@@ -8,7 +8,7 @@ use rust_hdl::core::block::Block;
 use crate::collect::{collect, Instance};
 use crate::error::EmitError;
 use crate::module;
-use crate::names::Scope;
+use crate::names::{self, Scope};
 
 /// Direction of a port of the top module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,17 +83,15 @@ fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError
     }
     let name = builder.add(instance, top)?;
     let mut ports: Vec<Port> = vec![];
-    let mut scope = Scope::default();
-    for s in &instance.signals {
-        // Port names follow the same claims, in the same order, as the module's own symbols.
-        let claimed = scope.claim(&s.name);
+    let names = names::of_signals(instance.signals.iter().map(|s| s.name.as_str()));
+    for (s, name) in instance.signals.iter().zip(names) {
         let direction = match s.kind {
             AtomKind::InputParameter => PortDirection::Input,
             AtomKind::OutputParameter | AtomKind::OutputPassthrough => PortDirection::Output,
             _ => continue,
         };
         ports.push(Port {
-            name: claimed,
+            name,
             width: s.width,
             direction,
         });
@@ -111,7 +109,6 @@ struct Builder {
     /// Module body without its name, to the name it was emitted under.
     by_body: BTreeMap<String, String>,
     names: Scope,
-    used: BTreeSet<String>,
 }
 
 impl Builder {
@@ -133,7 +130,6 @@ impl Builder {
             Some(name) => name.to_string(),
             None => self.names.claim(&body.wanted_name),
         };
-        debug_assert!(self.used.insert(name.clone()));
         self.modules.push(Module {
             name: name.clone(),
             text: format!("{}module {name} {}endmodule\n", body.header, body.text),

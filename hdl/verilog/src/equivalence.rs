@@ -9,7 +9,7 @@ use rust_hdl::prelude::*;
 use sim_verilated::{Model, PortId};
 use thiserror::Error;
 
-use crate::names::Scope;
+use crate::names;
 use crate::{design, literal, tools, Design, EmitError};
 
 /// The generator that drives inputs: seeded, the same on every machine.
@@ -194,24 +194,18 @@ impl Ports {
     fn of<B: Block>(uut: &B, design: &Design) -> Self {
         let mut top = TopSignals::default();
         uut.accept("top", &mut top);
-        let mut scope = Scope::default();
-        let ports = top
-            .signals
-            .iter()
+        let names = names::of_signals(top.signals.iter().map(|(name, _, _)| name.as_str()));
+        let ports = names
+            .into_iter()
             .enumerate()
-            .map(|(index, (name, kind, value))| {
-                (index, scope.claim(name), *kind, literal::parse(value).1)
-            })
-            .filter(|(_, name, _, _)| design.ports.iter().any(|p| &p.name == name))
-            .map(|(index, verilog, kind, _)| TopPort {
-                width: design
-                    .ports
-                    .iter()
-                    .find(|p| p.name == verilog)
-                    .map_or(0, |p| p.width),
-                verilog,
-                input: kind == AtomKind::InputParameter,
-                index,
+            .filter_map(|(index, verilog)| {
+                let port = design.ports.iter().find(|p| p.name == verilog)?;
+                Some(TopPort {
+                    width: port.width,
+                    verilog,
+                    input: top.signals[index].1 == AtomKind::InputParameter,
+                    index,
+                })
             })
             .collect();
         Ports(ports)

@@ -433,14 +433,9 @@ fn print_instances(
     Ok(())
 }
 
-/// The Verilog name of a child's port, which the child claimed in the order of its signals.
+/// The Verilog name of a child's port.
 fn port_name(child: &Instance, port: &str) -> String {
-    let mut scope = names::Scope::default();
-    for s in &child.signals {
-        let claimed = scope.claim(&s.name);
-        if s.name == port {
-            return claimed;
-        }
-    }
-    unreachable!("{port} is a port of {}", child.path)
+    let names = names::of_signals(child.signals.iter().map(|s| s.name.as_str()));
+    let at = child.signals.iter().position(|s| s.name == port);
+    names[at.expect("the port was found among the child's signals")].clone()
 }

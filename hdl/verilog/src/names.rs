@@ -290,6 +290,12 @@ impl Scope {
     }
 }
 
+/// Identifiers of a module's own signals, which claim theirs before anything else does: so its ports are known from outside.
+pub(crate) fn of_signals<'a>(signals: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut scope = Scope::default();
+    signals.into_iter().map(|s| scope.claim(s)).collect()
+}
+
 /// Module name of a Rust type: its last path segment in snake case, then whatever tells its generic arguments apart
 /// (`SyncFifo<Bits<32>, 4>` becomes `sync_fifo_bits_32_4`).
 pub(crate) fn of_type(path: &str) -> String {

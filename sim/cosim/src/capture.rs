@@ -106,7 +106,10 @@ impl Capture {
             read_pcap(file)
         };
         match frames {
-            Ok(Packets { link, frames }) if link == DataLink::ETHERNET => Ok(Self::learn(frames)),
+            Ok(Packets {
+                link: DataLink::ETHERNET,
+                frames,
+            }) => Ok(Self::learn(frames)),
             Ok(Packets { link, .. }) => Err(CaptureError::LinkType {
                 path: path.into(),
                 link: link.into(),

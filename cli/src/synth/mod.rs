@@ -1,6 +1,7 @@
-//! `./stellar synth`: each block of the lane through Yosys for UltraScale+: cells, and the longest path between registers.
+//! `./stellar synth`: each block of the lane through Yosys for UltraScale+: cells, and the longest paths between registers.
 
-use std::collections::BTreeMap;
+mod netlist;
+
 use std::io::Write;
 use std::process::Command;
 
@@ -10,6 +11,8 @@ use tabled::settings::{object::Columns, Alignment, Style};
 use tabled::{Table, Tabled};
 
 use crate::verilog::Width;
+
+use netlist::Netlist;
 
 /// Modules reported on their own, with everything below them: the blocks of `docs/rx_lane.md`.
 const BLOCKS: &[&str] = &[
@@ -29,6 +32,9 @@ const BLOCKS: &[&str] = &[
     "drop_counters",
 ];
 
+/// LUT levels that may lie between registers at 250 MHz on UltraScale+ (architecture, budgets).
+const LEVEL_BUDGET: u32 = 8;
+
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Lane width in bits
@@ -43,17 +49,19 @@ pub struct Arguments {
 struct Row {
     block: String,
     #[tabled(rename = "LUTs")]
-    luts: u64,
+    luts: usize,
     #[tabled(rename = "FFs")]
-    flip_flops: u64,
+    flip_flops: usize,
     #[tabled(rename = "BRAM36")]
     block_rams: f64,
     #[tabled(rename = "URAM")]
-    ultra_rams: u64,
+    ultra_rams: usize,
     #[tabled(rename = "LUT RAM")]
-    lut_rams: u64,
-    #[tabled(rename = "deepest path (cells)")]
-    depth: u64,
+    lut_rams: usize,
+    #[tabled(rename = "LUT levels")]
+    levels: u32,
+    #[tabled(rename = "carry cells")]
+    carries: u32,
 }
 
 /// Synthesises and prints.
@@ -94,6 +102,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .with(Style::markdown())
         .modify(Columns::new(1..), Alignment::right());
     println!("{table}");
+    let deep: Vec<&str> = rows
+        .iter()
+        .filter(|row| row.levels > LEVEL_BUDGET)
+        .map(|row| row.block.as_str())
+        .collect();
+    anyhow::ensure!(
+        deep.is_empty(),
+        "more than {LEVEL_BUDGET} LUT levels between registers in {}: 250 MHz is not credible",
+        deep.join(", ")
+    );
+    println!("Every path is within the budget of {LEVEL_BUDGET} LUT levels between registers.");
     Ok(())
 }
 
@@ -105,63 +124,35 @@ fn is_block(module: &str, block: &str) -> bool {
 }
 
 fn synthesise(source: &std::path::Path, module: &str) -> anyhow::Result<Row> {
-    // Registers and memories are taken away after counting, so that the longest path is one between them.
+    let netlist = tempfile::Builder::new()
+        .suffix(".json")
+        .tempfile()
+        .context("cannot make a temporary file")?;
     let script = format!(
-        "read_verilog -DSYNTHESIS {}; synth_xilinx -family xcup -uram -noiopad -noclkbuf -flatten -top {module}; stat; delete t:FD* t:RAM* t:URAM* t:SRL*; ltp",
-        source.display()
+        "read_verilog -DSYNTHESIS {}; synth_xilinx -family xcup -uram -noiopad -noclkbuf -flatten -top {module}; write_json {}",
+        source.display(),
+        netlist.path().display()
     );
     let output = Command::new("yosys")
-        .args(["-p", &script])
+        .args(["-q", "-p", &script])
         .output()
         .context("cannot run yosys; `./stellar setup` installs it")?;
-    let text = String::from_utf8_lossy(&output.stdout);
     anyhow::ensure!(
         output.status.success(),
         "yosys fails on {module}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let cells = cell_counts(&text);
-    let sum = |names: &[&str]| -> u64 {
-        cells
-            .iter()
-            .filter(|(name, _)| names.iter().any(|n| name.starts_with(n)))
-            .map(|(_, n)| n)
-            .sum()
-    };
-    let depth = text
-        .lines()
-        .rev()
-        .find_map(|l| {
-            l.strip_prefix("Longest topological path in ")?
-                .split("length=")
-                .nth(1)?
-                .trim_end_matches("):")
-                .parse()
-                .ok()
-        })
-        .unwrap_or(0);
+    let json = std::fs::read_to_string(netlist.path()).context("cannot read Yosys' netlist")?;
+    let netlist = Netlist::parse(&json, module)?;
+    let depth = netlist.depth().with_context(|| module.to_string())?;
     Ok(Row {
         block: module.to_string(),
-        luts: sum(&["LUT1", "LUT2", "LUT3", "LUT4", "LUT5", "LUT6"]),
-        flip_flops: sum(&["FD"]),
-        block_rams: sum(&["RAMB36"]) as f64 + sum(&["RAMB18"]) as f64 / 2.0,
-        ultra_rams: sum(&["URAM"]),
-        lut_rams: sum(&["RAM32", "RAM64", "RAM128", "RAM256", "RAM512"]),
-        depth,
+        luts: netlist.count(&["LUT"]),
+        flip_flops: netlist.count(&["FD"]),
+        block_rams: netlist.count(&["RAMB36"]) as f64 + netlist.count(&["RAMB18"]) as f64 / 2.0,
+        ultra_rams: netlist.count(&["URAM"]),
+        lut_rams: netlist.count(&["RAM32", "RAM64", "RAM128", "RAM256", "RAM512"]),
+        levels: depth.luts,
+        carries: depth.carries,
     })
-}
-
-/// The cell table of the last `stat`.
-fn cell_counts(log: &str) -> BTreeMap<String, u64> {
-    let start = log.rfind("Number of cells:").unwrap_or(0);
-    log[start..]
-        .lines()
-        .skip(1)
-        .map_while(|line| {
-            let mut words = line.split_whitespace();
-            let name = words.next()?;
-            let count = words.next()?.parse().ok()?;
-            Some((name.to_string(), count))
-        })
-        .collect()
 }

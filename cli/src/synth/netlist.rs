@@ -103,10 +103,11 @@ impl Netlist {
         // Kahn's order: a cell is done when all its sources are.
         let mut readers: Vec<Vec<usize>> = vec![vec![]; passing.len()];
         let mut missing: Vec<usize> = vec![0; passing.len()];
-        for n in 0..passing.len() {
-            for source in sources(n) {
+        for (n, missing) in missing.iter_mut().enumerate() {
+            let sources = sources(n);
+            *missing = sources.len();
+            for source in sources {
                 readers[source].push(n);
-                missing[n] += 1;
             }
         }
         let mut before = vec![Depth::default(); passing.len()];

@@ -20,6 +20,7 @@ pub mod deth;
 pub mod ethernet;
 pub mod ext;
 pub mod frame;
+pub mod host;
 pub mod hw;
 pub mod icrc;
 pub mod ieth;

@@ -74,6 +74,21 @@ impl RxLane {
         Ok(())
     }
 
+    /// The tables as written so far.
+    pub const fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// Registers.
+    pub const fn config(&self) -> &RxConfig {
+        &self.config
+    }
+
+    /// Receive window and error state of a queue pair; `None` if its context was never written.
+    pub fn psn_track(&self, qp: u32) -> Option<&PsnTrack> {
+        self.tracking.get(&qp).map(|tracking| &tracking.psn)
+    }
+
     /// What was counted so far.
     pub const fn counters(&self) -> &Counters {
         &self.counters

@@ -33,9 +33,11 @@ pub use headers::PacketHeaders;
 pub use lane::{Placement, RxLane, RxOutcome};
 pub use length_rules::{check_mrc_length, check_rc_length};
 pub use mr_check::check_region;
+pub(crate) use mr_check::{check_bounds, find_region};
 pub use psn::Psn;
 pub use psn_track::{PsnTrack, TrackedPacket, Verdict, WINDOW};
 pub use qp_check::check_qp;
+pub(crate) use qp_check::pkeys_match;
 pub use rc_track::{RcAddress, RcClass, RcOutcome, RcTrack};
 pub use reason::DropReason;
 pub use tables::{

@@ -13,21 +13,39 @@ pub fn check_region(
     headers: &PacketHeaders,
     target: RcAddress,
 ) -> Result<MrEntry, DropReason> {
-    let region = tables.mr(target.rkey >> 8);
-    if !region.valid || region.key != target.rkey as u8 {
-        return Err(DropReason::BadKey);
-    }
-    if region.pd != context.pd {
-        return Err(DropReason::WrongPd);
-    }
+    let region = find_region(tables, context.pd, target.rkey)?;
     if !region.remote_write || !context.remote_write {
         return Err(DropReason::NoWriteRight);
     }
-    // Ends are computed wider than an address: a range that runs past 2^64 does not come round to the bottom.
-    let end = u128::from(target.va) + u128::from(headers.payload_length);
-    let region_end = u128::from(region.base_va) + u128::from(region.length);
-    if target.va < region.base_va || end > region_end {
-        return Err(DropReason::OutOfBounds);
+    check_bounds(&region, target.va, headers.payload_bytes())?;
+    Ok(region)
+}
+
+/// The region a key names, if protection domain `pd` may use it.
+///
+/// # Errors
+/// `BadKey`, `WrongPd`.
+pub(crate) fn find_region(tables: &Tables, pd: u32, key: u32) -> Result<MrEntry, DropReason> {
+    let region = tables.mr(key >> 8);
+    if !region.valid || region.key != key as u8 {
+        return Err(DropReason::BadKey);
+    }
+    if region.pd != pd {
+        return Err(DropReason::WrongPd);
     }
     Ok(region)
+}
+
+/// Whether `length` bytes at `va` lie inside a region.
+///
+/// # Errors
+/// `OutOfBounds`.
+pub(crate) fn check_bounds(region: &MrEntry, va: u64, length: u64) -> Result<(), DropReason> {
+    // Ends are computed wider than an address: a range that runs past 2^64 does not come round to the bottom.
+    let end = u128::from(va) + u128::from(length);
+    let region_end = u128::from(region.base_va) + u128::from(region.length);
+    if va < region.base_va || end > region_end {
+        return Err(DropReason::OutOfBounds);
+    }
+    Ok(())
 }

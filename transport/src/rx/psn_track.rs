@@ -170,17 +170,23 @@ impl PsnTrack {
         }
     }
 
-    /// Acknowledgement of `psn` with the 64 aligned PSNs around it, as of now (MRC).
-    pub fn sack(&self, psn: Psn) -> AckBody {
-        let bitmap_base = Psn::new(psn.value() & !63);
-        let bitmap = (0..64)
-            .filter(|&bit| self.received(bitmap_base.plus(bit)))
-            .fold(0, |bitmap, bit| bitmap | 1 << bit);
+    /// Acknowledgement of `psn` with the 64 aligned PSNs around it.
+    fn sack(&self, psn: Psn) -> AckBody {
+        let (bitmap_base, bitmap) = self.bitmap_around(psn);
         AckBody::Sack {
             psn,
             cack_psn: self.epsn.previous(),
             bitmap_base,
             bitmap,
         }
+    }
+
+    /// The 64 aligned PSNs around `psn` (MRC): the first of them, and bit i set if the i-th after it was received.
+    pub fn bitmap_around(&self, psn: Psn) -> (Psn, u64) {
+        let base = Psn::new(psn.value() & !63);
+        let bitmap = (0..64)
+            .filter(|&bit| self.received(base.plus(bit)))
+            .fold(0, |bitmap, bit| bitmap | 1 << bit);
+        (base, bitmap)
     }
 }

@@ -18,6 +18,6 @@ pub fn check_qp(headers: &PacketHeaders, context: &QpContext) -> DropReason {
 }
 
 /// Same partition, and not two limited members (InfiniBand architecture volume 1, section 10.9.3).
-fn pkeys_match(packet: u16, local: u16) -> bool {
+pub(crate) fn pkeys_match(packet: u16, local: u16) -> bool {
     packet & !FULL_MEMBER == local & !FULL_MEMBER && (packet | local) & FULL_MEMBER != 0
 }

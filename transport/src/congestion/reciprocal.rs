@@ -1,0 +1,53 @@
+//! Division by table: leading one, 256-byte ROM, multiply, shift.
+
+/// Reciprocals of the 256 mantissas that follow a leading one.
+///
+/// Entry `m` stands for the interval [1 + m/256, 1 + (m+1)/256): with a nine-bit value `256 + RECIPROCAL_ROM[m]`, a
+/// 512th of that value is the reciprocal of the interval's middle, rounded to the nearest. Hardware initialises its
+/// memory from this constant; nothing else computes it.
+pub const RECIPROCAL_ROM: [u8; 256] = build_rom();
+
+const fn build_rom() -> [u8; 256] {
+    let mut rom = [0; 256];
+    let mut m = 0;
+    while m < 256 {
+        // 512 / ((256 + m + 1/2) / 256) = 2^18 / (513 + 2m), from 511 down to 256.
+        let divisor = 513 + 2 * m as u32;
+        let nearest = ((1 << 18) + divisor / 2) / divisor;
+        rom[m] = (nearest - 256) as u8;
+        m += 1;
+    }
+    rom
+}
+
+/// The reciprocal of a 32-bit number, within 0.3 %.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reciprocal {
+    /// 256 to 511, nine bits; a 512th of it lies between a half and one.
+    mantissa: u16,
+    /// Position of the divisor's leading one, 0 to 31.
+    exponent: u8,
+}
+
+impl Reciprocal {
+    /// Of `divisor`, which is not zero.
+    pub fn of(divisor: u32) -> Self {
+        debug_assert_ne!(divisor, 0, "reciprocal of zero");
+        let leading_zeros = divisor.leading_zeros();
+        let index = (divisor << leading_zeros) >> 23 & 0xff;
+        Self {
+            mantissa: 256 + u16::from(RECIPROCAL_ROM[index as usize]),
+            exponent: (31 - leading_zeros) as u8,
+        }
+    }
+
+    /// `dividend / divisor * 2^fraction_bits`, rounded down from the product.
+    ///
+    /// The dividend has at most 48 bits, and the divisor is at least 2^(fraction_bits - 9), so that the shift goes
+    /// right.
+    pub fn quotient(self, dividend: u64, fraction_bits: u8) -> u64 {
+        debug_assert!(dividend < 1 << 48, "dividend {dividend:#x}");
+        debug_assert!(self.exponent + 9 >= fraction_bits, "{self:?}");
+        (dividend * u64::from(self.mantissa)) >> (self.exponent + 9 - fraction_bits)
+    }
+}

@@ -1,0 +1,288 @@
+//! The card's state, and what software does with it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use stellar_wire::host::{Cqe, Doorbell, Eqe, EventKind, Wqe};
+
+use super::qp::QueuePair;
+use super::scheduler::Schedule;
+use super::{
+    ConfigError, DoorbellError, EndpointConfig, EndpointCounters, Memory, PostError, QpConfig,
+    TableWriteError, PORTS,
+};
+use crate::requester::{Card, PhaseRing, Requester};
+use crate::responder::Answer;
+use crate::rx::{QpContext, QpState, RxLane, TableError, TableWrite};
+use crate::time::Ticks;
+
+/// A card with its memory.
+///
+/// Methods that take a port panic if it is neither 0 nor 1.
+#[derive(Clone, Debug)]
+pub struct Endpoint<M> {
+    pub(super) config: EndpointConfig,
+    pub(super) memory: M,
+    /// Both ports share it, as packets of one queue pair arrive on both.
+    pub(super) lane: RxLane,
+    pub(super) qps: BTreeMap<u32, QueuePair>,
+    pub(super) schedules: [Schedule; PORTS],
+    /// Answers waiting for their port, with the queue pair they are from.
+    pub(super) answers: [VecDeque<(u32, Answer)>; PORTS],
+    pub(super) port_up: [bool; PORTS],
+    /// No timer expires before this.
+    pub(super) deadline: Option<Ticks>,
+    pub(super) counters: EndpointCounters,
+    events: PhaseRing<Eqe>,
+}
+
+impl<M: Memory> Endpoint<M> {
+    /// A card without queue pairs, both ports up.
+    ///
+    /// # Errors
+    /// [`ConfigError`], the first that is found.
+    pub fn new(config: EndpointConfig, memory: M) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            memory,
+            lane: RxLane::new(config.rx),
+            qps: BTreeMap::new(),
+            schedules: Default::default(),
+            answers: Default::default(),
+            port_up: [true; PORTS],
+            deadline: None,
+            counters: EndpointCounters::default(),
+            events: PhaseRing::new(config.event_entries),
+            config,
+        })
+    }
+
+    /// Its memory.
+    pub const fn memory(&self) -> &M {
+        &self.memory
+    }
+
+    /// Its memory.
+    pub fn memory_mut(&mut self) -> &mut M {
+        &mut self.memory
+    }
+
+    /// Writes a memory region or page translation.
+    ///
+    /// # Errors
+    /// [`TableWriteError`] for a queue pair context, and what the table refuses.
+    pub fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError> {
+        if let TableWrite::Qp { index, .. } = *write {
+            return Err(TableWriteError::QueuePair(index));
+        }
+        Ok(self.lane.write_table(write)?)
+    }
+
+    /// Creates a queue pair, ready to receive and send.
+    ///
+    /// # Errors
+    /// [`ConfigError`]; nothing is created then.
+    pub fn create_qp(&mut self, config: QpConfig, now: Ticks) -> Result<(), ConfigError> {
+        config.check(self.config.planes[0].ip)?;
+        if self.qps.contains_key(&config.number) {
+            return Err(ConfigError::QpExists(config.number));
+        }
+        let mut qp = QueuePair::new(config, now)?;
+        if let Requester::Mrc(mrc) = &mut qp.requester {
+            for (plane, &up) in (0..).zip(&self.port_up) {
+                if !up {
+                    mrc.set_plane(plane, false);
+                }
+            }
+        }
+        self.write_context(qp.number, qp.context)?;
+        self.qps.insert(qp.number, qp);
+        Ok(())
+    }
+
+    fn write_context(&mut self, index: u32, context: QpContext) -> Result<(), TableError> {
+        self.lane.write_table(&TableWrite::Qp { index, context })
+    }
+
+    /// A driver writes `doorbell` to its page. Work requests are fetched when their turn comes.
+    ///
+    /// # Errors
+    /// [`DoorbellError`]; nothing changes then but counters, and an event for a page that does not own the queue pair.
+    pub fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
+        let Doorbell {
+            qp: number,
+            producer,
+        } = doorbell;
+        let Some(qp) = self.qps.get_mut(&number).filter(|qp| qp.page == page) else {
+            self.counters.doorbells_refused += 1;
+            self.raise(EventKind::DoorbellRefused, page, number.into());
+            return Err(DoorbellError::NotOwner { page, qp: number });
+        };
+        let queue = qp.requester.messages_mut().queue_mut();
+        if !queue.has_ring() {
+            return Err(DoorbellError::NoRing(number));
+        }
+        if let Err(error) = queue.ring_doorbell(producer) {
+            self.counters.doorbells_bad += 1;
+            return Err(error.into());
+        }
+        self.work_arrived(number);
+        Ok(())
+    }
+
+    /// Adds a work request to a queue pair without a send queue in memory. Its slot is set here.
+    ///
+    /// # Errors
+    /// [`PostError`]; nothing changes then.
+    pub fn post(&mut self, qp: u32, wqe: Wqe) -> Result<(), PostError> {
+        let found = self.qps.get_mut(&qp).ok_or(PostError::UnknownQp(qp))?;
+        let queue = found.requester.messages_mut().queue_mut();
+        if queue.has_ring() {
+            return Err(PostError::HasRing(qp));
+        }
+        queue.post(wqe)?;
+        self.work_arrived(qp);
+        Ok(())
+    }
+
+    /// Schedules a queue pair with new work; one in error flushes it at once.
+    fn work_arrived(&mut self, number: u32) {
+        if self.qps.get(&number).is_some_and(|qp| qp.failed) {
+            self.with_requester(number, |requester, card| requester.flush(card));
+        } else {
+            self.wake(number);
+        }
+    }
+
+    /// The oldest completion of a queue pair, each once.
+    pub fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
+        self.qps.get_mut(&qp)?.cq.pop()
+    }
+
+    /// The oldest event, each once.
+    pub fn poll_event(&mut self) -> Option<Eqe> {
+        self.events.pop()
+    }
+
+    /// Asks for one event when as many WRITEs with immediate have arrived wholly. Returns whether the queue pair exists.
+    pub fn arm_imm_counter(&mut self, qp: u32, threshold: u32) -> bool {
+        let Some(found) = self.qps.get_mut(&qp) else {
+            return false;
+        };
+        if found.responder.counter_mut().arm(threshold) {
+            self.raise(EventKind::ImmThreshold, qp, threshold.into());
+        }
+        true
+    }
+
+    /// A port went up or down. Answers waiting for a port that goes down leave by the other one, if that is up.
+    pub fn set_port(&mut self, port: usize, up: bool) {
+        self.port_up[port] = up;
+        let other = 1 - port;
+        if !up && self.port_up[other] {
+            let moved = std::mem::take(&mut self.answers[port]);
+            self.answers[other].extend(moved);
+        }
+        let numbers: Vec<u32> = self.qps.keys().copied().collect();
+        for number in numbers {
+            if let Some(Requester::Mrc(mrc)) = self.qps.get_mut(&number).map(|qp| &mut qp.requester)
+            {
+                mrc.set_plane(port as u8, up);
+            }
+            self.wake(number);
+        }
+    }
+
+    /// Expires the timers that are due.
+    pub fn on_timer(&mut self, now: Ticks) {
+        if !self.deadline.is_some_and(|deadline| now.reached(deadline)) {
+            return;
+        }
+        let due = |qp: &QueuePair| {
+            let deadline = qp.requester.deadline();
+            deadline.is_some_and(|deadline| now.reached(deadline))
+        };
+        let numbers = self.qps.values().filter(|qp| due(qp));
+        let numbers: Vec<u32> = numbers.map(|qp| qp.number).collect();
+        for number in numbers {
+            self.with_requester(number, |requester, card| requester.on_timer(now, card));
+            self.wake(number);
+        }
+        let deadlines = self.qps.values().filter_map(|qp| qp.requester.deadline());
+        self.deadline = deadlines.reduce(|a, b| if b.reached(a) { a } else { b });
+    }
+
+    /// When to call [`Self::on_timer`] next, at the latest: no timer expires before.
+    pub const fn next_deadline(&self) -> Option<Ticks> {
+        self.deadline
+    }
+
+    /// Something happened to a queue pair that may give it something to send.
+    pub(super) fn wake(&mut self, number: u32) {
+        if let Some(qp) = self.qps.get(&number).filter(|qp| !qp.failed) {
+            for schedule in &mut self.schedules {
+                schedule.wake(qp.page, number);
+            }
+        }
+    }
+
+    /// Lets a queue pair's requester act, then reports what came of it.
+    pub(super) fn with_requester<T>(
+        &mut self,
+        number: u32,
+        act: impl FnOnce(&mut Requester, &mut Card<'_>) -> T,
+    ) -> Option<T> {
+        let qp = self.qps.get_mut(&number)?;
+        let mut card = Card {
+            memory: &mut self.memory,
+            tables: self.lane.tables(),
+            cq: &mut qp.cq,
+        };
+        let result = act(&mut qp.requester, &mut card);
+        if let Some(deadline) = qp.requester.deadline() {
+            let earlier = self.deadline.filter(|&at| deadline.reached(at));
+            self.deadline = earlier.or(Some(deadline));
+        }
+        self.report(number);
+        Some(result)
+    }
+
+    /// Reports completions lost, and takes the receive side of a queue pair in error out of service too.
+    pub(super) fn report(&mut self, number: u32) {
+        let Some(qp) = self.qps.get_mut(&number) else {
+            return;
+        };
+        let lost: Vec<u64> = std::iter::from_fn(|| qp.cq.take_lost()).collect();
+        let status = qp.requester.error().filter(|_| !qp.failed);
+        let context = QpContext {
+            state: QpState::Error,
+            ..qp.context
+        };
+        qp.failed |= status.is_some();
+        self.counters.completions_lost += lost.len() as u64;
+        for wr_id in lost {
+            self.raise(EventKind::CqOverrun, number, wr_id);
+        }
+        if let Some(status) = status {
+            self.counters.qp_errors += 1;
+            self.write_context(number, context)
+                .expect("the same context was written before");
+            self.raise(EventKind::QpError, number, status.code().into());
+        }
+    }
+
+    /// Puts a queue pair in error for what its receive side found.
+    pub(super) fn fail_receive_side(&mut self, number: u32) {
+        self.with_requester(number, |requester, card| requester.flush(card));
+    }
+
+    pub(super) fn raise(&mut self, kind: EventKind, source: u32, data: u64) {
+        let source = source % (1 << 24);
+        let room = self.events.push(|phase| Eqe {
+            kind,
+            phase,
+            source,
+            data,
+        });
+        self.counters.events_lost += u64::from(!room);
+    }
+}

@@ -1,0 +1,75 @@
+//! Telling control packets from data, and from those of strangers.
+
+use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
+use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
+use stellar_wire::{Bth, Ecn, Ethernet, Header, Ip, Ipv4, Ipv6, Opcode, RoceFrame, Udp, Vlan};
+
+use super::qp::QueuePair;
+use crate::rx::{pkeys_match, QpMode};
+use std::net::IpAddr;
+
+/// Whether a frame carries the opcode of a packet that the transmit side or the responder takes (RC ACK, MRC SACK, NACK
+/// and probe), judged by where that opcode would be. Everything else is the receive lane's. Nothing is checked here: a
+/// frame taken for control is parsed wholly afterwards.
+pub(super) fn looks_like_control(frame: &[u8]) -> bool {
+    opcode_of(frame).is_some_and(|opcode| {
+        matches!(
+            opcode,
+            Opcode::RcAck | Opcode::MrcSack | Opcode::MrcNack | Opcode::MrcProbe
+        )
+    })
+}
+
+fn opcode_of(frame: &[u8]) -> Option<Opcode> {
+    let ethertype_at = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
+    let mut at = Ethernet::LEN;
+    let mut ethertype = ethertype_at(at - 2)?;
+    if ethertype == ETHERTYPE_VLAN {
+        at += Vlan::LEN;
+        ethertype = ethertype_at(at - 2)?;
+    }
+    if ethertype == ETHERTYPE_IPV6 {
+        let inner = match *frame.get(at + 6)? {
+            PROTO_IPV4 => Some(ETHERTYPE_IPV4),
+            PROTO_IPV6 => Some(ETHERTYPE_IPV6),
+            _ => None,
+        };
+        if let Some(inner) = inner {
+            at += Ipv6::LEN;
+            ethertype = inner;
+        }
+    }
+    at += match ethertype {
+        ETHERTYPE_IPV4 => Ipv4::LEN,
+        ETHERTYPE_IPV6 => Ipv6::LEN,
+        _ => return None,
+    };
+    Opcode::from_code(*frame.get(at + Udp::LEN)?)
+}
+
+/// Whether a control packet comes from the queue pair's peer: its mode, its partition, one of its addresses, and in MRC
+/// packets its queue pair number as context.
+pub(super) fn is_from_peer(frame: &RoceFrame, qp: &QueuePair) -> bool {
+    let Bth { opcode, pkey, .. } = frame.bth;
+    let source = match frame.ip {
+        Ip::V4(ip) => IpAddr::V4(ip.src),
+        Ip::V6(ip) => IpAddr::V6(ip.src),
+    };
+    let ext = &frame.ext;
+    let contexts = [
+        ext.seth.map(|seth| (seth.src_context, seth.dst_context)),
+        ext.neth.map(|neth| (neth.src_context, neth.dst_context)),
+        ext.peth.map(|peth| (peth.src_context, peth.dst_context)),
+    ];
+    let expected = (qp.peer.qp as u16, qp.number as u16);
+    opcode.is_mrc() == (qp.mode == QpMode::Mrc)
+        && pkeys_match(pkey, qp.pkey)
+        && qp.peer.planes.iter().any(|plane| plane.ip == source)
+        && contexts.iter().flatten().all(|&found| found == expected)
+}
+
+/// Congestion experienced on the inner or the outer IP header.
+pub(super) fn is_marked(frame: &RoceFrame) -> bool {
+    let outer = frame.srv6.map(|outer| outer.ecn);
+    frame.ip.ecn() == Ecn::CongestionExperienced || outer == Some(Ecn::CongestionExperienced)
+}

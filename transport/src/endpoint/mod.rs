@@ -1,0 +1,55 @@
+//! The whole card in software: receive lane, requesters, responders and scheduler over two ports.
+//!
+//! [`Endpoint`] has no clock of its own and waits for nothing: its world hands it frames, asks a port for the next frame
+//! when the port is free, and calls [`Endpoint::on_timer`] when [`Endpoint::next_deadline`] comes. The same calls in the
+//! same order give the same bytes.
+//!
+//! ```
+//! use stellar_transport::endpoint::{Endpoint, EndpointConfig, Memory, MemoryFault, PlaneAddress};
+//! use stellar_transport::rx::{RxConfig, WriteTlp};
+//! use stellar_transport::time::Ticks;
+//! use stellar_wire::MacAddr;
+//!
+//! struct NoMemory;
+//! impl Memory for NoMemory {
+//!     fn read(&mut self, address: u64, _: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
+//!         Err(MemoryFault { address, length: into.len() })
+//!     }
+//!     fn write(&mut self, _: &WriteTlp) {}
+//! }
+//!
+//! let plane = |n: u8| PlaneAddress { mac: MacAddr([2, 0, 0, 0, 0, n]), ip: [10, 0, n, 1].into() };
+//! let config = EndpointConfig {
+//!     planes: [plane(0), plane(1)],
+//!     rx: RxConfig::default(),
+//!     data_dscp: 0,
+//!     control_dscp: 46,
+//!     event_entries: 256,
+//! };
+//! let mut card = Endpoint::new(config, NoMemory)?;
+//! assert_eq!(card.poll_transmit(0, Ticks(0)), None); // no queue pair, nothing to send
+//! # Ok::<(), stellar_transport::endpoint::ConfigError>(())
+//! ```
+
+mod card;
+mod config;
+mod control;
+mod counters;
+mod error;
+mod framing;
+mod memory;
+mod observe;
+mod qp;
+mod receive;
+mod scheduler;
+mod transmit;
+
+pub use card::Endpoint;
+pub use config::{
+    ConfigError, EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig, PAGES,
+    PORTS,
+};
+pub use counters::EndpointCounters;
+pub use error::{DoorbellError, PostError, TableWriteError};
+pub use memory::{Memory, MemoryFault};
+pub use observe::CongestionView;

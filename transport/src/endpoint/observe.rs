@@ -1,0 +1,65 @@
+//! What can be seen of a card from outside.
+
+use super::{Endpoint, EndpointCounters, Memory};
+use crate::requester::{Requester, RequesterCounters, Window};
+use crate::rx;
+use crate::time::Ticks;
+
+/// Congestion state of an MRC queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CongestionView {
+    /// Window in bytes.
+    pub cwnd: u32,
+    /// Payload bytes in flight.
+    pub in_flight: u32,
+    /// Last round trip measured.
+    pub last_rtt: Option<Ticks>,
+}
+
+impl<M: Memory> Endpoint<M> {
+    /// What the card counted beside lane and queue pairs.
+    pub const fn counters(&self) -> &EndpointCounters {
+        &self.counters
+    }
+
+    /// What the receive lane counted.
+    pub const fn rx_counters(&self) -> &rx::Counters {
+        self.lane.counters()
+    }
+
+    /// What a queue pair's requester counted.
+    pub fn qp_counters(&self, qp: u32) -> Option<&RequesterCounters> {
+        Some(self.qps.get(&qp)?.requester.counters())
+    }
+
+    /// Data packets a queue pair sent by path: index = entropy value index, backups from 128 on. An RC queue pair has
+    /// one path.
+    pub fn path_loads(&self, qp: u32) -> Option<&[u64]> {
+        Some(self.qps.get(&qp)?.requester.path_loads())
+    }
+
+    /// Congestion state of an MRC queue pair.
+    pub fn congestion(&self, qp: u32) -> Option<CongestionView> {
+        match &self.qps.get(&qp)?.requester {
+            Requester::Mrc(mrc) => Some(CongestionView {
+                cwnd: mrc.nscc().cwnd(),
+                in_flight: mrc.window().in_flight_bytes(),
+                last_rtt: mrc.last_rtt(),
+            }),
+            Requester::Rc(_) => None,
+        }
+    }
+
+    /// Transmit window of an MRC queue pair.
+    pub fn window(&self, qp: u32) -> Option<&Window> {
+        match &self.qps.get(&qp)?.requester {
+            Requester::Mrc(mrc) => Some(mrc.window()),
+            Requester::Rc(_) => None,
+        }
+    }
+
+    /// WRITEs with immediate that arrived wholly at a queue pair, modulo 2^32.
+    pub fn imm_count(&self, qp: u32) -> Option<u32> {
+        Some(self.qps.get(&qp)?.responder.counter().count())
+    }
+}

@@ -1,0 +1,93 @@
+//! One queue pair of the card.
+
+use super::{Peer, QpConfig, TransportConfig};
+use crate::requester::{
+    CompletionQueue, Messages, MrcRequester, QpIdentity, RcRequester, Requester, SendQueue,
+};
+use crate::responder::Responder;
+use crate::rx::{QpContext, QpMode, QpState};
+use crate::spray::{ReversePaths, Srv6Template};
+use crate::time::Ticks;
+
+use super::ConfigError;
+
+/// Both directions of a queue pair, and what they share.
+#[derive(Clone, Debug)]
+pub(super) struct QueuePair {
+    pub number: u32,
+    pub page: u32,
+    pub peer: Peer,
+    pub mode: QpMode,
+    pub pkey: u16,
+    pub srv6: Option<Srv6Template>,
+    pub requester: Requester,
+    pub responder: Responder,
+    pub cq: CompletionQueue,
+    pub reverse: ReversePaths,
+    /// Its context in the receive lane.
+    pub context: QpContext,
+    /// Its error has been reported.
+    pub failed: bool,
+}
+
+impl QueuePair {
+    /// A queue pair ready to receive and send, from a configuration that was checked.
+    pub fn new(config: QpConfig, now: Ticks) -> Result<Self, ConfigError> {
+        let mode = config.transport.mode();
+        let identity = QpIdentity {
+            local: config.number,
+            peer: config.peer.qp,
+            pd: config.pd,
+            mtu: 1 << config.mtu_log2,
+        };
+        let queue = SendQueue::new(config.sq)?;
+        // RC has no limit: a responder completes each message as it ends.
+        let max_wimm = match mode {
+            QpMode::Mrc => config.imm.max_wimm,
+            QpMode::Rc => u16::MAX,
+        };
+        let messages = Messages::new(queue, config.number, max_wimm);
+        let requester = match config.transport {
+            TransportConfig::Mrc(mrc) => Requester::Mrc(Box::new(MrcRequester::new(
+                identity,
+                mrc,
+                messages,
+                config.sq_psn,
+                now,
+            )?)),
+            TransportConfig::Rc(rc) => Requester::Rc(Box::new(RcRequester::new(
+                identity,
+                rc,
+                messages,
+                config.sq_psn,
+            ))),
+        };
+        Ok(Self {
+            number: config.number,
+            page: config.page,
+            peer: config.peer,
+            mode,
+            pkey: config.pkey,
+            srv6: config.srv6,
+            requester,
+            responder: Responder::new(
+                identity,
+                config.rq_psn,
+                config.imm.max_wimm,
+                config.imm.completions,
+            ),
+            cq: CompletionQueue::new(config.cq_entries),
+            reverse: ReversePaths::default(),
+            context: QpContext {
+                state: QpState::Ready,
+                mode,
+                pd: config.pd,
+                pkey: config.pkey,
+                mtu_log2: config.mtu_log2,
+                initial_psn: config.rq_psn,
+                remote_write: config.remote_write,
+            },
+            failed: false,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Whose turn it is at a port (hardware block `qp_schedule`).
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Queue pairs that may have something to send at one port. Devices (doorbell pages) take turns packet by packet, and so
+/// do the queue pairs of a device: one with many queue pairs gets no more than one with a single one.
+///
+/// A queue pair that turns out to have nothing for the port leaves, until something happens to it that may change that.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Schedule {
+    /// Pages with queue pairs, the next one in front.
+    devices: VecDeque<u32>,
+    /// Queue pairs by page, the next one in front; no empty ones.
+    queues: BTreeMap<u32, VecDeque<u32>>,
+    present: BTreeSet<u32>,
+}
+
+impl Schedule {
+    /// A queue pair may have something to send.
+    pub fn wake(&mut self, page: u32, qp: u32) {
+        if !self.present.insert(qp) {
+            return;
+        }
+        let queue = self.queues.entry(page).or_default();
+        if queue.is_empty() {
+            self.devices.push_back(page);
+        }
+        queue.push_back(qp);
+    }
+
+    /// The queue pair whose turn it is.
+    pub fn front(&self) -> Option<u32> {
+        let page = self.devices.front()?;
+        self.queues.get(page)?.front().copied()
+    }
+
+    /// The one in front has sent a packet: it and its device go to the back.
+    pub fn served(&mut self) {
+        if let Some(page) = self.devices.pop_front() {
+            if let Some(queue) = self.queues.get_mut(&page) {
+                queue.rotate_left(1);
+            }
+            self.devices.push_back(page);
+        }
+    }
+
+    /// The one in front has nothing to send: it leaves, and its device keeps its turn.
+    pub fn park(&mut self) {
+        let Some(&page) = self.devices.front() else {
+            return;
+        };
+        let Some(queue) = self.queues.get_mut(&page) else {
+            return;
+        };
+        if let Some(qp) = queue.pop_front() {
+            self.present.remove(&qp);
+        }
+        if queue.is_empty() {
+            self.queues.remove(&page);
+            self.devices.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Serves `turns` packets; returns the queue pairs served.
+    fn serve(schedule: &mut Schedule, turns: usize) -> Vec<u32> {
+        let turn = |_| {
+            let qp = schedule.front().expect("someone to serve");
+            schedule.served();
+            qp
+        };
+        (0..turns).map(turn).collect()
+    }
+
+    #[test]
+    fn devices_take_turns_whatever_their_number_of_queue_pairs() {
+        let mut schedule = Schedule::default();
+        for qp in [10, 11, 12] {
+            schedule.wake(1, qp);
+        }
+        schedule.wake(2, 20);
+        assert_eq!(serve(&mut schedule, 6), [10, 20, 11, 20, 12, 20]);
+    }
+
+    #[test]
+    fn one_with_nothing_to_send_costs_its_device_no_turn() {
+        let mut schedule = Schedule::default();
+        schedule.wake(1, 10);
+        schedule.wake(1, 11);
+        schedule.wake(2, 20);
+        schedule.park();
+        assert_eq!(serve(&mut schedule, 3), [11, 20, 11]);
+        schedule.wake(1, 10);
+        schedule.wake(1, 10);
+        assert_eq!(serve(&mut schedule, 4), [20, 11, 20, 10]);
+    }
+
+    #[test]
+    fn nobody_is_left_when_all_are_parked() {
+        let mut schedule = Schedule::default();
+        schedule.wake(7, 2);
+        schedule.wake(8, 3);
+        schedule.park();
+        schedule.park();
+        assert_eq!(schedule.front(), None);
+        schedule.park();
+        schedule.served();
+        assert_eq!(schedule.front(), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Per queue pair registers of the requester.
+
+use thiserror::Error;
+
+use super::window::SLOTS;
+use crate::congestion::NsccParams;
+use crate::spray::SprayConfig;
+use crate::time::Ticks;
+
+/// A register value the requester does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RequesterConfigError {
+    #[error("MPR is {0} packets; it must be 1 to 1024, the smaller of what both ends track")]
+    Mpr(u16),
+    #[error("RC window is {0} packets; it must be 1 to 1024")]
+    RcWindow(u16),
+    #[error("an acknowledgement every {0} packets cannot be asked for; use 1 or more")]
+    AckEvery(u16),
+    #[error("retransmission timeout is {0} ticks; it must be 1 to 2^20 (8 ms)")]
+    Timeout(u32),
+    #[error(
+        "early loss detection threshold is {0} packets; it must be below 1024, 0 to switch it off"
+    )]
+    EarlyLoss(u16),
+    #[error("send queue has 2^{0} entries; it must be 2^1 to 2^15")]
+    QueueSize(u8),
+    #[error("plane {0} does not exist; a card has planes 0 and 1")]
+    Plane(u8),
+}
+
+/// How the timeout of a packet grows with its retries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backoff {
+    /// 1, 2, 3, 4, ... times the base.
+    #[default]
+    Linear,
+    /// 1, 2, 4, 8, ... times the base, no more than 128 times.
+    Exponential,
+}
+
+/// Longest base timeout in ticks: 8 ms, so that no deadline lies more than half the tick range ahead.
+const MAX_RTO: u32 = 1 << 20;
+
+impl Backoff {
+    /// Timeout of a packet that has spent `retries`.
+    pub const fn timeout(self, base: Ticks, retries: u8) -> Ticks {
+        let factor = match self {
+            Self::Linear => retries as u32 + 1,
+            Self::Exponential if retries < 7 => 1 << retries,
+            Self::Exponential => 128,
+        };
+        Ticks(base.0 * factor)
+    }
+}
+
+/// 250 us, STELLAR's timeout (section 7.2).
+pub const DEFAULT_RTO: Ticks = Ticks::from_us(250);
+
+/// Registers of an MRC requester.
+#[derive(Clone, Debug)]
+pub struct MrcConfig {
+    pub nscc: NsccParams,
+    pub spray: SprayConfig,
+    /// Most PSNs the window may span: the receiver's MPR in packets, 1 to 1,024.
+    pub mpr: u16,
+    /// Retransmission timeout of a packet's first transmission.
+    pub rto: Ticks,
+    pub backoff: Backoff,
+    /// Timeouts and recoverable NACKs a packet may have; the next one fails the queue pair.
+    pub retry_budget: u8,
+    /// Early loss detection: a packet this many PSNs below the highest acknowledged one, and sent before it, is lost.
+    /// 0 = off.
+    pub early_loss: u16,
+}
+
+impl MrcConfig {
+    /// MPR 1,024, timeout 250 us growing linearly, 7 retries, early loss detection off.
+    pub const fn new(nscc: NsccParams, spray: SprayConfig) -> Self {
+        Self {
+            nscc,
+            spray,
+            mpr: SLOTS as u16,
+            rto: DEFAULT_RTO,
+            backoff: Backoff::Linear,
+            retry_budget: 7,
+            early_loss: 0,
+        }
+    }
+
+    /// Checks the values that a type does not.
+    ///
+    /// # Errors
+    /// [`RequesterConfigError`], the first that is found.
+    pub fn check(&self) -> Result<(), RequesterConfigError> {
+        check_window(self.mpr, RequesterConfigError::Mpr)?;
+        if u32::from(self.early_loss) >= SLOTS {
+            return Err(RequesterConfigError::EarlyLoss(self.early_loss));
+        }
+        check_rto(self.rto)
+    }
+}
+
+/// Registers of an RC requester.
+#[derive(Clone, Copy, Debug)]
+pub struct RcConfig {
+    /// Most packets unacknowledged, 1 to 1,024: the only limit on what is in flight.
+    pub window: u16,
+    /// Time without progress after which everything unacknowledged is sent again.
+    pub rto: Ticks,
+    /// Timeouts and sequence NAKs without progress; the next one fails the queue pair (verbs `retry_cnt`).
+    pub retry_count: u8,
+    /// An acknowledgement is asked for every so many packets, besides the last of each message.
+    pub ack_every: u16,
+    /// UDP source port: the queue pair's one path.
+    pub udp_sport: u16,
+    /// Port it uses.
+    pub plane: u8,
+}
+
+impl Default for RcConfig {
+    /// 128 packets, 250 us, 7 retries, an acknowledgement every 16 packets, source port 0xc000, plane 0.
+    fn default() -> Self {
+        Self {
+            window: 128,
+            rto: DEFAULT_RTO,
+            retry_count: 7,
+            ack_every: 16,
+            udp_sport: 0xc000,
+            plane: 0,
+        }
+    }
+}
+
+impl RcConfig {
+    /// Checks the values that a type does not.
+    ///
+    /// # Errors
+    /// [`RequesterConfigError`], the first that is found.
+    pub fn check(&self) -> Result<(), RequesterConfigError> {
+        check_window(self.window, RequesterConfigError::RcWindow)?;
+        if self.ack_every == 0 {
+            return Err(RequesterConfigError::AckEvery(self.ack_every));
+        }
+        if self.plane > 1 {
+            return Err(RequesterConfigError::Plane(self.plane));
+        }
+        check_rto(self.rto)
+    }
+}
+
+fn check_window(
+    packets: u16,
+    error: fn(u16) -> RequesterConfigError,
+) -> Result<(), RequesterConfigError> {
+    if (1..=SLOTS).contains(&u32::from(packets)) {
+        Ok(())
+    } else {
+        Err(error(packets))
+    }
+}
+
+fn check_rto(rto: Ticks) -> Result<(), RequesterConfigError> {
+    if (1..=MAX_RTO).contains(&rto.0) {
+        Ok(())
+    } else {
+        Err(RequesterConfigError::Timeout(rto.0))
+    }
+}

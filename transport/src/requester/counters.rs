@@ -1,0 +1,46 @@
+//! What a requester counts.
+
+/// Counters of one queue pair's requester. The hardware's have 48 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequesterCounters {
+    /// Data packets sent, retransmissions included.
+    pub packets: u64,
+    /// Payload bytes of those.
+    pub bytes: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Timers that expired: per packet in MRC, per queue pair in RC.
+    pub timeouts: u64,
+    /// Packets found lost by early loss detection.
+    pub early_losses: u64,
+    /// Packets held for lost and acknowledged before they were sent again.
+    pub spurious_losses: u64,
+    /// SACKs that were in order.
+    pub sacks: u64,
+    /// Of those: SACKs overtaken by a later one that told everything they tell.
+    pub stale_sacks: u64,
+    /// SACKs ignored: they speak of a window long past.
+    pub sacks_out_of_window: u64,
+    /// SACKs ignored: they acknowledge what was never sent, or contradict themselves.
+    pub sacks_inconsistent: u64,
+    /// SACKs with a congestion mark.
+    pub ecn_marks: u64,
+    /// NACKs by effect: the packet was trimmed.
+    pub nacks_trimmed: u64,
+    /// The receiver lacked a resource or window.
+    pub nacks_recoverable: u64,
+    /// The receiver's queue pair failed.
+    pub nacks_fatal: u64,
+    /// NACKs ignored: not about the last transmission of a packet in flight, or of an unknown reason.
+    pub nacks_ignored: u64,
+    /// Probes sent.
+    pub probes: u64,
+    /// Answers to probes.
+    pub probe_answers: u64,
+    /// RC ACKs in order.
+    pub acks: u64,
+    /// RC NAKs in order.
+    pub naks: u64,
+    /// RC ACKs and NAKs ignored: about PSNs not under way.
+    pub acks_ignored: u64,
+}

@@ -1,0 +1,226 @@
+//! Messages between start and completion (hardware blocks `wqe_fetch` and `completion`).
+
+use std::collections::VecDeque;
+
+use stellar_wire::host::{Cqe, CqeOpcode, WcStatus, Wqe, WqeOpcode};
+
+use super::{CompletionQueue, Fetched, SendQueue};
+use crate::endpoint::Memory;
+use crate::rx::Psn;
+
+/// A message that was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub wqe: Wqe,
+    /// PSN of its first packet.
+    pub first: Psn,
+    /// Packets, 0 for a NOP, at most 2^23.
+    pub packets: u32,
+    /// Number among the messages sent, 24 bits.
+    pub msn: u32,
+    /// Number among the WRITEs with immediate; 0 in a message without.
+    pub rqmsn: u16,
+    /// Why it cannot be (wholly) sent.
+    pub fault: Option<WcStatus>,
+}
+
+/// A queue pair's work in order: first the messages under way, then what the send queue still holds.
+///
+/// A message that cannot be executed stops everything after it. The ones before it complete, then it completes with its
+/// status, and the queue pair is in error: [`Self::complete`] says so.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    queue: SendQueue,
+    local_qp: u32,
+    /// Most WRITEs with immediate under way (MAX_WIMM).
+    max_wimm: u16,
+    under_way: VecDeque<Message>,
+    /// Fetched, but not allowed to start yet.
+    waiting: Option<Fetched>,
+    next_msn: u32,
+    next_rqmsn: u16,
+    wimm: u16,
+    /// Messages under way that have packets.
+    with_packets: u32,
+    stopped: bool,
+}
+
+impl Messages {
+    /// No work yet.
+    pub const fn new(queue: SendQueue, local_qp: u32, max_wimm: u16) -> Self {
+        Self {
+            queue,
+            local_qp,
+            max_wimm,
+            under_way: VecDeque::new(),
+            waiting: None,
+            next_msn: 0,
+            next_rqmsn: 0,
+            wimm: 0,
+            with_packets: 0,
+            stopped: false,
+        }
+    }
+
+    /// The queue they come from.
+    pub const fn queue(&self) -> &SendQueue {
+        &self.queue
+    }
+
+    /// The queue they come from.
+    pub fn queue_mut(&mut self) -> &mut SendQueue {
+        &mut self.queue
+    }
+
+    /// The message with this send queue index, if it is under way.
+    pub fn get(&self, slot: u16) -> Option<&Message> {
+        let head = self.under_way.front()?.wqe.slot;
+        self.under_way.get(usize::from(slot.wrapping_sub(head)))
+    }
+
+    /// The message under way that a PSN belongs to.
+    pub fn holding(&self, psn: Psn) -> Option<&Message> {
+        let ends_before = |message: &Message| {
+            psn.distance_from(message.first) >= message.packets && !psn.is_behind(message.first)
+        };
+        let index = self.under_way.partition_point(ends_before);
+        self.under_way.get(index)
+    }
+
+    /// The message a new packet with PSN `next` belongs to: the last one if it has packets left, otherwise the next
+    /// from the queue. NOPs on the way are started, which is all they need. `None`: no work, or none that may start.
+    pub fn current(&mut self, next: Psn, mtu: u32, memory: &mut dyn Memory) -> Option<Message> {
+        loop {
+            if self.stopped {
+                return None;
+            }
+            if let Some(message) = self.under_way.back() {
+                if next.distance_from(message.first) < message.packets {
+                    return Some(*message);
+                }
+            }
+            let fetched = match self.waiting.take() {
+                Some(fetched) => fetched,
+                None => self.queue.fetch(memory)?,
+            };
+            let immediate = fetched.wqe.opcode == WqeOpcode::WriteImm;
+            // NOPs alone are as good as complete.
+            let fenced = fetched.wqe.fence && self.with_packets > 0;
+            if fetched.fault.is_none() && (fenced || immediate && self.wimm >= self.max_wimm) {
+                self.waiting = Some(fetched);
+                return None;
+            }
+            self.start(fetched, next, mtu);
+        }
+    }
+
+    fn start(&mut self, Fetched { wqe, fault }: Fetched, first: Psn, mtu: u32) {
+        let mut message = Message {
+            wqe,
+            first,
+            packets: 0,
+            msn: self.next_msn,
+            rqmsn: 0,
+            fault,
+        };
+        if fault.is_some() {
+            self.stopped = true;
+        } else if wqe.opcode != WqeOpcode::Nop {
+            message.packets = wqe.length.div_ceil(mtu).max(1);
+            self.next_msn = (self.next_msn + 1) % (1 << 24);
+            self.with_packets += 1;
+        }
+        if message.packets > 0 && wqe.opcode == WqeOpcode::WriteImm {
+            message.rqmsn = self.next_rqmsn;
+            self.next_rqmsn = self.next_rqmsn.wrapping_add(1);
+            self.wimm += 1;
+        }
+        self.under_way.push_back(message);
+    }
+
+    /// Takes note that a message cannot be sent on. Nothing after it starts.
+    pub fn fault(&mut self, slot: u16, status: WcStatus) {
+        self.stopped = true;
+        let Some(head) = self.under_way.front().map(|message| message.wqe.slot) else {
+            return;
+        };
+        let index = usize::from(slot.wrapping_sub(head));
+        if let Some(message) = self.under_way.get_mut(index) {
+            message.fault.get_or_insert(status);
+        }
+    }
+
+    /// Completes, in order, every message whose packets all lie before `una`.
+    ///
+    /// # Errors
+    /// The slot and status of a message that cannot be executed, once it is the oldest.
+    pub fn complete(&mut self, una: Psn, cq: &mut CompletionQueue) -> Result<(), (u16, WcStatus)> {
+        while let Some(&message) = self.under_way.front() {
+            if let Some(status) = message.fault {
+                return Err((message.wqe.slot, status));
+            }
+            if una.distance_from(message.first) < message.packets {
+                break;
+            }
+            self.under_way.pop_front();
+            self.with_packets -= u32::from(message.packets > 0);
+            if message.wqe.opcode == WqeOpcode::WriteImm {
+                self.wimm -= 1;
+            }
+            if message.wqe.signaled {
+                cq.push(self.completion(&message, WcStatus::Success));
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes everything with an error: the message `failed` with `status`, the others, those not fetched yet
+    /// included, as flushed. An entry that cannot be read has the work request identifier 0.
+    pub fn flush(
+        &mut self,
+        failed: Option<(u16, WcStatus)>,
+        memory: &mut dyn Memory,
+        cq: &mut CompletionQueue,
+    ) {
+        self.stopped = true;
+        while let Some(message) = self.under_way.pop_front() {
+            let status = match failed {
+                Some((slot, status)) if slot == message.wqe.slot => status,
+                _ => WcStatus::WrFlushErr,
+            };
+            cq.push(self.completion(&message, status));
+        }
+        let mut next = self.waiting.take();
+        while let Some(fetched) = next.or_else(|| self.queue.fetch(memory)) {
+            next = None;
+            let message = Message {
+                wqe: fetched.wqe,
+                first: Psn::default(),
+                packets: 0,
+                msn: self.next_msn,
+                rqmsn: 0,
+                fault: None,
+            };
+            cq.push(self.completion(&message, WcStatus::WrFlushErr));
+        }
+    }
+
+    fn completion(&self, message: &Message, status: WcStatus) -> Cqe {
+        let wqe = &message.wqe;
+        Cqe {
+            status,
+            opcode: match wqe.opcode {
+                WqeOpcode::Nop => CqeOpcode::Nop,
+                WqeOpcode::Write => CqeOpcode::Write,
+                WqeOpcode::WriteImm => CqeOpcode::WriteImm,
+            },
+            phase: false,
+            qp: self.local_qp,
+            wr_id: wqe.wr_id,
+            byte_len: wqe.length,
+            immediate: 0,
+            msn: message.msn,
+            sq_head: wqe.slot.wrapping_add(1),
+        }
+    }
+}

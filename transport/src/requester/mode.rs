@@ -1,0 +1,70 @@
+//! A requester of either mode.
+
+use stellar_wire::host::WcStatus;
+
+use super::{Card, Messages, MrcRequester, RcRequester, RequestPacket, RequesterCounters};
+use crate::time::Ticks;
+
+/// The requester of a queue pair.
+#[derive(Clone, Debug)]
+pub enum Requester {
+    Mrc(Box<MrcRequester>),
+    Rc(Box<RcRequester>),
+}
+
+/// Calls the method both have.
+macro_rules! either {
+    ($requester:expr, $method:ident($($argument:expr),*)) => {
+        match $requester {
+            Self::Mrc(mrc) => mrc.$method($($argument),*),
+            Self::Rc(rc) => rc.$method($($argument),*),
+        }
+    };
+}
+
+impl Requester {
+    /// The next packet for a port, if there is one that may leave there now.
+    pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
+        either!(self, transmit(port, now, card))
+    }
+
+    /// Expires what is due.
+    pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
+        either!(self, on_timer(now, card));
+    }
+
+    /// The local buffer of a message cannot be read: it fails once it is the oldest.
+    pub fn local_fault(&mut self, slot: u16, card: &mut Card<'_>) {
+        either!(self, local_fault(slot, card));
+    }
+
+    /// Puts the queue pair in error and flushes all its work.
+    pub fn flush(&mut self, card: &mut Card<'_>) {
+        either!(self, fail(None, card));
+    }
+
+    /// Status that put the queue pair in error; [`WcStatus::WrFlushErr`] if its receive side did.
+    pub fn error(&self) -> Option<WcStatus> {
+        either!(self, error())
+    }
+
+    /// Time before which no timer expires.
+    pub fn deadline(&self) -> Option<Ticks> {
+        either!(self, deadline())
+    }
+
+    /// Its send queue.
+    pub fn messages_mut(&mut self) -> &mut Messages {
+        either!(self, messages_mut())
+    }
+
+    /// What it counted.
+    pub fn counters(&self) -> &RequesterCounters {
+        either!(self, counters())
+    }
+
+    /// Data packets sent by path; an RC requester has one.
+    pub fn path_loads(&self) -> &[u64] {
+        either!(self, path_loads())
+    }
+}

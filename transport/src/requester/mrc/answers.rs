@@ -1,0 +1,186 @@
+//! What SACKs and NACKs change (hardware block `sack_process`).
+
+use stellar_wire::host::WcStatus;
+use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
+
+use super::{Card, MrcRequester};
+use crate::congestion::AckSample;
+use crate::requester::{SackRefusal, SackView, Sent, SlotState};
+use crate::rx::Psn;
+use crate::spray::{EvIndex, Feedback};
+use crate::time::Ticks;
+
+/// A SACK as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Sack<'a> {
+    pub seth: &'a Seth,
+    pub cc: &'a CcState,
+}
+
+impl MrcRequester {
+    /// Takes in a SACK.
+    pub fn on_sack(&mut self, sack: Sack<'_>, now: Ticks, card: &mut Card<'_>) {
+        if self.error.is_some() {
+            return;
+        }
+        let Sack { seth, cc } = sack;
+        let mut view = SackView::of(seth);
+        if seth.probe_response {
+            // The offset is the probe's identifier; no packet is answered.
+            view.acked = view.cack;
+        }
+        match view.check(&self.window) {
+            Ok(()) => self.counters.sacks += 1,
+            Err(SackRefusal::OutOfWindow) => {
+                self.counters.sacks_out_of_window += 1;
+                return;
+            }
+            Err(SackRefusal::Inconsistent) => {
+                self.counters.sacks_inconsistent += 1;
+                return;
+            }
+        }
+        let answered = self.answered(&view, cc.tx_timestamp);
+        let overtaken = view.cack.is_behind(self.window.una().previous());
+        let known = self.window.sent(view.acked).is_some();
+        let (packets, bytes) = self.acknowledge(&view);
+        if overtaken && packets == 0 {
+            self.counters.stale_sacks += 1;
+        }
+        if seth.probe_response {
+            self.probe_answered(seth.ack_psn_offset as u16, seth.path_hint);
+        } else {
+            self.path_feedback(seth.entropy, seth.path_hint);
+        }
+        if packets > 0 || known {
+            let rtt = answered.map(|sent| now.since(sent.at));
+            self.last_rtt = rtt.or(self.last_rtt);
+            self.nscc.on_ack(
+                AckSample {
+                    acked_bytes: bytes,
+                    rtt,
+                    ecn: seth.path_hint == PathHint::SkipOnce,
+                    in_flight: self.window.in_flight_bytes(),
+                },
+                now,
+            );
+        }
+        self.nscc.on_receiver_penalty(cc.rcv_cwnd_pen);
+        if seth.mpr != 0 {
+            self.mpr = (u32::from(seth.mpr) * 128).min(self.config.mpr.into());
+        }
+        if let Some(sent) = answered {
+            self.find_early_losses(view.acked, sent.at);
+        }
+        self.complete(card);
+    }
+
+    /// The record of the packet a SACK answers, if it answers its last transmission.
+    fn answered(&self, view: &SackView, stamp: u16) -> Option<Sent> {
+        self.window
+            .sent(view.acked)
+            .filter(|sent| sent.at.stamp() == stamp)
+            .copied()
+    }
+
+    /// Marks what a SACK acknowledges; returns how many packets and bytes of them are news.
+    fn acknowledge(&mut self, view: &SackView) -> (u32, u32) {
+        let una = self.window.una();
+        let cumulative = if view.cack.is_behind(una) {
+            0
+        } else {
+            view.cack.distance_from(una) + 1
+        };
+        let (mut packets, mut bytes) = (0, 0);
+        for psn in (0..cumulative).map(|i| una.plus(i)).chain(view.bits()) {
+            if let Some((sent, state)) = self.window.acknowledge(psn) {
+                packets += 1;
+                bytes += u32::from(sent.length);
+                self.counters.spurious_losses += u64::from(state == SlotState::Lost);
+            }
+        }
+        (packets, bytes)
+    }
+
+    fn path_feedback(&mut self, entropy: Entropy, hint: PathHint) {
+        let feedback = match hint {
+            PathHint::Good => Feedback::Good,
+            PathHint::SkipOnce => Feedback::Skip,
+            PathHint::AlwaysSkip => Feedback::AlwaysSkip,
+        };
+        self.counters.ecn_marks += u64::from(hint == PathHint::SkipOnce);
+        if let Some(index) = self.spray.index_of(entropy) {
+            self.spray.on_feedback(index, feedback);
+        }
+    }
+
+    fn probe_answered(&mut self, id: u16, hint: PathHint) {
+        self.counters.probe_answers += 1;
+        if hint != PathHint::Good {
+            return;
+        }
+        if let Some(index) = u8::try_from(id).ok().and_then(EvIndex::new) {
+            self.spray.on_feedback(index, Feedback::ProbeAnswered);
+        }
+    }
+
+    /// Early loss detection: `acked`, whose last transmission left at `at`, has arrived.
+    fn find_early_losses(&mut self, acked: Psn, at: Ticks) {
+        let threshold = u32::from(self.config.early_loss);
+        let una = self.window.una();
+        if threshold == 0 || acked.is_behind(una.plus(threshold)) {
+            return;
+        }
+        let end = acked.distance_from(una) - threshold;
+        let mut from = una;
+        while let Some(psn) = self.window.next_in_flight(from) {
+            if psn.distance_from(una) > end {
+                break;
+            }
+            from = psn.plus(1);
+            let Some(&sent) = self.window.sent(psn) else {
+                break;
+            };
+            // Strictly before: two packets may leave in one tick.
+            if sent.at != at && at.reached(sent.at) {
+                self.counters.early_losses += 1;
+                self.lose(psn, sent.retries);
+            }
+        }
+    }
+
+    /// Takes in a NACK.
+    pub fn on_nack(&mut self, neth: &Neth, card: &mut Card<'_>) {
+        if self.error.is_some() {
+            return;
+        }
+        let psn = Psn::new(neth.nack_psn);
+        let sent = self.window.sent(psn).copied();
+        let current = sent.filter(|sent| {
+            self.window.state(psn) == SlotState::InFlight && sent.at.stamp() == neth.tx_timestamp
+        });
+        match (neth.reason, sent, current) {
+            (NackReason::UnexpectedEvent, Some(sent), _) => {
+                self.counters.nacks_fatal += 1;
+                self.fail(Some((sent.slot, WcStatus::RemOpErr)), card);
+            }
+            (NackReason::Trimmed | NackReason::TrimmedLastHop, _, Some(sent)) => {
+                self.counters.nacks_trimmed += 1;
+                self.spray.on_feedback(sent.ev, Feedback::Skip);
+                self.lose(psn, sent.retries);
+            }
+            (
+                NackReason::NoBitmap
+                | NackReason::NoPktBuffer
+                | NackReason::NoResource
+                | NackReason::PsnOutOfWindow,
+                _,
+                Some(sent),
+            ) => {
+                self.counters.nacks_recoverable += 1;
+                self.spend_retry(psn, &sent, card);
+            }
+            _ => self.counters.nacks_ignored += 1,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The MRC requester of one queue pair: its state, and what ends it.
+//!
+//! What it sends is in `transmit`, what answers change in `answers`, what time changes in `timers`.
+
+mod answers;
+mod timers;
+mod transmit;
+
+use stellar_wire::host::WcStatus;
+
+use super::{CompletionQueue, Messages, MrcConfig, RequesterCounters, Window};
+use crate::congestion::Nscc;
+use crate::endpoint::Memory;
+use crate::rx::{Psn, Tables};
+use crate::spray::{EvIndex, Spray, SprayError};
+use crate::time::Ticks;
+
+pub use answers::Sack;
+
+/// What the card lends a requester for one decision.
+pub struct Card<'a> {
+    pub memory: &'a mut dyn Memory,
+    pub tables: &'a Tables,
+    pub cq: &'a mut CompletionQueue,
+}
+
+/// Identity of a queue pair as far as its requester needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpIdentity {
+    /// Local number, 24 bits.
+    pub local: u32,
+    /// The peer's number, 24 bits.
+    pub peer: u32,
+    /// Protection domain of local buffers.
+    pub pd: u32,
+    /// Path MTU in bytes.
+    pub mtu: u32,
+}
+
+/// An MRC requester.
+#[derive(Clone, Debug)]
+pub struct MrcRequester {
+    qp: QpIdentity,
+    config: MrcConfig,
+    messages: Messages,
+    window: Window,
+    nscc: Nscc,
+    spray: Spray,
+    /// Receiver's last word on its window, in packets.
+    mpr: u32,
+    /// No timer expires before this; `None`: nothing in flight.
+    deadline: Option<Ticks>,
+    last_rtt: Option<Ticks>,
+    /// A probe that is due, until the port of its plane can take it.
+    probe_waiting: Option<EvIndex>,
+    path_loads: Vec<u64>,
+    counters: RequesterCounters,
+    error: Option<WcStatus>,
+}
+
+impl MrcRequester {
+    /// A requester without work whose first packet will be `first`.
+    ///
+    /// # Errors
+    /// [`SprayError`] if the path choice cannot work as configured.
+    pub fn new(
+        qp: QpIdentity,
+        config: MrcConfig,
+        messages: Messages,
+        first: Psn,
+        now: Ticks,
+    ) -> Result<Self, SprayError> {
+        Ok(Self {
+            qp,
+            messages,
+            window: Window::new(first),
+            nscc: Nscc::new(&config.nscc, now),
+            path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS],
+            spray: Spray::new(config.spray.clone())?,
+            mpr: config.mpr.into(),
+            config,
+            deadline: None,
+            last_rtt: None,
+            probe_waiting: None,
+            counters: RequesterCounters::default(),
+            error: None,
+        })
+    }
+
+    /// Moves the window and completes messages in order.
+    fn complete(&mut self, card: &mut Card<'_>) {
+        let una = self.window.advance();
+        if let Err(failed) = self.messages.complete(una, card.cq) {
+            self.fail(Some(failed), card);
+        }
+    }
+
+    /// Takes note that a message's local buffer cannot be read.
+    pub fn local_fault(&mut self, slot: u16, card: &mut Card<'_>) {
+        self.messages.fault(slot, WcStatus::LocProtErr);
+        self.complete(card);
+    }
+
+    /// Puts the queue pair in error and flushes its work: the message `failed` completes with its status, all others as
+    /// flushed. Once in error, flushes what was posted since.
+    pub fn fail(&mut self, failed: Option<(u16, WcStatus)>, card: &mut Card<'_>) {
+        let status = failed.map_or(WcStatus::WrFlushErr, |(_, status)| status);
+        self.error.get_or_insert(status);
+        self.deadline = None;
+        self.messages.flush(failed, card.memory, card.cq);
+    }
+
+    /// A port went up or down.
+    pub fn set_plane(&mut self, plane: u8, up: bool) {
+        self.spray.set_plane(plane, up);
+    }
+
+    /// Status that put the queue pair in error.
+    pub const fn error(&self) -> Option<WcStatus> {
+        self.error
+    }
+
+    /// Time before which no timer expires.
+    pub const fn deadline(&self) -> Option<Ticks> {
+        self.deadline
+    }
+
+    /// Its send queue.
+    pub fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.messages
+    }
+
+    /// Transmit window.
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Congestion state.
+    pub const fn nscc(&self) -> &Nscc {
+        &self.nscc
+    }
+
+    /// Path state.
+    pub fn spray_mut(&mut self) -> &mut Spray {
+        &mut self.spray
+    }
+
+    /// Round trip of the last sample.
+    pub const fn last_rtt(&self) -> Option<Ticks> {
+        self.last_rtt
+    }
+
+    /// Data packets sent by path.
+    pub fn path_loads(&self) -> &[u64] {
+        &self.path_loads
+    }
+
+    /// What it counted.
+    pub const fn counters(&self) -> &RequesterCounters {
+        &self.counters
+    }
+}

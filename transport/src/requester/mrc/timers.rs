@@ -1,0 +1,59 @@
+//! Timers, losses and the retry budget of an MRC queue pair (hardware block `timer_scan`).
+
+use stellar_wire::host::WcStatus;
+
+use super::{Card, MrcRequester};
+use crate::requester::Sent;
+use crate::rx::Psn;
+use crate::spray::Feedback;
+use crate::time::Ticks;
+
+impl MrcRequester {
+    /// Expires the packets whose time is up (hardware block `timer_scan`), lowest PSN first.
+    pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
+        let due = self.deadline.is_some_and(|deadline| now.reached(deadline));
+        if self.error.is_some() || !due {
+            return;
+        }
+        self.deadline = None;
+        let mut from = self.window.una();
+        while let Some(psn) = self.window.next_in_flight(from) {
+            from = psn.plus(1);
+            let Some(&sent) = self.window.sent(psn) else {
+                break;
+            };
+            let timeout = self.config.backoff.timeout(self.config.rto, sent.retries);
+            let due = sent.at.plus(timeout);
+            if !now.reached(due) {
+                self.deadline = earlier(self.deadline, due);
+                continue;
+            }
+            self.counters.timeouts += 1;
+            self.spray.on_feedback(sent.ev, Feedback::Timeout);
+            if !self.spend_retry(psn, &sent, card) {
+                return;
+            }
+        }
+    }
+
+    /// Takes a packet in flight for lost: off the window, and to be sent again.
+    pub(super) fn lose(&mut self, psn: Psn, retries: u8) {
+        let bytes = self.window.lose(psn, retries);
+        self.nscc.on_loss(bytes);
+    }
+
+    /// Loses a packet at the cost of a retry. Says whether the queue pair still works.
+    pub(super) fn spend_retry(&mut self, psn: Psn, sent: &Sent, card: &mut Card<'_>) -> bool {
+        if sent.retries >= self.config.retry_budget {
+            self.fail(Some((sent.slot, WcStatus::RetryExcErr)), card);
+            return false;
+        }
+        self.lose(psn, sent.retries + 1);
+        true
+    }
+}
+
+/// The earlier of a deadline that may be there and one that is.
+pub(super) fn earlier(deadline: Option<Ticks>, other: Ticks) -> Option<Ticks> {
+    Some(deadline.filter(|&at| other.reached(at)).unwrap_or(other))
+}

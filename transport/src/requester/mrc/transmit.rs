@@ -1,0 +1,205 @@
+//! What an MRC requester sends (hardware blocks `window`, `spray`, `retransmit`).
+
+use stellar_wire::host::WcStatus;
+use stellar_wire::mrc::{Meth, Peth, Tseth};
+use stellar_wire::{ExtHeaders, ImmDt, Opcode, Reth};
+
+use super::timers::earlier;
+use super::{Card, MrcRequester};
+use crate::requester::{locate_payload, segment, Message, Payload, RequestPacket, Segment, Sent};
+use crate::rx::{Psn, QpMode};
+use crate::spray::{EvIndex, EvState, Path, PlaneMask, Policy};
+use crate::time::Ticks;
+
+/// TSETH format of a time stamp in ticks of 8 ns.
+const TSETH_FORMAT: u8 = 1;
+
+impl MrcRequester {
+    /// The next packet for a port, if there is one that may leave there now: a probe, then the lowest lost PSN, then a
+    /// new packet.
+    pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
+        if self.error.is_some() {
+            return None;
+        }
+        let packet = self.probe(port, now).or_else(|| match self.lost_for(port) {
+            Some(psn) => self.retransmit(psn, port, now, card),
+            None => self.send_new(port, now, card),
+        });
+        self.complete(card);
+        packet
+    }
+
+    /// The lost packet a port is to send next. What was lost on one plane goes out on the other while that one works.
+    fn lost_for(&self, port: u8) -> Option<Psn> {
+        let other = 1 - port;
+        self.window.first_lost(other).or_else(|| {
+            let psn = self.window.first_lost(port)?;
+            (!self.plane_usable(other)).then_some(psn)
+        })
+    }
+
+    fn retransmit(
+        &mut self,
+        psn: Psn,
+        port: u8,
+        now: Ticks,
+        card: &Card<'_>,
+    ) -> Option<RequestPacket> {
+        let old = *self.window.sent(psn)?;
+        let message = *self.messages.get(old.slot)?;
+        if message.fault.is_some() {
+            return None;
+        }
+        let (packet, path) = self.prepare(&message, psn, Some(old.ev), (port, now), card)?;
+        self.window
+            .resend(psn, sent(&packet, path, now, old.retries, old.slot));
+        self.counters.retransmissions += 1;
+        Some(self.sent(packet, path, now, old.retries))
+    }
+
+    /// Whether a retransmission can be left to a plane: its port is up and it has a path that is not out of use.
+    fn plane_usable(&self, plane: u8) -> bool {
+        let good = |index: EvIndex| {
+            index.plane() == plane
+                && matches!(self.spray.state(index), Some(EvState::Good | EvState::Skip))
+        };
+        self.config.spray.policy != Policy::SinglePath
+            && self.spray.planes_up().contains(plane)
+            && (0..=u8::MAX).map_while(EvIndex::new).any(good)
+    }
+
+    fn send_new(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
+        let psn = self.window.next();
+        let message = self.messages.current(psn, self.qp.mtu, card.memory)?;
+        if self.window.len() >= self.mpr {
+            return None;
+        }
+        let (packet, path) = self.prepare(&message, psn, None, (port, now), card)?;
+        self.window
+            .push(sent(&packet, path, now, 0, message.wqe.slot));
+        Some(self.sent(packet, path, now, 0))
+    }
+
+    /// Everything that can say no to a packet, and its path.
+    fn prepare(
+        &mut self,
+        message: &Message,
+        psn: Psn,
+        lost_on: Option<EvIndex>,
+        (port, now): (u8, Ticks),
+        card: &Card<'_>,
+    ) -> Option<(RequestPacket, Path)> {
+        let segment = segment(message, psn, self.qp.mtu, QpMode::Mrc);
+        let in_flight = self.window.in_flight_bytes();
+        if !self.nscc.may_send(in_flight, segment.length.into()) {
+            return None;
+        }
+        let payload = match locate_payload(card.tables, self.qp.pd, &message.wqe, &segment) {
+            Ok(payload) => payload,
+            Err(_) => {
+                self.messages.fault(message.wqe.slot, WcStatus::LocProtErr);
+                return None;
+            }
+        };
+        let path = self.spray.choose(lost_on, PlaneMask::only(port))?;
+        let packet = RequestPacket {
+            opcode: segment.opcode,
+            psn,
+            ack_req: segment.last,
+            retransmission: lost_on.is_some(),
+            ext: extension_headers(message, &segment, now),
+            payload,
+            length: segment.length,
+            entropy: path.entropy,
+            ev: Some(path.index),
+            slot: Some(message.wqe.slot),
+        };
+        Some((packet, path))
+    }
+
+    /// Counts a packet that leaves and starts its timer.
+    fn sent(
+        &mut self,
+        packet: RequestPacket,
+        path: Path,
+        now: Ticks,
+        retries: u8,
+    ) -> RequestPacket {
+        self.counters.packets += 1;
+        self.counters.bytes += u64::from(packet.length);
+        self.path_loads[usize::from(path.index.value())] += 1;
+        let due = now.plus(self.config.backoff.timeout(self.config.rto, retries));
+        self.deadline = earlier(self.deadline, due);
+        packet
+    }
+
+    fn probe(&mut self, port: u8, now: Ticks) -> Option<RequestPacket> {
+        if self.probe_waiting.is_none() {
+            self.probe_waiting = self.spray.probe_due(now);
+        }
+        let index = self.probe_waiting.filter(|index| index.plane() == port)?;
+        self.probe_waiting = None;
+        let entropy = self.spray.entropy(index)?;
+        self.counters.probes += 1;
+        let peth = Peth {
+            vendor_info: 0,
+            probe_id: index.value().into(),
+            src_context: self.qp.local as u16,
+            dst_context: self.qp.peer as u16,
+            timestamp: time_stamp(now),
+        };
+        Some(RequestPacket {
+            opcode: Opcode::MrcProbe,
+            psn: self.window.next().previous(),
+            ack_req: false,
+            retransmission: false,
+            ext: ExtHeaders {
+                peth: Some(peth),
+                ..ExtHeaders::default()
+            },
+            payload: Payload::Memory(Vec::new()),
+            length: 0,
+            entropy,
+            ev: Some(index),
+            slot: None,
+        })
+    }
+}
+
+fn sent(packet: &RequestPacket, path: Path, at: Ticks, retries: u8, slot: u16) -> Sent {
+    Sent {
+        ev: path.index,
+        plane: path.plane,
+        at,
+        retries,
+        length: packet.length,
+        slot,
+    }
+}
+
+/// METH, TSETH, RETH and ImmDt of a data packet.
+fn extension_headers(message: &Message, segment: &Segment, now: Ticks) -> ExtHeaders {
+    let wqe = &message.wqe;
+    ExtHeaders {
+        meth: Some(Meth {
+            rqmsn: message.rqmsn,
+            msn: message.msn as u16,
+        }),
+        tseth: Some(time_stamp(now)),
+        reth: Some(Reth {
+            va: wqe.remote_va.wrapping_add(segment.offset.into()),
+            rkey: wqe.rkey,
+            dma_len: wqe.length,
+        }),
+        imm: segment.opcode.has_imm().then_some(ImmDt(wqe.immediate)),
+        ..ExtHeaders::default()
+    }
+}
+
+const fn time_stamp(now: Ticks) -> Tseth {
+    Tseth {
+        tx_timestamp: now.stamp(),
+        own_resolution: false,
+        format: TSETH_FORMAT,
+    }
+}

@@ -1,0 +1,28 @@
+//! A request packet ready to be framed.
+
+use stellar_wire::mrc::Entropy;
+use stellar_wire::{ExtHeaders, Opcode};
+
+use super::Payload;
+use crate::rx::Psn;
+use crate::spray::EvIndex;
+
+/// What the requester hands to framing: everything of the packet that is decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestPacket {
+    pub opcode: Opcode,
+    pub psn: Psn,
+    pub ack_req: bool,
+    /// MRC RTX bit.
+    pub retransmission: bool,
+    pub ext: ExtHeaders,
+    pub payload: Payload,
+    /// Payload bytes.
+    pub length: u16,
+    /// Path as the fabric sees it.
+    pub entropy: Entropy,
+    /// Path as the queue pair counts it; `None` on an RC queue pair, which has one.
+    pub ev: Option<EvIndex>,
+    /// Send queue index of its message; `None` for a probe, which belongs to none.
+    pub slot: Option<u16>,
+}

@@ -1,0 +1,256 @@
+//! The RC requester of one queue pair: one path, go-back-N (InfiniBand architecture volume 1, section 9.7.5).
+
+use stellar_wire::host::WcStatus;
+use stellar_wire::mrc::Entropy;
+use stellar_wire::{Aeth, ExtHeaders, ImmDt, NakCode, Reth, Syndrome};
+
+use super::{
+    locate_payload, segment, Card, Message, Messages, QpIdentity, RcConfig, RequestPacket,
+    RequesterCounters, Segment,
+};
+use crate::rx::{Psn, QpMode};
+use crate::time::Ticks;
+
+/// An RC requester.
+///
+/// PSNs `una` to `sent - 1` may be unreceived; `next` is the one to send, behind `sent` after going back.
+#[derive(Clone, Debug)]
+pub struct RcRequester {
+    qp: QpIdentity,
+    config: RcConfig,
+    messages: Messages,
+    una: Psn,
+    next: Psn,
+    sent: Psn,
+    /// Timeouts and sequence NAKs since the last progress.
+    retries: u8,
+    /// When the oldest unacknowledged packet was sent or progress was made, whichever is later.
+    deadline: Option<Ticks>,
+    /// Packets since one that asked for an acknowledgement.
+    silent: u16,
+    path_load: [u64; 1],
+    counters: RequesterCounters,
+    error: Option<WcStatus>,
+}
+
+impl RcRequester {
+    /// A requester without work whose first packet will be `first`.
+    pub fn new(qp: QpIdentity, config: RcConfig, messages: Messages, first: Psn) -> Self {
+        Self {
+            qp,
+            config,
+            messages,
+            una: first,
+            next: first,
+            sent: first,
+            retries: 0,
+            deadline: None,
+            silent: 0,
+            path_load: [0],
+            counters: RequesterCounters::default(),
+            error: None,
+        }
+    }
+
+    const fn outstanding(&self) -> u32 {
+        self.sent.distance_from(self.una)
+    }
+
+    /// The next packet for a port, if there is one that may leave there now.
+    pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
+        if self.error.is_some() || port != self.config.plane {
+            return None;
+        }
+        let packet = self.send(now, card);
+        self.complete(card);
+        packet
+    }
+
+    fn send(&mut self, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
+        let psn = self.next;
+        let again = psn != self.sent;
+        let message = if again {
+            *self.messages.holding(psn)?
+        } else {
+            let message = self.messages.current(psn, self.qp.mtu, card.memory)?;
+            if self.outstanding() >= self.config.window.into() {
+                return None;
+            }
+            message
+        };
+        if message.fault.is_some() {
+            return None;
+        }
+        let segment = segment(&message, psn, self.qp.mtu, QpMode::Rc);
+        let slot = message.wqe.slot;
+        let Ok(payload) = locate_payload(card.tables, self.qp.pd, &message.wqe, &segment) else {
+            self.messages.fault(slot, WcStatus::LocProtErr);
+            return None;
+        };
+        self.next = psn.plus(1);
+        if again {
+            self.counters.retransmissions += 1;
+        } else {
+            self.sent = self.next;
+        }
+        self.counters.packets += 1;
+        self.counters.bytes += u64::from(segment.length);
+        self.path_load[0] += 1;
+        self.deadline.get_or_insert(now.plus(self.config.rto));
+        let full = self.next == self.sent && self.outstanding() >= self.config.window.into();
+        self.silent += 1;
+        let ack_req = segment.last || full || self.silent >= self.config.ack_every;
+        if ack_req {
+            self.silent = 0;
+        }
+        Some(RequestPacket {
+            opcode: segment.opcode,
+            psn,
+            ack_req,
+            retransmission: false,
+            ext: extension_headers(&message, &segment),
+            payload,
+            length: segment.length,
+            entropy: Entropy(self.config.udp_sport.into()),
+            ev: None,
+            slot: Some(slot),
+        })
+    }
+
+    /// Takes in an ACK or NAK.
+    pub fn on_ack(&mut self, psn: Psn, aeth: &Aeth, now: Ticks, card: &mut Card<'_>) {
+        if self.error.is_some() {
+            return;
+        }
+        let steps = psn.distance_from(self.una);
+        if steps >= self.outstanding() {
+            self.counters.acks_ignored += 1;
+            return;
+        }
+        match aeth.syndrome {
+            Syndrome::Ack { .. } => {
+                self.counters.acks += 1;
+                self.progress(psn.plus(1), now, card);
+            }
+            Syndrome::Nak(NakCode::PsnSequenceError) => {
+                self.counters.naks += 1;
+                self.progress(psn, now, card);
+                self.go_back(now, card);
+            }
+            Syndrome::Nak(code) => {
+                self.counters.naks += 1;
+                self.progress(psn, now, card);
+                let status = match code {
+                    NakCode::RemoteAccessError => WcStatus::RemAccessErr,
+                    NakCode::InvalidRequest => WcStatus::RemInvReqErr,
+                    _ => WcStatus::RemOpErr,
+                };
+                let slot = self.messages.holding(psn).map(|message| message.wqe.slot);
+                self.fail(slot.map(|slot| (slot, status)), card);
+            }
+            // A WRITE is never answered "receiver not ready" by this card, and by another only if it had immediate
+            // data and no receive work request: the timer covers it.
+            Syndrome::RnrNak { .. } | Syndrome::Reserved(_) => self.counters.acks_ignored += 1,
+        }
+    }
+
+    /// Everything before `una` has arrived.
+    fn progress(&mut self, una: Psn, now: Ticks, card: &mut Card<'_>) {
+        if una == self.una {
+            return;
+        }
+        if self.next.distance_from(self.una) < una.distance_from(self.una) {
+            self.next = una;
+        }
+        self.una = una;
+        self.retries = 0;
+        self.deadline = (self.outstanding() > 0).then(|| now.plus(self.config.rto));
+        self.complete(card);
+    }
+
+    /// Sends everything unacknowledged again, at the cost of a retry.
+    fn go_back(&mut self, now: Ticks, card: &mut Card<'_>) {
+        if self.outstanding() == 0 {
+            return;
+        }
+        if self.retries >= self.config.retry_count {
+            let slot = self
+                .messages
+                .holding(self.una)
+                .map(|message| message.wqe.slot);
+            self.fail(slot.map(|slot| (slot, WcStatus::RetryExcErr)), card);
+            return;
+        }
+        self.retries += 1;
+        self.next = self.una;
+        self.deadline = Some(now.plus(self.config.rto));
+    }
+
+    /// Goes back if there was no progress for the timeout.
+    pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
+        let due = self.deadline.is_some_and(|deadline| now.reached(deadline));
+        if self.error.is_none() && due {
+            self.counters.timeouts += 1;
+            self.go_back(now, card);
+        }
+    }
+
+    fn complete(&mut self, card: &mut Card<'_>) {
+        if let Err(failed) = self.messages.complete(self.una, card.cq) {
+            self.fail(Some(failed), card);
+        }
+    }
+
+    /// Takes note that a message's local buffer cannot be read.
+    pub fn local_fault(&mut self, slot: u16, card: &mut Card<'_>) {
+        self.messages.fault(slot, WcStatus::LocProtErr);
+        self.complete(card);
+    }
+
+    /// Puts the queue pair in error and flushes its work, as [`super::MrcRequester::fail`].
+    pub fn fail(&mut self, failed: Option<(u16, WcStatus)>, card: &mut Card<'_>) {
+        let status = failed.map_or(WcStatus::WrFlushErr, |(_, status)| status);
+        self.error.get_or_insert(status);
+        self.deadline = None;
+        self.messages.flush(failed, card.memory, card.cq);
+    }
+
+    /// Status that put the queue pair in error.
+    pub const fn error(&self) -> Option<WcStatus> {
+        self.error
+    }
+
+    /// Time before which no timer expires.
+    pub const fn deadline(&self) -> Option<Ticks> {
+        self.deadline
+    }
+
+    /// Its send queue.
+    pub fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.messages
+    }
+
+    /// Data packets sent, on its one path.
+    pub fn path_loads(&self) -> &[u64] {
+        &self.path_load
+    }
+
+    /// What it counted.
+    pub const fn counters(&self) -> &RequesterCounters {
+        &self.counters
+    }
+}
+
+/// RETH and ImmDt of a packet.
+fn extension_headers(message: &Message, segment: &Segment) -> ExtHeaders {
+    let wqe = &message.wqe;
+    ExtHeaders {
+        reth: segment.opcode.has_reth().then_some(Reth {
+            va: wqe.remote_va,
+            rkey: wqe.rkey,
+            dma_len: wqe.length,
+        }),
+        imm: segment.opcode.has_imm().then_some(ImmDt(wqe.immediate)),
+        ..ExtHeaders::default()
+    }
+}

@@ -1,0 +1,194 @@
+//! Transmit window of an MRC queue pair (hardware block `window`): what became of every packet that may be unreceived.
+
+use super::slot_bits::SlotBits;
+use crate::rx::{Psn, WINDOW};
+use crate::spray::EvIndex;
+use crate::time::Ticks;
+
+/// Slots of the window: the largest MPR this card works with. PSN p uses slot p mod 1,024.
+pub const SLOTS: u32 = WINDOW;
+
+/// State of a PSN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SlotState {
+    /// Not sent yet, or behind the window.
+    Free,
+    /// Sent, and nothing heard of.
+    InFlight,
+    /// Known to be received, but not everything before it is.
+    Acked,
+    /// To be sent again.
+    Lost,
+}
+
+/// The last transmission of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Path it took.
+    pub ev: EvIndex,
+    /// Port of that path, 1 bit.
+    pub plane: u8,
+    pub at: Ticks,
+    /// Timeouts and recoverable NACKs so far.
+    pub retries: u8,
+    /// Payload bytes, 13 bits.
+    pub length: u16,
+    /// Send queue index of the message.
+    pub slot: u16,
+}
+
+/// The window: PSNs `una` to `next - 1`, at most [`SLOTS`] of them.
+#[derive(Clone, Debug)]
+pub struct Window {
+    una: Psn,
+    next: Psn,
+    /// By slot, as long as the highest slot used.
+    sent: Vec<Sent>,
+    in_flight: SlotBits,
+    /// By plane of the transmission that was lost.
+    lost: [SlotBits; 2],
+    bytes: u32,
+}
+
+impl Window {
+    /// An empty window whose first packet will be `first`.
+    pub fn new(first: Psn) -> Self {
+        Self {
+            una: first,
+            next: first,
+            sent: Vec::new(),
+            in_flight: SlotBits::default(),
+            lost: Default::default(),
+            bytes: 0,
+        }
+    }
+
+    /// First PSN not known to be received.
+    pub const fn una(&self) -> Psn {
+        self.una
+    }
+
+    /// PSN of the next new packet.
+    pub const fn next(&self) -> Psn {
+        self.next
+    }
+
+    /// PSNs in the window.
+    pub const fn len(&self) -> u32 {
+        self.next.distance_from(self.una)
+    }
+
+    /// Everything sent has been received.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Payload bytes in flight.
+    pub const fn in_flight_bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    const fn contains(&self, psn: Psn) -> bool {
+        psn.distance_from(self.una) < self.len()
+    }
+
+    /// State of a PSN.
+    pub fn state(&self, psn: Psn) -> SlotState {
+        let slot = psn.value() % SLOTS;
+        if !self.contains(psn) {
+            SlotState::Free
+        } else if self.in_flight.contains(slot) {
+            SlotState::InFlight
+        } else if self.lost.iter().any(|lost| lost.contains(slot)) {
+            SlotState::Lost
+        } else {
+            SlotState::Acked
+        }
+    }
+
+    /// Last transmission of a PSN in the window.
+    pub fn sent(&self, psn: Psn) -> Option<&Sent> {
+        self.contains(psn)
+            .then(|| &self.sent[(psn.value() % SLOTS) as usize])
+    }
+
+    /// Takes note of a new packet, which is in flight from now on. Returns its PSN.
+    ///
+    /// # Panics
+    /// If all slots are taken: the caller checks the window first.
+    pub fn push(&mut self, sent: Sent) -> Psn {
+        assert!(self.len() < SLOTS, "the transmit window is full");
+        let psn = self.next;
+        self.next = psn.plus(1);
+        self.start(psn, sent);
+        psn
+    }
+
+    /// Takes note of the retransmission of a lost packet.
+    pub fn resend(&mut self, psn: Psn, sent: Sent) {
+        debug_assert_eq!(self.state(psn), SlotState::Lost);
+        for lost in &mut self.lost {
+            lost.remove(psn.value() % SLOTS);
+        }
+        self.start(psn, sent);
+    }
+
+    fn start(&mut self, psn: Psn, sent: Sent) {
+        let slot = psn.value() % SLOTS;
+        if self.sent.len() <= slot as usize {
+            self.sent.resize(slot as usize + 1, sent);
+        }
+        self.sent[slot as usize] = sent;
+        self.in_flight.insert(slot);
+        self.bytes += u32::from(sent.length);
+    }
+
+    /// Takes note that a packet was received. Returns its last transmission and state if that is news.
+    pub fn acknowledge(&mut self, psn: Psn) -> Option<(Sent, SlotState)> {
+        let state = self.state(psn);
+        let slot = psn.value() % SLOTS;
+        let sent = *self.sent(psn)?;
+        match state {
+            SlotState::Free | SlotState::Acked => return None,
+            SlotState::InFlight => {
+                self.in_flight.remove(slot);
+                self.bytes -= u32::from(sent.length);
+            }
+            SlotState::Lost => self.lost.iter_mut().for_each(|lost| lost.remove(slot)),
+        }
+        Some((sent, state))
+    }
+
+    /// Moves the start of the window over everything received. Returns where it is now.
+    pub fn advance(&mut self) -> Psn {
+        while self.state(self.una) == SlotState::Acked {
+            self.una = self.una.plus(1);
+        }
+        self.una
+    }
+
+    /// Takes note that a packet in flight was lost and what it has spent so far. Returns its payload bytes.
+    pub fn lose(&mut self, psn: Psn, retries: u8) -> u32 {
+        debug_assert_eq!(self.state(psn), SlotState::InFlight);
+        let slot = psn.value() % SLOTS;
+        let sent = &mut self.sent[slot as usize];
+        sent.retries = retries;
+        self.in_flight.remove(slot);
+        self.lost[usize::from(sent.plane)].insert(slot);
+        self.bytes -= u32::from(sent.length);
+        u32::from(sent.length)
+    }
+
+    /// Lowest PSN whose last transmission was lost on `plane`.
+    pub fn first_lost(&self, plane: u8) -> Option<Psn> {
+        let step = self.lost[usize::from(plane)].next(self.una.value() % SLOTS, 0)?;
+        Some(self.una.plus(step))
+    }
+
+    /// Lowest PSN in flight that is not before `from`.
+    pub fn next_in_flight(&self, from: Psn) -> Option<Psn> {
+        let steps = from.distance_from(self.una);
+        let step = self.in_flight.next(self.una.value() % SLOTS, steps)?;
+        Some(self.una.plus(step))
+    }
+}

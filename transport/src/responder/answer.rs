@@ -1,0 +1,275 @@
+//! Answers and completions of one queue pair's receive side.
+
+use stellar_wire::host::{Cqe, CqeOpcode, WcStatus};
+use stellar_wire::mrc::{CcState, Entropy, Neth, PathHint, Peth, Seth};
+use stellar_wire::{Aeth, ExtHeaders, Opcode, Syndrome};
+
+use super::{Arrived, ImmCounter, Immediates, WimmExceeded};
+use crate::requester::{CompletionQueue, QpIdentity};
+use crate::rx::{AckBody, AckRequest, PacketHeaders, Psn, PsnTrack, QpMode};
+
+/// A control packet ready to be framed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub opcode: Opcode,
+    pub psn: Psn,
+    pub ext: ExtHeaders,
+    /// Entropy value of the packet that is answered, for a reverse path of which nothing better is known.
+    pub reflected: Entropy,
+}
+
+/// Receive side of one queue pair, behind the lane.
+#[derive(Clone, Debug)]
+pub struct Responder {
+    qp: QpIdentity,
+    immediates: Immediates,
+    counter: ImmCounter,
+    /// WRITEs with immediate make completions.
+    completions: bool,
+    /// First PSN missing before the current packet.
+    expected: Psn,
+    /// Packets accepted out of order, 15 bits, wrapping.
+    out_of_order: u16,
+    /// Payload bytes accepted, modulo 2^32; a SACK carries bits 31:8.
+    bytes: u32,
+    /// RC: bytes of the message in progress, and messages completed (24 bits).
+    message_bytes: u32,
+    messages: u32,
+}
+
+impl Responder {
+    /// A receive side that expects `first`, stashes `max_wimm` immediates, and completes them if `completions`.
+    pub fn new(qp: QpIdentity, first: Psn, max_wimm: u16, completions: bool) -> Self {
+        Self {
+            qp,
+            immediates: Immediates::new(max_wimm),
+            counter: ImmCounter::default(),
+            completions,
+            expected: first,
+            out_of_order: 0,
+            bytes: 0,
+            message_bytes: 0,
+            messages: 0,
+        }
+    }
+
+    /// Counter of WRITEs with immediate.
+    pub const fn counter(&self) -> &ImmCounter {
+        &self.counter
+    }
+
+    /// Counter of WRITEs with immediate.
+    pub fn counter_mut(&mut self) -> &mut ImmCounter {
+        &mut self.counter
+    }
+
+    /// Takes note of a packet the lane has accepted; `track` is its state after that. Returns whether the immediate
+    /// counter has reached its threshold.
+    ///
+    /// # Errors
+    /// [`WimmExceeded`]: the queue pair must go to error, and the packet be answered with a fatal NACK.
+    pub fn accept(
+        &mut self,
+        packet: &PacketHeaders,
+        track: &PsnTrack,
+        cq: &mut CompletionQueue,
+    ) -> Result<bool, WimmExceeded> {
+        self.bytes = self.bytes.wrapping_add(packet.payload_length.into());
+        match packet.mode {
+            QpMode::Rc => Ok(self.accept_rc(packet, cq)),
+            QpMode::Mrc => self.accept_mrc(packet, track, cq),
+        }
+    }
+
+    fn accept_rc(&mut self, packet: &PacketHeaders, cq: &mut CompletionQueue) -> bool {
+        if packet.position.starts() {
+            self.message_bytes = 0;
+        }
+        // A message has at most 2^31 bytes, but its sender may not know.
+        self.message_bytes = self
+            .message_bytes
+            .wrapping_add(packet.payload_length.into());
+        if !packet.position.ends() {
+            return false;
+        }
+        let msn = self.messages;
+        self.messages = (msn + 1) % (1 << 24);
+        let Some(immediate) = packet.immediate else {
+            return false;
+        };
+        self.deliver(immediate, self.message_bytes, msn, cq);
+        self.counter.increment()
+    }
+
+    fn accept_mrc(
+        &mut self,
+        packet: &PacketHeaders,
+        track: &PsnTrack,
+        cq: &mut CompletionQueue,
+    ) -> Result<bool, WimmExceeded> {
+        if packet.psn != self.expected {
+            self.out_of_order = (self.out_of_order + 1) % (1 << 15);
+        }
+        self.expected = track.epsn();
+        let whole = self
+            .immediates
+            .arrive(packet, self.qp.mtu, |psn| track.received(psn))?;
+        let reached = whole > 0 && self.counter.increment();
+        while let Some(arrived) = self.immediates.deliver(self.expected) {
+            let Arrived {
+                immediate,
+                length,
+                msn,
+                ..
+            } = arrived;
+            self.deliver(immediate, length, msn.into(), cq);
+        }
+        Ok(reached)
+    }
+
+    fn deliver(&self, immediate: u32, byte_len: u32, msn: u32, cq: &mut CompletionQueue) {
+        if self.completions {
+            cq.push(Cqe {
+                status: WcStatus::Success,
+                opcode: CqeOpcode::RecvRdmaWithImm,
+                phase: false,
+                qp: self.qp.local,
+                wr_id: 0,
+                byte_len,
+                immediate,
+                msn,
+                sq_head: 0,
+            });
+        }
+    }
+
+    /// Headers of what the lane wants answered.
+    pub fn answer(&self, request: &AckRequest) -> Answer {
+        let mut ext = ExtHeaders::default();
+        let opcode = match request.body {
+            AckBody::Ack { msn, .. } => {
+                ext.aeth = Some(Aeth {
+                    msn,
+                    ..Aeth::default()
+                });
+                Opcode::RcAck
+            }
+            AckBody::Nak { msn, code, .. } => {
+                ext.aeth = Some(Aeth {
+                    syndrome: Syndrome::Nak(code),
+                    msn,
+                });
+                Opcode::RcAck
+            }
+            AckBody::Sack {
+                psn,
+                cack_psn,
+                bitmap_base,
+                bitmap,
+            } => {
+                let seth = Seth {
+                    path_hint: path_hint(request.ecn_ce),
+                    entropy: request.entropy,
+                    ..self.seth(cack_psn, bitmap_base, bitmap)
+                };
+                ext.seth = Some(Seth {
+                    ack_psn_offset: offset(psn, Psn::new(seth.cack_psn)).unwrap_or(0),
+                    ..seth
+                });
+                ext.cc_state = Some(self.cc_state(request.timestamp));
+                Opcode::MrcSack
+            }
+            AckBody::Nack { psn, reason } => {
+                ext.neth = Some(Neth {
+                    reason,
+                    entropy: request.entropy,
+                    src_context: self.qp.local as u16,
+                    dst_context: self.qp.peer as u16,
+                    nack_psn: psn.value(),
+                    tx_timestamp: request.timestamp.unwrap_or_default(),
+                    ..Neth::default()
+                });
+                Opcode::MrcNack
+            }
+        };
+        Answer {
+            opcode,
+            psn: request.body.psn(),
+            ext,
+            reflected: request.entropy,
+        }
+    }
+
+    /// Answer to a probe that took the path `entropy`, marked or not: where the window stands.
+    pub fn answer_probe(
+        &self,
+        probe: &Peth,
+        entropy: Entropy,
+        ecn_ce: bool,
+        track: &PsnTrack,
+    ) -> Answer {
+        let (base, bitmap) = track.bitmap_around(track.epsn());
+        let seth = Seth {
+            path_hint: path_hint(ecn_ce),
+            probe_response: true,
+            ack_psn_offset: probe.probe_id as i16,
+            entropy,
+            ..self.seth(track.epsn().previous(), base, bitmap)
+        };
+        Answer {
+            opcode: Opcode::MrcSack,
+            psn: track.epsn().previous(),
+            ext: ExtHeaders {
+                seth: Some(seth),
+                cc_state: Some(self.cc_state(Some(probe.timestamp.tx_timestamp))),
+                ..ExtHeaders::default()
+            },
+            reflected: entropy,
+        }
+    }
+
+    /// What a window says: contexts, cumulative PSN and bitmap.
+    fn seth(&self, cack: Psn, base: Psn, bitmap: u64) -> Seth {
+        // A duplicate may be so old that its distance has no code. The 64 packets up to the cumulative one have arrived
+        // for certain, and say as much.
+        let (sack_offset, bitmap) =
+            offset(base, cack).map_or((-63, u64::MAX), |offset| (offset, bitmap));
+        Seth {
+            src_context: self.qp.local as u16,
+            dst_context: self.qp.peer as u16,
+            cack_psn: cack.value(),
+            sack_offset,
+            bitmap,
+            ..Seth::default()
+        }
+    }
+
+    fn cc_state(&self, timestamp: Option<u16>) -> CcState {
+        CcState {
+            tx_timestamp: timestamp.unwrap_or_default(),
+            ooo_count: self.out_of_order,
+            restore_cwnd: false,
+            rcv_cwnd_pen: 0,
+            rcvd_bytes: self.bytes >> 8,
+        }
+    }
+}
+
+const fn path_hint(ecn_ce: bool) -> PathHint {
+    if ecn_ce {
+        PathHint::SkipOnce
+    } else {
+        PathHint::Good
+    }
+}
+
+/// The signed 16-bit distance from `origin` to a PSN, if there is one.
+fn offset(psn: Psn, origin: Psn) -> Option<i16> {
+    let ahead = psn.distance_from(origin) as i32;
+    let signed = if psn.is_behind(origin) {
+        ahead - Psn::MODULUS as i32
+    } else {
+        ahead
+    };
+    signed.try_into().ok()
+}

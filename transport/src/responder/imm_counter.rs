@@ -1,0 +1,34 @@
+//! Counter of WRITEs with immediate, without order.
+
+/// Counts the WRITEs with immediate of one queue pair whose payload has wholly been placed, whatever their order; 32
+/// bits, wrapping. Raises an event once when it reaches an armed threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImmCounter {
+    count: u32,
+    threshold: Option<u32>,
+}
+
+impl ImmCounter {
+    /// The count.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Asks for one event when the count is `threshold`. Returns whether it already is, in which case the event is due
+    /// now and nothing stays armed.
+    pub fn arm(&mut self, threshold: u32) -> bool {
+        let reached = self.count == threshold;
+        self.threshold = (!reached).then_some(threshold);
+        reached
+    }
+
+    /// Counts one. Returns whether that raises the event.
+    pub fn increment(&mut self) -> bool {
+        self.count = self.count.wrapping_add(1);
+        let reached = self.threshold == Some(self.count);
+        if reached {
+            self.threshold = None;
+        }
+        reached
+    }
+}

@@ -1,0 +1,126 @@
+//! WRITEs with immediate that arrived on an MRC queue pair, until everything before them has arrived too.
+
+use std::collections::VecDeque;
+
+use thiserror::Error;
+
+use crate::rx::{PacketHeaders, Psn};
+
+/// The sender has more WRITEs with immediate under way than was agreed: fatal for the queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("WRITE with immediate number {rqmsn} is {ahead} ahead of the oldest incomplete one; {max} may be under way")]
+pub struct WimmExceeded {
+    pub rqmsn: u16,
+    pub ahead: u16,
+    pub max: u16,
+}
+
+/// A WRITE with immediate whose last packet has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    pub immediate: u32,
+    /// Bytes of the message.
+    pub length: u32,
+    /// METH.MSN.
+    pub msn: u16,
+    /// First and last PSN of the message.
+    first: Psn,
+    last: Psn,
+    /// Packets of the message that have not arrived.
+    missing: u32,
+}
+
+/// The stash (hardware: MAX_WIMM entries per queue pair, index = RQMSN mod MAX_WIMM).
+///
+/// Two things are told apart. A message is *whole* when all its own packets have arrived, whatever came before: that is
+/// what a counter without order counts. It is *in order* when everything before it has arrived too: that is when its
+/// completion is delivered.
+#[derive(Clone, Debug)]
+pub struct Immediates {
+    max: u16,
+    /// RQMSN of the front.
+    next: u16,
+    stash: VecDeque<Option<Arrived>>,
+}
+
+impl Immediates {
+    /// An empty stash of `max` (MAX_WIMM) entries.
+    pub const fn new(max: u16) -> Self {
+        Self {
+            max,
+            next: 0,
+            stash: VecDeque::new(),
+        }
+    }
+
+    /// Takes note of an accepted packet. `received` tells whether a PSN has arrived, this packet's included. Returns how
+    /// many messages became whole: at most one.
+    ///
+    /// # Errors
+    /// [`WimmExceeded`] if the packet has immediate data and its number lies beyond the stash.
+    pub fn arrive(
+        &mut self,
+        packet: &PacketHeaders,
+        mtu: u32,
+        received: impl Fn(Psn) -> bool,
+    ) -> Result<u32, WimmExceeded> {
+        let meth = packet.meth.unwrap_or_default();
+        let ahead = meth.rqmsn.wrapping_sub(self.next);
+        let Some(immediate) = packet.immediate else {
+            let entry = self.stash.get_mut(usize::from(ahead));
+            return Ok(entry.map_or(0, |entry| count_down(entry.as_mut(), packet.psn)));
+        };
+        if ahead >= self.max {
+            return Err(WimmExceeded {
+                rqmsn: meth.rqmsn,
+                ahead,
+                max: self.max,
+            });
+        }
+        let length = packet.dma_length();
+        let packets = length.div_ceil(mtu).max(1);
+        let first = packet.psn.plus(Psn::MODULUS - (packets - 1));
+        let missing = missing_between(first, packet.psn, received);
+        if self.stash.len() <= usize::from(ahead) {
+            self.stash.resize(usize::from(ahead) + 1, None);
+        }
+        self.stash[usize::from(ahead)] = Some(Arrived {
+            immediate,
+            length,
+            msn: meth.msn,
+            first,
+            last: packet.psn,
+            missing,
+        });
+        Ok(u32::from(missing == 0))
+    }
+
+    /// The next message in order, if everything before `epsn`, the first PSN missing, covers it.
+    pub fn deliver(&mut self, epsn: Psn) -> Option<Arrived> {
+        let front = self.stash.front().copied().flatten();
+        let arrived = front.filter(|arrived| arrived.last.is_behind(epsn))?;
+        self.stash.pop_front();
+        self.next = self.next.wrapping_add(1);
+        Some(arrived)
+    }
+}
+
+/// One packet fewer is missing, if it is one of this message. Returns 1 if it was the last one.
+fn count_down(entry: Option<&mut Arrived>, psn: Psn) -> u32 {
+    match entry {
+        Some(entry) if psn.distance_from(entry.first) < entry.last.distance_from(entry.first) => {
+            entry.missing -= 1;
+            u32::from(entry.missing == 0)
+        }
+        _ => 0,
+    }
+}
+
+/// PSNs from `first` up to, but not including, `last` that have not arrived. Only the receive window before `last` can
+/// lack any: what is further back is behind it.
+fn missing_between(first: Psn, last: Psn, received: impl Fn(Psn) -> bool) -> u32 {
+    let packets = last.distance_from(first).min(crate::rx::WINDOW);
+    (1..=packets)
+        .filter(|&back| !received(last.plus(Psn::MODULUS - back)))
+        .count() as u32
+}

@@ -1,0 +1,12 @@
+//! The responder: from what the receive lane decided to the packets that answer it, and from arrivals to completions.
+//!
+//! [`Responder`] belongs to one queue pair. [`Responder::answer`] turns an acknowledgement request into the headers of
+//! an ACK, NAK, SACK or NACK; [`Immediates`] and [`ImmCounter`] say when a WRITE with immediate is complete.
+
+mod answer;
+mod imm_counter;
+mod immediates;
+
+pub use answer::{Answer, Responder};
+pub use imm_counter::ImmCounter;
+pub use immediates::{Arrived, Immediates, WimmExceeded};

@@ -1,0 +1,111 @@
+//! Registers of path choice.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::{EntropyProfile, PlaneMask};
+use crate::time::Ticks;
+
+/// How a queue pair chooses among its paths. Every policy leaves out what software denied and planes that are down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// One path drawn from the seed, kept as long as it is usable; then the next usable one in index order.
+    SinglePath,
+    /// Paths in index order, starting at one drawn from the seed so that queue pairs do not march in step.
+    RoundRobin,
+    /// Oblivious spraying (STELLAR section 7.2): a new pseudo-random order for every rotation, no feedback.
+    #[default]
+    Obs,
+    /// Oblivious order over the entropy values that feedback has not put aside (OCP MRC 1.0).
+    EvState,
+}
+
+/// How long a marked entropy value is bypassed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SkipScope {
+    /// For the rest of the rotation (OCP MRC 1.0). A mark that comes after the value had its turn has no effect.
+    #[default]
+    RestOfRotation,
+    /// For its next turn, in this rotation or the next (STrack).
+    NextTurn,
+}
+
+/// Configuration of a queue pair's path choice.
+#[derive(Clone, Debug)]
+pub struct SprayConfig {
+    /// Path policy.
+    pub policy: Policy,
+    /// Paths in use: 1 ([`Policy::SinglePath`] only), or an even number up to what the profile has.
+    pub paths: u8,
+    /// Planes whose ports are up.
+    pub planes_up: PlaneMask,
+    /// Start of the pseudo-random sequence, not zero; the driver draws it at random for every queue pair. (Sequences
+    /// of small consecutive seeds start alike, as the register is linear.)
+    pub seed: u32,
+    /// Values of the paths, shared between queue pairs.
+    pub profile: Arc<EntropyProfile>,
+    /// Slots into the profile at which this queue pair starts, less than half its active values.
+    pub rotation: u8,
+    /// How long a mark counts ([`Policy::EvState`]).
+    pub skip: SkipScope,
+    /// Least time between two probes ([`Policy::EvState`]), 1 to 2^31 - 1 ticks.
+    pub probe_interval: Ticks,
+}
+
+/// A configuration that cannot work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SprayError {
+    /// Number of paths.
+    #[error("{paths} paths; use an even number from 2 to the profile's {active} active values, or 1 with the single-path policy")]
+    Paths {
+        /// What was asked for.
+        paths: u8,
+        /// What the profile has.
+        active: u8,
+    },
+    /// Seed zero.
+    #[error("seed 0 never changes; use any other number")]
+    ZeroSeed,
+    /// Rotation beyond the profile.
+    #[error("rotation of {rotation} slots; the profile has {slots} per plane, so use 0 to {}", slots - 1)]
+    Rotation {
+        /// What was asked for.
+        rotation: u8,
+        /// Slots of a plane.
+        slots: u8,
+    },
+    /// Probe interval.
+    #[error("probe interval of {0} ticks; use 1 to 2147483647")]
+    ProbeInterval(u32),
+}
+
+impl SprayConfig {
+    pub(super) fn check(&self) -> Result<(), SprayError> {
+        let active = self.profile.active();
+        let allowed = match self.paths {
+            1 => self.policy == Policy::SinglePath,
+            paths => paths > 0 && paths % 2 == 0 && paths <= active,
+        };
+        if !allowed {
+            return Err(SprayError::Paths {
+                paths: self.paths,
+                active,
+            });
+        }
+        if self.seed == 0 {
+            return Err(SprayError::ZeroSeed);
+        }
+        let slots = self.profile.slots();
+        if self.rotation >= slots {
+            return Err(SprayError::Rotation {
+                rotation: self.rotation,
+                slots,
+            });
+        }
+        if !(1..1 << 31).contains(&self.probe_interval.0) {
+            return Err(SprayError::ProbeInterval(self.probe_interval.0));
+        }
+        Ok(())
+    }
+}

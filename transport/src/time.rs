@@ -1,0 +1,73 @@
+//! Transport time: a 32-bit count of 8 ns ticks that wraps after 34.4 s.
+//!
+//! Eight nanoseconds are two clocks of the 250 MHz lane. There is no order between two ticks, as the count wraps: ask
+//! how far one lies after the other.
+
+/// A point in time, or a span of it, in ticks of 8 ns, modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Ticks(pub u32);
+
+impl Ticks {
+    /// Nanoseconds in one tick.
+    pub const NANOSECONDS: u32 = 8;
+    /// Picoseconds in one tick.
+    pub const PICOSECONDS: u64 = 8_000;
+
+    /// The whole ticks in `ns` nanoseconds, modulo 2^32.
+    pub const fn from_ns(ns: u64) -> Self {
+        Self((ns / Self::NANOSECONDS as u64) as u32)
+    }
+
+    /// The whole ticks in `us` microseconds, modulo 2^32.
+    pub const fn from_us(us: u32) -> Self {
+        Self::from_ns(us as u64 * 1_000)
+    }
+
+    /// The whole ticks in `ps` picoseconds, modulo 2^32.
+    pub const fn from_ps(ps: u64) -> Self {
+        Self((ps / Self::PICOSECONDS) as u32)
+    }
+
+    /// The span in nanoseconds.
+    pub const fn as_ns(self) -> u64 {
+        self.0 as u64 * Self::NANOSECONDS as u64
+    }
+
+    /// The span in picoseconds.
+    pub const fn as_ps(self) -> u64 {
+        self.0 as u64 * Self::PICOSECONDS
+    }
+
+    /// This time plus `span`, modulo 2^32.
+    pub const fn plus(self, span: Self) -> Self {
+        Self(self.0.wrapping_add(span.0))
+    }
+
+    /// The span from `earlier` to this time, modulo 2^32.
+    pub const fn since(self, earlier: Self) -> Self {
+        Self(self.0.wrapping_sub(earlier.0))
+    }
+
+    /// Whether `span` or more has passed since `start`. Right as long as it is asked at least once in 34 s; after a
+    /// longer silence the answer may come one `span` late.
+    pub const fn elapsed(self, start: Self, span: Self) -> bool {
+        self.since(start).0 >= span.0
+    }
+
+    /// Whether this time is `deadline` or after it: less than half the range (17.2 s) ahead of it.
+    pub const fn reached(self, deadline: Self) -> bool {
+        self.since(deadline).0 < 1 << 31
+    }
+
+    /// The low 16 bits, as TSETH carries them.
+    pub const fn stamp(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// Round trip of a packet that left with `stamp` in its TSETH: the difference modulo 2^16 ticks. A round trip of
+    /// 524,288 ns or more comes out too short by a multiple of that, so a sender takes no sample from a packet it sent
+    /// longer ago.
+    pub const fn round_trip(self, stamp: u16) -> Self {
+        Self(self.stamp().wrapping_sub(stamp) as u32)
+    }
+}

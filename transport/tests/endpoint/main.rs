@@ -1,0 +1,16 @@
+//! Two cards and a bad network between them: memory byte-exact, completions in order and once, nothing hanging.
+
+mod cards;
+mod control_packets;
+mod errors;
+mod immediates;
+mod losses;
+mod network;
+mod pair;
+mod paths;
+mod random;
+mod rc;
+mod refusals;
+mod sack_contents;
+mod sharing;
+mod work_requests;

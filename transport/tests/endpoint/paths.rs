@@ -1,0 +1,313 @@
+//! MRC: planes that die, paths that are bad, probes, SRv6, NACKs of the fabric.
+
+use stellar_transport::endpoint::TransportConfig;
+use stellar_transport::spray::{EntropyField, Policy, Srv6Template};
+use stellar_wire::mrc::{NackReason, Neth};
+use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, Opcode, RoceFrame, UsidContainer};
+
+use crate::network::Fate;
+use crate::pair::{mrc, perfect, planes, qp, spray, write, Pair};
+
+const QP: u32 = 5;
+
+fn with_policy(policy: Policy, paths: u8) -> Pair {
+    let mut pair = Pair::new(perfect);
+    pair.connect(|card| {
+        let mut config = mrc(10);
+        config.spray = spray(policy, paths, 3);
+        qp(card, QP, 10, TransportConfig::Mrc(config))
+    });
+    pair
+}
+
+/// Sends through a plane 1 that the fabric swallows from `from` to `to` ticks after the start.
+fn with_dead_plane(mut pair: Pair, from: u64, to: u64) -> Pair {
+    let start = pair.now;
+    pair.network.set_rule(move |seen| {
+        let dead = (start + from..start + to).contains(&seen.now);
+        Fate::lost_if(dead && seen.port == 1)
+    });
+    for i in 0..40 {
+        pair.post(QP, write(i * 6000, i * 6000, 5999, i));
+    }
+    pair.run_for(60_000);
+    for i in 0..40 {
+        pair.post(QP, write(i * 6000, i * 6000, 5999, 40 + i));
+    }
+    pair.finish(QP, 0..80);
+    pair
+}
+
+#[test]
+fn one_plane_dead_mid_transfer_and_back() {
+    let pair = with_dead_plane(with_policy(Policy::Obs, 128), 300, 50_000);
+    let counters = pair.cards[0].qp_counters(QP).expect("counters");
+    assert!(
+        counters.timeouts > 0,
+        "the plane carried something when it died"
+    );
+    // All that was lost on plane 1 went out on plane 0 at once: nothing was lost twice.
+    assert!(counters.retransmissions <= counters.packets / 2);
+}
+
+#[test]
+fn bad_paths_are_left_and_probed_and_taken_back() {
+    let pair = with_dead_plane(with_policy(Policy::EvState, 32), 300, 50_000);
+    let counters = pair.cards[0].qp_counters(QP).expect("counters");
+    assert!(
+        counters.probes > 0 && counters.probe_answers > 0,
+        "{counters:?}"
+    );
+}
+
+#[test]
+fn a_port_that_is_down_sends_nothing_and_the_other_takes_all() {
+    let mut pair = with_policy(Policy::Obs, 128);
+    pair.network.log = Some(Vec::new());
+    pair.post(QP, write(0, 0, 200 * 1024, 1));
+    pair.run_for(200);
+    for card in &mut pair.cards {
+        card.set_port(1, false);
+    }
+    let down_at = pair.now;
+    pair.run_for(40_000);
+    let log = pair.network.log.as_ref().expect("log");
+    let after = log
+        .iter()
+        .filter(|(at, _, port, _)| *at > down_at && *port == 1);
+    assert_eq!(after.count(), 0, "frames on a port that is down");
+    for card in &mut pair.cards {
+        card.set_port(1, true);
+    }
+    pair.post(QP, write(0, 0, 50 * 1024, 2));
+    pair.finish(QP, [1, 2]);
+    let up_at = down_at + 40_000;
+    let log = pair.network.log.as_ref().expect("log");
+    assert!(
+        log.iter()
+            .any(|(at, _, port, _)| *at >= up_at && *port == 1),
+        "the port is back in use"
+    );
+    assert!(
+        pair.cards[1].counters().frames_while_down > 0,
+        "some frames were on the way"
+    );
+}
+
+#[test]
+fn a_single_path_keeps_to_its_path() {
+    let mut pair = with_policy(Policy::SinglePath, 1);
+    let mut n = 0;
+    pair.network.set_rule(move |seen| {
+        n += u32::from(seen.is_data());
+        Fate::lost_if(seen.is_data() && n % 9 == 0)
+    });
+    pair.post(QP, write(0, 0, 60_000, 1));
+    pair.finish(QP, [1]);
+    let loads = pair.cards[0].path_loads(QP).expect("loads");
+    assert_eq!(loads.iter().filter(|&&packets| packets > 0).count(), 1);
+    assert!(
+        pair.cards[0]
+            .qp_counters(QP)
+            .expect("counters")
+            .retransmissions
+            > 5
+    );
+}
+
+#[test]
+fn control_packets_take_paths_known_to_be_good() {
+    // Card 1 writes too, so it learns which of its own paths work.
+    let mut pair = with_policy(Policy::Obs, 8);
+    pair.network.log = Some(Vec::new());
+    let back = write(0, 200_000, 20_000, 1);
+    pair.cards[1].post(QP, back).expect("room");
+    pair.run();
+    let learnt = pair.network.log.replace(Vec::new()).expect("log").len();
+    pair.post(QP, write(0, 0, 20_000, 1));
+    pair.finish(QP, [1]);
+    assert_eq!(learnt, 40, "20 packets and their SACKs");
+    let log = pair.network.log.take().expect("log");
+    let sacks = log
+        .iter()
+        .filter(|(_, from, _, f)| *from == 1 && f.bth.opcode == Opcode::MrcSack);
+    let mut by_port = [Vec::new(), Vec::new()];
+    for (_, _, port, frame) in sacks {
+        by_port[*port].push(frame.udp.sport);
+    }
+    for ports in &mut by_port {
+        ports.dedup();
+        assert_eq!(
+            ports.len(),
+            1,
+            "one known-good value per plane while nothing new is learnt"
+        );
+        assert!((0xc000..0xc008).contains(&ports[0]));
+    }
+    assert_ne!(by_port[0], by_port[1]);
+}
+
+/// A NACK from card 1 to card 0 about `data`.
+fn nack(data: &RoceFrame, reason: NackReason) -> Vec<u8> {
+    let address = |card: u8, port: usize| planes(card)[port];
+    let ip = |card| match address(card, 0).ip {
+        std::net::IpAddr::V4(ip) => ip,
+        std::net::IpAddr::V6(_) => unreachable!("the test's cards have IPv4"),
+    };
+    RoceFrame {
+        eth: Ethernet {
+            dst: address(0, 0).mac,
+            src: address(1, 0).mac,
+            ethertype: 0,
+        },
+        ip: Ip::V4(Ipv4 {
+            src: ip(1),
+            dst: ip(0),
+            ..Ipv4::default()
+        }),
+        bth: Bth {
+            opcode: Opcode::MrcNack,
+            dest_qp: QP,
+            psn: data.bth.psn,
+            ..Bth::default()
+        },
+        ext: ExtHeaders {
+            neth: Some(Neth {
+                reason,
+                src_context: QP as u16,
+                dst_context: QP as u16,
+                nack_psn: data.bth.psn,
+                tx_timestamp: data.ext.tseth.expect("a time stamp").tx_timestamp,
+                ..Neth::default()
+            }),
+            ..ExtHeaders::default()
+        },
+        ..RoceFrame::default()
+    }
+    .emit()
+    .expect("frame")
+}
+
+/// Loses the first packet of a message and answers it with a NACK instead; returns the pair after the transfer.
+fn nacked(reason: NackReason, times: usize) -> Pair {
+    let mut pair = with_policy(Policy::Obs, 128);
+    let mut copies = 0;
+    pair.network.set_rule(move |seen| {
+        let target = seen.is_data() && seen.psn() == 0x1000;
+        copies += usize::from(target);
+        Fate::lost_if(target && copies <= times)
+    });
+    pair.network.log = Some(Vec::new());
+    pair.post(QP, write(0, 0, 3000, 1));
+    for _ in 0..times {
+        pair.run_for(600);
+        let log = pair.network.log.as_ref().expect("log");
+        let data = log
+            .iter()
+            .rev()
+            .find(|(.., f)| f.bth.opcode.is_write() && f.bth.psn == 0x1000);
+        let frame = nack(&data.expect("the packet").3, reason);
+        pair.network.deliver(pair.now, 0, 0, frame);
+    }
+    pair
+}
+
+#[test]
+fn a_trimmed_packet_is_sent_again_at_once_and_costs_no_retry() {
+    for reason in [NackReason::Trimmed, NackReason::TrimmedLastHop] {
+        let mut pair = nacked(reason, 20);
+        pair.finish(QP, [1]);
+        let counters = pair.cards[0].qp_counters(QP).expect("counters");
+        assert_eq!((counters.nacks_trimmed, counters.timeouts), (20, 0));
+        assert_eq!(counters.retransmissions, 20);
+    }
+}
+
+#[test]
+fn a_recoverable_nack_costs_a_retry() {
+    for reason in [
+        NackReason::NoBitmap,
+        NackReason::NoPktBuffer,
+        NackReason::NoResource,
+        NackReason::PsnOutOfWindow,
+    ] {
+        let mut pair = nacked(reason, 7);
+        pair.finish(QP, [1]);
+        assert_eq!(
+            pair.cards[0]
+                .qp_counters(QP)
+                .expect("counters")
+                .nacks_recoverable,
+            7
+        );
+        let mut pair = nacked(reason, 8);
+        pair.run();
+        let statuses: Vec<_> = pair.completions(0, QP).iter().map(|c| c.status).collect();
+        assert_eq!(statuses, [stellar_wire::host::WcStatus::RetryExcErr]);
+    }
+}
+
+#[test]
+fn a_nack_of_an_earlier_transmission_or_an_unknown_reason_changes_nothing() {
+    let mut pair = nacked(NackReason::Other(99), 1);
+    pair.finish(QP, [1]);
+    let counters = *pair.cards[0].qp_counters(QP).expect("counters");
+    assert_eq!(
+        (counters.nacks_ignored, counters.timeouts),
+        (1, 1),
+        "left to the timer"
+    );
+
+    let mut pair = with_policy(Policy::Obs, 128);
+    pair.network.log = Some(Vec::new());
+    pair.post(QP, write(0, 0, 10, 1));
+    pair.run_for(100);
+    let data = pair.network.log.as_ref().expect("log")[0].3.clone();
+    let mut stale = data.clone();
+    let tseth = stale.ext.tseth.as_mut().expect("time stamp");
+    tseth.tx_timestamp = tseth.tx_timestamp.wrapping_sub(1);
+    pair.network
+        .deliver(pair.now, 0, 0, nack(&stale, NackReason::Trimmed));
+    pair.finish(QP, [1]);
+    let counters = pair.cards[0].qp_counters(QP).expect("counters");
+    assert_eq!((counters.nacks_ignored, counters.retransmissions), (1, 0));
+}
+
+#[test]
+fn srv6_paths_follow_from_plane_and_entropy() {
+    let path = UsidContainer::new(0xfcbb_bb00, &[0x1000, 0x2000, 0x3001]).expect("path");
+    let template =
+        Srv6Template::new(path, 0x100, 1, EntropyField { low: 1, bits: 4 }).expect("template");
+    let mut pair = Pair::new(perfect);
+    let v6 = |card: u8| {
+        planes(card).map(|mut plane| {
+            let host = u16::from(plane.mac.0[5]) << 8 | u16::from(card);
+            plane.ip = [0xfd00, 0, 0, 0, 0, 0, 0, host].into();
+            plane
+        })
+    };
+    pair.cards = [0, 1].map(|number| crate::pair::card_at(number, v6(number)));
+    pair.connect(|card| {
+        let mut qp = qp(card, QP, 10, TransportConfig::Mrc(mrc(10)));
+        qp.srv6 = Some(template);
+        qp.peer.planes = v6(1 - card);
+        qp
+    });
+    pair.network.log = Some(Vec::new());
+    pair.post(QP, write(7, 9, 150_000, 1));
+    pair.finish(QP, [1]);
+    for (_, _, port, frame) in pair.network.log.take().expect("log") {
+        let outer = frame.srv6.expect("encapsulated");
+        let uplink = frame.udp.sport >> 1 & 15;
+        let step = 0x100 * port as u16;
+        let expected = [
+            0x1000 + step,
+            0x2000 + step + uplink,
+            0x3001 + step,
+            0,
+            0,
+            0,
+        ];
+        assert_eq!(outer.path.usids, expected);
+    }
+}

@@ -1,0 +1,213 @@
+//! The send queue: rings in memory, flags of work requests, completion queues.
+
+use stellar_transport::endpoint::TransportConfig;
+use stellar_wire::host::{Doorbell, EventKind, WcStatus, Wqe, WqeOpcode};
+
+use crate::network::Fate;
+use crate::pair::{mrc, perfect, qp, ring, statuses, write, write_imm, Pair};
+use WcStatus::{LocQpOpErr, Success, WrFlushErr};
+
+const QP: u32 = 5;
+
+/// Writes work requests into the ring of card 0's queue pair and rings the doorbell.
+fn ring_in(pair: &mut Pair, base: u64, first: u16, entries: &[[u8; Wqe::LEN]]) {
+    for (i, bytes) in (first..).zip(entries) {
+        let address = base + u64::from(i % 16) * 64;
+        for (byte, at) in bytes.iter().zip(address..) {
+            *pair.cards[0]
+                .memory_mut()
+                .byte_mut(false, at)
+                .expect("ring") = *byte;
+        }
+    }
+    let producer = first + entries.len() as u16;
+    let doorbell = Doorbell { qp: QP, producer };
+    pair.cards[0]
+        .ring_doorbell(100 + QP, doorbell)
+        .expect("doorbell");
+}
+
+const RING: u64 = 0x9000_0000;
+
+fn with_ring() -> Pair {
+    let mut pair = Pair::new(perfect);
+    pair.connect(|card| {
+        let mut qp = qp(card, QP, 10, TransportConfig::Mrc(mrc(10)));
+        qp.sq = (card == 0).then(|| ring(RING)).flatten();
+        qp
+    });
+    pair.cards[0]
+        .memory_mut()
+        .pages
+        .insert((false, RING >> 12), vec![0; 4096]);
+    pair
+}
+
+#[test]
+fn a_ring_in_memory_goes_round() {
+    let mut pair = with_ring();
+    for round in 0..10u16 {
+        let first = round * 7;
+        let wqes = (first..first + 7).map(|slot| {
+            let at = u64::from(slot) * 100;
+            let wqe = Wqe {
+                slot,
+                ..write(at, at, 99, slot.into())
+            };
+            pair.expect_write(&wqe);
+            wqe.to_bytes()
+        });
+        let wqes: Vec<_> = wqes.collect();
+        ring_in(&mut pair, RING, first, &wqes);
+        pair.run();
+    }
+    pair.finish(QP, 0..70);
+}
+
+#[test]
+fn entries_of_a_ring_that_cannot_be_executed() {
+    let good = |slot: u16| {
+        Wqe {
+            slot,
+            ..write(0, 0, 10, slot.into())
+        }
+        .to_bytes()
+    };
+    let mut undefined = good(1);
+    undefined[0] = 0x7f;
+    let stale = Wqe {
+        slot: 9,
+        ..write(0, 0, 10, 1)
+    }
+    .to_bytes();
+    for bad in [undefined, stale] {
+        let mut pair = with_ring();
+        ring_in(&mut pair, RING, 0, &[good(0), bad, good(2)]);
+        pair.run();
+        let found = statuses(&pair.completions(0, QP));
+        assert_eq!(found, [(0, Success), (1, LocQpOpErr), (2, WrFlushErr)]);
+    }
+    // The ring itself does not answer: nobody knows whose entries they were.
+    let mut pair = with_ring();
+    ring_in(&mut pair, RING, 0, &[good(0), good(1)]);
+    pair.cards[0]
+        .memory_mut()
+        .pages
+        .remove(&(false, RING >> 12));
+    pair.run();
+    assert_eq!(
+        statuses(&pair.completions(0, QP)),
+        [(0, LocQpOpErr), (0, WrFlushErr)]
+    );
+}
+
+#[test]
+fn a_completion_queue_that_is_full_loses_and_says_so() {
+    let mut pair = Pair::new(perfect);
+    pair.connect(|card| {
+        let mut qp = qp(card, QP, 10, TransportConfig::Mrc(mrc(10)));
+        qp.cq_entries = 4;
+        qp
+    });
+    for i in 0..6 {
+        pair.post(QP, write(i, i, 1, i));
+    }
+    pair.run();
+    let completions = pair.completions(0, QP);
+    assert_eq!(
+        statuses(&completions),
+        Vec::from_iter((0..4).map(|i| (i, Success)))
+    );
+    for lost in [4, 5] {
+        let event = pair.cards[0].poll_event().expect("an event");
+        assert_eq!((event.kind, event.data), (EventKind::CqOverrun, lost));
+    }
+    assert_eq!(pair.cards[0].counters().completions_lost, 2);
+    pair.post(QP, write(9, 9, 1, 9));
+    pair.run();
+    let next = pair.completions(0, QP);
+    assert!(
+        completions.iter().all(|c| c.phase) && !next[0].phase,
+        "the second round"
+    );
+}
+
+#[test]
+fn unsignaled_work_completes_silently_and_inline_needs_no_memory() {
+    let mut pair = Pair::mrc(perfect);
+    let inline = Wqe {
+        inline: true,
+        inline_data: *b"sixteen bytes !!",
+        lkey: 0,
+        local_va: 0,
+        ..write(0, 300, 16, 2)
+    };
+    pair.post(
+        QP,
+        Wqe {
+            signaled: false,
+            ..write(0, 0, 100, 1)
+        },
+    );
+    pair.post(QP, inline);
+    pair.post(
+        QP,
+        Wqe {
+            signaled: false,
+            ..write_imm(0, 400, 100, 3, 1)
+        },
+    );
+    pair.post(
+        QP,
+        Wqe {
+            opcode: WqeOpcode::Nop,
+            wr_id: 4,
+            ..Wqe::default()
+        },
+    );
+    pair.finish(QP, [2, 4]);
+}
+
+#[test]
+fn a_fence_waits_for_everything_before_it() {
+    let mut pair = Pair::mrc(|seen| Fate {
+        delay: if seen.is_data() && seen.psn() == 0x1000 {
+            8000
+        } else {
+            0
+        },
+        ..Fate::default()
+    });
+    pair.network.log = Some(Vec::new());
+    pair.post(QP, write(0, 0, 3000, 1));
+    pair.post(
+        QP,
+        Wqe {
+            fence: true,
+            ..write(3000, 3000, 3000, 2)
+        },
+    );
+    pair.run_for(7000);
+    assert_eq!(pair.cards[0].qp_counters(QP).expect("counters").packets, 3);
+    pair.finish(QP, [1, 2]);
+}
+
+#[test]
+fn a_fence_does_not_wait_for_a_nop() {
+    let mut pair = Pair::mrc(perfect);
+    pair.post(
+        QP,
+        Wqe {
+            wr_id: 1,
+            ..Wqe::default()
+        },
+    );
+    pair.post(
+        QP,
+        Wqe {
+            fence: true,
+            ..write(0, 0, 10, 2)
+        },
+    );
+    pair.finish(QP, [1, 2]);
+}

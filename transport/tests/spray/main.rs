@@ -1,0 +1,12 @@
+//! Path choice: rotations, states of entropy values, spread over uplinks, profiles and source routes.
+
+mod backups;
+mod common;
+mod config;
+mod distribution;
+mod ev_state;
+mod histories;
+mod planes;
+mod profile;
+mod rotation;
+mod srv6;

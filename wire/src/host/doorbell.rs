@@ -1,0 +1,36 @@
+//! Doorbell word.
+
+use crate::header::fit;
+
+/// What a driver writes to its doorbell page as one 64-bit store: queue pair in bits 23:0, producer index in bits 47:32,
+/// the rest zero. The page it is written to is the writer's identity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Doorbell {
+    /// Queue pair, 24 bits.
+    pub qp: u32,
+    /// Send queue entries before this index (modulo 2^16) are valid.
+    pub producer: u16,
+}
+
+impl Doorbell {
+    /// Bytes of the word.
+    pub const LEN: usize = 8;
+
+    /// The word's bytes.
+    ///
+    /// # Panics
+    /// If the queue pair does not fit 24 bits.
+    pub fn to_bytes(self) -> [u8; Self::LEN] {
+        let word = u64::from(fit("doorbell.qp", self.qp, 24)) | u64::from(self.producer) << 32;
+        word.to_le_bytes()
+    }
+
+    /// The word these bytes hold.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
+        let word = u64::from_le_bytes(*bytes);
+        Self {
+            qp: (word & 0xff_ffff) as u32,
+            producer: (word >> 32) as u16,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Event queue entry.
+
+use super::{le32, le64, put};
+use crate::code_enum::code_enum;
+use crate::header::fit;
+use crate::WireError;
+
+code_enum! {
+    /// What happened.
+    pub enum EventKind {
+        /// A queue pair went to error; `data` is the [`super::WcStatus`] behind it.
+        QpError = 1,
+        /// A completion found its queue full and was lost; `data` is its work request identifier.
+        CqOverrun = 2,
+        /// An immediate counter reached its threshold; `data` is its value.
+        ImmThreshold = 3,
+        /// A doorbell rang for a queue pair of another page; `source` is the page, `data` the queue pair.
+        DoorbellRefused = 4,
+    }
+}
+
+/// Event queue entry, 16 bytes.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 0 | kind |
+/// | 1 | bit 0 phase |
+/// | 2-3 | reserved |
+/// | 4-7 | source, 24 bits |
+/// | 8-15 | data |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eqe {
+    pub kind: EventKind,
+    /// As a completion's.
+    pub phase: bool,
+    /// Queue pair, or doorbell page, 24 bits.
+    pub source: u32,
+    /// What the kind says.
+    pub data: u64,
+}
+
+impl Eqe {
+    /// Bytes of an entry.
+    pub const LEN: usize = 16;
+
+    /// The entry's bytes.
+    ///
+    /// # Panics
+    /// If the source does not fit 24 bits.
+    pub fn to_bytes(self) -> [u8; Self::LEN] {
+        let mut out = [0; Self::LEN];
+        out[0] = self.kind.code();
+        out[1] = u8::from(self.phase);
+        put(
+            &mut out,
+            4,
+            fit("EQE.source", self.source, 24).to_le_bytes(),
+        );
+        put(&mut out, 8, self.data.to_le_bytes());
+        out
+    }
+
+    /// The entry these bytes hold.
+    ///
+    /// # Errors
+    /// [`WireError::BadField`] for an undefined kind.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, WireError> {
+        Ok(Self {
+            kind: EventKind::from_code(bytes[0]).ok_or(WireError::BadField {
+                field: "EQE.kind",
+                value: bytes[0].into(),
+            })?,
+            phase: bytes[1] & 1 != 0,
+            source: le32(bytes, 4) & 0xff_ffff,
+            data: le64(bytes, 8),
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! Records shared between a driver and the card through host memory and doorbell pages: work queue entries (WQE),
+//! completion queue entries (CQE), event queue entries (EQE) and the doorbell word.
+//!
+//! All are little-endian. Reserved bytes are written as zero and ignored on reading. Offsets stand in each record's own
+//! table; a field narrower than its Rust type says its width, and `to_bytes` panics rather than cut a value down.
+
+mod cqe;
+mod doorbell;
+mod eqe;
+mod status;
+mod wqe;
+
+pub use cqe::{Cqe, CqeOpcode};
+pub use doorbell::Doorbell;
+pub use eqe::{Eqe, EventKind};
+pub use status::WcStatus;
+pub use wqe::{Wqe, WqeOpcode};
+
+fn le16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn le32(bytes: &[u8], at: usize) -> u32 {
+    u32::from(le16(bytes, at)) | u32::from(le16(bytes, at + 2)) << 16
+}
+
+fn le64(bytes: &[u8], at: usize) -> u64 {
+    u64::from(le32(bytes, at)) | u64::from(le32(bytes, at + 4)) << 32
+}
+
+/// Puts a little-endian field in place.
+fn put<const N: usize>(out: &mut [u8], at: usize, field: [u8; N]) {
+    out[at..at + N].copy_from_slice(&field);
+}

@@ -1,13 +1,18 @@
-//! Layouts that cross hardware blocks: the records, table entries and enumerations of the receive lane.
+//! Layouts that cross hardware blocks: the records, table entries and enumerations of the lanes.
 //!
 //! Every struct here is a rust-hdl `LogicStruct`: the first field sits at bit 0. Hardware blocks use them as signal types,
 //! test benches and drivers pack and unpack the same definitions, so that no bit offset is written down twice.
-//! `docs/rx_lane.md` draws the pipeline that these records travel through.
+//! `docs/rx_lane.md` and `docs/tx_lane.md` draw the pipelines that these records travel through.
 
 pub mod ack;
 pub mod core;
 pub mod dma;
 pub mod frame;
+pub mod layout;
 pub mod pack;
+pub mod read;
 pub mod rq;
 pub mod tables;
+pub mod tx;
+mod tx_extensions;
+pub mod tx_frame;

@@ -10,7 +10,9 @@
 //! | [`packet_fifo`] | FIFO of whole frames: commit, drop, overflow | 2 |
 //! | [`round_robin`] | fair arbiter | 0 |
 //! | [`crc32`] | Ethernet CRC-32 over a beat per clock | `Crc32Wide::LATENCY` |
+//! | [`byte_mask`] | zeroes byte lanes | 0 |
 //! | [`byte_rotator`] | a beat at any byte offset of two beats | 2 |
+//! | [`credit`] | head-room of a FIFO whose sender is far away | 1 |
 //! | [`delay`] | delay line | its parameter |
 //! | [`counter`] | event counter, wrapping or saturating | 1 |
 //! | [`lfsr`] | maximal-length shift register | 1 |
@@ -19,10 +21,12 @@
 #![forbid(unsafe_code)]
 
 pub mod block_fifo;
+pub mod byte_mask;
 pub mod byte_rotator;
 pub mod counter;
 pub mod crc32;
 mod crc32_matrix;
+pub mod credit;
 pub mod delay;
 pub mod lfsr;
 pub mod packet_fifo;
@@ -33,9 +37,11 @@ pub mod stream_skid;
 pub mod sync_fifo;
 
 pub use block_fifo::BlockFifo;
+pub use byte_mask::ByteMask;
 pub use byte_rotator::ByteRotator;
 pub use counter::Counter;
 pub use crc32::Crc32Wide;
+pub use credit::Credit;
 pub use delay::Delay;
 pub use lfsr::Lfsr;
 pub use packet_fifo::PacketFifo;

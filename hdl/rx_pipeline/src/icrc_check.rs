@@ -4,53 +4,19 @@ use hdl_macros::hdl;
 use hdl_primitives::Crc32Wide;
 use rust_hdl::prelude::*;
 use stellar_wire::icrc::{REGISTER_AFTER_LRH, REGISTER_RESIDUE};
-use stellar_wire::{Header, Ipv4, Ipv6, Udp};
 
 use crate::beat::BeatInfo;
 use crate::lane_width::LaneWidth;
-use crate::layout::{bth, ipv4, ipv6, udp};
+use crate::layout::icrc_masked_bits;
 
 /// Clocks from the last beat in to the result out, at either width.
 pub const LATENCY: usize = 9;
 
-/// Bits that routers may change count as ones; all of them are in the first 64 bytes.
-const MASKED_BITS: usize = 512;
-const IPV6_BTH: usize = Ipv6::LEN + Udp::LEN;
-
-/// Mask of whole bytes, each as its place from the start of the IP header.
-fn byte_mask(places: &[usize]) -> Bits<MASKED_BITS> {
-    places.iter().fold(Bits::default(), |mask, &at| {
-        (8 * at..8 * at + 8).fold(mask, |mask, bit| mask.replace_bit(bit, true))
-    })
-}
-
-/// TOS, TTL, header checksum, UDP checksum, BTH byte 4.
-fn ipv4_mask() -> Bits<MASKED_BITS> {
-    byte_mask(&[
-        ipv4::TOS,
-        ipv4::TTL,
-        ipv4::CHECKSUM,
-        ipv4::CHECKSUM + 1,
-        Ipv4::LEN + udp::CHECKSUM,
-        Ipv4::LEN + udp::CHECKSUM + 1,
-        Ipv4::LEN + Udp::LEN + bth::CONGESTION,
-    ])
-}
-
-/// Traffic class and flow label (all of the first word but the version), hop limit, UDP checksum, BTH byte 4.
-fn ipv6_mask() -> Bits<MASKED_BITS> {
-    let bytes = byte_mask(&[
-        ipv6::TRAFFIC_CLASS_LOW,
-        ipv6::FLOW_LABEL_LOW,
-        ipv6::FLOW_LABEL_LOW + 1,
-        ipv6::HOP_LIMIT,
-        Ipv6::LEN + udp::CHECKSUM,
-        Ipv6::LEN + udp::CHECKSUM + 1,
-        IPV6_BTH + bth::CONGESTION,
-    ]);
-    (0..4).fold(bytes, |mask, bit| {
-        mask.replace_bit(8 * ipv6::VERSION + bit, true)
-    })
+/// Bits that routers may change, as ones, from the start of the IP header.
+fn routers_bits<const W: usize>(version6: bool) -> Bits<W> {
+    icrc_masked_bits(version6)
+        .into_iter()
+        .fold(Bits::default(), |mask, bit| mask.replace_bit(bit, true))
 }
 
 /// One result per frame, frames back to back. For frames that are not RoCE it means nothing.
@@ -97,8 +63,8 @@ impl<const W: usize> Default for IcrcCheck<W> {
             crc: Crc32Wide::new(REGISTER_AFTER_LRH),
             done: Default::default(),
             good: Default::default(),
-            _ipv4_mask: bit_cast(ipv4_mask()),
-            _ipv6_mask: bit_cast(ipv6_mask()),
+            _ipv4_mask: routers_bits(false),
+            _ipv6_mask: routers_bits(true),
             _width: Default::default(),
         }
     }

@@ -2,6 +2,7 @@
 mod bench;
 mod byte_rotator;
 mod crc32;
+mod credit;
 mod delay_counter_lfsr;
 mod fifo;
 mod packet_fifo;

@@ -1,0 +1,102 @@
+//! Credit: never more under way than the FIFO holds, and a full pipeline at full rate.
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use hdl_primitives::Credit;
+use hdl_verilog::equivalence::{check, Random, TestRng};
+use proptest::prelude::*;
+use rust_hdl::prelude::*;
+use sim_verilated::Library;
+
+use crate::bench::{library, Bench};
+
+const LIMIT: usize = 12;
+
+fn credit() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| library(Credit::<4>::new(LIMIT)))
+}
+
+#[test]
+fn agrees_with_its_simulation() {
+    let mut out = 0usize;
+    let drive = move |uut: &mut Credit<4>, rng: &mut TestRng| {
+        // Inputs still show the clock before.
+        if uut.reset.val() {
+            out = 0;
+        } else {
+            out = out + usize::from(uut.take.val()) - usize::from(uut.give.val());
+        }
+        uut.reset.next = Bits::<6>::random(rng) == 7;
+        // Neither overdrawn nor below zero, whatever `room` says.
+        uut.take.next = out < LIMIT && bool::random(rng);
+        uut.give.next = out > 0 && bool::random(rng);
+    };
+    check(
+        || Credit::<4>::new(LIMIT),
+        Some(|u: &mut Credit<4>| &mut u.clock),
+        drive,
+        600,
+        1,
+    )
+    .unwrap();
+}
+
+/// A sender that sends whenever there is room, `latency` clocks of way, and a receiver that takes as `takes` says. Returns how many it took.
+fn run(latency: usize, takes: &[bool]) -> usize {
+    let mut bench = Bench::new(credit());
+    bench.set("reset", 1);
+    bench.clock();
+    bench.set("reset", 0);
+    let mut way = VecDeque::from(vec![false; latency]);
+    let (mut held, mut taken) = (0, 0);
+    for &take in takes {
+        bench.set("take", 0);
+        bench.set("give", 0);
+        bench.settle();
+        let sent = bench.get("room") == 1;
+        let given = take && held > 0;
+        bench.set("take", sent.into());
+        bench.set("give", given.into());
+        bench.settle();
+        bench.clock();
+        way.push_back(sent);
+        let arrived = way.pop_front().expect("latency");
+        held = held + usize::from(arrived) - usize::from(given);
+        taken += usize::from(given);
+        let under_way = way.iter().filter(|&&there| there).count();
+        assert!(
+            held + under_way <= LIMIT,
+            "{held} held, {under_way} under way"
+        );
+    }
+    taken
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn the_fifo_is_never_full_when_something_comes(latency in 1..20usize, takes in prop::collection::vec(any::<bool>(), 1..300)) {
+        run(latency, &takes);
+    }
+}
+
+#[test]
+fn one_every_clock_if_the_way_is_short_enough() {
+    // Two clocks of start, the way, and no bubble after it: used one place less than the limit, credit back after two clocks.
+    for latency in 1..=LIMIT - 3 {
+        let taken = run(latency, &[true; 200]);
+        assert!(
+            taken >= 200 - latency - 3,
+            "way of {latency}: {taken} in 200 clocks"
+        );
+    }
+}
+
+#[test]
+fn a_receiver_that_takes_nothing_gets_the_limit_at_most() {
+    let mut takes = vec![false; 100];
+    takes.extend([true; LIMIT]);
+    let taken = run(3, &takes);
+    assert!((LIMIT - 1..=LIMIT).contains(&taken), "{taken} of {LIMIT}");
+}

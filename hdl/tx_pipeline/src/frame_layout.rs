@@ -1,0 +1,161 @@
+//! Lengths of a frame, and where its parts lie in beats.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::layout::shift_bytes;
+use stellar_wire::{icrc, Bth, Header, Ipv4, Ipv6, Udp};
+
+use crate::records::{FrameLayout, Nesting};
+
+/// Clocks from the record in to the UDP length out.
+pub const LENGTH_LATENCY: usize = 3;
+/// Clocks from the record in to the layout out.
+pub const LATENCY: usize = 5;
+/// Clocks after the record at which the words of the extension headers come.
+pub const WORDS_AFTER: usize = 2;
+
+/// Words of four bytes in UDP, BTH and iCRC.
+const FIXED_WORDS: u64 = ((Udp::LEN + Bth::LEN + icrc::LEN) / 4) as u64;
+
+/// Bytes of all headers but the extension headers.
+fn header_bytes(nesting: usize) -> u64 {
+    let ip = if nesting & 4 != 0 {
+        Ipv6::LEN
+    } else {
+        Ipv4::LEN
+    };
+    (shift_bytes(nesting & 1 != 0, nesting & 2 != 0) + ip + Udp::LEN + Bth::LEN) as u64
+}
+
+/// One packet per clock, for beats of 2^`B` bytes.
+/// LUT levels: adds of at most 13 bits (a carry chain, 2), the header's length also selects one of 8 constants (1).
+#[derive(LogicBlock)]
+pub struct FrameLayouts<const B: usize> {
+    pub clock: Signal<In, Clock>,
+    pub in_nesting: Signal<In, Nesting>,
+    pub in_payload_length: Signal<In, Bits<13>>,
+    /// Of the extension headers, [`WORDS_AFTER`] clocks after the rest.
+    pub in_words: Signal<In, Bits<4>>,
+
+    /// [`LENGTH_LATENCY`] clocks after the record.
+    pub out_udp_length: Signal<Out, Bits<16>>,
+    pub out_layout: Signal<Out, FrameLayout>,
+
+    // After the record, by clock.
+    nesting: [DFF<Nesting>; 4],
+    payload_length: [DFF<Bits<13>>; 4],
+    /// Payload and pad in words.
+    padded: [DFF<Bits<11>>; 4],
+    /// Bytes of all headers but the extension headers.
+    fixed_bytes: [DFF<Bits<8>>; 2],
+    udp_words: DFF<Bits<14>>,
+    /// Bytes of all headers.
+    header: [DFF<Bits<8>>; 2],
+    /// Place after the payload, and of the iCRC.
+    end: DFF<Bits<13>>,
+    icrc: DFF<Bits<13>>,
+    layout: DFF<FrameLayout>,
+}
+
+impl<const B: usize> Default for FrameLayouts<B> {
+    fn default() -> Self {
+        assert!(
+            B == 6 || B == 7,
+            "FrameLayouts<{B}>: use 6 (lanes of 512 bits) or 7 (1,024)"
+        );
+        Self {
+            clock: Default::default(),
+            in_nesting: Default::default(),
+            in_payload_length: Default::default(),
+            in_words: Default::default(),
+            out_udp_length: Default::default(),
+            out_layout: Default::default(),
+            nesting: Default::default(),
+            payload_length: Default::default(),
+            padded: Default::default(),
+            fixed_bytes: Default::default(),
+            udp_words: Default::default(),
+            header: Default::default(),
+            end: Default::default(),
+            icrc: Default::default(),
+            layout: Default::default(),
+        }
+    }
+}
+
+impl<const B: usize> Logic for FrameLayouts<B> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, udp_words, end, icrc, layout);
+        for i in 0..LATENCY - 1 {
+            self.nesting[i].clock.next = self.clock.val();
+            self.payload_length[i].clock.next = self.clock.val();
+            self.padded[i].clock.next = self.clock.val();
+        }
+        for i in 0..2 {
+            self.fixed_bytes[i].clock.next = self.clock.val();
+            self.header[i].clock.next = self.clock.val();
+        }
+        for i in 1..LATENCY - 1 {
+            self.nesting[i].d.next = self.nesting[i - 1].q.val();
+            self.payload_length[i].d.next = self.payload_length[i - 1].q.val();
+            self.padded[i].d.next = self.padded[i - 1].q.val();
+        }
+
+        // Clocks 1 and 2: what does not wait for the extension headers.
+        let nesting = self.in_nesting.val();
+        let index = bit_cast::<3, 1>(nesting.tagged.into())
+            | (bit_cast::<3, 1>(nesting.encapsulated.into()) << 1)
+            | (bit_cast::<3, 1>(nesting.version6.into()) << 2);
+        let mut fixed = bits::<8>(0);
+        for i in 0..8 {
+            let this = if index == i as u64 {
+                bits::<8>(header_bytes(i))
+            } else {
+                bits::<8>(0)
+            };
+            fixed = fixed | this;
+        }
+        self.nesting[0].d.next = nesting;
+        self.payload_length[0].d.next = self.in_payload_length.val();
+        self.padded[0].d.next = bit_cast::<11, 13>((self.in_payload_length.val() + 3) >> 2);
+        self.fixed_bytes[0].d.next = fixed;
+        self.fixed_bytes[1].d.next = self.fixed_bytes[0].q.val();
+
+        // Clock 3: lengths.
+        let words = self.in_words.val();
+        self.udp_words.d.next = bit_cast::<14, 11>(self.padded[1].q.val())
+            + bit_cast::<14, 4>(words)
+            + bits::<14>(FIXED_WORDS);
+        self.header[0].d.next = self.fixed_bytes[1].q.val() + (bit_cast::<8, 4>(words) << 2);
+
+        // Clock 4: places.
+        let header = bit_cast::<13, 8>(self.header[0].q.val());
+        self.header[1].d.next = self.header[0].q.val();
+        self.end.d.next = header + self.payload_length[2].q.val();
+        self.icrc.d.next = header + (bit_cast::<13, 11>(self.padded[2].q.val()) << 2);
+
+        // Clock 5: beats.
+        let at_mask = bits::<13>((1 << B) - 1);
+        let header = bit_cast::<13, 8>(self.header[1].q.val());
+        let end = self.end.q.val();
+        let icrc = self.icrc.q.val();
+        let last = icrc + bits::<13>((icrc::LEN - 1) as u64);
+        let payload = self.payload_length[3].q.val() + at_mask;
+        self.layout.d.next = FrameLayout {
+            nesting: self.nesting[3].q.val(),
+            payload_beat: bit_cast::<7, 13>(header >> (B as u64)),
+            payload_at: bit_cast::<7, 13>(header & at_mask),
+            payload_beats: bit_cast::<7, 13>(payload >> (B as u64)),
+            end_beat: bit_cast::<7, 13>(end >> (B as u64)),
+            end_at: bit_cast::<7, 13>(end & at_mask),
+            icrc_beat: bit_cast::<7, 13>(icrc >> (B as u64)),
+            icrc_at: bit_cast::<7, 13>(icrc & at_mask),
+            last_beat: bit_cast::<7, 13>(last >> (B as u64)),
+            last_bytes: bit_cast::<8, 13>((last & at_mask) + 1),
+        };
+
+        self.out_udp_length.next = bit_cast::<16, 14>(self.udp_words.q.val()) << 2;
+        self.out_layout.next = self.layout.q.val();
+    }
+}

@@ -1,0 +1,252 @@
+//! Puts payload behind headers: the beats of a frame, but for the iCRC, whose place is left zero.
+
+use hdl_macros::hdl;
+use hdl_primitives::{ByteMask, ByteRotator};
+use rust_hdl::prelude::*;
+
+use crate::records::{FrameHeader, FrameLayout, TxBeat};
+
+/// Clocks from a header offered to the first beat out, if nothing is in the way.
+pub const LATENCY: usize = 4;
+
+/// `W` bits a beat, `N` = W / 8 = 2^`B`.
+///
+/// A frame begins when its header and all of its payload are there; then one beat follows the other, but for clocks without `room`.
+/// The last beat of a frame and the first of the next are neighbours. A payload beat passes the rotator together with the one before it,
+/// which supplies the bytes in front; what a rotated beat holds beside payload is masked.
+/// LUT levels: from the counter to the next state 4 (7-bit compare 2, begin 1, load 1), mask 4, rotator 2 per clock.
+#[derive(LogicBlock)]
+pub struct Join<const W: usize, const N: usize, const B: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub header_valid: Signal<In, Bit>,
+    pub header: Signal<In, FrameHeader>,
+    pub header_ready: Signal<Out, Bit>,
+
+    /// From the payload buffer; see there.
+    pub payload_waiting: Signal<In, Bit>,
+    pub payload_start: Signal<Out, Bit>,
+    pub payload_data: Signal<In, Bits<W>>,
+    pub payload_last: Signal<In, Bit>,
+    pub payload_take: Signal<Out, Bit>,
+    /// One clock: a packet's payload had more or fewer beats than its record says. Frames are wrong from there on until a reset.
+    pub payload_mismatch: Signal<Out, Bit>,
+
+    /// A beat may leave.
+    pub room: Signal<In, Bit>,
+    /// One clock per beat, when it is issued.
+    pub issued: Signal<Out, Bit>,
+
+    pub out_valid: Signal<Out, Bit>,
+    pub out_data: Signal<Out, Bits<W>>,
+    pub out_beat: Signal<Out, TxBeat>,
+
+    // The frame under way.
+    busy: DFF<Bit>,
+    layout: DFF<FrameLayout>,
+    /// Header bytes not yet sent.
+    headers: DFF<Bits<1232>>,
+    beat: DFF<Bits<7>>,
+    /// The payload beat before the next one.
+    held: DFF<Bits<W>>,
+    mismatch: DFF<Bit>,
+
+    rotator: ByteRotator<W>,
+    // Beside the rotator's first clock.
+    placed_valid: DFF<Bit>,
+    placed_header: DFF<Bits<W>>,
+    placed: DFF<TxBeat>,
+    /// Bytes of payload in this beat: from, up to but not including; `payload` if any.
+    from: DFF<Bits<7>>,
+    below: DFF<Bits<8>>,
+    payload: DFF<Bit>,
+    // Beside its second clock.
+    rotated_valid: DFF<Bit>,
+    rotated_header: DFF<Bits<W>>,
+    rotated: DFF<TxBeat>,
+    rotated_lanes: DFF<Bits<N>>,
+    mask: ByteMask<W, N>,
+
+    valid: DFF<Bit>,
+    data: DFF<Bits<W>>,
+    info: DFF<TxBeat>,
+}
+
+impl<const W: usize, const N: usize, const B: usize> Default for Join<W, N, B> {
+    fn default() -> Self {
+        assert!(
+            (B == 6 || B == 7) && N == 1 << B && W == 8 * N,
+            "Join<{W}, {N}, {B}>: use <512, 64, 6> or <1024, 128, 7>"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            header_valid: Default::default(),
+            header: Default::default(),
+            header_ready: Default::default(),
+            payload_waiting: Default::default(),
+            payload_start: Default::default(),
+            payload_data: Default::default(),
+            payload_last: Default::default(),
+            payload_take: Default::default(),
+            payload_mismatch: Default::default(),
+            room: Default::default(),
+            issued: Default::default(),
+            out_valid: Default::default(),
+            out_data: Default::default(),
+            out_beat: Default::default(),
+            busy: Default::default(),
+            layout: Default::default(),
+            headers: Default::default(),
+            beat: Default::default(),
+            held: Default::default(),
+            mismatch: Default::default(),
+            rotator: Default::default(),
+            placed_valid: Default::default(),
+            placed_header: Default::default(),
+            placed: Default::default(),
+            from: Default::default(),
+            below: Default::default(),
+            payload: Default::default(),
+            rotated_valid: Default::default(),
+            rotated_header: Default::default(),
+            rotated: Default::default(),
+            rotated_lanes: Default::default(),
+            mask: Default::default(),
+            valid: Default::default(),
+            data: Default::default(),
+            info: Default::default(),
+        }
+    }
+}
+
+impl<const W: usize, const N: usize, const B: usize> Logic for Join<W, N, B> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, busy, layout, headers, beat, held, mismatch);
+        dff_setup!(
+            self,
+            clock,
+            placed_valid,
+            placed_header,
+            placed,
+            from,
+            below,
+            payload
+        );
+        dff_setup!(
+            self,
+            clock,
+            rotated_valid,
+            rotated_header,
+            rotated,
+            rotated_lanes
+        );
+        dff_setup!(self, clock, valid, data, info);
+        clock!(self, clock, rotator);
+
+        // issue
+        let layout = self.layout.q.val();
+        let beat = self.beat.q.val();
+        let last = beat == layout.last_beat;
+        let issue = self.busy.q.val() & self.room.val();
+        let ends = issue & last;
+        let next = self.header.val();
+        let has_payload = next.layout.payload_beats.any();
+        let complete = self.payload_waiting.val() | !has_payload;
+        let begins = self.header_valid.val() & complete & (ends | !self.busy.q.val());
+        self.header_ready.next = begins;
+        self.payload_start.next = begins & has_payload;
+        self.issued.next = issue;
+        if begins {
+            self.busy.d.next = true;
+            self.layout.d.next = next.layout;
+            self.headers.d.next = next.bytes;
+            self.beat.d.next = bits(0);
+        } else if issue {
+            self.busy.d.next = !last;
+            self.headers.d.next = self.headers.q.val() >> (W as u64);
+            self.beat.d.next = beat + 1;
+        }
+
+        // take_payload
+        let into = beat - layout.payload_beat;
+        let reached = beat >= layout.payload_beat;
+        let take = issue & reached & (into < layout.payload_beats);
+        self.payload_take.next = take;
+        if take {
+            self.held.d.next = self.payload_data.val();
+        }
+        let final_beat = into + 1 == layout.payload_beats;
+        self.mismatch.d.next = take & (final_beat != self.payload_last.val());
+        self.payload_mismatch.next = self.mismatch.q.val();
+        self.rotator.in_valid.next = issue;
+        self.rotator.in_low.next = self.held.q.val();
+        self.rotator.in_high.next = self.payload_data.val();
+        // Headers never end with a beat, so the payload always begins behind the first byte of one.
+        self.rotator.in_offset.next = bits::<8>(0) - bit_cast::<8, 7>(layout.payload_at);
+
+        // place
+        let at_end = beat == layout.end_beat;
+        self.placed_valid.d.next = issue;
+        self.placed_header.d.next = bit_cast::<W, 1232>(self.headers.q.val());
+        self.placed.d.next = TxBeat {
+            nesting: layout.nesting,
+            first: beat == 0,
+            second: beat == 1,
+            last,
+            bytes: if last {
+                layout.last_bytes
+            } else {
+                bits::<8>(N as u64)
+            },
+            icrc: beat == layout.icrc_beat,
+            icrc_at: layout.icrc_at,
+            icrc_rest: beat > layout.icrc_beat,
+        };
+        self.payload.d.next = reached & (beat <= layout.end_beat);
+        self.from.d.next = if beat == layout.payload_beat {
+            layout.payload_at
+        } else {
+            bits::<7>(0)
+        };
+        self.below.d.next = if at_end {
+            bit_cast::<8, 7>(layout.end_at)
+        } else {
+            bits::<8>(N as u64)
+        };
+
+        // choose_lanes
+        let all = Bits::<N>::mask();
+        let onwards = all << self.from.q.val().to_u64();
+        let behind = all << self.below.q.val().to_u64();
+        self.rotated_valid.d.next = self.placed_valid.q.val();
+        self.rotated_header.d.next = self.placed_header.q.val();
+        self.rotated.d.next = self.placed.q.val();
+        self.rotated_lanes.d.next = if self.payload.q.val() {
+            onwards & !behind
+        } else {
+            bits::<N>(0)
+        };
+
+        // merge
+        self.mask.data.next = self.rotator.out_data.val();
+        self.mask.lanes.next = self.rotated_lanes.q.val();
+        self.valid.d.next = self.rotated_valid.q.val();
+        self.data.d.next = self.rotated_header.q.val() | self.mask.masked.val();
+        self.info.d.next = self.rotated.q.val();
+
+        self.out_valid.next = self.valid.q.val();
+        self.out_data.next = self.data.q.val();
+        self.out_beat.next = self.info.q.val();
+
+        if self.reset.val() {
+            self.busy.d.next = false;
+            self.mismatch.d.next = false;
+            self.placed_valid.d.next = false;
+            self.rotated_valid.d.next = false;
+            self.valid.d.next = false;
+        }
+    }
+}

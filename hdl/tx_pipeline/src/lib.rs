@@ -1,0 +1,40 @@
+//! Transmit pipeline, frame end: from a record of all fields and a payload stream to frames for the MAC, `docs/tx_lane.md`.
+//!
+//! ```text
+//! TxPacket ─► header_build ─► FIFO ─► join ─► icrc_insert ─► FIFO ─► MAC
+//! payload ───────────► payload_buffer ─┘
+//! ```
+//! | block | does | clocks |
+//! |---|---|---|
+//! | [`extension_headers`] | extension headers of the opcode, without holes | 2 |
+//! | [`frame_layout`] | lengths, and where the parts of the frame lie in beats | 5 |
+//! | [`ip_checksum`] | IPv4 header checksum | 5 |
+//! | [`header_build`] | all headers, from the destination MAC address on | 8 |
+//! | [`payload_buffer`] | payload until it is complete | 2 |
+//! | [`mod@join`] | headers and payload to beats | 4 |
+//! | [`icrc_insert`] | iCRC over the masked frame, behind the pad | 9 |
+//! | [`tx_front`] | all of it | 23 |
+#![forbid(unsafe_code)]
+
+pub mod extension_bytes;
+pub mod extension_headers;
+pub mod frame_layout;
+pub mod header_build;
+pub mod header_bytes;
+pub mod icrc_insert;
+pub mod ip_checksum;
+pub mod join;
+pub mod opcode;
+pub mod payload_buffer;
+pub mod records;
+pub mod tx_front;
+pub mod wire_order;
+
+pub use extension_headers::ExtensionHeaders;
+pub use frame_layout::FrameLayouts;
+pub use header_build::HeaderBuild;
+pub use icrc_insert::IcrcInsert;
+pub use ip_checksum::IpChecksum;
+pub use join::Join;
+pub use payload_buffer::PayloadBuffer;
+pub use tx_front::{TxFront, TxFront1024, TxFront512};

@@ -1,0 +1,100 @@
+//! Holds payload until a packet's is complete.
+
+use hdl_macros::hdl;
+use hdl_primitives::BlockFifo;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::tx::MAX_PAYLOAD;
+
+/// 2^`A` beats of `W` bits; `C` = `A` + 1.
+///
+/// `waiting` says that every beat of the next packet is in the FIFO: once it is begun, one beat per clock can be taken without a look at the FIFO.
+/// The last beat in in clock `n` is counted in `n + 1` and readable in `n + 2`; whoever sees `waiting` in `n + 1` takes the first beat one clock later.
+/// A whole packet fits, and the reader takes packets whole, so the writer never waits for good.
+/// LUT levels: count 3, the rest is [`BlockFifo`].
+#[derive(LogicBlock)]
+pub struct PayloadBuffer<const W: usize, const A: usize, const C: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Empties the buffer.
+    pub reset: Signal<In, Bit>,
+
+    /// Payload of packets that have any, in the order of their records; every beat full but the last.
+    pub in_valid: Signal<In, Bit>,
+    pub in_data: Signal<In, Bits<W>>,
+    pub in_last: Signal<In, Bit>,
+    pub in_ready: Signal<Out, Bit>,
+
+    /// The next packet's payload is complete.
+    pub waiting: Signal<Out, Bit>,
+    /// The next packet begins; only with `waiting`.
+    pub start: Signal<In, Bit>,
+    pub out_data: Signal<Out, Bits<W>>,
+    pub out_last: Signal<Out, Bit>,
+    pub take: Signal<In, Bit>,
+
+    data: BlockFifo<Bits<W>, A, C>,
+    lasts: BlockFifo<Bit, A, C>,
+    /// Complete packets not yet begun.
+    packets: DFF<Bits<C>>,
+}
+
+impl<const W: usize, const A: usize, const C: usize> Default for PayloadBuffer<W, A, C> {
+    fn default() -> Self {
+        assert!(
+            (W / 8) << A >= 2 * MAX_PAYLOAD,
+            "a payload buffer of 2^{A} beats of {W} bits: two packets of {MAX_PAYLOAD} bytes must fit, use A = {} or more",
+            (2 * MAX_PAYLOAD / (W / 8)).ilog2()
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            in_valid: Default::default(),
+            in_data: Default::default(),
+            in_last: Default::default(),
+            in_ready: Default::default(),
+            waiting: Default::default(),
+            start: Default::default(),
+            out_data: Default::default(),
+            out_last: Default::default(),
+            take: Default::default(),
+            data: Default::default(),
+            lasts: Default::default(),
+            packets: Default::default(),
+        }
+    }
+}
+
+impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, A, C> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, packets);
+        clock!(self, clock, data, lasts);
+        self.data.reset.next = self.reset.val();
+        self.lasts.reset.next = self.reset.val();
+
+        // Both FIFOs see the same beats, so they are full and empty together.
+        let ready = self.data.in_ready.val() & self.lasts.in_ready.val();
+        let enters = self.in_valid.val() & ready;
+        self.data.in_valid.next = enters;
+        self.data.in_data.next = self.in_data.val();
+        self.lasts.in_valid.next = enters;
+        self.lasts.in_data.next = self.in_last.val();
+        self.in_ready.next = ready;
+
+        let completes = enters & self.in_last.val();
+        if completes & !self.start.val() {
+            self.packets.d.next = self.packets.q.val() + 1;
+        }
+        if self.start.val() & !completes {
+            self.packets.d.next = self.packets.q.val() - 1;
+        }
+        self.waiting.next = self.packets.q.val().any();
+
+        self.data.out_ready.next = self.take.val();
+        self.lasts.out_ready.next = self.take.val();
+        self.out_data.next = self.data.out_data.val();
+        self.out_last.next = self.lasts.out_data.val();
+        if self.reset.val() {
+            self.packets.d.next = bits(0);
+        }
+    }
+}

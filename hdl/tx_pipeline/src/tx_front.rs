@@ -1,0 +1,193 @@
+//! The frame end of the transmit lane: records and payload in, frames out.
+
+use hdl_macros::hdl;
+use hdl_primitives::{Credit, SyncFifo};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::tx::TxPacket;
+
+use crate::header_build::{self, HeaderBuild};
+use crate::icrc_insert::{self, IcrcInsert};
+use crate::join::{self, Join};
+use crate::payload_buffer::PayloadBuffer;
+use crate::records::{FrameHeader, MacBeat};
+
+/// For a lane of 1,024 bits, with 64 KiB of payload.
+pub type TxFront1024 = TxFront<1024, 128, 7, 9, 10>;
+/// For a lane of 512 bits, with 32 KiB of payload.
+pub type TxFront512 = TxFront<512, 64, 6, 9, 10>;
+
+/// Clocks from a record to the first beat of its frame, if nothing is before it and its payload is there: headers, FIFO 1, join, iCRC, FIFO 1.
+pub const LATENCY: usize = header_build::LATENCY + 1 + join::LATENCY + icrc_insert::LATENCY + 1;
+
+/// Headers on their way come at one per clock, [`header_build::LATENCY`] of them and one in the FIFO; 16 is what a distributed RAM column holds.
+const HEADER_ADDRESS: usize = 4;
+const HEADER_COUNT: usize = HEADER_ADDRESS + 1;
+/// Beats: from the credit to the beat's return at full rate the join's and the iCRC's clocks, FIFO 1, credit 2.
+/// With more entries than that, a frame that was stalled and goes on never leaves a gap.
+const BEAT_ADDRESS: usize = 5;
+const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
+const _: () = assert!(header_build::LATENCY + 3 < 1 << HEADER_ADDRESS);
+const _: () = assert!(join::LATENCY + icrc_insert::LATENCY + 4 < 1 << BEAT_ADDRESS);
+
+/// `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` + 1: [`TxFront1024`], [`TxFront512`].
+///
+/// Frames leave in the order of their records. A frame begins when all of its payload has arrived; then its beats follow each other as fast as
+/// the MAC takes them. Between the record FIFO and the output FIFO nothing stalls: beats are issued against credit for the output FIFO.
+#[derive(LogicBlock)]
+pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Forgets records, payload and frames under way. A frame of which a part has left is cut: reset the MAC too.
+    pub reset: Signal<In, Bit>,
+
+    // What to send. `packet_ready` does not depend on `packet_valid`, here and below.
+    pub packet_valid: Signal<In, Bit>,
+    pub packet: Signal<In, TxPacket>,
+    pub packet_ready: Signal<Out, Bit>,
+
+    // Payload of packets that have any, in the order of their records, sooner or later than these: exactly
+    // `payload_length` bytes. Byte 0 in lane 0; every beat full but the last.
+    pub payload_valid: Signal<In, Bit>,
+    pub payload_data: Signal<In, Bits<W>>,
+    pub payload_last: Signal<In, Bit>,
+    pub payload_ready: Signal<Out, Bit>,
+
+    // To the MAC: from the destination address to the iCRC; padding to 60 bytes and FCS are the MAC's.
+    pub mac_valid: Signal<Out, Bit>,
+    /// Byte 0 of the beat in bits 7:0; lanes beyond `mac_bytes` are zero.
+    pub mac_data: Signal<Out, Bits<W>>,
+    /// Valid bytes, 1 to W/8; full except in the last beat.
+    pub mac_bytes: Signal<Out, Bits<8>>,
+    pub mac_last: Signal<Out, Bit>,
+    pub mac_ready: Signal<In, Bit>,
+
+    /// One clock: a packet's payload had more or fewer beats than its record says. Frames are wrong from there on until a reset.
+    pub payload_mismatch: Signal<Out, Bit>,
+
+    header_credit: Credit<HEADER_COUNT>,
+    build: HeaderBuild<B>,
+    headers: SyncFifo<FrameHeader, HEADER_ADDRESS, HEADER_COUNT>,
+    payload: PayloadBuffer<W, A, C>,
+    beat_credit: Credit<BEAT_COUNT>,
+    join: Join<W, N, B>,
+    icrc: IcrcInsert<W, N>,
+    data_fifo: SyncFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
+    beat_fifo: SyncFifo<MacBeat, BEAT_ADDRESS, BEAT_COUNT>,
+}
+
+impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize> Default
+    for TxFront<W, N, B, A, C>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            packet_valid: Default::default(),
+            packet: Default::default(),
+            packet_ready: Default::default(),
+            payload_valid: Default::default(),
+            payload_data: Default::default(),
+            payload_last: Default::default(),
+            payload_ready: Default::default(),
+            mac_valid: Default::default(),
+            mac_data: Default::default(),
+            mac_bytes: Default::default(),
+            mac_last: Default::default(),
+            mac_ready: Default::default(),
+            payload_mismatch: Default::default(),
+            build: Default::default(),
+            headers: Default::default(),
+            payload: Default::default(),
+            join: Default::default(),
+            icrc: Default::default(),
+            data_fifo: Default::default(),
+            beat_fifo: Default::default(),
+            header_credit: Credit::new(1 << HEADER_ADDRESS),
+            beat_credit: Credit::new(1 << BEAT_ADDRESS),
+        }
+    }
+}
+
+impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize> Logic
+    for TxFront<W, N, B, A, C>
+{
+    #[hdl]
+    fn update(&mut self) {
+        clock!(
+            self,
+            clock,
+            header_credit,
+            build,
+            headers,
+            payload,
+            beat_credit,
+            join
+        );
+        clock!(self, clock, icrc, data_fifo, beat_fifo);
+        self.header_credit.reset.next = self.reset.val();
+        self.build.reset.next = self.reset.val();
+        self.headers.reset.next = self.reset.val();
+        self.payload.reset.next = self.reset.val();
+        self.beat_credit.reset.next = self.reset.val();
+        self.join.reset.next = self.reset.val();
+        self.icrc.reset.next = self.reset.val();
+        self.data_fifo.reset.next = self.reset.val();
+        self.beat_fifo.reset.next = self.reset.val();
+
+        // Records to headers.
+        let accepted = self.packet_valid.val() & self.header_credit.room.val();
+        self.packet_ready.next = self.header_credit.room.val();
+        self.header_credit.take.next = accepted;
+        self.header_credit.give.next = self.join.header_ready.val();
+        self.build.in_valid.next = accepted;
+        self.build.in_packet.next = self.packet.val();
+        self.headers.in_valid.next = self.build.out_valid.val();
+        self.headers.in_data.next = self.build.out_header.val();
+        assert!(
+            !self.build.out_valid.val() | self.headers.in_ready.val(),
+            "header FIFO overflow"
+        );
+
+        self.payload.in_valid.next = self.payload_valid.val();
+        self.payload.in_data.next = self.payload_data.val();
+        self.payload.in_last.next = self.payload_last.val();
+        self.payload_ready.next = self.payload.in_ready.val();
+
+        // Headers and payload to beats.
+        self.join.header_valid.next = self.headers.out_valid.val();
+        self.join.header.next = self.headers.out_data.val();
+        self.headers.out_ready.next = self.join.header_ready.val();
+        self.join.payload_waiting.next = self.payload.waiting.val();
+        self.payload.start.next = self.join.payload_start.val();
+        self.join.payload_data.next = self.payload.out_data.val();
+        self.join.payload_last.next = self.payload.out_last.val();
+        self.payload.take.next = self.join.payload_take.val();
+        self.payload_mismatch.next = self.join.payload_mismatch.val();
+        self.join.room.next = self.beat_credit.room.val();
+        self.beat_credit.take.next = self.join.issued.val();
+        self.icrc.in_valid.next = self.join.out_valid.val();
+        self.icrc.in_data.next = self.join.out_data.val();
+        self.icrc.in_beat.next = self.join.out_beat.val();
+
+        // Beats to the MAC.
+        self.data_fifo.in_valid.next = self.icrc.out_valid.val();
+        self.data_fifo.in_data.next = self.icrc.out_data.val();
+        self.beat_fifo.in_valid.next = self.icrc.out_valid.val();
+        self.beat_fifo.in_data.next = MacBeat {
+            bytes: self.icrc.out_bytes.val(),
+            last: self.icrc.out_last.val(),
+        };
+        assert!(
+            !self.icrc.out_valid.val() | self.data_fifo.in_ready.val(),
+            "output FIFO overflow"
+        );
+        let leaves = self.data_fifo.out_valid.val() & self.mac_ready.val();
+        self.beat_credit.give.next = leaves;
+        self.data_fifo.out_ready.next = self.mac_ready.val();
+        self.beat_fifo.out_ready.next = self.mac_ready.val();
+        let beat = self.beat_fifo.out_data.val();
+        self.mac_valid.next = self.data_fifo.out_valid.val();
+        self.mac_data.next = self.data_fifo.out_data.val();
+        self.mac_bytes.next = beat.bytes;
+        self.mac_last.next = beat.last;
+    }
+}

@@ -1,0 +1,31 @@
+//! Numbers into header vectors: byte `i` of a vector in bits `8i + 7 : 8i`, the most significant byte of a field first.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+
+/// The bytes of a number in network order.
+#[hdl_fn]
+pub fn network_order<const N: usize>(number: Bits<N>) -> Bits<N> {
+    let mut bytes = bits::<N>(0);
+    for i in 0..N / 8 {
+        let byte = bit_cast::<N, 8>(number.get_bits::<8>(N - 8 - 8 * i));
+        bytes = bytes | (byte << ((8 * i) as u64));
+    }
+    bytes
+}
+
+/// `vector` with the field that starts `at` bytes into it, where it held zeros.
+#[hdl_fn]
+pub fn with_field<const V: usize, const N: usize>(
+    vector: Bits<V>,
+    at: usize,
+    number: Bits<N>,
+) -> Bits<V> {
+    vector | (bit_cast::<V, N>(network_order(number)) << ((8 * at) as u64))
+}
+
+/// `vector` with one bit, counted from the least significant of the byte `at`.
+#[hdl_fn]
+pub fn with_flag<const V: usize>(vector: Bits<V>, at: usize, bit: usize, flag: Bit) -> Bits<V> {
+    vector | (bit_cast::<V, 1>(flag.into()) << ((8 * at + bit) as u64))
+}

@@ -1,0 +1,251 @@
+//! Drives a Verilated front: records and payload in, frames out.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use hdl_tx_pipeline::{TxFront1024, TxFront512};
+use hdl_verilog::emit;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_wire::hw::pack::to_words;
+
+use crate::packets::TestPacket;
+
+pub const WIDTHS: [usize; 2] = [512, 1024];
+
+fn library(width: usize) -> &'static Library {
+    static NARROW: OnceLock<Library> = OnceLock::new();
+    static WIDE: OnceLock<Library> = OnceLock::new();
+    match width {
+        512 => NARROW.get_or_init(|| build(TxFront512::default())),
+        1024 => WIDE.get_or_init(|| build(TxFront1024::default())),
+        other => panic!("no lane of {other} bits"),
+    }
+}
+
+fn build<B: Block>(mut block: B) -> Library {
+    block.connect_all();
+    let design = emit(&block).expect("the front is translated");
+    design.model().build().expect("the model is built")
+}
+
+/// What the outside does in one clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Stimulus {
+    pub offer_packet: bool,
+    pub offer_payload: bool,
+    pub mac_ready: bool,
+}
+
+impl Stimulus {
+    /// Nothing waits.
+    pub const FULL: Self = Self {
+        offer_packet: true,
+        offer_payload: true,
+        mac_ready: true,
+    };
+}
+
+/// A frame as it left, and the clocks in which its first and its last beat moved.
+#[derive(Debug)]
+pub struct SentFrame {
+    pub bytes: Vec<u8>,
+    pub first: u64,
+    pub last: u64,
+}
+
+struct Ports {
+    clock: PortId,
+    reset: PortId,
+    packet_valid: PortId,
+    packet: PortId,
+    packet_ready: PortId,
+    payload_valid: PortId,
+    payload_data: PortId,
+    payload_last: PortId,
+    payload_ready: PortId,
+    mac_valid: PortId,
+    mac_data: PortId,
+    mac_bytes: PortId,
+    mac_last: PortId,
+    mac_ready: PortId,
+    payload_mismatch: PortId,
+}
+
+/// A front after reset.
+pub struct Front {
+    model: Model,
+    ports: Ports,
+    beat_bytes: usize,
+    pub clock: u64,
+    packets: VecDeque<Vec<u32>>,
+    payload: VecDeque<(Vec<u32>, bool)>,
+    /// The frame under way, and the clock of its first beat.
+    part: Vec<u8>,
+    begun: Option<u64>,
+    pub sent: Vec<SentFrame>,
+    /// Clock in which each record was taken.
+    pub taken: Vec<u64>,
+    pub mismatches: u64,
+    /// An offer stays until it is taken.
+    offered: (bool, bool),
+}
+
+impl Front {
+    pub fn new(width: usize) -> Self {
+        let model = library(width).instantiate();
+        let port = |name| model.port(name).expect("a port of the front");
+        let ports = Ports {
+            clock: port("clock"),
+            reset: port("reset"),
+            packet_valid: port("packet_valid"),
+            packet: port("packet"),
+            packet_ready: port("packet_ready"),
+            payload_valid: port("payload_valid"),
+            payload_data: port("payload_data"),
+            payload_last: port("payload_last"),
+            payload_ready: port("payload_ready"),
+            mac_valid: port("mac_valid"),
+            mac_data: port("mac_data"),
+            mac_bytes: port("mac_bytes"),
+            mac_last: port("mac_last"),
+            mac_ready: port("mac_ready"),
+            payload_mismatch: port("payload_mismatch"),
+        };
+        let mut front = Self {
+            model,
+            ports,
+            beat_bytes: width / 8,
+            clock: 0,
+            packets: VecDeque::new(),
+            payload: VecDeque::new(),
+            part: vec![],
+            begun: None,
+            sent: vec![],
+            taken: vec![],
+            mismatches: 0,
+            offered: (false, false),
+        };
+        front.reset();
+        front
+    }
+
+    /// One clock of reset; forgets everything under way.
+    pub fn reset(&mut self) {
+        self.packets.clear();
+        self.payload.clear();
+        self.part.clear();
+        self.begun = None;
+        self.offered = (false, false);
+        for (port, value) in [
+            (self.ports.reset, 1),
+            (self.ports.packet_valid, 0),
+            (self.ports.payload_valid, 0),
+            (self.ports.mac_ready, 0),
+        ] {
+            self.model.set_u64(port, value);
+        }
+        self.model.clock(self.ports.clock);
+        self.model.set_u64(self.ports.reset, 0);
+        self.model.clock(self.ports.clock);
+    }
+
+    /// Queues a packet. Lanes beyond the end of its payload hold rubbish.
+    pub fn send(&mut self, packet: &TestPacket) {
+        self.packets.push_back(to_words(packet.record));
+        let beats = packet.payload.chunks(self.beat_bytes);
+        let count = beats.len();
+        for (i, bytes) in beats.enumerate() {
+            let mut beat = vec![0xd1 ^ i as u8; self.beat_bytes];
+            beat[..bytes.len()].copy_from_slice(bytes);
+            let words = beat.chunks_exact(4);
+            let words = words.map(|b| u32::from_le_bytes(b.try_into().expect("four bytes")));
+            self.payload.push_back((words.collect(), i + 1 == count));
+        }
+    }
+
+    /// One clock.
+    pub fn step(&mut self, stimulus: Stimulus) {
+        let offer_packet = self.offered.0 || stimulus.offer_packet && !self.packets.is_empty();
+        let offer_payload = self.offered.1 || stimulus.offer_payload && !self.payload.is_empty();
+        let (model, ports) = (&mut self.model, &self.ports);
+        model.set_u64(ports.packet_valid, offer_packet.into());
+        if let Some(words) = self.packets.front().filter(|_| offer_packet) {
+            model.set(ports.packet, words);
+        }
+        model.set_u64(ports.payload_valid, offer_payload.into());
+        if let Some((words, last)) = self.payload.front().filter(|_| offer_payload) {
+            model.set(ports.payload_data, words);
+            model.set_u64(ports.payload_last, (*last).into());
+        }
+        model.set_u64(ports.mac_ready, stimulus.mac_ready.into());
+        model.eval();
+
+        let packet_moves = offer_packet && model.get_u64(ports.packet_ready) == 1;
+        let payload_moves = offer_payload && model.get_u64(ports.payload_ready) == 1;
+        let mac_valid = model.get_u64(ports.mac_valid) == 1;
+        assert!(
+            mac_valid || self.begun.is_none(),
+            "clock {}: a gap inside a frame",
+            self.clock
+        );
+        let moved = (mac_valid && stimulus.mac_ready).then(|| {
+            let words = model.get_words(ports.mac_data).to_vec();
+            let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let count = model.get_u64(ports.mac_bytes) as usize;
+            (bytes, count, model.get_u64(ports.mac_last) == 1)
+        });
+        model.clock(ports.clock);
+        self.mismatches += self.model.get_u64(self.ports.payload_mismatch);
+        if packet_moves {
+            self.packets.pop_front();
+            self.taken.push(self.clock);
+        }
+        if payload_moves {
+            self.payload.pop_front();
+        }
+        self.offered = (
+            offer_packet && !packet_moves,
+            offer_payload && !payload_moves,
+        );
+        if let Some((bytes, count, last)) = moved {
+            self.collect(bytes, count, last);
+        }
+        self.clock += 1;
+    }
+
+    fn collect(&mut self, mut bytes: Vec<u8>, count: usize, last: bool) {
+        assert!(
+            count == self.beat_bytes || last && (1..self.beat_bytes).contains(&count),
+            "a beat of {count} bytes, last {last}"
+        );
+        let beyond = bytes.split_off(count);
+        assert!(
+            beyond.iter().all(|&byte| byte == 0),
+            "rubbish beyond the end"
+        );
+        self.part.extend(bytes);
+        let first = *self.begun.get_or_insert(self.clock);
+        if last {
+            self.begun = None;
+            self.sent.push(SentFrame {
+                bytes: std::mem::take(&mut self.part),
+                first,
+                last: self.clock,
+            });
+        }
+    }
+
+    /// Steps until `count` frames have left; panics if that takes more than `limit` clocks.
+    pub fn run(&mut self, count: usize, limit: u64, mut stimulus: impl FnMut() -> Stimulus) {
+        let end = self.clock + limit;
+        while self.sent.len() < count {
+            assert!(
+                self.clock < end,
+                "{} of {count} frames after {limit} clocks",
+                self.sent.len()
+            );
+            self.step(stimulus());
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Single blocks, Verilated, against what they are for: at one item per clock and with pauses.
+
+use std::collections::VecDeque;
+
+use hdl_tx_pipeline::records::{FrameHeader, TxBeat, FRAME_HEADER_BYTES};
+use hdl_tx_pipeline::{header_build, icrc_insert, HeaderBuild, IcrcInsert, PayloadBuffer};
+use hdl_verilog::emit;
+use hdl_verilog::equivalence::TestRng;
+use rand::{Rng, SeedableRng};
+use rust_hdl::prelude::*;
+use sim_verilated::Model;
+use stellar_wire::hw::pack::{to_words, Record};
+
+use crate::packets::{fill, opcodes, Shape, TestPacket};
+
+/// A Verilated block with ports by name, after a clock of reset.
+struct Bench(Model);
+
+impl Bench {
+    fn new<B: Block>(mut block: B) -> Self {
+        block.connect_all();
+        let design = emit(&block).expect("the block is translated");
+        let library = design.model().build().expect("the model is built");
+        let mut bench = Self(library.instantiate());
+        bench.set("reset", &[1]);
+        bench.clock();
+        bench.set("reset", &[0]);
+        bench
+    }
+
+    /// Words the port has beyond `words` are zero.
+    fn set(&mut self, port: &str, words: &[u32]) {
+        let port = self.0.port(port).expect("a port");
+        let mut all = self.0.get_words(port).to_vec();
+        all.fill(0);
+        all[..words.len()].copy_from_slice(words);
+        self.0.set(port, &all);
+    }
+
+    fn get(&self, port: &str) -> Vec<u32> {
+        let port = self.0.port(port).expect("a port");
+        self.0.get_words(port).to_vec()
+    }
+
+    fn flag(&self, port: &str) -> bool {
+        self.get(port)[0] == 1
+    }
+
+    fn clock(&mut self) {
+        let clock = self.0.port("clock").expect("a clock");
+        self.0.clock(clock);
+    }
+}
+
+fn to_bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn from_bytes(bytes: &[u8]) -> Vec<u32> {
+    let words = bytes.chunks(4);
+    words
+        .map(|b| b.iter().rev().fold(0, |word, &b| word << 8 | u32::from(b)))
+        .collect()
+}
+
+fn packet(rng: &mut TestRng) -> TestPacket {
+    let opcodes = opcodes();
+    let shape = Shape {
+        opcode: opcodes[rng.random_range(0..opcodes.len())],
+        nesting: rng.random_range(0..8),
+        timestamped: rng.random(),
+        payload_length: rng.random_range(0..=600),
+    };
+    fill(shape, rng)
+}
+
+/// Headers, and the places of everything behind them, counted from the frame's own length.
+fn check_header(words: &[u32], packet: &TestPacket, beat: usize) {
+    let frame = packet.frame();
+    let payload = packet.payload.len();
+    let icrc = frame.len() - 4;
+    let headers = icrc - payload.next_multiple_of(4);
+    let record = Record::<FrameHeader>::new(words);
+    let mut expected = frame[..headers].to_vec();
+    expected.resize(FRAME_HEADER_BYTES, 0);
+    let found = to_bytes(&record.words("bytes"));
+    assert_eq!(found[..FRAME_HEADER_BYTES], expected, "{:?}", packet.record);
+    let end = headers + payload;
+    for (field, value) in [
+        ("payload_beat", headers / beat),
+        ("payload_at", headers % beat),
+        ("payload_beats", payload.div_ceil(beat)),
+        ("end_beat", end / beat),
+        ("end_at", end % beat),
+        ("icrc_beat", icrc / beat),
+        ("icrc_at", icrc % beat),
+        ("last_beat", (frame.len() - 1) / beat),
+        ("last_bytes", (frame.len() - 1) % beat + 1),
+    ] {
+        let found = record.u64(&format!("layout.{field}"));
+        assert_eq!(found, value as u64, "{field} of {} bytes", frame.len());
+    }
+}
+
+fn header_build<const B: usize>() {
+    let mut bench = Bench::new(HeaderBuild::<B>::default());
+    let mut rng = TestRng::seed_from_u64(31);
+    let mut due = VecDeque::from(vec![None; header_build::LATENCY]);
+    for clock in 0..3000 {
+        // One per clock at first.
+        let next = (clock < 1000 || rng.random()).then(|| packet(&mut rng));
+        bench.set("in_valid", &[next.is_some().into()]);
+        if let Some(packet) = &next {
+            bench.set("in_packet", &to_words(packet.record));
+        }
+        due.push_back(next);
+        let now = due.pop_front().expect("as many as clocks of latency");
+        assert_eq!(bench.flag("out_valid"), now.is_some(), "clock {clock}");
+        if let Some(packet) = now {
+            check_header(&bench.get("out_header"), &packet, 1 << B);
+        }
+        bench.clock();
+    }
+}
+
+#[test]
+fn headers_and_places_are_those_of_the_frame() {
+    header_build::<6>();
+    header_build::<7>();
+}
+
+fn beat_record(packet: &TestPacket, total: usize, at: usize, beat: usize) -> TxBeat {
+    let icrc = total - 4;
+    let mut record = TxBeat {
+        first: at == 0,
+        second: at == beat,
+        last: at + beat >= total,
+        bytes: (beat.min(total - at) as u64).to_bits(),
+        icrc: icrc / beat == at / beat,
+        icrc_at: ((icrc % beat) as u64).to_bits(),
+        icrc_rest: at > icrc,
+        ..TxBeat::default()
+    };
+    record.nesting.tagged = packet.record.ethernet.tagged;
+    record.nesting.encapsulated = packet.record.srv6.present;
+    record.nesting.version6 = packet.record.ip.version6;
+    record
+}
+
+fn icrc_of_frames<const W: usize, const N: usize>() {
+    let mut bench = Bench::new(IcrcInsert::<W, N>::default());
+    let mut rng = TestRng::seed_from_u64(32);
+    let mut beats = VecDeque::new();
+    for _ in 0..400 {
+        let packet = packet(&mut rng);
+        let frame = packet.frame();
+        let mut open = frame.clone();
+        open[frame.len() - 4..].fill(0);
+        for at in (0..frame.len()).step_by(N) {
+            let end = frame.len().min(at + N);
+            let record = beat_record(&packet, frame.len(), at, N);
+            beats.push_back((open[at..end].to_vec(), record, frame[at..end].to_vec()));
+        }
+    }
+    let mut due = VecDeque::from(vec![None; icrc_insert::LATENCY]);
+    let mut clock = 0;
+    while !beats.is_empty() || due.iter().any(Option::is_some) {
+        let next = if clock < 500 || rng.random() {
+            beats.pop_front()
+        } else {
+            None
+        };
+        bench.set("in_valid", &[next.is_some().into()]);
+        if let Some((open, record, _)) = &next {
+            bench.set("in_data", &from_bytes(open));
+            bench.set("in_beat", &to_words(*record));
+        }
+        due.push_back(next.map(|(_, record, sealed)| (record.last, sealed)));
+        let now = due.pop_front().expect("as many as clocks of latency");
+        assert_eq!(bench.flag("out_valid"), now.is_some(), "clock {clock}");
+        if let Some((last, mut sealed)) = now {
+            assert_eq!(bench.get("out_bytes")[0] as usize, sealed.len());
+            assert_eq!(bench.flag("out_last"), last);
+            sealed.resize(N, 0);
+            assert_eq!(to_bytes(&bench.get("out_data")), sealed, "clock {clock}");
+        }
+        bench.clock();
+        clock += 1;
+    }
+}
+
+#[test]
+fn the_icrc_is_that_of_the_frame_also_with_pauses_inside() {
+    icrc_of_frames::<512, 64>();
+    icrc_of_frames::<1024, 128>();
+}
+
+/// Random packets in, taken whole once complete: one beat per clock, in order, and none seen too early.
+#[test]
+fn payload_shows_only_when_complete_and_then_flows() {
+    let mut bench = Bench::new(PayloadBuffer::<512, 7, 8>::default());
+    let mut rng = TestRng::seed_from_u64(33);
+    let mut offered: VecDeque<(u32, bool)> = VecDeque::new();
+    // Beats of packets in the buffer; complete packets not yet begun; beats left of the one being taken.
+    let (mut held, mut complete, mut left) = (VecDeque::new(), VecDeque::new(), 0);
+    let (mut beats, mut number, mut taken, mut full) = (0, 0, 0, false);
+    for _ in 0..20_000 {
+        if offered.is_empty() {
+            let beats = rng.random_range(1..=64);
+            offered.extend((0..beats).map(|i| (number + i, i + 1 == beats)));
+            number += beats;
+        }
+        let (value, last) = offered[0];
+        let offer = rng.random_bool(0.8);
+        bench.set("in_valid", &[offer.into()]);
+        bench.set("in_data", &[value]);
+        bench.set("in_last", &[last.into()]);
+        assert_eq!(bench.flag("waiting"), !complete.is_empty());
+        let begin = left <= 1 && !complete.is_empty() && rng.random_bool(0.02);
+        let take = left > 0;
+        bench.set("start", &[begin.into()]);
+        bench.set("take", &[take.into()]);
+        if take {
+            let (value, last) = held.pop_front().expect("a beat of a complete packet");
+            assert_eq!(
+                (bench.get("out_data")[0], bench.flag("out_last")),
+                (value, last)
+            );
+            taken += 1;
+            left -= 1;
+        }
+        if begin {
+            left = complete.pop_front().expect("a complete packet");
+        }
+        full |= offer && !bench.flag("in_ready");
+        if offer && bench.flag("in_ready") {
+            held.push_back((value, last));
+            offered.pop_front();
+            beats += 1;
+            if last {
+                complete.push_back(beats);
+                beats = 0;
+            }
+        }
+        bench.clock();
+    }
+    assert!(taken > 5_000 && full, "{taken} beats taken, full {full}");
+}

@@ -1,0 +1,9 @@
+//! The frame end of the transmit lane: each block against its own rust-hdl simulation, the whole against `RoceFrame::emit`.
+
+mod bench;
+mod blocks;
+mod functional;
+mod packets;
+mod rate;
+mod reference;
+mod refusals;

@@ -1,0 +1,194 @@
+//! The Verilated front against `RoceFrame::emit`, byte for byte.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use stellar_transport::rx::{classify_frame, DropReason, RxConfig};
+use stellar_wire::{ethernet::MacAddr, ExtKind, Opcode, RoceFrame};
+
+use crate::bench::{Front, Stimulus, WIDTHS};
+use crate::packets::{any_packet, fill, opcodes, Shape, TestPacket};
+
+/// How often each side moves, in percent.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    packets: u8,
+    payload: u8,
+    mac: u8,
+    seed: u64,
+}
+
+fn pace() -> impl Strategy<Value = Pace> {
+    let percent = || prop_oneof![2 => Just(100u8), 1 => 3..100u8];
+    (percent(), percent(), percent(), any::<u64>()).prop_map(|(packets, payload, mac, seed)| Pace {
+        packets,
+        payload,
+        mac,
+        seed,
+    })
+}
+
+/// Sends `packets` and compares every frame.
+fn compare(width: usize, packets: &[TestPacket], pace: Pace) {
+    let mut front = Front::new(width);
+    for packet in packets {
+        front.send(packet);
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(pace.seed);
+    let mut moves = |percent: u8| rng.random_range(0..100) < percent;
+    front.run(packets.len(), 400_000, || Stimulus {
+        offer_packet: moves(pace.packets),
+        offer_payload: moves(pace.payload),
+        mac_ready: moves(pace.mac),
+    });
+    for _ in 0..60 {
+        front.step(Stimulus::FULL);
+    }
+    assert_eq!(front.sent.len(), packets.len(), "frames out of nothing");
+    assert_eq!(front.mismatches, 0);
+    for (i, (sent, packet)) in front.sent.iter().zip(packets).enumerate() {
+        let expected = packet.frame();
+        let differs = sent.bytes.iter().zip(&expected).position(|(a, b)| a != b);
+        assert!(
+            sent.bytes == expected,
+            "frame {i}: {} bytes for {}, first difference at {differs:?}\n{:02x?}\n{:02x?}\n{:?}",
+            sent.bytes.len(),
+            expected.len(),
+            sent.bytes,
+            expected,
+            packet.record
+        );
+        check_reception(&sent.bytes, packet);
+    }
+}
+
+/// The receive reference takes every write, and refuses the rest for no other reason than its opcode.
+fn check_reception(bytes: &[u8], packet: &TestPacket) {
+    let frame = packet.record.to_frame(packet.payload.clone());
+    let frame = frame.expect("a frame");
+    let opcode = frame.bth.opcode;
+    let write = matches!(opcode.code(), 0x06..=0x0b | 0xc6..=0xcb);
+    let expected = if frame.udp.dport != RxConfig::default().udp_port {
+        DropReason::WrongUdpPort
+    } else if write {
+        DropReason::None
+    } else {
+        DropReason::UnsupportedOpcode
+    };
+    let outcome = classify_frame(bytes, false, &RxConfig::default());
+    assert_eq!(outcome.reason, expected, "{opcode:?}");
+}
+
+#[test]
+fn random_packets_at_random_paces() {
+    for width in WIDTHS {
+        let mut runner = TestRunner::new(Config {
+            cases: 60,
+            failure_persistence: None,
+            rng_seed: proptest::test_runner::RngSeed::Fixed(width as u64),
+            ..Config::default()
+        });
+        let packets = proptest::collection::vec(any_packet(), 1..24);
+        runner
+            .run(&(packets, pace()), |(packets, pace)| {
+                compare(width, &packets, pace);
+                Ok(())
+            })
+            .expect("frames are as emitted");
+    }
+}
+
+/// Every opcode in every nesting, with and without TSETH, and with the payload lengths around which parts of the frame cross beats.
+#[test]
+fn every_opcode_in_every_nesting() {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    for width in WIDTHS {
+        let mut packets = vec![];
+        for opcode in opcodes() {
+            for nesting in 0..8 {
+                for timestamped in [false, true] {
+                    let shape = Shape {
+                        opcode,
+                        nesting,
+                        timestamped,
+                        payload_length: rng.random_range(0..=width / 4),
+                    };
+                    packets.push(fill(shape, &mut rng));
+                }
+            }
+        }
+        assert!(packets.len() > 30 * 16);
+        let pace = Pace {
+            packets: 100,
+            payload: 100,
+            mac: 80,
+            seed: 1,
+        };
+        compare(width, &packets, pace);
+    }
+}
+
+/// Every place of the end of payload in a beat, and so every place of the iCRC, those cut by a beat's end included.
+#[test]
+fn every_payload_length_up_to_three_beats_and_the_longest() {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    for width in WIDTHS {
+        let lengths = (0..=3 * width / 8).chain(4080..=4096);
+        let packets: Vec<_> = lengths
+            .map(|payload_length| {
+                let shape = Shape {
+                    opcode: Opcode::MrcWriteLastImm,
+                    nesting: rng.random_range(0..8),
+                    timestamped: rng.random(),
+                    payload_length,
+                };
+                fill(shape, &mut rng)
+            })
+            .collect();
+        let beat = width / 8;
+        let straddles = |packet: &&TestPacket| packet.frame().len() % beat == 2;
+        assert!(packets.iter().filter(straddles).count() > 3);
+        let pace = Pace {
+            packets: 100,
+            payload: 100,
+            mac: 100,
+            seed: 2,
+        };
+        compare(width, &packets, pace);
+    }
+}
+
+/// A frame given as such takes the way of its record.
+#[test]
+fn a_frame_becomes_a_record_and_leaves_as_that_frame() {
+    let frame = RoceFrame {
+        eth: stellar_wire::Ethernet {
+            dst: MacAddr([2, 0, 0, 0, 0, 9]),
+            src: MacAddr([2, 0, 0, 0, 0, 1]),
+            ..Default::default()
+        },
+        bth: stellar_wire::Bth {
+            opcode: Opcode::RcAck,
+            dest_qp: 17,
+            psn: 0xabcdef,
+            ..Default::default()
+        },
+        ext: stellar_wire::ExtHeaders {
+            aeth: Some(stellar_wire::Aeth::default()),
+            ..Default::default()
+        },
+        ..RoceFrame::default()
+    };
+    assert_eq!(frame.bth.opcode.ext_kinds(), [ExtKind::Aeth]);
+    let record = stellar_wire::hw::tx::TxPacket::from_frame(&frame).expect("a record");
+    for width in WIDTHS {
+        let mut front = Front::new(width);
+        front.send(&TestPacket {
+            record,
+            payload: vec![],
+        });
+        front.run(1, 100, || Stimulus::FULL);
+        assert_eq!(front.sent[0].bytes, frame.emit().expect("a frame"));
+    }
+}

@@ -1,4 +1,4 @@
-//! The program behind `./stellar`: demo, verilog, synth, wave, bench and fuzz.
+//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz and world.
 
 mod bench;
 mod demo;
@@ -8,6 +8,7 @@ mod scenarios;
 mod synth;
 mod verilog;
 mod wave;
+mod world;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Feed mutated frames to the receive lane
     Fuzz(fuzz::Arguments),
+    /// Run two NICs (the software reference) on a fabric
+    World(world::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -62,5 +65,6 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Wave(a) => wave::run(&a),
         Command::Bench(a) => bench::run(&a),
         Command::Fuzz(a) => fuzz::run(&a),
+        Command::World(a) => world::run(&a),
     }
 }

@@ -1,0 +1,197 @@
+//! `./stellar world`: two NICs on a fabric. Both are the software reference of the transport.
+
+mod show;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use sim_world::scenario::{self, SCENARIOS};
+use sim_world::transfer::{run as transfer, Transfer};
+use sim_world::{check_bytes, lossy_topology, MrcPlan, Plan, TransportPlan};
+use stellar_transport::spray::Policy;
+
+/// The topology of a run that names none.
+const LEAF_SPINE: (&str, &str) = (
+    "leaf_spine.toml",
+    include_str!("../../../sim/net/topologies/leaf_spine.toml"),
+);
+/// Its link with loss.
+const LOSSY_LINK: &str = "p0.leaf0-spine5";
+/// Loss of the run that asks for none of its own, in the built-in topology.
+const LOSS: f64 = 0.01;
+/// With more payload than this there are no captures: they hold every frame four times.
+const CAPTURED_BYTES: u64 = 64 << 20;
+/// When a run is given up: 10 s of simulated time, in picoseconds.
+const LIMIT: u64 = 10_000_000_000_000;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Topology file (docs/fabric.md); its first and last host exchange data [default: two planes of leaves and spines]
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// Probability that the lossy link loses a frame [default: 0.01 on the built-in topology]
+    #[arg(long, value_name = "P")]
+    loss: Option<f64>,
+    /// The link with loss
+    #[arg(long, value_name = "NAME")]
+    lossy_link: Option<String>,
+    /// How packets are spread over paths [default: obs, or single with one path]
+    #[arg(long)]
+    policy: Option<PolicyName>,
+    /// Paths of a queue pair
+    #[arg(long, default_value_t = 128)]
+    paths: u8,
+    /// Transport
+    #[arg(long, default_value = "mrc")]
+    mode: Mode,
+    /// Bytes that each queue pair writes, as one message
+    #[arg(long, default_value_t = 8 << 20)]
+    bytes: u64,
+    /// Queue pairs
+    #[arg(long, default_value_t = 1)]
+    qps: u32,
+    /// Decides everything random
+    #[arg(long, default_value_t = 4)]
+    seed: u64,
+    /// Directory for report and captures
+    #[arg(long, value_name = "DIR", default_value = "out/world")]
+    out: PathBuf,
+    /// Run one named scenario instead, which brings its own topology and traffic (--list names them)
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps"])]
+    scenario: Option<String>,
+    /// Name the scenarios
+    #[arg(long, conflicts_with_all = ["scenario", "sweep", "json"])]
+    list: bool,
+    /// Sweep the loss of the busiest link: MRC over 4 and 128 paths, and RC
+    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps", "out"])]
+    sweep: bool,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Path policy.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum PolicyName {
+    /// One path
+    Single,
+    /// Paths in turn
+    RoundRobin,
+    /// Oblivious spraying in a pseudo-random order
+    Obs,
+    /// Oblivious order over the entropy values that feedback has not put aside
+    EvState,
+}
+
+impl PolicyName {
+    const fn policy(self) -> Policy {
+        match self {
+            Self::Single => Policy::SinglePath,
+            Self::RoundRobin => Policy::RoundRobin,
+            Self::Obs => Policy::Obs,
+            Self::EvState => Policy::EvState,
+        }
+    }
+}
+
+/// Transport.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Mode {
+    /// Multipath, selective retransmission
+    Mrc,
+    /// Standard RoCEv2 on one path, go-back-N
+    Rc,
+}
+
+/// Runs what was asked for.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.list {
+        show::scenarios(SCENARIOS);
+        return Ok(());
+    }
+    if arguments.sweep {
+        let (file, text) = topology_text(arguments)?;
+        let rows = sim_world::sweep::sweep(&file, &text, arguments.seed)?;
+        return show::sweep(&rows, arguments.json);
+    }
+    if let Some(name) = &arguments.scenario {
+        let scenario = scenario::find(name)?;
+        let outcome = scenario.run(arguments.seed)?;
+        let report = outcome.report();
+        let captures = outcome.world.captures();
+        return show::finish(
+            scenario.what,
+            &report,
+            captures,
+            &arguments.out,
+            arguments.json,
+        );
+    }
+    let bytes = check_bytes(arguments.bytes)?;
+    let plan = plan(arguments)?;
+    let run = transfer(
+        &plan,
+        Transfer {
+            bytes,
+            messages: 1,
+            interval: 0,
+            limit: LIMIT,
+        },
+    )?;
+    let what = "every queue pair writes one message from GPU memory to GPU memory";
+    let captures = run.world.captures();
+    show::finish(what, &run.report, captures, &arguments.out, arguments.json)
+}
+
+/// Name and text of the topology.
+fn topology_text(arguments: &Arguments) -> anyhow::Result<(String, String)> {
+    let Some(path) = &arguments.topology else {
+        return Ok((LEAF_SPINE.0.into(), LEAF_SPINE.1.into()));
+    };
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read topology {}", path.display()))?;
+    Ok((path.display().to_string(), text))
+}
+
+/// The link with loss and how much of it.
+fn loss(arguments: &Arguments) -> anyhow::Result<Option<(&str, f64)>> {
+    let built_in = arguments.topology.is_none();
+    let link = arguments.lossy_link.as_deref();
+    match (link.or(built_in.then_some(LOSSY_LINK)), arguments.loss) {
+        (Some(link), Some(loss)) => Ok(Some((link, loss))),
+        (Some(link), None) if built_in => Ok(Some((link, LOSS))),
+        (Some(_), None) => {
+            anyhow::bail!("--lossy-link without --loss: say how much, like --loss 0.01")
+        }
+        (None, Some(_)) => anyhow::bail!(
+            "--loss without --lossy-link: say which link of the topology loses frames"
+        ),
+        (None, None) => Ok(None),
+    }
+}
+
+fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
+    let (file, text) = topology_text(arguments)?;
+    let topology = lossy_topology(&file, &text, loss(arguments)?)?;
+    let mut plan = Plan::new(topology, arguments.seed)?;
+    let by_paths = if arguments.paths == 1 {
+        Policy::SinglePath
+    } else {
+        Policy::Obs
+    };
+    plan.transport = match arguments.mode {
+        Mode::Rc if arguments.policy.is_some() => {
+            anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out")
+        }
+        Mode::Rc => TransportPlan::Rc,
+        Mode::Mrc => TransportPlan::Mrc(MrcPlan {
+            policy: arguments.policy.map_or(by_paths, PolicyName::policy),
+            paths: arguments.paths,
+            ..MrcPlan::default()
+        }),
+    };
+    plan.qps = arguments.qps;
+    plan.capture = arguments.bytes * u64::from(arguments.qps) <= CAPTURED_BYTES;
+    plan.check()?;
+    Ok(plan)
+}

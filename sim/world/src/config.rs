@@ -1,0 +1,259 @@
+//! What a transfer between two hosts is made of.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use sim_net::topology::{LinkSettings, OverrideSpec, TopologySpec};
+use sim_net::{HostId, Time, Topology};
+use stellar_transport::requester::Backoff;
+use stellar_transport::spray::Policy;
+use stellar_transport::time::Ticks;
+
+use crate::names::closest;
+use crate::WorldError;
+
+/// Most queue pairs between two NICs: the table's 1,024 less the two of management.
+pub const MAX_QPS: u32 = 1022;
+/// Largest message in bytes: 1 GiB.
+pub const MAX_BYTES: u64 = 1 << 30;
+/// Most paths of a queue pair.
+pub const MAX_PATHS: u8 = 128;
+
+/// Cost of a NIC's reads of payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PcieReads {
+    /// From the request to its last byte on an idle link, less the bytes' own time, in picoseconds.
+    pub latency: Time,
+    /// Payload bandwidth of one port's PCIe endpoint in Mb/s.
+    pub rate_mbps: u64,
+}
+
+impl Default for PcieReads {
+    /// 600 ns, and 225 Gb/s: PCIe 4.0 x16 (252 Gb/s after encoding) less the headers of 256-byte completions.
+    fn default() -> Self {
+        Self {
+            latency: 600_000,
+            rate_mbps: 225_000,
+        }
+    }
+}
+
+impl PcieReads {
+    /// Time that `bytes` take of the bandwidth, rounded up to a picosecond.
+    pub const fn transfer_time(self, bytes: u64) -> Time {
+        (bytes * 8_000_000).div_ceil(self.rate_mbps)
+    }
+}
+
+/// Registers of an MRC requester that an experiment changes.
+#[derive(Clone, Copy, Debug)]
+pub struct MrcPlan {
+    /// Path policy.
+    pub policy: Policy,
+    /// Paths of each queue pair.
+    pub paths: u8,
+    /// Early loss detection threshold in packets, 0 = off.
+    pub early_loss: u16,
+    /// Packets the window may span.
+    pub mpr: u16,
+    /// Retransmission timeout.
+    pub rto: Ticks,
+    /// Its growth.
+    pub backoff: Backoff,
+    /// Retries of a packet.
+    pub retry_budget: u8,
+}
+
+impl Default for MrcPlan {
+    /// Oblivious spraying over 128 paths, window of 1,024 packets, timeout 250 us, 7 retries, losses found early at a
+    /// distance of 128 packets.
+    fn default() -> Self {
+        Self {
+            policy: Policy::Obs,
+            paths: MAX_PATHS,
+            early_loss: 128,
+            mpr: 1024,
+            rto: Ticks::from_us(250),
+            backoff: Backoff::Linear,
+            retry_budget: 7,
+        }
+    }
+}
+
+/// Transport of the queue pairs.
+#[derive(Clone, Copy, Debug)]
+pub enum TransportPlan {
+    /// MRC.
+    Mrc(MrcPlan),
+    /// RC with go-back-N on one path.
+    Rc,
+}
+
+impl TransportPlan {
+    /// Name in reports and on the command line.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Mrc(_) => "mrc",
+            Self::Rc => "rc",
+        }
+    }
+
+    /// Planes its queue pairs can use.
+    pub const fn planes(&self) -> u64 {
+        match self {
+            Self::Mrc(MrcPlan {
+                policy: Policy::SinglePath,
+                ..
+            })
+            | Self::Rc => 1,
+            Self::Mrc(_) => 2,
+        }
+    }
+}
+
+/// Name of a path policy.
+pub const fn policy_name(policy: Policy) -> &'static str {
+    match policy {
+        Policy::SinglePath => "single",
+        Policy::RoundRobin => "round-robin",
+        Policy::Obs => "obs",
+        Policy::EvState => "ev-state",
+    }
+}
+
+/// Two hosts of a topology and how they are connected.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The fabric.
+    pub topology: Arc<Topology>,
+    /// Decides everything random: the fabric's choices, path sequences, page placement, memory contents.
+    pub seed: u64,
+    /// Posts the WRITEs.
+    pub sender: HostId,
+    /// Receives them.
+    pub receiver: HostId,
+    /// Transport of every queue pair.
+    pub transport: TransportPlan,
+    /// Queue pairs.
+    pub qps: u32,
+    /// log2 of the path MTU in bytes, 8 to 12.
+    pub mtu_log2: u8,
+    /// First PSN of every queue pair, 24 bits.
+    pub first_psn: u32,
+    /// log2 of the entries of every send queue.
+    pub sq_log2: u8,
+    /// PCIe of both NICs.
+    pub pcie: PcieReads,
+    /// Keep every frame for captures.
+    pub capture: bool,
+}
+
+impl Plan {
+    /// The first and the last host of `topology` with one MRC queue pair of 4 KiB MTU.
+    ///
+    /// # Errors
+    /// [`WorldError::TooFewHosts`], [`WorldError::Ports`].
+    pub fn new(topology: Topology, seed: u64) -> Result<Self, WorldError> {
+        let hosts = topology.hosts();
+        if hosts.len() < 2 {
+            return Err(WorldError::TooFewHosts(hosts.len()));
+        }
+        let (sender, receiver) = (0, hosts.len() - 1);
+        for host in [&hosts[sender], &hosts[receiver]] {
+            if host.ports.len() != 2 {
+                return Err(WorldError::Ports {
+                    host: host.name.clone(),
+                    ports: host.ports.len(),
+                });
+            }
+        }
+        Ok(Self {
+            topology: Arc::new(topology),
+            seed,
+            sender: HostId(sender as u32),
+            receiver: HostId(receiver as u32),
+            transport: TransportPlan::Mrc(MrcPlan::default()),
+            qps: 1,
+            mtu_log2: 12,
+            first_psn: 0,
+            sq_log2: 6,
+            pcie: PcieReads::default(),
+            capture: false,
+        })
+    }
+
+    /// Name of a host.
+    pub fn host_name(&self, host: HostId) -> String {
+        self.topology.hosts()[host.0 as usize].name.clone()
+    }
+
+    /// Checks what a user can get wrong, before anything is built.
+    ///
+    /// # Errors
+    /// [`WorldError::Paths`], [`WorldError::SinglePath`], [`WorldError::Qps`].
+    pub fn check(&self) -> Result<(), WorldError> {
+        if !(1..=MAX_QPS).contains(&self.qps) {
+            return Err(WorldError::Qps(self.qps));
+        }
+        if let TransportPlan::Mrc(mrc) = &self.transport {
+            let paths = mrc.paths;
+            if paths > MAX_PATHS || paths == 0 || (paths > 1 && paths % 2 != 0) {
+                return Err(WorldError::Paths(paths.into()));
+            }
+            if paths == 1 && mrc.policy != Policy::SinglePath {
+                return Err(WorldError::SinglePath(policy_name(mrc.policy)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the length of a message a user asked for.
+///
+/// # Errors
+/// [`WorldError::Bytes`].
+pub const fn check_bytes(bytes: u64) -> Result<u32, WorldError> {
+    if bytes == 0 || bytes > MAX_BYTES {
+        Err(WorldError::Bytes(bytes))
+    } else {
+        Ok(bytes as u32)
+    }
+}
+
+/// A topology from the text of its file, with random loss on one link.
+///
+/// # Errors
+/// [`WorldError::UnknownLink`], [`WorldError::Loss`], and those of the topology.
+pub fn lossy_topology(
+    file: &str,
+    text: &str,
+    loss: Option<(&str, f64)>,
+) -> Result<Topology, WorldError> {
+    let topology = Topology::from_toml(file, text)?;
+    let Some((link, probability)) = loss else {
+        return Ok(topology);
+    };
+    if !(0.0..=1.0).contains(&probability) {
+        return Err(WorldError::Loss(probability));
+    }
+    if topology.link(link).is_none() {
+        let names = topology.links().iter().map(|link| link.name.as_str());
+        return Err(WorldError::UnknownLink {
+            name: link.into(),
+            topology: file.into(),
+            closest: closest(link, names),
+        });
+    }
+    let mut spec: TopologySpec =
+        toml::from_str(text).expect("the same text was read as a topology before");
+    spec.overrides.push(OverrideSpec {
+        link: Some(link.into()),
+        node: None,
+        plane: None,
+        set: LinkSettings {
+            loss: Some(probability),
+            ..LinkSettings::default()
+        },
+    });
+    Ok(Topology::from_spec(file, spec)?)
+}

@@ -1,0 +1,134 @@
+//! The loop that makes time pass in a world.
+
+use sim_net::{Delivery, Frame, Time, FCS, GAP, MIN_FRAME, PREAMBLE};
+use stellar_transport::time::Ticks;
+
+use crate::{packet, Nic, World, WorldError};
+
+impl<N: Nic> World<N> {
+    /// Runs until every work request has completed and every scheduled action is done, then until the fabric is empty.
+    ///
+    /// # Errors
+    /// [`WorldError::Stalled`] if that takes longer than `limit`; what an action returned.
+    pub fn run(&mut self, limit: Time) -> Result<(), WorldError> {
+        while self.pending() > 0 || !self.actions.is_empty() {
+            if !self.step(limit)? {
+                return Err(WorldError::Stalled {
+                    missing: self.pending(),
+                    time_us: limit / 1_000_000,
+                });
+            }
+        }
+        while self.fabric.next_event().is_some() && self.step(limit)? {}
+        Ok(())
+    }
+
+    /// Runs until `time`.
+    ///
+    /// # Errors
+    /// What an action returned.
+    pub fn run_until(&mut self, time: Time) -> Result<(), WorldError> {
+        while self.step(time)? {}
+        Ok(())
+    }
+
+    /// When something happens next.
+    fn next_time(&self) -> Option<Time> {
+        let mut next = self.fabric.next_event();
+        let mut consider = |time: Time| next = Some(next.map_or(time, |next: Time| next.min(time)));
+        if let Some(&(time, _)) = self.actions.keys().next() {
+            consider(time);
+        }
+        for host in &self.hosts {
+            if let Some(deadline) = host.deadline {
+                consider(deadline);
+            }
+            for port in host.ports.iter().filter(|port| port.awake) {
+                consider(port.free);
+            }
+        }
+        next.map(|time| time.max(self.now))
+    }
+
+    /// Makes the next thing happen; `false` if there is none until `limit`, inclusive.
+    fn step(&mut self, limit: Time) -> Result<bool, WorldError> {
+        let Some(time) = self.next_time().filter(|&time| time <= limit) else {
+            return Ok(false);
+        };
+        self.record.sample_until(time, &self.fabric, &self.hosts);
+        self.now = time;
+        while let Some(delivery) = self.fabric.next_delivery(time) {
+            self.deliver(delivery);
+        }
+        while let Some(entry) = self.actions.first_entry() {
+            if entry.key().0 > time {
+                break;
+            }
+            entry.remove()(self)?;
+        }
+        for index in 0..self.hosts.len() {
+            self.run_timers(index);
+            self.transmit(index)?;
+        }
+        Ok(true)
+    }
+
+    fn deliver(&mut self, delivery: Delivery) {
+        let Some(&index) = self.by_id.get(&delivery.host) else {
+            return;
+        };
+        let now = self.now;
+        let host = &mut self.hosts[index];
+        let bytes = delivery.frame.bytes();
+        host.nic.receive(delivery.port, bytes, now);
+        if let Some(bth) = packet::bth(bytes) {
+            self.record.arrived(index, &bth);
+            host.poll_cq(bth.dest_qp, now);
+        }
+        while let Some(event) = host.nic.poll_event() {
+            host.events.push((now, event));
+        }
+        host.wake(now);
+    }
+
+    fn run_timers(&mut self, index: usize) {
+        let (now, host) = (self.now, &mut self.hosts[index]);
+        if host.deadline.is_none_or(|deadline| deadline > now) {
+            return;
+        }
+        host.nic.on_timer(now);
+        host.poll_all(now);
+        host.wake(now);
+        // A deadline is a lower bound; one that has come and gone must not hold time up.
+        let next = Ticks::PICOSECONDS + now;
+        host.deadline = host.deadline.map(|deadline| deadline.max(next));
+    }
+
+    /// Lets every port that is free send one frame.
+    fn transmit(&mut self, index: usize) -> Result<(), WorldError> {
+        let now = self.now;
+        for port in 0..2 {
+            let host = &mut self.hosts[index];
+            if !host.ports[port].awake || host.ports[port].free > now {
+                continue;
+            }
+            let Some(outgoing) = host.nic.poll_transmit(port, now) else {
+                host.ports[port].awake = false;
+                host.poll_all(now);
+                continue;
+            };
+            let line = line_time(outgoing.frame.len(), self.rates[index][port]);
+            host.ports[port].free = (now + line).max(outgoing.next);
+            host.deadline = host.nic.next_deadline(now).map(|at| at.max(now + 1));
+            let frame = Frame::new(outgoing.frame);
+            self.fabric.send(host.id, port, outgoing.ready, frame)?;
+        }
+        Ok(())
+    }
+}
+
+/// Time a frame of `bytes` takes on a line, rounded up to a picosecond.
+fn line_time(bytes: usize, rate_mbps: u64) -> Time {
+    let bytes = (PREAMBLE + bytes.max(MIN_FRAME) + FCS + GAP) as u64;
+    (bytes * 8_000_000).div_ceil(rate_mbps)
+}

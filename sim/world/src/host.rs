@@ -1,0 +1,262 @@
+//! One host: its NIC, the memory it registered, its send queues, and what completed.
+
+use std::collections::BTreeMap;
+
+use rand::seq::SliceRandom;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use sim_net::{HostId, Time};
+use stellar_transport::requester::SqRing;
+use stellar_transport::rx::{EmttEntry, Owner, TableWrite, Tables};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, Wqe};
+
+use crate::region::region_write;
+use crate::{Nic, Region, RegionId, RegionSpec, WorldError};
+
+/// First bus address of host pages (IO virtual addresses) and of the GPU's memory window.
+const FIRST_ADDRESS: [u64; 2] = [0x0001_0000_0000, 0x0020_0000_0000];
+/// Distance between the virtual addresses of two regions: more than the largest of them.
+const VA_STRIDE: u64 = 1 << 36;
+
+/// What completed, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// When the completion was there, in picoseconds.
+    pub time: Time,
+    /// The completion.
+    pub cqe: Cqe,
+}
+
+/// A send queue in host memory, seen from its driver.
+struct SendRing {
+    page: u32,
+    ring: SqRing,
+    /// Next entry to write, modulo 2^16.
+    producer: u16,
+    /// Entries without completion.
+    pending: u32,
+}
+
+/// When a port may send.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PortState {
+    /// The NIC may have something to send.
+    pub awake: bool,
+    /// The port is busy until then.
+    pub free: Time,
+}
+
+/// A host with its NIC.
+pub struct Host<N> {
+    pub(crate) id: HostId,
+    name: String,
+    pub(crate) nic: N,
+    regions: Vec<Region>,
+    next_emtt: u32,
+    /// Next free bus address: host, GPU.
+    next_address: [u64; 2],
+    rings: BTreeMap<u32, SendRing>,
+    pub(crate) ports: [PortState; 2],
+    /// Cached from the NIC: when its timers want to run.
+    pub(crate) deadline: Option<Time>,
+    pub(crate) completions: Vec<Completed>,
+    pub(crate) events: Vec<(Time, Eqe)>,
+    rng: ChaCha8Rng,
+}
+
+impl<N: Nic> Host<N> {
+    pub(crate) fn new(id: HostId, name: &str, nic: N, rng: ChaCha8Rng) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            nic,
+            regions: Vec::new(),
+            next_emtt: 0,
+            next_address: FIRST_ADDRESS,
+            rings: BTreeMap::new(),
+            ports: [PortState::default(); 2],
+            deadline: None,
+            completions: Vec::new(),
+            events: Vec::new(),
+            rng,
+        }
+    }
+
+    /// Its name in the topology.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its NIC.
+    pub const fn nic(&self) -> &N {
+        &self.nic
+    }
+
+    /// What completed, in the order it did.
+    pub fn completions(&self) -> &[Completed] {
+        &self.completions
+    }
+
+    /// Events of the NIC, with their times.
+    pub fn events(&self) -> &[(Time, Eqe)] {
+        &self.events
+    }
+
+    /// A region.
+    pub fn region(&self, id: RegionId) -> &Region {
+        &self.regions[id.0]
+    }
+
+    /// Takes bus addresses for `count` pages of `size` bytes, aligned to their size.
+    fn take_addresses(&mut self, owner: Owner, size: u64, count: u64) -> u64 {
+        let next = &mut self.next_address[usize::from(owner == Owner::Gpu)];
+        let first = next.next_multiple_of(size);
+        *next = first + size * count;
+        first
+    }
+
+    /// Registers memory: pages in random places, translations, region.
+    pub(crate) fn register(&mut self, spec: RegionSpec) -> Result<RegionId, WorldError> {
+        let size = spec.page_size.bytes();
+        let index = self.regions.len() as u32;
+        let count = (spec.skew + spec.length.max(1)).div_ceil(size);
+        check_free("memory region", 1, Tables::MRS - index)?;
+        check_free("eMTT", count, Tables::EMTT - self.next_emtt)?;
+        let first = self.take_addresses(spec.owner, size, count);
+        let mut pages: Vec<u64> = (0..count).map(|page| first + page * size).collect();
+        pages.shuffle(&mut self.rng);
+        let first_emtt = self.next_emtt;
+        self.next_emtt += count as u32;
+        for (index, &page) in (first_emtt..).zip(&pages) {
+            self.nic.memory_mut().map(spec.owner, page, size);
+            self.nic.write_table(&TableWrite::Emtt {
+                index,
+                entry: EmttEntry {
+                    valid: true,
+                    owner: spec.owner,
+                    device: 0,
+                    frame: page >> 12,
+                },
+            })?;
+        }
+        let key: u8 = self.rng.random();
+        let region = Region {
+            owner: spec.owner,
+            key: index << 8 | u32::from(key),
+            va: (u64::from(index) + 1) * VA_STRIDE + spec.skew,
+            length: spec.length,
+            page_size: spec.page_size,
+            pages,
+            first_emtt,
+        };
+        self.nic.write_table(&region_write(&region, true))?;
+        self.regions.push(region);
+        Ok(RegionId(index as usize))
+    }
+
+    /// Deregisters memory: the region goes first, then its translations, then the pages are unmapped. A NIC must not touch
+    /// them from then on.
+    pub(crate) fn deregister(&mut self, id: RegionId) -> Result<(), WorldError> {
+        let region = &self.regions[id.0];
+        self.nic.write_table(&region_write(region, false))?;
+        for (index, &page) in (region.first_emtt..).zip(&region.pages) {
+            self.nic.write_table(&TableWrite::Emtt {
+                index,
+                entry: EmttEntry::default(),
+            })?;
+            self.nic.memory_mut().unmap(region.owner, page);
+        }
+        Ok(())
+    }
+
+    /// Puts a send queue in host memory for queue pair `qp`, which `page` owns.
+    pub(crate) fn add_ring(&mut self, qp: u32, page: u32, log2_entries: u8) -> SqRing {
+        let bytes = (Wqe::LEN as u64) << log2_entries;
+        let base = self.take_addresses(Owner::Host, 4096, bytes.div_ceil(4096));
+        self.nic.memory_mut().map(Owner::Host, base, bytes);
+        let ring = SqRing { base, log2_entries };
+        let state = SendRing {
+            page,
+            ring,
+            producer: 0,
+            pending: 0,
+        };
+        self.rings.insert(qp, state);
+        ring
+    }
+
+    /// Writes a work queue entry and rings the doorbell, as a driver does.
+    pub(crate) fn post(&mut self, qp: u32, mut wqe: Wqe) -> Result<(), WorldError> {
+        let Some(queue) = self.rings.get_mut(&qp) else {
+            let host = self.name.clone();
+            return Err(WorldError::UnknownQp { host, qp });
+        };
+        let entries = 1 << queue.ring.log2_entries;
+        if queue.pending == entries {
+            return Err(WorldError::SendQueueFull { qp, entries });
+        }
+        wqe.slot = queue.producer;
+        let entry = u64::from(u32::from(queue.producer) % entries);
+        let address = queue.ring.base + entry * Wqe::LEN as u64;
+        let memory = self.nic.memory_mut();
+        memory.store(Owner::Host, address, &wqe.to_bytes());
+        queue.producer = queue.producer.wrapping_add(1);
+        queue.pending += 1;
+        let doorbell = Doorbell {
+            qp,
+            producer: queue.producer,
+        };
+        Ok(self.nic.ring_doorbell(queue.page, doorbell)?)
+    }
+
+    /// Work requests without completion.
+    pub fn pending(&self) -> u64 {
+        self.rings
+            .values()
+            .map(|ring| u64::from(ring.pending))
+            .sum()
+    }
+
+    /// Takes the completions of one queue pair.
+    pub(crate) fn poll_cq(&mut self, qp: u32, time: Time) {
+        while let Some(cqe) = self.nic.poll_cq(qp) {
+            if let (false, Some(ring)) = (cqe.opcode.is_receive(), self.rings.get_mut(&qp)) {
+                ring.pending = ring.pending.saturating_sub(1);
+            }
+            self.completions.push(Completed { time, cqe });
+        }
+    }
+
+    /// Takes the completions of every queue pair that has work, and events.
+    pub(crate) fn poll_all(&mut self, time: Time) {
+        let busy = self.rings.iter().filter(|(_, ring)| ring.pending > 0);
+        let busy: Vec<u32> = busy.map(|(&qp, _)| qp).collect();
+        for qp in busy {
+            self.poll_cq(qp, time);
+        }
+        while let Some(event) = self.nic.poll_event() {
+            self.events.push((time, event));
+        }
+    }
+
+    /// The NIC may have something to send now.
+    pub(crate) fn wake(&mut self, now: Time) {
+        for port in &mut self.ports {
+            port.awake = true;
+        }
+        self.deadline = self.nic.next_deadline(now);
+    }
+}
+
+fn check_free(table: &'static str, wanted: u64, free: u32) -> Result<(), WorldError> {
+    let free = free.into();
+    if wanted <= free {
+        Ok(())
+    } else {
+        Err(WorldError::TableFull {
+            table,
+            wanted,
+            free,
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! Two NICs with the memory of their hosts on a fabric: time in picoseconds, transfers, faults, captures, reports.
+//!
+//! A [`World`] moves frames between [`sim_net::Fabric`] and anything that is a [`Nic`]; [`ReferenceNic`] is the software
+//! reference of the transport. [`pair::connect`] builds a world of two from a [`Plan`]; [`scenario`] has the named
+//! scenarios; [`verify()`] compares every byte. `docs/world.md` describes model and limits.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod capture;
+mod config;
+mod drive;
+mod error;
+mod host;
+mod memory;
+mod names;
+mod nic;
+pub mod packet;
+pub mod pair;
+mod record;
+mod region;
+pub mod report;
+pub mod scenario;
+pub mod sweep;
+pub mod transfer;
+mod verify;
+mod world;
+
+pub use capture::Recorder;
+pub use config::{
+    check_bytes, lossy_topology, policy_name, MrcPlan, PcieReads, Plan, TransportPlan, MAX_BYTES,
+    MAX_PATHS, MAX_QPS,
+};
+pub use error::{CheckError, WorldError};
+pub use host::{Completed, Host};
+pub use memory::{HostMemory, Stray};
+pub use nic::{CongestionState, Nic, Outgoing, ReferenceNic};
+pub use record::{ArrivalOrder, Moment, Record};
+pub use region::{Region, RegionId, RegionSpec};
+pub use verify::{verify, Verified};
+pub use world::{Action, Posted, World, Write};

@@ -1,0 +1,241 @@
+//! A host's memory as its NIC sees it over PCIe: host pages behind an IOMMU (AT = 00), GPU pages at bus addresses
+//! (AT = 10). Sparse, with every byte a NIC wrote remembered.
+
+use std::collections::BTreeMap;
+
+use stellar_transport::endpoint::{Memory, MemoryFault};
+use stellar_transport::rx::{Owner, WriteTlp};
+
+/// Unit of storage in bytes: no TLP crosses a multiple of it.
+const PAGE: u64 = 4096;
+
+/// An access no memory answers, or the wrong one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stray {
+    /// Address in the TLP.
+    pub address: u64,
+    /// Whether AT was 10.
+    pub translated: bool,
+    /// Whether it was a write.
+    pub write: bool,
+}
+
+struct Page {
+    bytes: Box<[u8; PAGE as usize]>,
+    /// Bit per byte: written by the NIC.
+    written: Box<[u64; PAGE as usize / 64]>,
+}
+
+/// One address space.
+struct Space {
+    seed: u64,
+    /// Mapped ranges: end by start. They do not overlap.
+    mapped: BTreeMap<u64, u64>,
+    pages: BTreeMap<u64, Page>,
+    written: u64,
+}
+
+/// Memory of one host. What nobody wrote holds a pattern that depends on seed, address space and address, so that
+/// gigabytes of source data take no storage.
+pub struct HostMemory {
+    host: Space,
+    gpu: Space,
+    strays: Vec<Stray>,
+}
+
+/// Eight pattern bytes: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+fn pattern(seed: u64, word: u64) -> [u8; 8] {
+    let mut z = seed.wrapping_add(word.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ z >> 31).to_le_bytes()
+}
+
+impl Space {
+    fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            mapped: BTreeMap::new(),
+            pages: BTreeMap::new(),
+            written: 0,
+        }
+    }
+
+    fn is_mapped(&self, address: u64, length: u64) -> bool {
+        let range = self.mapped.range(..=address).next_back();
+        range.is_some_and(|(_, &end)| address.checked_add(length).is_some_and(|last| last <= end))
+    }
+
+    fn fill_pattern(&self, address: u64, into: &mut [u8]) {
+        let mut at = 0;
+        while at < into.len() {
+            let here = address + at as u64;
+            let lead = (here % 8) as usize;
+            let count = (8 - lead).min(into.len() - at);
+            into[at..at + count].copy_from_slice(&pattern(self.seed, here / 8)[lead..lead + count]);
+            at += count;
+        }
+    }
+
+    fn read(&self, address: u64, into: &mut [u8]) {
+        let mut at = 0;
+        while at < into.len() {
+            let here = address + at as u64;
+            let lead = (here % PAGE) as usize;
+            let count = (PAGE as usize - lead).min(into.len() - at);
+            let part = &mut into[at..at + count];
+            match self.pages.get(&(here / PAGE)) {
+                Some(page) => part.copy_from_slice(&page.bytes[lead..lead + count]),
+                None => self.fill_pattern(here, part),
+            }
+            at += count;
+        }
+    }
+
+    fn page_mut(&mut self, number: u64) -> &mut Page {
+        if !self.pages.contains_key(&number) {
+            let mut bytes = Box::new([0; PAGE as usize]);
+            self.fill_pattern(number * PAGE, &mut bytes[..]);
+            let written = Box::new([0; PAGE as usize / 64]);
+            self.pages.insert(number, Page { bytes, written });
+        }
+        self.pages.get_mut(&number).expect("it was just put there")
+    }
+
+    fn store(&mut self, address: u64, bytes: &[u8]) {
+        for (address, &byte) in (address..).zip(bytes) {
+            self.page_mut(address / PAGE).bytes[(address % PAGE) as usize] = byte;
+        }
+    }
+
+    fn write_tlp(&mut self, tlp: &WriteTlp) {
+        let mut fresh = 0;
+        let page = self.page_mut(tlp.address / PAGE);
+        for (address, byte) in tlp.written() {
+            let at = (address % PAGE) as usize;
+            page.bytes[at] = byte;
+            let (word, bit) = (at / 64, 1u64 << (at % 64));
+            fresh += u64::from(page.written[word] & bit == 0);
+            page.written[word] |= bit;
+        }
+        self.written += fresh;
+    }
+
+    fn written_in(&self, address: u64, length: u64) -> u64 {
+        let mut total = 0;
+        let mut here = address;
+        while here < address + length {
+            let end = ((here / PAGE + 1) * PAGE).min(address + length);
+            if let Some(page) = self.pages.get(&(here / PAGE)) {
+                let base = here / PAGE * PAGE;
+                total += (here - base..end - base)
+                    .filter(|at| page.written[*at as usize / 64] >> (at % 64) & 1 == 1)
+                    .count() as u64;
+            }
+            here = end;
+        }
+        total
+    }
+}
+
+impl HostMemory {
+    /// Nothing mapped. `seed` decides the pattern.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            host: Space::new(seed.wrapping_mul(2)),
+            gpu: Space::new(seed.wrapping_mul(2) + 1),
+            strays: Vec::new(),
+        }
+    }
+
+    fn space(&self, owner: Owner) -> &Space {
+        match owner {
+            Owner::Host => &self.host,
+            Owner::Gpu => &self.gpu,
+        }
+    }
+
+    fn space_mut(&mut self, owner: Owner) -> &mut Space {
+        match owner {
+            Owner::Host => &mut self.host,
+            Owner::Gpu => &mut self.gpu,
+        }
+    }
+
+    /// Lets the NIC reach `length` bytes at `address`: an IOMMU mapping for host memory, a BAR window for a GPU's.
+    pub fn map(&mut self, owner: Owner, address: u64, length: u64) {
+        self.space_mut(owner)
+            .mapped
+            .insert(address, address + length);
+    }
+
+    /// Takes back what [`Self::map`] gave for the range starting at `address`: the NIC's next access there is a stray.
+    pub fn unmap(&mut self, owner: Owner, address: u64) {
+        self.space_mut(owner).mapped.remove(&address);
+    }
+
+    /// Writes as the CPU or the GPU itself does.
+    pub fn store(&mut self, owner: Owner, address: u64, bytes: &[u8]) {
+        self.space_mut(owner).store(address, bytes);
+    }
+
+    /// Reads as the CPU or the GPU itself does.
+    pub fn load(&self, owner: Owner, address: u64, into: &mut [u8]) {
+        self.space(owner).read(address, into);
+    }
+
+    /// Bytes the NIC has ever written, each counted once.
+    pub fn written(&self) -> u64 {
+        self.host.written + self.gpu.written
+    }
+
+    /// Bytes of a range the NIC has ever written.
+    pub fn written_in(&self, owner: Owner, address: u64, length: u64) -> u64 {
+        self.space(owner).written_in(address, length)
+    }
+
+    /// Accesses that met no mapping, in order.
+    pub fn strays(&self) -> &[Stray] {
+        &self.strays
+    }
+
+    fn owner(translated: bool) -> Owner {
+        if translated {
+            Owner::Gpu
+        } else {
+            Owner::Host
+        }
+    }
+}
+
+impl Memory for HostMemory {
+    fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
+        let space = self.space(Self::owner(translated));
+        if !space.is_mapped(address, into.len() as u64) {
+            let length = into.len();
+            self.strays.push(Stray {
+                address,
+                translated,
+                write: false,
+            });
+            return Err(MemoryFault { address, length });
+        }
+        space.read(address, into);
+        Ok(())
+    }
+
+    fn write(&mut self, tlp: &WriteTlp) {
+        let translated = tlp.at == 0b10;
+        let space = self.space_mut(Self::owner(translated));
+        let length = tlp.data.len() as u64;
+        if space.is_mapped(tlp.address, length) {
+            space.write_tlp(tlp);
+        } else {
+            self.strays.push(Stray {
+                address: tlp.address,
+                translated,
+                write: true,
+            });
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What a world needs of a NIC, and the software reference as one.
+
+use sim_net::Time;
+use stellar_transport::endpoint::{
+    ConfigError, DoorbellError, Endpoint, QpConfig, TableWriteError,
+};
+use stellar_transport::requester::RequesterCounters;
+use stellar_transport::rx::{Counters, TableWrite};
+use stellar_transport::time::Ticks;
+use stellar_wire::host::{Cqe, Doorbell, Eqe};
+
+use crate::{HostMemory, PcieReads};
+
+/// A frame a NIC wants to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Destination MAC address to iCRC.
+    pub frame: Vec<u8>,
+    /// When its last payload byte has come from memory: the line takes it then, or as soon as it is free.
+    pub ready: Time,
+    /// The port is not to be asked for another frame before this.
+    pub next: Time,
+}
+
+/// Congestion state of a queue pair at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CongestionState {
+    /// Window in bytes.
+    pub cwnd: u32,
+    /// Bytes sent and neither acknowledged nor held for lost.
+    pub in_flight: u32,
+    /// Round trip of the latest sample, in picoseconds.
+    pub rtt: Option<Time>,
+}
+
+/// A NIC with two ports and the memory of its host. Times are picoseconds and never go back.
+pub trait Nic {
+    /// What it is, as reports say it.
+    const KIND: &'static str;
+
+    /// A frame arrived at `port`.
+    fn receive(&mut self, port: usize, frame: &[u8], now: Time);
+    /// `port` can take a frame. `None`: nothing to send before another call changes something.
+    fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing>;
+    /// When [`Self::on_timer`] has something to do, at the earliest.
+    fn next_deadline(&self, now: Time) -> Option<Time>;
+    /// Time passed.
+    fn on_timer(&mut self, now: Time);
+    /// The link of a port came up or went down.
+    fn set_port(&mut self, port: usize, up: bool);
+
+    /// Writes a memory region or a page translation.
+    ///
+    /// # Errors
+    /// Those of the table.
+    fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError>;
+    /// Makes a queue pair, ready to send and to receive.
+    ///
+    /// # Errors
+    /// Those of the configuration.
+    fn create_qp(&mut self, config: QpConfig, now: Time) -> Result<(), ConfigError>;
+    /// A driver writes to a doorbell page.
+    ///
+    /// # Errors
+    /// Those of the doorbell; the NIC counts them too.
+    fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError>;
+    /// Takes the next completion of a queue pair.
+    fn poll_cq(&mut self, qp: u32) -> Option<Cqe>;
+    /// Takes the next event.
+    fn poll_event(&mut self) -> Option<Eqe>;
+
+    /// Memory of its host.
+    fn memory(&self) -> &HostMemory;
+    /// Memory of its host, for the host's own accesses.
+    fn memory_mut(&mut self) -> &mut HostMemory;
+
+    /// Counters of a queue pair's requester.
+    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters>;
+    /// Counters of the receive side, by reason.
+    fn rx_counters(&self) -> &Counters;
+    /// Data packets a queue pair sent on each entropy value, by index; empty for one path.
+    fn path_loads(&self, qp: u32) -> Vec<u64>;
+    /// Congestion state of a queue pair; `None` if it has none.
+    fn congestion(&self, qp: u32) -> Option<CongestionState>;
+}
+
+/// The software reference, with the time its reads of payload take.
+///
+/// The reference has a frame whole at the moment it decides on it; a NIC has to read the payload over PCIe first. So a
+/// frame with payload leaves after the read: it waits for the reads before it on the same port (each port has a PCIe
+/// endpoint of its own), takes its bytes at the bandwidth, and arrives after the latency. Decisions are made when the
+/// read is asked for, which is where the hardware makes them too, so the round trips it measures include its reads.
+/// Frames without payload wait for nothing. Writes and reads of work queue entries take no time.
+pub struct ReferenceNic {
+    endpoint: Endpoint<HostMemory>,
+    reads: PcieReads,
+    /// When the reads asked for so far have used their share of the bandwidth, by port.
+    busy_until: [Time; 2],
+}
+
+impl ReferenceNic {
+    /// A NIC around `endpoint`.
+    pub const fn new(endpoint: Endpoint<HostMemory>, reads: PcieReads) -> Self {
+        Self {
+            endpoint,
+            reads,
+            busy_until: [0; 2],
+        }
+    }
+
+    /// The endpoint, for what only a reference can tell.
+    pub const fn endpoint(&self) -> &Endpoint<HostMemory> {
+        &self.endpoint
+    }
+}
+
+impl Nic for ReferenceNic {
+    const KIND: &'static str = "software reference";
+
+    fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
+        self.endpoint.receive(port, frame, Ticks::from_ps(now));
+    }
+
+    fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing> {
+        let frame = self.endpoint.poll_transmit(port, Ticks::from_ps(now))?;
+        let payload = crate::packet::payload_bytes(&frame);
+        if payload == 0 {
+            return Some(Outgoing {
+                frame,
+                ready: now,
+                next: now,
+            });
+        }
+        let start = self.busy_until[port].max(now);
+        let end = start + self.reads.transfer_time(payload);
+        self.busy_until[port] = end;
+        Some(Outgoing {
+            frame,
+            ready: end + self.reads.latency,
+            next: end,
+        })
+    }
+
+    fn next_deadline(&self, now: Time) -> Option<Time> {
+        let (deadline, present) = (self.endpoint.next_deadline()?, Ticks::from_ps(now));
+        if present.reached(deadline) {
+            return Some(now);
+        }
+        let ticks = now / Ticks::PICOSECONDS + u64::from(deadline.since(present).0);
+        Some(ticks * Ticks::PICOSECONDS)
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        self.endpoint.on_timer(Ticks::from_ps(now));
+    }
+
+    fn set_port(&mut self, port: usize, up: bool) {
+        self.endpoint.set_port(port, up);
+    }
+
+    fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError> {
+        self.endpoint.write_table(write)
+    }
+
+    fn create_qp(&mut self, config: QpConfig, now: Time) -> Result<(), ConfigError> {
+        self.endpoint.create_qp(config, Ticks::from_ps(now))
+    }
+
+    fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
+        self.endpoint.ring_doorbell(page, doorbell)
+    }
+
+    fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
+        self.endpoint.poll_cq(qp)
+    }
+
+    fn poll_event(&mut self) -> Option<Eqe> {
+        self.endpoint.poll_event()
+    }
+
+    fn memory(&self) -> &HostMemory {
+        self.endpoint.memory()
+    }
+
+    fn memory_mut(&mut self) -> &mut HostMemory {
+        self.endpoint.memory_mut()
+    }
+
+    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
+        self.endpoint.qp_counters(qp).copied()
+    }
+
+    fn rx_counters(&self) -> &Counters {
+        self.endpoint.rx_counters()
+    }
+
+    fn path_loads(&self, qp: u32) -> Vec<u64> {
+        self.endpoint.path_loads(qp).unwrap_or_default().to_vec()
+    }
+
+    fn congestion(&self, qp: u32) -> Option<CongestionState> {
+        let view = self.endpoint.congestion(qp)?;
+        Some(CongestionState {
+            cwnd: view.cwnd,
+            in_flight: view.in_flight,
+            rtt: view.last_rtt.map(Ticks::as_ps),
+        })
+    }
+}

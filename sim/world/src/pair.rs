@@ -1,0 +1,270 @@
+//! Two hosts with the software reference as NIC, connected as a [`Plan`] says.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use sim_net::{Fabric, Frame, HostId, Time, Topology};
+use stellar_transport::congestion::NsccParams;
+use stellar_transport::endpoint::{
+    Endpoint, EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig,
+};
+use stellar_transport::requester::{MrcConfig, RcConfig};
+use stellar_transport::rx::{Psn, RxConfig};
+use stellar_transport::spray::{
+    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig,
+};
+use stellar_transport::time::Ticks;
+use stellar_wire::mrc::{CcState, Meth, Seth};
+use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, Opcode, Reth, RoceFrame};
+
+use crate::config::{MrcPlan, TransportPlan};
+use crate::region::PD;
+use crate::{HostMemory, Nic, Plan, ReferenceNic, World, WorldError};
+
+/// Number of the first queue pair at both hosts; the others follow.
+pub const FIRST_QP: u32 = 2;
+/// Index of the sender in the world of a pair.
+pub const SENDER: usize = 0;
+/// Index of the receiver in the world of a pair.
+pub const RECEIVER: usize = 1;
+
+/// Code point of data, and of what answers it (OCP MRC leaves both to the operator).
+const DATA_DSCP: u8 = 10;
+const CONTROL_DSCP: u8 = 46;
+/// First UDP source port of the entropy values.
+const FIRST_ENTROPY: u32 = 0xc000;
+/// Backup entropy values, both planes together.
+const BACKUPS: u8 = 16;
+/// WRITEs with immediate under way in each direction.
+const MAX_WIMM: u16 = 256;
+/// Attempts to get a packet across a lossy fabric when its round trip is measured.
+const ATTEMPTS: u64 = 64;
+
+/// A world of two hosts with the software reference as NIC.
+pub type PairWorld = World<ReferenceNic>;
+
+/// Builds the world of `plan`: two hosts, and queue pairs [`FIRST_QP`] and up between them. Each queue pair has its own
+/// doorbell page, of its own number.
+///
+/// # Errors
+/// Those of [`Plan::check`], [`WorldError::Unreachable`], and those of the endpoints.
+pub fn connect(plan: &Plan) -> Result<PairWorld, WorldError> {
+    plan.check()?;
+    let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
+    let mut world = World::new(fabric, plan.seed);
+    for (id, stream) in [(plan.sender, 0), (plan.receiver, 1)] {
+        let memory = HostMemory::new(plan.seed.wrapping_mul(2).wrapping_add(stream));
+        let endpoint = Endpoint::new(
+            EndpointConfig {
+                planes: planes(&plan.topology, id),
+                rx: RxConfig::default(),
+                data_dscp: DATA_DSCP,
+                control_dscp: CONTROL_DSCP,
+                event_entries: 4096,
+            },
+            memory,
+        )?;
+        world.add_host(id, ReferenceNic::new(endpoint, plan.pcie))?;
+    }
+    if plan.capture {
+        world.capture()?;
+    }
+    let transport = Transport::new(plan)?;
+    for number in FIRST_QP..FIRST_QP + plan.qps {
+        for (host, peer) in [(SENDER, plan.receiver), (RECEIVER, plan.sender)] {
+            let host = world.host_mut(host);
+            let sq = host.add_ring(number, number, plan.sq_log2);
+            let config = QpConfig {
+                number,
+                page: number,
+                peer: Peer {
+                    qp: number,
+                    planes: planes(&plan.topology, peer),
+                },
+                pd: PD,
+                pkey: 0xffff,
+                mtu_log2: plan.mtu_log2,
+                sq_psn: Psn::new(plan.first_psn),
+                rq_psn: Psn::new(plan.first_psn),
+                remote_write: true,
+                sq: Some(sq),
+                cq_entries: 2 << plan.sq_log2,
+                imm: ImmConfig {
+                    max_wimm: MAX_WIMM,
+                    completions: true,
+                },
+                srv6: None,
+                transport: transport.of(number, plan.seed),
+            };
+            host.nic.create_qp(config, 0)?;
+        }
+    }
+    Ok(world)
+}
+
+fn planes(topology: &Topology, host: HostId) -> [PlaneAddress; 2] {
+    let ports = &topology.hosts()[host.0 as usize].ports;
+    [0, 1].map(|plane| PlaneAddress {
+        mac: ports[plane].mac,
+        ip: IpAddr::V4(ports[plane].ipv4),
+    })
+}
+
+/// Registers shared by the queue pairs of a plan.
+enum Transport {
+    Mrc {
+        plan: MrcPlan,
+        nscc: NsccParams,
+        profile: Arc<EntropyProfile>,
+    },
+    Rc,
+}
+
+impl Transport {
+    fn new(plan: &Plan) -> Result<Self, WorldError> {
+        let TransportPlan::Mrc(mrc) = plan.transport else {
+            return Ok(Self::Rc);
+        };
+        let mtu = 1 << plan.mtu_log2;
+        let rtt = base_round_trip(plan)?;
+        let gbps = rate_gbps(plan) * plan.transport.planes() as u32;
+        let profile = GeneratedEntropy {
+            base: FIRST_ENTROPY,
+            stride_log2: 0,
+            active: mrc.paths.max(2),
+            backups: BACKUPS,
+        };
+        Ok(Self::Mrc {
+            plan: mrc,
+            nscc: NsccParams::from_path(Ticks::from_ps(rtt), gbps, mtu, false)?,
+            profile: Arc::new(EntropyProfile::generated(
+                profile,
+                HeaderFields::SourcePort,
+            )?),
+        })
+    }
+
+    /// Registers of one queue pair: each has its own path sequence.
+    fn of(&self, number: u32, seed: u64) -> TransportConfig {
+        match self {
+            Self::Rc => TransportConfig::Rc(RcConfig {
+                udp_sport: (FIRST_ENTROPY + number) as u16,
+                plane: (number % 2) as u8,
+                ..RcConfig::default()
+            }),
+            Self::Mrc {
+                plan,
+                nscc,
+                profile,
+            } => {
+                let mixed = (seed ^ u64::from(number) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let spray = SprayConfig {
+                    policy: plan.policy,
+                    paths: plan.paths,
+                    planes_up: PlaneMask::BOTH,
+                    seed: ((mixed >> 32) as u32).max(1),
+                    profile: Arc::clone(profile),
+                    rotation: (number % u32::from(profile.slots())) as u8,
+                    skip: SkipScope::default(),
+                    probe_interval: Ticks::from_us(10),
+                };
+                TransportConfig::Mrc(MrcConfig {
+                    mpr: plan.mpr,
+                    rto: plan.rto,
+                    backoff: plan.backoff,
+                    retry_budget: plan.retry_budget,
+                    early_loss: plan.early_loss,
+                    ..MrcConfig::new(*nscc, spray)
+                })
+            }
+        }
+    }
+}
+
+/// Rate of a port of the sender in Gb/s, rounded down, at least 1.
+fn rate_gbps(plan: &Plan) -> u32 {
+    let link = plan.topology.hosts()[plan.sender.0 as usize].ports[0].link;
+    let mbps = plan.topology.links()[link.0 as usize].params.rate_mbps;
+    (mbps / 1000).max(1) as u32
+}
+
+/// Round trip of a full packet and its SACK through the idle fabric, the slower plane's, plus the read of its payload; in
+/// picoseconds. Found by sending them.
+///
+/// # Errors
+/// [`WorldError::Unreachable`] if nothing comes back.
+pub fn base_round_trip(plan: &Plan) -> Result<Time, WorldError> {
+    let mtu = 1usize << plan.mtu_log2;
+    let read = plan.pcie.latency + plan.pcie.transfer_time(mtu as u64);
+    let mut slowest = 0;
+    for plane in 0..2 {
+        let data = probe(plan, plane, false, mtu);
+        let sack = probe(plan, plane, true, 0);
+        let round_trip = (0..ATTEMPTS).find_map(|seed| {
+            let mut fabric = Fabric::new(Arc::clone(&plan.topology), seed);
+            fabric
+                .send(plan.sender, plane, 0, Frame::new(data.clone()))
+                .ok()?;
+            let there = fabric.next_delivery(Time::MAX)?;
+            fabric
+                .send(there.host, plane, there.time, Frame::new(sack.clone()))
+                .ok()?;
+            Some(fabric.next_delivery(Time::MAX)?.time)
+        });
+        slowest = slowest.max(round_trip.ok_or_else(|| WorldError::Unreachable {
+            from: plan.host_name(plan.sender),
+            to: plan.host_name(plan.receiver),
+            plane,
+        })?);
+    }
+    Ok(slowest + read)
+}
+
+/// A data packet of the sender, or the receiver's SACK.
+fn probe(plan: &Plan, plane: usize, sack: bool, payload: usize) -> Vec<u8> {
+    let (from, to) = if sack {
+        (plan.receiver, plan.sender)
+    } else {
+        (plan.sender, plan.receiver)
+    };
+    let port = |host: HostId| &plan.topology.hosts()[host.0 as usize].ports[plane];
+    let ext = if sack {
+        ExtHeaders {
+            seth: Some(Seth::default()),
+            cc_state: Some(CcState::default()),
+            ..ExtHeaders::default()
+        }
+    } else {
+        ExtHeaders {
+            meth: Some(Meth::default()),
+            tseth: Some(stellar_wire::mrc::Tseth::default()),
+            reth: Some(Reth::default()),
+            ..ExtHeaders::default()
+        }
+    };
+    let frame = RoceFrame {
+        eth: Ethernet {
+            dst: port(to).mac,
+            src: port(from).mac,
+            ..Ethernet::default()
+        },
+        ip: Ip::V4(Ipv4 {
+            src: port(from).ipv4,
+            dst: port(to).ipv4,
+            ..Ipv4::default()
+        }),
+        bth: Bth {
+            opcode: if sack {
+                Opcode::MrcSack
+            } else {
+                Opcode::MrcWriteMiddle
+            },
+            dest_qp: FIRST_QP,
+            ..Bth::default()
+        },
+        ext,
+        payload: vec![0; payload],
+        ..RoceFrame::default()
+    };
+    frame.emit().expect("the headers are those of the opcode")
+}

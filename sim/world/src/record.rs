@@ -1,0 +1,162 @@
+//! What a world writes down while it runs: time series, and how far out of order packets arrived.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sim_net::{ChannelId, Fabric, Time, Topology};
+use stellar_wire::Bth;
+
+use crate::host::Host;
+use crate::Nic;
+
+/// First distance between two samples, in picoseconds: 0.5 us.
+const FIRST_PERIOD: Time = 500_000;
+/// With more samples than this, every other one goes and the distance doubles.
+const MOST_SAMPLES: usize = 1024;
+/// Bins of the arrival distance: 0, 1, 2-3, 4-7, ... up to half the PSN space.
+const BINS: usize = 24;
+
+/// State of everything at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// When, in picoseconds.
+    pub time: Time,
+    /// Bytes written to each host's memory until then.
+    pub placed: Vec<u64>,
+    /// Of the watched queue pair: window, bytes in flight, latest round trip in picoseconds.
+    pub cwnd: u32,
+    /// Bytes in flight.
+    pub in_flight: u32,
+    /// Latest round trip in picoseconds, 0 before the first.
+    pub rtt: Time,
+    /// Depth of every channel's data queue in bytes.
+    pub queues: Vec<u32>,
+}
+
+/// How far data packets of a host arrived out of order: distance of a PSN below the highest that came before it on its
+/// queue pair, 0 if in order. A retransmission counts where it arrives, so a loss shows as a late packet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ArrivalOrder {
+    /// Data packets looked at.
+    pub packets: u64,
+    /// Greatest distance.
+    pub max: u32,
+    /// Packets by distance: 0, 1, 2 to 3, 4 to 7, and so on in powers of two, up to the last that is not empty.
+    pub histogram: Vec<u64>,
+}
+
+/// Series and order so far.
+#[derive(Clone, Debug)]
+pub struct Record {
+    channels: Vec<ChannelId>,
+    period: Time,
+    next: Time,
+    moments: Vec<Moment>,
+    /// By receiving host.
+    arrivals: BTreeMap<usize, ArrivalOrder>,
+    /// Highest PSN by receiving host and queue pair.
+    highest: BTreeMap<(usize, u32), u32>,
+    /// Host and queue pair whose congestion state is sampled.
+    watched: (usize, u32),
+}
+
+impl Record {
+    pub(crate) fn new(topology: &Topology) -> Self {
+        Self {
+            channels: topology.channels().collect(),
+            period: FIRST_PERIOD,
+            next: 0,
+            moments: Vec::new(),
+            arrivals: BTreeMap::new(),
+            highest: BTreeMap::new(),
+            watched: (0, crate::pair::FIRST_QP),
+        }
+    }
+
+    /// Samples every moment before `time`, given the state that has held since the last event.
+    pub(crate) fn sample_until<N: Nic>(&mut self, time: Time, fabric: &Fabric, hosts: &[Host<N>]) {
+        while self.next < time {
+            let congestion = hosts
+                .get(self.watched.0)
+                .and_then(|host| host.nic().congestion(self.watched.1))
+                .unwrap_or_default();
+            let depth = |&channel: &ChannelId| {
+                let stats = fabric.stats(channel).expect("channels are the topology's");
+                stats.data.bytes as u32
+            };
+            self.moments.push(Moment {
+                time: self.next,
+                placed: hosts
+                    .iter()
+                    .map(|host| host.nic().memory().written())
+                    .collect(),
+                cwnd: congestion.cwnd,
+                in_flight: congestion.in_flight,
+                rtt: congestion.rtt.unwrap_or(0),
+                queues: self.channels.iter().map(depth).collect(),
+            });
+            self.next += self.period;
+            if self.moments.len() > MOST_SAMPLES {
+                self.thin();
+            }
+        }
+    }
+
+    fn thin(&mut self) {
+        let mut keep = false;
+        self.moments.retain(|_| {
+            keep = !keep;
+            keep
+        });
+        self.period *= 2;
+        let last = self.moments.last().map_or(0, |moment| moment.time);
+        self.next = last + self.period;
+    }
+
+    /// Takes note of a packet that arrived at a host.
+    pub(crate) fn arrived(&mut self, host: usize, bth: &Bth) {
+        if !bth.opcode.is_write() {
+            return;
+        }
+        let order = self.arrivals.entry(host).or_default();
+        let highest = self.highest.entry((host, bth.dest_qp)).or_insert(bth.psn);
+        let ahead = bth.psn.wrapping_sub(*highest) & 0xff_ffff;
+        let distance = if ahead < 1 << 23 {
+            *highest = bth.psn;
+            0
+        } else {
+            (1 << 24) - ahead
+        };
+        order.packets += 1;
+        order.max = order.max.max(distance);
+        let bin = bin_of(distance);
+        if order.histogram.len() <= bin {
+            order.histogram.resize(bin + 1, 0);
+        }
+        order.histogram[bin] += 1;
+    }
+
+    /// Samples, in order of time.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// Order of arrival at a host.
+    pub fn arrival_order(&self, host: usize) -> ArrivalOrder {
+        self.arrivals.get(&host).cloned().unwrap_or_default()
+    }
+}
+
+/// Bin of a distance: 0, 1, 2 to 3, 4 to 7, ...
+fn bin_of(distance: u32) -> usize {
+    ((u32::BITS - distance.leading_zeros()) as usize).min(BINS)
+}
+
+/// Name of a bin.
+pub(crate) fn bin_name(bin: usize) -> String {
+    match bin {
+        0 => "0".into(),
+        1 => "1".into(),
+        _ => format!("{}-{}", 1u32 << (bin - 1), (1u64 << bin) - 1),
+    }
+}

@@ -1,0 +1,70 @@
+//! Registered memory regions.
+
+use stellar_transport::rx::{MrEntry, Owner, PageSize, TableWrite};
+
+/// Protection domain of everything a world registers.
+pub(crate) const PD: u32 = 1;
+/// Memory to register.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionSpec {
+    /// Where it lies.
+    pub owner: Owner,
+    /// Bytes.
+    pub length: u64,
+    /// Page size.
+    pub page_size: PageSize,
+    /// Offset of its first byte in its first page, in bytes.
+    pub skew: u64,
+}
+
+/// A registered memory region.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// Where it lies.
+    pub owner: Owner,
+    /// L_Key and R_Key.
+    pub key: u32,
+    /// Virtual address of its first byte.
+    pub va: u64,
+    /// Bytes.
+    pub length: u64,
+    pub(crate) page_size: PageSize,
+    /// Bus address of each page: in no order, as an operating system hands them out.
+    pub(crate) pages: Vec<u64>,
+    pub(crate) first_emtt: u32,
+}
+
+impl Region {
+    /// Bus address of the byte at `offset`, and how many bytes from there lie in one page.
+    pub fn locate(&self, offset: u64) -> (u64, u64) {
+        let size = self.page_size.bytes();
+        let at = self.va % size + offset;
+        (
+            self.pages[(at / size) as usize] + at % size,
+            size - at % size,
+        )
+    }
+}
+
+/// Which of a host's regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegionId(pub(crate) usize);
+
+/// The table write that makes a region known to the NIC, or forgotten.
+pub(crate) fn region_write(region: &Region, valid: bool) -> TableWrite {
+    TableWrite::Mr {
+        index: region.key >> 8,
+        entry: MrEntry {
+            valid,
+            key: region.key as u8,
+            pd: PD,
+            remote_write: true,
+            remote_read: false,
+            remote_atomic: false,
+            page_size: region.page_size,
+            base_va: region.va,
+            length: region.length,
+            first_emtt: region.first_emtt,
+        },
+    }
+}

@@ -1,0 +1,97 @@
+//! The report as one page that needs nothing else.
+
+use std::fmt::Write as _;
+
+use super::plots::{bars, lines, Labels, Line};
+use super::Report;
+use crate::record::bin_name;
+use crate::WorldError;
+
+const TIME: &str = "time (us)";
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+fn line<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Line {
+    Line {
+        name: name.into(),
+        values: values.iter().map(|&value| value.into()).collect(),
+    }
+}
+
+impl Report {
+    /// The report as an HTML page with its plots inside.
+    ///
+    /// # Errors
+    /// [`WorldError::Plot`].
+    pub fn html(&self) -> Result<String, WorldError> {
+        let mut rows = String::new();
+        for (name, value) in self.rows() {
+            let _ = writeln!(
+                rows,
+                "<tr><th>{}</th><td>{}</td></tr>",
+                escape(name),
+                escape(&value)
+            );
+        }
+        let mut bins = String::new();
+        for (bin, count) in self.out_of_order.histogram.iter().enumerate() {
+            let _ = writeln!(bins, "<tr><th>{}</th><td>{count}</td></tr>", bin_name(bin));
+        }
+        let mut plots = self.time_plots()?;
+        plots.push(bars(
+            Labels {
+                title: "Data packets per path (left bar of each pair: plane 0)",
+                x: "entropy value index",
+                y: "packets",
+            },
+            &self.path_loads,
+        )?);
+        Ok(format!(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>OpenStellar: {from} to {to}</title>\n\
+             <style>body{{font-family:sans-serif;max-width:60em;margin:2em auto}}table{{border-collapse:collapse;margin:1em 0}}\
+             th,td{{border:1px solid #ccc;padding:.3em .8em;text-align:left}}svg{{display:block;margin:1em 0}}</style></head>\n\
+             <body><h1>{from} to {to}</h1>\n<p>Both NICs are the {nics}, not hardware; the fabric is simulated. Seed {seed}.</p>\n\
+             <table>\n{rows}</table>\n{plots}\n<h2>Order of arrival</h2>\n\
+             <p>Data packets by distance below the highest PSN that had arrived (0: in order; a retransmission counts where it arrives).</p>\n\
+             <table>\n<tr><th>distance</th><th>packets</th></tr>\n{bins}</table>\n</body></html>\n",
+            from = escape(&self.hosts[0]),
+            to = escape(&self.hosts[1]),
+            nics = self.nics,
+            seed = self.seed,
+            plots = plots.join("\n"),
+        ))
+    }
+
+    fn time_plots(&self) -> Result<Vec<String>, WorldError> {
+        let series = &self.series;
+        let time = &series.time_ns;
+        let micro: Vec<f64> = series.rtt_ns.iter().map(|&ns| ns as f64 / 1e3).collect();
+        let queues: Vec<Line> = series
+            .queues
+            .iter()
+            .map(|queue| line(&queue.channel, &queue.bytes))
+            .collect();
+        let plot = |title, y, values: &[Line]| lines(Labels { title, x: TIME, y }, time, values);
+        Ok(vec![
+            plot("Goodput", "Gb/s", &[line("goodput", &series.goodput_gbps)])?,
+            plot(
+                "Window and bytes in flight of the first queue pair",
+                "bytes",
+                &[
+                    line("window", &series.cwnd),
+                    line("in flight", &series.in_flight),
+                ],
+            )?,
+            plot(
+                "Round trip of the first queue pair",
+                "us",
+                &[line("RTT", &micro)],
+            )?,
+            plot("Deepest queues", "bytes waiting", &queues)?,
+        ])
+    }
+}

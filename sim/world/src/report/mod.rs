@@ -1,0 +1,245 @@
+//! What a run came to: numbers as JSON, a page with plots, captures.
+
+mod html;
+mod plots;
+mod series;
+mod table;
+
+use std::path::Path;
+
+use serde::Serialize;
+use sim_net::{Time, Totals, FCS, GAP, PREAMBLE};
+use stellar_wire::host::WcStatus;
+use stellar_wire::mrc::Meth;
+use stellar_wire::{icrc, Bth, Ethernet, Header, Ipv4, Reth, Udp};
+
+use crate::config::{policy_name, TransportPlan};
+use crate::pair::{FIRST_QP, RECEIVER, SENDER};
+use crate::{ArrivalOrder, Nic, PcieReads, Plan, Verified, World, WorldError};
+
+pub use series::{QueueSeries, Series};
+
+/// Bytes an RC WRITE Middle packet takes on the line besides its payload: Ethernet, IPv4, UDP, BTH, iCRC, FCS, preamble and
+/// gap.
+pub const RC_OVERHEAD: u64 =
+    (Ethernet::LEN + Ipv4::LEN + Udp::LEN + Bth::LEN + icrc::LEN + FCS + PREAMBLE + GAP) as u64;
+
+/// The same for MRC, which has METH and RETH in every packet. A TSETH is optional and not in it: sending one costs 4 bytes
+/// that the wire limit does not excuse.
+pub const MRC_OVERHEAD: u64 = RC_OVERHEAD + (Meth::LEN + Reth::LEN) as u64;
+
+/// How long work requests took, from posting to completion.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Completions {
+    /// Completed with success, in posting order on every queue pair.
+    pub succeeded: u64,
+    /// Completed with an error.
+    pub failed: u64,
+    /// Median time in nanoseconds.
+    pub p50_ns: u64,
+    /// 99th percentile in nanoseconds.
+    pub p99_ns: u64,
+    /// Longest in nanoseconds.
+    pub max_ns: u64,
+}
+
+/// Sums over the sender's queue pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RequesterSums {
+    /// Data packets sent, retransmissions included.
+    pub packets: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Timers that expired.
+    pub timeouts: u64,
+    /// Packets found lost before their timer expired.
+    pub early_losses: u64,
+    /// Packets held for lost that had arrived.
+    pub spurious_losses: u64,
+    /// SACKs taken in, or RC ACKs.
+    pub acknowledgements: u64,
+    /// SACKs with a congestion mark.
+    pub ecn_marks: u64,
+    /// NACKs, or RC NAKs.
+    pub negative_acknowledgements: u64,
+}
+
+/// The numbers of a run. Two runs of one plan give the same report to the byte.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What both NICs are.
+    pub nics: &'static str,
+    /// Names of sender and receiver.
+    pub hosts: [String; 2],
+    /// Seed.
+    pub seed: u64,
+    /// `mrc` or `rc`.
+    pub mode: &'static str,
+    /// Path policy; none in RC.
+    pub policy: Option<&'static str>,
+    /// Paths of a queue pair.
+    pub paths: u8,
+    /// Queue pairs.
+    pub qps: u32,
+    /// Path MTU in bytes.
+    pub mtu: u32,
+    /// Cost of reading payload.
+    pub pcie: PcieReads,
+    /// Bytes compared, all of which the receiver's NIC wrote.
+    pub bytes: u64,
+    /// From the first post to the last completion, in nanoseconds.
+    pub duration_ns: u64,
+    /// Payload over that time in Gb/s.
+    pub goodput_gbps: f64,
+    /// Payload the planes in use could carry in Gb/s, at [`MRC_OVERHEAD`] or [`RC_OVERHEAD`].
+    pub wire_limit_gbps: f64,
+    /// Goodput over limit.
+    pub ratio: f64,
+    /// Completions.
+    pub completions: Completions,
+    /// The sender's requesters.
+    pub requester: RequesterSums,
+    /// How far out of order packets arrived at the receiver.
+    pub out_of_order: ArrivalOrder,
+    /// Data packets of all queue pairs by entropy value index; even indices are plane 0. Empty in RC.
+    pub path_loads: Vec<u64>,
+    /// The fabric's counters.
+    pub fabric: Totals,
+    /// Time series.
+    pub series: Series,
+}
+
+impl Report {
+    /// The report of a world of two whose run has ended.
+    pub fn of<N: Nic>(plan: &Plan, world: &World<N>, verified: Verified) -> Self {
+        let start = world.posted().iter().map(|posted| posted.time).min();
+        let end = world.host(SENDER).completions().iter().map(|c| c.time);
+        let duration = end.max().unwrap_or(0).saturating_sub(start.unwrap_or(0));
+        let goodput = gigabits_per_second(verified.bytes, duration);
+        let mtu = 1u64 << plan.mtu_log2;
+        let (policy, paths, overhead) = match &plan.transport {
+            TransportPlan::Mrc(mrc) => (Some(policy_name(mrc.policy)), mrc.paths, MRC_OVERHEAD),
+            TransportPlan::Rc => (None, 1, RC_OVERHEAD),
+        };
+        let limit = line_rate_gbps(plan) * mtu as f64 / (mtu + overhead) as f64;
+        Self {
+            nics: N::KIND,
+            hosts: [plan.host_name(plan.sender), plan.host_name(plan.receiver)],
+            seed: plan.seed,
+            mode: plan.transport.name(),
+            policy,
+            paths,
+            qps: plan.qps,
+            mtu: mtu as u32,
+            pcie: plan.pcie,
+            bytes: verified.bytes,
+            duration_ns: duration / 1000,
+            goodput_gbps: goodput,
+            wire_limit_gbps: limit,
+            ratio: goodput / limit,
+            completions: completions(world, verified),
+            requester: requester_sums(plan, world),
+            out_of_order: world.record().arrival_order(RECEIVER),
+            path_loads: path_loads(plan, world),
+            fabric: world.fabric().totals(),
+            series: Series::of(world),
+        }
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report has string keys and finite numbers")
+    }
+
+    /// Writes `report.json` and `report.html` into `directory`.
+    ///
+    /// # Errors
+    /// [`WorldError::Output`], [`WorldError::Plot`].
+    pub fn write(&self, directory: &Path) -> Result<(), WorldError> {
+        write_file(&directory.join("report.json"), self.json().as_bytes())?;
+        write_file(&directory.join("report.html"), self.html()?.as_bytes())
+    }
+}
+
+fn gigabits_per_second(bytes: u64, duration: Time) -> f64 {
+    if duration == 0 {
+        0.0
+    } else {
+        (bytes * 8) as f64 * 1e3 / duration as f64
+    }
+}
+
+/// Rate of the sender's ports that the queue pairs can use. An RC queue pair uses one, and they alternate.
+fn line_rate_gbps(plan: &Plan) -> f64 {
+    let ports = &plan.topology.hosts()[plan.sender.0 as usize].ports;
+    let rates = ports.iter().map(|port| {
+        let link = &plan.topology.links()[port.link.0 as usize];
+        link.params.rate_mbps as f64 / 1e3
+    });
+    let planes = plan.transport.planes() * u64::from(plan.qps);
+    rates.take(planes.min(2) as usize).sum()
+}
+
+fn completions<N: Nic>(world: &World<N>, verified: Verified) -> Completions {
+    let sent = world.host(SENDER).completions().iter();
+    let mut times: Vec<u64> = sent
+        .filter(|done| done.cqe.status == WcStatus::Success && !done.cqe.opcode.is_receive())
+        .map(|done| (done.time - world.posted()[done.cqe.wr_id as usize].time) / 1000)
+        .collect();
+    times.sort_unstable();
+    let percentile = |percent: usize| {
+        let rank = (times.len() * percent).div_ceil(100).max(1);
+        times.get(rank - 1).copied().unwrap_or(0)
+    };
+    Completions {
+        succeeded: verified.succeeded,
+        failed: verified.failed,
+        p50_ns: percentile(50),
+        p99_ns: percentile(99),
+        max_ns: percentile(100),
+    }
+}
+
+fn requester_sums<N: Nic>(plan: &Plan, world: &World<N>) -> RequesterSums {
+    let mut sums = RequesterSums::default();
+    for qp in FIRST_QP..FIRST_QP + plan.qps {
+        let Some(c) = world.host(SENDER).nic().qp_counters(qp) else {
+            continue;
+        };
+        sums.packets += c.packets;
+        sums.retransmissions += c.retransmissions;
+        sums.timeouts += c.timeouts;
+        sums.early_losses += c.early_losses;
+        sums.spurious_losses += c.spurious_losses;
+        sums.acknowledgements += c.sacks + c.acks;
+        sums.ecn_marks += c.ecn_marks;
+        sums.negative_acknowledgements +=
+            c.nacks_trimmed + c.nacks_recoverable + c.nacks_fatal + c.nacks_ignored + c.naks;
+    }
+    sums
+}
+
+fn path_loads<N: Nic>(plan: &Plan, world: &World<N>) -> Vec<u64> {
+    let mut sums: Vec<u64> = Vec::new();
+    for qp in FIRST_QP..FIRST_QP + plan.qps {
+        let loads = world.host(SENDER).nic().path_loads(qp);
+        sums.resize(sums.len().max(loads.len()), 0);
+        for (sum, load) in sums.iter_mut().zip(loads) {
+            *sum += load;
+        }
+    }
+    let used = sums.iter().rposition(|&load| load > 0);
+    sums.truncate(used.map_or(0, |last| last + 1));
+    sums
+}
+
+/// Writes a file.
+///
+/// # Errors
+/// [`WorldError::Output`].
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
+    std::fs::write(path, bytes).map_err(|error| WorldError::Output {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    })
+}

@@ -1,0 +1,95 @@
+//! Time series of a run.
+
+use serde::Serialize;
+use sim_net::{ChannelId, Node, Topology};
+
+use crate::pair::RECEIVER;
+use crate::{Nic, World};
+
+/// Most queues shown: those that were deepest.
+const QUEUES: usize = 8;
+
+/// One output queue of a switch over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QueueSeries {
+    /// Sender and receiver of the channel.
+    pub channel: String,
+    /// Greatest depth of the whole run, between samples too, in bytes.
+    pub max_bytes: u64,
+    /// Depth at each sample in bytes.
+    pub bytes: Vec<u32>,
+}
+
+/// Series with one value per sample.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Series {
+    /// Times of the samples in nanoseconds.
+    pub time_ns: Vec<u64>,
+    /// Goodput between the sample before and this one in Gb/s.
+    pub goodput_gbps: Vec<f64>,
+    /// Window of the first queue pair in bytes.
+    pub cwnd: Vec<u32>,
+    /// Its bytes in flight.
+    pub in_flight: Vec<u32>,
+    /// Its latest round trip in nanoseconds; 0 before the first.
+    pub rtt_ns: Vec<u64>,
+    /// The queues that were deepest, deepest first. Hosts' ports are left out: they hold what their NIC has pulled.
+    pub queues: Vec<QueueSeries>,
+}
+
+impl Series {
+    pub(super) fn of<N: Nic>(world: &World<N>) -> Self {
+        let moments = world.record().moments();
+        let (mut time_before, mut placed_before) = (0, 0);
+        let goodput = moments.iter().map(|moment| {
+            let placed = moment.placed.get(RECEIVER).copied().unwrap_or(0);
+            let (bytes, time) = (placed - placed_before, moment.time - time_before);
+            (time_before, placed_before) = (moment.time, placed);
+            super::gigabits_per_second(bytes, time)
+        });
+        Self {
+            time_ns: moments.iter().map(|moment| moment.time / 1000).collect(),
+            goodput_gbps: goodput.collect(),
+            cwnd: moments.iter().map(|moment| moment.cwnd).collect(),
+            in_flight: moments.iter().map(|moment| moment.in_flight).collect(),
+            rtt_ns: moments.iter().map(|moment| moment.rtt / 1000).collect(),
+            queues: deepest(world),
+        }
+    }
+}
+
+fn deepest<N: Nic>(world: &World<N>) -> Vec<QueueSeries> {
+    let fabric = world.fabric();
+    let topology = fabric.topology();
+    let depth = |channel| {
+        let stats = fabric.stats(channel).expect("channels are the topology's");
+        stats.data.max_bytes
+    };
+    let mut queues: Vec<(u64, usize, ChannelId)> = topology
+        .channels()
+        .enumerate()
+        .filter(|&(_, channel)| matches!(topology.ends(channel).0, Node::Switch(_)))
+        .map(|(index, channel)| (depth(channel), index, channel))
+        .filter(|&(max, ..)| max > 0)
+        .collect();
+    queues.sort_by_key(|&(max, index, _)| (std::cmp::Reverse(max), index));
+    queues.truncate(QUEUES);
+    let moments = world.record().moments();
+    queues
+        .into_iter()
+        .map(|(max_bytes, index, channel)| QueueSeries {
+            channel: channel_name(topology, channel),
+            max_bytes,
+            bytes: moments.iter().map(|moment| moment.queues[index]).collect(),
+        })
+        .collect()
+}
+
+fn channel_name(topology: &Topology, channel: ChannelId) -> String {
+    let name = |node| match node {
+        Node::Host { host, .. } => topology.hosts()[host.0 as usize].name.as_str(),
+        Node::Switch(switch) => topology.switches()[switch.0 as usize].name.as_str(),
+    };
+    let (from, to) = topology.ends(channel);
+    format!("{} -> {}", name(from), name(to))
+}

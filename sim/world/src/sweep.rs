@@ -1,0 +1,147 @@
+//! Goodput and completion time against the loss of one link, for few and many paths and for RC.
+
+use serde::Serialize;
+use sim_net::{Node, Time};
+use stellar_transport::spray::Policy;
+
+use crate::config::{lossy_topology, MrcPlan, TransportPlan};
+use crate::pair::SENDER;
+use crate::transfer::{run, Run, Transfer};
+use crate::{Plan, WorldError};
+
+/// Loss probabilities of the swept link.
+pub const LOSSES: [f64; 4] = [0.0, 0.001, 0.01, 0.03];
+/// Transports compared: paths of MRC, `None` for RC.
+pub const TRANSPORTS: [Option<u8>; 3] = [Some(4), Some(128), None];
+
+/// The goodput run: one queue pair, this many messages of this length, all posted at once.
+const SATURATED: Transfer = Transfer {
+    bytes: 1 << 20,
+    messages: 32,
+    interval: 0,
+    limit: LIMIT,
+};
+/// Length of the messages of the latency run, and how many.
+const PACED_BYTES: u32 = 64 << 10;
+const PACED_MESSAGES: u32 = 500;
+/// Share of the wire limit that the latency run offers.
+const PACED_LOAD: f64 = 0.25;
+/// When a run is given up: 1 s.
+const LIMIT: Time = 1_000_000_000_000;
+
+/// One transport at one loss.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// `mrc` or `rc`.
+    pub mode: &'static str,
+    /// Paths of the queue pair.
+    pub paths: u8,
+    /// The link with loss: of those between switches, the one that is busiest without loss.
+    pub link: String,
+    /// Share of the data packets that take this link without loss.
+    pub share: f64,
+    /// Probability that the link loses a frame, in each direction.
+    pub loss: f64,
+    /// Goodput of the saturated run in Gb/s.
+    pub goodput_gbps: f64,
+    /// Over what the planes in use can carry.
+    pub ratio: f64,
+    /// Data packets of that run.
+    pub packets: u64,
+    /// Of them, sent again.
+    pub retransmissions: u64,
+    /// Timers that expired in that run.
+    pub timeouts: u64,
+    /// Median completion time of 64 KiB messages at a quarter of the load, in nanoseconds.
+    pub p50_ns: u64,
+    /// Its 99th percentile.
+    pub p99_ns: u64,
+}
+
+/// Sweeps [`LOSSES`] for every one of [`TRANSPORTS`] over the topology in `text`.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn sweep(file: &str, text: &str, seed: u64) -> Result<Vec<Row>, WorldError> {
+    let mut rows = Vec::new();
+    for paths in TRANSPORTS {
+        let clean = run(&plan(file, text, None, paths, seed)?, SATURATED)?;
+        let (link, share) = busiest(&clean);
+        for loss in LOSSES {
+            let plan = plan(file, text, Some((&link, loss)), paths, seed)?;
+            let saturated = run(&plan, SATURATED)?;
+            let paced = run(&plan, paced(saturated.report.wire_limit_gbps))?;
+            rows.push(row((&link, share), loss, &saturated, &paced));
+        }
+    }
+    Ok(rows)
+}
+
+fn plan(
+    file: &str,
+    text: &str,
+    loss: Option<(&str, f64)>,
+    paths: Option<u8>,
+    seed: u64,
+) -> Result<Plan, WorldError> {
+    let mut plan = Plan::new(lossy_topology(file, text, loss)?, seed)?;
+    plan.transport = match paths {
+        Some(paths) => TransportPlan::Mrc(MrcPlan {
+            paths,
+            policy: Policy::Obs,
+            ..MrcPlan::default()
+        }),
+        None => TransportPlan::Rc,
+    };
+    // Messages queue up where loss keeps the line from being used.
+    plan.sq_log2 = 12;
+    Ok(plan)
+}
+
+fn paced(limit_gbps: f64) -> Transfer {
+    let bits = f64::from(PACED_BYTES) * 8.0;
+    Transfer {
+        bytes: PACED_BYTES,
+        messages: PACED_MESSAGES,
+        interval: (bits * 1e3 / (limit_gbps * PACED_LOAD)) as Time,
+        limit: LIMIT,
+    }
+}
+
+/// Link from a switch to a switch that carried most in one direction, or the sender's own if there is none; and the share
+/// of the data packets it carried.
+fn busiest(run: &Run) -> (String, f64) {
+    let fabric = run.world.fabric();
+    let topology = fabric.topology();
+    let is_switch = |node| matches!(node, Node::Switch(_));
+    let frames = |channel| fabric.stats(channel).map_or(0, |stats| stats.sent_frames);
+    let bytes = |channel| fabric.stats(channel).map_or(0, |stats| stats.sent_bytes);
+    let between = topology.channels().filter(|&channel| {
+        let (from, to) = topology.ends(channel);
+        is_switch(from) && is_switch(to)
+    });
+    let own = topology.uplink(run.world.host(SENDER).id, 0);
+    let best = between.max_by_key(|&channel| (bytes(channel), std::cmp::Reverse(channel)));
+    let channel = best.or(own).expect("the sender has a port");
+    let name = topology.links()[channel.link().0 as usize].name.clone();
+    let packets = run.report.requester.packets;
+    (name, frames(channel) as f64 / packets as f64)
+}
+
+fn row((link, share): (&str, f64), loss: f64, saturated: &Run, paced: &Run) -> Row {
+    let (report, times) = (&saturated.report, &paced.report.completions);
+    Row {
+        mode: report.mode,
+        paths: report.paths,
+        link: link.into(),
+        share,
+        loss,
+        goodput_gbps: report.goodput_gbps,
+        ratio: report.ratio,
+        packets: report.requester.packets,
+        retransmissions: report.requester.retransmissions,
+        timeouts: report.requester.timeouts,
+        p50_ns: times.p50_ns,
+        p99_ns: times.p99_ns,
+    }
+}

@@ -1,0 +1,71 @@
+//! The plain run: every queue pair WRITEs from the sender's GPU memory to the receiver's.
+
+use sim_net::Time;
+use stellar_transport::rx::{Owner, PageSize};
+
+use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
+use crate::report::Report;
+use crate::{verify, Plan, RegionSpec, WorldError, Write};
+
+/// What is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// Bytes of each message.
+    pub bytes: u32,
+    /// Messages of each queue pair.
+    pub messages: u32,
+    /// Time between two messages of a queue pair in picoseconds; 0 posts all at once.
+    pub interval: Time,
+    /// When it is given up, in picoseconds of simulated time.
+    pub limit: Time,
+}
+
+/// A run that ended well, with its world for what the report leaves out.
+pub struct Run {
+    /// The world at its end.
+    pub world: PairWorld,
+    /// Its numbers.
+    pub report: Report,
+}
+
+/// Runs `transfer` over `plan`, checks memory and completions, and reports.
+///
+/// # Errors
+/// Those of [`connect`]; [`WorldError::Stalled`]; [`WorldError::Check`] if anything is not as it must be.
+pub fn run(plan: &Plan, transfer: Transfer) -> Result<Run, WorldError> {
+    let mut world = connect(plan)?;
+    let each = u64::from(transfer.bytes);
+    let total = each * u64::from(transfer.messages) * u64::from(plan.qps);
+    let spec = RegionSpec {
+        owner: Owner::Gpu,
+        length: total,
+        page_size: PageSize::Size64K,
+        skew: 0,
+    };
+    let (local, remote) = (
+        world.register(SENDER, spec)?,
+        world.register(RECEIVER, spec)?,
+    );
+    let mut offset = 0;
+    for message in 0..u64::from(transfer.messages) {
+        for qp in FIRST_QP..FIRST_QP + plan.qps {
+            let write = Write {
+                from: SENDER,
+                to: RECEIVER,
+                qp,
+                local: (local, offset),
+                remote: (remote, offset),
+                length: transfer.bytes,
+                immediate: None,
+            };
+            world.at(message * transfer.interval, move |world| {
+                world.post(write).map(|_| ())
+            });
+            offset += each;
+        }
+    }
+    world.run(transfer.limit)?;
+    let verified = verify(&world)?;
+    let report = Report::of(plan, &world, verified);
+    Ok(Run { world, report })
+}

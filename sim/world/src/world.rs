@@ -1,0 +1,240 @@
+//! Hosts on a fabric: what can be done with them and seen of them.
+
+use std::collections::BTreeMap;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use sim_net::{Fabric, HostId, LinkId, Time};
+use stellar_wire::host::{Doorbell, Wqe, WqeOpcode};
+
+use crate::capture::Recorder;
+use crate::host::Host;
+use crate::record::Record;
+use crate::{Nic, RegionId, RegionSpec, WorldError};
+
+/// What an application or a fault does at some time.
+pub type Action<N> = Box<dyn FnOnce(&mut World<N>) -> Result<(), WorldError>>;
+
+/// One RDMA WRITE.
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    /// Index of the host that posts it, in the order of [`World::add_host`].
+    pub from: usize,
+    /// Index of the host that receives it.
+    pub to: usize,
+    /// Queue pair of the poster.
+    pub qp: u32,
+    /// Source: region and offset in it.
+    pub local: (RegionId, u64),
+    /// Destination: region and offset in it.
+    pub remote: (RegionId, u64),
+    /// Bytes.
+    pub length: u32,
+    /// Immediate data.
+    pub immediate: Option<u32>,
+}
+
+/// A posted WRITE. Its index in [`World::posted`] is its `wr_id`.
+#[derive(Clone, Copy, Debug)]
+pub struct Posted {
+    /// The WRITE.
+    pub write: Write,
+    /// When it was posted, in picoseconds.
+    pub time: Time,
+}
+
+/// Hosts with NICs on one fabric. Everything that happens is a function of topology, seed and calls.
+pub struct World<N> {
+    pub(crate) fabric: Fabric,
+    pub(crate) hosts: Vec<Host<N>>,
+    pub(crate) by_id: BTreeMap<HostId, usize>,
+    /// Rates of the hosts' ports in Mb/s.
+    pub(crate) rates: Vec<[u64; 2]>,
+    pub(crate) now: Time,
+    pub(crate) actions: BTreeMap<(Time, u64), Action<N>>,
+    next_action: u64,
+    posted: Vec<Posted>,
+    pub(crate) record: Record,
+    captures: Option<Recorder>,
+    seed: u64,
+}
+
+impl<N: Nic> World<N> {
+    /// A world without hosts at time 0.
+    pub fn new(fabric: Fabric, seed: u64) -> Self {
+        Self {
+            record: Record::new(fabric.topology()),
+            fabric,
+            hosts: Vec::new(),
+            by_id: BTreeMap::new(),
+            rates: Vec::new(),
+            now: 0,
+            actions: BTreeMap::new(),
+            next_action: 0,
+            posted: Vec::new(),
+            captures: None,
+            seed,
+        }
+    }
+
+    /// Puts `nic` into host `id` of the topology; returns the host's index in this world.
+    ///
+    /// # Errors
+    /// [`WorldError::Ports`] unless the host has two ports.
+    pub fn add_host(&mut self, id: HostId, nic: N) -> Result<usize, WorldError> {
+        let topology = self.fabric.topology();
+        let host = &topology.hosts()[id.0 as usize];
+        let links: Vec<LinkId> = host.ports.iter().map(|port| port.link).collect();
+        let &[first, second] = links.as_slice() else {
+            return Err(WorldError::Ports {
+                host: host.name.clone(),
+                ports: links.len(),
+            });
+        };
+        let rate = |link: LinkId| topology.links()[link.0 as usize].params.rate_mbps;
+        self.rates.push([rate(first), rate(second)]);
+        let index = self.hosts.len();
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(index as u64 + 1);
+        self.hosts.push(Host::new(id, &host.name, nic, rng));
+        self.by_id.insert(id, index);
+        Ok(index)
+    }
+
+    /// Keeps every frame at the ports of the hosts from now on.
+    ///
+    /// # Errors
+    /// Those of the fabric.
+    pub fn capture(&mut self) -> Result<(), WorldError> {
+        let hosts: Vec<HostId> = self.hosts.iter().map(|host| host.id).collect();
+        self.captures = Some(Recorder::attach(&mut self.fabric, &hosts)?);
+        Ok(())
+    }
+
+    /// What [`Self::capture`] kept.
+    pub fn captures(&self) -> Option<&Recorder> {
+        self.captures.as_ref()
+    }
+
+    /// The present in picoseconds.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The fabric.
+    pub const fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// The fabric, to set filters and schedule link changes.
+    pub fn fabric_mut(&mut self) -> &mut Fabric {
+        &mut self.fabric
+    }
+
+    /// A host by its index.
+    pub fn host(&self, index: usize) -> &Host<N> {
+        &self.hosts[index]
+    }
+
+    /// Every host.
+    pub fn hosts(&self) -> &[Host<N>] {
+        &self.hosts
+    }
+
+    pub(crate) fn host_mut(&mut self, index: usize) -> &mut Host<N> {
+        &mut self.hosts[index]
+    }
+
+    /// WRITEs posted so far; the index of one is its `wr_id`.
+    pub fn posted(&self) -> &[Posted] {
+        &self.posted
+    }
+
+    /// Time series and arrival order so far.
+    pub const fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Registers memory at a host.
+    ///
+    /// # Errors
+    /// [`WorldError::TableFull`].
+    pub fn register(&mut self, host: usize, spec: RegionSpec) -> Result<RegionId, WorldError> {
+        self.hosts[host].register(spec)
+    }
+
+    /// Takes a region's registration and its pages away.
+    ///
+    /// # Errors
+    /// Those of the table writes.
+    pub fn deregister(&mut self, host: usize, region: RegionId) -> Result<(), WorldError> {
+        self.hosts[host].deregister(region)
+    }
+
+    /// Does `action` at `time`, or now if that has passed. Actions of one time happen in the order they were given.
+    pub fn at(
+        &mut self,
+        time: Time,
+        action: impl FnOnce(&mut Self) -> Result<(), WorldError> + 'static,
+    ) {
+        let key = (time.max(self.now), self.next_action);
+        self.next_action += 1;
+        self.actions.insert(key, Box::new(action));
+    }
+
+    /// Posts a WRITE now; returns its `wr_id`.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownQp`], [`WorldError::SendQueueFull`], those of the doorbell.
+    pub fn post(&mut self, write: Write) -> Result<u64, WorldError> {
+        let wr_id = self.posted.len() as u64;
+        let local = self.hosts[write.from].region(write.local.0);
+        let remote = self.hosts[write.to].region(write.remote.0);
+        let wqe = Wqe {
+            opcode: match write.immediate {
+                Some(_) => WqeOpcode::WriteImm,
+                None => WqeOpcode::Write,
+            },
+            length: write.length,
+            remote_va: remote.va + write.remote.1,
+            rkey: remote.key,
+            immediate: write.immediate.unwrap_or(0),
+            wr_id,
+            local_va: local.va + write.local.1,
+            lkey: local.key,
+            ..Wqe::default()
+        };
+        self.hosts[write.from].post(write.qp, wqe)?;
+        let time = self.now;
+        self.posted.push(Posted { write, time });
+        self.touch(write.from);
+        Ok(wr_id)
+    }
+
+    /// Writes to a doorbell page now, whoever owns the queue pair.
+    ///
+    /// # Errors
+    /// What the NIC says.
+    pub fn ring(&mut self, host: usize, page: u32, doorbell: Doorbell) -> Result<(), WorldError> {
+        let rung = self.hosts[host].nic.ring_doorbell(page, doorbell);
+        self.touch(host);
+        Ok(rung?)
+    }
+
+    /// Tells a NIC that the link of a port came up or went down now. The link itself is the fabric's.
+    pub fn set_port(&mut self, host: usize, port: usize, up: bool) {
+        self.hosts[host].nic.set_port(port, up);
+        self.touch(host);
+    }
+
+    /// Takes what a call to a NIC led to.
+    fn touch(&mut self, host: usize) {
+        self.hosts[host].poll_all(self.now);
+        self.hosts[host].wake(self.now);
+    }
+
+    /// Work requests without completion, of all hosts.
+    pub fn pending(&self) -> u64 {
+        self.hosts.iter().map(Host::pending).sum()
+    }
+}

@@ -1,0 +1,63 @@
+//! Every scenario, by name.
+
+use sim_world::scenario::{find, SCENARIOS};
+use sim_world::WorldError;
+
+macro_rules! scenarios {
+    ($($test:ident: $name:literal),+ $(,)?) => {
+        const NAMES: &[&str] = &[$($name),+];
+        $(
+            #[test]
+            fn $test() {
+                ends_as_it_must($name);
+            }
+        )+
+    };
+}
+
+scenarios! {
+    permutation: "permutation",
+    duplicates: "duplicates",
+    lost_sacks: "lost-sacks",
+    lost_last_packet: "lost-last-packet",
+    every_packet_lost_once: "every-packet-lost-once",
+    go_back_n: "go-back-n",
+    psn_wrap: "psn-wrap",
+    window_full: "window-full",
+    ecn_on_every_packet: "ecn-on-every-packet",
+    plane_dead_and_back: "plane-dead-and-back",
+    retry_budget_exhausted: "retry-budget-exhausted",
+    deregistration: "deregistration",
+    foreign_doorbell: "foreign-doorbell",
+    all_queue_pairs: "all-queue-pairs",
+    tiny_messages: "tiny-messages",
+    gibibyte: "gibibyte",
+    unaligned: "unaligned",
+}
+
+/// The scenario checks itself; what is checked of every one is `sim_world::verify`.
+fn ends_as_it_must(name: &str) {
+    let scenario = find(name).expect("it is in the list");
+    for seed in [1, 2, 3] {
+        let outcome = scenario
+            .run(seed)
+            .unwrap_or_else(|error| panic!("{name} with seed {seed}: {error}"));
+        assert!(outcome.verified.bytes > 0, "seed {seed}: nothing arrived");
+    }
+}
+
+#[test]
+fn every_scenario_has_a_test() {
+    let listed: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
+    assert_eq!(listed, NAMES);
+}
+
+#[test]
+fn an_unknown_scenario_is_refused_with_the_closest_names() {
+    let error = find("permutatoin").err().expect("there is none");
+    let WorldError::UnknownScenario { closest, .. } = &error else {
+        panic!("{error}");
+    };
+    assert!(closest.starts_with("permutation, "), "{closest}");
+    assert!(error.to_string().contains("--list"));
+}

@@ -5,6 +5,7 @@ mod fuzzing;
 mod gpu_direct;
 mod scenarios;
 mod tools;
+mod world_traffic;
 
 use std::sync::OnceLock;
 

@@ -1,29 +1,16 @@
 //! Reads the packet buffer, one beat of a memory write per clock.
 
-use hdl_macros::{hdl, hdl_fn};
+use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-use crate::records::{FetchedBeat, WriteChunk};
+use crate::byte_enables;
+use crate::records::{FetchedBeat, RequestChunk};
 
 /// Entries of the output FIFO that this block hands out. From the reservation to the entry's return at full rate: address register 1,
 /// buffer 2, rotator 2, mask 1, FIFO 1, credit 1 = 8 clocks; 32 is what a distributed RAM column holds anyway.
 pub const FIFO_ENTRIES: usize = 1 << FIFO_ADDRESS;
 /// Address bits of the output FIFO.
 pub const FIFO_ADDRESS: usize = 5;
-
-/// Highest lane of a byte enable with at least one bit.
-#[hdl_fn]
-fn highest_lane(enables: Bits<4>) -> Bits<2> {
-    if enables.get_bit(3) {
-        bits::<2>(3)
-    } else if enables.get_bit(2) {
-        bits::<2>(2)
-    } else if enables.get_bit(1) {
-        bits::<2>(1)
-    } else {
-        bits::<2>(0)
-    }
-}
 
 /// `B` is log2 of the bytes of a beat, 4 to 7.
 ///
@@ -36,7 +23,7 @@ pub struct BeatFetch<const B: usize> {
     pub reset: Signal<In, Bit>,
 
     pub chunk_valid: Signal<In, Bit>,
-    pub chunk: Signal<In, WriteChunk>,
+    pub chunk: Signal<In, RequestChunk>,
     pub chunk_ready: Signal<Out, Bit>,
 
     /// One entry left the output FIFO.
@@ -49,7 +36,7 @@ pub struct BeatFetch<const B: usize> {
     pub beat: Signal<Out, FetchedBeat>,
 
     held: DFF<Bit>,
-    current: DFF<WriteChunk>,
+    current: DFF<RequestChunk>,
     /// Beats after the next one.
     beats_left: DFF<Bits<11>>,
     next_beat: DFF<Bits<12>>,
@@ -96,7 +83,7 @@ impl<const B: usize> Logic for BeatFetch<B> {
         } else {
             header.first_be
         };
-        let end_lane = highest_lane(end_enables);
+        let end_lane = byte_enables::highest_lane(end_enables);
         if accept {
             self.held.d.next = self.chunk_valid.val();
             self.current.d.next = chunk;

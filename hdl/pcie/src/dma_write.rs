@@ -10,7 +10,7 @@ use crate::byte_mask::ByteMask;
 use crate::byte_rotator::ByteRotator;
 use crate::piece_issue::PieceIssue;
 use crate::records::{FetchedBeat, TlpBeat};
-use crate::write_splitter::WriteSplitter;
+use crate::request_splitter::RequestSplitter;
 
 /// For a lane of 1,024 bits.
 pub type DmaWrite1024 = DmaWrite<1024, 7, 128>;
@@ -19,6 +19,8 @@ pub type DmaWrite512 = DmaWrite<512, 6, 64>;
 
 /// Clocks from the address of a buffer read to its data.
 pub const READ_LATENCY: usize = 2;
+/// 1,024 bytes.
+const LARGEST_MPS_CODE: usize = 3;
 const FIFO_COUNT_BITS: usize = FIFO_ADDRESS + 1;
 
 /// Bytes of a double word that are not enabled.
@@ -75,7 +77,7 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     pub tlp_sent_bytes: Signal<Out, Bits<11>>,
 
     issue: PieceIssue<B>,
-    splitter: WriteSplitter,
+    splitter: RequestSplitter<LARGEST_MPS_CODE>,
     fetch: BeatFetch<B>,
     rotator: ByteRotator<W, B>,
     mask: ByteMask<W, N>,
@@ -177,7 +179,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.issue.command_valid.next = self.command_valid.val();
         self.issue.command.next = self.command.val();
         self.command_ready.next = self.issue.command_ready.val();
-        self.splitter.mps_code.next = self.mps_code.val();
+        self.splitter.size_code.next = self.mps_code.val();
         self.splitter.piece_valid.next = self.issue.piece_valid.val();
         self.splitter.piece.next = self.issue.piece.val();
         self.issue.piece_ready.next = self.splitter.piece_ready.val();

@@ -1,14 +1,14 @@
-//! The write part of the PCIe DMA: from `PlaceCommand`s and the packet buffer to memory write TLPs.
+//! The PCIe DMA. Here the write part: from `PlaceCommand`s and the packet buffer to memory write TLPs. The read part is [`read`].
 //!
 //! ```text
-//! PlaceCommand ─► piece_issue ─► write_splitter ─► beat_fetch ─► (packet buffer, 2 clocks) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
+//! PlaceCommand ─► piece_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 clocks) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
 //! └───────────────────────────────────────────── dma_write ────────────────────────────────────────────────────────────────────┘      │
 //!                                                                                       AMD requester request stream ◄─ rq_shim ◄─────┘
 //! ```
 //! | block | does | clocks |
 //! |---|---|---|
 //! | [`piece_issue`] | one piece of a command per clock, with its place in the packet buffer | 2 |
-//! | [`write_splitter`] | one chunk (a TLP) per clock: cuts at multiples of the maximum payload size | 3 |
+//! | [`request_splitter`] | one chunk (a TLP) per clock: cuts at multiples of the largest request | 3 |
 //! | [`beat_fetch`] | one buffer read per clock and TLP beat, only with room reserved for what comes back | 2 |
 //! | [`byte_rotator`] | brings the chunk's first double word to byte lane 0 | 2 |
 //! | [`byte_mask`] | zeroes what is not payload | 0 |
@@ -17,13 +17,15 @@
 #![forbid(unsafe_code)]
 
 pub mod beat_fetch;
-pub mod byte_mask;
+pub mod byte_enables;
 pub mod byte_rotator;
 pub mod dma_write;
 pub mod piece_issue;
+pub mod read;
 pub mod records;
+pub mod request_splitter;
 pub mod rq_shim;
-pub mod write_splitter;
+pub use hdl_primitives::byte_mask;
 
 pub use dma_write::{DmaWrite, DmaWrite1024, DmaWrite512};
 pub use rq_shim::{RqShim, RqShim1024, RqShim512};

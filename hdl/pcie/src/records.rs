@@ -30,9 +30,9 @@ pub struct PlacePiece {
     pub position: Bits<19>,
 }
 
-/// One memory write, or only the end of a command.
+/// One memory request, or only the end of a command.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct WriteChunk {
+pub struct RequestChunk {
     pub place: Bit,
     pub end: CommandEnd,
     pub header: WriteTlpHeader,

@@ -4,8 +4,8 @@ use hdl_pcie::beat_fetch::BeatFetch;
 use hdl_pcie::byte_mask::ByteMask;
 use hdl_pcie::byte_rotator::ByteRotator;
 use hdl_pcie::piece_issue::PieceIssue;
-use hdl_pcie::records::{CommandEnd, PlacePiece, WriteChunk};
-use hdl_pcie::write_splitter::WriteSplitter;
+use hdl_pcie::records::{CommandEnd, PlacePiece, RequestChunk};
+use hdl_pcie::request_splitter::RequestSplitter;
 use hdl_pcie::{DmaWrite, RqShim512};
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use rand::Rng;
@@ -69,13 +69,13 @@ fn piece_issue() {
 }
 
 #[test]
-fn write_splitter() {
+fn request_splitter() {
     check(
-        WriteSplitter::default,
+        RequestSplitter::<3>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.mps_code.next = Bits::random(rng);
+            uut.size_code.next = Bits::random(rng);
             uut.piece_valid.next = Bit::random(rng);
             uut.piece.next = PlacePiece {
                 place: Bit::random(rng),
@@ -103,7 +103,7 @@ fn beat_fetch() {
         move |uut, rng| {
             uut.reset.next = false;
             uut.chunk_valid.next = Bit::random(rng);
-            uut.chunk.next = WriteChunk {
+            uut.chunk.next = RequestChunk {
                 place: rng.random_ratio(7, 8),
                 end: end(rng),
                 header: header(rng),

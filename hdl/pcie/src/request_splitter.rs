@@ -1,10 +1,11 @@
-//! Cuts pieces into memory writes at multiples of the maximum payload size.
+//! Cuts pieces into memory requests at multiples of the largest request: writes at the maximum payload size, reads at the maximum read
+//! request size (PCIe base specification, section 2.2.7).
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 
-use crate::records::{CommandEnd, PlacePiece, WriteChunk};
+use crate::records::{CommandEnd, PlacePiece, RequestChunk};
 
 /// A piece with everything the splitting loop needs, counted in double words.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -23,7 +24,7 @@ struct PreparedPiece {
     tail: Bits<2>,
     /// Double words touched, 1 to 1,025.
     dwords: Bits<11>,
-    /// Double words up to the first cut, 1 to 256.
+    /// Double words up to the first cut, 1 to 1,024.
     boundary: Bits<11>,
     /// Ring position of lane 0 of the first double word.
     position: Bits<19>,
@@ -62,34 +63,50 @@ fn enables_below(tail: Bits<2>) -> Bits<4> {
 
 /// At most one chunk per clock, and one per clock while there are pieces: three stages, one ready through all of them.
 ///
-/// Since every cut after the first is at a multiple of the maximum payload size, and that divides 4 KiB, no chunk crosses a 4 KiB boundary.
+/// `LARGEST` is the highest size code, at most 5: 128 bytes shifted left by it is the longest chunk there can be.
+/// Since every cut after the first is at a multiple of the chosen size, and that divides 4 KiB, no chunk crosses a 4 KiB boundary.
 /// Levels: prepare 4 (64-bit carry beside), loop 6 (select, compare by carry, select), header 4.
 #[derive(LogicBlock, Default)]
-pub struct WriteSplitter {
+pub struct RequestSplitter<const LARGEST: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Maximum payload size: 0 = 128 bytes to 3 = 1,024; higher codes count as 3. To be changed only while nothing is under way.
-    pub mps_code: Signal<In, Bits<3>>,
+    /// Bytes of the largest request: 128 shifted left by this; codes above `LARGEST` count as `LARGEST`. To be changed only while nothing is
+    /// under way.
+    pub size_code: Signal<In, Bits<3>>,
 
     pub piece_valid: Signal<In, Bit>,
     pub piece: Signal<In, PlacePiece>,
     pub piece_ready: Signal<Out, Bit>,
 
     pub chunk_valid: Signal<Out, Bit>,
-    pub chunk: Signal<Out, WriteChunk>,
+    pub chunk: Signal<Out, RequestChunk>,
     pub chunk_ready: Signal<In, Bit>,
 
-    /// Maximum payload size in double words.
+    /// Largest request in double words.
     max_dwords: DFF<Bits<11>>,
     prepared_valid: DFF<Bit>,
     prepared: DFF<PreparedPiece>,
     running_valid: DFF<Bit>,
     running: DFF<RunningPiece>,
     sent_valid: DFF<Bit>,
-    sent: DFF<WriteChunk>,
+    sent: DFF<RequestChunk>,
+    _codes: SizeCodes<LARGEST>,
 }
 
-impl Logic for WriteSplitter {
+/// The size codes there are.
+struct SizeCodes<const LARGEST: usize>;
+
+impl<const LARGEST: usize> Default for SizeCodes<LARGEST> {
+    fn default() -> Self {
+        assert!(
+            (1..=5).contains(&LARGEST),
+            "RequestSplitter<{LARGEST}>: use 1 (requests of up to 256 bytes) to 5 (4,096 bytes)"
+        );
+        Self
+    }
+}
+
+impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -103,12 +120,13 @@ impl Logic for WriteSplitter {
             sent_valid,
             sent
         );
-        self.max_dwords.d.next = match self.mps_code.val().get_bits::<3>(0).to_u64() {
-            0 => bits(32),
-            1 => bits(64),
-            2 => bits(128),
-            _ => bits(256),
+        let code = self.size_code.val();
+        let known = if code > (LARGEST as u64) {
+            bits::<3>(LARGEST as u64)
+        } else {
+            code
         };
+        self.max_dwords.d.next = bits::<11>(32) << bit_cast::<11, 3>(known);
         let max_dwords = self.max_dwords.q.val();
 
         let header_room = !self.sent_valid.q.val() | self.chunk_ready.val();
@@ -120,7 +138,7 @@ impl Logic for WriteSplitter {
         let piece = self.piece.val();
         let lead = piece.address.get_bits::<2>(0);
         let bytes = piece.length + bit_cast::<13, 2>(lead);
-        let into_block = bit_cast::<11, 8>(piece.address.get_bits::<8>(2)) & (max_dwords - 1);
+        let into_block = bit_cast::<11, 10>(piece.address.get_bits::<10>(2)) & (max_dwords - 1);
         if accept {
             self.prepared_valid.d.next = self.piece_valid.val();
             self.prepared.d.next = PreparedPiece {
@@ -178,7 +196,7 @@ impl Logic for WriteSplitter {
         };
         if header_room {
             self.sent_valid.d.next = self.running_valid.q.val();
-            self.sent.d.next = WriteChunk {
+            self.sent.d.next = RequestChunk {
                 place: running.piece.place,
                 end: CommandEnd {
                     fence: running.piece.end.fence,

@@ -1,0 +1,319 @@
+//! Holds every completion against what was asked for under its tag.
+
+use hdl_macros::hdl;
+use hdl_primitives::{BlockRam, BypassRam};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::read::{CompletionHeader, STATUS_SUCCESSFUL};
+
+use super::records::{CheckedBeat, SlotReport, TagEntry, TagProgress, TagState, TagUse, TAG_BITS};
+
+/// A completion's own statement, seen as bytes; or a look at the deadline of a tag.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Claim {
+    beat: Bit,
+    first: Bit,
+    last: Bit,
+    error: Bit,
+    /// No completion: is this tag overdue?
+    scan: Bit,
+    tag: Bits<8>,
+    header: CompletionHeader,
+    /// Bytes from the first enabled one to the end of the last double word.
+    available: Bits<13>,
+}
+
+/// A claim beside what was asked for.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct ComparedClaim {
+    claim: Claim,
+    entry: TagEntry,
+    successful: Bit,
+    has_data: Bit,
+    /// It says that it is the last of its request.
+    ends_request: Bit,
+    /// Address and length fit the request and each other.
+    fits: Bit,
+    /// All bytes of the request are still to come.
+    counts_all: Bit,
+    left_after: Bits<13>,
+    start: Bits<12>,
+    lanes: Bits<13>,
+    overdue: Bit,
+}
+
+/// One beat per clock, never stalled; [`CompletionCheck::LATENCY`] clocks from a beat to its verdict.
+///
+/// A completion is good if its tag waits, its status is successful, it has data, its byte count is exactly what the request still waits for, its lower
+/// address is that of the first of those bytes, and it has no double word too many. Then its bytes' place follows from the byte count alone.
+/// Otherwise its request has failed:
+/// * another status ends the request: the tag is free;
+/// * poisoned data are not placed, but the request goes on to its last completion;
+/// * anything else is malformed: the tag is quarantined, until a later completion says that it is the last one, or until reset;
+/// * a request past its deadline likewise. Deadlines are looked at one tag per clock in which no completion is under way, so a
+///   request is overdue up to 256 such clocks late. A deadline cannot fall into the middle of a completion, whose beats would otherwise
+///   reach a slot that is no longer theirs.
+///
+/// Completions of tags that wait for nothing are dropped and pulse `unexpected`.
+///
+/// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one clock: bypassed memory, 13-bit compare,
+/// decide: 7 levels), verdict.
+#[derive(LogicBlock, Default)]
+pub struct CompletionCheck {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Clocks, modulo 2^32.
+    pub now: Signal<In, Bits<32>>,
+    pub timeout_enabled: Signal<In, Bit>,
+
+    /// While the tag pool sweeps, entries are cleared and completions are unexpected.
+    pub sweeping: Signal<In, Bit>,
+    pub sweep_tag: Signal<In, Bits<8>>,
+
+    pub in_valid: Signal<In, Bit>,
+    /// Looked at on the first beat.
+    pub in_header: Signal<In, CompletionHeader>,
+    pub in_last: Signal<In, Bit>,
+    /// With `in_last`: passed on.
+    pub in_error: Signal<In, Bit>,
+
+    pub entry_valid: Signal<In, Bit>,
+    pub entry_tag: Signal<In, Bits<8>>,
+    pub entry: Signal<In, TagEntry>,
+
+    pub out_valid: Signal<Out, Bit>,
+    pub out: Signal<Out, CheckedBeat>,
+    pub return_valid: Signal<Out, Bit>,
+    pub returned: Signal<Out, TagUse>,
+
+    // One clock per event.
+    pub unexpected: Signal<Out, Bit>,
+    /// A completion that fails its request: status, poison, or malformed.
+    pub bad: Signal<Out, Bit>,
+    pub timed_out: Signal<Out, Bit>,
+
+    entries: BlockRam<TagEntry, TAG_BITS>,
+    progress: BypassRam<TagProgress, TAG_BITS>,
+    /// A completion has begun and not ended.
+    open: DFF<Bit>,
+    scan_tag: DFF<Bits<8>>,
+    arrived: DFF<Claim>,
+    claimed: DFF<Claim>,
+    compared: DFF<ComparedClaim>,
+    judged_valid: DFF<Bit>,
+    judged: DFF<CheckedBeat>,
+    freed_valid: DFF<Bit>,
+    freed: DFF<TagUse>,
+    saw_unexpected: DFF<Bit>,
+    saw_bad: DFF<Bit>,
+    saw_timeout: DFF<Bit>,
+}
+
+impl CompletionCheck {
+    /// Clocks from a beat to `out`.
+    pub const LATENCY: usize = 4;
+}
+
+impl Logic for CompletionCheck {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            open,
+            scan_tag,
+            arrived,
+            claimed,
+            compared,
+            judged_valid,
+            judged,
+            freed_valid,
+            freed,
+            saw_unexpected,
+            saw_bad,
+            saw_timeout
+        );
+        clock!(self, clock, entries, progress);
+        let sweeping = self.sweeping.val();
+
+        // arrive
+        let beat = self.in_valid.val();
+        let first = !self.open.q.val();
+        let scan = !beat & first & self.timeout_enabled.val() & !sweeping;
+        if beat {
+            self.open.d.next = !self.in_last.val();
+        }
+        if scan {
+            self.scan_tag.d.next = self.scan_tag.q.val() + 1;
+        }
+        let tag = if scan {
+            self.scan_tag.q.val()
+        } else {
+            self.in_header.val().tag
+        };
+        self.arrived.d.next = Claim {
+            beat: beat,
+            first: first,
+            last: self.in_last.val(),
+            error: self.in_error.val(),
+            scan: scan,
+            tag: tag,
+            header: self.in_header.val(),
+            available: bits(0),
+        };
+
+        // claim
+        let mut claim = self.arrived.q.val();
+        self.entries.read_address.next = claim.tag;
+        claim.available = (bit_cast::<13, 11>(claim.header.length_dw) << 2)
+            - bit_cast::<13, 2>(claim.header.lower_address.get_bits::<2>(0));
+        self.claimed.d.next = claim;
+
+        // compare
+        let claim = self.claimed.q.val();
+        let header = claim.header;
+        let entry = self.entries.read_data.val();
+        self.progress.read_address.next = claim.tag;
+        let spare = bit_cast::<14, 13>(claim.available) - bit_cast::<14, 13>(header.byte_count);
+        let continues = spare.get_bit(13);
+        let has_data = header.length_dw.any();
+        let address = entry.end_address - header.byte_count.get_bits::<7>(0);
+        let padded = spare.get_bits::<11>(2).any();
+        let since = self.now.val() - entry.deadline;
+        self.compared.d.next = ComparedClaim {
+            claim: claim,
+            entry: entry,
+            successful: header.status == STATUS_SUCCESSFUL,
+            has_data: has_data,
+            ends_request: has_data & !continues,
+            fits: has_data & (continues | !padded) & (address == header.lower_address),
+            counts_all: header.byte_count == entry.bytes,
+            left_after: header.byte_count - claim.available,
+            start: (entry.end - header.byte_count).get_bits::<12>(0),
+            lanes: if continues {
+                bit_cast::<13, 11>(header.length_dw) << 2
+            } else {
+                header.byte_count + bit_cast::<13, 2>(header.lower_address.get_bits::<2>(0))
+            },
+            overdue: !since.get_bit(31),
+        };
+
+        // judge
+        let compared = self.compared.q.val();
+        let claim = compared.claim;
+        let entry = compared.entry;
+        let progress = self.progress.read_data.val();
+        let fresh = entry.phase ^ progress.phase;
+        let waiting = !sweeping & (fresh | (progress.state == TagState::Waiting));
+        let quarantined = !sweeping & !fresh & (progress.state == TagState::Quarantined);
+        let counts = if fresh {
+            compared.counts_all
+        } else {
+            claim.header.byte_count == progress.left
+        };
+        let completion = claim.beat & claim.first;
+        let answers = completion & waiting;
+        let good = counts & compared.fits;
+        let refused = answers & !compared.successful;
+        let malformed = answers & compared.successful & !good;
+        let fulfils = answers & compared.successful & good & compared.ends_request;
+        let goes_on = answers & compared.successful & good & !compared.ends_request;
+        let late = completion & quarantined & (compared.ends_request | !compared.successful);
+        let expired = claim.scan & waiting & compared.overdue;
+        let ends = fulfils | refused | late;
+        self.progress.write_enable.next = sweeping | ends | goes_on | malformed | expired;
+        self.progress.write_address.next = if sweeping {
+            self.sweep_tag.val()
+        } else {
+            claim.tag
+        };
+        let state = if ends {
+            TagState::Done
+        } else if goes_on {
+            TagState::Waiting
+        } else {
+            TagState::Quarantined
+        };
+        self.progress.write_data.next = if sweeping {
+            TagProgress {
+                phase: false,
+                state: TagState::Done,
+                left: bits(0),
+            }
+        } else {
+            TagProgress {
+                phase: entry.phase,
+                state: state,
+                left: compared.left_after,
+            }
+        };
+        let poisoned = claim.header.poisoned;
+        self.judged_valid.d.next = claim.beat | expired;
+        if completion | expired {
+            self.judged.d.next = CheckedBeat {
+                first: true,
+                last: claim.last | expired,
+                error: claim.error,
+                place: (fulfils | goes_on) & !poisoned,
+                slot: entry.slot,
+                start: compared.start,
+                lead: claim.header.lower_address.get_bits::<2>(0),
+                lanes: compared.lanes,
+                report: SlotReport {
+                    slot: entry.slot,
+                    finished: fulfils | refused | malformed | expired,
+                    failed: refused | malformed | expired | (answers & poisoned),
+                },
+            };
+        } else {
+            // The verdict stands for the completion's other beats.
+            self.judged.d.next.first = false;
+            self.judged.d.next.last = claim.last;
+            self.judged.d.next.error = claim.error;
+        }
+        self.freed_valid.d.next = ends;
+        self.freed.d.next = TagUse {
+            tag: claim.tag,
+            phase: entry.phase,
+        };
+        self.saw_unexpected.d.next = completion & !waiting;
+        self.saw_bad.d.next = refused | malformed | (answers & poisoned);
+        self.saw_timeout.d.next = expired;
+
+        // Entries are written when a request leaves; cleared in a sweep.
+        self.entries.write_enable.next = sweeping | self.entry_valid.val();
+        if sweeping {
+            self.entries.write_address.next = self.sweep_tag.val();
+            self.entries.write_data.next = TagEntry {
+                phase: false,
+                slot: bits(0),
+                end: bits(0),
+                end_address: bits(0),
+                bytes: bits(0),
+                deadline: bits(0),
+            };
+        } else {
+            self.entries.write_address.next = self.entry_tag.val();
+            self.entries.write_data.next = self.entry.val();
+        }
+
+        self.out_valid.next = self.judged_valid.q.val();
+        self.out.next = self.judged.q.val();
+        self.return_valid.next = self.freed_valid.q.val();
+        self.returned.next = self.freed.q.val();
+        self.unexpected.next = self.saw_unexpected.q.val();
+        self.bad.next = self.saw_bad.q.val();
+        self.timed_out.next = self.saw_timeout.q.val();
+
+        if self.reset.val() {
+            self.open.d.next = false;
+            self.arrived.d.next.beat = false;
+            self.arrived.d.next.scan = false;
+            self.claimed.d.next.beat = false;
+            self.claimed.d.next.scan = false;
+            self.compared.d.next.claim.beat = false;
+            self.compared.d.next.claim.scan = false;
+            self.judged_valid.d.next = false;
+            self.freed_valid.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Brings the bytes of completions to their places in the buffer.
+
+use hdl_macros::hdl;
+use hdl_primitives::ByteRotator;
+use rust_hdl::prelude::*;
+
+use super::records::{CheckedBeat, SlotReport, SLOT_BYTE_BITS};
+
+/// Where the bytes of one beat go.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct BeatPlace {
+    /// There are bytes to write.
+    place: Bit,
+    slot: Bits<6>,
+    /// First and last byte in the slot.
+    from: Bits<12>,
+    to: Bits<12>,
+    report: SlotReport,
+}
+
+/// One beat of `W` bits per clock, never stalled. `B` = log2(W / 8), `N` = W / 8.
+///
+/// The beat is rotated so that each byte is in the lane of its place, and written to one word and the next with byte enables. Rotating here, not
+/// when the slot is read, is what makes a slot a plain run of bytes: completions of one slot begin at any lane, and the two pieces of a
+/// command may be aligned differently.
+/// A completion with more or fewer beats than its length, or with an error at its end, fails its slot. Reports leave with the write.
+/// Levels: place 5 (select, 13-bit subtract), sum 3, lanes 4 (shift by thermometer), rotator 2.
+#[derive(LogicBlock, Default)]
+pub struct CompletionPlace<const W: usize, const B: usize, const N: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub in_valid: Signal<In, Bit>,
+    pub in_beat: Signal<In, CheckedBeat>,
+    pub in_data: Signal<In, Bits<W>>,
+
+    /// Word of the buffer, and what to write to it and to the next one.
+    pub write_word: Signal<Out, Bits<14>>,
+    pub write_low: Signal<Out, Bits<N>>,
+    pub write_high: Signal<Out, Bits<N>>,
+    pub write_data: Signal<Out, Bits<W>>,
+    pub report: Signal<Out, SlotReport>,
+    /// One clock per completion whose payload is damaged.
+    pub damaged_seen: Signal<Out, Bit>,
+
+    rotator: ByteRotator<W>,
+    /// Of the next beat: lanes left, and place of its lane 0.
+    left: DFF<Bits<13>>,
+    base: DFF<Bits<12>>,
+    data: DFF<Bits<W>>,
+    offset: DFF<Bits<8>>,
+    /// Lane of the last byte, counted from `base`.
+    last_lane: DFF<Bits<B>>,
+    beat_base: DFF<Bits<12>>,
+    placed: DFF<BeatPlace>,
+    summed: DFF<BeatPlace>,
+    word: DFF<Bits<14>>,
+    low: DFF<Bits<N>>,
+    high: DFF<Bits<N>>,
+    reported: DFF<SlotReport>,
+    saw_damaged: DFF<Bit>,
+}
+
+impl<const W: usize, const B: usize, const N: usize> Logic for CompletionPlace<W, B, N> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, left, base, data, offset, last_lane, beat_base);
+        dff_setup!(
+            self,
+            clock,
+            placed,
+            summed,
+            word,
+            low,
+            high,
+            reported,
+            saw_damaged
+        );
+        clock!(self, clock, rotator);
+        let lanes = N as u64;
+
+        // place_beat
+        let valid = self.in_valid.val();
+        let beat = self.in_beat.val();
+        let left = if beat.first {
+            beat.lanes
+        } else {
+            self.left.q.val()
+        };
+        let base = if beat.first {
+            beat.start - bit_cast::<12, 2>(beat.lead)
+        } else {
+            self.base.q.val()
+        };
+        let more = left > lanes;
+        // Too few beats leave lanes over; too many leave none for the last.
+        let damaged = beat.place & beat.last & (beat.error | more | !left.any());
+        if valid {
+            self.left.d.next = if more { left - lanes } else { bits(0) };
+            self.base.d.next = base + lanes;
+        }
+        self.last_lane.d.next = if more {
+            Bits::<B>::mask()
+        } else {
+            left.get_bits::<B>(0) - 1
+        };
+        self.beat_base.d.next = base;
+        // A turn by this much to the right brings lane 0 to `base`.
+        let turn = bits::<B>(0) - base.get_bits::<B>(0);
+        self.offset.d.next = bit_cast::<8, B>(turn);
+        self.data.d.next = self.in_data.val();
+        let reports = valid & beat.last;
+        self.saw_damaged.d.next = valid & damaged;
+        self.damaged_seen.next = self.saw_damaged.q.val();
+        self.placed.d.next = BeatPlace {
+            place: valid & beat.place & left.any(),
+            slot: beat.slot,
+            from: if beat.first { beat.start } else { base },
+            to: bits(0),
+            report: SlotReport {
+                slot: beat.report.slot,
+                finished: reports & beat.report.finished,
+                failed: reports & (beat.report.failed | damaged),
+            },
+        };
+
+        // rotate: the beat and itself again make a window that turns.
+        self.rotator.in_valid.next = self.placed.q.val().place;
+        self.rotator.in_low.next = self.data.q.val();
+        self.rotator.in_high.next = self.data.q.val();
+        self.rotator.in_offset.next = self.offset.q.val();
+
+        // find_end
+        let mut summed = self.placed.q.val();
+        summed.to = self.beat_base.q.val() + bit_cast::<12, B>(self.last_lane.q.val());
+        self.summed.d.next = summed;
+
+        // choose_lanes
+        let place = self.summed.q.val();
+        let all = bit_cast::<N, N>(Bits::<N>::mask());
+        let above = all << bit_cast::<N, B>(place.from.get_bits::<B>(0));
+        let below = all >> bit_cast::<N, B>(!place.to.get_bits::<B>(0));
+        let crosses = (place.from >> (B as u64)) != (place.to >> (B as u64));
+        self.low.d.next = if !place.place {
+            bits(0)
+        } else if crosses {
+            above
+        } else {
+            above & below
+        };
+        self.high.d.next = if place.place & crosses {
+            below
+        } else {
+            bits(0)
+        };
+        self.word.d.next = (bit_cast::<14, 6>(place.slot) << (SLOT_BYTE_BITS as u64 - B as u64))
+            | bit_cast::<14, 12>(place.from >> (B as u64));
+        self.reported.d.next = place.report;
+
+        // write
+        self.write_word.next = self.word.q.val();
+        self.write_low.next = self.low.q.val();
+        self.write_high.next = self.high.q.val();
+        self.write_data.next = self.rotator.out_data.val();
+        self.report.next = self.reported.q.val();
+
+        if self.reset.val() {
+            self.placed.d.next.place = false;
+            self.placed.d.next.report.finished = false;
+            self.placed.d.next.report.failed = false;
+            self.summed.d.next.place = false;
+            self.summed.d.next.report.finished = false;
+            self.summed.d.next.report.failed = false;
+            self.low.d.next = bits(0);
+            self.high.d.next = bits(0);
+            self.reported.d.next.finished = false;
+            self.reported.d.next.failed = false;
+        }
+    }
+}

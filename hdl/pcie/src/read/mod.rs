@@ -1,0 +1,40 @@
+//! The read part of the PCIe DMA: from `ReadCommand`s to memory read requests, and from their completions back to the payload, in order.
+//!
+//! ```text
+//! ReadCommand ─► slot_ledger ─► piece_issue ─► request_splitter ─► read_issue ─► memory read requests
+//!                 │  ▲  ▲ requests that left ───────────────────────┘ ▲   │ entries by tag
+//!                 │  │                                       tag_pool ┘   ▼
+//!                 │  └─ reports ─ completion_place ◄─ completion_check ◄─ completions (never stalled)
+//!                 │ complete          │ bytes           └─► tags back to tag_pool
+//!                 ▼                   ▼
+//!             read_return ◄─────── slot_buffer (slots of 4 KiB, even and odd words)
+//!                 └─► payload stream
+//! ```
+//! | block | does | clocks |
+//! |---|---|---|
+//! | [`slot_ledger`] | a slot for each command before anything is asked for; which slots are complete; their order | 1 |
+//! | [`tag_pool`] | tags that no request uses | 2 |
+//! | [`read_issue`] | a tag for each request, and the note of where its bytes go | 2 |
+//! | [`completion_check`] | each completion against what its request still waits for; deadlines | 4 |
+//! | [`completion_place`] | rotates each beat to its place | 3 |
+//! | [`slot_buffer`] | two banks of [`byte_ram`] | 2 |
+//! | [`read_return`] | complete slots as a stream | 5 |
+//! | [`dma_read`] | the whole, for lane width 1,024 or 512 | see there |
+//! | [`rc_shim`] | AMD's requester completion stream as completions | 2 |
+//!
+//! Pieces and their cuts are those of the write engine: [`crate::piece_issue`], [`crate::request_splitter`].
+
+pub mod byte_ram;
+pub mod completion_check;
+pub mod completion_place;
+pub mod dma_read;
+pub mod rc_shim;
+pub mod read_issue;
+pub mod read_return;
+pub mod records;
+pub mod slot_buffer;
+pub mod slot_ledger;
+pub mod tag_pool;
+
+pub use dma_read::{DmaRead, DmaRead1024, DmaRead512};
+pub use rc_shim::{RcShim, RcShim1024, RcShim512};

@@ -1,0 +1,177 @@
+//! AMD's requester completion stream as completions: the descriptor leaves the stream and becomes the header.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::read::{rc_descriptor, CompletionHeader, STATUS_SUCCESSFUL};
+
+/// For 1,024 bits (CPM5, PG346): `tuser` of 337 bits. `discontinue` is bit 208: behind 128 byte enables, 8 starts with positions of 3 bits and
+/// 8 ends with positions of 5 bits, before 128 parity bits.
+pub type RcShim1024 = RcShim<1024, 32, 337, 208>;
+/// For 512 bits (PCIE4, PCIE4C, PL PCIE5; PG213, PG343): `tuser` of 161 bits, `discontinue` is bit 96.
+pub type RcShim512 = RcShim<512, 16, 161, 96>;
+
+/// Double words of the descriptor.
+const DESCRIPTOR_DWORDS: usize = rc_descriptor::BITS / 32;
+
+/// `W` bits a beat, `N` = W / 32 double words a beat, `U` bits of `tuser`, of which `D` is `discontinue`.
+///
+/// For the dword-aligned mode without straddle; never stalls. Every beat waits for its successor, whose first 12 bytes complete it; what is left at
+/// the end of a completion leaves in a beat of its own, in a clock in which the successor can only arrive. Two clocks from a beat to its payload.
+/// A completion that the block calls wrong (error code above 1) becomes one with a failing status if the block holds its request for
+/// ended, and one without data if not: the DMA read engine frees the tag of the first and quarantines that of the second.
+/// `discontinue` at the end, an uncorrectable error in the block's memories, becomes `completion_error`. Levels: 3.
+#[derive(LogicBlock)]
+pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub rc_tvalid: Signal<In, Bit>,
+    /// Always.
+    pub rc_tready: Signal<Out, Bit>,
+    pub rc_tdata: Signal<In, Bits<W>>,
+    /// One bit per double word.
+    pub rc_tkeep: Signal<In, Bits<N>>,
+    pub rc_tlast: Signal<In, Bit>,
+    pub rc_tuser: Signal<In, Bits<U>>,
+
+    pub completion_valid: Signal<Out, Bit>,
+    /// The same on every beat of a completion.
+    pub completion: Signal<Out, CompletionHeader>,
+    pub completion_data: Signal<Out, Bits<W>>,
+    pub completion_last: Signal<Out, Bit>,
+    pub completion_error: Signal<Out, Bit>,
+
+    /// A completion has begun and not ended.
+    open: DFF<Bit>,
+    /// A beat waits for the next one, or for a clock of its own.
+    held: DFF<Bit>,
+    held_last: DFF<Bit>,
+    held_error: DFF<Bit>,
+    held_data: DFF<Bits<W>>,
+    header: DFF<CompletionHeader>,
+    valid: DFF<Bit>,
+    data: DFF<Bits<W>>,
+    last: DFF<Bit>,
+    error: DFF<Bit>,
+    out_header: DFF<CompletionHeader>,
+}
+
+impl<const W: usize, const N: usize, const U: usize, const D: usize> Default
+    for RcShim<W, N, U, D>
+{
+    fn default() -> Self {
+        assert!(
+            matches!((W, N, U, D), (512, 16, 161, 96) | (1024, 32, 337, 208)),
+            "RcShim<{W}, {N}, {U}, {D}>: use <512, 16, 161, 96> or <1024, 32, 337, 208>"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            rc_tvalid: Default::default(),
+            rc_tready: Default::default(),
+            rc_tdata: Default::default(),
+            rc_tkeep: Default::default(),
+            rc_tlast: Default::default(),
+            rc_tuser: Default::default(),
+            completion_valid: Default::default(),
+            completion: Default::default(),
+            completion_data: Default::default(),
+            completion_last: Default::default(),
+            completion_error: Default::default(),
+            open: Default::default(),
+            held: Default::default(),
+            held_last: Default::default(),
+            held_error: Default::default(),
+            held_data: Default::default(),
+            header: Default::default(),
+            valid: Default::default(),
+            data: Default::default(),
+            last: Default::default(),
+            error: Default::default(),
+            out_header: Default::default(),
+        }
+    }
+}
+
+impl<const W: usize, const N: usize, const U: usize, const D: usize> Logic for RcShim<W, N, U, D> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, open, held, held_last, held_error, held_data, header);
+        dff_setup!(self, clock, valid, data, last, error, out_header);
+        let arrives = self.rc_tvalid.val();
+        let beat = self.rc_tdata.val();
+        let first = !self.open.q.val();
+        let ends = self.rc_tlast.val();
+        let discontinued = self.rc_tuser.val().get_bit(D);
+
+        // read_descriptor
+        let status = beat.get_bits::<3>(rc_descriptor::STATUS);
+        let wrong =
+            beat.get_bits::<4>(rc_descriptor::ERROR_CODE) > rc_descriptor::ERROR_CODE_POISONED;
+        let over = beat.get_bit(rc_descriptor::REQUEST_COMPLETED);
+        if arrives & first {
+            self.header.d.next = CompletionHeader {
+                tag: beat.get_bits::<8>(rc_descriptor::TAG),
+                byte_count: beat.get_bits::<13>(rc_descriptor::BYTE_COUNT),
+                lower_address: beat.get_bits::<7>(rc_descriptor::LOWER_ADDRESS),
+                length_dw: if wrong {
+                    bits(0)
+                } else {
+                    beat.get_bits::<11>(rc_descriptor::DWORD_COUNT)
+                },
+                status: if wrong & over {
+                    status | 4
+                } else if wrong {
+                    bits(STATUS_SUCCESSFUL)
+                } else {
+                    status
+                },
+                poisoned: beat.get_bit(rc_descriptor::POISONED),
+            };
+        }
+
+        // hold_beat: the last one has a beat of its own if it holds more than completes its predecessor.
+        let remains = first | !ends | self.rc_tkeep.val().get_bit(DESCRIPTOR_DWORDS);
+        let flush = self.held.q.val() & self.held_last.q.val();
+        let joins = self.held.q.val() & !self.held_last.q.val() & arrives;
+        if arrives {
+            self.open.d.next = !ends;
+            self.held.d.next = remains;
+            self.held_last.d.next = ends;
+            self.held_error.d.next = discontinued;
+            self.held_data.d.next = beat;
+        } else if flush {
+            self.held.d.next = false;
+        }
+
+        // send
+        let rest = self.held_data.q.val() >> (rc_descriptor::BITS as u64);
+        let front = bit_cast::<W, 96>(beat.get_bits::<96>(0));
+        self.valid.d.next = flush | joins;
+        self.data.d.next = if flush {
+            rest
+        } else {
+            rest | (front << (W as u64 - rc_descriptor::BITS as u64))
+        };
+        self.last.d.next = flush | !remains;
+        self.error.d.next = if flush {
+            self.held_error.q.val()
+        } else {
+            discontinued
+        };
+        self.out_header.d.next = self.header.q.val();
+
+        self.rc_tready.next = true;
+        self.completion_valid.next = self.valid.q.val();
+        self.completion.next = self.out_header.q.val();
+        self.completion_data.next = self.data.q.val();
+        self.completion_last.next = self.last.q.val();
+        self.completion_error.next = self.error.q.val();
+
+        if self.reset.val() {
+            self.open.d.next = false;
+            self.held.d.next = false;
+            self.valid.d.next = false;
+        }
+    }
+}

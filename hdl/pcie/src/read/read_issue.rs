@@ -1,0 +1,158 @@
+//! Gives each request its tag and notes, by tag, where its bytes go.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::read::ReadTlpHeader;
+
+use super::records::{SlotRequest, TagEntry, TagUse, SLOT_BYTE_BITS};
+use crate::byte_enables;
+use crate::records::RequestChunk;
+
+/// A chunk, measured in bytes.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct MeasuredChunk {
+    /// Something is to be read; otherwise only `closes` counts.
+    asks: Bit,
+    closes: Bit,
+    header: WriteTlpHeader,
+    /// Of the first byte.
+    slot: Bits<6>,
+    start: Bits<12>,
+    address: Bits<7>,
+    bytes: Bits<13>,
+}
+
+/// One request per clock while there are tags and PCIe takes them. Two stages. Levels: 5 (deadline: 32-bit sum).
+#[derive(LogicBlock, Default)]
+pub struct ReadIssue {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Clocks, modulo 2^32.
+    pub now: Signal<In, Bits<32>>,
+    /// Clocks from a request to its deadline.
+    pub timeout: Signal<In, Bits<31>>,
+
+    pub chunk_valid: Signal<In, Bit>,
+    pub chunk: Signal<In, RequestChunk>,
+    pub chunk_ready: Signal<Out, Bit>,
+
+    pub tag_valid: Signal<In, Bit>,
+    pub tag: Signal<In, TagUse>,
+    pub tag_ready: Signal<Out, Bit>,
+
+    pub request_valid: Signal<Out, Bit>,
+    pub request: Signal<Out, ReadTlpHeader>,
+    pub request_ready: Signal<In, Bit>,
+
+    /// In the clock in which the request is first shown.
+    pub entry_valid: Signal<Out, Bit>,
+    pub entry_tag: Signal<Out, Bits<8>>,
+    pub entry: Signal<Out, TagEntry>,
+    pub slot_request: Signal<Out, SlotRequest>,
+
+    measured_valid: DFF<Bit>,
+    measured: DFF<MeasuredChunk>,
+    sent_valid: DFF<Bit>,
+    sent: DFF<ReadTlpHeader>,
+    noted_valid: DFF<Bit>,
+    noted: DFF<TagEntry>,
+    told: DFF<SlotRequest>,
+}
+
+impl Logic for ReadIssue {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            measured_valid,
+            measured,
+            sent_valid,
+            sent,
+            noted_valid,
+            noted,
+            told
+        );
+        let measured = self.measured.q.val();
+        let room = !self.sent_valid.q.val() | self.request_ready.val();
+        let goes = self.measured_valid.q.val() & (!measured.asks | (self.tag_valid.val() & room));
+        let asks = goes & measured.asks;
+        let accept = !self.measured_valid.q.val() | goes;
+
+        // measure_chunk
+        let chunk = self.chunk.val();
+        let header = chunk.header;
+        let lead = byte_enables::lowest_lane(header.first_be);
+        let end_enables = if header.last_be.any() {
+            header.last_be
+        } else {
+            header.first_be
+        };
+        let end_lane = byte_enables::highest_lane(end_enables);
+        // Position counts from lane 0 of the first double word.
+        let position = chunk.position + bit_cast::<19, 2>(lead);
+        // Lanes before the first byte, and after the last one.
+        let outside = bit_cast::<13, 2>(lead) + bit_cast::<13, 2>(bits::<2>(3) - end_lane);
+        if accept {
+            self.measured_valid.d.next = self.chunk_valid.val();
+            self.measured.d.next = MeasuredChunk {
+                asks: chunk.place,
+                closes: chunk.end.free,
+                header: header,
+                slot: position.get_bits::<6>(SLOT_BYTE_BITS),
+                start: position.get_bits::<12>(0),
+                address: (bit_cast::<7, 5>(header.address_dw.get_bits::<5>(0)) << 2)
+                    | bit_cast::<7, 2>(lead),
+                bytes: (bit_cast::<13, 11>(header.length_dw) << 2) - outside,
+            };
+        }
+
+        // tag_request
+        let tag = self.tag.val();
+        if room {
+            self.sent_valid.d.next = asks;
+            self.sent.d.next = ReadTlpHeader {
+                address_dw: measured.header.address_dw,
+                at: measured.header.at,
+                length_dw: measured.header.length_dw,
+                first_be: measured.header.first_be,
+                last_be: measured.header.last_be,
+                tag: tag.tag,
+            };
+        }
+        self.noted_valid.d.next = asks;
+        if asks {
+            self.noted.d.next = TagEntry {
+                phase: tag.phase,
+                slot: measured.slot,
+                end: bit_cast::<13, 12>(measured.start) + measured.bytes,
+                end_address: measured.address + measured.bytes.get_bits::<7>(0),
+                bytes: measured.bytes,
+                deadline: self.now.val() + bit_cast::<32, 31>(self.timeout.val()),
+            };
+        }
+        self.told.d.next = SlotRequest {
+            slot: measured.slot,
+            asks: asks,
+            closes: goes & measured.closes,
+        };
+
+        self.chunk_ready.next = accept;
+        self.tag_ready.next = asks;
+        self.request_valid.next = self.sent_valid.q.val();
+        self.request.next = self.sent.q.val();
+        self.entry_valid.next = self.noted_valid.q.val();
+        self.entry_tag.next = self.sent.q.val().tag;
+        self.entry.next = self.noted.q.val();
+        self.slot_request.next = self.told.q.val();
+
+        if self.reset.val() {
+            self.measured_valid.d.next = false;
+            self.sent_valid.d.next = false;
+            self.noted_valid.d.next = false;
+            self.told.d.next.asks = false;
+            self.told.d.next.closes = false;
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Reads complete slots and sends their bytes.
+
+use hdl_macros::hdl;
+use hdl_primitives::{ByteMask, Credit, SyncFifo};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::read::ReadBeat;
+
+use super::records::{SlotHead, SLOT_BYTE_BITS};
+use super::slot_buffer::READ_LATENCY;
+
+/// Entries of the output FIFO. From the reservation to the entry's return at full rate: address register 1, buffer 2, mask 1, FIFO 1,
+/// counter 1 = 6 clocks; 32 is what a distributed RAM column holds anyway.
+const FIFO_ADDRESS: usize = 5;
+const FIFO_COUNT_BITS: usize = FIFO_ADDRESS + 1;
+
+/// One beat of `W` bits per clock, without a pause between slots. `B` = log2(W / 8), `N` = W / 8.
+///
+/// A beat is read only with an entry of the output FIFO in hand, so the way there never stalls. Levels: 4 (load: 13-bit subtract, select).
+#[derive(LogicBlock)]
+pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub head_valid: Signal<In, Bit>,
+    pub head: Signal<In, SlotHead>,
+    pub head_ready: Signal<Out, Bit>,
+    /// The last beat of the oldest head is being read.
+    pub freed: Signal<Out, Bit>,
+
+    pub read_word: Signal<Out, Bits<14>>,
+    /// `slot_buffer::READ_LATENCY` clocks after `read_word`.
+    pub read_data: Signal<In, Bits<W>>,
+
+    // A beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
+    pub out_valid: Signal<Out, Bit>,
+    /// Lanes without a valid byte are zero.
+    pub out_data: Signal<Out, Bits<W>>,
+    pub out_beat: Signal<Out, ReadBeat>,
+    pub out_ready: Signal<In, Bit>,
+
+    held: DFF<Bit>,
+    current: DFF<SlotHead>,
+    /// Beats after the next one.
+    beats_left: DFF<Bits<13>>,
+    next_word: DFF<Bits<14>>,
+    /// Of the last beat.
+    last_bytes: DFF<Bits<8>>,
+    credit: Credit<FIFO_COUNT_BITS>,
+    sent: DFF<Bit>,
+    sent_word: DFF<Bits<14>>,
+    sent_beat: DFF<ReadBeat>,
+    /// Reads under way, oldest last.
+    reading: [DFF<Bit>; READ_LATENCY],
+    reading_beat: [DFF<ReadBeat>; READ_LATENCY],
+    lanes: DFF<Bits<N>>,
+    mask: ByteMask<W, N>,
+    data_fifo: SyncFifo<Bits<W>, FIFO_ADDRESS, FIFO_COUNT_BITS>,
+    beat_fifo: SyncFifo<ReadBeat, FIFO_ADDRESS, FIFO_COUNT_BITS>,
+}
+
+impl<const W: usize, const B: usize, const N: usize> Default for ReadReturn<W, B, N> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            head_valid: Default::default(),
+            head: Default::default(),
+            head_ready: Default::default(),
+            freed: Default::default(),
+            read_word: Default::default(),
+            read_data: Default::default(),
+            out_valid: Default::default(),
+            out_data: Default::default(),
+            out_beat: Default::default(),
+            out_ready: Default::default(),
+            held: Default::default(),
+            current: Default::default(),
+            beats_left: Default::default(),
+            next_word: Default::default(),
+            last_bytes: Default::default(),
+            credit: Credit::new(1 << FIFO_ADDRESS),
+            sent: Default::default(),
+            sent_word: Default::default(),
+            sent_beat: Default::default(),
+            reading: Default::default(),
+            reading_beat: Default::default(),
+            lanes: Default::default(),
+            mask: Default::default(),
+            data_fifo: Default::default(),
+            beat_fifo: Default::default(),
+        }
+    }
+}
+
+impl<const W: usize, const B: usize, const N: usize> Logic for ReadReturn<W, B, N> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self, clock, held, current, beats_left, next_word, last_bytes, sent, sent_word,
+            sent_beat, lanes
+        );
+        clock!(self, clock, credit, data_fifo, beat_fifo);
+        self.credit.reset.next = self.reset.val();
+        self.data_fifo.reset.next = self.reset.val();
+        self.beat_fifo.reset.next = self.reset.val();
+
+        // load_slot: a failed one, and one without bytes, is a single beat without bytes.
+        let current = self.current.q.val();
+        let last = !self.beats_left.q.val().any();
+        let send = self.held.q.val() & self.credit.room.val();
+        let accept = !self.held.q.val() | (send & last);
+        let head = self.head.val();
+        let empty = head.failed | !head.length.any();
+        let last_byte = head.length - 1;
+        if accept {
+            self.held.d.next = self.head_valid.val();
+            self.current.d.next = head;
+            self.next_word.d.next =
+                bit_cast::<14, 6>(head.slot) << (SLOT_BYTE_BITS as u64 - B as u64);
+            if empty {
+                self.beats_left.d.next = bits(0);
+                self.last_bytes.d.next = bits(0);
+            } else {
+                self.beats_left.d.next = last_byte >> (B as u64);
+                self.last_bytes.d.next = bit_cast::<8, B>(last_byte.get_bits::<B>(0)) + 1;
+            }
+        } else if send {
+            self.beats_left.d.next = self.beats_left.q.val() - 1;
+            self.next_word.d.next = self.next_word.q.val() + 1;
+        }
+
+        // read_word
+        self.sent.d.next = send;
+        self.sent_word.d.next = self.next_word.q.val();
+        self.sent_beat.d.next = ReadBeat {
+            bytes: if last {
+                self.last_bytes.q.val()
+            } else {
+                bits(N as u64)
+            },
+            last: last,
+            error: current.failed,
+            user: current.user,
+        };
+        self.read_word.next = self.sent_word.q.val();
+        self.freed.next = send & last;
+        self.head_ready.next = accept;
+
+        // wait_for_data
+        for i in 0..READ_LATENCY {
+            self.reading[i].clock.next = self.clock.val();
+            self.reading_beat[i].clock.next = self.clock.val();
+            if i == 0 {
+                self.reading[i].d.next = self.sent.q.val();
+                self.reading_beat[i].d.next = self.sent_beat.q.val();
+            } else {
+                self.reading[i].d.next = self.reading[i - 1].q.val();
+                self.reading_beat[i].d.next = self.reading_beat[i - 1].q.val();
+            }
+        }
+        let all = bit_cast::<N, N>(Bits::<N>::mask());
+        let bytes = self.reading_beat[READ_LATENCY - 2].q.val().bytes;
+        self.lanes.d.next = !(all << bit_cast::<N, 8>(bytes));
+
+        // mask, and queue
+        self.mask.data.next = self.read_data.val();
+        self.mask.lanes.next = self.lanes.q.val();
+        let arrived = self.reading[READ_LATENCY - 1].q.val();
+        self.data_fifo.in_valid.next = arrived;
+        self.data_fifo.in_data.next = self.mask.masked.val();
+        self.beat_fifo.in_valid.next = arrived;
+        self.beat_fifo.in_data.next = self.reading_beat[READ_LATENCY - 1].q.val();
+
+        // send
+        let taken = self.beat_fifo.out_valid.val() & self.out_ready.val();
+        self.data_fifo.out_ready.next = self.out_ready.val();
+        self.beat_fifo.out_ready.next = self.out_ready.val();
+        self.out_valid.next = self.beat_fifo.out_valid.val();
+        self.out_data.next = self.data_fifo.out_data.val();
+        self.out_beat.next = self.beat_fifo.out_data.val();
+
+        // reserve_entry
+        self.credit.take.next = send;
+        self.credit.give.next = taken;
+
+        if self.reset.val() {
+            self.held.d.next = false;
+            self.sent.d.next = false;
+            for i in 0..READ_LATENCY {
+                self.reading[i].d.next = false;
+            }
+        }
+    }
+}

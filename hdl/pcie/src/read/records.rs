@@ -1,0 +1,104 @@
+//! What travels between the blocks of the DMA read engine.
+
+use rust_hdl::prelude::*;
+
+/// A slot holds the bytes of one command: the longest command.
+pub const SLOT_BYTES: usize = 1 << SLOT_BYTE_BITS;
+/// Address bits of a byte in its slot.
+pub const SLOT_BYTE_BITS: usize = 12;
+/// Tags of requests that may be outstanding: all values of the 8-bit tag.
+pub const TAGS: usize = 1 << TAG_BITS;
+/// Address bits of the tables with one entry per tag.
+pub const TAG_BITS: usize = 8;
+
+/// One use of a tag.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct TagUse {
+    pub tag: Bits<8>,
+    /// Differs from the phase of the tag's use before.
+    pub phase: Bit,
+}
+
+/// What a request asked for, by tag. 72 bits: one block RAM.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct TagEntry {
+    /// Of the use this entry belongs to.
+    pub phase: Bit,
+    pub slot: Bits<6>,
+    /// Byte of the slot behind the request's last, 1 to 4,096.
+    pub end: Bits<13>,
+    /// Address bits 6:0 behind the request's last byte.
+    pub end_address: Bits<7>,
+    /// Bytes asked for, 1 to 4,096.
+    pub bytes: Bits<13>,
+    /// Clock, modulo 2^32, from which on it is overdue.
+    pub deadline: Bits<32>,
+}
+
+/// How far the completions of a tag have come.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum TagState {
+    /// Nothing is outstanding.
+    Done,
+    /// `left` bytes are to come.
+    Waiting,
+    /// Its command was told that it failed, and completions may still come: the tag is not to be used.
+    Quarantined,
+}
+
+/// Written by completions only. It counts if its phase is that of the [`TagEntry`]; else no completion of this use has come yet.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct TagProgress {
+    pub phase: Bit,
+    pub state: TagState,
+    pub left: Bits<13>,
+}
+
+/// What the slot ledger hears of requests that leave.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct SlotRequest {
+    pub slot: Bits<6>,
+    /// A request left.
+    pub asks: Bit,
+    /// Nothing more will be asked for this slot.
+    pub closes: Bit,
+}
+
+/// What the slot ledger hears of completions whose bytes are in the buffer.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct SlotReport {
+    pub slot: Bits<6>,
+    /// A request needs no more bytes: they all came, or it failed.
+    pub finished: Bit,
+    /// Bytes of this slot are missing or wrong.
+    pub failed: Bit,
+}
+
+/// A slot whose turn it is to be returned.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct SlotHead {
+    pub slot: Bits<6>,
+    /// Bytes, 0 to 4,096; any value if it failed.
+    pub length: Bits<13>,
+    pub user: Bits<32>,
+    pub failed: Bit,
+}
+
+/// One beat of a completion after its check. All but `first`, `last` and `error` are the same on every beat of the completion.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct CheckedBeat {
+    pub first: Bit,
+    pub last: Bit,
+    /// With `last`: the payload is damaged.
+    pub error: Bit,
+    /// The payload goes to the buffer.
+    pub place: Bit,
+    /// Of the first payload byte.
+    pub slot: Bits<6>,
+    pub start: Bits<12>,
+    /// Byte lane of the first payload byte in the first beat.
+    pub lead: Bits<2>,
+    /// Lanes that the completion takes, `lead` included and padding behind the last byte excluded, 1 to 4,099.
+    pub lanes: Bits<13>,
+    pub report: SlotReport,
+}

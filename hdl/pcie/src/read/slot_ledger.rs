@@ -1,0 +1,216 @@
+//! Which slots of the buffer are taken, what they still wait for, and whose turn it is.
+
+use hdl_macros::hdl;
+use hdl_primitives::LutRam;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::core::BufferSpan;
+use stellar_wire::hw::dma::PlaceCommand;
+use stellar_wire::hw::read::ReadCommand;
+
+use super::records::{SlotHead, SlotReport, SlotRequest, SLOT_BYTES};
+
+/// log2 of the beat that `piece_issue` is made for here: it counts places in the buffer in these.
+pub const SPAN_BEAT_BITS: usize = 7;
+/// log2 of such beats per slot.
+const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
+
+/// Requests of one command: 4,096 bytes are 32 of the smallest size, and each of two pieces may add a shorter one at both ends.
+const MOST_REQUESTS: usize = 36;
+
+/// What a slot's command said.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct SlotCommand {
+    length: Bits<13>,
+    user: Bits<32>,
+}
+
+/// 2^`S` = `K` slots, taken and returned in the order of commands.
+///
+/// **Reserve before request:** a command is taken only with a free slot in hand, and a slot holds the longest command. So every byte that is
+/// asked for has its place, and completions never wait.
+/// A slot is complete when it is closed (all its requests have left) and none of them is pending. One command in and one slot out per clock.
+/// Levels: 6 (a slot's pending count: decode, count, compare; the head: 32:1 select, ready).
+#[derive(LogicBlock)]
+pub struct SlotLedger<const S: usize, const K: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub command_valid: Signal<In, Bit>,
+    pub command: Signal<In, ReadCommand>,
+    pub command_ready: Signal<Out, Bit>,
+
+    /// To the blocks that cut it into requests; the buffer span is the slot.
+    pub place_valid: Signal<Out, Bit>,
+    pub place: Signal<Out, PlaceCommand>,
+    pub place_ready: Signal<In, Bit>,
+
+    pub request: Signal<In, SlotRequest>,
+    pub report: Signal<In, SlotReport>,
+
+    pub head_valid: Signal<Out, Bit>,
+    pub head: Signal<Out, SlotHead>,
+    pub head_ready: Signal<In, Bit>,
+    /// The oldest slot handed to `head` may be taken again.
+    pub freed: Signal<In, Bit>,
+
+    commands: LutRam<SlotCommand, S>,
+    tail: DFF<Bits<S>>,
+    next_head: DFF<Bits<S>>,
+    /// Slots taken; bit `S` says all of them.
+    used: DFF<Bits<7>>,
+    /// Requests of each slot that have left and not finished.
+    pending: [DFF<Bits<6>>; K],
+    closed: DFF<Bits<K>>,
+    failed: DFF<Bits<K>>,
+    complete: DFF<Bits<K>>,
+    out_valid: DFF<Bit>,
+    out: DFF<SlotHead>,
+}
+
+impl<const S: usize, const K: usize> Default for SlotLedger<S, K> {
+    fn default() -> Self {
+        assert!(
+            (2..=6).contains(&S) && K == 1 << S,
+            "SlotLedger<{S}, {K}>: use S = 2 (4 slots of 4 KiB) to 6 (64 slots), and K = 2^S"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            command_valid: Default::default(),
+            command: Default::default(),
+            command_ready: Default::default(),
+            place_valid: Default::default(),
+            place: Default::default(),
+            place_ready: Default::default(),
+            request: Default::default(),
+            report: Default::default(),
+            head_valid: Default::default(),
+            head: Default::default(),
+            head_ready: Default::default(),
+            freed: Default::default(),
+            commands: Default::default(),
+            tail: Default::default(),
+            next_head: Default::default(),
+            used: Default::default(),
+            pending: std::array::from_fn(|_| Default::default()),
+            closed: Default::default(),
+            failed: Default::default(),
+            complete: Default::default(),
+            out_valid: Default::default(),
+            out: Default::default(),
+        }
+    }
+}
+
+impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, tail, next_head, used, closed, failed, complete, out_valid, out);
+        clock!(self, clock, commands);
+
+        // take_slot
+        let command = self.command.val();
+        let tail = self.tail.q.val();
+        let room = !self.used.q.val().get_bit(S);
+        let take = self.command_valid.val() & room & self.place_ready.val();
+        let too_long = command.length > (SLOT_BYTES as u64);
+        if take {
+            self.tail.d.next = tail + 1;
+        }
+        if take & !self.freed.val() {
+            self.used.d.next = self.used.q.val() + 1;
+        } else if !take & self.freed.val() {
+            self.used.d.next = self.used.q.val() - 1;
+        }
+        self.command_ready.next = room & self.place_ready.val();
+        self.place_valid.next = self.command_valid.val() & room;
+        self.place.next = PlaceCommand {
+            fence: false,
+            place: !too_long,
+            span: BufferSpan {
+                start: bit_cast::<12, S>(tail) << (SPAN_SLOT_BITS as u64),
+                beats: bits(0),
+            },
+            offset: bits(0),
+            length: command.length,
+            pieces: command.pieces,
+        };
+        self.commands.write_enable.next = take;
+        self.commands.write_address.next = tail;
+        self.commands.write_data.next = SlotCommand {
+            length: command.length,
+            user: command.user,
+        };
+
+        // choose_head
+        let head = self.next_head.q.val();
+        let out_room = !self.out_valid.q.val() | self.head_ready.val();
+        let return_slot = out_room & self.complete.q.val().get_bit(head.index());
+        self.commands.read_address.next = head;
+        let returned = self.commands.read_data.val();
+        if return_slot {
+            self.next_head.d.next = head + 1;
+        }
+        if out_room {
+            self.out_valid.d.next = return_slot;
+            self.out.d.next = SlotHead {
+                slot: bit_cast::<6, S>(head),
+                length: returned.length,
+                user: returned.user,
+                failed: self.failed.q.val().get_bit(head.index()),
+            };
+        }
+        self.head_valid.next = self.out_valid.q.val();
+        self.head.next = self.out.q.val();
+
+        // follow_requests
+        let request = self.request.val();
+        let report = self.report.val();
+        let mut closed = self.closed.q.val();
+        let mut failed = self.failed.q.val();
+        let mut complete = self.complete.q.val();
+        for i in 0..K {
+            self.pending[i].clock.next = self.clock.val();
+            let asked = request.asks & (request.slot == (i as u64));
+            let reported = report.slot == (i as u64);
+            let finished = report.finished & reported;
+            let pending = self.pending[i].q.val();
+            assert!(
+                pending.index() <= MOST_REQUESTS,
+                "slot {i}: more requests finished than left"
+            );
+            self.pending[i].d.next = if asked & !finished {
+                pending + 1
+            } else if !asked & finished {
+                pending - 1
+            } else {
+                pending
+            };
+            let leaves = return_slot & (head == (i as u64));
+            let closes = request.closes & (request.slot == (i as u64));
+            let is_closed = (self.closed.q.val().get_bit(i) | closes) & !leaves;
+            closed = closed.replace_bit(i, is_closed);
+            // What is seen one clock late stays true until the slot leaves, and the next time round is at least 4 clocks away.
+            complete = complete.replace_bit(i, self.closed.q.val().get_bit(i) & !pending.any());
+            let fails = (report.failed & reported) | self.failed.q.val().get_bit(i);
+            let taken = take & (tail == (i as u64));
+            let has_failed = (taken & too_long) | (fails & !taken);
+            failed = failed.replace_bit(i, has_failed);
+        }
+        self.closed.d.next = closed;
+        self.complete.d.next = complete;
+        self.failed.d.next = failed;
+
+        if self.reset.val() {
+            self.tail.d.next = bits(0);
+            self.next_head.d.next = bits(0);
+            self.used.d.next = bits(0);
+            self.closed.d.next = bits(0);
+            self.complete.d.next = bits(0);
+            self.out_valid.d.next = false;
+            for i in 0..K {
+                self.pending[i].d.next = bits(0);
+            }
+        }
+    }
+}

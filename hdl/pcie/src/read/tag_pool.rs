@@ -1,0 +1,75 @@
+//! Tags that no outstanding request uses.
+
+use hdl_macros::hdl;
+use hdl_primitives::BlockFifo;
+use rust_hdl::prelude::*;
+
+use super::records::{TagUse, TAG_BITS};
+
+const COUNT_BITS: usize = TAG_BITS + 1;
+
+/// A FIFO of all 256 tags: the one unused for longest is next, so a stray completion most likely finds a free tag.
+///
+/// After reset it shows every tag once on `sweep_tag`, for 256 clocks, and takes it in: whoever keeps a table by tag clears the entry then.
+/// At most one tag out and one in per clock. Levels: 2.
+#[derive(LogicBlock, Default)]
+pub struct TagPool {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    /// Tables by tag are being cleared: nothing may be returned.
+    pub sweeping: Signal<Out, Bit>,
+    pub sweep_tag: Signal<Out, Bits<8>>,
+
+    pub free_valid: Signal<Out, Bit>,
+    /// The tag, and the phase of its use that now begins.
+    pub free: Signal<Out, TagUse>,
+    pub free_ready: Signal<In, Bit>,
+
+    pub return_valid: Signal<In, Bit>,
+    /// The use that ended.
+    pub returned: Signal<In, TagUse>,
+
+    tags: BlockFifo<TagUse, TAG_BITS, COUNT_BITS>,
+    /// Its top bit says: all.
+    swept: DFF<Bits<9>>,
+}
+
+impl Logic for TagPool {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, swept);
+        clock!(self, clock, tags);
+        self.tags.reset.next = self.reset.val();
+        let sweeping = !self.swept.q.val().get_bit(TAG_BITS);
+        let sweep_tag = self.swept.q.val().get_bits::<8>(0);
+        let returned = self.returned.val();
+
+        // Tables are cleared to phase 0.
+        self.tags.in_valid.next = sweeping | self.return_valid.val();
+        self.tags.in_data.next = if sweeping {
+            TagUse {
+                tag: sweep_tag,
+                phase: true,
+            }
+        } else {
+            TagUse {
+                tag: returned.tag,
+                phase: !returned.phase,
+            }
+        };
+        if sweeping {
+            self.swept.d.next = self.swept.q.val() + 1;
+        }
+
+        self.sweeping.next = sweeping;
+        self.sweep_tag.next = sweep_tag;
+        self.free_valid.next = self.tags.out_valid.val();
+        self.free.next = self.tags.out_data.val();
+        self.tags.out_ready.next = self.free_ready.val();
+
+        if self.reset.val() {
+            self.swept.d.next = bits(0);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Drives a `DmaRead` model: commands in, requests to the completer, completions back, payload out, everything checked as it leaves.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::OnceLock;
+
+use hdl_pcie::read::{DmaRead1024, DmaRead512};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::read::{ReadBeat, ReadCommand};
+
+use crate::completer::{answer, Fault, Outcome, Packet};
+use crate::completions::Outstanding;
+use crate::load::{Load, Report};
+use crate::reference::{command, header, payload, requests, Piece, Request};
+
+/// Slots of both engines.
+pub const SLOTS: usize = 32;
+/// Clocks from reset to the first request.
+const SWEEP: u64 = 256;
+
+struct Expected {
+    user: u32,
+    data: Vec<u8>,
+    failed: bool,
+}
+
+pub struct Bench {
+    pub(crate) model: Model,
+    pub(crate) bytes: usize,
+    pub(crate) load: Load,
+    pub(crate) rng: ChaCha8Rng,
+    commands: VecDeque<ReadCommand>,
+    /// Requests to come, and the number of their command.
+    requests: VecDeque<(Request, usize)>,
+    expected: VecDeque<Expected>,
+    queued: usize,
+    returned: usize,
+    received: Vec<u8>,
+    pub(crate) outstanding: BTreeMap<u8, Outstanding>,
+    /// Tags in the order of their requests.
+    pub(crate) order: VecDeque<u8>,
+    /// Tags that became free, last one last.
+    pub(crate) freed: Vec<u8>,
+    pub(crate) sending: Option<(Packet, usize)>,
+    pub(crate) unexpected: u64,
+    pub(crate) bad: u64,
+    pub(crate) timeouts: u64,
+    pub clock: u64,
+    pub report: Report,
+}
+
+fn library(wide: bool) -> &'static Library {
+    static WIDE: OnceLock<Library> = OnceLock::new();
+    static NARROW: OnceLock<Library> = OnceLock::new();
+    fn build<B: Block>(mut engine: B) -> Library {
+        engine.connect_all();
+        let design = hdl_verilog::emit(&engine).expect("the engine elaborates");
+        design.model().build().expect("the engine verilates")
+    }
+    if wide {
+        WIDE.get_or_init(|| build(DmaRead1024::default()))
+    } else {
+        NARROW.get_or_init(|| build(DmaRead512::default()))
+    }
+}
+
+impl Bench {
+    pub fn new(wide: bool, load: Load) -> Self {
+        let mut bench = Self {
+            model: library(wide).instantiate(),
+            bytes: if wide { 128 } else { 64 },
+            rng: ChaCha8Rng::seed_from_u64(load.seed),
+            commands: VecDeque::new(),
+            requests: VecDeque::new(),
+            expected: VecDeque::new(),
+            queued: 0,
+            returned: 0,
+            received: vec![],
+            outstanding: BTreeMap::new(),
+            order: VecDeque::new(),
+            freed: vec![],
+            sending: None,
+            unexpected: 0,
+            bad: 0,
+            timeouts: 0,
+            clock: 0,
+            report: Report::default(),
+            load,
+        };
+        bench.reset();
+        bench
+    }
+
+    /// Resets, and waits until tags are to be had.
+    pub fn reset(&mut self) {
+        self.set("reset", 1);
+        self.set("command_valid", 0);
+        self.set("completion_valid", 0);
+        self.model.clock(self.port("clock"));
+        self.set("reset", 0);
+        for _ in 0..SWEEP + 4 {
+            self.model.clock(self.port("clock"));
+        }
+        self.commands.clear();
+        self.requests.clear();
+        self.expected.clear();
+        self.outstanding.clear();
+        self.order.clear();
+        self.freed.clear();
+        self.received.clear();
+        self.sending = None;
+        (self.unexpected, self.bad, self.timeouts) = (0, 0, 0);
+        (self.queued, self.returned) = (0, 0);
+    }
+
+    pub(crate) fn port(&self, name: &str) -> PortId {
+        self.model.port(name).expect("a port of dma_read")
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: u64) {
+        self.model.set_u64(self.port(name), value);
+    }
+
+    pub fn get(&self, name: &str) -> u64 {
+        self.model.get_u64(self.port(name))
+    }
+
+    pub fn random(&mut self) -> &mut ChaCha8Rng {
+        &mut self.rng
+    }
+
+    pub fn set_out_ready(&mut self, eighths: u32) {
+        self.load.out = eighths;
+    }
+
+    /// Queues a command and what must come of it.
+    pub fn read(&mut self, pieces: &[Piece]) {
+        let user = self.rng.random();
+        let mrrs = 128 << self.load.mrrs_code.min(5);
+        let asks = requests(pieces, mrrs);
+        self.requests
+            .extend(asks.into_iter().map(|r| (r, self.queued)));
+        self.queue(command(pieces, user), payload(pieces), false);
+    }
+
+    /// Queues a command that asks for nothing.
+    pub fn read_nothing(&mut self, command: ReadCommand, failed: bool) {
+        self.queue(command, vec![], failed);
+    }
+
+    fn queue(&mut self, command: ReadCommand, data: Vec<u8>, failed: bool) {
+        let user = command.user.to_u64() as u32;
+        self.commands.push_back(command);
+        self.expected.push_back(Expected { user, data, failed });
+        self.queued += 1;
+    }
+
+    /// Runs until everything has come, or had to be given up, and checks the counters.
+    pub fn finish(&mut self) -> &Report {
+        let (mut idle, mut seen) = (0, 0);
+        while !self.is_done() {
+            self.step();
+            let progress = self.report.out_beats.len() + self.report.completion_beats.len();
+            idle = if progress == seen { idle + 1 } else { 0 };
+            seen = progress;
+            assert!(
+                idle < 4_000 + 2 * self.load.timeout,
+                "hung in clock {}: {} commands not taken, {} requests to come, {} commands to return, {} tags out",
+                self.clock,
+                self.commands.len(),
+                self.requests.len(),
+                self.expected.len(),
+                self.outstanding.len()
+            );
+        }
+        // Nothing may follow what was owed.
+        for _ in 0..60 {
+            self.step();
+        }
+        assert!(self.requests.is_empty(), "requests are missing");
+        let counted = ["unexpected", "bad_completions", "timeouts"].map(|c| self.get(c));
+        let wanted = [self.unexpected, self.bad, self.timeouts];
+        assert!(
+            self.load.races || counted == wanted,
+            "unexpected, bad, timed out: counted {counted:?}, were {wanted:?}"
+        );
+        &self.report
+    }
+
+    fn is_done(&self) -> bool {
+        let silent = self.outstanding.values().all(|o| o.packets.is_empty());
+        self.expected.is_empty() && silent && self.sending.is_none()
+    }
+
+    /// One clock.
+    pub fn step(&mut self) {
+        let chance = |rng: &mut ChaCha8Rng, eighths| rng.random_ratio(eighths, 8);
+        let (mrrs, timeout) = (self.load.mrrs_code, self.load.timeout);
+        self.set("mrrs_code", mrrs);
+        self.set("timeout", timeout);
+        let offered = chance(&mut self.rng, self.load.command);
+        let offered = self.commands.front().copied().filter(|_| offered);
+        self.set("command_valid", offered.is_some().into());
+        if let Some(command) = offered {
+            self.model.set(self.port("command"), &to_words(command));
+        }
+        let takes_request = chance(&mut self.rng, self.load.request);
+        self.set("request_ready", takes_request.into());
+        let takes_beat = chance(&mut self.rng, self.load.out);
+        self.set("out_ready", takes_beat.into());
+        let completes = chance(&mut self.rng, self.load.completion) && self.drive_completion();
+        self.set("completion_valid", completes.into());
+        self.model.eval();
+
+        if offered.is_some() && self.get("command_ready") == 1 {
+            self.commands.pop_front();
+            self.report.commands.push(self.clock);
+        }
+        if takes_request && self.get("request_valid") == 1 {
+            self.take_request();
+        }
+        if takes_beat && self.get("out_valid") == 1 {
+            self.take_beat();
+        }
+        self.model.clock(self.port("clock"));
+        self.clock += 1;
+    }
+
+    fn take_request(&mut self) {
+        self.report.requests.push(self.clock);
+        let (request, command) = self
+            .requests
+            .pop_front()
+            .expect("a request that no command asked for");
+        let words = self.model.get_words(self.port("request")).to_vec();
+        let tag = Record::<stellar_wire::hw::read::ReadTlpHeader>::new(&words).u64("tag") as u8;
+        assert_eq!(words, to_words(header(&request, tag)), "{request:?}");
+        assert!(!self.outstanding.contains_key(&tag), "tag {tag} is in use");
+        let fault = (!self.load.faults.is_empty() && self.rng.random_ratio(1, self.load.one_in))
+            .then(|| self.load.faults[self.rng.random_range(0..self.load.faults.len())]);
+        let packets = answer(
+            &request,
+            tag,
+            self.load.cut,
+            fault,
+            self.bytes,
+            &mut self.rng,
+        );
+        if packets.iter().any(|p| p.outcome != Outcome::Good) || packets.is_empty() {
+            self.expected[command - self.returned].failed = true;
+        }
+        let unanswered = matches!(fault, Some(Fault::Late | Fault::Never));
+        self.timeouts += u64::from(unanswered);
+        let (least, most) = self.load.latency;
+        self.order.push_back(tag);
+        self.outstanding.insert(
+            tag,
+            Outstanding {
+                packets,
+                ready_at: self.clock + self.rng.random_range(least..=most),
+                late: fault == Some(Fault::Late),
+            },
+        );
+    }
+
+    fn take_beat(&mut self) {
+        self.report.out_beats.push(self.clock);
+        let words = self.model.get_words(self.port("out_beat")).to_vec();
+        let beat = Record::<ReadBeat>::new(&words);
+        let lanes: Vec<u8> = self
+            .model
+            .get_words(self.port("out_data"))
+            .iter()
+            .flat_map(|w| w.to_le_bytes())
+            .collect();
+        let expected = self
+            .expected
+            .front_mut()
+            .expect("payload that no command asked for");
+        if self.load.races {
+            expected.failed |= beat.bool("error") && self.received.is_empty();
+        }
+        let expected = &*expected;
+        assert_eq!(
+            beat.u64("user"),
+            u64::from(expected.user),
+            "order of commands"
+        );
+        assert_eq!(beat.bool("error"), expected.failed);
+        let bytes = beat.u64("bytes") as usize;
+        assert!(
+            lanes[bytes..].iter().all(|b| *b == 0),
+            "lanes without a valid byte are zero"
+        );
+        let wanted: &[u8] = if expected.failed { &[] } else { &expected.data };
+        let left = &wanted[self.received.len()..];
+        assert_eq!(bytes, left.len().min(self.bytes));
+        assert_eq!(
+            lanes[..bytes],
+            left[..bytes],
+            "after {} bytes",
+            self.received.len()
+        );
+        let last = bytes == left.len();
+        assert_eq!(beat.bool("last"), last);
+        self.received.extend(&lanes[..bytes]);
+        if last {
+            self.received.clear();
+            self.expected.pop_front();
+            self.returned += 1;
+        }
+    }
+}

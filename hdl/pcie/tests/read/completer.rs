@@ -1,0 +1,246 @@
+//! A completer that answers memory reads in every way PCIe allows, and on request in ways it does not.
+
+use std::collections::VecDeque;
+
+use rand::{Rng, RngCore};
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::read::CompletionHeader;
+use stellar_wire::pcie::{Attributes, Completion, CompletionStatus};
+
+use crate::reference::{byte, Request};
+
+/// What goes wrong with one request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fault {
+    /// One completion, without data, has this status; none follow.
+    Status(CompletionStatus),
+    Poisoned,
+    ByteCount,
+    LowerAddress,
+    /// A completion before the last is lost, or comes twice: all that come are right in themselves.
+    Lost,
+    Repeated,
+    /// The last completion has a double word too many.
+    ExtraDword,
+    /// Successful, but without data.
+    NoData,
+    /// The stream ends a beat early, or a beat late.
+    ShortStream,
+    LongStream,
+    /// The stream ends with an error.
+    Damaged,
+    /// Answered only when all requests that were left unanswered so far have timed out.
+    Late,
+    Never,
+}
+
+/// What the engine must make of a completion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome {
+    Good,
+    Bad,
+    Unexpected,
+}
+
+/// One completion to be sent.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    pub header: Completion,
+    pub data: Vec<u8>,
+    pub outcome: Outcome,
+    /// The stream ends with an error.
+    pub damaged: bool,
+    /// With it the tag is free.
+    pub frees_tag: bool,
+}
+
+/// How completions are cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// Read completion boundary: 64 or 128.
+    pub rcb: usize,
+    /// Largest completion, a multiple of `rcb`.
+    pub largest: usize,
+    /// Cut at any multiple of `rcb`, not only as late as possible.
+    pub random: bool,
+}
+
+impl Packet {
+    pub fn to_hw(&self) -> CompletionHeader {
+        let h = &self.header;
+        CompletionHeader {
+            tag: u64::from(h.tag).to_bits(),
+            byte_count: u64::from(h.byte_count).to_bits(),
+            lower_address: u64::from(h.lower_address).to_bits(),
+            length_dw: u64::from(h.length_dw).to_bits(),
+            status: u64::from(h.status.code()).to_bits(),
+            poisoned: h.poisoned,
+        }
+    }
+}
+
+/// A completion without data.
+pub fn refusal(tag: u8, status: CompletionStatus, byte_count: u16) -> Packet {
+    Packet {
+        header: Completion {
+            length_dw: 0,
+            completer: 0,
+            status,
+            byte_count_modified: false,
+            byte_count,
+            requester: 0,
+            tag: tag.into(),
+            lower_address: 0,
+            traffic_class: 0,
+            attributes: Attributes::default(),
+            digest: false,
+            poisoned: false,
+        },
+        data: vec![],
+        outcome: Outcome::Bad,
+        damaged: false,
+        frees_tag: true,
+    }
+}
+
+/// Everything that answers `request`, in order. `beat` is the width of the stream in bytes.
+pub fn answer(
+    request: &Request,
+    tag: u8,
+    cut: Cut,
+    fault: Option<Fault>,
+    beat: usize,
+    rng: &mut ChaCha8Rng,
+) -> VecDeque<Packet> {
+    let (start, length) = request.span.byte_range().expect("one run of bytes");
+    let mut packets = vec![];
+    let mut done = 0;
+    while done < length {
+        let at = start + done as u64;
+        let boundary = at - at % cut.rcb as u64;
+        let steps = cut.largest / cut.rcb;
+        let step = if cut.random {
+            rng.random_range(1..=steps)
+        } else {
+            // As late as a multiple of the largest completion.
+            steps - (at as usize % cut.largest) / cut.rcb
+        };
+        let end = (boundary + (step * cut.rcb) as u64).min(start + length as u64);
+        let lead = at as usize % 4;
+        let bytes = (end - at) as usize;
+        let dwords = (lead + bytes).div_ceil(4);
+        // What is not asked for may be anything.
+        let mut data = vec![0; dwords * 4];
+        rng.fill_bytes(&mut data);
+        for i in 0..bytes {
+            data[lead + i] = byte(at + i as u64, request.address_type);
+        }
+        let mut packet = refusal(tag, CompletionStatus::Successful, (length - done) as u16);
+        packet.header.length_dw = dwords as u16;
+        packet.header.lower_address = (at & 0x7f) as u8;
+        packet.data = data;
+        packet.outcome = Outcome::Good;
+        done += bytes;
+        packet.frees_tag = done == length;
+        packets.push(packet);
+    }
+    if let Some(fault) = fault {
+        spoil(&mut packets, tag, fault, beat, rng);
+    }
+    packets.into()
+}
+
+fn spoil(packets: &mut Vec<Packet>, tag: u8, fault: Fault, beat: usize, rng: &mut ChaCha8Rng) {
+    let single = packets.len() == 1;
+    let mut at = match fault {
+        Fault::ExtraDword => packets.len() - 1,
+        Fault::Lost | Fault::Repeated if !single => rng.random_range(0..packets.len() - 1),
+        _ => rng.random_range(0..packets.len()),
+    };
+    let packet = &mut packets[at];
+    packet.outcome = Outcome::Bad;
+    let malformed = match fault {
+        Fault::Status(status) => {
+            *packet = refusal(tag, status, packet.header.byte_count);
+            packets.truncate(at + 1);
+            false
+        }
+        Fault::Poisoned => {
+            packet.header.poisoned = true;
+            false
+        }
+        Fault::ByteCount => {
+            packet.header.byte_count = match packet.header.byte_count {
+                n @ 1..=8 => n + 8,
+                n => n - rng.random_range(1..=8),
+            };
+            true
+        }
+        Fault::LowerAddress => {
+            packet.header.lower_address ^= 1 << rng.random_range(0..7);
+            true
+        }
+        // There is none before the last.
+        Fault::Lost | Fault::Repeated if single => {
+            packet.outcome = Outcome::Good;
+            false
+        }
+        Fault::Lost => {
+            packets.remove(at);
+            true
+        }
+        Fault::Repeated => {
+            packet.outcome = Outcome::Good;
+            let again = packet.clone();
+            at += 1;
+            packets.insert(at, again);
+            true
+        }
+        Fault::ExtraDword => {
+            packet.header.length_dw += 1;
+            packet.data.extend([0xEE; 4]);
+            true
+        }
+        Fault::NoData => {
+            packet.header.length_dw = 0;
+            packet.data.clear();
+            true
+        }
+        Fault::ShortStream => {
+            let beats = packet.data.len().div_ceil(beat);
+            if beats == 1 {
+                packet.outcome = Outcome::Good;
+            }
+            packet.data.truncate(beat * (beats - 1).max(1));
+            false
+        }
+        Fault::LongStream => {
+            let beats = packet.data.len().div_ceil(beat);
+            packet.data.resize(beat * (beats + 1), 0xEE);
+            false
+        }
+        Fault::Damaged => {
+            packet.damaged = true;
+            false
+        }
+        Fault::Late => {
+            packets
+                .iter_mut()
+                .for_each(|p| p.outcome = Outcome::Unexpected);
+            false
+        }
+        Fault::Never => {
+            packets.clear();
+            false
+        }
+    };
+    if malformed {
+        // The tag is quarantined until a later completion says it is the last.
+        packets[at].outcome = Outcome::Bad;
+        packets[at].frees_tag = false;
+        packets[at + 1..]
+            .iter_mut()
+            .for_each(|p| p.outcome = Outcome::Unexpected);
+    }
+}

@@ -1,0 +1,119 @@
+//! The completer's side of the bench: which completion comes next, beat by beat.
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+use stellar_wire::hw::pack::to_words;
+
+use crate::bench::Bench;
+use crate::completer::{answer, Outcome, Packet};
+use crate::reference::{requests, Piece};
+
+/// A tag between its request and the completion that frees it.
+pub struct Outstanding {
+    pub packets: VecDeque<Packet>,
+    pub ready_at: u64,
+    pub late: bool,
+}
+
+impl Bench {
+    /// Sends a completion that nobody waits for, of the tag freed last, if that one is far from being used again.
+    pub fn send_stray(&mut self) {
+        let Some(&tag) = self.freed.last() else {
+            return;
+        };
+        if self.sending.is_none()
+            && self.outstanding.len() < 100
+            && !self.outstanding.contains_key(&tag)
+        {
+            let request = requests(
+                &[Piece {
+                    address: 0x1000,
+                    length: 300,
+                    translated: false,
+                }],
+                4096,
+            );
+            let cut = self.load.cut;
+            let mut packets = answer(&request[0], tag, cut, None, self.bytes, &mut self.rng);
+            let mut packet = packets.pop_back().expect("a completion");
+            packet.outcome = Outcome::Unexpected;
+            packet.frees_tag = false;
+            self.sending = Some((packet, 0));
+        }
+    }
+
+    /// Puts the next completion beat on the stream, if there is one.
+    pub fn drive_completion(&mut self) -> bool {
+        if self.sending.is_none() {
+            self.sending = self.next_packet().map(|p| (p, 0));
+        }
+        let Some((packet, beat)) = self.sending.take() else {
+            return false;
+        };
+        let beats = packet.data.len().div_ceil(self.bytes).max(1);
+        if beat == 0 {
+            let tag = packet.header.tag as u8;
+            match packet.outcome {
+                Outcome::Good => {}
+                Outcome::Bad => self.bad += 1,
+                Outcome::Unexpected => self.unexpected += 1,
+            }
+            if packet.frees_tag {
+                self.outstanding.remove(&tag);
+                self.freed.push(tag);
+            }
+            self.model
+                .set(self.port("completion"), &to_words(packet.to_hw()));
+        }
+        let from = (beat * self.bytes).min(packet.data.len());
+        let to = (from + self.bytes).min(packet.data.len());
+        let mut lanes = packet.data[from..to].to_vec();
+        lanes.resize(self.bytes, 0xA5);
+        let words: Vec<u32> = lanes
+            .chunks(4)
+            .map(|c| u32::from_le_bytes(c.try_into().unwrap()))
+            .collect();
+        self.model.set(self.port("completion_data"), &words);
+        self.set("completion_last", (beat + 1 == beats).into());
+        // On other beats it says nothing.
+        let error = if beat + 1 == beats {
+            packet.damaged
+        } else {
+            self.rng.random()
+        };
+        self.set("completion_error", error.into());
+        self.report.completion_beats.push(self.clock);
+        self.sending = (beat + 1 < beats).then_some((packet, beat + 1));
+        true
+    }
+
+    fn next_packet(&mut self) -> Option<Packet> {
+        let all_timed_out = self.get("timeouts") == self.timeouts;
+        let clock = self.clock;
+        let ready = |o: &Outstanding| {
+            !o.packets.is_empty() && o.ready_at <= clock && (!o.late || all_timed_out)
+        };
+        let tag = if self.load.in_order {
+            let empty = |o: Option<&Outstanding>| o.is_none_or(|o| o.packets.is_empty());
+            while self
+                .order
+                .front()
+                .is_some_and(|t| empty(self.outstanding.get(t)))
+            {
+                self.order.pop_front();
+            }
+            let tag = *self.order.front()?;
+            self.outstanding.get(&tag).filter(|o| ready(o)).map(|_| tag)
+        } else {
+            let tags: Vec<u8> = self
+                .outstanding
+                .iter()
+                .filter(|(_, o)| ready(o))
+                .map(|(t, _)| *t)
+                .collect();
+            (!tags.is_empty()).then(|| tags[self.rng.random_range(0..tags.len())])
+        }?;
+        self.outstanding.get_mut(&tag)?.packets.pop_front()
+    }
+}

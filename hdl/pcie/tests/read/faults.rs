@@ -1,0 +1,158 @@
+//! Completions that fail, lie, come late or not at all: the command says so, and shows no byte.
+
+use proptest::prelude::*;
+use rand::Rng;
+use stellar_wire::pcie::CompletionStatus::{CompleterAbort, RequestRetry, UnsupportedRequest};
+
+use crate::bench::Bench;
+use crate::completer::Fault;
+use crate::functional::{any_load, random_read};
+use crate::load::Load;
+use crate::reference::Piece;
+
+const ANSWERED: [Fault; 13] = [
+    Fault::Status(UnsupportedRequest),
+    Fault::Status(CompleterAbort),
+    Fault::Status(RequestRetry),
+    Fault::Poisoned,
+    Fault::ByteCount,
+    Fault::LowerAddress,
+    Fault::Lost,
+    Fault::Repeated,
+    Fault::ExtraDword,
+    Fault::NoData,
+    Fault::ShortStream,
+    Fault::LongStream,
+    Fault::Damaged,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_failed_command_returns_an_error_and_no_bytes(load in any_load(), wide: bool, strays: bool) {
+        let load = Load { faults: ANSWERED.to_vec(), one_in: 12, ..load };
+        let mut bench = Bench::new(wide, load);
+        for _ in 0..60 {
+            random_read(&mut bench, 1500);
+        }
+        for _ in 0..if strays { 1500 } else { 0 } {
+            if bench.random().random_ratio(1, 20) {
+                bench.send_stray();
+            }
+            bench.step();
+        }
+        bench.finish();
+    }
+
+    /// The timeout is longer than any answer takes here; what is late comes after the timeout.
+    #[test]
+    fn a_request_without_answer_times_out(seed: u64, wide: bool) {
+        let mut load = Load::full_speed();
+        load.seed = seed;
+        (load.cut.random, load.in_order, load.latency) = (true, false, (1, 100));
+        (load.completion, load.out) = (6, 7);
+        (load.faults, load.one_in, load.timeout) = (vec![Fault::Late, Fault::Never], 16, 5_000);
+        let mut bench = Bench::new(wide, load);
+        for _ in 0..80 {
+            random_read(&mut bench, 2000);
+        }
+        bench.finish();
+    }
+
+    /// Deadlines fall before, into and behind completions of many beats: a command fails or is right, and no byte comes to a slot too late.
+    #[test]
+    fn deadlines_race_completions(seed: u64, timeout in 20u64..600, completion in 3u32..=8, out in 4u32..=8, mrrs_code in 0u64..=5) {
+        let mut load = Load::full_speed();
+        (load.seed, load.timeout, load.races, load.mrrs_code) = (seed, timeout, true, mrrs_code);
+        (load.cut.largest, load.in_order, load.latency) = (4096, false, (1, 600));
+        (load.completion, load.out) = (completion, out);
+        let mut bench = Bench::new(false, load);
+        for _ in 0..100 {
+            random_read(&mut bench, 4096);
+        }
+        bench.finish();
+    }
+}
+
+/// More requests time out than there are tags: each late answer gives its tag back.
+#[test]
+fn late_answers_free_their_tags() {
+    let mut load = Load::full_speed();
+    (load.mrrs_code, load.faults, load.timeout) = (0, vec![Fault::Late], 300);
+    let mut bench = Bench::new(true, load);
+    for i in 0..20u64 {
+        bench.read(&[Piece {
+            address: i * 4096,
+            length: 4096,
+            translated: true,
+        }]);
+    }
+    bench.finish();
+    assert_eq!(bench.get("timeouts"), 640);
+}
+
+#[test]
+fn each_fault_alone() {
+    for wide in [true, false] {
+        for fault in ANSWERED {
+            let mut load = Load::full_speed();
+            (load.faults, load.one_in) = (vec![fault], 3);
+            let mut bench = Bench::new(wide, load);
+            for i in 0..40u64 {
+                bench.read(&[Piece {
+                    address: i * 4096 + i,
+                    length: 900 + 600 * (i as usize % 2),
+                    translated: false,
+                }]);
+            }
+            bench.finish();
+        }
+    }
+}
+
+/// A request is overdue no earlier than its timeout, and at most 256 clocks later if no completion is under way.
+#[test]
+fn a_timeout_is_kept() {
+    let mut load = Load::full_speed();
+    (load.faults, load.timeout) = (vec![Fault::Never], 1000);
+    let mut bench = Bench::new(true, load);
+    bench.read(&[Piece {
+        address: 64,
+        length: 64,
+        translated: false,
+    }]);
+    bench.finish();
+    let waited = bench.report.out_beats[0] - bench.report.requests[0];
+    println!("{waited} clocks from request to error");
+    assert!((1000..1000 + 256 + 20).contains(&waited), "{waited} clocks");
+}
+
+/// Tags that never come back are gone until reset, and then there again.
+#[test]
+fn reset_gives_lost_tags_back() {
+    let mut load = Load::full_speed();
+    (load.mrrs_code, load.faults, load.timeout) = (0, vec![Fault::Never], 300);
+    let mut bench = Bench::new(true, load);
+    for i in 0..9u64 {
+        bench.read(&[Piece {
+            address: i * 4096,
+            length: 4096,
+            translated: false,
+        }]);
+    }
+    for _ in 0..3_000 {
+        bench.step();
+    }
+    assert_eq!(bench.report.requests.len(), 256, "no tag left");
+    assert_eq!(bench.get("timeouts"), 256);
+    bench.reset();
+    bench.report.requests.clear();
+    bench.read(&[Piece {
+        address: 0,
+        length: 4096,
+        translated: false,
+    }]);
+    bench.finish();
+    assert_eq!(bench.report.requests.len(), 32);
+}

@@ -1,0 +1,191 @@
+//! Good completions in every legal cut and order.
+
+use proptest::prelude::*;
+use rand::Rng;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::read::ReadCommand;
+
+use crate::bench::{Bench, SLOTS};
+use crate::completer::Cut;
+use crate::load::Load;
+use crate::reference::Piece;
+
+/// Any address, close to a 4 KiB boundary or at one more often than chance.
+pub fn random_piece(bench: &mut Bench, length: usize) -> Piece {
+    let rng = bench.random();
+    let mut address = rng.random::<u64>() >> 1;
+    match rng.random_range(0..4) {
+        0 => address &= !0xfff,
+        1 => address = (address | 0xfff) - rng.random_range(0..300),
+        _ => {}
+    }
+    Piece {
+        address,
+        length,
+        translated: rng.random(),
+    }
+}
+
+/// A command of one or two pieces, of up to `longest` bytes.
+pub fn random_read(bench: &mut Bench, longest: usize) {
+    let length = match bench.random().random_range(0..8) {
+        0 => longest,
+        1 => 1,
+        _ => bench.random().random_range(1..=longest),
+    };
+    let first = match bench.random().random_range(0..3) {
+        0 => bench.random().random_range(0..=length),
+        _ => length,
+    };
+    let mut pieces = vec![random_piece(bench, first)];
+    if first < length {
+        pieces.push(random_piece(bench, length - first));
+    }
+    bench.read(&pieces);
+}
+
+prop_compose! {
+    /// Surroundings without faults.
+    pub fn any_load()(
+        seed: u64, mrrs_code in 0u64..8, wide_rcb: bool, steps in 1usize..=8, random: bool,
+        command in 1u32..=8, request in 1u32..=8, completion in 1u32..=8, out in 1u32..=8,
+        latency in 1u64..300, in_order: bool,
+    ) -> Load {
+        let rcb = if wide_rcb { 128 } else { 64 };
+        Load {
+            seed,
+            mrrs_code,
+            // Without random cuts the largest completion is a power of two.
+            cut: Cut { rcb, largest: if random { rcb * steps } else { rcb * steps.next_power_of_two() }, random },
+            command,
+            request,
+            completion,
+            out,
+            latency: (1, latency),
+            in_order,
+            ..Load::full_speed()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_byte_comes_back_in_order(load in any_load(), wide: bool, short: bool) {
+        let mut bench = Bench::new(wide, load);
+        for _ in 0..if short { 150 } else { 50 } {
+            random_read(&mut bench, if short { 200 } else { 4096 });
+        }
+        bench.finish();
+    }
+}
+
+#[test]
+fn every_alignment_at_both_ends() {
+    for wide in [true, false] {
+        let mut load = Load::full_speed();
+        load.cut.random = true;
+        let mut bench = Bench::new(wide, load);
+        for length in [1, 2, 3, 4, 5, 7, 63, 64, 65, 127, 128, 129, 256] {
+            for address in [0, 1, 2, 3, 61, 63, 64, 127] {
+                let pieces = [Piece {
+                    address: 0x5_0000 + address,
+                    length,
+                    translated: length % 2 == 0,
+                }];
+                bench.read(&pieces);
+            }
+        }
+        bench.finish();
+    }
+}
+
+#[test]
+fn a_command_is_split_at_any_byte() {
+    for wide in [true, false] {
+        let mut bench = Bench::new(wide, Load::full_speed());
+        for first in 0..140 {
+            let a = Piece {
+                address: 0x7000 - first as u64,
+                length: first,
+                translated: true,
+            };
+            let b = Piece {
+                address: 0x9_0000_0003,
+                length: 140 - first,
+                translated: false,
+            };
+            bench.read(&[a, b]);
+        }
+        bench.finish();
+    }
+}
+
+#[test]
+fn lengths_out_of_range_ask_for_nothing() {
+    let mut bench = Bench::new(true, Load::full_speed());
+    for round in 0..3u64 {
+        for length in [0, 4097, 8191] {
+            let mut command = ReadCommand {
+                length: length.to_bits(),
+                user: (round << 16 | length).to_bits(),
+                ..Default::default()
+            };
+            command.pieces.first_length = length.to_bits();
+            bench.read_nothing(command, length != 0);
+            random_read(&mut bench, 500);
+        }
+    }
+    let report = bench.finish();
+    assert!(report.out_beats.len() >= 18);
+}
+
+/// The receiver takes nothing, and still every completion is taken: what was asked for has its place. Then all of it comes.
+#[test]
+fn a_stalled_receiver_does_not_stall_completions() {
+    for wide in [true, false] {
+        let mut load = Load::full_speed();
+        (load.cut.random, load.in_order, load.mrrs_code) = (true, false, 0);
+        let mut bench = Bench::new(wide, load);
+        for i in 0..3 * SLOTS as u64 {
+            bench.read(&[Piece {
+                address: i * 8192,
+                length: 4096,
+                translated: false,
+            }]);
+        }
+        bench.set_out_ready(0);
+        for _ in 0..8_000 {
+            bench.step();
+        }
+        // 32 slots, and what the output FIFO of 32 beats let go of: one command at 1,024 bits, none at 512.
+        let asked = if wide { SLOTS + 1 } else { SLOTS };
+        assert_eq!(bench.report.commands.len(), asked);
+        assert_eq!(bench.report.requests.len(), asked * 32);
+        let answered = bench.report.completion_beats.len();
+        assert!(answered >= asked * 4096 / if wide { 128 } else { 64 });
+        bench.set_out_ready(8);
+        bench.finish();
+    }
+}
+
+/// More requests than tags: they wait for tags, and no tag is used twice.
+#[test]
+fn requests_wait_for_tags() {
+    let mut load = Load::full_speed();
+    (load.mrrs_code, load.latency, load.in_order) = (0, (1500, 3000), false);
+    let mut bench = Bench::new(true, load);
+    for i in 0..20u64 {
+        bench.read(&[Piece {
+            address: i << 12,
+            length: 4096,
+            translated: true,
+        }]);
+    }
+    for _ in 0..1400 {
+        bench.step();
+    }
+    assert_eq!(bench.report.requests.len(), 256);
+    bench.finish();
+}

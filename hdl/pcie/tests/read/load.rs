@@ -1,0 +1,59 @@
+//! What a run is like, and what is measured in it.
+
+use crate::completer::{Cut, Fault};
+
+/// How the surroundings behave. Probabilities are in eighths per clock.
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub seed: u64,
+    pub mrrs_code: u64,
+    pub cut: Cut,
+    pub command: u32,
+    pub request: u32,
+    pub completion: u32,
+    pub out: u32,
+    /// Clocks from a request to its first completion, at least and at most.
+    pub latency: (u64, u64),
+    /// Requests are answered one after the other, in their order.
+    pub in_order: bool,
+    /// One request in so many meets one of these.
+    pub faults: Vec<Fault>,
+    pub one_in: u32,
+    pub timeout: u64,
+    /// The timeout is about as long as an answer takes: any command may fail, and the counters may say anything.
+    pub races: bool,
+}
+
+impl Load {
+    /// Everything as fast as it can be, completions of 256 bytes, no faults.
+    pub fn full_speed() -> Self {
+        Self {
+            seed: 1,
+            mrrs_code: 2,
+            cut: Cut {
+                rcb: 64,
+                largest: 256,
+                random: false,
+            },
+            command: 8,
+            request: 8,
+            completion: 8,
+            out: 8,
+            latency: (1, 1),
+            in_order: true,
+            faults: vec![],
+            one_in: 1,
+            timeout: 0,
+            races: false,
+        }
+    }
+}
+
+/// When things happened, in clocks.
+#[derive(Default, Debug)]
+pub struct Report {
+    pub requests: Vec<u64>,
+    pub completion_beats: Vec<u64>,
+    pub out_beats: Vec<u64>,
+    pub commands: Vec<u64>,
+}

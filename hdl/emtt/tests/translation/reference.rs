@@ -2,8 +2,8 @@
 
 use rust_hdl::prelude::*;
 use stellar_transport::rx::{
-    check_region, look_up_pages, pieces_to_hw, DropReason, EmttEntry, MrEntry, PacketHeaders,
-    Piece, Psn, QpContext, QpMode, RcAddress, RcClass, TableWrite, Tables,
+    check_region, look_up_pages, pieces_to_hw, DropReason, EmttEntry, MrEntry, PacketHeaders, Psn,
+    QpContext, QpMode, RcAddress, RcClass, TableWrite, Tables,
 };
 use stellar_wire::hw::core::{AddressedToken, CoreToken, RegionToken, TokenKind, TranslatedToken};
 use stellar_wire::hw::tables::{self, TableSelect};

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 
 use crate::error::BuildError;
 
-/// `STELLAR_MODEL_CACHE`, else the cargo target directory the running program was built in, else this workspace's; with `verilated` appended.
-pub(crate) fn default_directory() -> PathBuf {
+/// Where built models are kept: `STELLAR_MODEL_CACHE`, else the cargo target directory the running program was built in, else this workspace's; with `verilated` appended.
+pub fn default_directory() -> PathBuf {
     let base = match env::var_os("STELLAR_MODEL_CACHE") {
         Some(directory) if !directory.is_empty() => PathBuf::from(directory),
         _ => running_target_directory().unwrap_or_else(|| {

@@ -1,5 +1,6 @@
 //! Runs Verilator and g++.
 
+use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,13 +15,15 @@ use crate::toolchain::Toolchain;
 pub(crate) const LIBRARY_FILE: &str = "model.so";
 
 const SHIM: &str = include_str!("shim.cpp");
+/// Appended to the shim of a model whose signals are accessible by name.
+const SIGNALS: &str = include_str!("signals.cpp");
 const MAKEFILE: &str = include_str!("model.mk");
 const LOG_FILE: &str = "build.log";
 
 /// Verilator options of every model.
 ///
 /// Warnings do not stop the build: linting is a separate check on the generated Verilog. Registers start at zero. Waves include the
-/// 1024-bit data paths (Verilator's default stops at 256 bits). Time is counted in picoseconds.
+/// 1024-bit data paths (Verilator's default stops at 256 bits).
 const VERILATE: &[&str] = &[
     "--cc",
     "--prefix",
@@ -36,8 +39,6 @@ const VERILATE: &[&str] = &[
     "fast",
     "--x-initial",
     "0",
-    "--timescale-override",
-    "1ps/1ps",
     "--output-split",
     "20000",
     "--output-split-cfuncs",
@@ -45,6 +46,9 @@ const VERILATE: &[&str] = &[
     "--output-split-ctrace",
     "5000",
 ];
+
+/// Time is counted in picoseconds unless the specification says otherwise.
+const PICOSECONDS: &str = "1ps/1ps";
 
 /// make variables of every model. Symbols are hidden and never unique across libraries, so that models built by different Verilators live
 /// in one process; VL_USER_* leaves those handlers to the shim. CFG_CXXFLAGS_PCH_I repairs the PyPI wheel, which was configured without it.
@@ -73,9 +77,10 @@ pub(crate) fn library_directory(
         });
     }
     let options = options(spec);
+    let shim = shim(spec);
     let ports: Vec<String> = spec.ports.iter().map(|port| format!("{port:?}")).collect();
     let hash = digest(
-        recipe(tools, &options)
+        recipe(tools, &shim, &options)
             .chain([spec.top.as_str(), spec.verilog.as_str()])
             .chain(ports.iter().map(String::as_str)),
     );
@@ -90,7 +95,7 @@ pub(crate) fn library_directory(
                 top: &spec.top,
             };
             let runtime = runtime_library(spec, tools, cache)?;
-            build.model(spec, &options, &runtime)
+            build.model(spec, &shim, &options, &runtime)
         },
     )
 }
@@ -101,8 +106,8 @@ fn runtime_library(
     tools: &Toolchain,
     cache: &Path,
 ) -> Result<PathBuf, BuildError> {
-    let options = options(spec);
-    let name = format!("runtime-{}", digest(recipe(tools, &options)));
+    let options = runtime_options(spec);
+    let name = format!("runtime-{}", digest(recipe(tools, SHIM, &options)));
     let directory = entry(cache, &name, |directory, failed| {
         let build = Build {
             tools,
@@ -119,7 +124,17 @@ fn runtime_library(
     Ok(directory.join("runtime.a"))
 }
 
-fn options(spec: &ModelSpec) -> Vec<&'static str> {
+/// The C interface of a model of `spec`.
+fn shim(spec: &ModelSpec) -> Cow<'static, str> {
+    if spec.signals {
+        Cow::Owned([SHIM, SIGNALS].concat())
+    } else {
+        Cow::Borrowed(SHIM)
+    }
+}
+
+/// The options that decide which run-time code a model needs.
+fn runtime_options(spec: &ModelSpec) -> Vec<String> {
     let mut options = Vec::new();
     if spec.trace {
         options.extend([
@@ -135,16 +150,43 @@ fn options(spec: &ModelSpec) -> Vec<&'static str> {
     if spec.assertions {
         options.push("--assert");
     }
+    options.into_iter().map(str::to_owned).collect()
+}
+
+fn options(spec: &ModelSpec) -> Vec<String> {
+    let mut options = runtime_options(spec);
+    let timescale = spec.timescale.as_deref().unwrap_or(PICOSECONDS);
+    options.extend(["--timescale-override".to_owned(), timescale.to_owned()]);
+    if spec.signals {
+        options.push("--public-flat-rw".to_owned());
+    }
+    options.extend(parameter_options(&spec.parameters));
+    options.extend(spec.verilator_arguments.iter().cloned());
     options
 }
 
+/// Verilator's way to override parameters of the top module.
+pub(crate) fn parameter_options(
+    parameters: &[(String, String)],
+) -> impl Iterator<Item = String> + '_ {
+    parameters
+        .iter()
+        .map(|(name, value)| format!("-G{name}={value}"))
+}
+
 /// All that goes into a build besides the Verilog.
-fn recipe<'a>(tools: &'a Toolchain, options: &'a [&str]) -> impl Iterator<Item = &'a str> {
-    let fixed = [SHIM, MAKEFILE]
+fn recipe<'a>(
+    tools: &'a Toolchain,
+    shim: &'a str,
+    options: &'a [String],
+) -> impl Iterator<Item = &'a str> {
+    let fixed = [shim, MAKEFILE]
         .into_iter()
         .chain(VERILATE.iter().copied())
         .chain(MAKE.iter().copied());
-    fixed.chain(tools.identity()).chain(options.iter().copied())
+    fixed
+        .chain(tools.identity())
+        .chain(options.iter().map(String::as_str))
 }
 
 /// One build in a directory of its own.
@@ -157,7 +199,13 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    fn model(&self, spec: &ModelSpec, options: &[&str], runtime: &Path) -> Result<(), BuildError> {
+    fn model(
+        &self,
+        spec: &ModelSpec,
+        shim: &str,
+        options: &[String],
+        runtime: &Path,
+    ) -> Result<(), BuildError> {
         let source = format!("{}.v", spec.top);
         self.write(&source, &spec.verilog)?;
         self.verilate(options, &source)?;
@@ -169,7 +217,7 @@ impl Build<'_> {
             .map(|name| format!("&top->{name},\n"))
             .collect();
         self.write("ports.inc", &addresses)?;
-        self.write("shim.cpp", SHIM)?;
+        self.write("shim.cpp", shim)?;
         self.write("model.mk", MAKEFILE)?;
         let runtime =
             std::path::absolute(runtime).map_err(|source| io("make absolute", runtime, source))?;
@@ -180,7 +228,7 @@ impl Build<'_> {
         self.keep_only(&[LIBRARY_FILE, &source, LOG_FILE])
     }
 
-    fn verilate(&self, options: &[&str], source: &str) -> Result<(), BuildError> {
+    fn verilate(&self, options: &[String], source: &str) -> Result<(), BuildError> {
         let mut command = self.tools.verilator();
         command.args(VERILATE).args(options);
         command.args(["--top-module", self.top, source]);
@@ -246,7 +294,7 @@ impl Build<'_> {
 }
 
 /// The first lines of a log that report an error, or its last lines if none does.
-fn excerpt(log: &str) -> String {
+pub(crate) fn excerpt(log: &str) -> String {
     const LINES: usize = 12;
     let lines: Vec<&str> = log.lines().collect();
     let first = lines

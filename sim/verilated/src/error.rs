@@ -73,6 +73,42 @@ pub enum BuildError {
     },
 }
 
+/// Why a top module could not be described; see [`Sources`](crate::Sources).
+#[derive(Debug, Error)]
+pub enum SourceError {
+    /// A source file is not there.
+    #[error("there is no Verilog source {path}", path = path.display())]
+    Missing {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// No source file was given.
+    #[error("no Verilog source was given for `{top}`")]
+    Empty {
+        /// Top module.
+        top: String,
+    },
+    /// Verilator refused the sources.
+    #[error("Verilator cannot read the sources of `{top}`:\n{excerpt}")]
+    Refused {
+        /// Top module.
+        top: String,
+        /// The first error lines of its output.
+        excerpt: String,
+    },
+    /// Verilator's description of the module is not as expected.
+    #[error("Verilator's description of `{top}`: {problem}; Verilator 5.006 to 5.032 write the form that is read here")]
+    Description {
+        /// Top module.
+        top: String,
+        /// What is missing or wrong.
+        problem: String,
+    },
+    /// A tool is missing or a file could not be used.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
 /// Why a call on a [`Model`](crate::Model) failed.
 #[derive(Debug, Error)]
 pub enum ModelError {
@@ -109,3 +145,8 @@ pub enum ModelError {
         reason: String,
     },
 }
+
+/// The Verilog stopped itself: `$finish`, `$stop`, `$fatal`, a failed assertion, or logic that does not settle. Holds the reason and its place.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct Stopped(pub String);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::error::BuildError;
 use crate::model::Model;
 use crate::port::Port;
+use crate::signal::VisitSignal;
 use crate::spec::ModelSpec;
 
 /// A built model, from which instances are made. Clones share the loaded code.
@@ -26,7 +27,11 @@ impl Library {
         &self.loaded.ports
     }
 
-    pub(crate) fn load(spec: &ModelSpec, path: &Path) -> Result<Self, BuildError> {
+    /// Loads the shared library at `path`, which [`ModelSpec::build_file`] made from `spec`. The Verilog of `spec` is not looked at.
+    ///
+    /// # Errors
+    /// [`BuildError::Load`] when the file is not there, or was built from a specification with other options.
+    pub fn load(spec: &ModelSpec, path: &Path) -> Result<Self, BuildError> {
         let failed = |source| BuildError::Load {
             path: path.to_path_buf(),
             source,
@@ -64,6 +69,12 @@ pub(crate) struct Interface {
     pub message: unsafe extern "C" fn(*mut c_void) -> *const c_char,
     pub trace: Option<TraceInterface>,
     pub coverage_write: Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int>,
+    pub signals: Option<SignalInterface>,
+}
+
+/// The functions of signals.cpp, which a model built with signals has.
+pub(crate) struct SignalInterface {
+    pub visit: unsafe extern "C" fn(*mut c_void, *mut c_void, VisitSignal),
 }
 
 /// The functions of shim.cpp that a model built with waves has.
@@ -94,6 +105,13 @@ impl Interface {
         } else {
             None
         };
+        let signals = if spec.signals {
+            Some(SignalInterface {
+                visit: *code.get(b"stellar_signals\0")?,
+            })
+        } else {
+            None
+        };
         Ok(Self {
             new: *code.get(b"stellar_new\0")?,
             delete: *code.get(b"stellar_delete\0")?,
@@ -102,6 +120,7 @@ impl Interface {
             message: *code.get(b"stellar_message\0")?,
             trace,
             coverage_write,
+            signals,
         })
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use crate::error::ModelError;
+use crate::error::{ModelError, Stopped};
 use crate::library::Loaded;
 use crate::port::Dir;
 use crate::slot::{Slot, Words};
@@ -15,19 +15,20 @@ use crate::slot::{Slot, Words};
 /// Clock period of a new instance in picoseconds: 250 MHz, the clock of the hardware.
 pub const DEFAULT_CLOCK_PERIOD_PS: u64 = 4_000;
 
-/// A port of a model, from [`Model::port`]. Valid for every instance of the same library.
+/// A port of a model, from [`Model::port`], valid for every instance of the same library; or a signal inside one, from
+/// [`Model::signals`], valid for that instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PortId(usize);
+pub struct PortId(pub(crate) usize);
 
 /// One instance of a model. It may move between threads; instances are independent of each other.
 pub struct Model {
-    handle: NonNull<c_void>,
-    ports: Vec<Slot>,
+    pub(crate) handle: NonNull<c_void>,
+    pub(crate) ports: Vec<Slot>,
     time_ps: u64,
     period_ps: u64,
     cycles: u64,
     tracing: bool,
-    library: Arc<Loaded>,
+    pub(crate) library: Arc<Loaded>,
 }
 
 // SAFETY: an instance has its own VerilatedContext and is touched only through this object; Verilator's shared run-time state is guarded by
@@ -246,6 +247,26 @@ impl Model {
             return Err(self.output_error(path.as_ref()));
         }
         Ok(())
+    }
+
+    /// Sets the time and settles the outputs for the inputs as they are, without a panic when the Verilog stops itself.
+    ///
+    /// # Errors
+    /// [`Stopped`], with the place in the Verilog. The model is then not in a state to go on from.
+    pub fn eval_to(&mut self, time: u64) -> Result<(), Stopped> {
+        self.time_ps = time;
+        // SAFETY: a live instance.
+        if unsafe { (self.library.interface.eval)(self.handle.as_ptr(), time) } != 0 {
+            return Err(Stopped(self.message()));
+        }
+        Ok(())
+    }
+
+    /// Adds the present values of all signals to the waves, if open, at the time of the last [`eval_to`](Self::eval_to).
+    pub fn dump_waves(&self) {
+        if self.tracing {
+            self.dump(self.time_ps);
+        }
     }
 
     fn input(&self, port: PortId) -> &Slot {

@@ -1,7 +1,9 @@
 //! Ports of a model's top module.
 
+use serde::{Deserialize, Serialize};
+
 /// Direction of a port, seen from the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Dir {
     /// Driven by the test, with [`Model::set`](crate::Model::set).
     In,
@@ -10,7 +12,7 @@ pub enum Dir {
 }
 
 /// One port of the top module.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Port {
     /// Name in the Verilog source.
     pub name: String,

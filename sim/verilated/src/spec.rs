@@ -1,7 +1,7 @@
 //! What to build.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cache;
 use crate::compile::{library_directory, LIBRARY_FILE};
@@ -25,6 +25,16 @@ pub struct ModelSpec {
     pub coverage: bool,
     /// Whether Verilog assertions are checked.
     pub assertions: bool,
+    /// Whether every signal can be found by its hierarchical name ([`Model::signals`](crate::Model::signals)). Verilator then keeps each of
+    /// them, which makes the model slower and longer to compile.
+    pub signals: bool,
+    /// Parameters of the top module to override, each with a Verilog expression as its value.
+    pub parameters: Vec<(String, String)>,
+    /// Time unit and precision of all modules, such as `1ns/1ps`, whatever they say themselves; `1ps/1ps` without it. The times of
+    /// [`Model::eval_to`](crate::Model::eval_to) are in units of the precision.
+    pub timescale: Option<String>,
+    /// Further arguments for Verilator, taken as they are.
+    pub verilator_arguments: Vec<String>,
 }
 
 impl ModelSpec {
@@ -37,6 +47,10 @@ impl ModelSpec {
             trace: false,
             coverage: false,
             assertions: false,
+            signals: false,
+            parameters: Vec::new(),
+            timescale: None,
+            verilator_arguments: Vec::new(),
         }
     }
 
@@ -58,6 +72,12 @@ impl ModelSpec {
         self
     }
 
+    /// Makes every signal of the model accessible by its hierarchical name.
+    pub fn with_signals(mut self) -> Self {
+        self.signals = true;
+        self
+    }
+
     /// Builds the model, or takes it from the cache.
     ///
     /// The cache is `verilated/<top>-<hash>/` in the directory named by `STELLAR_MODEL_CACHE`, else in cargo's target directory. The hash
@@ -75,9 +95,16 @@ impl ModelSpec {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_with(&self, tools: &Toolchain, cache: &Path) -> Result<Library, BuildError> {
+        Library::load(self, &self.build_file(tools, cache)?)
+    }
+
+    /// [`build_with`](Self::build_with) without loading the model: the path of its shared library, for [`Library::load`].
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_file(&self, tools: &Toolchain, cache: &Path) -> Result<PathBuf, BuildError> {
         self.check()?;
-        let directory = library_directory(self, tools, cache)?;
-        Library::load(self, &directory.join(LIBRARY_FILE))
+        Ok(library_directory(self, tools, cache)?.join(LIBRARY_FILE))
     }
 
     fn check(&self) -> Result<(), BuildError> {

@@ -1,0 +1,12 @@
+"""OpenStellar's simulator for Python.
+
+`openstellar.cocotb` runs cocotb tests on Verilated models. `openstellar.designs` has the project's own hardware. `openstellar.world` simulates
+a NIC with everything around it, without cocotb.
+"""
+
+import os
+from pathlib import Path
+
+# Built models are kept between runs and shared by all environments of a user, unless told otherwise.
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "openstellar"
+os.environ.setdefault("STELLAR_MODEL_CACHE", str(_CACHE))

@@ -1,0 +1,137 @@
+//! Building models from Python.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use sim_cosim::LaneWidth;
+use sim_kernel::Manifest;
+use sim_verilated::{default_cache, ModelSpec, Sources, Toolchain, TopModule};
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    for function in [
+        wrap_pyfunction!(build_sources, module)?,
+        wrap_pyfunction!(build_lane, module)?,
+        wrap_pyfunction!(lane_verilog, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}
+
+fn failed(error: impl std::fmt::Display) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+/// Builds a model of Verilog files, or finds it in the cache, and describes it in the file `manifest`.
+///
+/// `signals` keeps every signal accessible by name instead of the ports only. `precision` is the time step as an exponent of ten, in seconds,
+/// and goes with `timescale`.
+#[pyfunction]
+#[pyo3(signature = (manifest, *, top, sources, includes, defines, parameters, timescale, precision, signals, waves, coverage, assertions, verilator_arguments))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of a Python function
+fn build_sources(
+    py: Python<'_>,
+    manifest: PathBuf,
+    top: String,
+    sources: Vec<PathBuf>,
+    includes: Vec<PathBuf>,
+    defines: Vec<(String, String)>,
+    parameters: Vec<(String, String)>,
+    timescale: Option<String>,
+    precision: i8,
+    signals: bool,
+    waves: bool,
+    coverage: bool,
+    assertions: bool,
+    verilator_arguments: Vec<String>,
+) -> PyResult<()> {
+    py.detach(|| {
+        let tools = Toolchain::find().map_err(failed)?;
+        let sources = Sources {
+            top,
+            files: sources,
+            includes,
+            defines,
+        };
+        // Described first: its messages name files and lines.
+        let placed = sources.preprocess(tools, true).map_err(failed)?;
+        let interface =
+            TopModule::describe(&sources.top, &placed, &parameters, tools).map_err(failed)?;
+        let text = sources.preprocess(tools, false).map_err(failed)?;
+        let mut spec = ModelSpec::new(sources.top, text, vec![]);
+        spec.parameters = parameters;
+        spec.timescale = timescale;
+        spec.signals = signals;
+        spec.trace = waves;
+        spec.coverage = coverage;
+        spec.assertions = assertions;
+        spec.verilator_arguments = verilator_arguments;
+        build(spec, interface, tools, precision, &manifest)?;
+        Ok(())
+    })
+}
+
+/// Builds `spec` and writes its description. Returns the name of the top module.
+fn build(
+    mut spec: ModelSpec,
+    interface: TopModule,
+    tools: &Toolchain,
+    precision: i8,
+    manifest: &std::path::Path,
+) -> PyResult<String> {
+    if !spec.signals {
+        spec.ports = interface.model_ports();
+    }
+    let library = spec.build_file(tools, &default_cache()).map_err(failed)?;
+    let description = Manifest {
+        library,
+        top: spec.top,
+        interface,
+        trace: spec.trace,
+        coverage: spec.coverage,
+        signals: spec.signals,
+        precision,
+        verilator: tools.version().to_owned(),
+    };
+    description.write(manifest).map_err(failed)?;
+    Ok(description.top)
+}
+
+/// The width of a lane given in bits.
+pub fn lane_width(bits: u32) -> PyResult<LaneWidth> {
+    match bits {
+        512 => Ok(LaneWidth::Bits512),
+        1024 => Ok(LaneWidth::Bits1024),
+        other => Err(PyValueError::new_err(format!(
+            "there is no lane of {other} bits: use 512 or 1024"
+        ))),
+    }
+}
+
+/// Builds the receive lane of `width` bits, the same model as every other command uses, and describes it in the file `manifest`. Returns the
+/// name of the top module.
+#[pyfunction]
+#[pyo3(signature = (manifest, width, *, waves=false))]
+fn build_lane(py: Python<'_>, manifest: PathBuf, width: u32, waves: bool) -> PyResult<String> {
+    let width = lane_width(width)?;
+    py.detach(|| {
+        let tools = Toolchain::find().map_err(failed)?;
+        let mut spec = width.elaborate().map_err(failed)?.model();
+        spec.trace = waves;
+        let interface = TopModule::describe(&spec.top, &spec.verilog, &spec.parameters, tools)
+            .map_err(failed)?;
+        build(spec, interface, tools, -12, &manifest)
+    })
+}
+
+/// Name of the receive lane's top module and its Verilog.
+#[pyfunction]
+fn lane_verilog(py: Python<'_>, width: u32) -> PyResult<(String, String)> {
+    let width = lane_width(width)?;
+    py.detach(|| {
+        let design = width.elaborate().map_err(failed)?;
+        let text = design.text();
+        Ok((design.top, text))
+    })
+}

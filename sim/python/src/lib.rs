@@ -1,0 +1,25 @@
+//! The native part of the Python package `openstellar`.
+//!
+//! One shared library holds two modules. `openstellar._native` builds models and simulates the world around a NIC. `simulator` is loaded
+//! under the name `cocotb.simulator` (see `openstellar/process.py`) and gives cocotb's own scheduler a Verilated model to work on.
+
+mod build;
+mod simulation;
+mod simulator;
+mod world;
+
+use pyo3::prelude::*;
+
+/// `openstellar._native`.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    build::register(module)?;
+    world::register(module)
+}
+
+/// `cocotb.simulator`.
+#[pymodule]
+#[pyo3(name = "simulator")]
+fn simulator_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    simulator::register(module)
+}

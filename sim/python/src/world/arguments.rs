@@ -1,0 +1,72 @@
+//! Names and numbers that Python gives, as the project's own types.
+
+use pyo3::prelude::*;
+use sim_cosim::{LaneWidth, Pacing};
+use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
+
+use super::invalid;
+
+pub fn pacing(name: &str, seed: u64, width: LaneWidth) -> PyResult<Pacing> {
+    match name {
+        "line" => Ok(Pacing::Line {
+            bytes_per_clock: width.line_bytes_per_clock(),
+        }),
+        "every-clock" => Ok(Pacing::EveryClock),
+        "random" => Ok(Pacing::Random { percent: 60, seed }),
+        other => Err(invalid(format!(
+            "unknown pacing {other:?}: use \"line\", \"every-clock\" or \"random\""
+        ))),
+    }
+}
+
+pub fn owner(memory: &str) -> PyResult<Owner> {
+    match memory {
+        "gpu" => Ok(Owner::Gpu),
+        "host" => Ok(Owner::Host),
+        other => Err(invalid(format!(
+            "unknown memory {other:?}: use \"gpu\" or \"host\""
+        ))),
+    }
+}
+
+pub fn page_size(bytes: u64) -> PyResult<PageSize> {
+    let known = PageSize::ALL.into_iter().find(|page| page.bytes() == bytes);
+    known.ok_or_else(|| {
+        invalid(format!(
+            "no page size of {bytes} bytes: use 4096, 65536, 2 MiB or 1 GiB"
+        ))
+    })
+}
+
+pub fn qp_context(
+    mode: &str,
+    pd: u32,
+    mtu: u32,
+    psn: u32,
+    pkey: u16,
+    remote_write: bool,
+) -> PyResult<QpContext> {
+    let mode = match mode {
+        "rc" => QpMode::Rc,
+        "mrc" => QpMode::Mrc,
+        other => {
+            return Err(invalid(format!(
+                "unknown mode {other:?}: use \"rc\" or \"mrc\""
+            )))
+        }
+    };
+    if !mtu.is_power_of_two() || !(256..=4096).contains(&mtu) {
+        return Err(invalid(format!(
+            "no path MTU of {mtu} bytes: use 256, 512, 1024, 2048 or 4096"
+        )));
+    }
+    Ok(QpContext {
+        state: QpState::Ready,
+        mode,
+        pd,
+        pkey,
+        mtu_log2: mtu.trailing_zeros() as u8,
+        initial_psn: Psn::new(psn),
+        remote_write,
+    })
+}

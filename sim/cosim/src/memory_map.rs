@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::expected::Expected;
 use sim_pcie::iommu::{DomainId, PageSize as IommuPage, Permission};
 use sim_pcie::{AcsConfig, Bdf, Fabric, FabricBuilder, GpuConfig, NicConfig, SwitchConfig, Window};
-use stellar_transport::rx::{EmttEntry, MrEntry, Owner, PageSize, TableWrite};
+use stellar_transport::rx::{EmttEntry, MaxPayload, MrEntry, Owner, PageSize, TableWrite};
 use thiserror::Error;
 
 /// Function of the lane's endpoint.
@@ -80,16 +80,23 @@ pub struct MemoryMap {
 }
 
 impl MemoryMap {
-    /// A fabric with one NIC and one GPU under a switch, and an empty map of it. `acs` is that of the port above the NIC.
-    pub fn new(acs: AcsConfig) -> (Fabric, Self) {
+    /// A fabric with one NIC and one GPU under a switch, and an empty map of it. `acs` is that of the port above the NIC;
+    /// every link takes payloads up to `max_payload`.
+    pub fn new(acs: AcsConfig, max_payload: MaxPayload) -> (Fabric, Self) {
+        let mut switch = SwitchConfig::new(SWITCH);
+        let mut nic = NicConfig {
+            acs,
+            ats: true,
+            ..NicConfig::new(NIC)
+        };
+        let mut gpu = GpuConfig::new(GPU, GPU_BAR);
+        for link in [&mut switch.uplink, &mut nic.link, &mut gpu.link] {
+            link.max_payload = max_payload.bytes();
+        }
         let mut fabric = FabricBuilder::new()
-            .switch(SwitchConfig::new(SWITCH))
-            .nic(NicConfig {
-                acs,
-                ats: true,
-                ..NicConfig::new(NIC)
-            })
-            .gpu(GpuConfig::new(GPU, GPU_BAR))
+            .switch(switch)
+            .nic(nic)
+            .gpu(gpu)
             .host_memory(0, HOST_SIZE)
             .build()
             .expect("a fixed configuration");

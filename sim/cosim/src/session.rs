@@ -87,7 +87,7 @@ impl Session {
         let mps_code = (config.max_payload.bytes() / 128).trailing_zeros() as u8;
         let lane = LaneModel::new(library, config.width, rx.udp_port, mps_code)?;
         let mac = MacPort::new(config.width.bytes(), config.pacing.clone());
-        let (fabric, map) = MemoryMap::new(config.acs.clone());
+        let (fabric, map) = MemoryMap::new(config.acs.clone(), config.max_payload);
         Ok(Self {
             world: LaneWorld::new(lane, mac, fabric, sim_pcie::PortId(0), NIC),
             map,

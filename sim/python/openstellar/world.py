@@ -51,7 +51,7 @@ class Lane:
     """One 200G port (1,024 bits) or 100G port (512 bits) with everything around it.
 
     `pacing` is how frames arrive: at "line" rate, a beat on "every-clock", or on "random" clocks drawn from `seed`. `max_payload` is PCIe's, in
-    bytes: 128 or 256, which is what the simulated links carry. `waves` names a wave file (FST) to write. The first
+    bytes: 128, 256, 512 or 1024. `waves` names a wave file (FST) to write. The first
     use of a width builds its model, which takes a while.
 
     Raises ValueError for an argument that names nothing, RuntimeError when the model cannot be built.

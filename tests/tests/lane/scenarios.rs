@@ -3,8 +3,10 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{reorder, Message, Wrapping};
-use sim_cosim::{LaneWidth, RegionSpec, Session};
-use stellar_transport::rx::{DropReason, EmttEntry, Owner, PageSize, QpMode, TableWrite};
+use sim_cosim::{LaneWidth, RegionSpec, Session, SessionConfig};
+use stellar_transport::rx::{
+    DropReason, EmttEntry, MaxPayload, Owner, PageSize, QpMode, TableWrite,
+};
 
 const QP: u32 = 33;
 const RKEY: u32 = 0x0a_11;
@@ -20,7 +22,10 @@ struct Bench {
 
 impl Bench {
     fn new(mode: QpMode, psn: u32) -> Self {
-        let mut session = super::session(LaneWidth::Bits1024);
+        Self::of(super::session(LaneWidth::Bits1024), mode, psn)
+    }
+
+    fn of(mut session: Session, mode: QpMode, psn: u32) -> Self {
         session.write_qp(QP, super::ready(mode, psn)).unwrap();
         let owner = |page| {
             if page % 3 == 0 {
@@ -80,7 +85,7 @@ impl Bench {
         }
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    fn finish(&mut self) -> Vec<u8> {
         self.session.settle_and_compare().unwrap();
         self.session.expect_packets(&self.frames, 0);
         self.session.verify_memory().unwrap();
@@ -158,21 +163,31 @@ fn rc_messages_follow_the_running_address_and_a_gap_is_not_placed() {
 }
 
 #[test]
-fn unaligned_lengths_and_addresses_are_placed_exactly() {
-    let mut bench = Bench::new(QpMode::Mrc, 0);
-    let mut psn = 0;
-    for length in [
-        0, 1, 2, 3, 4, 5, 63, 64, 65, 127, 128, 129, 255, 257, 1023, 1024,
-    ] {
-        for shift in [0, 1, 2, 3, 125, 4095] {
-            let offset = u64::from(psn) * 2048 + shift;
-            let frames = bench.message(true, psn, offset, length);
-            psn += frames.len() as u32;
-            bench.receive(frames);
+fn unaligned_lengths_and_addresses_are_placed_exactly_at_every_maximum_payload() {
+    let width = LaneWidth::Bits1024;
+    let mut tlps = vec![];
+    for bytes in [128, 256, 512, 1024] {
+        let mut config = SessionConfig::new(width);
+        config.max_payload = MaxPayload::new(bytes).unwrap();
+        let session = Session::new(super::library(width), &config).unwrap();
+        let mut bench = Bench::of(session, QpMode::Mrc, 0);
+        let mut psn = 0;
+        for length in [
+            0, 1, 2, 3, 4, 5, 63, 64, 65, 127, 128, 129, 255, 257, 1023, 1024,
+        ] {
+            for shift in [0, 1, 2, 3, 125, 4095] {
+                let offset = u64::from(psn) * 2048 + shift;
+                let frames = bench.message(true, psn, offset, length);
+                psn += frames.len() as u32;
+                bench.receive(frames);
+            }
         }
+        let sent = bench.frames.len();
+        let verdicts = bench.finish();
+        tlps.push(bench.session.world.stats.tlps);
+        assert_eq!(count(&verdicts, DropReason::None), sent);
     }
-    let sent = bench.frames.len();
-    assert_eq!(count(&bench.finish(), DropReason::None), sent);
+    assert!(tlps.is_sorted_by(|a, b| a > b), "{tlps:?} TLPs");
 }
 
 #[test]

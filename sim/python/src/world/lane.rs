@@ -10,9 +10,6 @@ use super::arguments::{self, owner, page_size, qp_context};
 use super::{failed, invalid};
 use crate::build::lane_width;
 
-/// Maximum payload size of the links of [`sim_cosim::MemoryMap`]'s fabric in bytes.
-const LINK_PAYLOAD: usize = 256;
-
 /// One page of a region: where it starts in the requester's addresses and on the bus, and its size.
 struct Page {
     va: u64,
@@ -47,11 +44,6 @@ impl Lane {
         let width = lane_width(width)?;
         let mut config = SessionConfig::new(width);
         config.max_payload = MaxPayload::new(max_payload).map_err(invalid)?;
-        if max_payload > LINK_PAYLOAD {
-            return Err(invalid(format!(
-                "the simulated links refuse TLPs of more than {LINK_PAYLOAD} bytes: {max_payload} is too much"
-            )));
-        }
         config.pacing = arguments::pacing(pacing, seed, width)?;
         let traced = waves.is_some();
         let library = py

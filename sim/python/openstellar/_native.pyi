@@ -35,6 +35,20 @@ def write_frames(
     srv6: bool,
     seed: int,
 ) -> list[bytes]: ...
+def run_pair(
+    *,
+    topology: tuple[str, str] | None,
+    bytes: int,
+    qps: int,
+    mode: str,
+    paths: int,
+    policy: str | None,
+    loss: tuple[str, float] | None,
+    seed: int,
+    captures: bool,
+) -> tuple[str, list[tuple[str, bytes]]]: ...
+def run_scenario(name: str, seed: int) -> tuple[str, list[tuple[str, bytes]]]: ...
+def scenarios() -> list[tuple[str, str]]: ...
 def table_words(
     *, qp: int, mode: str, pd: int, mtu: int, psn: int, rkey: int, va: int, length: int, bus: int
 ) -> list[list[int]]: ...

@@ -1,7 +1,8 @@
-//! The simulated world: a receive lane with its MAC, PCIe fabric, memories and reference, for Python without cocotb.
+//! The simulated world for Python without cocotb: a receive lane with its MAC, PCIe fabric, memories and reference; and two hosts on a fabric.
 
 mod arguments;
 mod lane;
+mod pair;
 mod traffic;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -10,6 +11,9 @@ use pyo3::prelude::*;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lane::Lane>()?;
     module.add_function(wrap_pyfunction!(traffic::write_frames, module)?)?;
+    module.add_function(wrap_pyfunction!(pair::run_pair, module)?)?;
+    module.add_function(wrap_pyfunction!(pair::run_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(pair::scenarios, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::table_words, module)?)?;
     Ok(())
 }

@@ -101,7 +101,7 @@ pub struct Report {
     pub requester: RequesterSums,
     /// How far out of order packets arrived at the receiver.
     pub out_of_order: ArrivalOrder,
-    /// Data packets of all queue pairs by entropy value index; even indices are plane 0. Empty in RC.
+    /// Data packets of all queue pairs by entropy value index; even indices are plane 0. RC has one path.
     pub path_loads: Vec<u64>,
     /// The fabric's counters.
     pub fabric: Totals,

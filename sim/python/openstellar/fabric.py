@@ -1,0 +1,125 @@
+"""Two hosts on a fabric with loss, marks and many paths; both NICs are the software reference of the transport.
+
+    from openstellar import fabric
+
+    run = fabric.run(bytes=8 << 20, paths=128, loss=("p0.leaf0-spine5", 0.01))
+    print(run.report["goodput_gbps"], run.report["requester"]["retransmissions"])
+    run.plot().savefig("run.png")
+
+Each run checks memory byte for byte and completions for their order; anything wrong raises RuntimeError.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from openstellar import _native
+
+if TYPE_CHECKING:
+    import numpy
+    from matplotlib.figure import Figure
+    from scapy.plist import PacketList
+
+__all__ = ["Run", "run", "run_scenario", "scenarios"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came out of a run."""
+
+    report: dict[str, Any]
+    """The report, as `./stellar world --json` prints it; times in nanoseconds, sizes in bytes."""
+    captures: dict[str, bytes]
+    """A pcapng file per host port, by the port's name."""
+
+    def packets(self, port: str) -> PacketList:
+        """Every frame that crossed `port`, either way, as scapy packets with their times. Raises KeyError with the ports there are."""
+        import scapy.contrib.roce  # binds UDP port 4791
+        from scapy.utils import PcapNgReader
+
+        if port not in self.captures:
+            raise KeyError(f"no capture of port {port!r}; there are: {', '.join(self.captures) or 'none'}")
+        with PcapNgReader(io.BytesIO(self.captures[port])) as reader:
+            return reader.read_all()
+
+    def series(self, name: Literal["time_ns", "goodput_gbps", "cwnd", "in_flight", "rtt_ns"]) -> numpy.ndarray:
+        """A time series of the report as an array: one value per sample."""
+        import numpy
+
+        return numpy.asarray(self.report["series"][name])
+
+    def path_loads(self) -> numpy.ndarray:
+        """Data packets by entropy value index; even indices are plane 0."""
+        import numpy
+
+        return numpy.asarray(self.report["path_loads"], dtype=numpy.int64)
+
+    def plot(self) -> Figure:
+        """Goodput, congestion window and load per path. Needs matplotlib."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(9, 7), layout="constrained")
+        rate, window, paths = figure.subplots(3, 1)
+        microseconds = self.series("time_ns") / 1000
+        rate.step(microseconds, self.series("goodput_gbps"))
+        rate.axhline(self.report["wire_limit_gbps"], linestyle=":", color="grey")
+        rate.set_ylabel("goodput, Gb/s")
+        window.plot(microseconds, self.series("cwnd") / 1024, label="window")
+        window.plot(microseconds, self.series("in_flight") / 1024, label="in flight")
+        window.set_ylabel("KiB")
+        window.set_xlabel("time, us")
+        window.legend()
+        loads = self.path_loads()
+        paths.bar(range(len(loads)), loads)
+        paths.set_ylabel("data packets")
+        paths.set_xlabel("entropy value index")
+        return figure
+
+
+def run(
+    *,
+    topology: str | Path | None = None,
+    bytes: int = 1 << 20,
+    qps: int = 1,
+    mode: Literal["mrc", "rc"] = "mrc",
+    paths: int = 128,
+    policy: Literal["single", "round-robin", "obs", "ev-state"] | None = None,
+    loss: tuple[str, float] | None = None,
+    seed: int = 1,
+    captures: bool = True,
+) -> Run:
+    """Each of `qps` queue pairs writes one message of `bytes` from GPU memory of the first host to GPU memory of the last.
+
+    `topology` is a TOML file (docs/fabric.md); None is a leaf-spine of two planes. `loss` names a link and the probability that it loses a
+    frame. `captures` keeps every frame four times: turn it off for long runs.
+
+    Raises ValueError for an argument that cannot be, RuntimeError if the run does not end well.
+    """
+    text = (str(topology), Path(topology).read_text()) if topology is not None else None
+    report, files = _native.run_pair(
+        topology=text,
+        bytes=bytes,
+        qps=qps,
+        mode=mode,
+        paths=paths,
+        policy=policy,
+        loss=loss,
+        seed=seed,
+        captures=captures,
+    )
+    return Run(json.loads(report), dict(files))
+
+
+def run_scenario(name: str, seed: int = 1) -> Run:
+    """Runs one of `scenarios`. Raises ValueError with the closest names if there is none of this name."""
+    report, files = _native.run_scenario(name, seed)
+    return Run(json.loads(report), dict(files))
+
+
+def scenarios() -> dict[str, str]:
+    """Names of the scenarios, and what happens in each."""
+    return dict(_native.scenarios())

@@ -54,6 +54,41 @@ fn an_unknown_block_is_answered_with_the_blocks() {
 }
 
 #[test]
+fn a_world_that_cannot_be_is_answered_with_what_to_give_instead() {
+    let folder = scratch();
+    std::fs::copy(
+        concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../sim/net/topologies/leaf_spine.toml"
+        ),
+        folder.path().join("net.toml"),
+    )
+    .expect("a topology");
+    let own = ["world", "--topology", "net.toml"];
+    for (arguments, parts) in [
+        (&["--loss", "0.1"][..], &["--lossy-link"][..]),
+        (&["--lossy-link", "p0.leaf0-spine1"], &["--loss 0.01"]),
+        (&["--mode", "rc", "--policy", "obs"], &["RC has one path"]),
+        (&["--bytes", "0"], &["byte"]),
+    ] {
+        refuse(folder.path(), &[&own[..], arguments].concat(), 1, parts);
+    }
+    let nowhere = ["world", "--topology", "nowhere.toml"];
+    refuse(
+        folder.path(),
+        &nowhere,
+        1,
+        &["cannot read topology nowhere.toml"],
+    );
+    let scenario = ["world", "--scenario", "lost-sack"];
+    refuse(folder.path(), &scenario, 1, &["lost-sacks"]);
+    assert!(
+        !folder.path().join("out").exists(),
+        "a refused run wrote something"
+    );
+}
+
+#[test]
 fn a_folder_that_cannot_be_made_is_named() {
     let folder = scratch();
     std::fs::write(folder.path().join("file"), "").expect("a file");

@@ -1,12 +1,11 @@
 //! The DMA write engine: place commands in, memory write TLPs out.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::SyncFifo;
+use hdl_primitives::{ByteMask, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
 
 use crate::beat_fetch::{BeatFetch, FIFO_ADDRESS};
-use crate::byte_mask::ByteMask;
 use crate::byte_rotator::ByteRotator;
 use crate::piece_issue::PieceIssue;
 use crate::records::{FetchedBeat, TlpBeat};

@@ -11,7 +11,7 @@
 //! | [`request_splitter`] | one chunk (a TLP) per clock: cuts at multiples of the largest request | 3 |
 //! | [`beat_fetch`] | one buffer read per clock and TLP beat, only with room reserved for what comes back | 2 |
 //! | [`byte_rotator`] | brings the chunk's first double word to byte lane 0 | 2 |
-//! | [`byte_mask`] | zeroes what is not payload | 0 |
+//! | [`byte_mask`](hdl_primitives::byte_mask) | zeroes what is not payload | 0 |
 //! | [`dma_write`] | the whole, for lane width 1,024 or 512 | see there |
 //! | [`rq_shim`] | puts the descriptor in front of the payload | 1 |
 #![forbid(unsafe_code)]
@@ -25,7 +25,6 @@ pub mod read;
 pub mod records;
 pub mod request_splitter;
 pub mod rq_shim;
-pub use hdl_primitives::byte_mask;
 
 pub use dma_write::{DmaWrite, DmaWrite1024, DmaWrite512};
 pub use rq_shim::{RqShim, RqShim1024, RqShim512};

@@ -1,12 +1,12 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, clock by clock, and the Verilog against the tools.
 
 use hdl_pcie::beat_fetch::BeatFetch;
-use hdl_pcie::byte_mask::ByteMask;
 use hdl_pcie::byte_rotator::ByteRotator;
 use hdl_pcie::piece_issue::PieceIssue;
 use hdl_pcie::records::{CommandEnd, PlacePiece, RequestChunk};
 use hdl_pcie::request_splitter::RequestSplitter;
 use hdl_pcie::{DmaWrite, RqShim512};
+use hdl_primitives::ByteMask;
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;

@@ -6,23 +6,16 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use sim_world::scenario::{self, SCENARIOS};
-use sim_world::transfer::{run as transfer, Transfer};
+use sim_world::transfer::{run as transfer, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{check_bytes, lossy_topology, MrcPlan, Plan, TransportPlan};
 use stellar_transport::spray::Policy;
 
-/// The topology of a run that names none.
-const LEAF_SPINE: (&str, &str) = (
-    "leaf_spine.toml",
-    include_str!("../../../sim/net/topologies/leaf_spine.toml"),
-);
-/// Its link with loss.
+/// The link with loss of the built-in topology.
 const LOSSY_LINK: &str = "p0.leaf0-spine5";
 /// Loss of the run that asks for none of its own, in the built-in topology.
 const LOSS: f64 = 0.01;
 /// With more payload than this there are no captures: they hold every frame four times.
 const CAPTURED_BYTES: u64 = 64 << 20;
-/// When a run is given up: 10 s of simulated time, in picoseconds.
-const LIMIT: u64 = 10_000_000_000_000;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -129,15 +122,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let bytes = check_bytes(arguments.bytes)?;
     let plan = plan(arguments)?;
-    let run = transfer(
-        &plan,
-        Transfer {
-            bytes,
-            messages: 1,
-            interval: 0,
-            limit: LIMIT,
-        },
-    )?;
+    let run = transfer(&plan, Transfer::whole(bytes))?;
     let what = "every queue pair writes one message from GPU memory to GPU memory";
     let captures = run.world.captures();
     show::finish(what, &run.report, captures, &arguments.out, arguments.json)
@@ -146,7 +131,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// Name and text of the topology.
 fn topology_text(arguments: &Arguments) -> anyhow::Result<(String, String)> {
     let Some(path) = &arguments.topology else {
-        return Ok((LEAF_SPINE.0.into(), LEAF_SPINE.1.into()));
+        return Ok((LEAF_SPINE_FILE.into(), LEAF_SPINE.into()));
     };
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read topology {}", path.display()))?;

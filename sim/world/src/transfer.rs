@@ -7,6 +7,13 @@ use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
 use crate::{verify, Plan, RegionSpec, WorldError, Write};
 
+/// Topology of a run that names none: two planes of leaves and spines.
+pub const LEAF_SPINE: &str = include_str!("../../net/topologies/leaf_spine.toml");
+/// Name of [`LEAF_SPINE`] in messages.
+pub const LEAF_SPINE_FILE: &str = "leaf_spine.toml";
+/// When [`Transfer::whole`] is given up: 10 s of simulated time, in picoseconds.
+const PATIENCE: Time = 10_000_000_000_000;
+
 /// What is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
@@ -18,6 +25,18 @@ pub struct Transfer {
     pub interval: Time,
     /// When it is given up, in picoseconds of simulated time.
     pub limit: Time,
+}
+
+impl Transfer {
+    /// One message of `bytes` per queue pair, with all the time a run may need.
+    pub const fn whole(bytes: u32) -> Self {
+        Self {
+            bytes,
+            messages: 1,
+            interval: 0,
+            limit: PATIENCE,
+        }
+    }
 }
 
 /// A run that ended well, with its world for what the report leaves out.

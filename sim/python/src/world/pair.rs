@@ -1,7 +1,7 @@
 //! Two hosts on a fabric, their NICs being the software reference of the transport.
 
 use pyo3::prelude::*;
-use sim_world::transfer::{run, Transfer};
+use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{
     check_bytes, lossy_topology, policy_name, scenario, MrcPlan, Plan, Recorder, TransportPlan,
     WorldError,
@@ -9,11 +9,6 @@ use sim_world::{
 use stellar_transport::spray::Policy;
 
 use super::{failed, invalid};
-
-/// The topology of a run that names none.
-const LEAF_SPINE: &str = include_str!("../../../net/topologies/leaf_spine.toml");
-/// When a run is given up: 10 s of simulated time, in picoseconds.
-const LIMIT: u64 = 10_000_000_000_000;
 
 /// The report as JSON, and a pcapng file per port by the port's name.
 type Outcome = (String, Vec<(String, Vec<u8>)>);
@@ -34,7 +29,7 @@ pub fn run_pair(
     seed: u64,
     captures: bool,
 ) -> PyResult<Outcome> {
-    let (file, text) = topology.unwrap_or_else(|| ("leaf_spine.toml".into(), LEAF_SPINE.into()));
+    let (file, text) = topology.unwrap_or_else(|| (LEAF_SPINE_FILE.into(), LEAF_SPINE.into()));
     let loss = loss.as_ref().map(|(link, p)| (link.as_str(), *p));
     let topology = lossy_topology(&file, &text, loss).map_err(invalid)?;
     let mut plan = Plan::new(topology, seed).map_err(invalid)?;
@@ -43,14 +38,8 @@ pub fn run_pair(
     plan.capture = captures;
     let bytes = check_bytes(bytes).map_err(invalid)?;
     plan.check().map_err(invalid)?;
-    let transfer = Transfer {
-        bytes,
-        messages: 1,
-        interval: 0,
-        limit: LIMIT,
-    };
     py.detach(|| {
-        let run = run(&plan, transfer)?;
+        let run = run(&plan, Transfer::whole(bytes))?;
         Ok((run.report.json(), files(run.world.captures())?))
     })
     .map_err(|error: WorldError| failed(error))

@@ -19,6 +19,7 @@ use crate::config::{MrcPlan, TransportPlan};
 use crate::names::closest;
 use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
+use crate::transfer::LEAF_SPINE;
 use crate::{packet, verify, CheckError, Plan, RegionId, RegionSpec, Verified, WorldError, Write};
 
 /// A microsecond in picoseconds.
@@ -31,8 +32,6 @@ const BACK_TO_BACK: &str = include_str!("../../../net/topologies/back_to_back.to
 /// Two hosts 4 km apart, so that a window of 1,024 packets fits on the way.
 const LONG_CABLES: &str =
     "[defaults]\nrate_gbps = 200\ndelay_ns = 20000\n[back_to_back]\nplanes = 2\n";
-/// Leaves and spines.
-const LEAF_SPINE: &str = include_str!("../../../net/topologies/leaf_spine.toml");
 
 /// A scenario.
 #[derive(Clone, Copy)]

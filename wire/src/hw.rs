@@ -5,14 +5,21 @@
 //! `docs/rx_lane.md` and `docs/tx_lane.md` draw the pipelines that these records travel through.
 
 pub mod ack;
+pub mod config;
+pub mod congestion;
 pub mod core;
 pub mod dma;
 pub mod frame;
 pub mod layout;
+pub mod messages;
 pub mod pack;
 pub mod read;
+pub mod receive;
+pub mod requester;
 pub mod rq;
+pub mod spray;
 pub mod tables;
 pub mod tx;
 mod tx_extensions;
 pub mod tx_frame;
+pub mod window;

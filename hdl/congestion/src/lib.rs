@@ -1,0 +1,1 @@
+//! Congestion window in hardware: NSCC in fixed point (`docs/multipath.md`).

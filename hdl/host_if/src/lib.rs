@@ -1,0 +1,1 @@
+//! Host interface in hardware: doorbells, registers, completion and event queues.

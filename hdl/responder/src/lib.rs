@@ -1,0 +1,1 @@
+//! Responder in hardware: answers, immediates and arrival counters (`docs/transmit.md`).

@@ -1,0 +1,1 @@
+//! Send queues in hardware: WQE fetch, messages under way, completion in order (`docs/transmit.md`).

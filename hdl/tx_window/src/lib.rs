@@ -1,0 +1,1 @@
+//! Transmit window in hardware: what became of every packet sent (`docs/transmit.md`).

@@ -1,0 +1,49 @@
+//! How software fills the tables of the card: one write port for all of them.
+
+use rust_hdl::prelude::*;
+
+/// Which table a [`ConfigWrite`] goes to, and so what its entry is.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum ConfigSelect {
+    /// [`super::tables::QpContext`] by queue pair.
+    Qp,
+    /// [`super::tables::MrEntry`] by region.
+    Mr,
+    /// [`super::tables::EmttEntry`] by page.
+    Emtt,
+    /// [`super::requester::MrcRequesterConfig`] by queue pair.
+    Requester,
+    /// [`super::messages::SendQueueConfig`] by queue pair.
+    SendQueue,
+    /// [`super::spray::SprayConfig`] by queue pair.
+    Spray,
+    /// [`super::spray::EntropyProfileEntry`] by profile.
+    Profile,
+    /// [`super::congestion::NsccConfig`] by queue pair.
+    Nscc,
+    /// Where frames of a queue pair go, by queue pair: of port 0.
+    Address0,
+    /// As before: of port 1.
+    Address1,
+    /// Own addresses and code points, by port.
+    Port,
+    /// Whose control packets a queue pair takes, by queue pair.
+    ControlPeer,
+    /// Receive side of a queue pair, by queue pair.
+    Responder,
+    /// Completion queue of a queue pair, by queue pair.
+    CompletionQueue,
+    /// The event queue.
+    EventQueue,
+    /// MSI-X address and data, by vector.
+    Interrupt,
+}
+
+/// One table write.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ConfigWrite {
+    pub select: ConfigSelect,
+    pub index: Bits<18>,
+    /// The entry, packed from bit 0.
+    pub entry: Bits<1024>,
+}

@@ -1,0 +1,35 @@
+//! What the receive core tells the responder about a packet.
+
+use super::ack::AckRequest;
+use super::frame::Position;
+use rust_hdl::prelude::*;
+
+/// The fate of one packet that was accepted or is to be answered.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct RxOutcome {
+    pub qp: Bits<10>,
+    /// Port it came by.
+    pub port: Bit,
+    /// The packet was accepted: its payload is being placed, for the first time.
+    pub accepted: Bit,
+    /// MRC; otherwise RC.
+    pub mrc: Bit,
+    pub position: Position,
+    pub psn: Bits<24>,
+    /// First PSN missing after this packet.
+    pub epsn: Bits<24>,
+    pub has_immediate: Bit,
+    pub immediate: Bits<32>,
+    /// METH (MRC).
+    pub msn: Bits<16>,
+    pub rqmsn: Bits<16>,
+    /// Bytes of the message (MRC).
+    pub dma_length: Bits<32>,
+    pub payload_length: Bits<13>,
+    /// The packet is to be answered.
+    pub ack_valid: Bit,
+    pub ack: AckRequest,
+    /// The answer is to a probe, with this identifier: a SACK of the window around `epsn`.
+    pub probe: Bit,
+    pub probe_id: Bits<16>,
+}

@@ -7,7 +7,7 @@ use std::path::Path;
 use pcap_file::pcap::PcapReader;
 use stellar_transport::rx::{classify_frame, DropReason, RxConfig};
 
-/// Compares the number of frames by reason with the counts of `tshark -T fields -e ip.proto -e infiniband.bth.opcode`.
+/// Compares the number of frames by reason, requests to be refused under `UnsupportedOpcode`, with the counts of `tshark -T fields -e ip.proto -e infiniband.bth.opcode`.
 #[track_caller]
 fn check(name: &str, expected: &[(DropReason, usize)]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -19,7 +19,13 @@ fn check(name: &str, expected: &[(DropReason, usize)]) {
     while let Some(packet) = reader.next_packet() {
         let data = packet.expect("pcap record").data;
         let outcome = classify_frame(&data, false, &RxConfig::default());
-        *counts.entry(outcome.reason).or_insert(0) += 1;
+        let refused = outcome.headers.is_some_and(|headers| headers.refused);
+        let reason = if refused {
+            DropReason::UnsupportedOpcode
+        } else {
+            outcome.reason
+        };
+        *counts.entry(reason).or_insert(0) += 1;
     }
     assert_eq!(counts, expected.iter().copied().collect(), "{name}");
 }

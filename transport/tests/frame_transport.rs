@@ -37,15 +37,19 @@ fn fields_routers_change_are_not_covered() {
 }
 
 #[test]
-fn opcodes_other_than_rc_and_mrc_writes_are_unsupported() {
+fn opcodes_other_than_rc_and_mrc_writes_are_unsupported_or_refused() {
     for code in 0..=255 {
         let supported = matches!(code, 0x06..=0x0b | 0xc6..=0xcb);
-        let reason = classify(&with_byte(BTH, code)).reason;
+        let refused = matches!(code, 0x00..=0x05 | 0x0c | 0x13 | 0x14 | 0x16 | 0x17);
+        let outcome = classify(&with_byte(BTH, code));
         assert_eq!(
-            reason == DropReason::UnsupportedOpcode,
-            !supported,
-            "opcode {code:#04x} is {reason}"
+            outcome.reason == DropReason::UnsupportedOpcode,
+            !supported && !refused,
+            "opcode {code:#04x} is {}",
+            outcome.reason
         );
+        let headers = outcome.headers;
+        assert_eq!(headers.is_some_and(|h| h.refused), refused, "{code:#04x}");
     }
 }
 

@@ -6,7 +6,7 @@ use common::{
     accepted, lane, naive_memory, only, pattern, refused, write_packet, Memory, BASE_VA, MTU, RC_QP,
 };
 use stellar_transport::rx::{AckBody, DropReason, PageSize, Psn, QpMode, RxLane, RxOutcome};
-use stellar_wire::{NakCode, Opcode, RoceFrame};
+use stellar_wire::{Aeth, AtomicEth, ExtHeaders, NakCode, Opcode, RoceFrame};
 
 const LAST_PSN: u32 = Psn::MODULUS - 1;
 
@@ -257,4 +257,78 @@ fn the_message_number_wraps_at_24_bits_with_the_psn() {
             (psn + 1) % Psn::MODULUS
         );
     }
+}
+
+/// A request that the lane does not execute, with whatever its opcode carries.
+fn unexecuted(opcode: Opcode, psn: u32) -> RoceFrame {
+    let mut frame = write_only(psn);
+    frame.bth.opcode = opcode;
+    let has_reth = opcode == Opcode::RcReadRequest;
+    frame.ext.reth = frame.ext.reth.filter(|_| has_reth);
+    frame.ext.atomic = opcode.is_atomic().then(AtomicEth::default);
+    frame.payload = if opcode.is_send() {
+        pattern(psn, 16)
+    } else {
+        vec![]
+    };
+    frame
+}
+
+#[test]
+fn requests_the_lane_does_not_execute_are_refused_in_their_turn() {
+    for opcode in [
+        Opcode::RcSendOnly,
+        Opcode::RcReadRequest,
+        Opcode::RcCompareSwap,
+        Opcode::RcFetchAdd,
+    ] {
+        let mut lane = lane(LAST_PSN);
+        let early = refused(&mut lane, &unexecuted(opcode, 0), DropReason::PsnGap);
+        assert_eq!(
+            body(&early),
+            nak(LAST_PSN, 0, NakCode::PsnSequenceError),
+            "{opcode:?}"
+        );
+        accepted(&mut lane, &write_only(LAST_PSN));
+        let late = refused(
+            &mut lane,
+            &unexecuted(opcode, LAST_PSN),
+            DropReason::Duplicate,
+        );
+        assert_eq!(body(&late), ack(LAST_PSN, 1));
+        breaks_connection(
+            &mut lane,
+            &unexecuted(opcode, 0),
+            DropReason::UnsupportedOpcode,
+        );
+    }
+}
+
+#[test]
+fn responses_and_other_transports_are_dropped_without_a_word() {
+    let mut lane = lane(0);
+    for opcode in [
+        Opcode::RcReadResponseOnly,
+        Opcode::RcAck,
+        Opcode::UcSendOnly,
+    ] {
+        let mut frame = write_only(0);
+        frame.bth.opcode = opcode;
+        frame.ext = ExtHeaders::default();
+        frame.ext.aeth = opcode.is_response().then(Aeth::default);
+        let outcome = refused(&mut lane, &frame, DropReason::UnsupportedOpcode);
+        assert_eq!(outcome.ack, None, "{opcode:?}");
+    }
+    accepted(&mut lane, &write_only(0));
+}
+
+#[test]
+fn a_queue_pair_put_in_error_takes_nothing_until_it_is_written_again() {
+    let mut lane = lane(0);
+    accepted(&mut lane, &write_only(0));
+    lane.fail_qp(RC_QP);
+    let dropped = refused(&mut lane, &write_only(1), DropReason::WrongState);
+    assert_eq!(dropped.ack, None);
+    lane.fail_qp(77);
+    assert_eq!(lane.tables().qp(77), Default::default());
 }

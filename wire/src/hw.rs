@@ -5,17 +5,22 @@
 //! `docs/rx_lane.md` and `docs/tx_lane.md` draw the pipelines that these records travel through.
 
 pub mod ack;
+pub mod address;
 pub mod config;
 pub mod congestion;
+pub mod control;
 pub mod core;
 pub mod dma;
 pub mod frame;
+pub mod host_queues;
 pub mod layout;
 pub mod messages;
 pub mod pack;
+pub mod payload;
 pub mod read;
 pub mod receive;
 pub mod requester;
+pub mod responder;
 pub mod rq;
 pub mod spray;
 pub mod tables;
@@ -23,3 +28,4 @@ pub mod tx;
 mod tx_extensions;
 pub mod tx_frame;
 pub mod window;
+pub mod wqe;

@@ -1,16 +1,24 @@
-//! Memory regions and the extended memory translation table (eMTT): is the packet allowed to write there, and where is there?
+//! Memory regions and the extended memory translation table (eMTT): is the packet allowed to go there, and where is there?
 //!
-//! Two stages of the core pipeline (`docs/rx_lane.md`), both of fixed latency, one token per clock, never stalling:
-//! [`mr_check`] compares the packet with its memory region, [`emtt_lookup`] turns its virtual address into one or two
-//! bus addresses with their address type. Each owns its table and writes it when a table token passes, so a write takes effect
-//! exactly between the packets before and after it.
+//! [`region_check`] compares bytes with the memory region a key names, [`page_lookup`] turns their virtual address into one or two
+//! bus addresses with their address type. Both are of fixed latency, one request per clock, never stalling, and own their table.
+//! Around them:
+//! - [`mr_check`] and [`emtt_lookup`], two stages of the core pipeline (`docs/rx_lane.md`): a table token takes effect exactly between the
+//!   packets before and after it;
+//! - [`payload_locate`], both in a row for the requester (`docs/requester.md`), with tables of its own.
 
 pub mod emtt_banks;
 pub mod emtt_lookup;
 pub mod mr_check;
+pub mod page_lookup;
 pub mod page_math;
+pub mod payload_locate;
+pub mod region_check;
 mod table_entry;
 
 pub use emtt_banks::EmttBanks;
 pub use emtt_lookup::EmttLookup;
 pub use mr_check::MrCheck;
+pub use page_lookup::PageLookup;
+pub use payload_locate::PayloadLocate;
+pub use region_check::RegionCheck;

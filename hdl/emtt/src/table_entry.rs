@@ -5,8 +5,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::{CoreToken, TokenKind};
-use stellar_wire::hw::tables::{EmttEntry, MrEntry, Owner, PageSize, TableSelect};
+use stellar_wire::hw::tables::{EmttEntry, MrEntry, Owner, PageSize};
 
 /// Offsets of the fields of [`MrEntry`]: each is the one before plus that one's width.
 mod mr {
@@ -26,12 +25,6 @@ mod emtt {
     pub const OWNER: usize = 1;
     pub const DEVICE: usize = OWNER + 1;
     pub const FRAME: usize = DEVICE + 10;
-}
-
-/// The token writes an entry of the table `select`.
-#[hdl_fn]
-pub fn writes_table(token: CoreToken, select: TableSelect) -> Bit {
-    (token.kind == TokenKind::Table) & (token.table.select == select)
 }
 
 /// The memory region in the low bits of a table write.

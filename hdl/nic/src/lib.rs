@@ -1,9 +1,17 @@
-//! Top levels: the receive lane, put together from the blocks of the other `hdl` crates (see `docs/rx_lane.md`).
+//! Top levels: the receive lane and two lanes on one core, put together from the blocks of the other `hdl` crates (see `docs/rx_lane.md`).
 
 pub mod drop_counters;
+pub mod fence_join;
+pub mod outcome_order;
 pub mod rx_core;
 pub mod rx_lane;
+pub mod rx_lanes;
+pub mod stream_merge;
 
 pub use drop_counters::DropCounters;
+pub use fence_join::FenceJoin;
+pub use outcome_order::OutcomeOrder;
 pub use rx_core::RxCore;
 pub use rx_lane::{RxLane, RxLane1024, RxLane512};
+pub use rx_lanes::{RxLanes, RxLanes1024, RxLanes512};
+pub use stream_merge::StreamMerge;

@@ -1,4 +1,4 @@
-//! The core pipeline: tokens in order through QP check, RC tracking, region check, translation and PSN tracking.
+//! The core pipeline: tokens of two lanes in order through QP check, RC tracking, region check, translation and PSN tracking.
 
 use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, MrCheck};
 use hdl_macros::hdl;
@@ -6,45 +6,63 @@ use hdl_primitives::SyncFifo;
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
 use hdl_rx_pipeline::{qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::tables::TableWrite;
 
 /// Entries of the FIFOs behind the core.
-const DEPTH: usize = 64;
-/// Tokens stop being issued at this fill: every token already in flight (the sum of the stages' latencies, 24 at most) still fits.
-const ISSUE_LIMIT: u64 = 36;
+pub const DEPTH: usize = 64;
+/// Tokens stop being issued at this fill of a FIFO: every token already in flight (the sum of the stages' latencies, 24 at most) still fits.
+pub const ISSUE_LIMIT: u64 = 36;
 
 /// 4,096 memory regions.
 const MR_BITS: usize = 12;
 /// Two banks of 131,072 pages.
 const EMTT_BANK_BITS: usize = 17;
 
-/// From tokens to place commands and acknowledgement requests, at most one of each per clock.
+/// From tokens to place commands and outcomes, at most one of each per clock.
+///
+/// Lane 0 and lane 1 have a token stream and a place command stream each; outcomes of both leave together, in the order of the tokens. A lane
+/// whose FIFOs are full holds up no other. A fence goes to the place commands of both lanes.
 #[derive(LogicBlock, Default)]
 pub struct RxCore {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub frame_valid: Signal<In, Bit>,
-    pub frame_token: Signal<In, CoreToken>,
-    pub frame_ready: Signal<Out, Bit>,
+    pub frame0_valid: Signal<In, Bit>,
+    pub frame0_token: Signal<In, CoreToken>,
+    pub frame0_ready: Signal<Out, Bit>,
+    pub frame1_valid: Signal<In, Bit>,
+    pub frame1_token: Signal<In, CoreToken>,
+    pub frame1_ready: Signal<Out, Bit>,
 
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
     pub table_ready: Signal<Out, Bit>,
+    /// The context of a queue pair goes to state Error.
+    pub error_valid: Signal<In, Bit>,
+    pub error_qp: Signal<In, Bits<10>>,
+    pub error_ready: Signal<Out, Bit>,
     pub fence_valid: Signal<In, Bit>,
     pub fence_ready: Signal<Out, Bit>,
 
-    pub command_valid: Signal<Out, Bit>,
-    pub command: Signal<Out, PlaceCommand>,
-    pub command_ready: Signal<In, Bit>,
+    pub command0_valid: Signal<Out, Bit>,
+    pub command0: Signal<Out, PlaceCommand>,
+    pub command0_ready: Signal<In, Bit>,
+    pub command1_valid: Signal<Out, Bit>,
+    pub command1: Signal<Out, PlaceCommand>,
+    pub command1_ready: Signal<In, Bit>,
 
-    pub ack_valid: Signal<Out, Bit>,
-    pub ack_request: Signal<Out, AckRequest>,
-    pub ack_ready: Signal<In, Bit>,
+    /// One packet that is accepted or to be answered; no `ready`.
+    pub outcome_valid: Signal<Out, Bit>,
+    pub outcome: Signal<Out, RxOutcome>,
+    /// In the same clock: its lane has a place command with payload for it.
+    pub outcome_placed: Signal<Out, Bit>,
+    /// Outcomes of each lane may still come for every token in flight and one more.
+    pub outcome0_room: Signal<In, Bit>,
+    pub outcome1_room: Signal<In, Bit>,
 
     /// The fate of one packet, for the counters.
     pub verdict_valid: Signal<Out, Bit>,
@@ -56,8 +74,8 @@ pub struct RxCore {
     mr_check: MrCheck<MR_BITS>,
     emtt_lookup: EmttLookup<EMTT_BANK_BITS>,
     psn_track: PsnTrack,
-    place_fifo: SyncFifo<PlaceCommand, 6, 7>,
-    ack_fifo: SyncFifo<AckRequest, 6, 7>,
+    place0_fifo: SyncFifo<PlaceCommand, 6, 7>,
+    place1_fifo: SyncFifo<PlaceCommand, 6, 7>,
 }
 
 impl RxCore {
@@ -67,8 +85,8 @@ impl RxCore {
         + mr_check::LATENCY
         + emtt_lookup::LATENCY
         + psn_track::LATENCY;
-    // Two registers in `core_issue` and one count of the FIFO behind the tokens in the stages.
-    const FITS: () = assert!(ISSUE_LIMIT as usize + Self::LATENCY + 3 <= DEPTH);
+    // Two registers in `core_issue`, one before a FIFO of outcomes, and one count of the FIFO behind the tokens in the stages.
+    const FITS: () = assert!(ISSUE_LIMIT as usize + Self::LATENCY + 4 <= DEPTH);
 }
 
 impl Logic for RxCore {
@@ -83,25 +101,33 @@ impl Logic for RxCore {
             mr_check,
             emtt_lookup,
             psn_track,
-            place_fifo,
-            ack_fifo
+            place0_fifo,
+            place1_fifo
         );
         self.core_issue.reset.next = self.reset.val();
         self.mr_check.reset.next = self.reset.val();
         self.emtt_lookup.reset.next = self.reset.val();
-        self.place_fifo.reset.next = self.reset.val();
-        self.ack_fifo.reset.next = self.reset.val();
+        self.place0_fifo.reset.next = self.reset.val();
+        self.place1_fifo.reset.next = self.reset.val();
 
-        self.core_issue.packet_valid.next = self.frame_valid.val();
-        self.core_issue.packet_token.next = self.frame_token.val();
-        self.frame_ready.next = self.core_issue.packet_ready.val();
+        self.core_issue.packet0_valid.next = self.frame0_valid.val();
+        self.core_issue.packet0_token.next = self.frame0_token.val();
+        self.frame0_ready.next = self.core_issue.packet0_ready.val();
+        self.core_issue.packet1_valid.next = self.frame1_valid.val();
+        self.core_issue.packet1_token.next = self.frame1_token.val();
+        self.frame1_ready.next = self.core_issue.packet1_ready.val();
+        self.core_issue.error_valid.next = self.error_valid.val();
+        self.core_issue.error_qp.next = self.error_qp.val();
+        self.error_ready.next = self.core_issue.error_ready.val();
         self.core_issue.table_valid.next = self.table_valid.val();
         self.core_issue.table_write.next = self.table_write.val();
         self.table_ready.next = self.core_issue.table_ready.val();
         self.core_issue.fence_valid.next = self.fence_valid.val();
         self.fence_ready.next = self.core_issue.fence_ready.val();
-        self.core_issue.place_room.next = self.place_fifo.count.val() < ISSUE_LIMIT;
-        self.core_issue.ack_room.next = self.ack_fifo.count.val() < ISSUE_LIMIT;
+        let place0_room = self.place0_fifo.count.val() < ISSUE_LIMIT;
+        let place1_room = self.place1_fifo.count.val() < ISSUE_LIMIT;
+        self.core_issue.room0.next = place0_room & self.outcome0_room.val();
+        self.core_issue.room1.next = place1_room & self.outcome1_room.val();
 
         self.qp_fetch.in_valid.next = self.core_issue.out_valid.val();
         self.qp_fetch.in_token.next = self.core_issue.out_token.val();
@@ -114,17 +140,23 @@ impl Logic for RxCore {
         self.psn_track.in_valid.next = self.emtt_lookup.out_valid.val();
         self.psn_track.in_token.next = self.emtt_lookup.out_token.val();
 
-        self.place_fifo.in_valid.next = self.psn_track.out_valid.val();
-        self.place_fifo.in_data.next = self.psn_track.out_command.val();
-        self.command_valid.next = self.place_fifo.out_valid.val();
-        self.command.next = self.place_fifo.out_data.val();
-        self.place_fifo.out_ready.next = self.command_ready.val();
+        let command = self.psn_track.out_command.val();
+        let has_command = self.psn_track.out_valid.val();
+        let lane1 = self.psn_track.out_lane.val();
+        self.place0_fifo.in_valid.next = has_command & (command.fence | !lane1);
+        self.place0_fifo.in_data.next = command;
+        self.command0_valid.next = self.place0_fifo.out_valid.val();
+        self.command0.next = self.place0_fifo.out_data.val();
+        self.place0_fifo.out_ready.next = self.command0_ready.val();
+        self.place1_fifo.in_valid.next = has_command & (command.fence | lane1);
+        self.place1_fifo.in_data.next = command;
+        self.command1_valid.next = self.place1_fifo.out_valid.val();
+        self.command1.next = self.place1_fifo.out_data.val();
+        self.place1_fifo.out_ready.next = self.command1_ready.val();
 
-        self.ack_fifo.in_valid.next = self.psn_track.ack_valid.val();
-        self.ack_fifo.in_data.next = self.psn_track.ack.val();
-        self.ack_valid.next = self.ack_fifo.out_valid.val();
-        self.ack_request.next = self.ack_fifo.out_data.val();
-        self.ack_fifo.out_ready.next = self.ack_ready.val();
+        self.outcome_valid.next = self.psn_track.outcome_valid.val();
+        self.outcome.next = self.psn_track.outcome.val();
+        self.outcome_placed.next = command.place;
 
         self.verdict_valid.next = self.psn_track.out_counted.val();
         self.verdict_reason.next = self.psn_track.out_reason.val();

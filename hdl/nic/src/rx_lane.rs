@@ -2,22 +2,27 @@
 
 use hdl_macros::hdl;
 use hdl_pcie::DmaWrite;
+use hdl_primitives::SyncFifo;
+use hdl_rx_pipeline::control_check::ControlFinding;
 use hdl_rx_pipeline::RxFront;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckRequest;
+use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::TableWrite;
 
 use crate::drop_counters::DropCounters;
-use crate::rx_core::RxCore;
+use crate::rx_core::{RxCore, ISSUE_LIMIT};
 
 /// The lane for a 200G port: 1,024 bits.
 pub type RxLane1024 = RxLane<1024, 7, 128>;
 /// The lane for 100G boards: 512 bits.
 pub type RxLane512 = RxLane<512, 6, 64>;
 
-/// The lane, `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names [`RxLane1024`] and [`RxLane512`].
+/// The lane with a core of its own: the core's second lane is tied off, and there is no control path.
+///
+/// `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names [`RxLane1024`] and [`RxLane512`].
 #[derive(LogicBlock, Default)]
 pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -70,16 +75,18 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     front: RxFront<W>,
     core: RxCore,
     dma: DmaWrite<W, B, N>,
+    ack_fifo: SyncFifo<AckRequest, 6, 7>,
     counters: DropCounters,
 }
 
 impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, front, core, dma, counters);
+        clock!(self, clock, front, core, dma, ack_fifo, counters);
         self.front.reset.next = self.reset.val();
         self.core.reset.next = self.reset.val();
         self.dma.reset.next = self.reset.val();
+        self.ack_fifo.reset.next = self.reset.val();
         self.counters.reset.next = self.reset.val();
 
         self.front.mac_valid.next = self.mac_valid.val();
@@ -89,9 +96,17 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
         self.front.mac_error.next = self.mac_error.val();
         self.front.udp_port.next = self.udp_port.val();
 
-        self.core.frame_valid.next = self.front.out_valid.val();
-        self.core.frame_token.next = self.front.out_token.val();
-        self.front.out_ready.next = self.core.frame_ready.val();
+        self.front.in_finding.next = ControlFinding::default();
+        self.front.control_room.next = false;
+
+        self.core.frame0_valid.next = self.front.out_valid.val();
+        self.core.frame0_token.next = self.front.out_token.val();
+        self.front.out_ready.next = self.core.frame0_ready.val();
+        self.core.frame1_valid.next = false;
+        self.core.frame1_token.next = CoreToken::default();
+        self.core.command1_ready.next = true;
+        self.core.error_valid.next = false;
+        self.core.error_qp.next = bits(0);
         self.core.table_valid.next = self.table_valid.val();
         self.core.table_write.next = self.table_write.val();
         self.table_ready.next = self.core.table_ready.val();
@@ -99,9 +114,9 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
         self.fence_ready.next = self.core.fence_ready.val();
 
         self.dma.mps_code.next = self.mps_code.val();
-        self.dma.command_valid.next = self.core.command_valid.val();
-        self.dma.command.next = self.core.command.val();
-        self.core.command_ready.next = self.dma.command_ready.val();
+        self.dma.command_valid.next = self.core.command0_valid.val();
+        self.dma.command.next = self.core.command0.val();
+        self.core.command0_ready.next = self.dma.command_ready.val();
         self.front.read_beat.next = self.dma.read_beat.val();
         self.dma.read_low.next = self.front.read_low.val();
         self.dma.read_high.next = self.front.read_high.val();
@@ -116,9 +131,15 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
         self.tlp_last.next = self.dma.tlp_last.val();
         self.dma.tlp_ready.next = self.tlp_ready.val();
 
-        self.ack_valid.next = self.core.ack_valid.val();
-        self.ack_request.next = self.core.ack_request.val();
-        self.core.ack_ready.next = self.ack_ready.val();
+        let outcome = self.core.outcome.val();
+        let ack_room = self.ack_fifo.count.val() < ISSUE_LIMIT;
+        self.core.outcome0_room.next = ack_room;
+        self.core.outcome1_room.next = ack_room;
+        self.ack_fifo.in_valid.next = self.core.outcome_valid.val() & outcome.ack_valid;
+        self.ack_fifo.in_data.next = outcome.ack;
+        self.ack_valid.next = self.ack_fifo.out_valid.val();
+        self.ack_request.next = self.ack_fifo.out_data.val();
+        self.ack_fifo.out_ready.next = self.ack_ready.val();
 
         self.verdict_valid.next = self.core.verdict_valid.val();
         self.verdict_reason.next = self.core.verdict_reason.val();

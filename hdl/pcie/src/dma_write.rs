@@ -69,6 +69,9 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     pub tlp_first: Signal<Out, Bit>,
     pub tlp_last: Signal<Out, Bit>,
 
+    /// One clock per command with payload, in order: its last TLP beat is taken in this clock.
+    pub placed: Signal<Out, Bit>,
+
     // Counters.
     /// One clock per TLP, the clock after its last beat was taken.
     pub tlp_sent: Signal<Out, Bit>,
@@ -127,6 +130,7 @@ impl<const W: usize, const B: usize, const N: usize> Default for DmaWrite<W, B, 
             tlp_header: Default::default(),
             tlp_first: Default::default(),
             tlp_last: Default::default(),
+            placed: Default::default(),
             tlp_sent: Default::default(),
             tlp_sent_bytes: Default::default(),
             issue: Default::default(),
@@ -234,6 +238,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
             header: rotating.header,
             first: rotating.first,
             last: rotating.last,
+            ends: rotating.end.free,
         };
 
         // mask, and queue; `fetch` reserved the entry.
@@ -257,6 +262,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.tlp_header.next = beat.header;
         self.tlp_first.next = beat.first;
         self.tlp_last.next = beat.last;
+        self.placed.next = taken & !beat.fence & beat.ends;
 
         // count
         self.counted.d.next = taken & !beat.fence & beat.last;

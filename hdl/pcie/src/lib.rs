@@ -1,4 +1,5 @@
-//! The PCIe DMA. Here the write part: from `PlaceCommand`s and the packet buffer to memory write TLPs. The read part is [`read`].
+//! The PCIe DMA. Here the write part: from `PlaceCommand`s and the packet buffer to memory write TLPs. The read part is [`read`], and [`mod@share`]
+//! joins several users of either.
 //!
 //! ```text
 //! PlaceCommand ─► piece_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 clocks) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
@@ -25,6 +26,7 @@ pub mod read;
 pub mod records;
 pub mod request_splitter;
 pub mod rq_shim;
+pub mod share;
 
 pub use dma_write::{DmaWrite, DmaWrite1024, DmaWrite512};
 pub use rq_shim::{RqShim, RqShim1024, RqShim512};

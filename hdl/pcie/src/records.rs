@@ -62,4 +62,6 @@ pub struct TlpBeat {
     pub header: WriteTlpHeader,
     pub first: Bit,
     pub last: Bit,
+    /// Last beat of its command.
+    pub ends: Bit,
 }

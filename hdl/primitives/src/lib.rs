@@ -35,6 +35,7 @@ pub mod round_robin;
 pub mod stream;
 pub mod stream_skid;
 pub mod sync_fifo;
+pub mod unpack;
 
 pub use block_fifo::BlockFifo;
 pub use byte_mask::ByteMask;
@@ -50,3 +51,4 @@ pub use round_robin::RoundRobin;
 pub use stream::{FlowSnk, FlowSrc, StreamSnk, StreamSrc};
 pub use stream_skid::StreamSkid;
 pub use sync_fifo::SyncFifo;
+pub use unpack::Unpack;

@@ -7,7 +7,8 @@
 //! queue pair.
 #![forbid(unsafe_code)]
 
-mod psn_stages;
+pub mod psn_answer;
+pub mod psn_stages;
 pub mod psn_track;
 pub mod rc_length;
 pub mod rc_track;

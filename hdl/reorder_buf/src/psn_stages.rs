@@ -2,7 +2,7 @@
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind};
-use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::frame::{DropReason, Position};
 
 use crate::verdict::Verdict;
 use crate::window_row::WindowRow;
@@ -11,15 +11,16 @@ use crate::window_row::WindowRow;
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Tracked {
     pub kind: TokenKind,
+    pub lane: Bit,
     pub writes_qp: Bit,
     /// Queue pair.
     pub row: Bits<10>,
     pub initial_psn: Bits<24>,
     pub mrc: Bit,
+    pub probe: Bit,
     pub psn: Bits<24>,
     pub ack_req: Bit,
-    /// Last packet of its message.
-    pub ends: Bit,
+    pub position: Position,
     /// The parser found a reason: it may be of a kind that `rc_track` gives too, but the packet is not to be heard.
     pub bad_frame: Bit,
     pub reason: DropReason,
@@ -31,6 +32,12 @@ pub struct Tracked {
     pub entropy: Bits<32>,
     pub has_timestamp: Bit,
     pub timestamp: Bits<16>,
+    pub has_immediate: Bit,
+    pub immediate: Bits<32>,
+    /// METH; in a probe, `msn` is its identifier.
+    pub msn: Bits<16>,
+    pub rqmsn: Bits<16>,
+    pub dma_length: Bits<32>,
     pub span: BufferSpan,
     pub payload_offset: Bits<8>,
     pub payload_length: Bits<13>,
@@ -52,8 +59,11 @@ pub struct Classified {
     pub in_epsn_word: Bit,
     /// The packet's word lies half way round the PSN circle from that of the expected PSN.
     pub in_opposite_word: Bit,
-    /// The packet's word with its own bit set and, in the word of the expected PSN, the bits below that.
+    /// The packet's word with its own bit set and, in the word of the expected PSN, the bits below that. Of a probe only the latter: what
+    /// else the word of the expected PSN holds is still being read.
     pub word: Bits<64>,
+    /// The word of the expected PSN is touched.
+    pub epsn_word_touched: Bit,
     /// Full words, from the word of the expected PSN on.
     pub full: Bits<32>,
 }
@@ -93,6 +103,7 @@ pub struct Settled {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Count {
     pub counted: Bit,
+    pub lane: Bit,
     pub reason: DropReason,
     pub payload_bytes: Bits<13>,
 }

@@ -3,12 +3,13 @@
 use hdl_macros::hdl;
 use hdl_primitives::ram::BypassRam;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::dma::PlaceCommand;
-use stellar_wire::hw::frame::{DropReason, Position};
+use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::receive::RxOutcome;
 
-use crate::psn_stages::{Classified, Count, Judged, Settled, Tracked};
+use crate::psn_answer::{self, PsnAnswer};
+use crate::psn_stages::{Classified, Judged, Settled, Tracked};
 use crate::token_kind::{
     is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl,
 };
@@ -18,19 +19,20 @@ use crate::window_advance::*;
 use crate::window_row::*;
 
 /// Clocks from `in_valid` to `out_valid`.
-pub const LATENCY: usize = 5;
+pub const LATENCY: usize = 4 + psn_answer::LATENCY;
 
 /// Decides about every token, keeps the windows, asks for acknowledgements.
 ///
 /// One token per clock; two tokens of one queue pair at least 3 clocks apart. A token that writes a queue pair's context
-/// carries that context in `qp` (from `qp_fetch`) and starts its window anew.
+/// carries that context in `qp` (from `qp_fetch`) and starts its window anew. No token comes in the clock after a probe: for the word of the
+/// expected PSN, known only from the row, the word memory is read a second time.
 ///
 /// Stages, with levels planned:
-/// * `read` (clock t): ask for row and word. 2.
-/// * `classify` (t + 1): PSN against the expected one and the touched word's bit; the packet's word. 5 (18-bit equality 3, gates 2).
+/// * `read` (clock t): ask for row and word. 3.
+/// * `classify` (t + 1): for a probe, ask for the other word; PSN against the expected one and the touched word's bit; the packet's word. 5 (18-bit equality 3, gates 2).
 /// * `judge` (t + 2): verdict 5; prefix of the word 6; run of full words 2 + 3, adder on a carry chain; words left 2 + 3.
 /// * `advance` (t + 3): expected PSN (prefix of the word after the run 4, choice 2); row and word are written in this clock.
-/// * `answer` (t + 4): bitmap, PSNs, reason. 4.
+/// * `answer` (t + 4): in [`PsnAnswer`].
 ///
 /// `QP_BITS` is the log2 of the number of queue pairs, at most 10; `WORD_BITS` that of the words of all rings, `QP_BITS + 5`.
 #[derive(LogicBlock, Default)]
@@ -42,6 +44,8 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     // To the place command FIFO: one per frame and fence.
     pub out_valid: Signal<Out, Bit>,
     pub out_command: Signal<Out, PlaceCommand>,
+    /// Lane of the frame.
+    pub out_lane: Signal<Out, Bit>,
     // To the counters.
     /// In the clock of `out_valid`, if the command is of a frame: to be counted by `out_reason`.
     pub out_counted: Signal<Out, Bit>,
@@ -49,9 +53,9 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     pub out_reason: Signal<Out, DropReason>,
     /// Payload bytes that will be placed, 0 for a packet dropped.
     pub out_payload_bytes: Signal<Out, Bits<13>>,
-    // To the acknowledgement FIFO, in the clock of the packet's `out_valid`.
-    pub ack_valid: Signal<Out, Bit>,
-    pub ack: Signal<Out, AckRequest>,
+    // To the outcomes: one per packet that is accepted or to be answered, in the clock of its `out_valid`.
+    pub outcome_valid: Signal<Out, Bit>,
+    pub outcome: Signal<Out, RxOutcome>,
 
     rows: BypassRam<WindowRow, QP_BITS>,
     /// 32 words of each queue pair: address is queue pair, `psn[10:6]`.
@@ -64,11 +68,7 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     judged: DFF<Judged>,
     settled_valid: DFF<Bit>,
     settled: DFF<Settled>,
-    command_valid: DFF<Bit>,
-    command: DFF<PlaceCommand>,
-    count: DFF<Count>,
-    answer_valid: DFF<Bit>,
-    answer: DFF<AckRequest>,
+    answer: PsnAnswer,
 }
 
 /// Words of a queue pair's ring, as log2.
@@ -96,16 +96,8 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             judged_valid,
             judged
         );
-        dff_setup!(
-            self,
-            clock,
-            settled_valid,
-            settled,
-            command_valid,
-            command,
-            count
-        );
-        dff_setup!(self, clock, answer_valid, answer);
+        dff_setup!(self, clock, settled_valid, settled);
+        clock!(self, clock, answer);
         self.rows.clock.next = self.clock.val();
         self.words.clock.next = self.clock.val();
 
@@ -114,19 +106,29 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         let headers = token.token.headers;
         let row = row_of(token.token);
         self.rows.read_address.next = row.get_bits::<QP_BITS>(0);
-        self.words.read_address.next = (bit_cast::<WORD_BITS, 10>(row)
+        let probing = self.read_valid.q.val() & self.read.q.val().probe;
+        let epsn_read = self.rows.read_data.val().epsn;
+        let word_row = if probing { self.read.q.val().row } else { row };
+        let word_of_ring = if probing {
+            epsn_read.get_bits::<5>(6)
+        } else {
+            headers.psn.get_bits::<5>(6)
+        };
+        self.words.read_address.next = (bit_cast::<WORD_BITS, 10>(word_row)
             << ring_shift(QP_BITS, WORD_BITS))
-            | bit_cast::<WORD_BITS, 5>(headers.psn.get_bits::<5>(6));
+            | bit_cast::<WORD_BITS, 5>(word_of_ring);
         self.read_valid.d.next = self.in_valid.val();
         self.read.d.next = Tracked {
             kind: token.token.kind,
+            lane: token.token.lane,
             writes_qp: writes_qp(token.token),
             row,
             initial_psn: token.qp.initial_psn,
             mrc: headers.mrc,
+            probe: headers.probe & is_packet(token.token.kind),
             psn: headers.psn,
             ack_req: headers.ack_req,
-            ends: (headers.position == Position::Last) | (headers.position == Position::Only),
+            position: headers.position,
             bad_frame: is_reason(headers.reason),
             reason: token.reason,
             access_reason: token.access_reason,
@@ -137,6 +139,11 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             entropy: headers.entropy,
             has_timestamp: headers.has_timestamp,
             timestamp: headers.timestamp,
+            has_immediate: headers.has_immediate,
+            immediate: headers.immediate,
+            msn: headers.msn,
+            rqmsn: headers.rqmsn,
+            dma_length: headers.dma_length,
             span: token.token.span,
             payload_offset: headers.payload_offset,
             payload_length: headers.payload_length,
@@ -166,12 +173,17 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         self.classified.d.next = Classified {
             tracked,
             window,
-            behind: ahead.get_bit(23),
+            behind: ahead.get_bit(23) & !tracked.probe,
             outside: !ahead.get_bit(23) & ahead.get_bits::<13>(10).any(),
             received: touched & stored.get_bit(psn_bit.index()),
             in_epsn_word,
             in_opposite_word: same_place & !same_half,
-            word: stored_word | implied_word | (bits::<64>(1) << psn_bit),
+            word: if tracked.probe {
+                below_epsn
+            } else {
+                stored_word | implied_word | (bits::<64>(1) << psn_bit)
+            },
+            epsn_word_touched: window.touched.get_bit(epsn.get_bits::<5>(6).index()),
             full: turn_down(
                 window.prefixes.plane_6 & window.touched,
                 epsn.get_bits::<5>(6),
@@ -197,6 +209,8 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             Verdict::Refused
         } else if window.error {
             Verdict::InError
+        } else if tracked.probe {
+            Verdict::Probe
         } else if tracked.mrc {
             mrc_verdict
         } else {
@@ -206,6 +220,13 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         let epsn_word = window.epsn.get_bits::<18>(6);
         // The word of the expected PSN itself, and the run after it.
         let passed = (bit_cast::<32, 16>(run) << 1) | bits::<32>(1);
+        // What the second read of a probe brings.
+        let epsn_stored = self.words.read_data.val();
+        let word = if tracked.probe & classified.epsn_word_touched {
+            classified.word | epsn_stored
+        } else {
+            classified.word
+        };
         self.judged_valid.d.next = self.classified_valid.q.val();
         self.judged.d.next = Judged {
             tracked,
@@ -214,7 +235,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             behind: classified.behind,
             in_epsn_word: classified.in_epsn_word,
             in_opposite_word: classified.in_opposite_word,
-            word: classified.word,
+            word,
             prefix: trailing_ones(classified.word),
             word_after_run: epsn_word + bit_cast::<18, 5>(length_of_run(run)) + 1,
             left_behind: turn_up(passed, epsn_word.get_bits::<5>(0)),
@@ -283,78 +304,15 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         };
 
         // answer
-        let settled = self.settled.q.val();
-        let tracked = settled.tracked;
-        let verdict = settled.verdict;
-        let accepted = accepts(verdict);
-        let is_fence = tracked.kind == TokenKind::Fence;
-        let counted = self.settled_valid.q.val() & is_packet(tracked.kind);
-        let reason = counted_reason(verdict, tracked.reason, tracked.access_reason);
-        // A packet behind the expected PSN may lie outside the stored window: its word is known without the memory. In the
-        // word half way round, bits below the expected PSN's are not behind it but ahead.
-        let below_epsn = !(Bits::<64>::mask() << settled.epsn.get_bits::<6>(0));
-        let bitmap = if !settled.behind | settled.in_epsn_word {
-            settled.word
-        } else if settled.in_opposite_word {
-            !below_epsn
-        } else {
-            Bits::<64>::mask()
-        };
-        // Names the packet itself, but where the answer is about what was expected.
-        let answer_psn = match verdict {
-            Verdict::RcGap => tracked.rc_epsn,
-            Verdict::RcDuplicate => tracked.rc_epsn - 1,
-            _ => tracked.psn,
-        };
-        // `rc_track` counted a message that the region or page check then refused: it is not completed.
-        let uncounted = (verdict == Verdict::RcAccess) & tracked.ends;
-        let completed = if uncounted {
-            tracked.rc_msn - 1
-        } else {
-            tracked.rc_msn
-        };
-        let placed_bytes = if accepted {
-            tracked.payload_length
-        } else {
-            bits::<13>(0)
-        };
-        self.count.d.next = Count {
-            counted,
-            reason,
-            payload_bytes: placed_bytes,
-        };
-        self.command.d.next = PlaceCommand {
-            fence: is_fence,
-            place: placed_bytes.any(),
-            span: tracked.span,
-            offset: tracked.payload_offset,
-            length: tracked.payload_length,
-            pieces: tracked.pieces,
-        };
-        self.answer_valid.d.next = self.settled_valid.q.val() & answers(verdict, tracked.ack_req);
-        self.answer.d.next = AckRequest {
-            kind: answer_kind(verdict),
-            reason,
-            qp: tracked.row,
-            psn: answer_psn,
-            msn: completed,
-            syndrome: answer_syndrome(verdict),
-            cack_psn: settled.epsn - 1,
-            bitmap_base: (tracked.psn >> 6) << 6,
-            bitmap,
-            ecn_ce: tracked.ecn_ce,
-            entropy: tracked.entropy,
-            has_timestamp: tracked.has_timestamp,
-            timestamp: tracked.timestamp,
-        };
-        self.command_valid.d.next = counted | self.settled_valid.q.val() & is_fence;
-        self.out_valid.next = self.command_valid.q.val();
-        self.out_command.next = self.command.q.val();
-        let count = self.count.q.val();
-        self.out_counted.next = count.counted;
-        self.out_reason.next = count.reason;
-        self.out_payload_bytes.next = count.payload_bytes;
-        self.ack_valid.next = self.answer_valid.q.val();
-        self.ack.next = self.answer.q.val();
+        self.answer.in_valid.next = self.settled_valid.q.val();
+        self.answer.in_settled.next = self.settled.q.val();
+        self.out_valid.next = self.answer.out_valid.val();
+        self.out_command.next = self.answer.out_command.val();
+        self.out_lane.next = self.answer.out_lane.val();
+        self.out_counted.next = self.answer.out_counted.val();
+        self.out_reason.next = self.answer.out_reason.val();
+        self.out_payload_bytes.next = self.answer.out_payload_bytes.val();
+        self.outcome_valid.next = self.answer.outcome_valid.val();
+        self.outcome.next = self.answer.outcome.val();
     }
 }

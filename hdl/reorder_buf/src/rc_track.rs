@@ -38,7 +38,7 @@ struct Looked {
     token: QpToken,
     /// RC packet without a reason so far: the only kind that touches the state.
     is_rc: Bit,
-    /// MRC packet without a reason so far: its length rules are checked here.
+    /// MRC data packet without a reason so far: its length rules are checked here.
     is_mrc: Bit,
     writes_qp: Bit,
     row: Bits<10>,
@@ -118,7 +118,7 @@ impl Logic for RcTrack {
         self.looked.d.next = Looked {
             token,
             is_rc: takes_part & !headers.mrc,
-            is_mrc: takes_part & headers.mrc,
+            is_mrc: takes_part & headers.mrc & !headers.probe,
             writes_qp: writes_qp(token.token),
             row,
             starts: (headers.position == Position::First) | (headers.position == Position::Only),
@@ -166,7 +166,8 @@ impl Logic for RcTrack {
         let looked = judged.looked;
         let state = judged.state;
         let is_expected = looked.is_rc & judged.expected;
-        let accepted = is_expected & judged.in_sequence & judged.fits;
+        let refused = looked.token.token.headers.refused;
+        let accepted = is_expected & judged.in_sequence & judged.fits & !refused;
         let is_gap = looked.is_rc & !judged.expected & !judged.behind;
         let rc_class = if !looked.is_rc {
             RcClass::NotRc
@@ -179,7 +180,9 @@ impl Logic for RcTrack {
         } else {
             RcClass::Gap
         };
-        let reason = if is_expected & !judged.in_sequence {
+        let reason = if is_expected & refused {
+            DropReason::UnsupportedOpcode
+        } else if is_expected & !judged.in_sequence {
             DropReason::BadSequence
         } else if (is_expected | looked.is_mrc) & !judged.fits {
             DropReason::BadPayloadLength

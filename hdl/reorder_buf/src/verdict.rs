@@ -20,7 +20,7 @@ pub enum Verdict {
     RcGap,
     RcGapAgain,
     RcDuplicate,
-    /// Opcode sequence or length: NAK invalid request, queue pair to error.
+    /// Opcode, sequence of opcodes or length: NAK invalid request, queue pair to error.
     RcInvalid,
     /// Region or page check: NAK remote access error, queue pair to error.
     RcAccess,
@@ -30,6 +30,8 @@ pub enum Verdict {
     MrcOutside,
     /// Length, region or page check: NACK unexpected event, queue pair to error.
     MrcInvalid,
+    /// Probe: SACK of where the window stands.
+    Probe,
 }
 
 /// AETH syndrome of an ACK with unlimited credits (IBTA volume 1, 9.7.5.1.2).
@@ -43,12 +45,13 @@ const NACK_OUTSIDE_WINDOW: u64 = 11;
 const NACK_UNEXPECTED_EVENT: u64 = 25;
 
 /// Whether a reason found before this block concerns the frame or the queue pair's static context, so that the packet
-/// has no say in the connection. The rest are `rc_track`'s.
+/// has no say in the connection. The rest are `rc_track`'s; where the parser has the same, the packet is a bad frame.
 #[hdl_fn]
 pub fn refuses_unheard(reason: DropReason) -> Bit {
     (reason != DropReason::None)
         & (reason != DropReason::BadPayloadLength)
         & (reason != DropReason::BadSequence)
+        & (reason != DropReason::UnsupportedOpcode)
 }
 
 /// Whether there is a reason at all.
@@ -115,6 +118,7 @@ pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason)
     match verdict {
         Verdict::NotAPacket | Verdict::RcAccepted | Verdict::MrcAccepted => DropReason::None,
         Verdict::InError => DropReason::WrongState,
+        Verdict::Probe => DropReason::Control,
         Verdict::RcGap | Verdict::RcGapAgain => DropReason::PsnGap,
         Verdict::RcDuplicate | Verdict::MrcDuplicate => DropReason::Duplicate,
         Verdict::MrcOutside => DropReason::PsnOutsideWindow,
@@ -139,7 +143,7 @@ pub fn answers(verdict: Verdict, ack_req: Bit) -> Bit {
 pub fn answer_kind(verdict: Verdict) -> AckKind {
     match verdict {
         Verdict::RcGap | Verdict::RcInvalid | Verdict::RcAccess => AckKind::Nak,
-        Verdict::MrcAccepted | Verdict::MrcDuplicate => AckKind::Sack,
+        Verdict::MrcAccepted | Verdict::MrcDuplicate | Verdict::Probe => AckKind::Sack,
         Verdict::MrcOutside | Verdict::MrcInvalid => AckKind::Nack,
         _ => AckKind::Ack,
     }
@@ -152,7 +156,7 @@ pub fn answer_syndrome(verdict: Verdict) -> Bits<8> {
         Verdict::RcGap => bits::<8>(NAK_SEQUENCE),
         Verdict::RcInvalid => bits::<8>(NAK_INVALID_REQUEST),
         Verdict::RcAccess => bits::<8>(NAK_REMOTE_ACCESS),
-        Verdict::MrcAccepted | Verdict::MrcDuplicate => bits::<8>(0),
+        Verdict::MrcAccepted | Verdict::MrcDuplicate | Verdict::Probe => bits::<8>(0),
         Verdict::MrcOutside => bits::<8>(NACK_OUTSIDE_WINDOW),
         Verdict::MrcInvalid => bits::<8>(NACK_UNEXPECTED_EVENT),
         _ => bits::<8>(ACK_UNLIMITED),

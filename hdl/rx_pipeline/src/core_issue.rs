@@ -1,4 +1,4 @@
-//! The gate of the core: packets, table writes and fences become one stream of tokens.
+//! The gate of the core: packets of two lanes, table writes, errors and fences become one stream of tokens.
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
@@ -26,30 +26,39 @@ fn meets(a: Named, b: Named) -> Bit {
 /// Issues tokens in order, at most one per clock: the only place of the core that waits.
 ///
 /// It waits while the FIFOs behind the core have no room for what is in flight, and keeps two tokens of one queue pair
-/// [`SPACING`] clocks apart; a packet names the low 10 bits of its destination, a write of a context its index.
-/// Packets and control (table writes, fences) take turns when both could go. A fence does not pass a table write that
+/// [`SPACING`] clocks apart; a packet names the low 10 bits of its destination, a write of a context its index, an error its queue pair.
+/// The lanes take turns when both could go, and so do packets and the rest; a lane that waits for room holds up no other.
+/// After a probe one clock stays empty: `psn_track` reads its memory twice for it. Errors go before table writes. A fence does not pass a table write that
 /// waits, so a region is invalid before the fence that follows its invalidation; whoever keeps writing tables without
 /// a pause holds up its own fences.
 ///
 /// Fields of a token that its kind does not use hold whatever is at the other inputs.
-/// Levels planned: 5 (10-bit equality 2, turn 2, ready 1).
+/// Levels planned: 7 (10-bit equality 2, turns 3, token 2).
 #[derive(LogicBlock, Default)]
 pub struct CoreIssue {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    // From the front end: frames, of which only `span` and `headers` count.
-    pub packet_valid: Signal<In, Bit>,
-    pub packet_token: Signal<In, CoreToken>,
-    pub packet_ready: Signal<Out, Bit>,
+    // From the front ends of the lanes: frames, of which only `span` and `headers` count.
+    pub packet0_valid: Signal<In, Bit>,
+    pub packet0_token: Signal<In, CoreToken>,
+    pub packet0_ready: Signal<Out, Bit>,
+    pub packet1_valid: Signal<In, Bit>,
+    pub packet1_token: Signal<In, CoreToken>,
+    pub packet1_ready: Signal<Out, Bit>,
     // From the table port.
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
     pub table_ready: Signal<Out, Bit>,
+    /// A queue pair goes to state Error.
+    pub error_valid: Signal<In, Bit>,
+    pub error_qp: Signal<In, Bits<10>>,
+    pub error_ready: Signal<Out, Bit>,
     pub fence_valid: Signal<In, Bit>,
     pub fence_ready: Signal<Out, Bit>,
-    // From the FIFOs behind the core: room for every token in flight and one more.
-    pub place_room: Signal<In, Bit>,
-    pub ack_room: Signal<In, Bit>,
+    // From the FIFOs of each lane behind the core: room for every token in flight and one more. A packet needs its lane's, a fence both, the rest
+    // none.
+    pub room0: Signal<In, Bit>,
+    pub room1: Signal<In, Bit>,
     // To qp_fetch.
     pub out_valid: Signal<Out, Bit>,
     pub out_token: Signal<Out, CoreToken>,
@@ -61,43 +70,72 @@ pub struct CoreIssue {
     second_last: DFF<Named>,
     /// The last token was a packet: if control waits, it is its turn.
     packet_went: DFF<Bit>,
+    /// The last packet was of lane 1.
+    lane1_went: DFF<Bit>,
+    /// The last token was a probe.
+    probe_went: DFF<Bit>,
 }
 
 impl Logic for CoreIssue {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, issued, token, last, second_last, packet_went);
-        let packet = self.packet_token.val();
+        dff_setup!(self, clock, lane1_went, probe_went);
+        let packet0 = self.packet0_token.val();
+        let packet1 = self.packet1_token.val();
         let write = self.table_write.val();
         let last = self.last.q.val();
         let second_last = self.second_last.q.val();
-        let room = self.place_room.val() & self.ack_room.val() & !self.reset.val();
+        let open = !self.probe_went.q.val() & !self.reset.val();
 
         // may_go: who could be issued in this clock.
-        let packet_named = Named {
+        let named0 = Named {
             valid: true,
-            row: packet.headers.dest_qp.get_bits::<10>(0),
+            row: packet0.headers.dest_qp.get_bits::<10>(0),
+        };
+        let named1 = Named {
+            valid: true,
+            row: packet1.headers.dest_qp.get_bits::<10>(0),
+        };
+        let error_named = Named {
+            valid: true,
+            row: self.error_qp.val(),
         };
         let write_named = Named {
             valid: write.select == TableSelect::Qp,
             row: write.index.get_bits::<10>(0),
         };
-        let packet_near = meets(packet_named, last) | meets(packet_named, second_last);
+        let near0 = meets(named0, last) | meets(named0, second_last);
+        let near1 = meets(named1, last) | meets(named1, second_last);
         let write_near = meets(write_named, last) | meets(write_named, second_last);
-        let packet_may_go = self.packet_valid.val() & room & !packet_near;
-        let write_may_go = self.table_valid.val() & room & !write_near;
-        let fence_may_go = self.fence_valid.val() & room & !self.table_valid.val();
+        let error_near = meets(error_named, last) | meets(error_named, second_last);
+        let room0 = self.room0.val();
+        let room1 = self.room1.val();
+        let may_go0 = self.packet0_valid.val() & open & room0 & !near0;
+        let may_go1 = self.packet1_valid.val() & open & room1 & !near1;
+        let write_may_go = self.table_valid.val() & open & !write_near;
+        let error_may_go = self.error_valid.val() & open & !error_near;
+        let fence_may_go = self.fence_valid.val() & open & room0 & room1 & !self.table_valid.val();
 
         // take_turns
-        let control_may_go = write_may_go | fence_may_go;
-        let packet_goes = packet_may_go & !(control_may_go & self.packet_went.q.val());
-        let write_goes = write_may_go & !packet_goes;
-        let fence_goes = fence_may_go & !packet_goes;
-        self.packet_ready.next = packet_goes;
+        let control_may_go = write_may_go | fence_may_go | error_may_go;
+        let packets_turn = !(control_may_go & self.packet_went.q.val());
+        let goes1 = may_go1 & packets_turn & !(may_go0 & self.lane1_went.q.val());
+        let goes0 = may_go0 & packets_turn & !goes1;
+        let packet_goes = goes0 | goes1;
+        let error_goes = error_may_go & !packet_goes;
+        let write_goes = write_may_go & !packet_goes & !error_may_go;
+        let fence_goes = fence_may_go & !packet_goes & !error_may_go;
+        self.packet0_ready.next = goes0;
+        self.packet1_ready.next = goes1;
+        self.error_ready.next = error_goes;
         self.table_ready.next = write_goes;
         self.fence_ready.next = fence_goes;
+        let packet = if goes1 { packet1 } else { packet0 };
+        self.probe_went.d.next = packet_goes & packet.headers.probe;
         if packet_goes {
             self.packet_went.d.next = true;
+            self.lane1_went.d.next = goes1;
         } else if control_may_go {
             self.packet_went.d.next = false;
         }
@@ -107,25 +145,38 @@ impl Logic for CoreIssue {
             TokenKind::Packet
         } else if write_goes {
             TokenKind::Table
+        } else if error_goes {
+            TokenKind::Error
         } else {
             TokenKind::Fence
         };
         let named = Named {
-            valid: packet_goes | write_goes & write_named.valid,
-            row: if packet_goes {
-                packet_named.row
+            valid: packet_goes | error_goes | write_goes & write_named.valid,
+            row: if goes1 {
+                named1.row
+            } else if goes0 {
+                named0.row
+            } else if error_goes {
+                error_named.row
             } else {
                 write_named.row
             },
         };
         self.last.d.next = named;
         self.second_last.d.next = last;
-        self.issued.d.next = packet_goes | write_goes | fence_goes;
+        self.issued.d.next = packet_goes | write_goes | error_goes | fence_goes;
+        let mut table = write;
+        table.index = if error_goes {
+            bit_cast::<18, 10>(error_named.row)
+        } else {
+            write.index
+        };
         self.token.d.next = CoreToken {
             kind,
+            lane: goes1,
             span: packet.span,
             headers: packet.headers,
-            table: write,
+            table,
         };
         self.out_valid.next = self.issued.q.val();
         self.out_token.next = self.token.q.val();
@@ -133,6 +184,8 @@ impl Logic for CoreIssue {
         if self.reset.val() {
             self.issued.d.next = false;
             self.packet_went.d.next = false;
+            self.lane1_went.d.next = false;
+            self.probe_went.d.next = false;
             self.last.d.next = Named::default();
             self.second_last.d.next = Named::default();
         }

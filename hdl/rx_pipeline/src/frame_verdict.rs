@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::BufferSpan;
 use stellar_wire::hw::frame::{DropReason, PacketHeaders};
 
+use crate::control_check::ControlFinding;
 use crate::packet_buffer::{FrameFate, StoredFrame};
 
 /// Clocks from a frame's results in to its verdict out.
@@ -18,7 +19,7 @@ pub struct JudgedFrame {
     pub headers: PacketHeaders,
 }
 
-/// Joins headers, iCRC, MAC error and the packet buffer's word. LUT levels: 3 (5 bits of reason, 4 conditions).
+/// Joins headers, iCRC, MAC error, the packet buffer's word, and what the frame is as a control packet. LUT levels: 4 (5 bits of reason, 6 conditions).
 #[derive(LogicBlock, Default)]
 pub struct FrameVerdict {
     pub clock: Signal<In, Clock>,
@@ -29,22 +30,29 @@ pub struct FrameVerdict {
     pub in_headers: Signal<In, PacketHeaders>,
     pub in_stored: Signal<In, StoredFrame>,
     pub icrc_good: Signal<In, Bit>,
+    /// What the frame is as a control packet; a lane without control path leaves it at zero, and control packets are `UnsupportedOpcode`.
+    pub in_finding: Signal<In, ControlFinding>,
+    /// The control FIFO takes one more.
+    pub control_room: Signal<In, Bit>,
 
     /// The frame becomes a token.
     pub out_valid: Signal<Out, Bit>,
     pub out_frame: Signal<Out, JudgedFrame>,
     /// The frame found no room for its token: it is only counted, in order with the others.
     pub out_lost: Signal<Out, Bit>,
+    /// The frame is a control packet for the requester, beside its token.
+    pub out_control: Signal<Out, Bit>,
 
     valid: DFF<Bit>,
     lost: DFF<Bit>,
+    control: DFF<Bit>,
     frame: DFF<JudgedFrame>,
 }
 
 impl Logic for FrameVerdict {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, lost, frame);
+        dff_setup!(self, clock, valid, lost, control, frame);
         let stored = self.in_stored.val();
         let lost = stored.fate == FrameFate::NoToken;
         self.valid.d.next = self.in_valid.val() & !lost;
@@ -56,14 +64,48 @@ impl Logic for FrameVerdict {
             | (headers.reason == DropReason::UnsupportedOpcode)
             | (headers.reason == DropReason::BadPayloadLength);
         let parsed = headers.reason;
+        let finding = self.in_finding.val();
+        let is_control = finding.found & (parsed == DropReason::UnsupportedOpcode);
+        let welcome = is_control & (finding.reason == DropReason::Control);
+        let unhurt = !stored.mac_error
+            & (stored.fate != FrameFate::BufferFull)
+            & !lost
+            & self.icrc_good.val();
+        let is_probe = welcome & finding.probe & unhurt;
+        let queued = welcome & !finding.probe & self.control_room.val();
+        self.control.d.next = self.in_valid.val() & unhurt & queued;
         headers.reason = if stored.mac_error {
             DropReason::MacError
         } else if stored.fate == FrameFate::BufferFull {
             DropReason::BufferFull
         } else if covered & !self.icrc_good.val() {
             DropReason::BadIcrc
+        } else if is_probe {
+            DropReason::None
+        } else if welcome & !finding.probe & !self.control_room.val() {
+            DropReason::ControlLost
+        } else if is_control {
+            finding.reason
         } else {
             parsed
+        };
+        headers.probe = is_probe;
+        headers.mrc = headers.mrc | is_probe;
+        headers.has_timestamp = headers.has_timestamp | is_probe;
+        headers.msn = if is_probe {
+            finding.probe_id
+        } else {
+            headers.msn
+        };
+        headers.timestamp = if is_probe {
+            finding.timestamp
+        } else {
+            headers.timestamp
+        };
+        headers.payload_length = if is_probe {
+            bits(0)
+        } else {
+            headers.payload_length
         };
         self.frame.d.next = JudgedFrame {
             span: stored.span,
@@ -71,10 +113,12 @@ impl Logic for FrameVerdict {
         };
         self.out_valid.next = self.valid.q.val();
         self.out_lost.next = self.lost.q.val();
+        self.out_control.next = self.control.q.val();
         self.out_frame.next = self.frame.q.val();
         if self.reset.val() {
             self.valid.d.next = false;
             self.lost.d.next = false;
+            self.control.d.next = false;
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Where header fields lie ([`stellar_wire::hw::layout`]), and the windows and limits of the receive front end.
 
-use stellar_wire::mrc::{Meth, Tseth};
+use stellar_wire::mrc::{CcState, Meth, Seth, Tseth};
 use stellar_wire::{icrc, Bth, Header, ImmDt, Ipv6, Reth, Udp};
 
 pub use stellar_wire::hw::layout::*;
 
-/// UDP to the last extension header of the longest packet: MRC last or only with time stamp and immediate.
-pub const TRANSPORT_BYTES: usize =
-    Udp::LEN + Bth::LEN + Meth::LEN + Tseth::LEN + Reth::LEN + ImmDt::LEN;
+/// UDP to the last extension header of the packet with the most of them: the selective acknowledgement of MRC.
+pub const TRANSPORT_BYTES: usize = Udp::LEN + Bth::LEN + Seth::LEN + CcState::LEN;
+// An MRC last or only with time stamp and immediate is the longest WRITE.
+const _: () = assert!(Meth::LEN + Tseth::LEN + Reth::LEN + ImmDt::LEN <= Seth::LEN + CcState::LEN);
 /// Bits of a window on [`TRANSPORT_BYTES`].
 pub const TRANSPORT_BITS: usize = 8 * TRANSPORT_BYTES;
 /// Bits of a window on all headers from the first IP byte on.

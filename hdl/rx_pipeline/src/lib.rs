@@ -5,6 +5,7 @@
 
 pub mod align;
 pub mod beat;
+pub mod control_check;
 pub mod core_issue;
 pub mod decap;
 pub mod frame_info;
@@ -21,10 +22,13 @@ pub mod parse;
 pub mod parse_ip;
 pub mod parse_transport;
 pub mod qp_fetch;
+pub mod rx_control;
 pub mod rx_front;
+pub mod rx_port;
 pub mod token_queue;
 
 pub use align::Align;
+pub use control_check::ControlCheck;
 pub use core_issue::CoreIssue;
 pub use decap::Decap;
 pub use frame_verdict::FrameVerdict;
@@ -33,5 +37,7 @@ pub use icrc_check::IcrcCheck;
 pub use packet_buffer::PacketBuffer;
 pub use parse::Parse;
 pub use qp_fetch::QpFetch;
+pub use rx_control::RxControl;
 pub use rx_front::RxFront;
+pub use rx_port::RxPort;
 pub use token_queue::TokenQueue;

@@ -46,3 +46,12 @@ pub fn be64<const N: usize>(lane: Bits<N>, at: usize) -> Bits<64> {
     }
     value
 }
+
+/// The 128-bit field that starts `at` bytes into `lane`.
+#[hdl_fn]
+pub fn be128<const N: usize>(lane: Bits<N>, at: usize) -> Bits<128> {
+    let field = lane.get_bits::<128>(8 * at);
+    let high = be64(field, 0);
+    let low = be64(field, 8);
+    (bit_cast::<128, 64>(high) << 64) | bit_cast::<128, 64>(low)
+}

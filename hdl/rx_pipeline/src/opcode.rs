@@ -12,14 +12,24 @@ const WRITE_MIDDLE: u64 = Opcode::RcWriteMiddle.code() as u64;
 const WRITE_LAST_IMM: u64 = Opcode::RcWriteLastImm.code() as u64;
 const WRITE_ONLY: u64 = Opcode::RcWriteOnly.code() as u64;
 const WRITE_ONLY_IMM: u64 = Opcode::RcWriteOnlyImm.code() as u64;
+const SEND_ONLY_IMM: u64 = Opcode::RcSendOnlyImm.code() as u64;
+const _: () = assert!(Opcode::RcSendFirst.code() == 0);
+const READ_REQUEST: u64 = Opcode::RcReadRequest.code() as u64;
+const COMPARE_SWAP: u64 = Opcode::RcCompareSwap.code() as u64;
+const FETCH_ADD: u64 = Opcode::RcFetchAdd.code() as u64;
+const SEND_LAST_INVALIDATE: u64 = Opcode::RcSendLastInvalidate.code() as u64;
+const SEND_ONLY_INVALIDATE: u64 = Opcode::RcSendOnlyInvalidate.code() as u64;
 const _: () = assert!(Opcode::MrcWriteFirst.code() as u64 == FAMILY_BITS | WRITE_FIRST);
 const _: () = assert!(Opcode::MrcWriteOnlyImm.code() as u64 == FAMILY_BITS | WRITE_ONLY_IMM);
 
-/// A packet by its opcode. Of an unsupported one only `supported` means anything, and no extension header is present.
+/// A packet by its opcode. Of one that is neither `supported` nor `refused` nothing else means anything. Only a supported one has extension headers; a
+/// refused one counts as a whole message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PacketKind {
     /// RC or MRC WRITE.
     pub supported: Bit,
+    /// RC request that is no WRITE: SEND, READ, atomics.
+    pub refused: Bit,
     pub mrc: Bit,
     pub position: Position,
     pub has_reth: Bit,
@@ -39,7 +49,11 @@ pub fn packet_kind(opcode: Bits<8>, timestamped: Bit) -> PacketKind {
     let to_last = low <= WRITE_ONLY_IMM;
     let supported = (family.all() | !family.any()) & from_first & to_last;
     let mrc = supported & family.all();
-    let only = (low == WRITE_ONLY) | (low == WRITE_ONLY_IMM);
+    let is_send =
+        (low <= SEND_ONLY_IMM) | (low == SEND_LAST_INVALIDATE) | (low == SEND_ONLY_INVALIDATE);
+    let is_fetch = (low == READ_REQUEST) | (low == COMPARE_SWAP) | (low == FETCH_ADD);
+    let refused = !family.any() & (is_send | is_fetch);
+    let only = refused | (low == WRITE_ONLY) | (low == WRITE_ONLY_IMM);
     let has_reth = mrc | (supported & ((low == WRITE_FIRST) | only));
     let has_timestamp = mrc & timestamped;
     let has_immediate = supported & ((low == WRITE_LAST_IMM) | (low == WRITE_ONLY_IMM));
@@ -67,6 +81,7 @@ pub fn packet_kind(opcode: Bits<8>, timestamped: Bit) -> PacketKind {
     };
     PacketKind {
         supported,
+        refused,
         mrc,
         position,
         has_reth,

@@ -6,8 +6,8 @@ use stellar_wire::hw::frame::PacketHeaders;
 
 use crate::frame_info::FrameInfo;
 use crate::ip_checksum::{self, IpChecksum};
-use crate::layout::WINDOW_BITS;
-use crate::parse_ip::{self, ParseIp};
+use crate::layout::{TRANSPORT_BITS, WINDOW_BITS};
+use crate::parse_ip::{self, IpFields, ParseIp};
 use crate::parse_transport::{self, ParseTransport};
 
 /// Clocks from the window in to the headers out.
@@ -29,6 +29,11 @@ pub struct Parse {
     pub udp_port: Signal<In, Bits<16>>,
     pub out_headers: Signal<Out, PacketHeaders>,
 
+    // To `control_check`, [`parse_ip::LATENCY`] clocks after the window.
+    pub out_fields: Signal<Out, IpFields>,
+    pub out_transport: Signal<Out, Bits<TRANSPORT_BITS>>,
+    pub out_source: Signal<Out, Bits<128>>,
+
     ip: ParseIp,
     checksum: IpChecksum,
     transport: ParseTransport,
@@ -48,6 +53,9 @@ impl Logic for Parse {
         self.transport.in_transport.next = self.ip.out_transport.val();
         self.transport.udp_port.next = self.udp_port.val();
         self.transport.checksum_good.next = self.checksum.out_good.val();
+        self.out_fields.next = self.ip.out_fields.val();
+        self.out_transport.next = self.ip.out_transport.val();
+        self.out_source.next = self.ip.out_source.val();
         self.out_headers.next = self.transport.out_headers.val();
     }
 }

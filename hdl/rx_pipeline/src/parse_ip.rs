@@ -7,7 +7,7 @@ use stellar_wire::{Header, Ipv4, Ipv6};
 
 use crate::frame_info::FrameInfo;
 use crate::layout::{ipv4, ipv6, TRANSPORT_BITS, WINDOW_BITS};
-use crate::network_order::{be16, be16__hdl, byte, byte__hdl};
+use crate::network_order::{be128, be128__hdl, be16, be16__hdl, be32, be32__hdl, byte, byte__hdl};
 
 /// Clocks from the window in to the fields out.
 pub const LATENCY: usize = 1;
@@ -50,15 +50,18 @@ pub struct ParseIp {
     pub out_fields: Signal<Out, IpFields>,
     /// From the first byte of UDP.
     pub out_transport: Signal<Out, Bits<TRANSPORT_BITS>>,
+    /// Source address as a number; of IPv4 in the low 32 bits.
+    pub out_source: Signal<Out, Bits<128>>,
 
     fields: DFF<IpFields>,
     transport: DFF<Bits<TRANSPORT_BITS>>,
+    source: DFF<Bits<128>>,
 }
 
 impl Logic for ParseIp {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, fields, transport);
+        dff_setup!(self, clock, fields, transport, source);
         let window = self.in_window.val();
         let info = self.in_info.val();
         let is_ipv6 = info.outer.ipv6;
@@ -110,6 +113,10 @@ impl Logic for ParseIp {
         } else {
             window.get_bits::<TRANSPORT_BITS>(8 * Ipv4::LEN)
         };
+        let source_ipv6 = be128(window, ipv6::SOURCE);
+        let source_ipv4 = bit_cast::<128, 32>(be32(window, ipv4::SOURCE));
+        self.source.d.next = if is_ipv6 { source_ipv6 } else { source_ipv4 };
+        self.out_source.next = self.source.q.val();
         self.out_fields.next = self.fields.q.val();
         self.out_transport.next = self.transport.q.val();
     }

@@ -117,7 +117,7 @@ impl Logic for ParseTransport {
                     | (be16(arriving, udp::LENGTH) != datagram),
                 wrong_port: be16(arriving, udp::DESTINATION_PORT) != self.udp_port.val(),
                 headers_cut: false,
-                unsupported: !kind.supported | flags.get_bits::<4>(0).any(),
+                unsupported: !(kind.supported | kind.refused) | flags.get_bits::<4>(0).any(),
                 bad_payload: false,
             },
             kind,
@@ -168,6 +168,8 @@ impl Logic for ParseTransport {
         self.extracted.d.next = PacketHeaders {
             reason: DropReason::None,
             mrc: has.mrc,
+            refused: has.refused,
+            probe: false,
             position: has.position,
             has_immediate: has.has_immediate,
             has_reth: has.has_reth,
@@ -214,11 +216,11 @@ impl Logic for ParseTransport {
         let pad = bit_cast::<13, 2>(self.pad.q.val());
         let payload = together - pad;
         let mut measured = self.extracted.q.val();
-        measured.payload_length = payload;
+        measured.payload_length = if measured.refused { bits(0) } else { payload };
         self.measured.d.next = measured;
         let mut with_payload = self.extracted_objections.q.val();
-        with_payload.bad_payload =
-            together.get_bits::<2>(0).any() | (together < pad) | (payload > MAX_PAYLOAD);
+        with_payload.bad_payload = !measured.refused
+            & (together.get_bits::<2>(0).any() | (together < pad) | (payload > MAX_PAYLOAD));
         self.measured_objections.d.next = with_payload;
 
         // Stage `judge`.

@@ -11,7 +11,7 @@ use stellar_wire::hw::tables::{QpContext, QpMode, QpState, TableSelect};
 pub const LATENCY: usize = 2;
 
 /// log2 of the number of queue pairs.
-const QP_BITS: usize = 10;
+pub const QP_BITS: usize = 10;
 
 /// Offsets of the fields of [`QpContext`] in a table write: each is the one before plus that one's width.
 mod offset {
@@ -56,7 +56,7 @@ fn is_ours(number: Bits<24>) -> Bit {
 
 /// Same partition, and not two limited members (IBTA volume 1, 10.9.3).
 #[hdl_fn]
-fn pkeys_match(packet: Bits<16>, local: Bits<16>) -> Bit {
+pub fn pkeys_match(packet: Bits<16>, local: Bits<16>) -> Bit {
     (packet.get_bits::<15>(0) == local.get_bits::<15>(0)) & (packet.get_bit(15) | local.get_bit(15))
 }
 
@@ -69,12 +69,14 @@ struct Looked {
     /// The token writes a context: this one.
     writes: Bit,
     written: QpContext,
+    /// The token puts a queue pair in state Error.
+    fails: Bit,
 }
 
 /// Reads the context of a packet's queue pair and finds the first reason against the packet; the parser's comes first.
 ///
 /// A token that writes a queue pair's context carries that context on, so the tracking blocks behind need no decoding;
-/// a write to a number that is not the lane's changes nothing. No bypass: a context is written one clock after its token
+/// a write to a number that is not the lane's changes nothing. An error token changes the state of a context that was written to Error. No bypass: a context is written one clock after its token
 /// came, and `core_issue` keeps tokens of one queue pair 3 clocks apart.
 ///
 /// Levels planned: `look` 3 (range of the number), `check` 5 (P_Key equality 3, order of the reasons 2).
@@ -104,7 +106,8 @@ impl Logic for QpFetch {
         // look: ask for the context.
         let token = self.in_token.val();
         let is_table = token.kind == TokenKind::Table;
-        let number = if is_table {
+        let is_error = token.kind == TokenKind::Error;
+        let number = if is_table | is_error {
             bit_cast::<24, 18>(token.table.index)
         } else {
             token.headers.dest_qp
@@ -117,15 +120,27 @@ impl Logic for QpFetch {
             is_ours: ours,
             writes: is_table & (token.table.select == TableSelect::Qp) & ours,
             written: qp_context(token.table.entry),
+            fails: is_error & ours,
         };
 
         // check: write the context, or hold the packet against it.
         let looked = self.looked.q.val();
         let token = looked.token;
         let stored = self.contexts.read_data.val();
-        self.contexts.write_enable.next = self.looked_valid.q.val() & looked.writes;
+        let mut failed = stored;
+        failed.state = if stored.state == QpState::Invalid {
+            QpState::Invalid
+        } else {
+            QpState::Error
+        };
+        self.contexts.write_enable.next =
+            self.looked_valid.q.val() & (looked.writes | looked.fails);
         self.contexts.write_address.next = token.table.index.get_bits::<QP_BITS>(0);
-        self.contexts.write_data.next = looked.written;
+        self.contexts.write_data.next = if looked.writes {
+            looked.written
+        } else {
+            failed
+        };
         let wrong_mode = token.headers.mrc ^ (stored.mode == QpMode::Mrc);
         let right_pkey = pkeys_match(token.headers.pkey, stored.pkey);
         let found = if !looked.is_ours | (stored.state == QpState::Invalid) {

@@ -7,12 +7,15 @@ use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::frame::PacketHeaders;
 
 use crate::align::Align;
+use crate::control_check::ControlFinding;
 use crate::decap::Decap;
 use crate::frame_verdict::FrameVerdict;
 use crate::header_window::{self, HeaderWindow};
 use crate::icrc_check::{self, IcrcCheck};
+use crate::layout::TRANSPORT_BITS;
 use crate::packet_buffer::{self, PacketBuffer, StoredFrame};
 use crate::parse::{self, Parse};
+use crate::parse_ip::IpFields;
 use crate::token_queue::TokenQueue;
 
 /// Clocks the headers wait for the iCRC.
@@ -47,6 +50,14 @@ pub struct RxFront<const W: usize, const A: usize = 8> {
     pub out_valid: Signal<Out, Bit>,
     pub out_token: Signal<Out, CoreToken>,
     pub out_ready: Signal<In, Bit>,
+
+    // To and from [`RxControl`](crate::RxControl). Without one `in_finding` and `control_room` are zero, and control packets are `UnsupportedOpcode`.
+    pub out_fields: Signal<Out, IpFields>,
+    pub out_source: Signal<Out, Bits<128>>,
+    pub out_transport: Signal<Out, Bits<TRANSPORT_BITS>>,
+    pub in_finding: Signal<In, ControlFinding>,
+    pub control_room: Signal<In, Bit>,
+    pub control_taken: Signal<Out, Bit>,
 
     /// Packet buffer: ring address of a beat; it and its neighbour come [`packet_buffer::READ_LATENCY`] clocks later.
     pub read_beat: Signal<In, Bits<12>>,
@@ -107,6 +118,13 @@ impl<const W: usize, const A: usize> Logic for RxFront<W, A> {
         self.parse.in_info.next = self.window.out_info.val();
         self.parse.udp_port.next = self.udp_port.val();
         self.headers_wait.data.next = self.parse.out_headers.val();
+
+        self.out_fields.next = self.parse.out_fields.val();
+        self.out_source.next = self.parse.out_source.val();
+        self.out_transport.next = self.parse.out_transport.val();
+        self.verdict.in_finding.next = self.in_finding.val();
+        self.verdict.control_room.next = self.control_room.val();
+        self.control_taken.next = self.verdict.out_control.val();
 
         self.icrc.in_valid.next = self.align.out_valid.val();
         self.icrc.in_data.next = self.align.out_data.val();

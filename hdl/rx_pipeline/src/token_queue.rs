@@ -132,6 +132,7 @@ impl Logic for TokenQueue {
         self.out_valid.next = self.offered.q.val();
         self.out_token.next = CoreToken {
             kind: TokenKind::Packet,
+            lane: false,
             span: offer.span,
             headers: offer.headers,
             table: TableWrite::default(),

@@ -45,8 +45,14 @@ fn verilog_agrees_with_rust_hdl() {
         block.in_token.next = CoreToken {
             kind: one_of(
                 rng,
-                &[TokenKind::Packet, TokenKind::Table, TokenKind::Fence],
+                &[
+                    TokenKind::Packet,
+                    TokenKind::Table,
+                    TokenKind::Fence,
+                    TokenKind::Error,
+                ],
             ),
+            lane: bool::random(rng),
             span: BufferSpan {
                 start: Bits::random(rng),
                 beats: Bits::random(rng),
@@ -82,6 +88,8 @@ enum Step {
     },
     WriteQp(u32, rx::QpContext),
     WriteMr(u32),
+    /// The queue pair goes to state Error.
+    Fail(u32),
     Fence,
 }
 
@@ -131,6 +139,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (number(), mode(), pkey(), parser).prop_map(|(number, mode, pkey, parser)| Step::Packet { number, mode, pkey, parser }),
         2 => (index(), context()).prop_map(|(number, context)| Step::WriteQp(number, context)),
         1 => index().prop_map(Step::WriteMr),
+        1 => prop::sample::select(&NUMBERS[..6]).prop_map(Step::Fail),
         1 => Just(Step::Fence),
     ]
 }
@@ -153,6 +162,7 @@ fn table(select: TableSelect, index: u32, context: rx::QpContext) -> CoreToken {
 fn packet(number: u32, mode: QpMode, pkey: u16) -> rx::PacketHeaders {
     rx::PacketHeaders {
         mode,
+        refused: false,
         position: stellar_wire::Position::Only,
         reth: None,
         immediate: Some(number),
@@ -209,6 +219,14 @@ fn play(tables: &mut Tables, step: &Step) -> (CoreToken, DropReason, Option<QpCo
             let token = table(TableSelect::Mr, index, rx::QpContext::default());
             (token, DropReason::None, None)
         }
+        Step::Fail(index) => {
+            tables.fail_qp(index);
+            let token = CoreToken {
+                kind: TokenKind::Error,
+                ..table(TableSelect::Mr, index, rx::QpContext::default())
+            };
+            (token, DropReason::None, None)
+        }
         Step::Fence => {
             let token = CoreToken {
                 kind: TokenKind::Fence,
@@ -222,7 +240,9 @@ fn play(tables: &mut Tables, step: &Step) -> (CoreToken, DropReason, Option<QpCo
 /// Row of the context memory a token concerns: tokens of one row keep their distance.
 fn row(step: &Step) -> Option<u32> {
     match step {
-        Step::Packet { number, .. } | Step::WriteQp(number, _) => Some(number % 1024),
+        Step::Packet { number, .. } | Step::WriteQp(number, _) | Step::Fail(number) => {
+            Some(number % 1024)
+        }
         _ => None,
     }
 }

@@ -13,8 +13,9 @@ pub const LATENCY: usize = 4;
 ///
 /// A frame begins when its header and all of its payload are there; then one beat follows the other, but for clocks without `room`.
 /// The last beat of a frame and the first of the next are neighbours. A payload beat passes the rotator together with the one before it,
-/// which supplies the bytes in front; what a rotated beat holds beside payload is masked.
-/// LUT levels: from the counter to the next state 4 (7-bit compare 2, begin 1, load 1), mask 4, rotator 2 per clock.
+/// which supplies the bytes in front; what a rotated beat holds beside payload is masked. A frame whose payload could not be read takes its
+/// place for one clock and sends nothing.
+/// LUT levels: from the counter to the next state 5 (7-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per clock.
 #[derive(LogicBlock)]
 pub struct Join<const W: usize, const N: usize, const B: usize> {
     pub clock: Signal<In, Clock>,
@@ -29,7 +30,12 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
     pub payload_start: Signal<Out, Bit>,
     pub payload_data: Signal<In, Bits<W>>,
     pub payload_last: Signal<In, Bit>,
+    pub payload_error: Signal<In, Bit>,
     pub payload_take: Signal<Out, Bit>,
+    /// Beats of a frame's payload, in the clock in which the last of them is done with; else 0.
+    pub payload_freed: Signal<Out, Bits<7>>,
+    /// One clock: a frame was left out, for its payload could not be read.
+    pub left_out: Signal<Out, Bit>,
     /// One clock: a packet's payload had more or fewer beats than its record says. Frames are wrong from there on until a reset.
     pub payload_mismatch: Signal<Out, Bit>,
 
@@ -89,7 +95,10 @@ impl<const W: usize, const N: usize, const B: usize> Default for Join<W, N, B> {
             payload_start: Default::default(),
             payload_data: Default::default(),
             payload_last: Default::default(),
+            payload_error: Default::default(),
             payload_take: Default::default(),
+            payload_freed: Default::default(),
+            left_out: Default::default(),
             payload_mismatch: Default::default(),
             room: Default::default(),
             issued: Default::default(),
@@ -150,8 +159,11 @@ impl<const W: usize, const N: usize, const B: usize> Logic for Join<W, N, B> {
         let layout = self.layout.q.val();
         let beat = self.beat.q.val();
         let last = beat == layout.last_beat;
-        let issue = self.busy.q.val() & self.room.val();
-        let ends = issue & last;
+        // The beat in front of the payload buffer is the frame's first until the frame takes it.
+        let starts = self.busy.q.val() & (beat == 0);
+        let failed = starts & layout.payload_beats.any() & self.payload_error.val();
+        let issue = self.busy.q.val() & self.room.val() & !failed;
+        let ends = (issue & last) | failed;
         let next = self.header.val();
         let has_payload = next.layout.payload_beats.any();
         let complete = self.payload_waiting.val() | !has_payload;
@@ -168,18 +180,27 @@ impl<const W: usize, const N: usize, const B: usize> Logic for Join<W, N, B> {
             self.busy.d.next = !last;
             self.headers.d.next = self.headers.q.val() >> (W as u64);
             self.beat.d.next = beat + 1;
+        } else if failed {
+            self.busy.d.next = false;
         }
+        self.left_out.next = failed;
+        self.payload_freed.next = if ends {
+            layout.payload_beats
+        } else {
+            bits::<7>(0)
+        };
 
         // take_payload
         let into = beat - layout.payload_beat;
         let reached = beat >= layout.payload_beat;
         let take = issue & reached & (into < layout.payload_beats);
-        self.payload_take.next = take;
+        self.payload_take.next = take | failed;
         if take {
             self.held.d.next = self.payload_data.val();
         }
         let final_beat = into + 1 == layout.payload_beats;
-        self.mismatch.d.next = take & (final_beat != self.payload_last.val());
+        let wrong_end = final_beat != self.payload_last.val();
+        self.mismatch.d.next = (take & wrong_end) | (failed & !self.payload_last.val());
         self.payload_mismatch.next = self.mismatch.q.val();
         self.rotator.in_valid.next = issue;
         self.rotator.in_low.next = self.held.q.val();

@@ -5,6 +5,13 @@ use hdl_primitives::BlockFifo;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::MAX_PAYLOAD;
 
+/// What lies beside the data of a beat.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct PayloadEnd {
+    pub last: Bit,
+    pub error: Bit,
+}
+
 /// 2^`A` beats of `W` bits; `C` = `A` + 1.
 ///
 /// `waiting` says that every beat of the next packet is in the FIFO: once it is begun, one beat per clock can be taken without a look at the FIFO.
@@ -21,6 +28,8 @@ pub struct PayloadBuffer<const W: usize, const A: usize, const C: usize> {
     pub in_valid: Signal<In, Bit>,
     pub in_data: Signal<In, Bits<W>>,
     pub in_last: Signal<In, Bit>,
+    /// With `in_last`: the payload could not be read, and this is its only beat.
+    pub in_error: Signal<In, Bit>,
     pub in_ready: Signal<Out, Bit>,
 
     /// The next packet's payload is complete.
@@ -29,10 +38,11 @@ pub struct PayloadBuffer<const W: usize, const A: usize, const C: usize> {
     pub start: Signal<In, Bit>,
     pub out_data: Signal<Out, Bits<W>>,
     pub out_last: Signal<Out, Bit>,
+    pub out_error: Signal<Out, Bit>,
     pub take: Signal<In, Bit>,
 
     data: BlockFifo<Bits<W>, A, C>,
-    lasts: BlockFifo<Bit, A, C>,
+    ends: BlockFifo<PayloadEnd, A, C>,
     /// Complete packets not yet begun.
     packets: DFF<Bits<C>>,
 }
@@ -50,14 +60,16 @@ impl<const W: usize, const A: usize, const C: usize> Default for PayloadBuffer<W
             in_valid: Default::default(),
             in_data: Default::default(),
             in_last: Default::default(),
+            in_error: Default::default(),
             in_ready: Default::default(),
             waiting: Default::default(),
             start: Default::default(),
             out_data: Default::default(),
             out_last: Default::default(),
+            out_error: Default::default(),
             take: Default::default(),
             data: Default::default(),
-            lasts: Default::default(),
+            ends: Default::default(),
             packets: Default::default(),
         }
     }
@@ -67,17 +79,20 @@ impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, 
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, packets);
-        clock!(self, clock, data, lasts);
+        clock!(self, clock, data, ends);
         self.data.reset.next = self.reset.val();
-        self.lasts.reset.next = self.reset.val();
+        self.ends.reset.next = self.reset.val();
 
         // Both FIFOs see the same beats, so they are full and empty together.
-        let ready = self.data.in_ready.val() & self.lasts.in_ready.val();
+        let ready = self.data.in_ready.val() & self.ends.in_ready.val();
         let enters = self.in_valid.val() & ready;
         self.data.in_valid.next = enters;
         self.data.in_data.next = self.in_data.val();
-        self.lasts.in_valid.next = enters;
-        self.lasts.in_data.next = self.in_last.val();
+        self.ends.in_valid.next = enters;
+        self.ends.in_data.next = PayloadEnd {
+            last: self.in_last.val(),
+            error: self.in_error.val(),
+        };
         self.in_ready.next = ready;
 
         let completes = enters & self.in_last.val();
@@ -90,9 +105,11 @@ impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, 
         self.waiting.next = self.packets.q.val().any();
 
         self.data.out_ready.next = self.take.val();
-        self.lasts.out_ready.next = self.take.val();
+        self.ends.out_ready.next = self.take.val();
         self.out_data.next = self.data.out_data.val();
-        self.out_last.next = self.lasts.out_data.val();
+        let end = self.ends.out_data.val();
+        self.out_last.next = end.last;
+        self.out_error.next = end.error;
         if self.reset.val() {
             self.packets.d.next = bits(0);
         }

@@ -19,8 +19,9 @@ pub type TxFront512 = TxFront<512, 64, 6, 9, 10>;
 /// Clocks from a record to the first beat of its frame, if nothing is before it and its payload is there: headers, FIFO 1, join, iCRC, FIFO 1.
 pub const LATENCY: usize = header_build::LATENCY + 1 + join::LATENCY + icrc_insert::LATENCY + 1;
 
-/// Headers on their way come at one per clock, [`header_build::LATENCY`] of them and one in the FIFO; 16 is what a distributed RAM column holds.
-const HEADER_ADDRESS: usize = 4;
+/// Headers wait for payload, which comes about a microsecond after it was asked for: as many as the DMA reads at a time. On their way come
+/// [`header_build::LATENCY`] of them, at one per clock, and one in the FIFO; 32 is what a distributed RAM column holds.
+const HEADER_ADDRESS: usize = 5;
 const HEADER_COUNT: usize = HEADER_ADDRESS + 1;
 /// Beats: from the credit to the beat's return at full rate the join's and the iCRC's clocks, FIFO 1, credit 2.
 /// With more entries than that, a frame that was stalled and goes on never leaves a gap.
@@ -49,7 +50,11 @@ pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usiz
     pub payload_valid: Signal<In, Bit>,
     pub payload_data: Signal<In, Bits<W>>,
     pub payload_last: Signal<In, Bit>,
+    /// With `payload_last`: the payload could not be read, and this is its only beat. The frame is left out.
+    pub payload_error: Signal<In, Bit>,
     pub payload_ready: Signal<Out, Bit>,
+    /// Beats that `payload_length` says a frame has, in the clock in which it is done with the last of them; else 0.
+    pub payload_freed: Signal<Out, Bits<7>>,
 
     // To the MAC: from the destination address to the iCRC; padding to 60 bytes and FCS are the MAC's.
     pub mac_valid: Signal<Out, Bit>,
@@ -60,6 +65,8 @@ pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usiz
     pub mac_last: Signal<Out, Bit>,
     pub mac_ready: Signal<In, Bit>,
 
+    /// One clock: a frame was left out, for its payload could not be read.
+    pub left_out: Signal<Out, Bit>,
     /// One clock: a packet's payload had more or fewer beats than its record says. Frames are wrong from there on until a reset.
     pub payload_mismatch: Signal<Out, Bit>,
 
@@ -87,7 +94,10 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
             payload_valid: Default::default(),
             payload_data: Default::default(),
             payload_last: Default::default(),
+            payload_error: Default::default(),
             payload_ready: Default::default(),
+            payload_freed: Default::default(),
+            left_out: Default::default(),
             mac_valid: Default::default(),
             mac_data: Default::default(),
             mac_bytes: Default::default(),
@@ -150,6 +160,7 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.payload.in_valid.next = self.payload_valid.val();
         self.payload.in_data.next = self.payload_data.val();
         self.payload.in_last.next = self.payload_last.val();
+        self.payload.in_error.next = self.payload_error.val();
         self.payload_ready.next = self.payload.in_ready.val();
 
         // Headers and payload to beats.
@@ -160,7 +171,10 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.payload.start.next = self.join.payload_start.val();
         self.join.payload_data.next = self.payload.out_data.val();
         self.join.payload_last.next = self.payload.out_last.val();
+        self.join.payload_error.next = self.payload.out_error.val();
         self.payload.take.next = self.join.payload_take.val();
+        self.payload_freed.next = self.join.payload_freed.val();
+        self.left_out.next = self.join.left_out.val();
         self.payload_mismatch.next = self.join.payload_mismatch.val();
         self.join.room.next = self.beat_credit.room.val();
         self.beat_credit.take.next = self.join.issued.val();

@@ -26,7 +26,7 @@ fn enabled_span(read: &MemRead) -> (usize, usize) {
 ///
 /// They are cut at multiples of the largest completion size: a multiple of the read completion boundary, and no
 /// more than `max_payload`.
-pub(crate) fn successful(
+pub fn successful(
     completer: Bdf,
     config: &CompleterConfig,
     max_payload: usize,
@@ -57,7 +57,7 @@ pub(crate) fn successful(
 }
 
 /// The answer to a read that was refused.
-pub(crate) fn unsupported(completer: Bdf, read: &MemRead) -> Completion {
+pub fn unsupported(completer: Bdf, read: &MemRead) -> Completion {
     let (first, end) = enabled_span(read);
     Completion {
         completer,

@@ -36,7 +36,7 @@ mod bdf;
 mod builder;
 mod byte_enables;
 mod codec;
-mod completer;
+pub mod completer;
 mod config;
 mod counters;
 mod engine;

@@ -55,6 +55,9 @@ pub enum WorldError {
     /// Not a probability.
     #[error("loss of {0}; it is a probability, 0 to 1 (1 % is 0.01)")]
     Loss(f64),
+    /// There is no NIC to put into the world.
+    #[error("there is no NIC: {0}")]
+    Nic(String),
     /// A NIC's tables are full.
     #[error("{table} table of the NIC is full: {wanted} entries wanted, {free} free; use fewer or larger pages, or fewer regions")]
     TableFull {

@@ -2,14 +2,14 @@
 
 use sim_net::Time;
 use stellar_transport::endpoint::{
-    ConfigError, DoorbellError, Endpoint, QpConfig, TableWriteError,
+    ConfigError, DoorbellError, Endpoint, EndpointConfig, QpConfig, TableWriteError,
 };
 use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Cqe, Doorbell, Eqe};
 
-use crate::{HostMemory, PcieReads};
+use crate::{HostMemory, PcieReads, WorldError};
 
 /// A frame a NIC wants to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,9 +34,21 @@ pub struct CongestionState {
 }
 
 /// A NIC with two ports and the memory of its host. Times are picoseconds and never go back.
-pub trait Nic {
+pub trait Nic: Sized {
     /// What it is, as reports say it.
     const KIND: &'static str;
+    /// Most WRITEs with immediate it can have under way in each direction of a queue pair (MAX_WIMM).
+    const MAX_WIMM: u16;
+
+    /// A NIC without queue pairs, both ports up, whose host has `memory` behind PCIe links of cost `reads`.
+    ///
+    /// # Errors
+    /// [`WorldError::Config`] for what the NIC does not take, [`WorldError::Nic`] if there is none.
+    fn build(
+        config: EndpointConfig,
+        memory: HostMemory,
+        reads: PcieReads,
+    ) -> Result<Self, WorldError>;
 
     /// A frame arrived at `port`.
     fn receive(&mut self, port: usize, frame: &[u8], now: Time);
@@ -116,6 +128,15 @@ impl ReferenceNic {
 
 impl Nic for ReferenceNic {
     const KIND: &'static str = "software reference";
+    const MAX_WIMM: u16 = 256;
+
+    fn build(
+        config: EndpointConfig,
+        memory: HostMemory,
+        reads: PcieReads,
+    ) -> Result<Self, WorldError> {
+        Ok(Self::new(Endpoint::new(config, memory)?, reads))
+    }
 
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         self.endpoint.receive(port, frame, Ticks::from_ps(now));

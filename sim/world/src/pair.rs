@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sim_net::{Fabric, Frame, HostId, Time, Topology};
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{
-    Endpoint, EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig,
+    EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig,
 };
 use stellar_transport::requester::{MrcConfig, RcConfig};
 use stellar_transport::rx::{Psn, RxConfig};
@@ -35,36 +35,31 @@ const CONTROL_DSCP: u8 = 46;
 const FIRST_ENTROPY: u32 = 0xc000;
 /// Backup entropy values, both planes together.
 const BACKUPS: u8 = 16;
-/// WRITEs with immediate under way in each direction.
-const MAX_WIMM: u16 = 256;
 /// Attempts to get a packet across a lossy fabric when its round trip is measured.
 const ATTEMPTS: u64 = 64;
 
-/// A world of two hosts with the software reference as NIC.
-pub type PairWorld = World<ReferenceNic>;
+/// A world of two hosts, with the software reference as NIC unless it says otherwise.
+pub type PairWorld<N = ReferenceNic> = World<N>;
 
 /// Builds the world of `plan`: two hosts, and queue pairs [`FIRST_QP`] and up between them. Each queue pair has its own
 /// doorbell page, of its own number.
 ///
 /// # Errors
 /// Those of [`Plan::check`], [`WorldError::Unreachable`], and those of the endpoints.
-pub fn connect(plan: &Plan) -> Result<PairWorld, WorldError> {
+pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     plan.check()?;
     let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
     let mut world = World::new(fabric, plan.seed);
     for (id, stream) in [(plan.sender, 0), (plan.receiver, 1)] {
         let memory = HostMemory::new(plan.seed.wrapping_mul(2).wrapping_add(stream));
-        let endpoint = Endpoint::new(
-            EndpointConfig {
-                planes: planes(&plan.topology, id),
-                rx: RxConfig::default(),
-                data_dscp: DATA_DSCP,
-                control_dscp: CONTROL_DSCP,
-                event_entries: 4096,
-            },
-            memory,
-        )?;
-        world.add_host(id, ReferenceNic::new(endpoint, plan.pcie))?;
+        let config = EndpointConfig {
+            planes: planes(&plan.topology, id),
+            rx: RxConfig::default(),
+            data_dscp: DATA_DSCP,
+            control_dscp: CONTROL_DSCP,
+            event_entries: 4096,
+        };
+        world.add_host(id, N::build(config, memory, plan.pcie)?)?;
     }
     if plan.capture {
         world.capture()?;
@@ -90,7 +85,7 @@ pub fn connect(plan: &Plan) -> Result<PairWorld, WorldError> {
                 sq: Some(sq),
                 cq_entries: 2 << plan.sq_log2,
                 imm: ImmConfig {
-                    max_wimm: MAX_WIMM,
+                    max_wimm: N::MAX_WIMM,
                     completions: true,
                 },
                 srv6: None,

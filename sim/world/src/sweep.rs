@@ -7,7 +7,7 @@ use stellar_transport::spray::Policy;
 use crate::config::{lossy_topology, MrcPlan, TransportPlan};
 use crate::pair::SENDER;
 use crate::transfer::{run, Run, Transfer};
-use crate::{Plan, WorldError};
+use crate::{Plan, ReferenceNic, WorldError};
 
 /// Loss probabilities of the swept link.
 pub const LOSSES: [f64; 4] = [0.0, 0.001, 0.01, 0.03];
@@ -65,12 +65,12 @@ pub struct Row {
 pub fn sweep(file: &str, text: &str, seed: u64) -> Result<Vec<Row>, WorldError> {
     let mut rows = Vec::new();
     for paths in TRANSPORTS {
-        let clean = run(&plan(file, text, None, paths, seed)?, SATURATED)?;
+        let clean = run::<ReferenceNic>(&plan(file, text, None, paths, seed)?, SATURATED)?;
         let (link, share) = busiest(&clean);
         for loss in LOSSES {
             let plan = plan(file, text, Some((&link, loss)), paths, seed)?;
-            let saturated = run(&plan, SATURATED)?;
-            let paced = run(&plan, paced(saturated.report.wire_limit_gbps))?;
+            let saturated = run::<ReferenceNic>(&plan, SATURATED)?;
+            let paced = run::<ReferenceNic>(&plan, paced(saturated.report.wire_limit_gbps))?;
             rows.push(row((&link, share), loss, &saturated, &paced));
         }
     }

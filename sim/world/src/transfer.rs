@@ -5,7 +5,7 @@ use stellar_transport::rx::{Owner, PageSize};
 
 use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
-use crate::{verify, Plan, RegionSpec, WorldError, Write};
+use crate::{verify, Nic, Plan, ReferenceNic, RegionSpec, WorldError, Write};
 
 /// Topology of a run that names none: two planes of leaves and spines.
 pub const LEAF_SPINE: &str = include_str!("../../net/topologies/leaf_spine.toml");
@@ -40,9 +40,9 @@ impl Transfer {
 }
 
 /// A run that ended well, with its world for what the report leaves out.
-pub struct Run {
+pub struct Run<N = ReferenceNic> {
     /// The world at its end.
-    pub world: PairWorld,
+    pub world: PairWorld<N>,
     /// Its numbers.
     pub report: Report,
 }
@@ -51,8 +51,8 @@ pub struct Run {
 ///
 /// # Errors
 /// Those of [`connect`]; [`WorldError::Stalled`]; [`WorldError::Check`] if anything is not as it must be.
-pub fn run(plan: &Plan, transfer: Transfer) -> Result<Run, WorldError> {
-    let mut world = connect(plan)?;
+pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError> {
+    let mut world = connect::<N>(plan)?;
     let each = u64::from(transfer.bytes);
     let total = each * u64::from(transfer.messages) * u64::from(plan.qps);
     let spec = RegionSpec {

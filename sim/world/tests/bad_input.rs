@@ -3,8 +3,8 @@
 use sim_net::Topology;
 use sim_world::pair::{connect, FIRST_QP, RECEIVER, SENDER};
 use sim_world::{
-    check_bytes, lossy_topology, MrcPlan, Plan, RegionSpec, TransportPlan, WorldError, Write,
-    MAX_BYTES,
+    check_bytes, lossy_topology, MrcPlan, Plan, ReferenceNic, RegionSpec, TransportPlan,
+    WorldError, Write, MAX_BYTES,
 };
 use stellar_transport::rx::{Owner, PageSize};
 use stellar_transport::spray::Policy;
@@ -88,7 +88,9 @@ fn paths_out_of_range_are_refused() {
             policy,
             ..MrcPlan::default()
         });
-        let error = connect(&plan).err().expect("not a number of paths");
+        let error = connect::<ReferenceNic>(&plan)
+            .err()
+            .expect("not a number of paths");
         assert!(matches!(error, WorldError::Paths(found) if found == u32::from(paths)));
         assert_says(&error, &["even number from 2 to 128"]);
     }
@@ -98,7 +100,7 @@ fn paths_out_of_range_are_refused() {
         ..MrcPlan::default()
     });
     assert_says(
-        &connect(&plan).err().expect("one path"),
+        &connect::<ReferenceNic>(&plan).err().expect("one path"),
         &["`obs`", "`single`"],
     );
 }
@@ -108,7 +110,9 @@ fn queue_pairs_out_of_range_are_refused() {
     for qps in [0, 1023] {
         let mut plan = plan();
         plan.qps = qps;
-        let error = connect(&plan).err().expect("not a number of queue pairs");
+        let error = connect::<ReferenceNic>(&plan)
+            .err()
+            .expect("not a number of queue pairs");
         assert_says(&error, &[&format!("{qps} queue pairs"), "1 to 1022"]);
     }
 }
@@ -127,13 +131,15 @@ fn a_fabric_that_lets_nothing_through_is_refused() {
     let text = format!("{BACK_TO_BACK}\n[[overrides]]\nlink = \"p1\"\nset.loss = 1.0\n");
     let topology = Topology::from_toml("dead.toml", &text).expect("topology");
     let plan = Plan::new(topology, 1).expect("two hosts");
-    let error = connect(&plan).err().expect("plane 1 is dead");
+    let error = connect::<ReferenceNic>(&plan)
+        .err()
+        .expect("plane 1 is dead");
     assert_says(&error, &["h0", "h1", "plane 1"]);
 }
 
 #[test]
 fn memory_beyond_the_tables_is_refused() {
-    let mut world = connect(&plan()).expect("a world");
+    let mut world = connect::<ReferenceNic>(&plan()).expect("a world");
     let spec = RegionSpec {
         owner: Owner::Gpu,
         length: 2 << 30,
@@ -148,7 +154,7 @@ fn memory_beyond_the_tables_is_refused() {
 fn an_unknown_queue_pair_and_a_full_send_queue_are_refused() {
     let mut plan = plan();
     plan.sq_log2 = 1;
-    let mut world = connect(&plan).expect("a world");
+    let mut world = connect::<ReferenceNic>(&plan).expect("a world");
     let spec = RegionSpec {
         owner: Owner::Host,
         length: 4096,
@@ -177,7 +183,7 @@ fn an_unknown_queue_pair_and_a_full_send_queue_are_refused() {
 
 #[test]
 fn a_run_without_end_is_given_up_and_says_what_is_missing() {
-    let mut world = connect(&plan()).expect("a world");
+    let mut world = connect::<ReferenceNic>(&plan()).expect("a world");
     world.set_port(SENDER, 0, false);
     world.set_port(SENDER, 1, false);
     let spec = RegionSpec {

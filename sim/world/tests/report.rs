@@ -2,7 +2,7 @@
 
 use sim_net::Topology;
 use sim_world::transfer::{run, Transfer};
-use sim_world::Plan;
+use sim_world::{Plan, ReferenceNic};
 
 const LEAF_SPINE: &str = include_str!("../../net/topologies/leaf_spine.toml");
 
@@ -17,7 +17,7 @@ fn json_and_page_have_the_numbers_of_the_run() {
         interval: 0,
         limit: 10_000_000_000,
     };
-    let run = run(&plan, transfer).expect("a good run");
+    let run = run::<ReferenceNic>(&plan, transfer).expect("a good run");
     let directory = tempfile::tempdir().expect("temporary directory");
     run.report.write(directory.path()).expect("files");
 

@@ -32,7 +32,7 @@ fn arrivals(seed: u64) -> (Plan, Vec<Vec<u8>>) {
         interval: 0,
         limit: 100_000_000_000,
     };
-    let run = transfer::run(&plan, transfer).unwrap();
+    let run = transfer::run::<sim_world::ReferenceNic>(&plan, transfer).unwrap();
     let receiver = plan.host_name(plan.receiver);
     let mut arrived: Vec<(Duration, Vec<u8>)> = vec![];
     for (interface, file) in run.world.captures().unwrap().files().unwrap() {

@@ -7,6 +7,7 @@
 //! Set-up ([`NsccParams::from_path`]) is the driver's; everything after it uses additions, shifts, multiplications and
 //! one table of 256 bytes for both divisions ([`RECIPROCAL_ROM`]).
 
+mod hardware;
 mod nscc;
 mod params;
 mod reciprocal;

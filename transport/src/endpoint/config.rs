@@ -184,7 +184,7 @@ impl QpConfig {
     ///
     /// # Errors
     /// [`ConfigError`], the first that is found. Number and protection domain are the tables' to check.
-    pub(super) fn check(&self, local: IpAddr) -> Result<(), ConfigError> {
+    pub fn check(&self, local: IpAddr) -> Result<(), ConfigError> {
         if self.page >= PAGES {
             return Err(ConfigError::Page(self.page));
         }

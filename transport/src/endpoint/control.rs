@@ -2,11 +2,10 @@
 
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
-use stellar_wire::{Bth, Ecn, Ethernet, Header, Ip, Ipv4, Ipv6, Opcode, RoceFrame, Udp, Vlan};
+use stellar_wire::{Ecn, Ethernet, Header, Ipv4, Ipv6, Opcode, RoceFrame, Udp, Vlan};
 
 use super::qp::QueuePair;
-use crate::rx::{pkeys_match, QpMode};
-use std::net::IpAddr;
+use crate::rx::ControlPeer;
 
 /// Whether a frame carries the opcode of a packet that the transmit side or the responder takes (RC ACK, MRC SACK, NACK
 /// and probe), judged by where that opcode would be. Everything else is the receive lane's. Nothing is checked here: a
@@ -47,25 +46,15 @@ fn opcode_of(frame: &[u8]) -> Option<Opcode> {
     Opcode::from_code(*frame.get(at + Udp::LEN)?)
 }
 
-/// Whether a control packet comes from the queue pair's peer: its mode, its partition, one of its addresses, and in MRC
-/// packets its queue pair number as context.
+/// Whether a control packet comes from the queue pair's peer.
 pub(super) fn is_from_peer(frame: &RoceFrame, qp: &QueuePair) -> bool {
-    let Bth { opcode, pkey, .. } = frame.bth;
-    let source = match frame.ip {
-        Ip::V4(ip) => IpAddr::V4(ip.src),
-        Ip::V6(ip) => IpAddr::V6(ip.src),
+    let peer = ControlPeer {
+        mode: qp.mode,
+        pkey: qp.pkey,
+        qp: qp.peer.qp,
+        addresses: qp.peer.planes.map(|plane| plane.ip),
     };
-    let ext = &frame.ext;
-    let contexts = [
-        ext.seth.map(|seth| (seth.src_context, seth.dst_context)),
-        ext.neth.map(|neth| (neth.src_context, neth.dst_context)),
-        ext.peth.map(|peth| (peth.src_context, peth.dst_context)),
-    ];
-    let expected = (qp.peer.qp as u16, qp.number as u16);
-    opcode.is_mrc() == (qp.mode == QpMode::Mrc)
-        && pkeys_match(pkey, qp.pkey)
-        && qp.peer.planes.iter().any(|plane| plane.ip == source)
-        && contexts.iter().flatten().all(|&found| found == expected)
+    peer.sent(frame)
 }
 
 /// Congestion experienced on the inner or the outer IP header.

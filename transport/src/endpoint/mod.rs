@@ -41,7 +41,7 @@ mod memory;
 mod observe;
 mod qp;
 mod receive;
-mod scheduler;
+pub mod scheduler;
 mod transmit;
 
 pub use card::Endpoint;

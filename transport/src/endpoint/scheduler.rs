@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 ///
 /// A queue pair that turns out to have nothing for the port leaves, until something happens to it that may change that.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Schedule {
+pub struct Schedule {
     /// Pages with queue pairs, the next one in front.
     devices: VecDeque<u32>,
     /// Queue pairs by page, the next one in front; no empty ones.

@@ -8,6 +8,9 @@ use super::{CompletionQueue, Fetched, SendQueue};
 use crate::endpoint::Memory;
 use crate::rx::Psn;
 
+/// Most messages of a queue pair under way: what the hardware has room for.
+pub const MAX_UNDER_WAY: usize = 64;
+
 /// A message that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -88,7 +91,8 @@ impl Messages {
     }
 
     /// The message a new packet with PSN `next` belongs to: the last one if it has packets left, otherwise the next
-    /// from the queue. NOPs on the way are started, which is all they need. `None`: no work, or none that may start.
+    /// from the queue. NOPs on the way are started, which is all they need. `None`: no work, none that may start, or
+    /// [`MAX_UNDER_WAY`] messages under way.
     pub fn current(&mut self, next: Psn, mtu: u32, memory: &mut dyn Memory) -> Option<Message> {
         loop {
             if self.stopped {
@@ -98,6 +102,9 @@ impl Messages {
                 if next.distance_from(message.first) < message.packets {
                     return Some(*message);
                 }
+            }
+            if self.under_way.len() >= MAX_UNDER_WAY {
+                return None;
             }
             let fetched = match self.waiting.take() {
                 Some(fetched) => fetched,
@@ -138,15 +145,15 @@ impl Messages {
         self.under_way.push_back(message);
     }
 
-    /// Takes note that a message cannot be sent on. Nothing after it starts.
+    /// Takes note that a message cannot be sent on. Nothing after it starts. A message that has completed since is not concerned.
     pub fn fault(&mut self, slot: u16, status: WcStatus) {
-        self.stopped = true;
         let Some(head) = self.under_way.front().map(|message| message.wqe.slot) else {
             return;
         };
         let index = usize::from(slot.wrapping_sub(head));
         if let Some(message) = self.under_way.get_mut(index) {
             message.fault.get_or_insert(status);
+            self.stopped = true;
         }
     }
 

@@ -7,6 +7,7 @@
 mod completion;
 mod config;
 mod counters;
+mod hardware;
 mod messages;
 mod mode;
 mod mrc;
@@ -21,7 +22,7 @@ mod window;
 pub use completion::{CompletionQueue, PhaseRing};
 pub use config::{Backoff, MrcConfig, RcConfig, RequesterConfigError, DEFAULT_RTO};
 pub use counters::RequesterCounters;
-pub use messages::{Message, Messages};
+pub use messages::{Message, Messages, MAX_UNDER_WAY};
 pub use mode::Requester;
 pub use mrc::{Card, MrcRequester, QpIdentity, Sack};
 pub use packet::RequestPacket;

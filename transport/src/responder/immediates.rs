@@ -108,7 +108,11 @@ impl Immediates {
 /// One packet fewer is missing, if it is one of this message. Returns 1 if it was the last one.
 fn count_down(entry: Option<&mut Arrived>, psn: Psn) -> u32 {
     match entry {
-        Some(entry) if psn.distance_from(entry.first) < entry.last.distance_from(entry.first) => {
+        // A length beyond what any message has spans all PSNs, and more packets than are missing seem to belong to it.
+        Some(entry)
+            if entry.missing > 0
+                && psn.distance_from(entry.first) < entry.last.distance_from(entry.first) =>
+        {
             entry.missing -= 1;
             u32::from(entry.missing == 0)
         }
@@ -123,4 +127,49 @@ fn missing_between(first: Psn, last: Psn, received: impl Fn(Psn) -> bool) -> u32
     (1..=packets)
         .filter(|&back| !received(last.plus(Psn::MODULUS - back)))
         .count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use stellar_wire::mrc::{Entropy, Meth};
+    use stellar_wire::{Position, Reth};
+
+    use super::*;
+    use crate::rx::QpMode;
+
+    fn packet(psn: u32, position: Position, immediate: Option<u32>) -> PacketHeaders {
+        PacketHeaders {
+            mode: QpMode::Mrc,
+            refused: false,
+            position,
+            reth: Some(Reth {
+                dma_len: u32::MAX,
+                ..Reth::default()
+            }),
+            immediate,
+            meth: Some(Meth { rqmsn: 0, msn: 0 }),
+            timestamp: None,
+            ack_req: false,
+            solicited: false,
+            retransmission: false,
+            pkey: 0xffff,
+            dest_qp: 2,
+            psn: Psn::new(psn),
+            ecn_ce: false,
+            entropy: Entropy(0),
+            payload_offset: 0,
+            payload_length: 256,
+        }
+    }
+
+    #[test]
+    fn a_message_longer_than_all_psns_counts_no_more_than_was_missing() {
+        let mut immediates = Immediates::new(4);
+        let last = packet(5000, Position::Last, Some(7));
+        immediates.arrive(&last, 256, |_| true).unwrap();
+        for psn in 5001..5005 {
+            let middle = packet(psn, Position::Middle, None);
+            assert_eq!(immediates.arrive(&middle, 256, |_| true), Ok(0));
+        }
+    }
 }

@@ -26,6 +26,12 @@ impl Counters {
         self.by_ack_kind[kind]
     }
 
+    /// Takes note of the fate of a frame that a lane of hardware told.
+    pub fn tell(&mut self, reason: DropReason) {
+        self.frames += 1;
+        self.by_reason[usize::from(reason.index())] += 1;
+    }
+
     /// Takes note of what happened to one frame.
     pub(super) fn count(&mut self, outcome: &RxOutcome) {
         self.frames += 1;

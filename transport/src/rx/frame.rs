@@ -4,8 +4,8 @@ use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
 use stellar_wire::mrc::Entropy;
 use stellar_wire::{
-    icrc, Bth, Ecn, Ethernet, ExtHeaders, ExtKind, Header, Ip, Ipv4, Ipv6, Opcode, Transport, Udp,
-    Vlan, WireError,
+    icrc, Bth, Ecn, Ethernet, ExtHeaders, ExtKind, Header, Ip, Ipv4, Ipv6, Opcode, Position,
+    RoceFrame, Transport, Udp, Vlan, WireError,
 };
 
 use super::{DropReason, PacketHeaders, Psn, QpMode, RxConfig};
@@ -47,6 +47,40 @@ pub fn classify_frame(bytes: &[u8], mac_error: bool, config: &RxConfig) -> Frame
             headers: None,
         },
     }
+}
+
+/// A control packet, good in itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlFrame {
+    /// Without the outer header, if there was one.
+    pub roce: RoceFrame,
+    /// Congestion experienced on the inner or the outer IP header.
+    pub ecn_ce: bool,
+}
+
+/// The RC ACK or the MRC SACK, NACK or probe that a frame is, if it is good: what [`classify_frame`] calls `UnsupportedOpcode`, for lanes with a
+/// control path.
+pub fn parse_control(bytes: &[u8], config: &RxConfig) -> Option<ControlFrame> {
+    if classify_frame(bytes, false, config).reason != DropReason::UnsupportedOpcode {
+        return None;
+    }
+    let inner = decapsulate(bytes).ok()?;
+    let mut plain = Vec::new();
+    let eth = Ethernet {
+        ethertype: inner.ethertype,
+        ..Ethernet::default()
+    };
+    eth.emit(&mut plain);
+    plain.extend_from_slice(inner.packet);
+    let roce = RoceFrame::parse_on_port(&plain, config.udp_port).ok()?;
+    let is_control = matches!(
+        roce.bth.opcode,
+        Opcode::RcAck | Opcode::MrcSack | Opcode::MrcNack | Opcode::MrcProbe
+    );
+    is_control.then(|| ControlFrame {
+        ecn_ce: inner.outer_ce || roce.ip.ecn() == Ecn::CongestionExperienced,
+        roce,
+    })
 }
 
 /// The innermost IP packet of a frame.
@@ -135,21 +169,33 @@ fn parse_packet(inner: &Inner<'_>, udp_port: u16) -> Result<PacketHeaders, DropR
 
     let (bth, rest) = Bth::parse(body)
         .ok()
-        .filter(|(bth, _)| is_supported(bth.opcode) && bth.tver == 0)
+        .filter(|(bth, _)| (is_supported(bth.opcode) || is_refused(bth.opcode)) && bth.tver == 0)
         .ok_or(DropReason::UnsupportedOpcode)?;
-    let (ext, payload_and_pad) =
-        ExtHeaders::parse(&bth, rest).map_err(|_| DropReason::BadLength)?;
-    let payload_length = payload_length(&bth, payload_and_pad.len())?;
+    let refused = is_refused(bth.opcode);
+    let (ext, payload_and_pad) = if refused {
+        (ExtHeaders::default(), rest)
+    } else {
+        ExtHeaders::parse(&bth, rest).map_err(|_| DropReason::BadLength)?
+    };
+    let payload_length = if refused {
+        0
+    } else {
+        payload_length(&bth, payload_and_pad.len())?
+    };
 
     let mode = if bth.opcode.is_mrc() {
         QpMode::Mrc
     } else {
         QpMode::Rc
     };
-    let position = bth.opcode.position().ok_or(DropReason::UnsupportedOpcode)?;
+    let position = match bth.opcode.position() {
+        Some(position) if !refused => position,
+        _ => Position::Only,
+    };
     let payload_offset = ip.header_len() + Udp::LEN + body.len() - payload_and_pad.len();
     Ok(PacketHeaders {
         mode,
+        refused,
         position,
         reth: ext.reth,
         immediate: ext.imm.map(|imm| imm.0),
@@ -171,6 +217,11 @@ fn parse_packet(inner: &Inner<'_>, udp_port: u16) -> Result<PacketHeaders, DropR
 /// RC and MRC RDMA WRITE, with and without immediate.
 fn is_supported(opcode: Opcode) -> bool {
     opcode.is_write() && matches!(opcode.transport(), Transport::Rc | Transport::Mrc)
+}
+
+/// RC requests other than WRITE: those of an RNIC that this lane is not.
+fn is_refused(opcode: Opcode) -> bool {
+    opcode.transport() == Transport::Rc && !opcode.is_write() && !opcode.is_response()
 }
 
 /// Bytes of BTH and, for an opcode the lane executes, extension headers. Asked before the iCRC is known to be good:

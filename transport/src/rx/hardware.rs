@@ -27,6 +27,7 @@ same_names!(DropReason => frame::DropReason {
     None, MacError, BufferFull, NotRoce, BadIpChecksum, BadLength, WrongUdpPort, BadIcrc, UnsupportedOpcode, UnknownQp,
     WrongState, WrongMode, BadPkey, BadPayloadLength, BadSequence, PsnGap, Duplicate, PsnOutsideWindow, BadKey, WrongPd,
     NoWriteRight, OutOfBounds, InvalidPage,
+    Control, ControlForeign, ControlUnknownQp, ControlLost,
 });
 same_names!(QpMode => tables::QpMode { Rc, Mrc });
 same_names!(QpState => tables::QpState { Invalid, Init, Ready, Error });
@@ -101,6 +102,8 @@ impl PacketHeaders {
         frame::PacketHeaders {
             reason: frame::DropReason::None,
             mrc: self.mode == QpMode::Mrc,
+            refused: self.refused,
+            probe: false,
             position: position(self.position),
             has_immediate: self.immediate.is_some(),
             has_reth: self.reth.is_some(),

@@ -5,11 +5,14 @@ use stellar_wire::{icrc, Position, Reth};
 
 use super::{Psn, QpMode};
 
-/// Headers of one good RDMA WRITE packet, as far as the lane uses them.
+/// Headers of one good RDMA WRITE packet, or of an RC request that is to be refused, as far as the lane uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketHeaders {
-    /// Family of the opcode: RC (06 to 0B) or MRC (C6 to CB).
+    /// Family of the opcode: RC or MRC (C6 to CB).
     pub mode: QpMode,
+    /// RC request other than WRITE: SEND, READ, atomics. What stands behind its BTH is not looked at: position, extension headers and payload
+    /// mean nothing, and `payload_length` is 0.
+    pub refused: bool,
     pub position: Position,
     /// Present in every MRC packet, and in RC first and only.
     pub reth: Option<Reth>,

@@ -74,6 +74,11 @@ impl RxLane {
         Ok(())
     }
 
+    /// Puts a queue pair in state Error, its packet tracking as it is; see [`Tables::fail_qp`].
+    pub fn fail_qp(&mut self, number: u32) {
+        self.tables.fail_qp(number);
+    }
+
     /// The tables as written so far.
     pub const fn tables(&self) -> &Tables {
         &self.tables

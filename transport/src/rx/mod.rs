@@ -6,6 +6,7 @@
 
 mod ack;
 mod config;
+mod control;
 mod counters;
 mod dma;
 mod emtt_lookup;
@@ -24,10 +25,11 @@ mod tables;
 
 pub use ack::{AckBody, AckRequest};
 pub use config::{ConfigError, MaxPayload, RxConfig};
+pub use control::ControlPeer;
 pub use counters::Counters;
 pub use dma::{write_tlps, WriteTlp};
 pub use emtt_lookup::{look_up_pages, Piece};
-pub use frame::{classify_frame, FrameOutcome};
+pub use frame::{classify_frame, parse_control, ControlFrame, FrameOutcome};
 pub use hardware::pieces_to_hw;
 pub use headers::PacketHeaders;
 pub use lane::{Placement, RxLane, RxOutcome};

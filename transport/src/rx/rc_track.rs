@@ -26,7 +26,7 @@ pub struct RcAddress {
 /// What is decided about a packet here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RcOutcome {
-    /// `None`, `BadSequence` or `BadPayloadLength`.
+    /// `None`, `UnsupportedOpcode`, `BadSequence` or `BadPayloadLength`.
     pub reason: DropReason,
     pub class: RcClass,
     /// Expected PSN after this packet.
@@ -118,6 +118,9 @@ impl RcTrack {
 
     /// The packet with the expected PSN: accepted, or refused leaving the state as it is.
     fn expected(&mut self, mtu: u32, headers: &PacketHeaders) -> DropReason {
+        if headers.refused {
+            return DropReason::UnsupportedOpcode;
+        }
         if headers.position.starts() != self.message.is_none() {
             return DropReason::BadSequence;
         }

@@ -26,7 +26,8 @@ pub enum DropReason {
     WrongUdpPort,
     /// Invariant CRC.
     BadIcrc,
-    /// Opcode that the receive lane does not execute, or BTH transport version other than 0.
+    /// Opcode that the receive lane does not execute, or BTH transport version other than 0. An RC request among them is refused with a NAK when
+    /// its turn comes.
     UnsupportedOpcode,
     /// No such queue pair.
     UnknownQp,
@@ -56,11 +57,20 @@ pub enum DropReason {
     OutOfBounds,
     /// A page of the range has no valid translation.
     InvalidPage,
+    /// Control packet from the queue pair's peer, with nothing to place. This and the following are found only by lanes with a control path; for
+    /// others a control packet is an [`Self::UnsupportedOpcode`].
+    Control,
+    /// Control packet that does not come from the queue pair's peer.
+    ControlForeign,
+    /// Control packet for a queue pair without a peer.
+    ControlUnknownQp,
+    /// Control packet that found its FIFO full. Never found here.
+    ControlLost,
 }
 
 impl DropReason {
     /// Every reason, in order of index.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::None,
         Self::MacError,
         Self::BufferFull,
@@ -84,6 +94,10 @@ impl DropReason {
         Self::NoWriteRight,
         Self::OutOfBounds,
         Self::InvalidPage,
+        Self::Control,
+        Self::ControlForeign,
+        Self::ControlUnknownQp,
+        Self::ControlLost,
     ];
 
     /// Counter index and hardware code.
@@ -93,7 +107,9 @@ impl DropReason {
 
     /// Found in the frame or against its queue pair's static context: dropped without an answer.
     pub const fn is_silent(self) -> bool {
-        !matches!(self, Self::None) && self.index() <= Self::BadPkey.index()
+        let index = self.index();
+        !matches!(self, Self::None)
+            && (index <= Self::BadPkey.index() || index >= Self::Control.index())
     }
 }
 

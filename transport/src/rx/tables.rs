@@ -213,6 +213,15 @@ impl Tables {
         Ok(())
     }
 
+    /// Puts a queue pair in state Error; one that was never written, or was written as invalid, stays invalid.
+    pub fn fail_qp(&mut self, number: u32) {
+        if let Some(context) = self.qps.get_mut(&number) {
+            if context.state != QpState::Invalid {
+                context.state = QpState::Error;
+            }
+        }
+    }
+
     /// Context of a queue pair; invalid if the number is reserved, out of range or was never written.
     pub fn qp(&self, number: u32) -> QpContext {
         self.qps.get(&number).copied().unwrap_or_default()

@@ -8,6 +8,7 @@
 mod config;
 mod ev;
 mod ev_table;
+mod hardware;
 mod permutation;
 mod profile;
 mod reverse;

@@ -162,6 +162,19 @@ impl EntropyProfile {
         })
     }
 
+    /// How the values are generated; `None` if software wrote them one by one.
+    pub const fn as_generated(&self) -> Option<GeneratedEntropy> {
+        match self.values {
+            Values::Generated { base, stride_log2 } => Some(GeneratedEntropy {
+                base,
+                stride_log2,
+                active: self.active,
+                backups: self.backups,
+            }),
+            Values::Explicit(..) => None,
+        }
+    }
+
     /// Number of active values.
     pub const fn active(&self) -> u8 {
         self.active

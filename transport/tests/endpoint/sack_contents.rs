@@ -1,5 +1,6 @@
 //! What SACKs say, and what a requester does with the parts of them that no card here sends.
 
+use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::QpIdentity;
 use stellar_transport::responder::Responder;
 use stellar_transport::rx::{AckBody, AckRequest, DropReason, Psn};
@@ -7,7 +8,7 @@ use stellar_wire::mrc::{CcState, Entropy, PathHint, Seth};
 use stellar_wire::{Opcode, RoceFrame};
 
 use crate::network::{Fate, Seen};
-use crate::pair::{perfect, write, Pair};
+use crate::pair::{mrc, perfect, qp, write, Pair};
 
 const QP: u32 = 5;
 
@@ -101,11 +102,12 @@ fn a_duplicate_too_old_for_an_offset_is_answered_with_the_cumulative_psn() {
     assert_eq!(answer(99_999), (100_000, 0, -63, u64::MAX));
 }
 
-/// Sends 20 packets and hands card 0 their SACKs as `change` leaves them.
+/// Sends 20 packets of 256 bytes and hands card 0 their SACKs as `change` leaves them.
 fn with_changed_sacks(change: fn(&mut Seth, &mut CcState)) -> Pair {
-    let mut pair = Pair::mrc(|seen: &Seen<'_>| Fate::lost_if(seen.is(Opcode::MrcSack)));
+    let mut pair = Pair::new(|seen: &Seen<'_>| Fate::lost_if(seen.is(Opcode::MrcSack)));
+    pair.connect(|card| qp(card, QP, 8, TransportConfig::Mrc(mrc(8))));
     pair.network.log = Some(Vec::new());
-    pair.post(QP, write(0, 0, 20 * 1024, 1));
+    pair.post(QP, write(0, 0, 20 * 256, 1));
     pair.run_for(2000);
     let log = pair.network.log.replace(Vec::new()).expect("log");
     pair.network.set_rule(perfect);
@@ -136,7 +138,7 @@ fn a_receiver_may_narrow_the_window_and_not_widen_it() {
             1 => with_changed_sacks(|seth, _| seth.mpr = 1),
             _ => with_changed_sacks(|seth, _| seth.mpr = 255),
         };
-        // Nothing more is acknowledged: 1,100 messages of a byte pile up behind the next packet.
+        // Nothing more is acknowledged: 1,100 packets pile up behind the next one.
         let next = pair.cards[0].window(QP).expect("window").next().value();
         pair.network.set_rule(move |seen| {
             let held = seen.is_data() && seen.psn() == next;
@@ -146,8 +148,8 @@ fn a_receiver_may_narrow_the_window_and_not_widen_it() {
                 ..Fate::default()
             }
         });
-        for i in 0..1100 {
-            pair.post(QP, write(i, 30_000 + i, 1, i));
+        for i in 0..44 {
+            pair.post(QP, write(i * 100, 30_000 + i * 100, 25 * 256, i));
         }
         pair.run_for(20_000);
         assert_eq!(pair.cards[0].window(QP).expect("window").len(), holds);

@@ -15,13 +15,20 @@ pub struct Doorbell {
 impl Doorbell {
     /// Bytes of the word.
     pub const LEN: usize = 8;
+    /// Where in a doorbell page it is written.
+    pub const OFFSET: u16 = 0;
+    /// Lowest bit of the queue pair.
+    pub const QP_BIT: usize = 0;
+    /// Lowest bit of the producer index.
+    pub const PRODUCER_BIT: usize = 32;
 
     /// The word's bytes.
     ///
     /// # Panics
     /// If the queue pair does not fit 24 bits.
     pub fn to_bytes(self) -> [u8; Self::LEN] {
-        let word = u64::from(fit("doorbell.qp", self.qp, 24)) | u64::from(self.producer) << 32;
+        let word = u64::from(fit("doorbell.qp", self.qp, 24)) << Self::QP_BIT
+            | u64::from(self.producer) << Self::PRODUCER_BIT;
         word.to_le_bytes()
     }
 
@@ -29,8 +36,8 @@ impl Doorbell {
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
         let word = u64::from_le_bytes(*bytes);
         Self {
-            qp: (word & 0xff_ffff) as u32,
-            producer: (word >> 32) as u16,
+            qp: (word >> Self::QP_BIT & 0xff_ffff) as u32,
+            producer: (word >> Self::PRODUCER_BIT) as u16,
         }
     }
 }

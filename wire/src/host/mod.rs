@@ -1,15 +1,18 @@
 //! Records shared between a driver and the card through host memory and doorbell pages: work queue entries (WQE),
-//! completion queue entries (CQE), event queue entries (EQE) and the doorbell word.
+//! completion queue entries (CQE), event queue entries (EQE), the doorbell and consumer index words, and the register map.
 //!
 //! All are little-endian. Reserved bytes are written as zero and ignored on reading. Offsets stand in each record's own
 //! table; a field narrower than its Rust type says its width, and `to_bytes` panics rather than cut a value down.
 
+mod consumer;
 mod cqe;
 mod doorbell;
 mod eqe;
+pub mod registers;
 mod status;
 mod wqe;
 
+pub use consumer::ConsumerIndex;
 pub use cqe::{Cqe, CqeOpcode};
 pub use doorbell::Doorbell;
 pub use eqe::{Eqe, EventKind};

@@ -13,6 +13,8 @@ pub enum TokenKind {
     Table,
     /// Deregistration fence: reported when every DMA of earlier tokens has left.
     Fence,
+    /// The queue pair `table.index` goes to state Error; nothing else of its context changes.
+    Error,
 }
 
 /// Where a frame lies in the packet buffer. Beats are lane-width words; the buffer is a ring.
@@ -22,10 +24,12 @@ pub struct BufferSpan {
     pub beats: Bits<8>,
 }
 
-/// Token that enters the core: one per frame, table write or fence.
+/// Token that enters the core: one per frame, table write, fence or error.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct CoreToken {
     pub kind: TokenKind,
+    /// Lane of the frame, which is the port it came by.
+    pub lane: Bit,
     pub span: BufferSpan,
     pub headers: PacketHeaders,
     pub table: TableWrite,

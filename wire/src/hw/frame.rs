@@ -51,6 +51,14 @@ pub enum DropReason {
     OutOfBounds,
     /// An eMTT entry of the range is invalid.
     InvalidPage,
+    /// Control packet (RC ACK, MRC SACK, NACK, probe) from the queue pair's peer: handed to the requester, or answered. It has nothing to place.
+    Control,
+    /// Control packet that does not come from the queue pair's peer.
+    ControlForeign,
+    /// Control packet for a queue pair without a [peer](super::control::ControlPeer).
+    ControlUnknownQp,
+    /// Control packet that found its FIFO full.
+    ControlLost,
 }
 
 /// Message position of a packet.
@@ -67,8 +75,12 @@ pub enum Position {
 pub struct PacketHeaders {
     /// First reason found by the parser, `None` if the headers are good.
     pub reason: DropReason,
-    /// MRC opcode (C6-CB); otherwise RC (06-0B).
+    /// MRC opcode (C6-CB, DE); otherwise RC.
     pub mrc: Bit,
+    /// RC request the lane does not execute (SEND, READ, atomics): refused when its turn comes. Its payload is not looked at.
+    pub refused: Bit,
+    /// MRC probe: answered with where the window stands, in order with packets. `timestamp` is PETH's.
+    pub probe: Bit,
     pub position: Position,
     pub has_immediate: Bit,
     /// RETH present (every MRC packet; RC first and only).
@@ -86,7 +98,7 @@ pub struct PacketHeaders {
     pub rkey: Bits<32>,
     pub dma_length: Bits<32>,
     pub immediate: Bits<32>,
-    /// METH.MSN and METH.RQMSN (MRC).
+    /// METH.MSN and METH.RQMSN (MRC); in a probe, `msn` is its identifier.
     pub msn: Bits<16>,
     pub rqmsn: Bits<16>,
     /// TSETH transmit timestamp.

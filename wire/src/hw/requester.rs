@@ -116,7 +116,7 @@ pub struct LocateResponse {
 /// Registers of an MRC requester, checked by software.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MrcRequesterConfig {
-    /// Local queue pairs may send: an entry that was never written may not.
+    /// The queue pair may send; one that was never configured may not.
     pub valid: Bit,
     pub pd: Bits<20>,
     /// log2 of the path MTU in bytes, 8 to 12.
@@ -132,4 +132,6 @@ pub struct MrcRequesterConfig {
     pub early_loss: Bits<10>,
     /// Doorbell page that owns the queue pair.
     pub page: Bits<16>,
+    /// First PSN sent.
+    pub first_psn: Bits<24>,
 }

@@ -83,7 +83,7 @@ pub struct WindowResponse {
     /// After the request, all of them, whatever the operation.
     pub una: Bits<24>,
     /// PSN of the next new packet.
-    pub next: Bits<24>,
+    pub next_psn: Bits<24>,
     /// Payload bytes in flight.
     pub in_flight: Bits<24>,
     /// Bit p: a packet is lost on plane p.

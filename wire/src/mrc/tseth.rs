@@ -14,6 +14,11 @@ pub struct Tseth {
     pub format: u8,
 }
 
+impl Tseth {
+    /// Format of a time stamp in ticks of 8 ns, the one our cards send.
+    pub const FORMAT_TICKS: u8 = 1;
+}
+
 impl Header for Tseth {
     const LEN: usize = 4;
     const NAME: &'static str = "TSETH";

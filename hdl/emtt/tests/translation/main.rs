@@ -1,6 +1,7 @@
 //! Region check and page translation, Verilated at full size, one behind the other, against the reference transport.
 
 mod equivalence;
+mod locate;
 mod reference;
 mod stage;
 mod traffic;

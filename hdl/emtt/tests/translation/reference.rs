@@ -1,13 +1,15 @@
 //! What the reference transport decides about each token of the traffic.
 
 use rust_hdl::prelude::*;
+use stellar_transport::requester::{locate_payload, Payload, Segment};
 use stellar_transport::rx::{
     check_region, look_up_pages, pieces_to_hw, DropReason, EmttEntry, MrEntry, PacketHeaders, Psn,
     QpContext, QpMode, RcAddress, RcClass, TableWrite, Tables,
 };
+use stellar_wire::host::Wqe;
 use stellar_wire::hw::core::{AddressedToken, CoreToken, RegionToken, TokenKind, TranslatedToken};
 use stellar_wire::hw::tables::{self, TableSelect};
-use stellar_wire::{mrc::Entropy, Position, Reth};
+use stellar_wire::{mrc::Entropy, Opcode, Position, Reth};
 
 use super::traffic::{Op, Packet, Spot, SLOTS};
 
@@ -19,6 +21,19 @@ pub struct Step {
     /// The region's fields in `region` mean something.
     pub has_region: bool,
     pub translated: TranslatedToken,
+}
+
+/// A packet whose payload is to be found.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalPacket {
+    pub pd: u32,
+    pub lkey: u32,
+    /// Of the message.
+    pub va: u64,
+    pub message_length: u32,
+    /// Bytes of the message before the packet.
+    pub offset: u32,
+    pub length: u16,
 }
 
 /// The tables as the tokens so far left them.
@@ -34,7 +49,7 @@ impl World {
         ops.iter().flat_map(|op| world.steps(op)).collect()
     }
 
-    fn steps(&mut self, op: &Op) -> Vec<Option<Step>> {
+    pub fn steps(&mut self, op: &Op) -> Vec<Option<Step>> {
         match *op {
             Op::Idle(clocks) => vec![None; clocks.into()],
             Op::Region { slot, entry } => {
@@ -118,6 +133,42 @@ impl World {
         step
     }
 
+    /// The packet as one of a message that lies around it in local memory. `None`: it has no payload to look for, or lies where the message
+    /// has run past 2^64.
+    pub fn local_packet(&self, packet: &Packet) -> Option<LocalPacket> {
+        let (token, _, context, target) = self.aim(packet);
+        let length = packet.length;
+        // Before and after the packet: nothing, a page or so, or more than the region has.
+        let reach = |word: u32| [0, word % 4_097, word % 70_000, word >> 4][word as usize % 4];
+        let offset = reach(packet.tag.rotate_left(7));
+        let va = target.va.checked_sub(offset.into())?;
+        (token.token.kind == TokenKind::Packet && length > 0).then(|| LocalPacket {
+            pd: context.pd,
+            lkey: target.rkey,
+            va,
+            message_length: offset + u32::from(length) + reach(packet.tag.rotate_left(23)),
+            offset,
+            length,
+        })
+    }
+
+    /// Where the reference finds it.
+    pub fn locate(&self, packet: &LocalPacket) -> Result<Payload, DropReason> {
+        let wqe = Wqe {
+            length: packet.message_length,
+            local_va: packet.va,
+            lkey: packet.lkey,
+            ..Wqe::default()
+        };
+        let segment = Segment {
+            opcode: Opcode::MrcWriteMiddle,
+            offset: packet.offset,
+            length: packet.length,
+            last: false,
+        };
+        locate_payload(&self.tables, packet.pd, &wqe, &segment)
+    }
+
     /// The packet as a token, and the same for the reference.
     fn aim(&self, packet: &Packet) -> (AddressedToken, PacketHeaders, QpContext, RcAddress) {
         let region = self.region(packet.slot);
@@ -147,6 +198,7 @@ impl World {
         };
         let headers = PacketHeaders {
             mode: QpMode::Mrc,
+            refused: false,
             position: Position::Only,
             reth: Some(Reth {
                 va: !target.va,

@@ -38,7 +38,11 @@ pub struct Report {
 
 /// What the engine still owes, in order.
 enum Expected {
-    Tlp(WriteTlp),
+    Tlp {
+        tlp: WriteTlp,
+        /// The last of its command.
+        ends: bool,
+    },
     Fence,
 }
 
@@ -140,7 +144,12 @@ impl Bench {
             let mps = MaxPayload::new(128 << self.mps_code.min(3)).unwrap();
             let tlps = write_tlps(pieces, &payload, mps);
             check_legal(&tlps, pieces, &payload, mps.bytes());
-            self.expected.extend(tlps.into_iter().map(Expected::Tlp));
+            let count = tlps.len();
+            let numbered = tlps.into_iter().zip(1..);
+            self.expected.extend(numbered.map(|(tlp, n)| Expected::Tlp {
+                tlp,
+                ends: n == count,
+            }));
         }
         self.frees.push_back((start, beats));
         self.commands.push_back(PlaceCommand {
@@ -282,8 +291,11 @@ impl Bench {
         }
         let ready = self.rng.random_ratio(ready, 8);
         self.set("tlp_ready", ready.into());
+        self.model.eval();
         if ready && self.get("tlp_valid") == 1 {
             self.take_beat();
+        } else {
+            assert_eq!(self.get("placed"), 0, "placed without a beat");
         }
         let offered = self.rng.random_ratio(valid, 8);
         let command = self.commands.front().copied().filter(|_| offered);
@@ -305,7 +317,7 @@ impl Bench {
         }
         self.report.beats += 1;
         self.report.last_beat = self.clock;
-        let Some(Expected::Tlp(tlp)) = self.expected.front() else {
+        let Some(Expected::Tlp { tlp, ends }) = self.expected.front() else {
             panic!("a TLP beat that no command asked for, or that overtook a fence");
         };
         let header = self.model.get_words(self.port("tlp_header")).to_vec();
@@ -321,6 +333,7 @@ impl Bench {
         }
         let last = self.beats.len() >= tlp.data.len();
         assert_eq!(self.get("tlp_last") == 1, last);
+        assert_eq!(self.get("placed") == 1, last && *ends);
         if last {
             // The reference has zeros where bytes are not enabled; past the end there must be zeros too.
             let mut data = tlp.data.clone();

@@ -39,6 +39,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// As [`Self::push`], with an empty clock behind it.
+    pub fn push_alone<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T) {
+        self.push(qp, gap, token);
+        self.next += 1;
+    }
+
     /// Adds a token `gap` clocks later than it could be. Tokens that name the same queue pair keep their distance.
     pub fn push<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T) {
         let free = qp.and_then(|qp| self.free.get(&qp)).copied().unwrap_or(0);
@@ -113,6 +119,7 @@ pub fn context(mode: QpMode, mtu_log2: u8, initial_psn: Psn) -> rx::QpContext {
 pub fn headers(mode: QpMode, qp: u32, psn: Psn, number: u32) -> rx::PacketHeaders {
     rx::PacketHeaders {
         mode,
+        refused: false,
         position: stellar_wire::Position::Only,
         reth: None,
         immediate: None,
@@ -135,6 +142,7 @@ pub fn headers(mode: QpMode, qp: u32, psn: Psn, number: u32) -> rx::PacketHeader
 pub fn packet(headers: &rx::PacketHeaders, number: u32) -> CoreToken {
     CoreToken {
         kind: TokenKind::Packet,
+        lane: number % 2 == 1,
         span: span(number),
         headers: headers.to_hw(),
         ..CoreToken::default()
@@ -158,6 +166,24 @@ pub fn table(select: TableSelect, index: u32) -> CoreToken {
             ..TableWrite::default()
         },
         ..CoreToken::default()
+    }
+}
+
+/// Token of a probe with identifier and time stamp.
+pub fn probe(headers: &rx::PacketHeaders, number: u32) -> CoreToken {
+    let mut token = packet(headers, number);
+    token.headers.probe = true;
+    token.headers.has_timestamp = true;
+    token.headers.timestamp = u64::from(number as u16).to_bits();
+    token.headers.msn = u64::from(!number as u16).to_bits();
+    token
+}
+
+/// Token of a queue pair that goes to state Error: only `qp_fetch` heeds it.
+pub fn error(qp: u32) -> CoreToken {
+    CoreToken {
+        kind: TokenKind::Error,
+        ..table(TableSelect::Qp, qp)
     }
 }
 
@@ -196,8 +222,10 @@ pub fn random_token(rng: &mut TestRng) -> CoreToken {
                 TokenKind::Packet,
                 TokenKind::Table,
                 TokenKind::Fence,
+                TokenKind::Error,
             ],
         ),
+        lane: bool::random(rng),
         span: BufferSpan {
             start: Bits::random(rng),
             beats: Bits::random(rng),
@@ -226,6 +254,8 @@ fn random_headers(rng: &mut TestRng) -> PacketHeaders {
             ],
         ),
         mrc: bool::random(rng),
+        refused: one_of(rng, &[false, false, true]),
+        probe: one_of(rng, &[false, false, false, true]),
         position: one_of(
             rng,
             &[

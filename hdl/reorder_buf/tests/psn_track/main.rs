@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod expect;
+mod output;
 mod play;
 mod steps;
 
@@ -36,8 +38,9 @@ type SmallPsnTrack = PsnTrack<2, 7>;
 
 #[test]
 fn verilog_agrees_with_rust_hdl() {
+    let mut after_probe = false;
     let drive = |block: &mut SmallPsnTrack, rng: &mut _| {
-        block.in_valid.next = bool::random(rng);
+        block.in_valid.next = bool::random(rng) && !after_probe;
         let classes = [
             core::RcClass::NotRc,
             core::RcClass::Expected,
@@ -69,6 +72,7 @@ fn verilog_agrees_with_rust_hdl() {
             rc_msn: Bits::random(rng),
             ..TranslatedToken::default()
         };
+        after_probe = block.in_valid.next && block.in_token.next.token.headers.probe;
     };
     check(
         SmallPsnTrack::default,

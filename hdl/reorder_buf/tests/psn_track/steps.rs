@@ -29,6 +29,12 @@ pub enum Step {
         access: rx::DropReason,
         length: u16,
     },
+    Probe {
+        early: Option<rx::DropReason>,
+        /// What stands in its BTH.
+        psn: u32,
+    },
+    Error,
     WriteQp(u32),
     WriteMr,
     WriteBeyond,
@@ -68,6 +74,7 @@ pub fn packet_step() -> impl Strategy<Value = Step> {
     let late: &'static [rx::DropReason] = &[
         rx::DropReason::BadPayloadLength,
         rx::DropReason::BadSequence,
+        rx::DropReason::UnsupportedOpcode,
     ];
     let access: &'static [rx::DropReason] = &[
         rx::DropReason::BadKey,
@@ -108,5 +115,8 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::WriteMr),
         1 => Just(Step::WriteBeyond),
         1 => Just(Step::Fence),
+        1 => Just(Step::Error),
+        6 => (prop::option::weighted(0.1, prop::sample::select(&EARLY_REASONS[..])), psn())
+            .prop_map(|(early, psn)| Step::Probe { early, psn }),
     ]
 }

@@ -7,7 +7,7 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::TableSelect;
 use stellar_wire::{Position, Reth};
 
-use crate::common::{context, fence, headers, packet, table, Schedule, QPS};
+use crate::common::{context, error, fence, headers, packet, probe, table, Schedule, QPS};
 use crate::steps::{Length, Step};
 
 /// A queue pair of the reference, and what the stream needs to know to go on sensibly.
@@ -42,6 +42,7 @@ impl Pair {
             length,
             tail,
             full_packets,
+            refused,
             ..
         } = *step
         else {
@@ -73,8 +74,11 @@ impl Pair {
             rkey: number.wrapping_mul(0x0101_0101),
             dma_len: dma_length,
         };
+        let refused = refused && self.mode == QpMode::Rc;
+        let payload = if refused { 0 } else { payload };
         let has_reth = self.mode == QpMode::Mrc || position.starts();
         rx::PacketHeaders {
+            refused,
             position,
             reth: has_reth.then_some(reth),
             payload_length: payload as u16,
@@ -149,6 +153,12 @@ pub fn play(
                 out.rc_epsn = u64::from(pair.epsn.value()).to_bits();
                 out.rc_msn = u64::from(pair.msn).to_bits();
             }
+            Step::Probe => {
+                let headers = headers(QpMode::Mrc, pair.number, Psn::new(0), number);
+                out.token = probe(&headers, number);
+                out.qp = pair.context.to_hw();
+            }
+            Step::Error => out.token = error(pair.number),
             Step::WriteQp {
                 initial_psn,
                 mtu_log2,

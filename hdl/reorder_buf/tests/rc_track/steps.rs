@@ -27,7 +27,13 @@ pub enum Step {
         tail: u16,
         full_packets: u32,
         early: Option<rx::DropReason>,
+        /// A SEND, READ or atomic, if the queue pair is RC.
+        refused: bool,
     },
+    /// Passes unchanged.
+    Probe,
+    /// Passes unchanged.
+    Error,
     WriteQp {
         initial_psn: u32,
         mtu_log2: u8,
@@ -59,16 +65,27 @@ pub fn packet_step() -> impl Strategy<Value = Step> {
         1 => (0..=4096_u16, any::<u32>()).prop_map(|(p, d)| Length::Any(p, d)),
     ];
     let early = prop::option::weighted(0.05, prop::sample::select(&EARLY_REASONS[..]));
-    (ahead, position, length, 0..=256_u16, 0..4_u32, early).prop_map(
-        |(ahead, position, length, tail, full_packets, early)| Step::Packet {
-            ahead,
-            position,
-            length,
-            tail,
-            full_packets,
-            early,
-        },
+    let refused = prop::bool::weighted(0.05);
+    (
+        ahead,
+        position,
+        length,
+        0..=256_u16,
+        0..4_u32,
+        early,
+        refused,
     )
+        .prop_map(
+            |(ahead, position, length, tail, full_packets, early, refused)| Step::Packet {
+                ahead,
+                position,
+                length,
+                tail,
+                full_packets,
+                early,
+                refused,
+            },
+        )
 }
 
 pub fn step() -> impl Strategy<Value = Step> {
@@ -78,5 +95,7 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::WriteMr),
         1 => Just(Step::WriteBeyond),
         1 => Just(Step::Fence),
+        1 => Just(Step::Probe),
+        1 => Just(Step::Error),
     ]
 }

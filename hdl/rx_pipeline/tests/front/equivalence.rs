@@ -13,7 +13,7 @@ use hdl_verilog::equivalence::{check, Random};
 use rand::Rng;
 use rust_hdl::prelude::*;
 
-use crate::stimulus::{headers, span, Beats, Sideband};
+use crate::stimulus::{finding, headers, span, Beats, Sideband};
 
 fn decap<const W: usize>(clocks: u64) {
     let mut beats = Beats::<W>::new(1);
@@ -126,6 +126,8 @@ fn rx_front<const W: usize>(clocks: u64) {
             u.mac_last.next = last;
             u.mac_error.next = error;
             u.udp_port.next = 4791u64.into();
+            u.in_finding.next = finding(rng);
+            u.control_room.next = rng.random_bool(0.8);
             u.out_ready.next = rng.random_bool(0.7);
             u.read_beat.next = Bits::random(rng);
             u.free_valid.next = false;
@@ -218,6 +220,8 @@ fn frame_verdict_is_its_verilog() {
                 mac_error: rng.random_bool(0.2),
             };
             u.icrc_good.next = rng.random();
+            u.in_finding.next = finding(rng);
+            u.control_room.next = rng.random_bool(0.8);
         },
         400,
         18,

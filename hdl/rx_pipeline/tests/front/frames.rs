@@ -165,7 +165,12 @@ fn damage() -> impl Strategy<Value = Damage> {
 
 /// Any frame, good or not.
 pub fn any_frame() -> impl Strategy<Value = TestFrame> {
-    (write(), damage()).prop_map(|(frame, damage)| spoil(&frame, damage))
+    any_of(write())
+}
+
+/// Any of these frames, good or not.
+pub fn any_of(frames: impl Strategy<Value = RoceFrame>) -> impl Strategy<Value = TestFrame> {
+    (frames, damage()).prop_map(|(frame, damage)| spoil(&frame, damage))
 }
 
 fn spoil(frame: &RoceFrame, damage: Damage) -> TestFrame {

@@ -1,6 +1,7 @@
 //! Random inputs that the blocks of the front end may be given.
 
 use hdl_rx_pipeline::beat::{BeatInfo, OuterHeaders};
+use hdl_rx_pipeline::control_check::ControlFinding;
 use hdl_verilog::equivalence::{Random, TestRng};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng as ProptestRng, TestRunner};
@@ -107,6 +108,20 @@ pub fn headers(rng: &mut TestRng) -> PacketHeaders {
         va: Bits::random(rng),
         payload_length: Bits::random(rng),
         ..PacketHeaders::default()
+    }
+}
+
+pub fn finding(rng: &mut TestRng) -> ControlFinding {
+    ControlFinding {
+        found: rng.random(),
+        reason: match rng.random_range(0..4) {
+            0 => DropReason::ControlForeign,
+            1 => DropReason::ControlUnknownQp,
+            _ => DropReason::Control,
+        },
+        probe: rng.random_bool(0.3),
+        probe_id: Bits::random(rng),
+        timestamp: Bits::random(rng),
     }
 }
 

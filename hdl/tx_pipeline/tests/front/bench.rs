@@ -46,6 +46,13 @@ impl Stimulus {
     };
 }
 
+/// A beat of payload.
+struct Beat {
+    data: Vec<u32>,
+    last: bool,
+    error: bool,
+}
+
 /// A frame as it left, and the clocks in which its first and its last beat moved.
 #[derive(Debug)]
 pub struct SentFrame {
@@ -63,6 +70,7 @@ struct Ports {
     payload_valid: PortId,
     payload_data: PortId,
     payload_last: PortId,
+    payload_error: PortId,
     payload_ready: PortId,
     mac_valid: PortId,
     mac_data: PortId,
@@ -70,6 +78,8 @@ struct Ports {
     mac_last: PortId,
     mac_ready: PortId,
     payload_mismatch: PortId,
+    payload_freed: PortId,
+    left_out: PortId,
 }
 
 /// A front after reset.
@@ -79,7 +89,7 @@ pub struct Front {
     beat_bytes: usize,
     pub clock: u64,
     packets: VecDeque<Vec<u32>>,
-    payload: VecDeque<(Vec<u32>, bool)>,
+    payload: VecDeque<Beat>,
     /// The frame under way, and the clock of its first beat.
     part: Vec<u8>,
     begun: Option<u64>,
@@ -87,6 +97,10 @@ pub struct Front {
     /// Clock in which each record was taken.
     pub taken: Vec<u64>,
     pub mismatches: u64,
+    /// Beats of the payload buffer given back.
+    pub freed: u64,
+    /// Frames that were not sent, by their payload.
+    pub left_out: u64,
     /// An offer stays until it is taken.
     offered: (bool, bool),
 }
@@ -104,6 +118,7 @@ impl Front {
             payload_valid: port("payload_valid"),
             payload_data: port("payload_data"),
             payload_last: port("payload_last"),
+            payload_error: port("payload_error"),
             payload_ready: port("payload_ready"),
             mac_valid: port("mac_valid"),
             mac_data: port("mac_data"),
@@ -111,6 +126,8 @@ impl Front {
             mac_last: port("mac_last"),
             mac_ready: port("mac_ready"),
             payload_mismatch: port("payload_mismatch"),
+            payload_freed: port("payload_freed"),
+            left_out: port("left_out"),
         };
         let mut front = Self {
             model,
@@ -124,6 +141,8 @@ impl Front {
             sent: vec![],
             taken: vec![],
             mismatches: 0,
+            freed: 0,
+            left_out: 0,
             offered: (false, false),
         };
         front.reset();
@@ -160,8 +179,23 @@ impl Front {
             beat[..bytes.len()].copy_from_slice(bytes);
             let words = beat.chunks_exact(4);
             let words = words.map(|b| u32::from_le_bytes(b.try_into().expect("four bytes")));
-            self.payload.push_back((words.collect(), i + 1 == count));
+            self.payload.push_back(Beat {
+                data: words.collect(),
+                last: i + 1 == count,
+                error: false,
+            });
         }
+    }
+
+    /// Queues a packet whose payload turns out not to be readable.
+    pub fn send_unreadable(&mut self, packet: &TestPacket) {
+        assert!(!packet.payload.is_empty(), "there is nothing to read");
+        self.packets.push_back(to_words(packet.record));
+        self.payload.push_back(Beat {
+            data: vec![0xe404_e404; self.beat_bytes / 4],
+            last: true,
+            error: true,
+        });
     }
 
     /// One clock.
@@ -174,9 +208,10 @@ impl Front {
             model.set(ports.packet, words);
         }
         model.set_u64(ports.payload_valid, offer_payload.into());
-        if let Some((words, last)) = self.payload.front().filter(|_| offer_payload) {
-            model.set(ports.payload_data, words);
-            model.set_u64(ports.payload_last, (*last).into());
+        if let Some(beat) = self.payload.front().filter(|_| offer_payload) {
+            model.set(ports.payload_data, &beat.data);
+            model.set_u64(ports.payload_last, beat.last.into());
+            model.set_u64(ports.payload_error, beat.error.into());
         }
         model.set_u64(ports.mac_ready, stimulus.mac_ready.into());
         model.eval();
@@ -184,6 +219,8 @@ impl Front {
         let packet_moves = offer_packet && model.get_u64(ports.packet_ready) == 1;
         let payload_moves = offer_payload && model.get_u64(ports.payload_ready) == 1;
         let mac_valid = model.get_u64(ports.mac_valid) == 1;
+        self.freed += model.get_u64(ports.payload_freed);
+        self.left_out += model.get_u64(ports.left_out);
         assert!(
             mac_valid || self.begun.is_none(),
             "clock {}: a gap inside a frame",

@@ -124,6 +124,7 @@ fn payload_buffer_is_its_verilog() {
             u.in_valid.next = rng.random_bool(0.8);
             u.in_data.next = Bits::random(rng);
             u.in_last.next = rng.random_bool(0.3);
+            u.in_error.next = rng.random_bool(0.1);
             u.start.next = complete > 0 && rng.random_bool(0.2);
             u.take.next = rng.random_bool(0.5);
         },
@@ -166,6 +167,7 @@ fn join<const W: usize, const N: usize, const B: usize>(clocks: u64) {
             u.payload_waiting.next = rng.random_bool(0.9);
             u.payload_data.next = Bits::random(rng);
             u.payload_last.next = rng.random();
+            u.payload_error.next = rng.random_bool(0.3);
             u.room.next = rng.random_bool(0.9);
         },
         clocks,
@@ -249,7 +251,12 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
                                     data.replace_bit(8 * at + bit, byte >> bit & 1 == 1)
                                 })
                             });
-                    beats.push_back((data, i + 1 == chunks.len()));
+                    beats.push_back((data, i + 1 == chunks.len(), false));
+                }
+                // Some payloads cannot be read.
+                if !chunks.is_empty() && rng.random_bool(0.3) {
+                    beats.truncate(beats.len() - chunks.len());
+                    beats.push_back((Bits::random(rng), true, true));
                 }
                 records.push_back(next.record);
             }
@@ -257,8 +264,12 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
             u.packet_valid.next = rng.random_bool(0.7);
             u.packet.next = records[0];
             u.payload_valid.next = !beats.is_empty() && rng.random_bool(0.9);
-            let idle = (Bits::random(rng), rng.random());
-            (u.payload_data.next, u.payload_last.next) = *beats.front().unwrap_or(&idle);
+            let idle = (Bits::random(rng), rng.random(), rng.random());
+            (
+                u.payload_data.next,
+                u.payload_last.next,
+                u.payload_error.next,
+            ) = *beats.front().unwrap_or(&idle);
             u.mac_ready.next = rng.random_bool(0.8);
         },
         clocks,

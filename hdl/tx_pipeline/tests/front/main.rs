@@ -2,6 +2,7 @@
 
 mod bench;
 mod blocks;
+mod failed_reads;
 mod functional;
 mod packets;
 mod rate;

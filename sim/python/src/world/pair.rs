@@ -39,7 +39,7 @@ pub fn run_pair(
     let bytes = check_bytes(bytes).map_err(invalid)?;
     plan.check().map_err(invalid)?;
     py.detach(|| {
-        let run = run(&plan, Transfer::whole(bytes))?;
+        let run = run::<sim_world::ReferenceNic>(&plan, Transfer::whole(bytes))?;
         Ok((run.report.json(), files(run.world.captures())?))
     })
     .map_err(|error: WorldError| failed(error))

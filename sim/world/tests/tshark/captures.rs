@@ -25,7 +25,7 @@ fn captures(directory: &Path) -> Vec<(String, PathBuf)> {
         interval: 0,
         limit: 1_000_000_000,
     };
-    let run = run(&plan, transfer).expect("a good run");
+    let run = run::<sim_world::ReferenceNic>(&plan, transfer).expect("a good run");
     let captures = run.world.captures().expect("captures were asked for");
     captures.write(directory).expect("files");
     let files = captures.files().expect("encodable");

@@ -11,9 +11,6 @@ use crate::rx::{Psn, QpMode};
 use crate::spray::{EvIndex, EvState, Path, PlaneMask, Policy};
 use crate::time::Ticks;
 
-/// TSETH format of a time stamp in ticks of 8 ns.
-const TSETH_FORMAT: u8 = 1;
-
 impl MrcRequester {
     /// The next packet for a port, if there is one that may leave there now: a probe, then the lowest lost PSN, then a
     /// new packet.
@@ -94,6 +91,8 @@ impl MrcRequester {
         if !self.nscc.may_send(in_flight, segment.length.into()) {
             return None;
         }
+        // Hardware asks for path and payload at once, so a packet whose buffer cannot be read has drawn a path.
+        let path = self.spray.choose(lost_on, PlaneMask::only(port))?;
         let payload = match locate_payload(card.tables, self.qp.pd, &message.wqe, &segment) {
             Ok(payload) => payload,
             Err(_) => {
@@ -101,7 +100,6 @@ impl MrcRequester {
                 return None;
             }
         };
-        let path = self.spray.choose(lost_on, PlaneMask::only(port))?;
         let packet = RequestPacket {
             opcode: segment.opcode,
             psn,
@@ -200,6 +198,6 @@ const fn time_stamp(now: Ticks) -> Tseth {
     Tseth {
         tx_timestamp: now.stamp(),
         own_resolution: false,
-        format: TSETH_FORMAT,
+        format: Tseth::FORMAT_TICKS,
     }
 }

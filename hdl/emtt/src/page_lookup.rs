@@ -1,0 +1,209 @@
+//! Page translation: where in the bus address space bytes lie, and with which address type (STELLAR, section 6).
+//!
+//! Stages, with planned LUT6 levels (a CARRY8 chain of 38 bits counts as 2):
+//! 1. `count_pages`: pages from the region's first to this one (page size mux 1, subtraction 1 + carry); bytes to the 4 KiB boundary;
+//!    all-ones test of the page offset (4).
+//! 2. `split_page`: table index `first_emtt + pages` (1 + carry); do the bytes cross into the next page (compare 2, select 1).
+//! 3. to 6. `EmttBanks`: this entry and the next.
+//! 7. `compose_addresses`: page and offset joined, blanked unless every page touched is valid (3).
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::tables::{EmttEntry, Owner, PageSize, TableSelect, TableWrite};
+
+use crate::emtt_banks::{self, EmttBanks};
+use crate::page_math::{
+    bus_address, bus_address__hdl, bytes_to_4k, bytes_to_4k__hdl, in_last_4k, in_last_4k__hdl,
+    page_number, page_number__hdl, PAGE_NUMBER_BITS,
+};
+use crate::table_entry::{emtt_entry, emtt_entry__hdl};
+
+/// Clocks from `request` to its `answer`.
+pub const LATENCY: usize = ENTRY_STAGE + 1;
+
+/// Clocks from `request` to the memory's `page_index`.
+const LOOKUP_STAGE: usize = 2;
+
+/// Clocks from `request` to the entries read.
+const ENTRY_STAGE: usize = LOOKUP_STAGE + emtt_banks::LATENCY;
+
+/// Bytes of one packet in a region.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct PageRequest {
+    /// There are bytes at all.
+    pub asks: Bit,
+    /// What the region checks found.
+    pub reason: DropReason,
+    /// First byte.
+    pub va: Bits<64>,
+    /// Bytes, 0 to 4,096.
+    pub length: Bits<13>,
+    /// Of the region.
+    pub page_size: PageSize,
+    pub base_va: Bits<64>,
+    pub first_emtt: Bits<18>,
+}
+
+/// Where they are. The pieces are all zero unless bytes were asked for and their way is free, so an address type of "translated"
+/// never stands beside an address that was not checked.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct PageAnswer {
+    /// That of the request, or `InvalidPage`.
+    pub reason: DropReason,
+    pub pieces: Pieces,
+}
+
+/// What the address says before the table is asked.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct PageCount {
+    /// Pages from the one that holds the region's base to the one that holds the first byte.
+    pages: Bits<PAGE_NUMBER_BITS>,
+    to_4k: Bits<13>,
+    in_last_4k: Bit,
+}
+
+/// How the bytes lie over their pages.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct PageSplit {
+    /// There are bytes, and the region checks let them pass.
+    wanted: Bit,
+    /// They reach into the next page.
+    crosses: Bit,
+    /// Bytes in the first page.
+    first_length: Bits<13>,
+}
+
+/// A table write on its way to the memory.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct PageWrite {
+    enable: Bit,
+    index: Bits<18>,
+    entry: EmttEntry,
+}
+
+/// The extended memory translation table, and the translation by it, one request per clock.
+///
+/// `BANK`: address bits of each of the two banks of the table; 17 (262,144 entries) at full size. Pages whose entries would lie beyond
+/// the table are invalid, and table writes beyond it are ignored.
+#[derive(LogicBlock, Default)]
+pub struct PageLookup<const BANK: usize> {
+    pub clock: Signal<In, Clock>,
+    /// A write to the table, if it is to `Emtt`: seen by requests of later clocks, and by none before.
+    pub table_valid: Signal<In, Bit>,
+    pub table: Signal<In, TableWrite>,
+    pub request: Signal<In, PageRequest>,
+    /// [`LATENCY`] clocks after the request.
+    pub answer: Signal<Out, PageAnswer>,
+    writing: [DFF<PageWrite>; LOOKUP_STAGE],
+    /// Requests on their way beside the arithmetic and the memory.
+    passing: [DFF<PageRequest>; ENTRY_STAGE],
+    count: DFF<PageCount>,
+    page_index: DFF<Bits<38>>,
+    split: [DFF<PageSplit>; 1 + emtt_banks::LATENCY],
+    banks: EmttBanks<BANK>,
+    translated: DFF<PageAnswer>,
+}
+
+impl<const BANK: usize> Logic for PageLookup<BANK> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, count, page_index, translated);
+        self.banks.clock.next = self.clock.val();
+        for i in 0..ENTRY_STAGE {
+            self.passing[i].clock.next = self.clock.val();
+            self.passing[i].d.next = if i == 0 {
+                self.request.val()
+            } else {
+                self.passing[i - 1].q.val()
+            };
+        }
+
+        // count_pages
+        let incoming = self.request.val();
+        let size = incoming.page_size;
+        self.count.d.next = PageCount {
+            pages: page_number(incoming.va, size) - page_number(incoming.base_va, size),
+            to_4k: bytes_to_4k(incoming.va),
+            in_last_4k: in_last_4k(incoming.va, size),
+        };
+
+        // split_page
+        let request = self.passing[LOOKUP_STAGE - 2].q.val();
+        let count = self.count.q.val();
+        self.page_index.d.next =
+            bit_cast::<38, 18>(request.first_emtt) + bit_cast::<38, PAGE_NUMBER_BITS>(count.pages);
+        let crosses = count.in_last_4k & (request.length > count.to_4k);
+        let split = PageSplit {
+            wanted: request.asks & (request.reason == DropReason::None),
+            crosses,
+            first_length: if crosses { count.to_4k } else { request.length },
+        };
+        for i in 0..self.split.len() {
+            self.split[i].clock.next = self.clock.val();
+            self.split[i].d.next = if i == 0 {
+                split
+            } else {
+                self.split[i - 1].q.val()
+            };
+        }
+
+        // A write reaches the memory in its turn between the requests.
+        let table = self.table.val();
+        let write = PageWrite {
+            enable: self.table_valid.val() & (table.select == TableSelect::Emtt),
+            index: table.index,
+            entry: emtt_entry(table.entry),
+        };
+        for i in 0..LOOKUP_STAGE {
+            self.writing[i].clock.next = self.clock.val();
+            self.writing[i].d.next = if i == 0 {
+                write
+            } else {
+                self.writing[i - 1].q.val()
+            };
+        }
+        let written = self.writing[LOOKUP_STAGE - 1].q.val();
+        self.banks.write_enable.next = written.enable;
+        self.banks.write_index.next = written.index;
+        self.banks.write_entry.next = written.entry;
+        self.banks.page_index.next = self.page_index.q.val();
+
+        // compose_addresses
+        let placed = self.passing[ENTRY_STAGE - 1].q.val();
+        let span = self.split[emtt_banks::LATENCY].q.val();
+        let first = self.banks.first.val();
+        let second = self.banks.second.val();
+        let pages_valid = first.valid & (second.valid | !span.crosses);
+        let free = span.wanted & pages_valid;
+        let continues = free & span.crosses;
+        let first_address = bus_address(first.frame, placed.va, placed.page_size);
+        // The second piece starts where its page starts.
+        let second_address = bus_address(second.frame, bits::<64>(0), placed.page_size);
+        let pieces = if free {
+            Pieces {
+                first_length: span.first_length,
+                first_address,
+                first_translated: first.owner == Owner::Gpu,
+                second_address: if continues {
+                    second_address
+                } else {
+                    bits::<64>(0)
+                },
+                second_translated: continues & (second.owner == Owner::Gpu),
+            }
+        } else {
+            Pieces::default()
+        };
+        self.translated.d.next = PageAnswer {
+            reason: if span.wanted & !pages_valid {
+                DropReason::InvalidPage
+            } else {
+                placed.reason
+            },
+            pieces,
+        };
+        self.answer.next = self.translated.q.val();
+    }
+}

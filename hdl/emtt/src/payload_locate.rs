@@ -1,0 +1,133 @@
+//! Where the payload of a packet that is to be sent lies, and may it be read?
+
+use hdl_macros::hdl;
+use hdl_primitives::Delay;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::requester::{LocateRequest, LocateResponse};
+use stellar_wire::hw::tables::TableWrite;
+
+use crate::page_lookup::{self, PageLookup, PageRequest};
+use crate::region_check::{self, RegionCheck, RegionRequest};
+
+/// Clocks from a request to its response.
+pub const LATENCY: usize = region_check::LATENCY + page_lookup::LATENCY;
+
+/// The packet's own bytes, on their way beside the check of the message.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct PacketSpan {
+    va: Bits<64>,
+    length: Bits<13>,
+}
+
+/// Checks key, protection domain and the bounds of the whole message, then translates the pages of the packet. One request per clock.
+///
+/// Has tables of its own, written with the same words as those of the receive lane: `R` address bits of the region table (12: 4,096
+/// regions), `BANK` address bits of each bank of the eMTT (17: 262,144 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
+/// the first, the address of the packet (a carry chain of 64 bits).
+#[derive(LogicBlock, Default)]
+pub struct PayloadLocate<const R: usize, const BANK: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Forgets requests in flight, keeps the tables and what was to be written to them.
+    pub reset: Signal<In, Bit>,
+
+    pub request_valid: Signal<In, Bit>,
+    pub request: Signal<In, LocateRequest>,
+    /// Always.
+    pub request_ready: Signal<Out, Bit>,
+
+    /// [`LATENCY`] clocks after the request; the caller takes it.
+    pub response_valid: Signal<Out, Bit>,
+    /// Without pieces if it is a fault.
+    pub response: Signal<Out, LocateResponse>,
+
+    /// A write to `Mr` or `Emtt`, always taken; others are ignored. It holds for requests of later clocks, and for none before.
+    pub table_valid: Signal<In, Bit>,
+    pub table_write: Signal<In, TableWrite>,
+
+    valid: [DFF<Bit>; LATENCY],
+    qp: Delay<Bits<10>, LATENCY>,
+    check: RegionCheck<R>,
+    span: DFF<PacketSpan>,
+    span_wait: Delay<PacketSpan, { region_check::LATENCY - 1 }>,
+    lookup: PageLookup<BANK>,
+    write_valid: Delay<Bit, { region_check::LATENCY }>,
+    write: Delay<TableWrite, { region_check::LATENCY }>,
+}
+
+impl<const R: usize, const BANK: usize> Logic for PayloadLocate<R, BANK> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, span);
+        clock!(
+            self,
+            clock,
+            qp,
+            check,
+            span_wait,
+            lookup,
+            write_valid,
+            write
+        );
+        for i in 0..LATENCY {
+            self.valid[i].clock.next = self.clock.val();
+            self.valid[i].d.next = if i == 0 {
+                self.request_valid.val()
+            } else {
+                self.valid[i - 1].q.val()
+            };
+        }
+        self.request_ready.next = true;
+
+        // check_message
+        let request = self.request.val();
+        self.qp.data.next = request.qp;
+        self.check.table_valid.next = self.table_valid.val();
+        self.check.table.next = self.table_write.val();
+        self.check.request.next = RegionRequest {
+            asks: true,
+            key: request.lkey,
+            pd: request.pd,
+            va: request.va,
+            length: request.message_length,
+            remote_write: false,
+            qp_allows: false,
+        };
+        self.span.d.next = PacketSpan {
+            va: request.va + bit_cast::<64, 32>(request.offset),
+            length: request.length,
+        };
+        self.span_wait.data.next = self.span.q.val();
+
+        // locate_packet; table writes take as long as requests.
+        let verdict = self.check.verdict.val();
+        let span = self.span_wait.delayed.val();
+        self.write_valid.data.next = self.table_valid.val();
+        self.write.data.next = self.table_write.val();
+        self.lookup.table_valid.next = self.write_valid.delayed.val();
+        self.lookup.table.next = self.write.delayed.val();
+        self.lookup.request.next = PageRequest {
+            asks: true,
+            reason: verdict.reason,
+            va: span.va,
+            length: span.length,
+            page_size: verdict.page_size,
+            base_va: verdict.base_va,
+            first_emtt: verdict.first_emtt,
+        };
+
+        let answer = self.lookup.answer.val();
+        self.response_valid.next = self.valid[LATENCY - 1].q.val();
+        self.response.next = LocateResponse {
+            qp: self.qp.delayed.val(),
+            fault: answer.reason != DropReason::None,
+            pieces: answer.pieces,
+        };
+
+        if self.reset.val() {
+            for i in 0..LATENCY {
+                self.valid[i].d.next = false;
+            }
+        }
+    }
+}

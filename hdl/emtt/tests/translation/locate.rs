@@ -1,0 +1,207 @@
+//! `PayloadLocate`, Verilated at full size, against `locate_payload` of the reference requester.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use hdl_emtt::{payload_locate, PayloadLocate};
+use hdl_verilog::equivalence::check;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use rand::Rng;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model};
+use stellar_transport::requester::Payload;
+use stellar_transport::rx::{pieces_to_hw, DropReason};
+use stellar_wire::hw::core::TokenKind;
+use stellar_wire::hw::pack::to_words;
+use stellar_wire::hw::requester::{LocateRequest, LocateResponse};
+use stellar_wire::hw::tables::TableWrite;
+
+use crate::reference::{LocalPacket, World};
+use crate::stage::assert_fields;
+use crate::traffic::{traffic, Op};
+use crate::{BANK_BITS, REGION_BITS};
+
+/// What happens in one clock, and what the request must be told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    table: Option<TableWrite>,
+    request: Option<(LocateRequest, Result<LocateResponse, DropReason>)>,
+}
+
+fn request(packet: &LocalPacket, tag: u32) -> LocateRequest {
+    LocateRequest {
+        qp: u64::from(tag & 0x3ff).to_bits(),
+        pd: u64::from(packet.pd).to_bits(),
+        lkey: u64::from(packet.lkey).to_bits(),
+        va: packet.va.to_bits(),
+        message_length: u64::from(packet.message_length).to_bits(),
+        offset: u64::from(packet.offset).to_bits(),
+        length: u64::from(packet.length).to_bits(),
+    }
+}
+
+/// The traffic of the receive lane's stages, its packets as those of local messages.
+fn clocks(ops: &[Op]) -> Vec<Clock> {
+    let mut world = World::default();
+    let mut out = vec![];
+    for op in ops {
+        if let Op::Packet(packet) = op {
+            let Some(local) = world.local_packet(packet) else {
+                continue;
+            };
+            let request = request(&local, packet.tag);
+            let answer = world.locate(&local).map(|payload| match payload {
+                Payload::Memory(pieces) => LocateResponse {
+                    qp: request.qp,
+                    fault: false,
+                    pieces: pieces_to_hw(&pieces),
+                },
+                Payload::Inline(_) => unreachable!("the message is not inline"),
+            });
+            out.push(Clock {
+                request: Some((request, answer)),
+                ..Clock::default()
+            });
+        } else {
+            out.extend(world.steps(op).into_iter().map(|step| {
+                Clock {
+                    table: step
+                        .filter(|step| step.input.token.kind == TokenKind::Table)
+                        .map(|step| step.input.token.table),
+                    ..Clock::default()
+                }
+            }));
+        }
+    }
+    out
+}
+
+fn model() -> Model {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY
+        .get_or_init(crate::build::<PayloadLocate<REGION_BITS, BANK_BITS>>)
+        .instantiate()
+}
+
+fn run(clocks: &[Clock]) {
+    let mut model = model();
+    let port = |model: &Model, name: &str| model.port(name).expect("a port of payload_locate");
+    let clock = port(&model, "clock");
+    let idle = [Clock::default(); payload_locate::LATENCY];
+    for (n, now) in clocks.iter().chain(&idle).enumerate() {
+        // Answers come exactly when their time is up.
+        if n >= payload_locate::LATENCY {
+            let due = clocks[n - payload_locate::LATENCY].request;
+            let valid = model.get_u64(port(&model, "response_valid")) == 1;
+            assert_eq!(valid, due.is_some(), "clock {n}");
+            if let Some((request, answer)) = due {
+                let expected = answer.unwrap_or(LocateResponse {
+                    qp: request.qp,
+                    fault: true,
+                    ..LocateResponse::default()
+                });
+                let actual = model.get_words(port(&model, "response")).to_vec();
+                let what = format!("{request:?} at clock {n}");
+                assert_fields::<LocateResponse>(&actual, &to_words(expected), &[], &what);
+            }
+        }
+        assert_eq!(model.get_u64(port(&model, "request_ready")), 1);
+        model.set_u64(port(&model, "request_valid"), now.request.is_some().into());
+        if let Some((request, _)) = now.request {
+            model.set(port(&model, "request"), &to_words(request));
+        }
+        model.set_u64(port(&model, "table_valid"), now.table.is_some().into());
+        if let Some(table) = now.table {
+            model.set(port(&model, "table_write"), &to_words(table));
+        }
+        model.clock(clock);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_payload_is_where_the_reference_finds_it(ops in traffic(200)) {
+        run(&clocks(&ops));
+    }
+}
+
+#[test]
+fn the_requests_reach_every_answer_often() {
+    let mut runner = TestRunner::deterministic();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for _ in 0..60 {
+        let ops = traffic(200).new_tree(&mut runner).unwrap().current();
+        for (request, answer) in clocks(&ops).into_iter().filter_map(|clock| clock.request) {
+            let name = match answer {
+                Err(reason) => format!("{reason:?}"),
+                Ok(found) if found.pieces.first_length < request.length => "two pages".into(),
+                Ok(_) if request.offset == 0 => "one page, first packet".into(),
+                Ok(_) => "one page, later packet".into(),
+            };
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    for name in [
+        "BadKey",
+        "WrongPd",
+        "OutOfBounds",
+        "InvalidPage",
+        "two pages",
+        "one page, first packet",
+        "one page, later packet",
+    ] {
+        let count = counts.get(name).copied().unwrap_or(0);
+        assert!(count >= 20, "{name} only {count} times in {counts:?}");
+    }
+    assert!(!counts.contains_key("NoWriteRight"));
+}
+
+/// Small tables, so that native simulation and Yosys keep up; the traffic's indices beyond them must be refused alike.
+#[test]
+fn payload_locate_is_its_verilog() {
+    let tree = traffic(150).new_tree(&mut TestRunner::deterministic());
+    let mut clocks = clocks(&tree.unwrap().current()).into_iter().cycle();
+    check(
+        PayloadLocate::<6, 4>::default,
+        Some(|uut| &mut uut.clock),
+        |uut, rng| {
+            let now = clocks.next().unwrap();
+            uut.reset.next = rng.random_ratio(1, 40);
+            uut.request_valid.next = now.request.is_some();
+            if let Some((request, _)) = now.request {
+                uut.request.next = request;
+            }
+            uut.table_valid.next = now.table.is_some();
+            if let Some(table) = now.table {
+                uut.table_write.next = table;
+            }
+        },
+        300,
+        4,
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_reset_forgets_requests_in_flight() {
+    let mut model = model();
+    let port = |model: &Model, name: &str| model.port(name).unwrap();
+    let set = |model: &mut Model, name: &str, value| model.set_u64(port(model, name), value);
+    let clock = port(&model, "clock");
+    set(&mut model, "request_valid", 1);
+    for _ in 0..payload_locate::LATENCY - 1 {
+        model.clock(clock);
+    }
+    set(&mut model, "reset", 1);
+    set(&mut model, "request_valid", 0);
+    model.clock(clock);
+    set(&mut model, "reset", 0);
+    for _ in 0..2 * payload_locate::LATENCY {
+        assert_eq!(model.get_u64(port(&model, "response_valid")), 0);
+        model.clock(clock);
+    }
+}

@@ -1,0 +1,205 @@
+//! Outcomes wait until their payload has left, and stay in order per queue pair.
+
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{BlockRam, SyncFifo};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::receive::RxOutcome;
+
+use crate::rx_core::ISSUE_LIMIT;
+use crate::stream_merge::StreamMerge;
+
+/// log2 of the number of queue pairs.
+const QP_BITS: usize = 10;
+
+/// Outcomes of a lane are numbered; an outcome that waits may be passed by 2^47 of the other lane (6 days) before numbers are mistaken.
+pub const NUMBER_BITS: usize = 48;
+
+/// Numbers behind the last outcome of a queue pair in each lane. Anything may stand here before the first.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct LastOutcomes {
+    after0: Bits<NUMBER_BITS>,
+    after1: Bits<NUMBER_BITS>,
+}
+
+/// An outcome in the queue of its lane.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Queued {
+    outcome: RxOutcome,
+    /// Its payload is placed: it waits until the lane has sent it.
+    placed: Bit,
+    /// Outcomes of the other lane up to this number go first.
+    waits: Bit,
+    until: Bits<NUMBER_BITS>,
+}
+
+/// Whether a lane that has released outcomes up to `released` still holds one before `number`.
+#[hdl_fn]
+fn holds(released: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
+    (released - number).get_bit(NUMBER_BITS - 1)
+}
+
+/// Whether `number` is one the lane has reached: otherwise it is not a number of this lane.
+#[hdl_fn]
+fn reached(next: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
+    !(next - number).get_bit(NUMBER_BITS - 1)
+}
+
+/// A queue per lane. The head of a queue leaves when the lane's DMA write engine has sent its payload, and when the other queue holds no older
+/// outcome of the same queue pair. So a lane whose PCIe link stalls holds up the other only in queue pairs that used both.
+///
+/// A row per queue pair remembers its last outcome in each lane. What a row holds before its first outcome, or from before a reset, makes an
+/// outcome wait at most for older ones: never for itself. Two outcomes of one queue pair come at least 3 clocks apart.
+/// LUT levels: 6 (48-bit subtraction 3, gates 2, turn 1). Latency 4 clocks.
+#[derive(LogicBlock, Default)]
+pub struct OutcomeOrder {
+    pub clock: Signal<In, Clock>,
+    /// Forgets outcomes under way.
+    pub reset: Signal<In, Bit>,
+
+    // From the core; no `ready`.
+    pub in_valid: Signal<In, Bit>,
+    pub in_outcome: Signal<In, RxOutcome>,
+    pub in_placed: Signal<In, Bit>,
+    /// The queue of a lane has room for every token in flight and one more.
+    pub room0: Signal<Out, Bit>,
+    pub room1: Signal<Out, Bit>,
+
+    // From the DMA write engines: the payload of the lane's next placed packet has left.
+    pub sent0: Signal<In, Bit>,
+    pub sent1: Signal<In, Bit>,
+
+    pub out_valid: Signal<Out, Bit>,
+    pub outcome: Signal<Out, RxOutcome>,
+    pub out_ready: Signal<In, Bit>,
+
+    lasts: BlockRam<LastOutcomes, QP_BITS>,
+    numbered: DFF<Bit>,
+    arrived: DFF<RxOutcome>,
+    arrived_placed: DFF<Bit>,
+    queue0: SyncFifo<Queued, 6, 7>,
+    queue1: SyncFifo<Queued, 6, 7>,
+    /// Number of the next outcome to be queued, and of the next to be released.
+    next0: DFF<Bits<NUMBER_BITS>>,
+    next1: DFF<Bits<NUMBER_BITS>>,
+    released0: DFF<Bits<NUMBER_BITS>>,
+    released1: DFF<Bits<NUMBER_BITS>>,
+    /// Payloads sent whose outcomes have not left; as many as a queue and the tokens in flight.
+    credits0: DFF<Bits<8>>,
+    credits1: DFF<Bits<8>>,
+    merge: StreamMerge<RxOutcome>,
+}
+
+#[hdl_fn]
+fn counted(credits: Bits<8>, earned: Bit, spent: Bit) -> Bits<8> {
+    if earned & !spent {
+        credits + 1
+    } else if spent & !earned {
+        credits - 1
+    } else {
+        credits
+    }
+}
+
+impl Logic for OutcomeOrder {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, numbered, arrived, arrived_placed);
+        dff_setup!(self, clock, next0, next1, released0, released1, credits0, credits1);
+        clock!(self, clock, lasts, queue0, queue1, merge);
+        self.queue0.reset.next = self.reset.val();
+        self.queue1.reset.next = self.reset.val();
+        self.merge.reset.next = self.reset.val();
+
+        // read: the queue pair's last outcomes.
+        let outcome = self.in_outcome.val();
+        self.lasts.read_address.next = outcome.qp;
+        self.numbered.d.next = self.in_valid.val();
+        self.arrived.d.next = outcome;
+        self.arrived_placed.d.next = self.in_placed.val();
+
+        // queue
+        let arrived = self.arrived.q.val();
+        let lasts = self.lasts.read_data.val();
+        let next0 = self.next0.q.val();
+        let next1 = self.next1.q.val();
+        let to0 = self.numbered.q.val() & !arrived.port;
+        let to1 = self.numbered.q.val() & arrived.port;
+        self.lasts.write_enable.next = self.numbered.q.val();
+        self.lasts.write_address.next = arrived.qp;
+        self.lasts.write_data.next = LastOutcomes {
+            after0: if arrived.port {
+                lasts.after0
+            } else {
+                next0 + 1
+            },
+            after1: if arrived.port {
+                next1 + 1
+            } else {
+                lasts.after1
+            },
+        };
+        self.queue0.in_valid.next = to0;
+        self.queue0.in_data.next = Queued {
+            outcome: arrived,
+            placed: self.arrived_placed.q.val(),
+            waits: reached(next1, lasts.after1),
+            until: lasts.after1,
+        };
+        self.queue1.in_valid.next = to1;
+        self.queue1.in_data.next = Queued {
+            outcome: arrived,
+            placed: self.arrived_placed.q.val(),
+            waits: reached(next0, lasts.after0),
+            until: lasts.after0,
+        };
+        if to0 {
+            self.next0.d.next = next0 + 1;
+        }
+        if to1 {
+            self.next1.d.next = next1 + 1;
+        }
+        self.room0.next = self.queue0.count.val() < ISSUE_LIMIT;
+        self.room1.next = self.queue1.count.val() < ISSUE_LIMIT;
+
+        // release
+        let head0 = self.queue0.out_data.val();
+        let head1 = self.queue1.out_data.val();
+        let released0 = self.released0.q.val();
+        let released1 = self.released1.q.val();
+        let credits0 = self.credits0.q.val();
+        let credits1 = self.credits1.q.val();
+        let blocked0 = head0.waits & holds(released1, head0.until);
+        let blocked1 = head1.waits & holds(released0, head1.until);
+        let unsent0 = head0.placed & !credits0.any();
+        let unsent1 = head1.placed & !credits1.any();
+        self.merge.in0_valid.next = self.queue0.out_valid.val() & !blocked0 & !unsent0;
+        self.merge.in0_data.next = head0.outcome;
+        self.merge.in1_valid.next = self.queue1.out_valid.val() & !blocked1 & !unsent1;
+        self.merge.in1_data.next = head1.outcome;
+        let goes0 = self.merge.in0_ready.val();
+        let goes1 = self.merge.in1_ready.val();
+        self.queue0.out_ready.next = goes0;
+        self.queue1.out_ready.next = goes1;
+        if goes0 {
+            self.released0.d.next = released0 + 1;
+        }
+        if goes1 {
+            self.released1.d.next = released1 + 1;
+        }
+        self.credits0.d.next = counted(credits0, self.sent0.val(), goes0 & head0.placed);
+        self.credits1.d.next = counted(credits1, self.sent1.val(), goes1 & head1.placed);
+        self.out_valid.next = self.merge.out_valid.val();
+        self.outcome.next = self.merge.out_data.val();
+        self.merge.out_ready.next = self.out_ready.val();
+
+        if self.reset.val() {
+            self.numbered.d.next = false;
+            self.next0.d.next = bits(0);
+            self.next1.d.next = bits(0);
+            self.released0.d.next = bits(0);
+            self.released1.d.next = bits(0);
+            self.credits0.d.next = bits(0);
+            self.credits1.d.next = bits(0);
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Drives a Verilated `RxLanes` and keeps what comes out.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::OnceLock;
+
+use hdl_nic::{RxLanes1024, RxLanes512};
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model};
+use stellar_transport::rx::{ControlPeer, TableWrite};
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::tables::{self, TableSelect};
+
+fn library(width: usize) -> &'static Library {
+    static NARROW: OnceLock<Library> = OnceLock::new();
+    static WIDE: OnceLock<Library> = OnceLock::new();
+    fn build<B: Block + Default>() -> Library {
+        let mut block = Box::<B>::default();
+        block.connect_all();
+        let design = hdl_verilog::emit(block.as_ref()).expect("the lanes are translated");
+        design.model().build().expect("the model is built")
+    }
+    match width {
+        512 => NARROW.get_or_init(build::<RxLanes512>),
+        1024 => WIDE.get_or_init(build::<RxLanes1024>),
+        other => panic!("no lane of {other} bits"),
+    }
+}
+
+/// What waits at the ports beside the MACs, in order.
+pub enum Request {
+    Table(TableWrite),
+    Error(u32),
+    Fence,
+}
+
+/// A write TLP as it left.
+#[derive(Debug, PartialEq)]
+pub struct Tlp {
+    pub header: Vec<u32>,
+    pub data: Vec<u8>,
+}
+
+/// Something that left, with the TLPs each lane had sent until then.
+pub struct Event {
+    pub words: Vec<u32>,
+    pub tlps: [usize; 2],
+}
+
+/// What the outside does in one clock.
+#[derive(Clone, Copy)]
+pub struct Io {
+    pub idle: [bool; 2],
+    pub tlp_ready: [bool; 2],
+    pub outcome_ready: bool,
+    pub control_ready: bool,
+}
+
+impl Io {
+    /// Everything moves.
+    pub const OPEN: Self = Self {
+        idle: [false; 2],
+        tlp_ready: [true; 2],
+        outcome_ready: true,
+        control_ready: true,
+    };
+}
+
+pub struct Bench {
+    model: Model,
+    ports: BTreeMap<&'static str, sim_verilated::PortId>,
+    beat_bytes: usize,
+    waiting: [VecDeque<Vec<u8>>; 2],
+    sent: [usize; 2],
+    pub requests: VecDeque<Request>,
+    pub tlps: [Vec<Tlp>; 2],
+    partial: [Vec<u8>; 2],
+    pub outcomes: Vec<Event>,
+    pub controls: Vec<Vec<u32>>,
+    pub fences: Vec<Event>,
+    pub verdicts: BTreeMap<u64, u64>,
+    pub clock: u64,
+}
+
+const PORTS: [&str; 44] = [
+    "clock",
+    "reset",
+    "udp_port",
+    "mps_code",
+    "mac0_valid",
+    "mac0_data",
+    "mac0_bytes",
+    "mac0_last",
+    "mac0_error",
+    "mac1_valid",
+    "mac1_data",
+    "mac1_bytes",
+    "mac1_last",
+    "mac1_error",
+    "table_valid",
+    "table_write",
+    "table_ready",
+    "error_valid",
+    "error_qp",
+    "error_ready",
+    "peer_valid",
+    "peer_qp",
+    "peer",
+    "fence_valid",
+    "fence_ready",
+    "fence_done",
+    "outcome_valid",
+    "outcome",
+    "outcome_ready",
+    "control_valid",
+    "control",
+    "control_ready",
+    "tlp0_valid",
+    "tlp0_ready",
+    "tlp0_data",
+    "tlp0_header",
+    "tlp0_last",
+    "tlp1_valid",
+    "tlp1_ready",
+    "tlp1_data",
+    "tlp1_header",
+    "tlp1_last",
+    "verdict_valid",
+    "verdict_reason",
+];
+const MAC: [[&str; 5]; 2] = [
+    [
+        "mac0_valid",
+        "mac0_data",
+        "mac0_bytes",
+        "mac0_last",
+        "mac0_error",
+    ],
+    [
+        "mac1_valid",
+        "mac1_data",
+        "mac1_bytes",
+        "mac1_last",
+        "mac1_error",
+    ],
+];
+const TLP: [[&str; 5]; 2] = [
+    [
+        "tlp0_valid",
+        "tlp0_ready",
+        "tlp0_data",
+        "tlp0_header",
+        "tlp0_last",
+    ],
+    [
+        "tlp1_valid",
+        "tlp1_ready",
+        "tlp1_data",
+        "tlp1_header",
+        "tlp1_last",
+    ],
+];
+
+impl Bench {
+    /// Out of reset, UDP port 4791, maximum payload size 256.
+    pub fn new(width: usize) -> Self {
+        let model = library(width).instantiate();
+        let ports = PORTS.map(|name| (name, model.port(name).expect("a port of the lanes")));
+        let mut bench = Self {
+            model,
+            ports: ports.into(),
+            beat_bytes: width / 8,
+            waiting: Default::default(),
+            sent: [0; 2],
+            requests: VecDeque::new(),
+            tlps: Default::default(),
+            partial: Default::default(),
+            outcomes: vec![],
+            controls: vec![],
+            fences: vec![],
+            verdicts: BTreeMap::new(),
+            clock: 0,
+        };
+        bench.set("udp_port", 4791);
+        bench.set("mps_code", 1);
+        bench.set("reset", 1);
+        for _ in 0..30 {
+            bench.edge();
+        }
+        bench.set("reset", 0);
+        bench.edge();
+        bench
+    }
+
+    fn set(&mut self, port: &str, value: u64) {
+        self.model.set_u64(self.ports[port], value);
+    }
+
+    fn get(&self, port: &str) -> u64 {
+        self.model.get_u64(self.ports[port])
+    }
+
+    fn words(&self, port: &str) -> Vec<u32> {
+        self.model.get_words(self.ports[port]).to_vec()
+    }
+
+    fn edge(&mut self) {
+        self.model.clock(self.ports["clock"]);
+        self.clock += 1;
+    }
+
+    pub fn write_peer(&mut self, qp: u32, peer: &ControlPeer) {
+        self.set("peer_valid", 1);
+        self.set("peer_qp", qp.into());
+        let words = to_words(peer.to_hw());
+        self.model.set(self.ports["peer"], &words);
+        self.edge();
+        self.set("peer_valid", 0);
+    }
+
+    pub fn send(&mut self, lane: usize, frame: Vec<u8>) {
+        self.waiting[lane].push_back(frame);
+    }
+
+    pub fn all_sent(&self) -> bool {
+        self.waiting.iter().all(VecDeque::is_empty) && self.requests.is_empty()
+    }
+
+    pub fn tlp_counts(&self) -> [usize; 2] {
+        [self.tlps[0].len(), self.tlps[1].len()]
+    }
+
+    pub fn step(&mut self, io: Io) {
+        for (lane, (idle, [_, ready, ..])) in io.idle.into_iter().zip(TLP).enumerate() {
+            self.drive_mac(lane, idle);
+            self.set(ready, io.tlp_ready[lane].into());
+        }
+        self.drive_requests();
+        self.set("outcome_ready", io.outcome_ready.into());
+        self.set("control_ready", io.control_ready.into());
+        self.model.eval();
+        self.take_requests();
+        // Before this clock's TLP beats: what is asserted of an outcome holds without them, as they may be of the same clock only by chance.
+        let tlps = self.tlp_counts();
+        for lane in 0..2 {
+            self.take_tlp(lane, io.tlp_ready[lane]);
+        }
+        if io.outcome_ready && self.get("outcome_valid") == 1 {
+            let words = self.words("outcome");
+            self.outcomes.push(Event { words, tlps });
+        }
+        if io.control_ready && self.get("control_valid") == 1 {
+            self.controls.push(self.words("control"));
+        }
+        if self.get("fence_done") == 1 {
+            self.fences.push(Event {
+                words: vec![],
+                tlps,
+            });
+        }
+        if self.get("verdict_valid") == 1 {
+            *self.verdicts.entry(self.get("verdict_reason")).or_insert(0) += 1;
+        }
+        self.edge();
+    }
+
+    fn take_tlp(&mut self, lane: usize, ready: bool) {
+        let [valid, _, data, header, last] = TLP[lane];
+        if !ready || self.get(valid) == 0 {
+            return;
+        }
+        let beat = self.words(data);
+        self.partial[lane].extend(beat.iter().flat_map(|word| word.to_le_bytes()));
+        if self.get(last) == 1 {
+            let header = self.words(header);
+            let dwords = Record::<WriteTlpHeader>::new(&header).u64("length_dw") as usize;
+            let mut data = std::mem::take(&mut self.partial[lane]);
+            assert_eq!(data.len(), (4 * dwords).next_multiple_of(self.beat_bytes));
+            data.truncate(4 * dwords);
+            self.tlps[lane].push(Tlp { header, data });
+        }
+    }
+
+    fn drive_requests(&mut self) {
+        let (mut table, mut error, mut fence) = (None, None, false);
+        match self.requests.front() {
+            Some(Request::Table(write)) => table = Some(pack(write)),
+            Some(Request::Error(qp)) => error = Some(*qp),
+            Some(Request::Fence) => fence = true,
+            None => {}
+        }
+        self.set("table_valid", table.is_some().into());
+        if let Some(words) = table {
+            self.model.set(self.ports["table_write"], &words);
+        }
+        self.set("error_valid", error.is_some().into());
+        self.set("error_qp", error.unwrap_or_default().into());
+        self.set("fence_valid", fence.into());
+    }
+
+    fn take_requests(&mut self) {
+        let taken = match self.requests.front() {
+            Some(Request::Table(_)) => self.get("table_ready") == 1,
+            Some(Request::Error(_)) => self.get("error_ready") == 1,
+            Some(Request::Fence) => self.get("fence_ready") == 1,
+            None => false,
+        };
+        if taken {
+            self.requests.pop_front();
+        }
+    }
+
+    fn drive_mac(&mut self, lane: usize, idle: bool) {
+        let [valid, data, bytes_port, last_port, error] = MAC[lane];
+        let Some(frame) = self.waiting[lane].front().filter(|_| !idle) else {
+            self.set(valid, 0);
+            return;
+        };
+        let rest = &frame[self.sent[lane]..];
+        let bytes = rest.len().min(self.beat_bytes);
+        let mut beat = vec![0xb6; self.beat_bytes];
+        beat[..bytes].copy_from_slice(&rest[..bytes]);
+        let last = bytes == rest.len();
+        let words: Vec<u32> = beat
+            .chunks_exact(4)
+            .map(|b| u32::from_le_bytes(b.try_into().expect("four bytes")))
+            .collect();
+        self.sent[lane] += bytes;
+        if last {
+            self.waiting[lane].pop_front();
+            self.sent[lane] = 0;
+        }
+        self.model.set(self.ports[data], &words);
+        self.set(valid, 1);
+        self.set(bytes_port, bytes as u64);
+        self.set(last_port, last.into());
+        self.set(error, 0);
+    }
+
+    /// Counter of a drop reason.
+    pub fn counter(&mut self, index: u8) -> u64 {
+        let port = |name| self.model.port(name).expect("port");
+        let (select, value) = (port("counter_select"), port("counter_value"));
+        self.model.set_u64(select, index.into());
+        self.edge();
+        self.edge();
+        self.model.get_u64(value)
+    }
+}
+
+/// The packed hardware record of a table write.
+fn pack(write: &TableWrite) -> Vec<u32> {
+    let (select, index, entry) = match write {
+        TableWrite::Qp { index, context } => (TableSelect::Qp, index, to_words(context.to_hw())),
+        TableWrite::Mr { index, entry } => (TableSelect::Mr, index, to_words(entry.to_hw())),
+        TableWrite::Emtt { index, entry } => (TableSelect::Emtt, index, to_words(entry.to_hw())),
+    };
+    let entry = entry
+        .iter()
+        .rev()
+        .fold(Bits::<176>::default(), |bits, &word| {
+            (bits << 32) | u64::from(word).to_bits::<176>()
+        });
+    to_words(tables::TableWrite {
+        select,
+        index: u64::from(*index).to_bits(),
+        entry,
+    })
+}

@@ -1,0 +1,276 @@
+//! `OutcomeOrder` against its rules: order per queue pair, payload first, and no lane held up by the other without need.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use hdl_nic::OutcomeOrder;
+use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model};
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::receive::RxOutcome;
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut block = OutcomeOrder::default();
+        block.connect_all();
+        let design = hdl_verilog::emit(&block).expect("outcome_order elaborates");
+        design.model().build().expect("outcome_order verilates")
+    })
+}
+
+/// Tokens in the core that still come after `room` went away.
+const IN_FLIGHT: usize = 24;
+
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    qp: u32,
+    lane: usize,
+    placed: bool,
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = (0..6_u32, 0..2_usize, any::<bool>()).prop_map(|(qp, lane, placed)| Event {
+        qp: 2 + 170 * qp,
+        lane,
+        placed,
+    });
+    prop::collection::vec(event, 1..300)
+}
+
+struct Bench {
+    model: Model,
+    /// Events of a lane whose payload has not left, by index.
+    unsent: [VecDeque<usize>; 2],
+    sent: Vec<bool>,
+    left: Vec<usize>,
+    events: Vec<Event>,
+    next: usize,
+    /// Clock in which each queue pair came last.
+    came: std::collections::BTreeMap<u32, u64>,
+    late: [usize; 2],
+    clock: u64,
+}
+
+impl Bench {
+    fn new(events: Vec<Event>) -> Self {
+        let mut bench = Self {
+            model: library().instantiate(),
+            unsent: [VecDeque::new(), VecDeque::new()],
+            sent: events.iter().map(|event| !event.placed).collect(),
+            left: vec![],
+            events,
+            next: 0,
+            came: Default::default(),
+            late: [0; 2],
+            clock: 0,
+        };
+        bench.reset();
+        bench
+    }
+
+    /// A clock of reset: everything under way is forgotten.
+    fn reset(&mut self) {
+        self.set("reset", 1);
+        self.set("in_valid", 0);
+        self.edge();
+        self.set("reset", 0);
+        self.unsent = [VecDeque::new(), VecDeque::new()];
+    }
+
+    fn set(&mut self, port: &str, value: u64) {
+        let id = self.model.port(port).expect("port");
+        self.model.set_u64(id, value);
+    }
+
+    fn get(&self, port: &str) -> bool {
+        self.model.get_u64(self.model.port(port).expect("port")) != 0
+    }
+
+    fn edge(&mut self) {
+        let clock = self.model.port("clock").expect("port");
+        self.model.clock(clock);
+        self.clock += 1;
+    }
+
+    /// One clock: the next event if it may come, payloads of `sending` lanes, an outcome if `ready`.
+    fn step(&mut self, offer: bool, sending: [bool; 2], ready: bool) {
+        self.model.eval();
+        let room = [self.get("room0"), self.get("room1")];
+        for (late, room) in self.late.iter_mut().zip(room) {
+            if room {
+                *late = 0;
+            }
+        }
+        let event = self.events.get(self.next).copied().filter(|event| {
+            let apart = self
+                .came
+                .get(&event.qp)
+                .is_none_or(|&clock| self.clock >= clock + 3);
+            offer && apart && (room[event.lane] || self.late[event.lane] < IN_FLIGHT)
+        });
+        self.set("in_valid", event.is_some().into());
+        if let Some(event) = event {
+            let outcome = RxOutcome {
+                qp: u64::from(event.qp).to_bits(),
+                port: event.lane == 1,
+                payload_length: 1_u64.to_bits(),
+                immediate: (self.next as u64).to_bits(),
+                ..RxOutcome::default()
+            };
+            let id = self.model.port("in_outcome").expect("port");
+            self.model.set(id, &to_words(outcome));
+            self.set("in_placed", event.placed.into());
+            self.late[event.lane] += usize::from(!room[event.lane]);
+            self.came.insert(event.qp, self.clock);
+        }
+        for lane in 0..2 {
+            let leaves = self.unsent[lane].front().copied().filter(|_| sending[lane]);
+            self.set(["sent0", "sent1"][lane], leaves.is_some().into());
+            if let Some(index) = leaves {
+                self.unsent[lane].pop_front();
+                self.sent[index] = true;
+            }
+        }
+        if let Some(event) = event {
+            if event.placed {
+                self.unsent[event.lane].push_back(self.next);
+            }
+            self.next += 1;
+        }
+        self.set("out_ready", ready.into());
+        self.model.eval();
+        if ready && self.get("out_valid") {
+            let id = self.model.port("outcome").expect("port");
+            let words = self.model.get_words(id).to_vec();
+            let record = Record::<RxOutcome>::new(&words);
+            let index = record.u64("immediate") as usize;
+            let event = self.events[index];
+            assert!(
+                self.sent[index],
+                "outcome {index} came before its payload had left"
+            );
+            assert_eq!(record.u64("qp"), u64::from(event.qp));
+            let older = (0..index).filter(|&i| self.events[i].qp == event.qp);
+            let all_left = older.into_iter().all(|i| self.left.contains(&i));
+            assert!(all_left, "outcome {index} passed another of its queue pair");
+            self.left.push(index);
+        }
+        self.edge();
+    }
+
+    fn finish(&mut self) {
+        for _ in 0..4 * self.events.len() + 200 {
+            self.step(true, [true; 2], true);
+        }
+        let mut left = self.left.clone();
+        left.sort_unstable();
+        assert_eq!(
+            left,
+            (0..self.events.len()).collect::<Vec<_>>(),
+            "each leaves once"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_outcome_leaves_once_in_order_after_its_payload(
+        events in events(),
+        seed in any::<u64>(),
+        (offer, send0, send1, ready) in (0.2..1.0, 0.05..1.0, 0.05..1.0, 0.2..1.0),
+    ) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut bench = Bench::new(events);
+        for _ in 0..400 {
+            bench.step(
+                rng.random_bool(offer),
+                [rng.random_bool(send0), rng.random_bool(send1)],
+                rng.random_bool(ready),
+            );
+        }
+        bench.finish();
+    }
+}
+
+/// Lane 1 sends nothing. Lane 0 goes on with queue pairs that did not use lane 1, without end.
+#[test]
+fn a_stalled_lane_holds_up_only_queue_pairs_that_used_it() {
+    let stuck = (0..20).map(|n| Event {
+        qp: 100 + n % 3,
+        lane: 1,
+        placed: true,
+    });
+    let both = Event {
+        qp: 101,
+        lane: 0,
+        placed: false,
+    };
+    let free = (0..400).map(|n| Event {
+        qp: 200 + n % 5,
+        lane: 0,
+        placed: n % 2 == 0,
+    });
+    let events: Vec<_> = stuck
+        .chain(free.clone())
+        .chain([both])
+        .chain(free)
+        .collect();
+    let mut bench = Bench::new(events.clone());
+    for _ in 0..1000 {
+        bench.step(true, [true, false], true);
+    }
+    assert_eq!(bench.left.len(), 400, "all before the one that must wait");
+    bench.finish();
+}
+
+/// What the memory holds from before a reset changes no order and stops nothing.
+#[test]
+fn a_reset_forgets_what_waits_but_not_how_to_count() {
+    let events: Vec<_> = (0..200)
+        .map(|n| Event {
+            qp: 2 + n % 4,
+            lane: (n % 3 % 2) as usize,
+            placed: n % 2 == 0,
+        })
+        .collect();
+    let mut bench = Bench::new(events.clone());
+    for _ in 0..300 {
+        bench.step(true, [true; 2], true);
+    }
+    bench.reset();
+    let fresh = Bench::new(events);
+    let model = std::mem::replace(&mut bench.model, library().instantiate());
+    let mut again = Bench { model, ..fresh };
+    again.clock = bench.clock + 10;
+    for _ in 0..10 {
+        again.edge();
+    }
+    again.finish();
+}
+
+/// At full rate no clock is lost: queue pairs alternate, payloads leave at once.
+#[test]
+fn one_outcome_leaves_per_clock() {
+    let events: Vec<_> = (0..300)
+        .map(|n| Event {
+            qp: 2 + n % 5,
+            lane: (n % 2) as usize,
+            placed: n % 3 == 0,
+        })
+        .collect();
+    let mut bench = Bench::new(events);
+    for _ in 0..310 {
+        bench.step(true, [true; 2], true);
+    }
+    assert!(
+        bench.left.len() >= 300,
+        "{} of 300 in 310 clocks",
+        bench.left.len()
+    );
+}

@@ -1,0 +1,66 @@
+//! What is read comes back to who asked, and nobody waits for somebody else.
+
+use hdl_pcie::share::ReadShare;
+use proptest::prelude::*;
+
+use crate::readers::{Bench, Pace};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_comes_back_to_who_asked(
+        seed in any::<u64>(), wide in any::<bool>(), p in prop::array::uniform7(4..=100u8),
+    ) {
+        let mut bench = Bench::new(if wide { 1024 } else { 512 }, seed);
+        bench.queue(40);
+        let pace = Pace { fetch: p[0], reads: [p[1], p[2]], command: p[3], returns: p[4], fetched: p[5], payload: p[6] };
+        bench.run(pace, 40);
+    }
+}
+
+#[test]
+fn readers_take_turns_and_a_command_leaves_in_every_clock() {
+    for width in [512, 1024] {
+        let mut bench = Bench::new(width, 1);
+        bench.queue(60);
+        // Entries are taken at once, and every read is one beat or two: the engine keeps up with asking for a while.
+        for _ in 0..60 {
+            bench.step(Pace::FULL);
+        }
+        assert_eq!(bench.grants.len(), 60, "a clock without a command");
+        for turn in bench.grants.windows(3) {
+            let mut sorted = turn.to_vec();
+            sorted.sort_unstable();
+            // Fetches miss a turn when their places are taken.
+            assert!(sorted == [0, 1, 2] || !turn.contains(&2), "{turn:?}");
+        }
+        bench.run(Pace::FULL, 60);
+    }
+}
+
+/// Nobody takes the entries: no more are asked for than there are places, and payload goes on.
+#[test]
+fn entries_that_nobody_takes_do_not_hold_up_payload() {
+    for width in [512, 1024] {
+        let mut bench = Bench::new(width, 2);
+        bench.queue(60);
+        let deaf = Pace {
+            fetched: 0,
+            ..Pace::FULL
+        };
+        while bench.returned[..2] != [60; 2] {
+            assert!(bench.clock < 2_000, "payload waits for entries");
+            bench.step(deaf);
+        }
+        let fetches = bench.grants.iter().filter(|&&who| who == 2).count();
+        assert!((4..=8).contains(&fetches), "{fetches} fetches");
+        bench.run(Pace::FULL, 60);
+    }
+}
+
+#[test]
+#[should_panic(expected = "a send queue entry is one beat, use 512 or 1024")]
+fn a_lane_narrower_than_an_entry() {
+    let _ = ReadShare::<256>::default();
+}

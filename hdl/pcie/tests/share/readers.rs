@@ -1,0 +1,321 @@
+//! Random readers before a Verilated `ReadShare`, and a read engine behind it that returns in order.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use hdl_pcie::share::ReadShare;
+use hdl_verilog::equivalence::{Random, TestRng};
+use rand::{Rng, SeedableRng};
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model};
+use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::pack::to_words;
+use stellar_wire::hw::payload::read_user;
+use stellar_wire::hw::read::{ReadBeat, ReadCommand};
+
+/// Chances in percent.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    pub fetch: u8,
+    pub reads: [u8; 2],
+    pub command: u8,
+    pub returns: u8,
+    pub fetched: u8,
+    pub payload: u8,
+}
+
+impl Pace {
+    pub const FULL: Self = Self {
+        fetch: 100,
+        reads: [100; 2],
+        command: 100,
+        returns: 100,
+        fetched: 100,
+        payload: 100,
+    };
+}
+
+pub fn read(rng: &mut TestRng) -> ReadCommand {
+    ReadCommand {
+        length: rng.random_range(1..=4096u64).to_bits(),
+        pieces: Pieces {
+            first_length: Bits::random(rng),
+            first_address: Bits::random(rng),
+            first_translated: rng.random(),
+            second_address: Bits::random(rng),
+            second_translated: rng.random(),
+        },
+        user: Bits::random(rng),
+    }
+}
+
+/// The command without the bits of `user` that the block sets.
+fn own(mut command: ReadCommand) -> ReadCommand {
+    let mask = !(1u64 << read_user::PORT | 1 << read_user::FETCH);
+    command.user = (command.user.index() as u64 & mask).to_bits();
+    command
+}
+
+/// What the block must make of it.
+fn marked(command: ReadCommand, port: usize) -> ReadCommand {
+    let mut marked = own(command);
+    marked.user = (marked.user.index() as u64 | (port as u64) << read_user::PORT).to_bits();
+    marked
+}
+
+fn of_fetch(fetch: WqeFetch) -> ReadCommand {
+    ReadCommand {
+        length: 64u64.to_bits(),
+        pieces: Pieces {
+            first_length: 64u64.to_bits(),
+            first_address: fetch.address,
+            ..Pieces::default()
+        },
+        user: ((fetch.qp.index() as u64) << read_user::QP | 1 << read_user::FETCH).to_bits(),
+    }
+}
+
+fn model(width: usize) -> Model {
+    fn build<B: Block>(mut block: B) -> Library {
+        block.connect_all();
+        let design = hdl_verilog::emit(&block).expect("the block is translated");
+        design.model().build().expect("the model is built")
+    }
+    static NARROW: OnceLock<Library> = OnceLock::new();
+    static WIDE: OnceLock<Library> = OnceLock::new();
+    match width {
+        512 => NARROW.get_or_init(|| build(ReadShare::<512>::default())),
+        _ => WIDE.get_or_init(|| build(ReadShare::<1024>::default())),
+    }
+    .instantiate()
+}
+
+/// Beats that the engine returns, and to whom they go: 0 and 1 the ports, 2 entries.
+struct Return {
+    to: usize,
+    data: Vec<u32>,
+    beat: ReadBeat,
+}
+
+pub struct Bench {
+    model: Model,
+    width: usize,
+    rng: TestRng,
+    fetches: VecDeque<WqeFetch>,
+    reads: [VecDeque<ReadCommand>; 2],
+    /// Fetch, reads, return.
+    offered: [bool; 4],
+    /// Who was granted, in order: 0 and 1 the ports, 2 fetches; with the command that must follow.
+    granted: VecDeque<(usize, ReadCommand)>,
+    returns: VecDeque<Return>,
+    entries: VecDeque<WqeFetched>,
+    pub grants: Vec<usize>,
+    /// Reads that have come back whole, of the ports and of fetches.
+    pub returned: [usize; 3],
+    pub clock: u64,
+}
+
+impl Bench {
+    pub fn new(width: usize, seed: u64) -> Self {
+        let mut bench = Self {
+            model: model(width),
+            width,
+            rng: TestRng::seed_from_u64(seed),
+            fetches: VecDeque::new(),
+            reads: [VecDeque::new(), VecDeque::new()],
+            offered: [false; 4],
+            granted: VecDeque::new(),
+            returns: VecDeque::new(),
+            entries: VecDeque::new(),
+            grants: vec![],
+            returned: [0; 3],
+            clock: 0,
+        };
+        bench.set("reset", 1);
+        bench.tick();
+        bench.set("reset", 0);
+        // The credit opens in the clock after.
+        bench.tick();
+        bench
+    }
+
+    pub fn queue(&mut self, count: usize) {
+        for _ in 0..count {
+            self.fetches.push_back(WqeFetch {
+                address: Bits::random(&mut self.rng),
+                qp: Bits::random(&mut self.rng),
+            });
+            for port in 0..2 {
+                let command = read(&mut self.rng);
+                self.reads[port].push_back(command);
+            }
+        }
+    }
+
+    fn set(&mut self, name: &str, value: u64) {
+        let port = self.model.port(name).expect("a port");
+        self.model.set_u64(port, value);
+    }
+
+    fn set_words(&mut self, name: &str, words: &[u32]) {
+        let port = self.model.port(name).expect("a port");
+        self.model.set(port, words);
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.model.get_u64(self.model.port(name).expect("a port")) == 1
+    }
+
+    fn words(&self, name: &str) -> Vec<u32> {
+        let port = self.model.port(name).expect("a port");
+        self.model.get_words(port).to_vec()
+    }
+
+    fn tick(&mut self) {
+        let clock = self.model.port("clock").expect("a clock");
+        self.model.clock(clock);
+        self.clock += 1;
+    }
+
+    fn chance(&mut self, percent: u8) -> bool {
+        self.rng.random_range(0..100) < percent
+    }
+
+    pub fn step(&mut self, pace: Pace) {
+        self.offered[0] |= self.chance(pace.fetch) && !self.fetches.is_empty();
+        for port in 0..2 {
+            self.offered[1 + port] |= self.chance(pace.reads[port]) && !self.reads[port].is_empty();
+        }
+        self.offered[3] |= self.chance(pace.returns) && !self.returns.is_empty();
+        let offered = self.offered;
+        self.set("fetch_valid", offered[0].into());
+        if offered[0] {
+            let words = to_words(self.fetches[0]);
+            self.set_words("fetch", &words);
+        }
+        for port in 0..2 {
+            self.set(&format!("read{port}_valid"), offered[1 + port].into());
+            if offered[1 + port] {
+                let words = to_words(self.reads[port][0]);
+                self.set_words(&format!("read{port}"), &words);
+            }
+        }
+        self.set("in_valid", offered[3].into());
+        if offered[3] {
+            let (data, beat) = (self.returns[0].data.clone(), self.returns[0].beat);
+            self.set_words("in_data", &data);
+            self.set_words("in_beat", &to_words(beat));
+        }
+        let command_ready = self.chance(pace.command);
+        let fetched_ready = self.chance(pace.fetched);
+        let payload_ready = [self.chance(pace.payload), self.chance(pace.payload)];
+        self.set("command_ready", command_ready.into());
+        self.set("fetched_ready", fetched_ready.into());
+        self.set("payload0_ready", payload_ready[0].into());
+        self.set("payload1_ready", payload_ready[1].into());
+        self.model.eval();
+
+        if command_ready && self.flag("command_valid") {
+            self.command_taken();
+        }
+        if fetched_ready && self.flag("fetched_valid") {
+            let expected = self.entries.pop_front().expect("an entry");
+            assert_eq!(self.words("fetched"), to_words(expected));
+            self.returned[2] += 1;
+        }
+        let fetch_moves = offered[0] && self.flag("fetch_ready");
+        let read_moves: [bool; 2] = std::array::from_fn(|port| {
+            offered[1 + port] && self.flag(&format!("read{port}_ready"))
+        });
+        let return_moves = self.return_beat(payload_ready);
+        self.tick();
+
+        assert!(
+            u32::from(fetch_moves) + u32::from(read_moves[0]) + u32::from(read_moves[1]) <= 1,
+            "two at a time"
+        );
+        if fetch_moves {
+            let fetch = self.fetches.pop_front().expect("a fetch");
+            self.granted.push_back((2, of_fetch(fetch)));
+            self.grants.push(2);
+        }
+        for (port, moved) in read_moves.into_iter().enumerate() {
+            if moved {
+                let command = self.reads[port].pop_front().expect("a read");
+                self.granted.push_back((port, marked(command, port)));
+                self.grants.push(port);
+            }
+        }
+        let moves = [fetch_moves, read_moves[0], read_moves[1], return_moves];
+        self.offered = std::array::from_fn(|i| offered[i] && !moves[i]);
+    }
+
+    /// The engine will return what was asked for: entries in one beat, payload in one or two.
+    fn command_taken(&mut self) {
+        let (to, command) = self.granted.pop_front().expect("a command out of nothing");
+        assert_eq!(self.words("command"), to_words(command));
+        let error = self.rng.random_bool(0.2);
+        let beats = if to == 2 || error {
+            1
+        } else {
+            self.rng.random_range(1..=2)
+        };
+        for i in 0..beats {
+            let words = self.width / 32;
+            let data: Vec<u32> = (0..words).map(|_| self.rng.random()).collect();
+            let beat = ReadBeat {
+                bytes: 64u64.to_bits(),
+                last: i + 1 == beats,
+                error,
+                user: command.user,
+            };
+            self.returns.push_back(Return { to, data, beat });
+        }
+    }
+
+    fn return_beat(&mut self, payload_ready: [bool; 2]) -> bool {
+        if !self.offered[3] {
+            return false;
+        }
+        let Return { to, data, beat } = &self.returns[0];
+        let valids = [self.flag("payload0_valid"), self.flag("payload1_valid")];
+        assert_eq!(valids, [*to == 0, *to == 1]);
+        let moves = self.flag("in_ready");
+        if *to == 2 {
+            assert!(moves, "an entry waits for something");
+            let entry = data.iter().take(16).enumerate().fold(
+                Bits::<512>::default(),
+                |entry, (i, &word)| {
+                    (0..32).fold(entry, |entry, bit| {
+                        entry.replace_bit(32 * i + bit, word >> bit & 1 == 1)
+                    })
+                },
+            );
+            self.entries.push_back(WqeFetched {
+                qp: ((beat.user.index() as u64 >> read_user::QP) & 0x3ff).to_bits(),
+                error: beat.error,
+                entry,
+            });
+        } else {
+            assert_eq!(moves, payload_ready[*to]);
+            assert_eq!(&self.words("payload_data"), data);
+            assert_eq!(self.words("payload_beat"), to_words(*beat));
+            if moves && beat.last {
+                self.returned[*to] += 1;
+            }
+        }
+        if moves {
+            self.returns.pop_front();
+        }
+        moves
+    }
+
+    pub fn run(&mut self, pace: Pace, count: usize) {
+        let end = self.clock + 100_000;
+        while self.returned != [count; 3] {
+            assert!(self.clock < end, "stuck at {:?}", self.returned);
+            self.step(pace);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Last stage of `psn_track`: what is said about a token that was decided upon.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::ack::AckRequest;
+use stellar_wire::hw::core::TokenKind;
+use stellar_wire::hw::dma::PlaceCommand;
+use stellar_wire::hw::frame::{DropReason, Position};
+use stellar_wire::hw::receive::RxOutcome;
+
+use crate::psn_stages::{Count, Settled};
+use crate::token_kind::{is_packet, is_packet__hdl};
+use crate::verdict::*;
+
+/// Clocks from `in_valid` to `out_valid`.
+pub const LATENCY: usize = 1;
+
+/// Makes place command, counter event and outcome, one token per clock. Levels planned: 4 (bitmap, PSNs, reason).
+#[derive(LogicBlock, Default)]
+pub struct PsnAnswer {
+    pub clock: Signal<In, Clock>,
+    pub in_valid: Signal<In, Bit>,
+    pub in_settled: Signal<In, Settled>,
+    // As the ports of `PsnTrack`.
+    pub out_valid: Signal<Out, Bit>,
+    pub out_command: Signal<Out, PlaceCommand>,
+    pub out_lane: Signal<Out, Bit>,
+    pub out_counted: Signal<Out, Bit>,
+    pub out_reason: Signal<Out, DropReason>,
+    pub out_payload_bytes: Signal<Out, Bits<13>>,
+    pub outcome_valid: Signal<Out, Bit>,
+    pub outcome: Signal<Out, RxOutcome>,
+
+    command_valid: DFF<Bit>,
+    command: DFF<PlaceCommand>,
+    count: DFF<Count>,
+    outcome_is: DFF<Bit>,
+    outcome_held: DFF<RxOutcome>,
+}
+
+impl Logic for PsnAnswer {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            command_valid,
+            command,
+            count,
+            outcome_is,
+            outcome_held
+        );
+        let settled = self.in_settled.val();
+        let tracked = settled.tracked;
+        let verdict = settled.verdict;
+        let accepted = accepts(verdict);
+        let is_fence = tracked.kind == TokenKind::Fence;
+        let counted = self.in_valid.val() & is_packet(tracked.kind);
+        let reason = counted_reason(verdict, tracked.reason, tracked.access_reason);
+        // A packet behind the expected PSN may lie outside the stored window: its word is known without the memory. In the
+        // word half way round, bits below the expected PSN's are not behind it but ahead.
+        let below_epsn = !(Bits::<64>::mask() << settled.epsn.get_bits::<6>(0));
+        let bitmap = if !settled.behind | settled.in_epsn_word {
+            settled.word
+        } else if settled.in_opposite_word {
+            !below_epsn
+        } else {
+            Bits::<64>::mask()
+        };
+        // Names the packet itself, but where the answer is about what was expected.
+        let answer_psn = match verdict {
+            Verdict::RcGap => tracked.rc_epsn,
+            Verdict::RcDuplicate => tracked.rc_epsn - 1,
+            Verdict::Probe => settled.epsn - 1,
+            _ => tracked.psn,
+        };
+        let ends = (tracked.position == Position::Last) | (tracked.position == Position::Only);
+        // `rc_track` counted a message that the region or page check then refused: it is not completed.
+        let uncounted = (verdict == Verdict::RcAccess) & ends;
+        let completed = if uncounted {
+            tracked.rc_msn - 1
+        } else {
+            tracked.rc_msn
+        };
+        let placed_bytes = if accepted {
+            tracked.payload_length
+        } else {
+            bits::<13>(0)
+        };
+        self.count.d.next = Count {
+            counted,
+            lane: tracked.lane,
+            reason,
+            payload_bytes: placed_bytes,
+        };
+        self.command.d.next = PlaceCommand {
+            fence: is_fence,
+            place: placed_bytes.any(),
+            span: tracked.span,
+            offset: tracked.payload_offset,
+            length: tracked.payload_length,
+            pieces: tracked.pieces,
+        };
+        let answered = answers(verdict, tracked.ack_req);
+        let named_psn = if tracked.probe {
+            settled.epsn
+        } else {
+            tracked.psn
+        };
+        let ack = AckRequest {
+            kind: answer_kind(verdict),
+            reason,
+            qp: tracked.row,
+            psn: answer_psn,
+            msn: completed,
+            syndrome: answer_syndrome(verdict),
+            cack_psn: settled.epsn - 1,
+            bitmap_base: (named_psn >> 6) << 6,
+            bitmap,
+            ecn_ce: tracked.ecn_ce,
+            entropy: tracked.entropy,
+            has_timestamp: tracked.has_timestamp,
+            timestamp: tracked.timestamp,
+        };
+        self.outcome_is.d.next = self.in_valid.val() & (accepted | answered);
+        self.outcome_held.d.next = RxOutcome {
+            qp: tracked.row,
+            port: tracked.lane,
+            accepted,
+            mrc: tracked.mrc,
+            position: tracked.position,
+            psn: tracked.psn,
+            epsn: if tracked.mrc {
+                settled.epsn
+            } else {
+                tracked.rc_epsn
+            },
+            has_immediate: tracked.has_immediate,
+            immediate: tracked.immediate,
+            msn: tracked.msn,
+            rqmsn: tracked.rqmsn,
+            dma_length: tracked.dma_length,
+            payload_length: tracked.payload_length,
+            ack_valid: answered,
+            ack,
+            probe: verdict == Verdict::Probe,
+            probe_id: tracked.msn,
+        };
+        self.command_valid.d.next = counted | self.in_valid.val() & is_fence;
+        self.out_valid.next = self.command_valid.q.val();
+        self.out_command.next = self.command.q.val();
+        let count = self.count.q.val();
+        self.out_lane.next = count.lane;
+        self.out_counted.next = count.counted;
+        self.out_reason.next = count.reason;
+        self.out_payload_bytes.next = count.payload_bytes;
+        self.outcome_valid.next = self.outcome_is.q.val();
+        self.outcome.next = self.outcome_held.q.val();
+    }
+}

@@ -1,0 +1,242 @@
+//! Control packets: taken apart, and held against the peer of their queue pair.
+
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::BlockRam;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::control::{ControlPeer, PeerAddress};
+use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::requester::{ControlKind, ControlPacket};
+use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxPeth, TxSeth};
+use stellar_wire::mrc::{CcState, Neth, Peth, Seth};
+use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
+
+use crate::layout::{
+    aeth, bth, cc_state, neth, peth, seth, tseth, udp, DATAGRAM_OVERHEAD, TRANSPORT_BITS,
+};
+use crate::network_order::{
+    be16, be16__hdl, be24, be24__hdl, be32, be32__hdl, be64, be64__hdl, byte, byte__hdl,
+};
+use crate::parse_ip::IpFields;
+use crate::qp_fetch::{pkeys_match, pkeys_match__hdl, QP_BITS};
+
+/// Clocks from the IP parser's output to the finding.
+pub const LATENCY: usize = 2;
+
+const SACK: u64 = Opcode::MrcSack.code() as u64;
+const NACK: u64 = Opcode::MrcNack.code() as u64;
+const PROBE: u64 = Opcode::MrcProbe.code() as u64;
+const ACK: u64 = Opcode::RcAck.code() as u64;
+/// Where extension headers begin, in bytes from the start of UDP.
+const EXTENSIONS: usize = Udp::LEN + Bth::LEN;
+const EXTENSION_BITS: usize = TRANSPORT_BITS - 8 * EXTENSIONS;
+const SACK_BYTES: u64 = (DATAGRAM_OVERHEAD + Seth::LEN + CcState::LEN) as u64;
+const NACK_BYTES: u64 = (DATAGRAM_OVERHEAD + Neth::LEN) as u64;
+const PROBE_BYTES: u64 = (DATAGRAM_OVERHEAD + Peth::LEN) as u64;
+const ACK_BYTES: u64 = (DATAGRAM_OVERHEAD + Aeth::LEN) as u64;
+// One comparison serves the headers of all three.
+const _: () = assert!(
+    seth::SOURCE_CONTEXT == neth::SOURCE_CONTEXT
+        && seth::SOURCE_CONTEXT == peth::SOURCE_CONTEXT
+        && seth::DESTINATION_CONTEXT == neth::DESTINATION_CONTEXT
+        && seth::DESTINATION_CONTEXT == peth::DESTINATION_CONTEXT
+        && seth::ENTROPY == neth::ENTROPY
+);
+
+/// What is found out about a frame, should it be a control packet with good iCRC.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ControlFinding {
+    /// Its headers are those of a control packet; otherwise the rest means nothing.
+    pub found: Bit,
+    /// `Control`, `ControlForeign` or `ControlUnknownQp`.
+    pub reason: DropReason,
+    pub probe: Bit,
+    pub probe_id: Bits<16>,
+    /// PETH: time stamp.
+    pub timestamp: Bits<16>,
+}
+
+/// A frame whose opcode is known, while the peer of its queue pair is read.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Decoded {
+    /// The opcode is one of the four.
+    control: Bit,
+    kind: ControlKind,
+    /// The frame ends inside its headers.
+    cut: Bit,
+    /// Bytes behind the extension headers, pad included.
+    left: Bits<13>,
+    congestion: Bit,
+    flow_label: Bits<16>,
+    ipv6: Bit,
+    source: Bits<128>,
+}
+
+#[hdl_fn]
+fn is_at(peer: PeerAddress, version6: Bit, address: Bits<128>) -> Bit {
+    (peer.version6 == version6) & (peer.address == address)
+}
+
+/// Looks at every frame; `frame_verdict` decides whether what is found counts. Nothing in it stalls.
+///
+/// Stages: `decode` (opcode, length; asks for the peer), `compare` (headers to fields, sender against the peer).
+/// LUT levels: decode 4 (opcode 2, subtraction), compare 6 (128-bit equality 4, join 2).
+#[derive(LogicBlock, Default)]
+pub struct ControlCheck {
+    pub clock: Signal<In, Clock>,
+    // From the IP parser.
+    pub in_fields: Signal<In, IpFields>,
+    pub in_source: Signal<In, Bits<128>>,
+    pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
+    /// Port of this lane.
+    pub port: Signal<In, Bit>,
+    // Write port of the table of peers.
+    pub peer_valid: Signal<In, Bit>,
+    pub peer_qp: Signal<In, Bits<10>>,
+    pub peer: Signal<In, ControlPeer>,
+
+    pub out_finding: Signal<Out, ControlFinding>,
+    /// In the clock of its finding.
+    pub out_packet: Signal<Out, ControlPacket>,
+
+    peers: BlockRam<ControlPeer, QP_BITS>,
+    decoded: DFF<Decoded>,
+    transport: DFF<Bits<TRANSPORT_BITS>>,
+    finding: DFF<ControlFinding>,
+    packet: DFF<ControlPacket>,
+}
+
+impl Logic for ControlCheck {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, decoded, transport, finding, packet);
+        clock!(self, clock, peers);
+        self.peers.write_enable.next = self.peer_valid.val();
+        self.peers.write_address.next = self.peer_qp.val();
+        self.peers.write_data.next = self.peer.val();
+
+        // decode
+        let fields = self.in_fields.val();
+        let arriving = self.in_transport.val();
+        let opcode = byte(arriving, Udp::LEN + bth::OPCODE);
+        let is_sack = opcode == SACK;
+        let is_nack = opcode == NACK;
+        let is_ack = opcode == ACK;
+        let is_probe = opcode == PROBE;
+        let foreign_version = byte(arriving, Udp::LEN + bth::FLAGS).get_bits::<4>(0).any();
+        let needed = if is_sack {
+            bits::<13>(SACK_BYTES)
+        } else if is_nack {
+            bits::<13>(NACK_BYTES)
+        } else if is_probe {
+            bits::<13>(PROBE_BYTES)
+        } else {
+            bits::<13>(ACK_BYTES)
+        };
+        self.peers.read_address.next =
+            be24(arriving, Udp::LEN + bth::DEST_QP).get_bits::<QP_BITS>(0);
+        self.decoded.d.next = Decoded {
+            control: (is_sack | is_nack | is_ack | is_probe) & !foreign_version,
+            kind: if is_sack {
+                ControlKind::Sack
+            } else if is_nack {
+                ControlKind::Nack
+            } else if is_probe {
+                ControlKind::Probe
+            } else {
+                ControlKind::Ack
+            },
+            cut: fields.datagram < needed,
+            left: fields.datagram - needed,
+            congestion: fields.congestion,
+            flow_label: fields.flow_label,
+            ipv6: fields.ipv6,
+            source: self.in_source.val(),
+        };
+        self.transport.d.next = arriving;
+
+        // compare
+        let decoded = self.decoded.q.val();
+        let headers = self.transport.q.val();
+        let ext = headers.get_bits::<EXTENSION_BITS>(8 * EXTENSIONS);
+        let peer = self.peers.read_data.val();
+        let base = headers.get_bits::<{ 8 * Bth::LEN }>(8 * Udp::LEN);
+        let dest_qp = be24(base, bth::DEST_QP);
+        let is_ack = decoded.kind == ControlKind::Ack;
+        let is_sack = decoded.kind == ControlKind::Sack;
+        let pad = byte(base, bth::FLAGS).get_bits::<2>(4);
+        let seth_flags = byte(ext, seth::FLAGS);
+        let path_hint = seth_flags.get_bits::<2>(5);
+        let bad_hint = is_sack & path_hint.all();
+        let bad_pad = decoded.left.get_bits::<2>(0).any() | (decoded.left < bit_cast::<13, 2>(pad));
+        let contexts_match = (be16(ext, seth::SOURCE_CONTEXT) == peer.qp.get_bits::<16>(0))
+            & (be16(ext, seth::DESTINATION_CONTEXT) == dest_qp.get_bits::<16>(0));
+        let at_peer = is_at(peer.address0, decoded.ipv6, decoded.source)
+            | is_at(peer.address1, decoded.ipv6, decoded.source);
+        let from_peer = at_peer
+            & (peer.mrc ^ is_ack)
+            & pkeys_match(be16(base, bth::PKEY), peer.pkey)
+            & (contexts_match | is_ack);
+        let known = peer.valid & !dest_qp.get_bits::<14>(QP_BITS).any();
+        let timestamp = be16(ext, peth::TSETH + tseth::TIMESTAMP);
+        let probe_id = be16(ext, peth::PROBE_ID);
+        self.finding.d.next = ControlFinding {
+            found: decoded.control & !decoded.cut & !bad_pad & !bad_hint,
+            reason: if !known {
+                DropReason::ControlUnknownQp
+            } else if !from_peer {
+                DropReason::ControlForeign
+            } else {
+                DropReason::Control
+            },
+            probe: decoded.kind == ControlKind::Probe,
+            probe_id,
+            timestamp,
+        };
+
+        let cc = ext.get_bits::<{ 8 * CcState::LEN }>(8 * Seth::LEN);
+        let penalty = byte(cc, cc_state::PENALTY);
+        self.packet.d.next = ControlPacket {
+            kind: decoded.kind,
+            qp: dest_qp.get_bits::<10>(0),
+            port: self.port.val(),
+            psn: be24(base, bth::PSN),
+            ecn_ce: decoded.congestion,
+            entropy: (bit_cast::<32, 16>(decoded.flow_label) << 16)
+                | bit_cast::<32, 16>(be16(headers, udp::SOURCE_PORT)),
+            reflected: be32(ext, seth::ENTROPY),
+            seth: TxSeth {
+                path_hint,
+                probe_response: seth_flags.get_bit(1),
+                ack_psn_offset: be16(ext, seth::ACK_PSN_OFFSET),
+                cack_psn: be24(ext, seth::CACK_PSN),
+                mpr: byte(ext, seth::MPR),
+                sack_offset: be16(ext, seth::SACK_OFFSET),
+                bitmap: be64(ext, seth::BITMAP),
+            },
+            cc_state: TxCcState {
+                timestamp: be16(cc, cc_state::TIMESTAMP),
+                ooo_count: be16(cc, cc_state::OOO_COUNT).get_bits::<15>(0),
+                restore_cwnd: penalty.get_bit(7),
+                rcv_cwnd_pen: penalty.get_bits::<7>(0),
+                rcvd_bytes: be24(cc, cc_state::RECEIVED_BYTES),
+            },
+            neth: TxNeth {
+                reason: byte(ext, neth::REASON),
+                vendor_info: byte(ext, neth::VENDOR_INFO),
+                nack_psn: be24(ext, neth::NACK_PSN),
+                timestamp: be16(ext, neth::TIMESTAMP),
+            },
+            aeth: TxAeth {
+                syndrome: byte(ext, aeth::SYNDROME),
+                msn: be24(ext, aeth::MSN),
+            },
+            peth: TxPeth {
+                vendor_info: byte(ext, peth::VENDOR_INFO),
+                probe_id,
+            },
+            timestamp,
+        };
+        self.out_finding.next = self.finding.q.val();
+        self.out_packet.next = self.packet.q.val();
+    }
+}

@@ -1,0 +1,100 @@
+//! The control path of a lane: control packets beside the front end, up to a FIFO towards the requester.
+
+use hdl_macros::hdl;
+use hdl_primitives::delay::Delay;
+use hdl_primitives::BlockFifo;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::requester::ControlPacket;
+
+use crate::control_check::{self, ControlCheck, ControlFinding};
+use crate::layout::TRANSPORT_BITS;
+use crate::parse_ip::{self, IpFields};
+use crate::{frame_verdict, header_window, icrc_check};
+
+/// Clocks the finding waits for the iCRC.
+const FINDING_WAIT: usize =
+    icrc_check::LATENCY - header_window::LATENCY - parse_ip::LATENCY - control_check::LATENCY;
+/// Clocks the packet waits for the verdict.
+const PACKET_WAIT: usize = FINDING_WAIT + frame_verdict::LATENCY;
+
+/// log2 of the control packets that wait, as deep as one block RAM is anyhow: 512. A requester engine takes less than 64 clocks for one, and a
+/// port brings one per clock at the most: bursts of some 500 are taken whole, and what is lost beyond that the transport recovers.
+const DEPTH_BITS: usize = 9;
+const COUNT_BITS: usize = DEPTH_BITS + 1;
+/// Packets that still come after `room` went away: the registers of `room`, of the verdict and of the count, and one to spare.
+const MARGIN: usize = 4;
+
+/// Sits beside [`RxFront`](crate::RxFront): takes what its IP parser found, tells its verdict what the frame is as a control packet, and queues
+/// the packets that the verdict takes. LUT levels: 2 (count).
+#[derive(LogicBlock, Default)]
+pub struct RxControl {
+    pub clock: Signal<In, Clock>,
+    /// Empties the FIFO; the table of peers keeps its contents.
+    pub reset: Signal<In, Bit>,
+    /// Port of this lane.
+    pub port: Signal<In, Bit>,
+
+    // Write port of the table of peers, always taken.
+    pub peer_valid: Signal<In, Bit>,
+    pub peer_qp: Signal<In, Bits<10>>,
+    pub peer: Signal<In, ControlPeer>,
+
+    // From and to the front end.
+    pub in_fields: Signal<In, IpFields>,
+    pub in_source: Signal<In, Bits<128>>,
+    pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
+    /// In the clock of the frame's verdict.
+    pub out_finding: Signal<Out, ControlFinding>,
+    /// The FIFO takes one more.
+    pub room: Signal<Out, Bit>,
+    /// The verdict, one clock later: the packet is to be queued.
+    pub taken: Signal<In, Bit>,
+
+    // To the requester.
+    pub control_valid: Signal<Out, Bit>,
+    pub control: Signal<Out, ControlPacket>,
+    pub control_ready: Signal<In, Bit>,
+
+    check: ControlCheck,
+    finding_wait: Delay<ControlFinding, FINDING_WAIT>,
+    packet_wait: Delay<ControlPacket, PACKET_WAIT>,
+    queue: BlockFifo<ControlPacket, DEPTH_BITS, COUNT_BITS>,
+    has_room: DFF<Bit>,
+}
+
+impl Logic for RxControl {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, has_room);
+        clock!(self, clock, check, finding_wait, packet_wait, queue);
+        self.queue.reset.next = self.reset.val();
+        assert!(
+            self.queue.in_ready.val() || !self.taken.val(),
+            "RxControl overflow: MARGIN is too small"
+        );
+
+        self.check.port.next = self.port.val();
+        self.check.peer_valid.next = self.peer_valid.val();
+        self.check.peer_qp.next = self.peer_qp.val();
+        self.check.peer.next = self.peer.val();
+        self.check.in_fields.next = self.in_fields.val();
+        self.check.in_source.next = self.in_source.val();
+        self.check.in_transport.next = self.in_transport.val();
+        self.finding_wait.data.next = self.check.out_finding.val();
+        self.packet_wait.data.next = self.check.out_packet.val();
+        self.out_finding.next = self.finding_wait.delayed.val();
+
+        let limit = ((1 << DEPTH_BITS) - MARGIN) as u64;
+        self.has_room.d.next = self.queue.count.val() < limit;
+        self.room.next = self.has_room.q.val();
+        self.queue.in_valid.next = self.taken.val();
+        self.queue.in_data.next = self.packet_wait.delayed.val();
+        self.control_valid.next = self.queue.out_valid.val();
+        self.control.next = self.queue.out_data.val();
+        self.queue.out_ready.next = self.control_ready.val();
+        if self.reset.val() {
+            self.has_room.d.next = false;
+        }
+    }
+}

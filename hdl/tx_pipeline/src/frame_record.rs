@@ -1,0 +1,141 @@
+//! The record of a frame: what was decided about the packet, what the tables say, and what follows from both.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::requester::{TxAnswer, TxRequest};
+use stellar_wire::hw::tx::{
+    TxBth, TxEthernet, TxExtensions, TxIp, TxPacket, TxPeth, TxReflection, TxSrv6, TxTimestamp,
+};
+use stellar_wire::mrc::Tseth;
+use stellar_wire::{Ecn, UsidContainer};
+
+/// The uplink that an entropy value names: `width` bits, 1 to 16, from `low` on. 4 LUT levels.
+#[hdl_fn]
+pub fn entropy_uplink(entropy: Bits<32>, low: Bits<5>, width: Bits<5>) -> Bits<16> {
+    let field = (entropy >> bit_cast::<32, 5>(low)).get_bits::<16>(0);
+    let above = Bits::<16>::mask() << bit_cast::<16, 5>(width);
+    field & !above
+}
+
+/// The container with the uplink added to the uSID at `place`.
+#[hdl_fn]
+fn with_uplink(path: Bits<128>, place: Bits<3>, uplink: Bits<16>) -> Bits<128> {
+    let mut container = path & (Bits::<128>::mask() << ((16 * UsidContainer::CAPACITY) as u64));
+    for i in 0..UsidContainer::CAPACITY {
+        let low = 16 * (UsidContainer::CAPACITY - 1 - i);
+        let usid = path.get_bits::<16>(low);
+        let sum = if place == (i as u64) {
+            usid + uplink
+        } else {
+            usid
+        };
+        container = container | (bit_cast::<128, 16>(sum) << (low as u64));
+    }
+    container
+}
+
+/// The record of `answer` if `answering`, otherwise of `request`. `uplink` is [`entropy_uplink`] of its entropy value. Extension headers that the
+/// packet does not have hold what the other one left. 1 LUT level, and an addition of 16 bits for the path.
+#[hdl_fn]
+pub fn frame_record(
+    own: PortConfig,
+    address: FrameAddress,
+    uplink: Bits<16>,
+    answering: Bit,
+    answer: TxAnswer,
+    request: TxRequest,
+) -> TxPacket {
+    let entropy = if answering {
+        answer.entropy
+    } else {
+        request.entropy
+    };
+    let dscp = if answering {
+        own.control_dscp
+    } else {
+        own.data_dscp
+    };
+    let ecn = if answering {
+        bits::<2>(u64::from(Ecn::NotEct.bits()))
+    } else {
+        bits::<2>(u64::from(Ecn::Ect0.bits()))
+    };
+    let flow_label = bit_cast::<20, 16>(entropy.get_bits::<16>(16));
+    let local = if answering { answer.qp } else { request.qp };
+    TxPacket {
+        ethernet: TxEthernet {
+            destination: address.peer_mac,
+            source: own.mac,
+            tagged: false,
+            tag: bits(0),
+        },
+        srv6: TxSrv6 {
+            present: address.srv6,
+            source: own.ip,
+            destination: with_uplink(address.path, address.t1, uplink),
+            dscp,
+            ecn,
+            hop_limit: own.hop_limit,
+            flow_label,
+        },
+        ip: TxIp {
+            version6: address.version6,
+            source: own.ip,
+            destination: address.peer_ip,
+            dscp,
+            ecn,
+            hop_limit: own.hop_limit,
+            identification: bits(0),
+            flow_label,
+        },
+        udp_source: entropy.get_bits::<16>(0),
+        udp_destination: own.udp_port,
+        bth: TxBth {
+            opcode: if answering {
+                answer.opcode
+            } else {
+                request.opcode
+            },
+            solicited: false,
+            mig_req: false,
+            fecn: false,
+            becn: false,
+            ack_req: !answering & request.ack_req,
+            retransmission: !answering & request.retransmission,
+            pkey: address.pkey,
+            dest_qp: address.peer_qp,
+            psn: if answering { answer.psn } else { request.psn },
+        },
+        extensions: TxExtensions {
+            meth: request.meth,
+            timestamped: true,
+            timestamp: TxTimestamp {
+                value: request.timestamp,
+                own_resolution: false,
+                format: bits::<4>(u64::from(Tseth::FORMAT_TICKS)),
+            },
+            reth: request.reth,
+            aeth: answer.aeth,
+            immediate: request.immediate,
+            reflection: TxReflection {
+                entropy: answer.reflected,
+                source_context: bit_cast::<16, 10>(local),
+                destination_context: address.peer_qp.get_bits::<16>(0),
+                congestion: bits(0),
+            },
+            seth: answer.seth,
+            cc_state: answer.cc_state,
+            neth: answer.neth,
+            peth: TxPeth {
+                vendor_info: bits(0),
+                probe_id: request.probe_id,
+            },
+        },
+        payload_length: if answering {
+            bits::<13>(0)
+        } else {
+            request.length
+        },
+    }
+}

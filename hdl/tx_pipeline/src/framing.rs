@@ -1,0 +1,266 @@
+//! Everything of a frame but its payload, from a decided packet; and where its payload comes from.
+//!
+//! States, with planned LUT6 levels:
+//! 1. `Take`: an answer or a request, and the read of its address (2: which of the two).
+//! 2. `Address`: the address is kept, the uplink cut out of the entropy value (4: 32 to 16 bits, mask), payload beats counted (2 carries).
+//! 3. `Send`: the record from registers alone (uplink added to its uSID, 1 + carry), beside it the read and the payload's source.
+
+use hdl_macros::hdl;
+use hdl_primitives::BlockRam;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::payload::{read_user, PayloadSource};
+use stellar_wire::hw::read::ReadCommand;
+use stellar_wire::hw::requester::{TxAnswer, TxRequest};
+use stellar_wire::hw::tx::{TxPacket, MAX_PAYLOAD};
+
+use crate::frame_record::{entropy_uplink, entropy_uplink__hdl, frame_record, frame_record__hdl};
+
+/// For a lane of 1,024 bits: 1,024 queue pairs, and [`crate::TxFront1024`] behind.
+pub type Framing1024 = Framing<10, 7, 9>;
+/// For a lane of 512 bits.
+pub type Framing512 = Framing<10, 6, 9>;
+
+/// Clocks from one packet taken to the next, if nothing behind waits.
+pub const CLOCKS_PER_PACKET: usize = 3;
+/// Clocks from a packet taken to its record offered.
+pub const LATENCY: usize = 2;
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum FramingState {
+    Take,
+    Address,
+    Send,
+}
+
+/// One port's packets to records for [`crate::TxFront`], answers first. 2^`Q` queue pairs; beats of 2^`B` bytes, and a payload buffer of
+/// 2^`A` of them behind. A packet per [`CLOCKS_PER_PACKET`] clocks.
+///
+/// **Reserve before asking**: a request is taken only when the payload buffer has room for the longest payload beside all that was asked for
+/// before and has not left. So payload that comes back from memory never waits for the MAC, and the DMA, which serves others too, never waits
+/// for this port (`docs/tx_lane.md`, payload).
+#[derive(LogicBlock)]
+pub struct Framing<const Q: usize, const B: usize, const A: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Forgets the packet under way and what was reserved; keeps the addresses. To be given together with that of the blocks behind.
+    pub reset: Signal<In, Bit>,
+
+    // Configuration.
+    /// To be changed only while nothing is under way.
+    pub port_config: Signal<In, PortConfig>,
+    /// Writes the address of a queue pair, always taken. A queue pair sends nothing before it has one.
+    pub address_valid: Signal<In, Bit>,
+    pub address_qp: Signal<In, Bits<10>>,
+    pub address: Signal<In, FrameAddress>,
+
+    // What to send.
+    pub answer_valid: Signal<In, Bit>,
+    pub answer: Signal<In, TxAnswer>,
+    pub answer_ready: Signal<Out, Bit>,
+    pub request_valid: Signal<In, Bit>,
+    pub request: Signal<In, TxRequest>,
+    /// Not while there is an answer.
+    pub request_ready: Signal<Out, Bit>,
+
+    // To TxFront. What is offered stays until taken, here and below.
+    pub packet_valid: Signal<Out, Bit>,
+    pub packet: Signal<Out, TxPacket>,
+    pub packet_ready: Signal<In, Bit>,
+    /// Beats that left the payload buffer in this clock.
+    pub payload_freed: Signal<In, Bits<7>>,
+
+    // To PayloadMux: one for each packet with payload, in order.
+    pub source_valid: Signal<Out, Bit>,
+    pub source: Signal<Out, PayloadSource>,
+    pub source_ready: Signal<In, Bit>,
+
+    // To the DMA: one for each packet with payload in memory, in order.
+    pub read_valid: Signal<Out, Bit>,
+    pub read: Signal<Out, ReadCommand>,
+    pub read_ready: Signal<In, Bit>,
+
+    addresses: BlockRam<FrameAddress, Q>,
+    state: DFF<FramingState>,
+    answering: DFF<Bit>,
+    held_answer: DFF<TxAnswer>,
+    held_request: DFF<TxRequest>,
+    held_address: DFF<FrameAddress>,
+    uplink: DFF<Bits<16>>,
+    // What has not been taken yet.
+    packet_left: DFF<Bit>,
+    source_left: DFF<Bit>,
+    read_left: DFF<Bit>,
+    /// Beats of the payload buffer that are used or reserved.
+    used: DFF<Bits<12>>,
+    /// There is room for the longest payload.
+    room: DFF<Bit>,
+}
+
+impl<const Q: usize, const B: usize, const A: usize> Default for Framing<Q, B, A> {
+    fn default() -> Self {
+        assert!(
+            (1..=10).contains(&Q),
+            "Framing<{Q}, {B}, {A}>: queue pair numbers have 10 bits, use Q = 1 to 10"
+        );
+        assert!(
+            (4..=7).contains(&B) && A <= 11 && MAX_PAYLOAD <= 1 << (A + B),
+            "Framing<{Q}, {B}, {A}>: use B = 4 to 7, and A = {} to 11 so that the payload buffer holds {MAX_PAYLOAD} bytes",
+            12usize.saturating_sub(B)
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            port_config: Default::default(),
+            address_valid: Default::default(),
+            address_qp: Default::default(),
+            address: Default::default(),
+            answer_valid: Default::default(),
+            answer: Default::default(),
+            answer_ready: Default::default(),
+            request_valid: Default::default(),
+            request: Default::default(),
+            request_ready: Default::default(),
+            packet_valid: Default::default(),
+            packet: Default::default(),
+            packet_ready: Default::default(),
+            payload_freed: Default::default(),
+            source_valid: Default::default(),
+            source: Default::default(),
+            source_ready: Default::default(),
+            read_valid: Default::default(),
+            read: Default::default(),
+            read_ready: Default::default(),
+            addresses: Default::default(),
+            state: Default::default(),
+            answering: Default::default(),
+            held_answer: Default::default(),
+            held_request: Default::default(),
+            held_address: Default::default(),
+            uplink: Default::default(),
+            packet_left: Default::default(),
+            source_left: Default::default(),
+            read_left: Default::default(),
+            used: Default::default(),
+            room: Default::default(),
+        }
+    }
+}
+
+impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, answering, held_answer, held_request);
+        dff_setup!(self, clock, held_address, uplink);
+        dff_setup!(self, clock, packet_left, source_left, read_left, used, room);
+        clock!(self, clock, addresses);
+        self.addresses.write_enable.next = self.address_valid.val();
+        self.addresses.write_address.next = bit_cast::<Q, 10>(self.address_qp.val());
+        self.addresses.write_data.next = self.address.val();
+
+        // take
+        let taking = self.state.q.val() == FramingState::Take;
+        let take_answer = taking & self.answer_valid.val();
+        let may_request = taking & self.room.q.val() & !self.answer_valid.val();
+        let take_request = may_request & self.request_valid.val();
+        self.answer_ready.next = taking;
+        self.request_ready.next = may_request;
+        let qp = if self.answer_valid.val() {
+            self.answer.val().qp
+        } else {
+            self.request.val().qp
+        };
+        self.addresses.read_address.next = bit_cast::<Q, 10>(qp);
+        if taking {
+            self.answering.d.next = self.answer_valid.val();
+            self.held_answer.d.next = self.answer.val();
+            self.held_request.d.next = self.request.val();
+        }
+        let answering = self.answering.q.val();
+        let answer = self.held_answer.q.val();
+        let request = self.held_request.q.val();
+        let entropy = if answering {
+            answer.entropy
+        } else {
+            request.entropy
+        };
+
+        // address
+        let addressing = self.state.q.val() == FramingState::Address;
+        let found = self.addresses.read_data.val();
+        let has_payload = !answering & request.length.any();
+        if addressing {
+            self.held_address.d.next = found;
+            self.uplink.d.next = entropy_uplink(entropy, found.uplink_low, found.uplink_bits);
+            self.packet_left.d.next = true;
+            self.source_left.d.next = has_payload;
+            self.read_left.d.next = has_payload & !request.inline;
+        }
+
+        // reserve
+        let beats = (request.length + bits::<13>((1 << B) - 1)) >> (B as u64);
+        let reserved = if addressing & has_payload {
+            bit_cast::<12, 13>(beats)
+        } else {
+            bits::<12>(0)
+        };
+        let freed = bit_cast::<12, 7>(self.payload_freed.val());
+        let used = self.used.q.val();
+        assert!(
+            used.index() <= 1 << A,
+            "more payload left the buffer than was asked for, or did not fit it"
+        );
+        self.used.d.next = used + reserved - freed;
+        self.room.d.next = used <= (((1 << A) - (MAX_PAYLOAD >> B)) as u64);
+
+        // send
+        let sending = self.state.q.val() == FramingState::Send;
+        let packet_waits = self.packet_left.q.val() & !self.packet_ready.val();
+        let source_waits = self.source_left.q.val() & !self.source_ready.val();
+        let read_waits = self.read_left.q.val() & !self.read_ready.val();
+        self.packet_valid.next = sending & self.packet_left.q.val();
+        self.source_valid.next = sending & self.source_left.q.val();
+        self.read_valid.next = sending & self.read_left.q.val();
+        if sending {
+            self.packet_left.d.next = packet_waits;
+            self.source_left.d.next = source_waits;
+            self.read_left.d.next = read_waits;
+        }
+        if take_answer | take_request {
+            self.state.d.next = FramingState::Address;
+        }
+        if addressing {
+            self.state.d.next = FramingState::Send;
+        }
+        if sending & !(packet_waits | source_waits | read_waits) {
+            self.state.d.next = FramingState::Take;
+        }
+
+        self.source.next = PayloadSource {
+            inline: request.inline,
+            inline_data: request.inline_data,
+        };
+        let port = bit_cast::<32, 1>(bits::<1>(0).replace_bit(0, request.port));
+        self.read.next = ReadCommand {
+            length: request.length,
+            pieces: request.pieces,
+            user: (bit_cast::<32, 16>(request.slot) << (read_user::SLOT as u64))
+                | (bit_cast::<32, 10>(request.qp) << (read_user::QP as u64))
+                | (port << (read_user::PORT as u64)),
+        };
+
+        self.packet.next = frame_record(
+            self.port_config.val(),
+            self.held_address.q.val(),
+            self.uplink.q.val(),
+            answering,
+            answer,
+            request,
+        );
+
+        if self.reset.val() {
+            self.state.d.next = FramingState::Take;
+            self.used.d.next = bits(0);
+            self.room.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Payload in the order of its frames, from the DMA or from the work request.
+
+use hdl_macros::hdl;
+use hdl_primitives::SyncFifo;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::payload::{read_user, PayloadSource};
+use stellar_wire::hw::read::ReadBeat;
+
+/// Frames whose payload has not passed. The record FIFO behind holds no more; a full one only makes framing wait.
+const SOURCE_ADDRESS: usize = 5;
+const SOURCE_COUNT: usize = SOURCE_ADDRESS + 1;
+/// Reports of failed reads that wait.
+const FAULT_ADDRESS: usize = 5;
+const FAULT_COUNT: usize = FAULT_ADDRESS + 1;
+
+/// A payload that could not be read.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct PayloadFault {
+    pub qp: Bits<10>,
+    pub slot: Bits<16>,
+}
+
+/// Puts inline payload between that of the DMA. A beat per clock of `W` bits, no clock lost between frames.
+///
+/// A read that failed becomes a beat with `payload_error`, which makes [`crate::TxFront`] leave the frame out, and a report. Reports never hold
+/// up payload: with 32 of them waiting, further ones are left out. Their frames are then merely lost, and when they are sent again, they are
+/// reported again. So whoever takes the reports may wait for framing meanwhile. LUT levels: 3 (source, select, ready).
+#[derive(LogicBlock, Default)]
+pub struct PayloadMux<const W: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Forgets sources and reports.
+    pub reset: Signal<In, Bit>,
+
+    /// One for each frame with payload, in order.
+    pub source_valid: Signal<In, Bit>,
+    pub source: Signal<In, PayloadSource>,
+    pub source_ready: Signal<Out, Bit>,
+
+    // From the DMA: payload of the frames whose source it is, in order.
+    pub read_valid: Signal<In, Bit>,
+    pub read_data: Signal<In, Bits<W>>,
+    pub read_beat: Signal<In, ReadBeat>,
+    pub read_ready: Signal<Out, Bit>,
+
+    // To TxFront.
+    pub payload_valid: Signal<Out, Bit>,
+    pub payload_data: Signal<Out, Bits<W>>,
+    pub payload_last: Signal<Out, Bit>,
+    pub payload_error: Signal<Out, Bit>,
+    pub payload_ready: Signal<In, Bit>,
+
+    // Payload that could not be read: the queue pair, and the send queue index of the message.
+    pub fault_valid: Signal<Out, Bit>,
+    pub fault_qp: Signal<Out, Bits<10>>,
+    pub fault_slot: Signal<Out, Bits<16>>,
+    pub fault_ready: Signal<In, Bit>,
+    /// One clock: a report was left out.
+    pub fault_lost: Signal<Out, Bit>,
+
+    sources: SyncFifo<PayloadSource, SOURCE_ADDRESS, SOURCE_COUNT>,
+    faults: SyncFifo<PayloadFault, FAULT_ADDRESS, FAULT_COUNT>,
+}
+
+impl<const W: usize> Logic for PayloadMux<W> {
+    #[hdl]
+    fn update(&mut self) {
+        clock!(self, clock, sources, faults);
+        self.sources.reset.next = self.reset.val();
+        self.faults.reset.next = self.reset.val();
+        self.sources.in_valid.next = self.source_valid.val();
+        self.sources.in_data.next = self.source.val();
+        self.source_ready.next = self.sources.in_ready.val();
+
+        // choose
+        let waiting = self.sources.out_valid.val();
+        let source = self.sources.out_data.val();
+        let beat = self.read_beat.val();
+        let from_memory = waiting & !source.inline;
+        let offered = waiting & (source.inline | self.read_valid.val());
+        let moves = offered & self.payload_ready.val();
+        let last = source.inline | beat.last;
+        self.payload_valid.next = offered;
+        self.payload_data.next = if source.inline {
+            bit_cast::<W, 128>(source.inline_data)
+        } else {
+            self.read_data.val()
+        };
+        self.payload_last.next = last;
+        self.payload_error.next = !source.inline & beat.error;
+        self.read_ready.next = from_memory & self.payload_ready.val();
+        self.sources.out_ready.next = moves & last;
+
+        // report
+        let failed = moves & !source.inline & beat.error;
+        self.faults.in_valid.next = failed;
+        self.faults.in_data.next = PayloadFault {
+            qp: beat.user.get_bits::<10>(read_user::QP),
+            slot: beat.user.get_bits::<16>(read_user::SLOT),
+        };
+        self.fault_lost.next = failed & !self.faults.in_ready.val();
+        let fault = self.faults.out_data.val();
+        self.fault_valid.next = self.faults.out_valid.val();
+        self.fault_qp.next = fault.qp;
+        self.fault_slot.next = fault.slot;
+        self.faults.out_ready.next = self.fault_ready.val();
+    }
+}

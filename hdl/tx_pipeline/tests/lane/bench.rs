@@ -1,0 +1,355 @@
+//! Drives a Verilated lane: packets in, a DMA beside it, frames out, everything compared as it happens.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use hdl_tx_pipeline::TxLane;
+use hdl_verilog::equivalence::TestRng;
+use rand::{Rng, SeedableRng};
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_wire::hw::pack::to_words;
+
+use crate::items::{Item, Packet};
+use crate::memory::Memory;
+use crate::ways::{Tables, QP_BITS};
+
+pub const WIDTHS: [usize; 2] = [512, 1024];
+/// Clocks that payload may wait for inline payload before it.
+const PATIENCE: u32 = 40;
+
+fn library(width: usize) -> &'static Library {
+    static NARROW: OnceLock<Library> = OnceLock::new();
+    static WIDE: OnceLock<Library> = OnceLock::new();
+    match width {
+        512 => NARROW.get_or_init(|| build(TxLane::<QP_BITS, 512, 64, 6, 9, 10>::default())),
+        1024 => WIDE.get_or_init(|| build(TxLane::<QP_BITS, 1024, 128, 7, 9, 10>::default())),
+        other => panic!("no lane of {other} bits"),
+    }
+}
+
+fn build<B: Block>(mut block: B) -> Library {
+    block.connect_all();
+    let design = hdl_verilog::emit(&block).expect("the lane is translated");
+    design.model().build().expect("the model is built")
+}
+
+/// How often each side moves, in percent.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    pub answers: u8,
+    pub requests: u8,
+    pub read: u8,
+    pub payload: u8,
+    pub fault: u8,
+    pub mac: u8,
+    /// Clocks from a read to its first beat, at most.
+    pub memory: u64,
+}
+
+impl Pace {
+    /// Nothing waits.
+    pub const FULL: Self = Self {
+        answers: 100,
+        requests: 100,
+        read: 100,
+        payload: 100,
+        fault: 100,
+        mac: 100,
+        memory: 1,
+    };
+}
+
+/// A frame as it left, and the clocks of its first and last beat.
+pub struct Sent {
+    pub first: u64,
+    pub last: u64,
+}
+
+pub struct Bench {
+    model: Model,
+    clock_port: PortId,
+    rng: TestRng,
+    bytes: usize,
+    pub clock: u64,
+    pub answers: VecDeque<Item>,
+    pub requests: VecDeque<Item>,
+    /// Offers that stay until taken: answer, request, payload.
+    offered: [bool; 3],
+    /// Clock in which each packet was taken.
+    pub taken: Vec<u64>,
+    memory: Memory,
+    stalled: u32,
+    frames: VecDeque<Vec<u8>>,
+    part: Vec<u8>,
+    begun: Option<u64>,
+    pub sent: Vec<Sent>,
+    faults: VecDeque<(u64, u64)>,
+    pub faults_taken: usize,
+    pub faults_lost: u64,
+    pub left_out: u64,
+    /// Bytes asked of the DMA in whole beats.
+    pub beats_asked: usize,
+}
+
+impl Bench {
+    pub fn new(width: usize, tables: &Tables, seed: u64) -> Self {
+        let model = library(width).instantiate();
+        let clock_port = model.port("clock").expect("a clock");
+        let mut bench = Self {
+            model,
+            clock_port,
+            rng: TestRng::seed_from_u64(seed),
+            bytes: width / 8,
+            clock: 0,
+            answers: VecDeque::new(),
+            requests: VecDeque::new(),
+            offered: [false; 3],
+            taken: vec![],
+            memory: Memory::new(width / 8),
+            stalled: 0,
+            frames: VecDeque::new(),
+            part: vec![],
+            begun: None,
+            sent: vec![],
+            faults: VecDeque::new(),
+            faults_taken: 0,
+            faults_lost: 0,
+            left_out: 0,
+            beats_asked: 0,
+        };
+        bench.set_words("port_config", &to_words(tables.config()));
+        for (qp, way) in tables.ways.iter().enumerate() {
+            bench.set("address_valid", 1);
+            bench.set("address_qp", qp as u64);
+            bench.set_words("address", &to_words(way.address(tables.port)));
+            bench.model.clock(clock_port);
+        }
+        bench.set("address_valid", 0);
+        bench.reset();
+        bench
+    }
+
+    /// Forgets everything under way, as the lane does.
+    pub fn reset(&mut self) {
+        self.set("reset", 1);
+        for name in ["answer_valid", "request_valid", "payload_valid"] {
+            self.set(name, 0);
+        }
+        self.model.clock(self.clock_port);
+        self.set("reset", 0);
+        self.offered = [false; 3];
+        self.answers.clear();
+        self.requests.clear();
+        self.memory.forget();
+        self.frames.clear();
+        self.part.clear();
+        self.begun = None;
+        self.faults.clear();
+    }
+
+    pub fn queue(&mut self, items: impl IntoIterator<Item = Item>) {
+        for item in items {
+            match item.packet {
+                Packet::Answer(_) => self.answers.push_back(item),
+                Packet::Request { .. } => self.requests.push_back(item),
+            }
+        }
+    }
+
+    fn set(&mut self, name: &str, value: u64) {
+        let port = self.model.port(name).expect("a port of the lane");
+        self.model.set_u64(port, value);
+    }
+
+    fn set_words(&mut self, name: &str, words: &[u32]) {
+        let port = self.model.port(name).expect("a port of the lane");
+        self.model.set(port, words);
+    }
+
+    fn get(&self, name: &str) -> u64 {
+        let port = self.model.port(name).expect("a port of the lane");
+        self.model.get_u64(port)
+    }
+
+    fn words(&self, name: &str) -> Vec<u32> {
+        let port = self.model.port(name).expect("a port of the lane");
+        self.model.get_words(port).to_vec()
+    }
+
+    fn moves(&mut self, percent: u8) -> bool {
+        self.rng.random_range(0..100) < percent
+    }
+
+    /// One clock.
+    pub fn step(&mut self, pace: Pace) {
+        let due = self.memory.beat(self.clock).is_some();
+        let offers = [
+            self.offered[0] || self.moves(pace.answers) && !self.answers.is_empty(),
+            self.offered[1] || self.moves(pace.requests) && !self.requests.is_empty(),
+            self.offered[2] || due && self.moves(pace.payload),
+        ];
+        self.set("answer_valid", offers[0].into());
+        if offers[0] {
+            let Packet::Answer(answer) = &self.answers[0].packet else {
+                unreachable!("a queue of answers")
+            };
+            let words = to_words(**answer);
+            self.set_words("answer", &words);
+        }
+        self.set("request_valid", offers[1].into());
+        if offers[1] {
+            let Packet::Request { request, .. } = &self.requests[0].packet else {
+                unreachable!("a queue of requests")
+            };
+            let words = to_words(**request);
+            self.set_words("request", &words);
+        }
+        self.set("payload_valid", offers[2].into());
+        if offers[2] {
+            let (data, beat) = self.memory.beat(self.clock).expect("a beat").clone();
+            self.set_words("payload_data", &data);
+            self.set_words("payload_beat", &to_words(beat));
+        }
+        let (read, fault, mac) = (
+            self.moves(pace.read),
+            self.moves(pace.fault),
+            self.moves(pace.mac),
+        );
+        self.set("read_ready", read.into());
+        self.set("fault_ready", fault.into());
+        self.set("mac_ready", mac.into());
+        self.model.eval();
+
+        let taken = [
+            offers[0] && self.get("answer_ready") == 1,
+            offers[1] && self.get("request_ready") == 1,
+            offers[2] && self.get("payload_ready") == 1,
+        ];
+        assert!(
+            !(taken[0] && taken[1]),
+            "an answer and a request in one clock"
+        );
+        if read && self.get("read_valid") == 1 {
+            let due = self.clock + self.rng.random_range(1..=pace.memory);
+            let words = self.words("read");
+            self.memory.asked(&words, due);
+        }
+        if fault && self.get("fault_valid") == 1 {
+            let fault = (self.get("fault_qp"), self.get("fault_slot"));
+            assert_eq!(Some(fault), self.faults.pop_front());
+            self.faults_taken += 1;
+        }
+        self.faults_lost += self.get("fault_lost");
+        self.left_out += self.get("left_out");
+        let mac_valid = self.get("mac_valid") == 1;
+        assert!(mac_valid || self.begun.is_none(), "a gap inside a frame");
+        if mac && mac_valid {
+            self.mac_beat();
+        }
+        assert_eq!(self.get("payload_mismatch"), 0, "clock {}", self.clock);
+        self.stalled = if offers[2] && !taken[2] {
+            self.stalled + 1
+        } else {
+            0
+        };
+        assert!(self.stalled < PATIENCE, "payload waits for something else");
+        self.model.clock(self.clock_port);
+
+        self.offered = std::array::from_fn(|i| offers[i] && !taken[i]);
+        if taken[0] {
+            let item = self.answers.pop_front().expect("an answer");
+            self.taken.push(self.clock);
+            self.frames.push_back(item.frame);
+        }
+        if taken[1] {
+            let item = self.requests.pop_front().expect("a request");
+            self.taken.push(self.clock);
+            self.request_taken(item);
+        }
+        if taken[2] {
+            self.memory.taken();
+        }
+        self.clock += 1;
+    }
+
+    fn request_taken(&mut self, item: Item) {
+        let Packet::Request {
+            request,
+            payload,
+            readable,
+        } = item.packet
+        else {
+            unreachable!("a queue of requests")
+        };
+        let from_memory = !payload.is_empty() && !request.inline;
+        self.beats_asked += payload.len().div_ceil(self.bytes);
+        if from_memory {
+            self.memory.expect(&request, payload, readable);
+        }
+        if !from_memory || readable {
+            self.frames.push_back(item.frame);
+        } else {
+            self.faults
+                .push_back((request.qp.index() as u64, request.slot.index() as u64));
+        }
+    }
+
+    /// What the faults say in the end, if only this many were kept.
+    pub fn forget_faults_after(&mut self, kept: usize) {
+        self.faults.truncate(kept);
+    }
+
+    fn mac_beat(&mut self) {
+        let count = self.get("mac_bytes") as usize;
+        let words = self.words("mac_data");
+        let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+        self.part.extend(bytes.take(count));
+        let first = *self.begun.get_or_insert(self.clock);
+        if self.get("mac_last") == 1 {
+            let expected = self.frames.pop_front().expect("a frame is due");
+            let frame = std::mem::take(&mut self.part);
+            let differs = frame.iter().zip(&expected).position(|(a, b)| a != b);
+            assert!(
+                frame == expected,
+                "frame {}: {} bytes for {}, first difference at {differs:?}\n{frame:02x?}\n{expected:02x?}",
+                self.sent.len(),
+                frame.len(),
+                expected.len()
+            );
+            self.begun = None;
+            self.sent.push(Sent {
+                first,
+                last: self.clock,
+            });
+        }
+    }
+
+    /// Nothing is left to do.
+    pub fn is_done(&self) -> bool {
+        self.answers.is_empty()
+            && self.requests.is_empty()
+            && self.memory.is_done()
+            && self.frames.is_empty()
+            && self.faults.is_empty()
+    }
+
+    /// Steps until nothing is left; panics if that takes more than `limit` clocks.
+    pub fn run(&mut self, pace: Pace, limit: u64) {
+        let end = self.clock + limit;
+        while !self.is_done() {
+            assert!(
+                self.clock < end,
+                "after {limit} clocks {} answers, {} requests, {} frames and {} faults are left",
+                self.answers.len(),
+                self.requests.len(),
+                self.frames.len(),
+                self.faults.len()
+            );
+            self.step(pace);
+        }
+        for _ in 0..60 {
+            self.step(Pace::FULL);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The memory and the read engine before it: what the lane must ask for, and what it is given.
+
+use std::collections::VecDeque;
+
+use rust_hdl::prelude::*;
+use stellar_wire::hw::pack::to_words;
+use stellar_wire::hw::payload::read_user;
+use stellar_wire::hw::read::{ReadBeat, ReadCommand};
+use stellar_wire::hw::requester::TxRequest;
+
+/// A beat and what lies beside it.
+type Beat = (Vec<u32>, ReadBeat);
+
+/// A read under way.
+struct Read {
+    due: u64,
+    beats: VecDeque<Beat>,
+}
+
+/// A read that must be asked for.
+struct Expected {
+    command: ReadCommand,
+    payload: Vec<u8>,
+    readable: bool,
+}
+
+/// Returns in the order of asking.
+pub struct Memory {
+    /// Bytes of a beat.
+    bytes: usize,
+    expected: VecDeque<Expected>,
+    reads: VecDeque<Read>,
+}
+
+impl Memory {
+    pub fn new(bytes: usize) -> Self {
+        Self {
+            bytes,
+            expected: VecDeque::new(),
+            reads: VecDeque::new(),
+        }
+    }
+
+    pub fn forget(&mut self) {
+        self.expected.clear();
+        self.reads.clear();
+    }
+
+    /// The payload of this request is the next to be asked for but those expected before.
+    pub fn expect(&mut self, request: &TxRequest, payload: Vec<u8>, readable: bool) {
+        let user = (request.slot.index() as u64) << read_user::SLOT
+            | (request.qp.index() as u64) << read_user::QP
+            | u64::from(request.port) << read_user::PORT;
+        self.expected.push_back(Expected {
+            command: ReadCommand {
+                length: request.length,
+                pieces: request.pieces,
+                user: user.to_bits(),
+            },
+            payload,
+            readable,
+        });
+    }
+
+    /// The lane asks; the first beat is there at `due`.
+    pub fn asked(&mut self, words: &[u32], due: u64) {
+        let read = self.expected.pop_front().expect("a read is due");
+        assert_eq!(words, to_words(read.command), "{:?}", read.command);
+        let beat = |bytes: usize, last, error| ReadBeat {
+            bytes: (bytes as u64).to_bits(),
+            last,
+            error,
+            user: read.command.user,
+        };
+        let beats = if read.readable {
+            let count = read.payload.len().div_ceil(self.bytes);
+            let chunks = read.payload.chunks(self.bytes).enumerate();
+            chunks
+                .map(|(i, chunk)| {
+                    let mut bytes = chunk.to_vec();
+                    bytes.resize(self.bytes, 0);
+                    let words = bytes.chunks_exact(4);
+                    let words = words.map(|b| u32::from_le_bytes(b.try_into().expect("four")));
+                    (words.collect(), beat(chunk.len(), i + 1 == count, false))
+                })
+                .collect()
+        } else {
+            [(vec![0; self.bytes / 4], beat(0, true, true))].into()
+        };
+        self.reads.push_back(Read { due, beats });
+    }
+
+    /// The next beat, if it is there by `now`.
+    pub fn beat(&self, now: u64) -> Option<&Beat> {
+        let read = self.reads.front().filter(|read| read.due <= now)?;
+        read.beats.front()
+    }
+
+    /// The lane took it.
+    pub fn taken(&mut self) {
+        let read = self.reads.front_mut().expect("a read under way");
+        read.beats.pop_front();
+        if read.beats.is_empty() {
+            self.reads.pop_front();
+        }
+    }
+
+    /// All was asked for and all was returned.
+    pub fn is_done(&self) -> bool {
+        self.expected.is_empty() && self.reads.is_empty()
+    }
+}

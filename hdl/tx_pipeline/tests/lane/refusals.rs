@@ -1,0 +1,17 @@
+//! Parameters that no lane can have.
+
+use hdl_tx_pipeline::Framing;
+
+#[test]
+#[should_panic(expected = "queue pair numbers have 10 bits, use Q = 1 to 10")]
+fn more_queue_pairs_than_numbers() {
+    let _ = Framing::<11, 7, 9>::default();
+}
+
+#[test]
+#[should_panic(
+    expected = "use B = 4 to 7, and A = 5 to 11 so that the payload buffer holds 4096 bytes"
+)]
+fn a_payload_buffer_without_room_for_a_packet() {
+    let _ = Framing::<3, 7, 4>::default();
+}

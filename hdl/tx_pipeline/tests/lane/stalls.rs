@@ -1,0 +1,175 @@
+//! Rate, latency, and neighbours that stop.
+
+use hdl_tx_pipeline::{framing, tx_lane};
+use hdl_verilog::equivalence::TestRng;
+use rand::SeedableRng;
+use stellar_wire::Opcode;
+
+use crate::bench::{Bench, Pace, WIDTHS};
+use crate::items::{Item, Packet};
+use crate::ways::Tables;
+
+/// Beats of the payload buffer of the lane under test.
+const BUFFER_BEATS: usize = 512;
+/// Reports of failed reads that are kept.
+const FAULTS_KEPT: usize = 32;
+
+fn setup(width: usize, seed: u64) -> (Tables, Bench, TestRng) {
+    let mut rng = TestRng::seed_from_u64(seed);
+    let tables = Tables::random(&mut rng);
+    let bench = Bench::new(width, &tables, seed);
+    (tables, bench, rng)
+}
+
+/// Requests with this much payload from memory.
+fn requests(tables: &Tables, rng: &mut TestRng, count: usize, length: usize) -> Vec<Item> {
+    (0..count)
+        .map(|_| tables.request_of(rng, Opcode::MrcWriteMiddle, false, length))
+        .collect()
+}
+
+#[test]
+fn a_packet_every_three_clocks_and_the_documented_latency() {
+    for width in WIDTHS {
+        let (tables, mut bench, mut rng) = setup(width, 1);
+        bench.queue((0..50).map(|_| tables.answer(&mut rng)));
+        bench.run(Pace::FULL, 1000);
+        let distance = framing::CLOCKS_PER_PACKET as u64;
+        for pair in bench.taken.windows(2) {
+            assert_eq!(pair[1] - pair[0], distance);
+        }
+        assert_eq!(
+            bench.sent[0].first - bench.taken[0],
+            tx_lane::LATENCY as u64
+        );
+        // An answer of two or three beats takes no longer than framing.
+        let mean = (bench.sent[49].last - bench.sent[0].last) as f64 / 49.0;
+        assert!(mean <= distance as f64 + 0.1, "{mean} clocks per answer");
+    }
+}
+
+/// The MAC is never without a beat once the first frames have left.
+#[test]
+fn payload_fills_the_line() {
+    for (width, length) in [(512, 1024), (1024, 1024), (1024, 2048), (1024, 4096)] {
+        let (tables, mut bench, mut rng) = setup(width, 2);
+        bench.queue(requests(&tables, &mut rng, 100, length));
+        bench.run(Pace::FULL, 20_000);
+        let span = bench.sent[99].last - bench.sent[10].last;
+        let beats: u64 = bench.sent[11..=99]
+            .iter()
+            .map(|sent| sent.last - sent.first + 1)
+            .sum();
+        assert_eq!(span, beats, "bubbles at {width} bits, {length} bytes");
+    }
+}
+
+/// The MAC stops: what was asked for still comes in, no more is asked for than there is room for, and then all goes on.
+#[test]
+fn a_stopped_mac_does_not_stop_the_dma() {
+    for width in WIDTHS {
+        for length in [40, 700, 4096] {
+            let (tables, mut bench, mut rng) = setup(width, length as u64);
+            let count = 3 * BUFFER_BEATS * width / 8 / length.max(width / 8) + 60;
+            bench.queue(requests(&tables, &mut rng, count, length));
+            let stopped = Pace {
+                mac: 0,
+                memory: 30,
+                ..Pace::FULL
+            };
+            // The bench asserts that payload never waits.
+            for _ in 0..4000 {
+                bench.step(stopped);
+            }
+            assert!(!bench.requests.is_empty());
+            assert!(bench.beats_asked <= BUFFER_BEATS, "{}", bench.beats_asked);
+            assert!(length < 4096 || bench.beats_asked == BUFFER_BEATS);
+            bench.run(Pace::FULL, 100_000);
+            assert_eq!(bench.sent.len(), count);
+        }
+    }
+}
+
+/// Nobody takes the reports: payload and frames go on, the first reports are kept, the rest are left out.
+#[test]
+fn reports_of_failed_reads_never_hold_up_frames() {
+    for width in WIDTHS {
+        let (tables, mut bench, mut rng) = setup(width, 4);
+        let mut items = requests(&tables, &mut rng, 200, 256);
+        let mut spoiled = 0;
+        for (i, item) in items.iter_mut().enumerate() {
+            if let Packet::Request { readable, .. } = &mut item.packet {
+                *readable = i % 4 == 0;
+                spoiled += usize::from(!*readable);
+            }
+        }
+        bench.queue(items);
+        let deaf = Pace {
+            fault: 0,
+            ..Pace::FULL
+        };
+        while bench.sent.len() < 200 - spoiled {
+            assert!(bench.clock < 20_000, "frames wait for reports");
+            bench.step(deaf);
+        }
+        for _ in 0..200 {
+            bench.step(deaf);
+        }
+        assert_eq!(bench.left_out, spoiled as u64);
+        assert_eq!(bench.faults_lost, (spoiled - FAULTS_KEPT) as u64);
+        bench.forget_faults_after(FAULTS_KEPT);
+        bench.run(Pace::FULL, 200);
+        assert_eq!(bench.faults_taken, FAULTS_KEPT);
+        // And the next one is reported again.
+        let mut again = requests(&tables, &mut rng, 1, 256);
+        if let Packet::Request { readable, .. } = &mut again[0].packet {
+            *readable = false;
+        }
+        bench.queue(again);
+        bench.run(Pace::FULL, 200);
+        assert_eq!(bench.faults_taken, FAULTS_KEPT + 1);
+    }
+}
+
+/// An answer that comes while requests wait for room is the next to be taken.
+#[test]
+fn answers_come_first() {
+    for width in WIDTHS {
+        let (tables, mut bench, mut rng) = setup(width, 5);
+        bench.queue(requests(&tables, &mut rng, 300, 4096));
+        let stopped = Pace {
+            mac: 0,
+            ..Pace::FULL
+        };
+        for _ in 0..3000 {
+            bench.step(stopped);
+        }
+        let waiting = bench.requests.len();
+        bench.queue([tables.answer(&mut rng)]);
+        for _ in 0..6 {
+            bench.step(stopped);
+        }
+        assert!(bench.answers.is_empty(), "the answer was taken");
+        assert_eq!(bench.requests.len(), waiting);
+        bench.run(Pace::FULL, 100_000);
+    }
+}
+
+#[test]
+fn a_reset_leaves_nothing_behind_but_the_addresses() {
+    for width in WIDTHS {
+        let (tables, mut bench, mut rng) = setup(width, 6);
+        for cut in (1..160).step_by(3) {
+            let items: Vec<_> = (0..20).map(|_| tables.request(&mut rng, 600)).collect();
+            bench.queue(items);
+            bench.queue([tables.answer(&mut rng)]);
+            for _ in 0..cut {
+                bench.step(Pace::FULL);
+            }
+            bench.reset();
+            let items: Vec<_> = (0..4).map(|_| tables.request(&mut rng, 600)).collect();
+            bench.queue(items);
+            bench.run(Pace::FULL, 1000);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Registers of the physical function, in BAR0: the one definition for hardware, driver and documentation.
+//!
+//! All registers have 64 bits and stand at multiples of 8; BAR0 is 64 KiB. What is at no register reads as all ones, and is counted by
+//! [`UNMAPPED`]. Reserved bits read as zero and are ignored on writing.
+//!
+//! Writes of part of a register: [`Access::ReadWrite`] registers take the bytes that are enabled, so a register may be written in two
+//! halves. A write to an [`Access::Command`] register acts, so it must be one store of 64 bits; a shorter one does nothing and is counted by
+//! [`REFUSED`].
+
+/// What software may do with a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Writes are refused.
+    ReadOnly,
+    /// Keeps what is written, byte by byte.
+    ReadWrite,
+    /// A write of all 64 bits acts; a read tells the state.
+    Command,
+}
+
+/// A register, or several of the same kind at consecutive addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    pub name: &'static str,
+    /// Byte offset in BAR0.
+    pub offset: u16,
+    /// How many.
+    pub count: u16,
+    pub access: Access,
+    /// Value after reset of what software writes, and always of constants.
+    pub reset: u64,
+    /// What it is, for the reference manual.
+    pub description: &'static str,
+}
+
+impl Register {
+    /// Bytes of one register.
+    pub const BYTES: u16 = 8;
+
+    /// Offset behind the last one.
+    pub const fn end(&self) -> u16 {
+        self.offset + self.count * Self::BYTES
+    }
+
+    /// Offset in units of registers: address bits 15:3.
+    pub const fn index(&self) -> u64 {
+        (self.offset / Self::BYTES) as u64
+    }
+}
+
+macro_rules! registers {
+    ($($(#[doc = $doc:literal])+ $name:ident [$count:literal] at $offset:literal: $access:ident = $reset:expr;)+) => {
+        $($(#[doc = $doc])+
+        pub const $name: Register = Register {
+            name: stringify!($name),
+            offset: $offset,
+            count: $count,
+            access: Access::$access,
+            reset: $reset,
+            description: concat!($($doc, "\n"),+).trim_ascii(),
+        };)+
+
+        /// Every register, by offset.
+        pub const ALL: &[Register] = &[$($name),+];
+    };
+}
+
+registers! {
+    /// `STELLAR1` in ASCII, first letter in bits 7:0.
+    IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
+    /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
+    VERSION[1] at 0x0008: ReadOnly = 0x0001_0000;
+    /// What the card has: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16.
+    FEATURES[1] at 0x0010: ReadOnly = 0;
+    /// For software's own use.
+    SCRATCH[1] at 0x0018: ReadWrite = 0;
+    /// Bit n: port n is up.
+    PORT_STATE[1] at 0x0020: ReadOnly = 0;
+    /// UDP destination port of RoCEv2, bits 15:0.
+    UDP_PORT[1] at 0x0028: ReadWrite = 4791;
+    /// Largest payload of a PCIe write, bits 2:0: 128 bytes shifted left by the value, 0 to 3. To be changed while nothing is under way.
+    MAX_PAYLOAD[1] at 0x0030: ReadWrite = 0;
+    /// Largest PCIe read, bits 2:0: 128 bytes shifted left by the value, 0 to 5. To be changed while nothing is under way.
+    MAX_READ[1] at 0x0038: ReadWrite = 0;
+    /// Clocks a PCIe read may take, bits 30:0; after reset 50 ms at 250 MHz, the default of PCIe (base specification, section 2.8).
+    READ_TIMEOUT[1] at 0x0040: ReadWrite = 12_500_000;
+    /// Which counter [`COUNTER_VALUE`] shows, bits 7:0.
+    COUNTER_SELECT[1] at 0x0048: ReadWrite = 0;
+    /// Value of the selected counter, bits 47:0.
+    COUNTER_VALUE[1] at 0x0050: ReadOnly = 0;
+    /// Accesses where no register is, bits 31:0, modulo 2^32.
+    UNMAPPED[1] at 0x0058: ReadOnly = 0;
+    /// Writes refused, bits 31:0, modulo 2^32. Refused are: writes to registers that cannot be written, short writes of commands,
+    /// commands and table data while the command under way is not done, and tables that do not exist.
+    REFUSED[1] at 0x0060: ReadOnly = 0;
+    /// Interrupt vectors that wait because they are masked, bit n: vector n.
+    INTERRUPT_PENDING[1] at 0x0068: ReadOnly = 0;
+    /// Any write: report when every packet and table write accepted before has left for memory.
+    /// Read: bit 0, the last fence is done; bit 1, one is under way.
+    FENCE[1] at 0x0080: Command = 0;
+    /// Write: asks for one event when the count of WRITEs with immediate of a queue pair (bits 9:0) is a threshold (bits 63:32).
+    /// Read: bit 1, the last one has not been taken yet.
+    IMMEDIATE_ARM[1] at 0x0088: Command = 0;
+    /// Consumer index of the event queue ([`crate::host::ConsumerIndex`]). Reads as zero.
+    EVENT_CONSUMER[1] at 0x0090: Command = 0;
+    /// The table entry to be written, packed from bit 0 of the first word.
+    TABLE_DATA[16] at 0x0100: ReadWrite = 0;
+    /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 17:0.
+    /// Read: bit 1, the write is under way; meanwhile the data must stay.
+    TABLE_COMMAND[1] at 0x0180: Command = 0;
+}
+
+/// State bits that commands read as.
+pub mod status {
+    /// The last one is done ([`super::FENCE`]).
+    pub const DONE_BIT: usize = 0;
+    /// One is under way.
+    pub const BUSY_BIT: usize = 1;
+}
+
+/// What [`FEATURES`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// log2 of the queue pairs.
+    pub log2_queue_pairs: u8,
+    pub ports: u8,
+    /// Interrupt vectors.
+    pub vectors: u8,
+}
+
+impl Features {
+    /// The register's value.
+    pub const fn to_word(self) -> u64 {
+        u64::from_le_bytes([
+            self.log2_queue_pairs,
+            self.ports,
+            self.vectors,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ])
+    }
+
+    /// What a value says.
+    pub const fn from_word(word: u64) -> Self {
+        let [log2_queue_pairs, ports, vectors, ..] = word.to_le_bytes();
+        Self {
+            log2_queue_pairs,
+            ports,
+            vectors,
+        }
+    }
+}
+
+/// What is written to [`TABLE_COMMAND`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableCommand {
+    /// Number of the table, in the order of [`crate::hw::config::ConfigSelect`].
+    pub select: u8,
+    /// Row, 18 bits.
+    pub index: u32,
+}
+
+impl TableCommand {
+    /// Lowest bit of the row.
+    pub const INDEX_BIT: usize = 0;
+    /// Lowest bit of the table's number.
+    pub const SELECT_BIT: usize = 32;
+
+    /// The register's value.
+    ///
+    /// # Panics
+    /// If the row does not fit 18 bits.
+    pub fn to_word(self) -> u64 {
+        u64::from(crate::header::fit("table command.index", self.index, 18)) << Self::INDEX_BIT
+            | u64::from(self.select) << Self::SELECT_BIT
+    }
+}
+
+/// What is written to [`IMMEDIATE_ARM`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImmediateArm {
+    /// Queue pair, 10 bits.
+    pub qp: u32,
+    pub threshold: u32,
+}
+
+impl ImmediateArm {
+    /// Lowest bit of the queue pair.
+    pub const QP_BIT: usize = 0;
+    /// Lowest bit of the threshold.
+    pub const THRESHOLD_BIT: usize = 32;
+
+    /// The register's value.
+    ///
+    /// # Panics
+    /// If the queue pair does not fit 10 bits.
+    pub fn to_word(self) -> u64 {
+        u64::from(crate::header::fit("immediate arm.qp", self.qp, 10)) << Self::QP_BIT
+            | u64::from(self.threshold) << Self::THRESHOLD_BIT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_in_order_aligned_and_apart() {
+        for register in ALL {
+            assert_eq!(register.offset % Register::BYTES, 0, "{}", register.name);
+            assert!(register.count > 0, "{}", register.name);
+            assert!(!register.description.is_empty(), "{}", register.name);
+        }
+        for pair in ALL.windows(2) {
+            assert!(
+                pair[0].end() <= pair[1].offset,
+                "{} and {} overlap",
+                pair[0].name,
+                pair[1].name
+            );
+        }
+    }
+
+    #[test]
+    fn words_have_their_fields_at_the_documented_places() {
+        let features = Features {
+            log2_queue_pairs: 10,
+            ports: 2,
+            vectors: 64,
+        };
+        assert_eq!(features.to_word(), 0x40_020a);
+        assert_eq!(Features::from_word(features.to_word()), features);
+        let command = TableCommand {
+            select: 13,
+            index: 0x2_abcd,
+        };
+        assert_eq!(command.to_word(), 0xd_0002_abcd);
+        let arm = ImmediateArm {
+            qp: 0x3ff,
+            threshold: 0x8000_0001,
+        };
+        assert_eq!(arm.to_word(), 0x8000_0001_0000_03ff);
+    }
+
+    #[test]
+    #[should_panic(expected = "table command.index")]
+    fn a_row_that_does_not_fit_is_refused() {
+        let _ = TableCommand {
+            select: 0,
+            index: 1 << 18,
+        }
+        .to_word();
+    }
+}

@@ -1,0 +1,18 @@
+//! What software tells the responder about a queue pair.
+
+use rust_hdl::prelude::*;
+
+/// Registers of a queue pair's receive side, checked by software.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ResponderConfig {
+    /// MRC; otherwise RC.
+    pub mrc: Bit,
+    /// log2 of the path MTU in bytes, 8 to 12.
+    pub mtu_log2: Bits<4>,
+    /// First PSN expected (MRC).
+    pub initial_psn: Bits<24>,
+    /// Most WRITEs with immediate the peer may have under way (MAX_WIMM, MRC): at most what the card stashes for a queue pair, 16.
+    pub max_wimm: Bits<11>,
+    /// WRITEs with immediate make completions; otherwise they are only counted.
+    pub completions: Bit,
+}

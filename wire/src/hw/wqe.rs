@@ -1,0 +1,108 @@
+//! The send queue entry as hardware sees it: 512 bits, byte 0 in bits 7:0 (layout: [`crate::host::Wqe`]).
+
+use rust_hdl::prelude::*;
+
+/// Work queue entry.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Wqe {
+    /// Code of a [`crate::host::WqeOpcode`].
+    pub opcode: Bits<8>,
+    pub signaled: Bit,
+    pub inline: Bit,
+    pub fence: Bit,
+    pub reserved_flags: Bits<5>,
+    pub slot: Bits<16>,
+    /// Bytes of the message.
+    pub length: Bits<32>,
+    pub remote_va: Bits<64>,
+    pub rkey: Bits<32>,
+    pub immediate: Bits<32>,
+    pub wr_id: Bits<64>,
+    pub local_va: Bits<64>,
+    pub lkey: Bits<32>,
+    pub reserved: Bits<32>,
+    pub inline_data: Bits<128>,
+}
+
+/// First bit of each field: rust-hdl turns a record into bits, but not back.
+pub mod offset {
+    pub const OPCODE: usize = 0;
+    pub const SIGNALED: usize = OPCODE + 8;
+    pub const INLINE: usize = SIGNALED + 1;
+    pub const FENCE: usize = INLINE + 1;
+    pub const SLOT: usize = FENCE + 1 + 5;
+    pub const LENGTH: usize = SLOT + 16;
+    pub const REMOTE_VA: usize = LENGTH + 32;
+    pub const RKEY: usize = REMOTE_VA + 64;
+    pub const IMMEDIATE: usize = RKEY + 32;
+    pub const WR_ID: usize = IMMEDIATE + 32;
+    pub const LOCAL_VA: usize = WR_ID + 64;
+    pub const LKEY: usize = LOCAL_VA + 64;
+    pub const INLINE_DATA: usize = LKEY + 32 + 32;
+}
+
+impl From<&crate::host::Wqe> for Wqe {
+    fn from(wqe: &crate::host::Wqe) -> Self {
+        Self {
+            opcode: wqe.opcode.code().to_bits(),
+            signaled: wqe.signaled,
+            inline: wqe.inline,
+            fence: wqe.fence,
+            slot: wqe.slot.to_bits(),
+            length: u64::from(wqe.length).to_bits(),
+            remote_va: wqe.remote_va.to_bits(),
+            rkey: u64::from(wqe.rkey).to_bits(),
+            immediate: u64::from(wqe.immediate).to_bits(),
+            wr_id: wqe.wr_id.to_bits(),
+            local_va: wqe.local_va.to_bits(),
+            lkey: u64::from(wqe.lkey).to_bits(),
+            inline_data: u128::from_le_bytes(wqe.inline_data).to_bits(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host;
+    use crate::hw::pack::to_words;
+    use proptest::prelude::*;
+
+    fn any_wqe() -> impl Strategy<Value = host::Wqe> {
+        let opcode = prop::sample::select(vec![
+            host::WqeOpcode::Nop,
+            host::WqeOpcode::Write,
+            host::WqeOpcode::WriteImm,
+        ]);
+        let words = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
+        let wide = (any::<u64>(), any::<u64>(), any::<u64>());
+        let flags = any::<[bool; 3]>();
+        (opcode, flags, any::<u16>(), words, wide, any::<[u8; 16]>()).prop_map(
+            |(opcode, flags, slot, words, wide, inline_data)| host::Wqe {
+                opcode,
+                signaled: flags[0],
+                inline: flags[1],
+                fence: flags[2],
+                slot,
+                length: words.0,
+                remote_va: wide.0,
+                rkey: words.1,
+                immediate: words.2,
+                wr_id: wide.1,
+                local_va: wide.2,
+                lkey: words.3,
+                inline_data,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn the_bits_of_the_record_are_the_bytes_of_the_entry(wqe in any_wqe()) {
+            let packed = to_words(Wqe::from(&wqe));
+            let bytes: Vec<u8> = packed.iter().flat_map(|word| word.to_le_bytes()).collect();
+            prop_assert_eq!(&bytes[..], &wqe.to_bytes()[..]);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A product that one DSP makes.
+
+use rust_hdl::prelude::*;
+
+/// `product` is `a * b` of two clocks ago: registers before and behind the multiplier, which are the DSP's own (AREG, BREG, MREG).
+///
+/// Unsigned. A DSP48E2 multiplies 27 by 18 bits with signs: `A` at most 26, `B` at most 17, `P = A + B`. No reset: it is flushed after two clocks.
+#[derive(LogicBlock)]
+pub struct DspMultiply<const A: usize, const B: usize, const P: usize> {
+    pub clock: Signal<In, Clock>,
+    pub a: Signal<In, Bits<A>>,
+    pub b: Signal<In, Bits<B>>,
+    pub product: Signal<Out, Bits<P>>,
+    /// Operands of the clock before.
+    _operands: (u64, u64),
+}
+
+impl<const A: usize, const B: usize, const P: usize> DspMultiply<A, B, P> {
+    /// Clocks from the operands to their product.
+    pub const LATENCY: usize = 2;
+}
+
+impl<const A: usize, const B: usize, const P: usize> Default for DspMultiply<A, B, P> {
+    fn default() -> Self {
+        assert!(
+            (1..=26).contains(&A) && (1..=17).contains(&B) && P == A + B,
+            "DspMultiply<{A}, {B}, {P}>: use A of 1 to 26, B of 1 to 17 and P = A + B = {}, or several of them",
+            A + B
+        );
+        Self {
+            clock: Default::default(),
+            a: Default::default(),
+            b: Default::default(),
+            product: Default::default(),
+            _operands: (0, 0),
+        }
+    }
+}
+
+impl<const A: usize, const B: usize, const P: usize> Logic for DspMultiply<A, B, P> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            let (a, b) = self._operands;
+            self.product.next = (a * b).to_bits();
+            self._operands = (self.a.val().to_u64(), self.b.val().to_u64());
+        }
+    }
+
+    fn connect(&mut self) {
+        self.product.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "// @module {name}\n\
+             \x20 reg [{a}:0] left = {A}'d0;\n\
+             \x20 reg [{b}:0] right = {B}'d0;\n\
+             \x20 initial product = {P}'d0;\n\
+             \x20 always @(posedge clock) begin\n\
+             \x20   left <= a;\n\
+             \x20   right <= b;\n\
+             \x20   product <= {{{B}'d0, left}} * {{{A}'d0, right}};\n\
+             \x20 end\n",
+            name = std::any::type_name::<Self>(),
+            a = A - 1,
+            b = B - 1,
+        ))
+    }
+}

@@ -1,0 +1,40 @@
+//! The table of both divisions.
+
+use std::fmt::Write;
+
+use rust_hdl::prelude::*;
+use stellar_transport::congestion::RECIPROCAL_ROM;
+
+/// `reciprocal` is the entry of [`RECIPROCAL_ROM`] for the `mantissa` of a clock ago. 256 bytes in LUTs. Levels: 2.
+#[derive(LogicBlock, Default)]
+pub struct ReciprocalRom {
+    pub clock: Signal<In, Clock>,
+    /// The eight bits after the leading one.
+    pub mantissa: Signal<In, Bits<8>>,
+    pub reciprocal: Signal<Out, Bits<8>>,
+}
+
+impl Logic for ReciprocalRom {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            let entry = RECIPROCAL_ROM[self.mantissa.val().index()];
+            self.reciprocal.next = u64::from(entry).to_bits();
+        }
+    }
+
+    fn connect(&mut self) {
+        self.reciprocal.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let mut code = format!(
+            "// @module {}\n  initial reciprocal = 8'd0;\n  always @(posedge clock) case (mantissa)\n",
+            std::any::type_name::<Self>()
+        );
+        for (mantissa, entry) in RECIPROCAL_ROM.iter().enumerate() {
+            let _ = writeln!(code, "    8'd{mantissa}: reciprocal <= 8'd{entry};");
+        }
+        code += "  endcase\n";
+        Verilog::Custom(code)
+    }
+}

@@ -1,0 +1,91 @@
+//! What a SACK's sample says, and how it compares (reference: `Nscc::on_ack` up to its answer).
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::congestion::{NsccConfig, NsccRequest};
+
+use crate::arithmetic::{
+    count, count__hdl, elapsed, elapsed__hdl, saturated_rtt, saturated_rtt__hdl,
+};
+use crate::records::{Compared, NsccState, Sample};
+
+/// A delay below this counts as an idle path: 1 us in ticks.
+const IDLE_DELAY: u64 = 125;
+
+/// State of a queue pair that starts at `now`: the window at its largest, as nothing is known of the path yet.
+#[hdl_fn]
+pub fn fresh(config: NsccConfig, now: Bits<32>) -> NsccState {
+    NsccState {
+        cwnd: bit_cast::<32, 24>(config.max_cwnd) << 8,
+        increase: bits::<48>(0),
+        base_rtt: config.base_rtt,
+        average_delay: bits::<32>(0),
+        received: bits::<24>(0),
+        achieved: bits::<24>(0),
+        idle_bytes: bits::<24>(0),
+        ignore_left: bits::<24>(0),
+        loss_seen: false,
+        penalty: bits::<7>(0),
+        period_start: now,
+        last_adjust: now,
+        last_eta: now,
+        last_decrease: now - bit_cast::<32, 16>(config.base_rtt),
+        allowed: config.max_cwnd,
+    }
+}
+
+/// The delay of `ack`. Levels: 5 (clamp 3, a carry chain, 1).
+#[hdl_fn]
+pub fn sample_of(state: NsccState, config: NsccConfig, ack: NsccRequest) -> Sample {
+    let rtt = saturated_rtt(ack.rtt);
+    let delay = bit_cast::<17, 16>(rtt) - bit_cast::<17, 16>(state.base_rtt);
+    Sample {
+        // Below a quarter of the programmed base: a stamp that wrapped.
+        has_delay: ack.rtt_valid & (rtt >= (config.base_rtt >> 2)),
+        delay: if delay.get_bit(16) {
+            bits::<16>(0)
+        } else {
+            delay.get_bits::<16>(0)
+        },
+        old_mark: ack.ecn & state.ignore_left.any(),
+    }
+}
+
+/// `average += (sample - average) / 64`; an unmarked sample above target pulls toward a quarter of the base RTT. Levels: 4 and three carry chains.
+#[hdl_fn]
+pub fn average(state: NsccState, config: NsccConfig, sample: Sample, ecn: Bit) -> Bits<32> {
+    let pull = if !ecn & (sample.delay > config.target) {
+        bit_cast::<32, 16>(state.base_rtt) << 8
+    } else {
+        bit_cast::<32, 16>(sample.delay) << 10
+    };
+    state.average_delay - (state.average_delay >> 6) + pull
+}
+
+/// The state knows the SACK's bytes and round trip already. Levels: 4 and two carry chains.
+#[hdl_fn]
+pub fn compare(state: NsccState, config: NsccConfig, sample: Sample, ack: NsccRequest) -> Compared {
+    let base = bit_cast::<17, 16>(state.base_rtt);
+    let room = bit_cast::<17, 16>(config.target) - bit_cast::<17, 16>(sample.delay);
+    let idle = !ack.ecn & (sample.delay < IDLE_DELAY);
+    Compared {
+        period_over: elapsed(
+            ack.now,
+            state.period_start,
+            base + bit_cast::<17, 16>(config.target),
+        ),
+        congested: state.loss_seen | (sample.has_delay & (sample.delay > config.qa_threshold)),
+        starved: state.achieved < (config.max_cwnd >> config.qa_gate),
+        below_target: sample.delay < config.target,
+        room: room.get_bits::<16>(0),
+        idle_bytes: if idle {
+            count(state.idle_bytes, ack.bytes)
+        } else {
+            bits::<24>(0)
+        },
+        decrease_due: elapsed(ack.now, state.last_decrease, base),
+        adjust_due: (state.received >= bit_cast::<24, 17>(config.adjust_bytes))
+            | elapsed(ack.now, state.last_adjust, base),
+        eta_due: elapsed(ack.now, state.last_eta, base),
+    }
+}

@@ -1,0 +1,153 @@
+//! The steps of a request, and what they make of the window and of the multiplier.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+
+use crate::arithmetic::*;
+use crate::records::{Judgement, Operands, Work};
+
+/// A penalty that leaves one packet.
+const FULL_PENALTY: u64 = 127;
+
+/// What happens in a clock. A step that takes a product waits for it.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum Step {
+    /// A request is taken; its rows are asked for.
+    Idle,
+    /// The rows come.
+    Load,
+    /// A queue pair starts anew.
+    Begin,
+    /// The SACK's bytes and its delay.
+    Count,
+    /// Average, periods, and how the sample compares.
+    Compare,
+    /// Quick adapt, or which answer the sample gets.
+    Judge,
+    /// The proportional gain is there, to be multiplied by the bytes.
+    Gain,
+    /// The increase grows.
+    Collect,
+    /// The window grows fast.
+    Grow,
+    /// The divisor's leading one.
+    Normalise,
+    /// Its reciprocal.
+    LookUp,
+    /// Dividend by reciprocal.
+    Divide,
+    /// The quotient.
+    Quotient,
+    /// The window by the share that a decrease takes.
+    Shrink,
+    /// Taken off.
+    Shrunk,
+    /// The collected and the steady increase.
+    Adjust,
+    /// Lost bytes off the window.
+    Lose,
+    /// The window by the penalty.
+    Penalise,
+    /// The response, and the rows go back.
+    Answer,
+    /// The response of a request that changes no window.
+    Tell,
+}
+
+/// Quick adapt, or one of the four quadrants of mark and delay. Levels: 3 behind a carry chain.
+#[hdl_fn]
+pub fn judge(work: Work) -> Judgement {
+    let compared = work.compared;
+    let adapts = compared.period_over & compared.congested & compared.starved;
+    let responds = work.sample.has_delay & !adapts & !work.sample.old_mark;
+    let over = work.state.average_delay > (bit_cast::<32, 16>(work.registers.target) << 16);
+    Judgement {
+        adapts,
+        responds,
+        decreases: responds
+            & work.asked.ecn
+            & !compared.below_target
+            & compared.decrease_due
+            & over,
+        increases: responds & !work.asked.ecn,
+        grows: compared.below_target & (compared.idle_bytes > work.state.cwnd.get_bits::<24>(8)),
+    }
+}
+
+/// The window of a step that changes it. Levels: 6 (choice 2, a carry chain 1, clamp 3).
+#[hdl_fn]
+pub fn window_after(step: Step, work: Work, product: Bits<65>) -> Bits<32> {
+    let cwnd = bit_cast::<38, 32>(work.state.cwnd);
+    let lost = bit_cast::<32, 24>(work.asked.bytes) << 8;
+    let steady = if work.compared.eta_due {
+        bit_cast::<38, 28>(work.registers.eta)
+    } else {
+        bits::<38>(0)
+    };
+    let window = match step {
+        Step::Judge => bit_cast::<38, 24>(work.state.achieved) << 8,
+        Step::Grow => cwnd + product.get_bits::<38>(3),
+        Step::Shrunk => cwnd - product.get_bits::<38>(16),
+        Step::Adjust => cwnd + bit_cast::<38, 33>(work.quotient) + steady,
+        _ => bit_cast::<38, 32>(less(work.state.cwnd, lost)),
+    };
+    clamp(window, work.registers)
+}
+
+/// What a step multiplies. Levels: 6 (the sum that decides `grows` 1, choice 2 and 3).
+#[hdl_fn]
+pub fn operands(
+    step: Step,
+    work: Work,
+    judgement: Judgement,
+    product: Bits<65>,
+    reciprocal: Bits<8>,
+) -> Operands {
+    let bytes = bit_cast::<48, 24>(work.asked.bytes);
+    let target = bit_cast::<32, 16>(work.registers.target) << 16;
+    let dividend = if work.decreasing {
+        bit_cast::<48, 32>(work.state.average_delay - target)
+    } else {
+        work.state.increase
+    };
+    let proportional = work.compared.below_target & !judgement.grows;
+    let increase_by = if proportional {
+        bit_cast::<48, 28>(work.registers.alpha)
+    } else {
+        bytes
+    };
+    let increase_of = if judgement.grows {
+        bit_cast::<24, 16>(work.registers.fi_scale)
+    } else if work.compared.below_target {
+        bit_cast::<24, 16>(work.compared.room)
+    } else {
+        bit_cast::<24, 23>(work.registers.fi)
+    };
+    Operands {
+        a: match step {
+            Step::Judge => increase_by,
+            Step::Gain => bytes,
+            Step::Divide => dividend,
+            Step::Shrink => bit_cast::<48, 32>(work.state.cwnd),
+            _ => bit_cast::<48, 24>(work.state.cwnd.get_bits::<24>(8)),
+        },
+        b: match step {
+            Step::Judge => increase_of,
+            Step::Gain => product.get_bits::<24>(16),
+            Step::Divide => bit_cast::<24, 8>(reciprocal) | bits::<24>(256),
+            Step::Shrink => bit_cast::<24, 16>(decrease_factor(work.quotient)),
+            _ => bits::<24>(128) - bit_cast::<24, 7>(work.state.penalty),
+        },
+    }
+}
+
+/// The window less the receiver's penalty, from `product`, the window by 128ths. Levels: 3 (a carry chain 1, choice 2).
+#[hdl_fn]
+pub fn penalised(work: Work, product: Bits<65>) -> Bits<24> {
+    let share = product.get_bits::<24>(7);
+    if (work.state.penalty == FULL_PENALTY) | (share < work.registers.min_cwnd) {
+        work.registers.min_cwnd
+    } else {
+        share
+    }
+}

@@ -1,0 +1,106 @@
+//! An engine under Verilator and the clocks of its calls.
+
+use std::sync::OnceLock;
+
+use hdl_congestion::NsccEngine;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_wire::hw::congestion::{NsccConfig, NsccRequest, NsccResponse};
+use stellar_wire::hw::pack::{to_words, Record};
+
+/// Eight queue pairs.
+pub type SmallEngine = NsccEngine<3>;
+/// Clocks after which a response is missing.
+const PATIENCE: u32 = 100;
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut block = SmallEngine::default();
+        block.connect_all();
+        let design = hdl_verilog::emit(&block).expect("nscc_engine elaborates");
+        design.model().build().expect("nscc_engine verilates")
+    })
+}
+
+/// The engine, reset.
+pub struct Bench {
+    model: Model,
+    clock: PortId,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let mut model = library().instantiate();
+        let clock = model.port("clock").expect("clock");
+        let reset = model.port("reset").expect("reset");
+        model.set_u64(reset, 1);
+        model.clock(clock);
+        model.set_u64(reset, 0);
+        Self { model, clock }
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.model.get_u64(self.model.port(name).expect("port")) != 0
+    }
+
+    fn set<T: Synth>(&mut self, name: &str, value: T) {
+        let port = self.model.port(name).expect("port");
+        self.model.set(port, &to_words(value));
+    }
+
+    fn set_flag(&mut self, name: &str, value: bool) {
+        let port = self.model.port(name).expect("port");
+        self.model.set_u64(port, value.into());
+    }
+
+    /// Clocks without a request.
+    pub fn idle(&mut self, clocks: u32) {
+        for _ in 0..clocks {
+            self.model.eval();
+            assert!(!self.flag("response_valid"), "a response to nobody");
+            self.model.clock(self.clock);
+        }
+    }
+
+    /// One call: the window, and the clocks from the request to the response.
+    pub fn call(&mut self, request: NsccRequest, config: NsccConfig) -> (u32, u32) {
+        self.set("request", request);
+        self.set("settings", config);
+        self.set_flag("request_valid", true);
+        self.model.eval();
+        assert!(
+            self.flag("request_ready"),
+            "the engine is free between calls"
+        );
+        assert!(
+            !self.flag("response_valid"),
+            "a response before the request"
+        );
+        self.model.clock(self.clock);
+        // What lies on the ports after the request was taken must not matter.
+        self.set_flag("request_valid", false);
+        self.set("request", NsccRequest::default());
+        self.set("settings", NsccConfig::default());
+        for clocks in 1..PATIENCE {
+            self.model.eval();
+            assert!(!self.flag("request_ready"), "ready during a call");
+            let answered = self.flag("response_valid");
+            let words = self.words("response");
+            self.model.clock(self.clock);
+            if answered {
+                let window = Record::<NsccResponse>::new(&words).u64("cwnd") as u32;
+                self.model.eval();
+                return (window, clocks);
+            }
+        }
+        panic!("no response to {request:?} within {PATIENCE} clocks");
+    }
+
+    fn words(&self, name: &str) -> Vec<u32> {
+        let port = self.model.port(name).expect("port");
+        let mut words = vec![0; self.model.width(port).div_ceil(32)];
+        self.model.get(port, &mut words);
+        words
+    }
+}

@@ -1,0 +1,95 @@
+//! The same operations to the engine and to the reference.
+
+use hdl_congestion::nscc_engine::max_clocks;
+use rust_hdl::prelude::*;
+use stellar_transport::congestion::{AckSample, Nscc, NsccParams};
+use stellar_transport::time::Ticks;
+use stellar_wire::hw::congestion::{NsccConfig, NsccOp, NsccRequest};
+
+use crate::bench::Bench;
+
+/// One request.
+#[derive(Clone, Debug)]
+pub enum Op {
+    Query,
+    Ack {
+        sample: Option<AckSample>,
+        penalty: u8,
+    },
+    Loss(u32),
+    Configure(NsccParams),
+}
+
+/// The engine and one reference for each queue pair it was told of.
+pub struct Play {
+    bench: Bench,
+    pub pairs: Vec<Nscc>,
+}
+
+impl Play {
+    /// Queue pair `n` starts with `params[n]`.
+    pub fn new(params: &[NsccParams], now: Ticks) -> Self {
+        let mut play = Self {
+            bench: Bench::new(),
+            pairs: params.iter().map(|p| Nscc::new(p, now)).collect(),
+        };
+        for (qp, params) in params.iter().enumerate() {
+            play.step(qp, now, &Op::Configure(*params));
+        }
+        play
+    }
+
+    pub fn idle(&mut self, clocks: u32) {
+        self.bench.idle(clocks);
+    }
+
+    /// One operation on both; compares the window and the time it took, and returns the clocks.
+    pub fn step(&mut self, qp: usize, now: Ticks, op: &Op) -> u32 {
+        let mut request = NsccRequest {
+            // Bits above those of the engine's queue pairs do not matter.
+            qp: (qp as u64 | 0x2a8).to_bits(),
+            now: u64::from(now.0).to_bits(),
+            ..NsccRequest::default()
+        };
+        let mut registers = NsccConfig::default();
+        let pair = &mut self.pairs[qp];
+        let limit = match op {
+            Op::Query => {
+                request.op = NsccOp::Query;
+                max_clocks::QUERY
+            }
+            Op::Configure(params) => {
+                request.op = NsccOp::Configure;
+                registers = params.registers().to_hw();
+                *pair = Nscc::new(params, now);
+                max_clocks::CONFIGURE
+            }
+            Op::Loss(bytes) => {
+                request.op = NsccOp::Loss;
+                request.bytes = u64::from(*bytes).to_bits();
+                pair.on_loss(*bytes);
+                max_clocks::LOSS
+            }
+            Op::Ack { sample, penalty } => {
+                request.op = NsccOp::Ack;
+                request.penalty = u64::from(*penalty).to_bits();
+                if let Some(sample) = sample {
+                    request.sample = true;
+                    request.bytes = u64::from(sample.acked_bytes).to_bits();
+                    request.rtt_valid = sample.rtt.is_some();
+                    // Without a round trip the field is ignored.
+                    request.rtt = u64::from(sample.rtt.map_or(77, |rtt| rtt.0)).to_bits();
+                    request.ecn = sample.ecn;
+                    request.in_flight = u64::from(sample.in_flight).to_bits();
+                    pair.on_ack(*sample, now);
+                }
+                pair.on_receiver_penalty(*penalty);
+                max_clocks::ACK
+            }
+        };
+        let (window, clocks) = self.bench.call(request, registers);
+        assert_eq!(window, pair.cwnd(), "{op:?} at {now:?}: {pair:?}");
+        assert!(clocks <= limit, "{op:?} took {clocks} clocks");
+        clocks
+    }
+}

@@ -1,0 +1,241 @@
+//! State changes of entropy values, and the backups that follow from them (`docs/multipath.md`, "State of an entropy value").
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayPolicy, SprayRequest};
+
+use crate::row::*;
+
+/// What happens to a value.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum Change {
+    Nothing,
+    Skip,
+    AssumedBad,
+    Denied,
+    Good,
+}
+
+/// Whether a change can free a backup or need one.
+#[hdl_fn]
+pub fn frees_or_needs(change: Change) -> Bit {
+    (change != Change::Nothing) & (change != Change::Skip)
+}
+
+/// A value, and what happens to it.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Judged {
+    pub change: Change,
+    /// The queue pair has this value.
+    pub exists: Bit,
+    pub place: Bits<7>,
+    pub is_backup: Bit,
+    /// It was assumed bad or denied.
+    pub was_withdrawn: Bit,
+    /// An active value's own slot; the slot a backup serves.
+    pub slot: Bits<6>,
+    /// `slot` is served by this value, or was its own before it was withdrawn.
+    pub has_slot: Bit,
+    /// The backup in that slot.
+    pub backup: Bits<8>,
+}
+
+/// What feedback does to a value that is not denied.
+#[hdl_fn]
+fn feedback_change(feedback: SprayFeedback, assumed_bad: Bit) -> Change {
+    match feedback {
+        SprayFeedback::Timeout | SprayFeedback::AlwaysSkip => Change::AssumedBad,
+        SprayFeedback::Skip => {
+            if assumed_bad {
+                Change::Nothing
+            } else {
+                Change::Skip
+            }
+        }
+        SprayFeedback::ProbeAnswered => {
+            if assumed_bad {
+                Change::Good
+            } else {
+                Change::Nothing
+            }
+        }
+        _ => Change::Nothing,
+    }
+}
+
+/// What a request does to its value, of the plane `row`, of which it has `slots` active ones and `backups`. 7 levels (bit of a map 4,
+/// change 3; slot of a backup and backup of a slot beside it, 4).
+#[hdl_fn]
+pub fn judge(
+    request: SprayRequest,
+    policy: SprayPolicy,
+    row: PlaneRow,
+    slots: Bits<7>,
+    backups: Bits<8>,
+) -> Judged {
+    let index = request.index;
+    let place = index.get_bits::<7>(1);
+    let is_backup = index.get_bit(7);
+    let number = index.get_bits::<3>(1);
+    let backup_exists = backups.get_bit(number.index()) & !index.get_bits::<3>(4).any();
+    let active_exists = place < slots;
+    let exists = if is_backup {
+        backup_exists
+    } else {
+        active_exists
+    };
+    let backup_bad = row.assumed_bad.get_bits::<8>(64).get_bit(number.index());
+    let active_bad = row
+        .assumed_bad
+        .get_bits::<64>(0)
+        .get_bit(index.get_bits::<6>(1).index());
+    let assumed_bad = if is_backup { backup_bad } else { active_bad };
+    let backup_denied = row.denied.get_bits::<8>(64).get_bit(number.index());
+    let active_denied = row
+        .denied
+        .get_bits::<64>(0)
+        .get_bit(index.get_bits::<6>(1).index());
+    let denied = if is_backup {
+        backup_denied
+    } else {
+        active_denied
+    };
+    let answers = policy == SprayPolicy::EvState;
+    let fed_back = feedback_change(request.feedback, assumed_bad);
+    let wanted = match request.op {
+        SprayOp::Deny => Change::Denied,
+        SprayOp::Allow => {
+            if denied {
+                Change::Good
+            } else {
+                Change::Nothing
+            }
+        }
+        _ => {
+            if answers & !denied {
+                fed_back
+            } else {
+                Change::Nothing
+            }
+        }
+    };
+    let own_slot = index.get_bits::<6>(1);
+    let backup_slot = slot_of_backup(row, number);
+    let in_slot = backup_of_slot(row, own_slot);
+    Judged {
+        change: if exists { wanted } else { Change::Nothing },
+        exists,
+        place,
+        is_backup,
+        was_withdrawn: assumed_bad | denied,
+        slot: if is_backup { backup_slot } else { own_slot },
+        has_slot: !is_backup | row.serving.get_bit(number.index()),
+        backup: if is_backup {
+            bits::<8>(1) << number
+        } else {
+            in_slot
+        },
+    }
+}
+
+/// A bit of a map set or cleared.
+#[hdl_fn]
+fn put<const N: usize>(map: Bits<N>, mask: Bits<N>, value: Bit) -> Bits<N> {
+    if value {
+        map | mask
+    } else {
+        map & !mask
+    }
+}
+
+/// The plane after the change, before free backups are put to use. A slot that changes hands is not bypassed. 5 levels.
+#[hdl_fn]
+pub fn changed(row: PlaneRow, judged: Judged) -> PlaneRow {
+    let place = bits::<72>(1) << judged.place;
+    let slot = bit_cast::<64, 1>(judged.has_slot.into()) << judged.slot;
+    let skips = judged.change == Change::Skip;
+    let good = judged.change == Change::Good;
+    let changes = frees_or_needs(judged.change);
+    let leaves = changes & !good & (judged.is_backup | !judged.was_withdrawn);
+    let comes = good & !judged.is_backup;
+    // An active value comes back and its backup goes; or a backup that serves a slot goes.
+    let releases = comes | (leaves & judged.is_backup);
+    let none = bits::<64>(0);
+    let left = if leaves { slot } else { none };
+    let entered = if comes { slot } else { none };
+    let marked = if skips { slot } else { none };
+    let released = if releases {
+        judged.backup
+    } else {
+        bits::<8>(0)
+    };
+    let bad = put(row.assumed_bad, place, judged.change == Change::AssumedBad);
+    let denied = put(row.denied, place, judged.change == Change::Denied);
+    PlaneRow {
+        in_service: (row.in_service & !left) | entered,
+        skip: (row.skip & !left & !entered) | marked,
+        assumed_bad: if changes { bad } else { row.assumed_bad },
+        denied: if changes { denied } else { row.denied },
+        serving: row.serving & !released,
+        ..row
+    }
+}
+
+/// Withdrawn slots that nothing serves.
+#[hdl_fn]
+pub fn unserved(row: PlaneRow) -> Bits<64> {
+    withdrawn(row) & !row.in_service
+}
+
+/// Good backups, of those there are, that serve no slot.
+#[hdl_fn]
+pub fn in_reserve(row: PlaneRow, backups: Bits<8>) -> Bits<8> {
+    backups & !row.assumed_bad.get_bits::<8>(64) & !row.denied.get_bits::<8>(64) & !row.serving
+}
+
+/// The plane after one backup (one bit, or none) was given a slot that nothing served, and that is therefore not bypassed. 3 levels.
+#[hdl_fn]
+pub fn assigned(row: PlaneRow, backup: Bits<8>, slot: Bits<6>) -> PlaneRow {
+    let served = bit_cast::<64, 1>(backup.any().into()) << slot;
+    let mut serves = bits::<48>(0);
+    for i in 0..8 {
+        let kept = row.serves.get_bits::<6>(6 * i);
+        let number = if backup.get_bit(i) { slot } else { kept };
+        serves = serves | (bit_cast::<48, 6>(number) << (6 * i as u64));
+    }
+    PlaneRow {
+        in_service: row.in_service | served,
+        serving: row.serving | backup,
+        serves,
+        ..row
+    }
+}
+
+/// Whether a plane has a value that is good or skipped, a backup included. 5 levels.
+#[hdl_fn]
+fn has_good(row: PlaneRow, backups: Bits<8>) -> Bit {
+    let active = row.in_service & !withdrawn(row);
+    let spare = backups & !row.assumed_bad.get_bits::<8>(64) & !row.denied.get_bits::<8>(64);
+    active.any() | spare.any()
+}
+
+/// Planes a retransmission can be left to; `exchanged`: the own plane is plane 1; `up`: ports. 7 levels.
+#[hdl_fn]
+pub fn usable_planes(
+    policy: SprayPolicy,
+    planes: Planes,
+    exchanged: Bit,
+    up: Bits<2>,
+    backups: Bits<8>,
+) -> Bits<2> {
+    let several = policy != SprayPolicy::SinglePath;
+    let mut good = bits::<2>(0);
+    good = good.replace_bit(0, several & has_good(planes.own, backups));
+    good = good.replace_bit(1, several & has_good(planes.other, backups));
+    let turned = if exchanged {
+        (good >> 1) | (good << 1)
+    } else {
+        good
+    };
+    turned & up
+}

@@ -1,0 +1,248 @@
+//! Random histories of queue pairs.
+
+use proptest::prelude::*;
+use stellar_transport::spray::{Feedback, GeneratedEntropy, Policy, SkipScope};
+
+use crate::bench::{Bench, Registers, Q};
+
+/// Which value an operation names.
+#[derive(Clone, Copy, Debug)]
+pub enum Named {
+    /// The one chosen this many packets ago.
+    Chosen(usize),
+    Index(u8),
+}
+
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Registers; paths and rotation are cut to the profile.
+    Configure(Registers),
+    /// This many packets, from this plane on, taking turns or not.
+    Choose {
+        count: usize,
+        plane: u8,
+        turns: bool,
+    },
+    Retransmit {
+        plane: u8,
+        avoid: Named,
+    },
+    Feedback(Named, Feedback),
+    Reflect(Named, Feedback),
+    /// The value that this number would have in the profile, and so much more.
+    ReflectNumber(u8, u32),
+    /// After so many ticks.
+    Probe(u32),
+    /// After so many ticks; and the answer is clean.
+    ProbeAnswered(u32),
+    Deny(Named),
+    Allow(Named),
+    Query,
+    Plane {
+        plane: u8,
+        up: bool,
+    },
+    /// Every active value of a plane times out.
+    PlaneFails(u8),
+}
+
+pub fn profile() -> impl Strategy<Value = GeneratedEntropy> {
+    let active = prop_oneof![
+        1 => Just(1_u8),
+        6 => (1..=6_u8).prop_map(|pairs| 2 * pairs),
+        2 => (1..=64_u8).prop_map(|pairs| 2 * pairs),
+        2 => Just(128),
+    ];
+    let backups = prop_oneof![1 => Just(0), 3 => (0..=8_u8).prop_map(|pairs| 2 * pairs)];
+    (any::<u32>(), 0..=24_u8, active, backups).prop_map(|(base, stride_log2, active, backups)| {
+        let span = u32::from(active + backups - 1) << stride_log2;
+        GeneratedEntropy {
+            base: base % (u32::MAX - span),
+            stride_log2,
+            active,
+            backups,
+        }
+    })
+}
+
+fn registers() -> impl Strategy<Value = Registers> {
+    let policy = prop_oneof![
+        1 => Just(Policy::SinglePath),
+        1 => Just(Policy::RoundRobin),
+        1 => Just(Policy::Obs),
+        5 => Just(Policy::EvState),
+    ];
+    let skip = prop_oneof![Just(SkipScope::RestOfRotation), Just(SkipScope::NextTurn)];
+    let seed = prop_oneof![1..16_u32, any::<u32>()];
+    let paths = prop_oneof![3 => Just(u8::MAX), 1 => any::<u8>()];
+    let interval = prop_oneof![1..100_u32, 1..1_u32 << 31];
+    (policy, paths, seed, 0..8_usize, any::<u8>(), skip, interval).prop_map(
+        |(policy, paths, seed, profile, rotation, skip, probe_interval)| Registers {
+            policy,
+            paths,
+            seed: seed.max(1),
+            profile,
+            rotation,
+            skip,
+            probe_interval,
+        },
+    )
+}
+
+fn named() -> impl Strategy<Value = Named> {
+    prop_oneof![
+        6 => (0..40_usize).prop_map(Named::Chosen),
+        4 => (0..12_u8).prop_map(Named::Index),
+        2 => (128..144_u8).prop_map(Named::Index),
+        1 => any::<u8>().prop_map(Named::Index),
+    ]
+}
+
+fn feedback() -> impl Strategy<Value = Feedback> {
+    prop_oneof![
+        1 => Just(Feedback::Good),
+        6 => Just(Feedback::Skip),
+        3 => Just(Feedback::Timeout),
+        1 => Just(Feedback::AlwaysSkip),
+        2 => Just(Feedback::ProbeAnswered),
+    ]
+}
+
+pub fn step() -> impl Strategy<Value = Step> {
+    let ticks = prop_oneof![4 => 0..120_u32, 1 => any::<u32>()];
+    let off = prop_oneof![6 => Just(0), 1 => Just(1_u32), 1 => Just(u32::MAX), 1 => any::<u32>()];
+    let count = prop_oneof![6 => 1..6_usize, 1 => 1..150_usize];
+    prop_oneof![
+        1 => registers().prop_map(Step::Configure),
+        20 => (count, 0..2_u8, any::<bool>())
+            .prop_map(|(count, plane, turns)| Step::Choose { count, plane, turns }),
+        6 => (0..2_u8, named()).prop_map(|(plane, avoid)| Step::Retransmit { plane, avoid }),
+        16 => (named(), feedback()).prop_map(|(named, feedback)| Step::Feedback(named, feedback)),
+        6 => (named(), feedback()).prop_map(|(named, feedback)| Step::Reflect(named, feedback)),
+        4 => (any::<u8>(), off).prop_map(|(number, off)| Step::ReflectNumber(number, off)),
+        4 => ticks.clone().prop_map(Step::Probe),
+        6 => ticks.prop_map(Step::ProbeAnswered),
+        3 => named().prop_map(Step::Deny),
+        4 => named().prop_map(Step::Allow),
+        1 => Just(Step::Query),
+        3 => (0..2_u8, prop::bool::weighted(0.7)).prop_map(|(plane, up)| Step::Plane { plane, up }),
+        1 => (0..2_u8).prop_map(Step::PlaneFails),
+    ]
+}
+
+/// Registers that the profile has paths for.
+fn fitting(registers: Registers, profile: &GeneratedEntropy) -> Registers {
+    let single = registers.policy == Policy::SinglePath && registers.paths % 4 == 1;
+    let most = profile.active & !1;
+    let paths = match (single || most == 0, registers.paths) {
+        (true, _) => 1,
+        (false, u8::MAX) => most,
+        (false, paths) => (2 + paths % most) & !1,
+    };
+    Registers {
+        policy: if paths == 1 {
+            Policy::SinglePath
+        } else {
+            registers.policy
+        },
+        paths: paths.min(profile.active),
+        rotation: registers.rotation % profile.active.div_ceil(2),
+        ..registers
+    }
+}
+
+/// Plays histories on the engine and its reference.
+pub struct Play {
+    pub bench: Bench,
+    profiles: Vec<GeneratedEntropy>,
+    /// Profile of each queue pair.
+    profile_of: Vec<usize>,
+    chosen: Vec<Vec<u8>>,
+}
+
+impl Play {
+    pub fn new(profiles: Vec<GeneratedEntropy>) -> Self {
+        Self {
+            bench: Bench::new(&profiles),
+            profiles,
+            profile_of: vec![0; 1 << Q],
+            chosen: vec![vec![]; 1 << Q],
+        }
+    }
+
+    fn index(&self, qp: usize, named: Named) -> u8 {
+        match named {
+            Named::Index(index) => index,
+            Named::Chosen(ago) => self.chosen[qp].iter().rev().nth(ago).copied().unwrap_or(0),
+        }
+    }
+
+    pub fn configure(&mut self, qp: usize, registers: Registers) {
+        let registers = fitting(registers, &self.profiles[registers.profile]);
+        self.profile_of[qp] = registers.profile;
+        self.bench.configure(qp, registers);
+    }
+
+    fn choose(&mut self, qp: usize, plane: u8, avoid: Option<u8>) {
+        let index = self.bench.choose(qp, plane, avoid);
+        self.chosen[qp].extend(index);
+    }
+
+    pub fn step(&mut self, qp: usize, step: &Step) {
+        if let Step::Configure(registers) = step {
+            return self.configure(qp, *registers);
+        }
+        if let Step::Plane { plane, up } = *step {
+            return self.bench.set_plane(plane, up);
+        }
+        if !self.bench.configured(qp) {
+            return;
+        }
+        match *step {
+            Step::Configure(_) | Step::Plane { .. } => unreachable!("done above"),
+            Step::Choose {
+                count,
+                plane,
+                turns,
+            } => {
+                for n in 0..count {
+                    let turn = if turns { n as u8 & 1 } else { 0 };
+                    self.choose(qp, plane ^ turn, None);
+                }
+            }
+            Step::Retransmit { plane, avoid } => {
+                self.choose(qp, plane, Some(self.index(qp, avoid)));
+            }
+            Step::Feedback(named, feedback) => {
+                self.bench.feedback(qp, self.index(qp, named), feedback);
+            }
+            Step::Reflect(named, feedback) => {
+                let entropy = self.bench.entropy(qp, self.index(qp, named));
+                self.bench.reflect(qp, entropy, feedback);
+            }
+            Step::ReflectNumber(number, off) => {
+                let profile = &self.profiles[self.profile_of[qp]];
+                let value = profile
+                    .base
+                    .wrapping_add(u32::from(number) << profile.stride_log2);
+                self.bench
+                    .reflect(qp, value.wrapping_add(off), Feedback::Timeout);
+            }
+            Step::Probe(ticks) => drop(self.bench.probe(qp, ticks)),
+            Step::ProbeAnswered(ticks) => {
+                if let Some(index) = self.bench.probe(qp, ticks) {
+                    self.bench.feedback(qp, index, Feedback::ProbeAnswered);
+                }
+            }
+            Step::Deny(named) => self.bench.deny(qp, self.index(qp, named)),
+            Step::Allow(named) => self.bench.allow(qp, self.index(qp, named)),
+            Step::Query => self.bench.query(qp),
+            Step::PlaneFails(plane) => {
+                for slot in 0..64 {
+                    self.bench
+                        .feedback(qp, slot << 1 | plane, Feedback::Timeout);
+                }
+            }
+        }
+    }
+}

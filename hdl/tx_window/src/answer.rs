@@ -1,0 +1,77 @@
+//! The part of a response that is not in the row: what an operation found out.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::window::{
+    PacketState, SackVerdict, SentPacket, WindowRequest, WindowResponse,
+};
+
+use crate::sack::{bitmap_answers, bitmap_answers__hdl, SackSpan};
+
+/// Nothing yet.
+#[hdl_fn]
+pub fn blank(psn: Bits<24>, sent: SentPacket) -> WindowResponse {
+    WindowResponse {
+        una: bits::<24>(0),
+        next_psn: bits::<24>(0),
+        in_flight: bits::<24>(0),
+        lost: bits::<2>(0),
+        first_lost0: bits::<24>(0),
+        first_lost1: bits::<24>(0),
+        psn,
+        found: false,
+        state: PacketState::Free,
+        sent,
+        verdict: SackVerdict::Taken,
+        answered: false,
+        overtaken: false,
+        packets: bits::<11>(0),
+        bytes: bits::<24>(0),
+        spurious: bits::<11>(0),
+    }
+}
+
+/// With one more packet acknowledged.
+#[hdl_fn]
+pub fn with_packet(answer: WindowResponse, length: Bits<13>, lost: Bit) -> WindowResponse {
+    let mut after = answer;
+    after.packets = answer.packets + 1;
+    after.bytes = answer.bytes + bit_cast::<24, 13>(length);
+    after.spurious = if lost {
+        answer.spurious + 1
+    } else {
+        answer.spurious
+    };
+    after
+}
+
+/// A SACK that is taken acknowledges the packet it answers for the first time. 5 levels.
+#[hdl_fn]
+pub fn answer_is_news(answer: WindowResponse, span: SackSpan, bitmap: Bits<64>) -> Bit {
+    let unacknowledged =
+        (answer.state == PacketState::InFlight) | (answer.state == PacketState::Lost);
+    (span.covered | bitmap_answers(span, bitmap)) & unacknowledged
+}
+
+/// What a SACK that is taken says of the packet it answers. 6 levels.
+#[hdl_fn]
+pub fn with_answered(
+    answer: WindowResponse,
+    sack: WindowRequest,
+    span: SackSpan,
+    inside: Bit,
+) -> WindowResponse {
+    let counted = with_packet(
+        answer,
+        answer.sent.length,
+        answer.state == PacketState::Lost,
+    );
+    let mut after = if answer_is_news(answer, span, sack.bitmap) {
+        counted
+    } else {
+        answer
+    };
+    after.overtaken = span.overtaken;
+    after.answered = inside & (answer.sent.at.get_bits::<16>(0) == sack.stamp);
+    after
+}

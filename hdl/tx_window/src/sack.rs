@@ -1,0 +1,193 @@
+//! What a SACK says, held against the window: `SackView::check` of the reference, and which slots it names.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::window::{SackVerdict, WindowRequest};
+
+use crate::row::WindowRow;
+use crate::slots::{words_unacknowledged, words_unacknowledged__hdl, Occupied};
+
+/// A SACK measured against the window. A word number is a PSN without its low 6 bits.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct SackSpan {
+    /// The cumulative PSN lies before the window, and more than 1,024 before.
+    pub overtaken: Bit,
+    pub out_of_window: Bit,
+    /// The cumulative or the answered PSN has not been sent.
+    pub unsent_psn: Bit,
+    /// PSNs sent from bit 0 of the bitmap on: none, as many as the bitmap has, or else `sent_bits`.
+    pub none_sent: Bit,
+    pub all_sent: Bit,
+    pub sent_bits: Bits<6>,
+    /// The answered PSN lies in the bitmap, at this bit.
+    pub answers_bit: Bit,
+    pub answered_bit: Bits<6>,
+    /// The cumulative PSN covers the answered PSN.
+    pub covered: Bit,
+    /// The cumulative PSN lies in the window, in the word so many after that of `una` (0 to 16).
+    pub cumulative: Bit,
+    pub cumulative_words: Bits<5>,
+    /// The bitmap cut at words: bits of the word of its base, and of the word after.
+    pub low: Bits<64>,
+    pub high: Bits<64>,
+    /// Whether those words are that of `una`, or before it.
+    pub low_at_una: Bit,
+    pub low_before: Bit,
+    pub high_at_una: Bit,
+    pub high_before: Bit,
+}
+
+/// Measures. 5 levels and two carry chains behind the row.
+#[hdl_fn]
+pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
+    let cack = sack.cack;
+    let base = sack.base;
+    let from_before = cack + 1 - row.una;
+    let after_una = cack - row.una;
+    let cack_after_end = cack - row.next_psn;
+    let acked_after_end = sack.acked - row.next_psn;
+    let sent_from_base = row.next_psn - base;
+    let base_after_end = base - row.next_psn;
+    let base_sent = base_after_end.get_bit(23);
+    let acked_after_base = sack.acked - base;
+    let cack_after_acked = cack - sack.acked;
+    let una_word = row.una.get_bits::<18>(6);
+    let base_word = base.get_bits::<18>(6);
+    let low_after_una = base_word - una_word;
+    let high_after_una = base_word + 1 - una_word;
+    let cut = bit_cast::<128, 64>(sack.bitmap) << base.get_bits::<6>(0);
+    SackSpan {
+        overtaken: from_before.get_bit(23),
+        out_of_window: from_before.get_bit(23) & !from_before.get_bits::<13>(10).all(),
+        unsent_psn: !cack_after_end.get_bit(23) | !acked_after_end.get_bit(23),
+        none_sent: !base_sent,
+        all_sent: base_sent & sent_from_base.get_bits::<18>(6).any(),
+        sent_bits: sent_from_base.get_bits::<6>(0),
+        answers_bit: !acked_after_base.get_bits::<18>(6).any(),
+        answered_bit: acked_after_base.get_bits::<6>(0),
+        covered: !cack_after_acked.get_bit(23),
+        cumulative: !after_una.get_bit(23),
+        cumulative_words: cack.get_bits::<5>(6) - row.una.get_bits::<5>(6),
+        low: cut.get_bits::<64>(0),
+        high: cut.get_bits::<64>(64),
+        low_at_una: !low_after_una.any(),
+        low_before: low_after_una.get_bit(17),
+        high_at_una: !high_after_una.any(),
+        high_before: high_after_una.get_bit(17),
+    }
+}
+
+/// The bitmap says that the answered PSN was received. 3 levels.
+#[hdl_fn]
+pub fn bitmap_answers(span: SackSpan, bitmap: Bits<64>) -> Bit {
+    span.answers_bit & bitmap.get_bit(span.answered_bit.index())
+}
+
+/// `SackView::check`. 6 levels.
+#[hdl_fn]
+pub fn judge(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
+    let unsent = if span.all_sent {
+        bits::<64>(0)
+    } else if span.none_sent {
+        bitmap
+    } else {
+        bitmap & (Bits::<64>::mask() << span.sent_bits)
+    };
+    let denied = span.answers_bit & !bitmap_answers(span, bitmap) & !span.covered;
+    if span.out_of_window {
+        SackVerdict::OutOfWindow
+    } else if span.unsent_psn | unsent.any() | denied {
+        SackVerdict::Inconsistent
+    } else {
+        SackVerdict::Taken
+    }
+}
+
+/// Bits of one word of the bitmap that are not before the window. 2 levels.
+#[hdl_fn]
+pub fn from_window(named: Bits<64>, una: Bits<24>, at_una: Bit, before: Bit) -> Bits<64> {
+    if before {
+        bits::<64>(0)
+    } else if at_una {
+        named & (Bits::<64>::mask() << una.get_bits::<6>(0))
+    } else {
+        named
+    }
+}
+
+/// Words that may have news: those with unacknowledged slots that the SACK reaches. 6 levels.
+#[hdl_fn]
+pub fn words_with_news(
+    span: SackSpan,
+    una: Bits<24>,
+    base: Bits<24>,
+    occupied: Occupied,
+) -> Bits<16> {
+    let mut reached = bits::<16>(0);
+    for i in 0..16 {
+        let after_una = bits::<4>(i as u64) - una.get_bits::<4>(6);
+        let within = span.cumulative_words.get_bit(4)
+            | (after_una <= span.cumulative_words.get_bits::<4>(0));
+        reached = reached.replace_bit(i, span.cumulative & within);
+    }
+    let base_word = base.get_bits::<4>(6);
+    let low = if span.low.any() & !span.low_before {
+        bits::<16>(1) << base_word
+    } else {
+        bits::<16>(0)
+    };
+    let high = if span.high.any() & !span.high_before {
+        bits::<16>(1) << (base_word + 1)
+    } else {
+        bits::<16>(0)
+    };
+    words_unacknowledged(occupied) & (reached | low | high)
+}
+
+/// Slots of a ring word that the cumulative PSN covers. 5 levels.
+#[hdl_fn]
+fn covered_slots(span: SackSpan, una: Bits<24>, cack: Bits<24>, word: Bits<4>) -> Bits<64> {
+    let from_una = Bits::<64>::mask() << una.get_bits::<6>(0);
+    let up_to_cack = !((Bits::<64>::mask() << cack.get_bits::<6>(0)) << 1);
+    let after_una = word - una.get_bits::<4>(6);
+    let last_word = span.cumulative_words.get_bits::<4>(0);
+    let at_una = after_una == 0;
+    let below_end = if after_una < last_word {
+        Bits::<64>::mask()
+    } else if after_una == last_word {
+        up_to_cack
+    } else {
+        bits::<64>(0)
+    };
+    // Round the ring: the word of `una` holds the first and the last PSNs.
+    if !span.cumulative {
+        bits::<64>(0)
+    } else if span.cumulative_words.get_bit(4) {
+        if at_una {
+            from_una | up_to_cack
+        } else {
+            Bits::<64>::mask()
+        }
+    } else if at_una {
+        below_end & from_una
+    } else {
+        below_end
+    }
+}
+
+/// Slots of a ring word that the SACK names, if `low` and `high` have been cut by [`from_window`]. 6 levels.
+#[hdl_fn]
+pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Bits<24>, word: Bits<4>) -> Bits<64> {
+    let base_word = sack.base.get_bits::<4>(6);
+    let low = if word == base_word {
+        span.low
+    } else {
+        bits::<64>(0)
+    };
+    let high = if word == base_word + 1 {
+        span.high
+    } else {
+        bits::<64>(0)
+    };
+    low | high | covered_slots(span, una, sack.cack, word)
+}

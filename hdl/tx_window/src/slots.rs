@@ -1,0 +1,129 @@
+//! The slots of a window: 16 words of 64. PSN p has slot p mod 1,024: word `psn[9:6]`, bit `psn[5:0]`.
+
+use hdl_macros::hdl_fn;
+use hdl_reorder_buf::trailing_ones::{trailing_ones, trailing_ones__hdl};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::window::PacketState;
+
+/// Words of 64 slots.
+pub const WORDS: usize = 16;
+
+/// State of 64 neighbouring slots. A slot of the window that has no bit set is acknowledged; outside the window no bit is set.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct SlotWord {
+    pub in_flight: Bits<64>,
+    /// Lost, last sent on plane 0.
+    pub lost_0: Bits<64>,
+    pub lost_1: Bits<64>,
+}
+
+/// Words in which a slot is in flight, lost on plane 0, lost on plane 1.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Occupied {
+    pub in_flight: Bits<16>,
+    pub lost_0: Bits<16>,
+    pub lost_1: Bits<16>,
+}
+
+/// Slots in flight or lost.
+#[hdl_fn]
+pub fn unacknowledged(word: SlotWord) -> Bits<64> {
+    word.in_flight | word.lost_0 | word.lost_1
+}
+
+/// Words that have any.
+#[hdl_fn]
+pub fn words_unacknowledged(occupied: Occupied) -> Bits<16> {
+    occupied.in_flight | occupied.lost_0 | occupied.lost_1
+}
+
+/// The word without these slots.
+#[hdl_fn]
+pub fn without(word: SlotWord, slots: Bits<64>) -> SlotWord {
+    SlotWord {
+        in_flight: word.in_flight & !slots,
+        lost_0: word.lost_0 & !slots,
+        lost_1: word.lost_1 & !slots,
+    }
+}
+
+/// The word with these slots in flight.
+#[hdl_fn]
+pub fn with_in_flight(word: SlotWord, slots: Bits<64>) -> SlotWord {
+    SlotWord {
+        in_flight: word.in_flight | slots,
+        lost_0: word.lost_0 & !slots,
+        lost_1: word.lost_1 & !slots,
+    }
+}
+
+/// The word with these slots lost on a plane.
+#[hdl_fn]
+pub fn with_lost(word: SlotWord, slots: Bits<64>, plane: Bit) -> SlotWord {
+    SlotWord {
+        in_flight: word.in_flight & !slots,
+        lost_0: if plane {
+            word.lost_0
+        } else {
+            word.lost_0 | slots
+        },
+        lost_1: if plane {
+            word.lost_1 | slots
+        } else {
+            word.lost_1
+        },
+    }
+}
+
+#[hdl_fn]
+fn with_bit(old: Bits<16>, place: Bits<16>, value: Bit) -> Bits<16> {
+    if value {
+        old | place
+    } else {
+        old & !place
+    }
+}
+
+/// The summary with one word looked at anew. 5 levels.
+#[hdl_fn]
+pub fn with_word(old: Occupied, index: Bits<4>, word: SlotWord) -> Occupied {
+    let place = bits::<16>(1) << index;
+    Occupied {
+        in_flight: with_bit(old.in_flight, place, word.in_flight.any()),
+        lost_0: with_bit(old.lost_0, place, word.lost_0.any()),
+        lost_1: with_bit(old.lost_1, place, word.lost_1.any()),
+    }
+}
+
+/// The lowest word of a set that is not empty. 3 levels.
+#[hdl_fn]
+pub fn first_word(words: Bits<16>) -> Bits<4> {
+    trailing_ones(!bit_cast::<64, 16>(words)).get_bits::<4>(0)
+}
+
+/// The slot of a PSN in its word, one-hot. 1 level.
+#[hdl_fn]
+pub fn slot_of(psn: Bits<24>) -> Bits<64> {
+    bits::<64>(1) << psn.get_bits::<6>(0)
+}
+
+/// State of a PSN in the window. 4 levels.
+#[hdl_fn]
+pub fn state_of(word: SlotWord, psn: Bits<24>, inside: Bit) -> PacketState {
+    let bit = psn.get_bits::<6>(0);
+    if !inside {
+        PacketState::Free
+    } else if word.in_flight.get_bit(bit.index()) {
+        PacketState::InFlight
+    } else if (word.lost_0 | word.lost_1).get_bit(bit.index()) {
+        PacketState::Lost
+    } else {
+        PacketState::Acked
+    }
+}
+
+/// The slot of a PSN of the window is one of these, of word `index`. 4 levels.
+#[hdl_fn]
+pub fn is_hit(psn: Bits<24>, index: Bits<4>, slots: Bits<64>) -> Bit {
+    (psn.get_bits::<4>(6) == index) & slots.get_bit(psn.get_bits::<6>(0).index())
+}

@@ -1,0 +1,345 @@
+//! The Verilated server in lockstep with one reference window per queue pair.
+
+use hdl_verilog::equivalence::TestRng;
+use rand::{Rng, SeedableRng};
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_transport::requester::{SackRefusal, SackView, Sent, SlotState, Window, SLOTS};
+use stellar_transport::rx::Psn;
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
+
+/// Field names and their values: numbers as decimals, enumerations by name.
+type Fields = Vec<(&'static str, String)>;
+
+/// Clocks from request to response that an operation may take.
+pub enum Clocks {
+    Exactly(u32),
+    AtMost(u32),
+}
+
+pub struct Server {
+    model: Model,
+    clock: PortId,
+    reset: PortId,
+    valid: PortId,
+    request: PortId,
+    ready: PortId,
+    response_valid: PortId,
+    response: PortId,
+    noise: TestRng,
+    pub windows: Vec<Window>,
+    /// Clocks the last operation took.
+    pub took: u32,
+}
+
+impl Server {
+    /// A server whose queue pairs start at these PSNs.
+    pub fn new(library: &Library, first: &[u32]) -> Self {
+        let model = library.instantiate();
+        let port = |name: &str| model.port(name).expect("port");
+        let mut server = Self {
+            clock: port("clock"),
+            reset: port("reset"),
+            valid: port("request_valid"),
+            request: port("request"),
+            ready: port("request_ready"),
+            response_valid: port("response_valid"),
+            response: port("response"),
+            noise: TestRng::seed_from_u64(1),
+            windows: first.iter().map(|&p| Window::new(Psn::new(p))).collect(),
+            took: 0,
+            model,
+        };
+        server.restart();
+        for (qp, &psn) in first.iter().enumerate() {
+            server.configure(qp, Psn::new(psn));
+        }
+        server
+    }
+
+    /// One clock of reset.
+    pub fn restart(&mut self) {
+        self.model.set_u64(self.reset, 1);
+        self.model.clock(self.clock);
+        self.model.set_u64(self.reset, 0);
+        self.model.set_u64(self.valid, 0);
+        self.model.eval();
+    }
+
+    /// Starts an operation, and gives up waiting after so many clocks.
+    pub fn start(&mut self, request: WindowRequest, clocks: u32) {
+        self.model.set(self.request, &to_words(request));
+        self.model.set_u64(self.valid, 1);
+        for _ in 0..clocks {
+            self.model.clock(self.clock);
+            self.model.set_u64(self.valid, 0);
+        }
+    }
+
+    pub fn answers(&self) -> bool {
+        self.model.get_u64(self.response_valid) != 0
+    }
+
+    pub fn is_ready(&self) -> bool {
+        self.model.get_u64(self.ready) != 0
+    }
+
+    /// Clocks without a request, with noise at its port.
+    pub fn rest(&mut self, clocks: usize) {
+        self.model.set_u64(self.valid, 0);
+        for _ in 0..clocks {
+            self.make_noise();
+            self.model.clock(self.clock);
+            assert!(!self.answers(), "an answer that nobody asked for");
+        }
+    }
+
+    fn make_noise(&mut self) {
+        let words = self.model.width(self.request).div_ceil(32);
+        let noise: Vec<u32> = (0..words).map(|_| self.noise.random()).collect();
+        self.model.set(self.request, &noise);
+    }
+
+    /// One call: the response, after checking the handshake.
+    fn call(&mut self, request: WindowRequest) -> Vec<u32> {
+        self.model.set(self.request, &to_words(request));
+        self.model.set_u64(self.valid, 1);
+        self.model.eval();
+        assert!(self.is_ready(), "not ready, and nothing under way");
+        self.took = 0;
+        loop {
+            self.model.clock(self.clock);
+            self.took += 1;
+            assert!(self.took < 2_000, "{:?}: no answer", request.op);
+            assert!(!self.is_ready(), "ready before the answer is over");
+            // What stands at the port while the server is busy is not taken.
+            self.make_noise();
+            let valid = self.noise.random();
+            self.model.set_u64(self.valid, valid);
+            if self.answers() {
+                break;
+            }
+        }
+        let mut words = vec![0; self.model.width(self.response).div_ceil(32)];
+        self.model.get(self.response, &mut words);
+        self.model.clock(self.clock);
+        assert!(!self.answers(), "two answers");
+        words
+    }
+
+    /// Calls, and compares with the fields the operation defines and those that every operation does.
+    fn compare(&mut self, request: WindowRequest, mut expected: Fields, clocks: Clocks) {
+        let words = self.call(request);
+        let window = &self.windows[request.qp.index()];
+        let lost = [0, 1].map(|plane| window.first_lost(plane));
+        expected.push(("una", window.una().value().to_string()));
+        expected.push(("next_psn", window.next().value().to_string()));
+        expected.push(("in_flight", window.in_flight_bytes().to_string()));
+        let bits = u8::from(lost[0].is_some()) | u8::from(lost[1].is_some()) << 1;
+        expected.push(("lost", bits.to_string()));
+        for (name, psn) in ["first_lost0", "first_lost1"].into_iter().zip(lost) {
+            expected.extend(psn.map(|psn| (name, psn.value().to_string())));
+        }
+        let response = Record::<WindowResponse>::new(&words);
+        for (name, value) in expected {
+            let found = match name {
+                "state" | "verdict" => response.variant(name),
+                _ => response.u64(name).to_string(),
+            };
+            assert_eq!(found, value, "{name} of {request:?}");
+        }
+        match clocks {
+            Clocks::Exactly(clocks) => assert_eq!(self.took, clocks, "clocks of {request:?}"),
+            Clocks::AtMost(clocks) => {
+                assert!(self.took <= clocks, "{} clocks: {request:?}", self.took);
+            }
+        }
+    }
+
+    pub fn configure(&mut self, qp: usize, first: Psn) {
+        self.windows[qp] = Window::new(first);
+        let request = asking(WindowOp::Configure, qp, first);
+        self.compare(request, psn_field(first), Clocks::Exactly(2));
+    }
+
+    pub fn query(&mut self, qp: usize, psn: Psn) {
+        let request = asking(WindowOp::Query, qp, psn);
+        self.compare(request, psn_field(psn), Clocks::Exactly(2));
+    }
+
+    /// Does nothing if there is no room.
+    pub fn push(&mut self, qp: usize, sent: Sent) {
+        if self.windows[qp].len() < SLOTS {
+            let psn = self.windows[qp].push(sent);
+            let mut request = asking(WindowOp::Push, qp, Psn::new(0xabcdef));
+            request.sent = record(&sent);
+            self.compare(request, psn_field(psn), Clocks::Exactly(2));
+        }
+    }
+
+    /// The packet must be lost.
+    pub fn resend(&mut self, qp: usize, psn: Psn, sent: Sent) {
+        let window = &mut self.windows[qp];
+        let first = (0..2).any(|plane| window.first_lost(plane) == Some(psn));
+        window.resend(psn, sent);
+        let mut request = asking(WindowOp::Resend, qp, psn);
+        request.sent = record(&sent);
+        let clocks = if first {
+            Clocks::AtMost(6)
+        } else {
+            Clocks::Exactly(3)
+        };
+        self.compare(request, psn_field(psn), clocks);
+    }
+
+    pub fn read(&mut self, qp: usize, psn: Psn) {
+        let window = &self.windows[qp];
+        let mut expected = psn_field(psn);
+        expected.push(("state", state(window.state(psn))));
+        expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
+        let request = asking(WindowOp::Read, qp, psn);
+        self.compare(request, expected, Clocks::Exactly(3));
+    }
+
+    /// The packet must be in flight.
+    pub fn lose(&mut self, qp: usize, psn: Psn, retries: u8) {
+        let window = &mut self.windows[qp];
+        window.lose(psn, retries);
+        let mut expected = psn_field(psn);
+        expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
+        let mut request = asking(WindowOp::Lose, qp, psn);
+        request.sent.retries = u64::from(retries).to_bits();
+        self.compare(request, expected, Clocks::Exactly(3));
+    }
+
+    /// `from` must be in the window or its end.
+    pub fn next_in_flight(&mut self, qp: usize, from: Psn) {
+        let window = &self.windows[qp];
+        let found = window.next_in_flight(from);
+        let mut expected = vec![("found", u8::from(found.is_some()).to_string())];
+        if let Some(psn) = found {
+            expected.extend(psn_field(psn));
+            expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
+        }
+        let request = asking(WindowOp::NextInFlight, qp, from);
+        self.compare(request, expected, Clocks::AtMost(8));
+    }
+
+    pub fn sack(&mut self, qp: usize, view: &SackView, stamp: u16) {
+        let window = &mut self.windows[qp];
+        let answered = window.sent(view.acked).copied();
+        let was = window.state(view.acked);
+        let before = window.una().previous();
+        let verdict = view.check(window);
+        let mut news = News::default();
+        if verdict.is_ok() {
+            news = News::take(window, view);
+            window.advance();
+        }
+        let taken = verdict.is_ok();
+        let is_last = answered.is_some_and(|sent| sent.at.stamp() == stamp);
+        let overtaken = view.cack.is_behind(before);
+        let verdict = verdict.err().map_or("Taken", |refusal| match refusal {
+            SackRefusal::OutOfWindow => "OutOfWindow",
+            SackRefusal::Inconsistent => "Inconsistent",
+        });
+        let mut expected = psn_field(Psn::new(0x123456));
+        expected.extend([
+            ("state", state(was)),
+            ("verdict", format!("SackVerdict::{verdict}")),
+            ("answered", u8::from(taken & is_last).to_string()),
+            ("overtaken", u8::from(taken & overtaken).to_string()),
+            ("packets", news.packets.to_string()),
+            ("bytes", news.bytes.to_string()),
+            ("spurious", news.spurious.to_string()),
+        ]);
+        expected.extend(answered.iter().flat_map(sent_fields));
+        let mut request = asking(WindowOp::Sack, qp, Psn::new(0x123456));
+        request.cack = bits_of(view.cack);
+        request.acked = bits_of(view.acked);
+        request.base = bits_of(view.base);
+        request.bitmap = view.bitmap.to_bits();
+        request.stamp = u64::from(stamp).to_bits();
+        // Up to four words have no news, and three searches.
+        let bound = 8 + news.packets + 2 * (news.words.len() as u32 + 4) + 3 * 4;
+        let clocks = if taken {
+            Clocks::AtMost(bound)
+        } else {
+            Clocks::Exactly(4)
+        };
+        self.compare(request, expected, clocks);
+    }
+}
+
+/// What a SACK acknowledges for the first time.
+#[derive(Default)]
+struct News {
+    packets: u32,
+    bytes: u32,
+    spurious: u32,
+    words: std::collections::BTreeSet<u32>,
+}
+
+impl News {
+    /// As `MrcRequester::acknowledge`.
+    fn take(window: &mut Window, view: &SackView) -> Self {
+        let una = window.una();
+        let cumulative = if view.cack.is_behind(una) {
+            0
+        } else {
+            view.cack.distance_from(una) + 1
+        };
+        let mut news = Self::default();
+        for psn in (0..cumulative).map(|i| una.plus(i)).chain(view.bits()) {
+            if let Some((sent, state)) = window.acknowledge(psn) {
+                news.packets += 1;
+                news.bytes += u32::from(sent.length);
+                news.spurious += u32::from(state == SlotState::Lost);
+                news.words.insert(psn.value() % SLOTS / 64);
+            }
+        }
+        news
+    }
+}
+
+fn bits_of(psn: Psn) -> Bits<24> {
+    u64::from(psn.value()).to_bits()
+}
+
+fn asking(op: WindowOp, qp: usize, psn: Psn) -> WindowRequest {
+    WindowRequest {
+        op,
+        qp: (qp as u64).to_bits(),
+        psn: bits_of(psn),
+        ..WindowRequest::default()
+    }
+}
+
+fn record(sent: &Sent) -> SentPacket {
+    SentPacket {
+        ev: u64::from(sent.ev.value()).to_bits(),
+        at: u64::from(sent.at.0).to_bits(),
+        retries: u64::from(sent.retries).to_bits(),
+        length: u64::from(sent.length).to_bits(),
+        slot: u64::from(sent.slot).to_bits(),
+    }
+}
+
+fn psn_field(psn: Psn) -> Fields {
+    vec![("psn", psn.value().to_string())]
+}
+
+fn state(state: SlotState) -> String {
+    format!("PacketState::{state:?}")
+}
+
+fn sent_fields(sent: &Sent) -> Fields {
+    vec![
+        ("sent.ev", sent.ev.value().to_string()),
+        ("sent.at", sent.at.0.to_string()),
+        ("sent.retries", sent.retries.to_string()),
+        ("sent.length", sent.length.to_string()),
+        ("sent.slot", sent.slot.to_string()),
+    ]
+}

@@ -1,0 +1,230 @@
+//! Random operations, in terms of what the window is when they come.
+
+use proptest::prelude::*;
+use stellar_transport::requester::{SackView, Sent, SlotState, Window};
+use stellar_transport::rx::Psn;
+use stellar_transport::spray::EvIndex;
+use stellar_transport::time::Ticks;
+
+use crate::server::Server;
+
+/// A PSN.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    FromUna(i32),
+    FromNext(i32),
+    /// In the window, by the thousandth.
+    Within(u32),
+}
+
+impl Place {
+    pub fn psn(self, window: &Window) -> Psn {
+        let plus = |psn: Psn, by: i32| psn.plus(by.rem_euclid(1 << 24) as u32);
+        match self {
+            Self::FromUna(by) => plus(window.una(), by),
+            Self::FromNext(by) => plus(window.next(), by),
+            Self::Within(thousandth) => window.una().plus(window.len() * thousandth / 1000),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Step {
+    Query,
+    Push(usize, Sent),
+    /// The first packet lost on a plane.
+    ResendFirst(u8, Sent),
+    /// The first lost from a place on.
+    Resend(Place, Sent),
+    Read(Place),
+    /// The first packets in flight from a place on.
+    Lose(Place, usize, u8),
+    NextInFlight(Place),
+    Sack(SackStep),
+    Configure(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct SackStep {
+    cack: Place,
+    acked: Place,
+    /// The bitmap begins at the word of the answered packet, or so many PSNs before it.
+    base: Option<i32>,
+    bitmap: u64,
+    /// Made such that it can be taken, if at all possible.
+    mended: bool,
+    /// The stamp is that of the last transmission.
+    stamped: bool,
+}
+
+impl SackStep {
+    fn view(&self, window: &Window) -> (SackView, u16) {
+        let last = window.next().previous();
+        let sent = |psn: Psn| {
+            if self.mended && !psn.is_behind(window.next()) {
+                last
+            } else {
+                psn
+            }
+        };
+        let acked = sent(self.acked.psn(window));
+        let base = match self.base {
+            None => Psn::new(acked.value() & !63),
+            Some(before) => acked.plus((-before).rem_euclid(1 << 24) as u32),
+        };
+        let mut bitmap = self.bitmap;
+        if self.mended {
+            let bit = acked.distance_from(base);
+            bitmap |= 1_u64.checked_shl(bit).unwrap_or(0);
+            let sent = (0..64).filter(|&i| base.plus(i).is_behind(window.next()));
+            bitmap &= sent.fold(0, |mask, i| mask | 1 << i);
+        }
+        let view = SackView {
+            cack: sent(self.cack.psn(window)),
+            acked,
+            base,
+            bitmap,
+        };
+        let at = window.sent(acked).map_or(0, |sent| sent.at.stamp());
+        (view, if self.stamped { at } else { !at })
+    }
+}
+
+impl Step {
+    pub fn run(&self, server: &mut Server, qp: usize) {
+        let window = &server.windows[qp];
+        match *self {
+            Self::Query => server.query(qp, window.una()),
+            Self::Push(count, sent) => {
+                for i in 0..count {
+                    let at = Ticks(sent.at.0.wrapping_add(i as u32));
+                    let length = sent.length.saturating_sub(i as u16);
+                    server.push(qp, Sent { at, length, ..sent });
+                }
+            }
+            Self::ResendFirst(plane, sent) => {
+                if let Some(psn) = window.first_lost(plane) {
+                    server.resend(qp, psn, sent);
+                }
+            }
+            Self::Resend(place, sent) => {
+                let from = place.psn(window);
+                let lost = (0..window.len())
+                    .map(|i| from.plus(i))
+                    .find(|&psn| window.state(psn) == SlotState::Lost);
+                if let Some(psn) = lost {
+                    server.resend(qp, psn, sent);
+                }
+            }
+            Self::Read(place) => server.read(qp, place.psn(window)),
+            Self::Lose(place, count, retries) => {
+                let from = place.psn(window);
+                for i in 0..count {
+                    let psn = from.plus(i as u32);
+                    if server.windows[qp].state(psn) == SlotState::InFlight {
+                        server.lose(qp, psn, retries);
+                    }
+                }
+            }
+            Self::NextInFlight(place) => {
+                let psn = place.psn(window);
+                if psn.distance_from(window.una()) <= window.len() {
+                    server.next_in_flight(qp, psn);
+                }
+            }
+            Self::Sack(sack) => {
+                let (view, stamp) = sack.view(window);
+                server.sack(qp, &view, stamp);
+            }
+            Self::Configure(psn) => server.configure(qp, Psn::new(psn)),
+        }
+    }
+}
+
+pub fn sent() -> impl Strategy<Value = Sent> {
+    let length = prop_oneof![Just(4096_u16), Just(0), 0..=8191_u16];
+    (0..144_u8, any::<u32>(), any::<u8>(), length, any::<u16>()).prop_map(
+        |(ev, at, retries, length, slot)| Sent {
+            ev: EvIndex::new(ev).expect("below 144"),
+            plane: ev & 1,
+            at: Ticks(at),
+            retries,
+            length,
+            slot,
+        },
+    )
+}
+
+pub fn psn() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        Just(0),
+        0xff_f800..=0xff_ffff_u32,
+        0..=0xff_ffff_u32,
+        (0..=0x3_ffff_u32).prop_map(|word| word << 6),
+        0x7f_fc00..=0x80_0040_u32,
+    ]
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    prop_oneof![
+        4 => (-2..=2_i32).prop_map(Place::FromUna),
+        2 => (-2..=1_i32).prop_map(Place::FromNext),
+        4 => (0..=1000_u32).prop_map(Place::Within),
+        1 => (-130..=130_i32).prop_map(Place::FromUna),
+    ]
+}
+
+fn far_place() -> impl Strategy<Value = Place> {
+    let edge = prop::sample::select(&[1023, 1024, 1025, 1026, 2000, 0x7f_fc00, 0x7f_ffff][..]);
+    prop_oneof![
+        20 => place(),
+        1 => edge.prop_map(|by| Place::FromUna(-by)),
+        1 => (-3..=3).prop_map(|by| Place::FromUna(by + 0x80_0000)),
+        1 => (-3..=3).prop_map(|by| Place::FromNext(by + 0x80_0000)),
+    ]
+}
+
+fn sack() -> impl Strategy<Value = SackStep> {
+    let cack = prop_oneof![
+        4 => (-3..=3_i32).prop_map(Place::FromUna),
+        1 => far_place(),
+    ];
+    let base = prop_oneof![
+        4 => Just(None),
+        3 => (0..64_i32).prop_map(Some),
+        1 => (-1100..1100_i32).prop_map(Some),
+        1 => (-3..=3).prop_map(|by| Some(by + 0x80_0000)),
+    ];
+    let bitmap = prop_oneof![
+        2 => any::<u64>(),
+        2 => (any::<u64>(), any::<u64>()).prop_map(|(a, b)| a & b),
+        2 => Just(0),
+        1 => Just(u64::MAX),
+    ];
+    let flags = (prop::bool::weighted(0.9), any::<bool>());
+    (cack, far_place(), base, bitmap, flags).prop_map(
+        |(cack, acked, base, bitmap, (mended, stamped))| SackStep {
+            cack,
+            acked,
+            base,
+            bitmap,
+            mended,
+            stamped,
+        },
+    )
+}
+
+pub fn step() -> impl Strategy<Value = Step> {
+    let burst = prop_oneof![20 => 1..4_usize, 4 => 1..100_usize, 1 => Just(1024)];
+    prop_oneof![
+        2 => Just(Step::Query),
+        6 => (burst, sent()).prop_map(|(count, sent)| Step::Push(count, sent)),
+        3 => (0..2_u8, sent()).prop_map(|(plane, sent)| Step::ResendFirst(plane, sent)),
+        2 => (place(), sent()).prop_map(|(place, sent)| Step::Resend(place, sent)),
+        2 => place().prop_map(Step::Read),
+        5 => (place(), 1..6_usize, any::<u8>()).prop_map(|(place, n, tries)| Step::Lose(place, n, tries)),
+        4 => place().prop_map(Step::NextInFlight),
+        8 => sack().prop_map(Step::Sack),
+        1 => psn().prop_map(Step::Configure),
+    ]
+}

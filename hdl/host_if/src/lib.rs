@@ -1,1 +1,45 @@
-//! Host interface in hardware: doorbells, registers, completion and event queues.
+//! Host interface in hardware: registers, doorbells, completion and event queues, interrupts.
+//!
+//! ```text
+//! BAR0 ─► registers ─► table writes, fences, arming, event queue's consumer index
+//! BAR2 ─► doorbells ─┬► doorbell of a send queue
+//!                    ├► consumer index ─► completion_queues ─► entries ────────────► host_writes ─► TLP stream
+//!                    └► refused ──────────────► event_queue ─► entries ────────────►      ▲
+//!                              the other events ─►                                        │
+//!                                       raises of both ──────► interrupts ─► messages ────┘
+//! ```
+//! | block | does | clocks |
+//! |---|---|---|
+//! | [`registers`] | BAR0 of the physical function: [`stellar_wire::host::registers`] | 2 to write |
+//! | [`register_view`] | its reads | 4 |
+//! | [`doorbells`] | BAR2: takes from a page what its queue pairs may say, reports the rest | 3 per doorbell |
+//! | [`completion_queues`] | rings of completions, one per queue pair | 3 per entry |
+//! | [`event_queue`] | the ring of events | 2 per entry |
+//! | [`interrupts`] | MSI-X table, mask and pending bits | 3 per message |
+//! | [`host_writes`] | entries and messages as one stream of write TLPs | 1 |
+//! | [`host_queues`] | the four above, put together | |
+//!
+//! **Order.** A ring asks for its interrupt in a clock after `host_writes` took the entry, and PCIe keeps posted writes in order: so an
+//! interrupt never arrives before the entry it announces. Blocks with a parameter `Q` have 2^`Q` queue pairs and use the low `Q` bits of `qp`.
+#![forbid(unsafe_code)]
+
+pub mod completion_queues;
+pub mod config_entry;
+pub mod doorbells;
+pub mod event_queue;
+pub mod host_queues;
+pub mod host_writes;
+pub mod interrupts;
+pub mod queue_pairs;
+pub mod register_address;
+pub mod register_view;
+pub mod registers;
+pub mod ring;
+
+pub use completion_queues::CompletionQueues;
+pub use doorbells::Doorbells;
+pub use event_queue::EventQueue;
+pub use host_queues::HostQueues;
+pub use host_writes::HostWrites;
+pub use interrupts::Interrupts;
+pub use registers::Registers;

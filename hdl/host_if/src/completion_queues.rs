@@ -1,0 +1,321 @@
+//! Completions into rings in host memory, one ring per queue pair.
+
+use hdl_macros::hdl;
+use hdl_primitives::{BlockRam, RoundRobin};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::host_queues::{CompletionEntry, CompletionQueueConfig};
+use stellar_wire::hw::messages::Completion;
+
+use crate::queue_pairs::QueuePairs;
+use crate::ring::{
+    consume, consume__hdl, is_full, is_full__hdl, phase, phase__hdl, place_mask, place_mask__hdl,
+    produced, produced__hdl, write_header, write_header__hdl, ConsumerUpdate, Ring,
+};
+
+/// Clocks from accepting a completion to offering its write, and from one completion to the next.
+pub const CLOCKS: usize = 3;
+
+/// log2 of the bytes of an entry.
+const ENTRY_BITS: u64 = 5;
+/// Double words of an entry.
+const ENTRY_DWORDS: u64 = 8;
+
+/// One queue pair's ring.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Row {
+    settings: CompletionQueueConfig,
+    ring: Ring,
+}
+
+/// A row that was read, and what a completion would find.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Judged {
+    row: Row,
+    /// There is no place for an entry.
+    full: Bit,
+    /// Place of the next entry.
+    place: Bits<24>,
+    phase: Bit,
+}
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum State {
+    /// Takes a configuration, a consumer index or a completion.
+    Idle,
+    /// The row comes out of the memory.
+    Judge,
+    /// The row goes back, and what comes of it to the outputs.
+    Act,
+}
+
+/// Writes completions into rings. One operation at a time, each [`CLOCKS`] clocks (a configuration 1) unless an output waits.
+///
+/// Send side, receive side and consumer indices take turns; a configuration goes first, and starts its ring anew. A completion that
+/// finds its ring full, or no ring, is lost, and reported as an overrun. An armed ring raises its interrupt once, after its next entry; arming a
+/// ring that holds entries behind the given index raises at once.
+///
+/// After reset the memory holds whatever it held: configure every queue pair (`valid` false for none) before it completes anything.
+/// Levels: 4 and carry chains (`Act`: subtraction, comparison, row).
+#[derive(LogicBlock, Default)]
+pub struct CompletionQueues<const Q: usize = 10> {
+    pub clock: Signal<In, Clock>,
+    /// Forgets what is under way.
+    pub reset: Signal<In, Bit>,
+
+    // Completions.
+    pub send_valid: Signal<In, Bit>,
+    pub send: Signal<In, Completion>,
+    pub send_ready: Signal<Out, Bit>,
+    pub receive_valid: Signal<In, Bit>,
+    pub receive: Signal<In, Completion>,
+    pub receive_ready: Signal<Out, Bit>,
+
+    // From software.
+    pub config_valid: Signal<In, Bit>,
+    pub config_qp: Signal<In, Bits<10>>,
+    pub settings: Signal<In, CompletionQueueConfig>,
+    pub config_ready: Signal<Out, Bit>,
+    // From doorbells.
+    pub consumer_valid: Signal<In, Bit>,
+    pub consumer_qp: Signal<In, Bits<10>>,
+    pub consumer_index: Signal<In, Bits<24>>,
+    pub consumer_arm: Signal<In, Bit>,
+    pub consumer_ready: Signal<Out, Bit>,
+
+    // To host_writes: entries of 32 bytes.
+    pub write_valid: Signal<Out, Bit>,
+    pub write_header: Signal<Out, WriteTlpHeader>,
+    pub write_data: Signal<Out, Bits<256>>,
+    pub write_ready: Signal<In, Bit>,
+    /// To interrupts: one clock, in a clock after the entry was taken.
+    pub raise_valid: Signal<Out, Bit>,
+    pub raise_vector: Signal<Out, Bits<6>>,
+    // To event_queue: a completion was lost.
+    pub overrun_valid: Signal<Out, Bit>,
+    pub overrun_qp: Signal<Out, Bits<10>>,
+    pub overrun_wr_id: Signal<Out, Bits<64>>,
+    pub overrun_ready: Signal<In, Bit>,
+
+    // Counters: one clock per event.
+    pub written: Signal<Out, Bit>,
+    pub lost: Signal<Out, Bit>,
+    /// A consumer index that cannot be.
+    pub consumer_refused: Signal<Out, Bit>,
+
+    _checked: QueuePairs<Q>,
+    rows: BlockRam<Row, Q>,
+    turns: RoundRobin<3, 2>,
+    state: DFF<State>,
+    /// The operation is a completion; otherwise a consumer index.
+    completes: DFF<Bit>,
+    qp: DFF<Bits<10>>,
+    completion: DFF<Completion>,
+    update: DFF<ConsumerUpdate>,
+    judged: DFF<Judged>,
+
+    write_waits: DFF<Bit>,
+    header: DFF<WriteTlpHeader>,
+    entry: DFF<CompletionEntry>,
+    /// The entry that waits raises `vector` when it is taken.
+    entry_raises: DFF<Bit>,
+    vector: DFF<Bits<6>>,
+    raising: DFF<Bit>,
+    raised: DFF<Bits<6>>,
+    overrun_waits: DFF<Bit>,
+    overrun_of: DFF<Bits<10>>,
+    overrun_id: DFF<Bits<64>>,
+    counts_written: DFF<Bit>,
+    counts_lost: DFF<Bit>,
+    counts_refused: DFF<Bit>,
+}
+
+impl<const Q: usize> Logic for CompletionQueues<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, completes, qp, completion, update, judged);
+        dff_setup!(
+            self,
+            clock,
+            write_waits,
+            header,
+            entry,
+            entry_raises,
+            vector,
+            raising,
+            raised
+        );
+        dff_setup!(self, clock, overrun_waits, overrun_of, overrun_id);
+        dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
+        clock!(self, clock, rows, turns);
+        self.turns.reset.next = self.reset.val();
+
+        // take_turns
+        let state = self.state.q.val();
+        let idle = state == State::Idle;
+        let takes = idle & !self.config_valid.val();
+        let mut requests = bits::<3>(0);
+        requests = requests.replace_bit(0, self.send_valid.val());
+        requests = requests.replace_bit(1, self.receive_valid.val());
+        requests = requests.replace_bit(2, self.consumer_valid.val());
+        self.turns.request.next = requests;
+        self.turns.accept.next = takes;
+        let turn = self.turns.grant.val();
+        self.send_ready.next = takes & turn.get_bit(0);
+        self.receive_ready.next = takes & turn.get_bit(1);
+        self.consumer_ready.next = takes & turn.get_bit(2);
+        self.config_ready.next = idle;
+        let completion = if turn.get_bit(0) {
+            self.send.val()
+        } else {
+            self.receive.val()
+        };
+        let asked = if turn.get_bit(2) {
+            self.consumer_qp.val()
+        } else {
+            completion.qp
+        };
+        if idle {
+            self.completes.d.next = !turn.get_bit(2);
+            self.qp.d.next = asked;
+            self.completion.d.next = completion;
+            self.update.d.next = ConsumerUpdate {
+                index: self.consumer_index.val(),
+                arm: self.consumer_arm.val(),
+            };
+        }
+        if takes & requests.any() {
+            self.state.d.next = State::Judge;
+        }
+        self.rows.read_address.next = asked.get_bits::<Q>(0);
+
+        // judge
+        let row = self.rows.read_data.val();
+        let mask = place_mask(row.settings.log2_entries);
+        if state == State::Judge {
+            self.judged.d.next = Judged {
+                row,
+                full: !row.settings.valid | is_full(row.ring, mask),
+                place: row.ring.produced & mask,
+                phase: phase(row.ring, mask),
+            };
+            self.state.d.next = State::Act;
+        }
+
+        // act
+        let judged = self.judged.q.val();
+        let config = judged.row.settings;
+        let stored = judged.row.ring;
+        let completes = self.completes.q.val();
+        let write_taken = self.write_waits.q.val() & self.write_ready.val();
+        let overrun_taken = self.overrun_waits.q.val() & self.overrun_ready.val();
+        // An interrupt raised at once must not overtake an entry that waits, either.
+        let has_room = if !completes {
+            !self.write_waits.q.val()
+        } else if judged.full {
+            !self.overrun_waits.q.val()
+        } else {
+            !self.write_waits.q.val() | write_taken
+        };
+        let acts = (state == State::Act) & has_room;
+        let writes = acts & completes & !judged.full;
+        let loses = acts & completes & judged.full;
+        let consumes = acts & !completes;
+        let consumed = consume(stored, self.update.q.val(), config.interrupts);
+        if acts {
+            self.state.d.next = State::Idle;
+        }
+
+        // store_row
+        let configures = idle & self.config_valid.val();
+        self.rows.write_enable.next = configures | writes | (consumes & consumed.accepted);
+        let ring = if idle {
+            Ring {
+                produced: bits::<24>(0),
+                consumer: bits::<24>(0),
+                armed: false,
+            }
+        } else if completes {
+            produced(stored)
+        } else {
+            consumed.ring
+        };
+        self.rows.write_address.next = if idle {
+            self.config_qp.val().get_bits::<Q>(0)
+        } else {
+            self.qp.q.val().get_bits::<Q>(0)
+        };
+        self.rows.write_data.next = Row {
+            settings: if idle { self.settings.val() } else { config },
+            ring,
+        };
+
+        // offer_entry
+        let done = self.completion.q.val();
+        if write_taken {
+            self.write_waits.d.next = false;
+        }
+        if writes {
+            self.write_waits.d.next = true;
+            let address = config.base + (bit_cast::<64, 24>(judged.place) << ENTRY_BITS);
+            self.header.d.next = write_header(address, bits::<11>(ENTRY_DWORDS));
+            self.entry_raises.d.next = stored.armed & config.interrupts;
+            self.vector.d.next = config.vector;
+            self.entry.d.next = CompletionEntry {
+                status: done.status,
+                opcode: done.opcode,
+                phase: judged.phase,
+                reserved_flags: bits::<15>(0),
+                qp: bit_cast::<24, 10>(done.qp),
+                reserved_qp: bits::<8>(0),
+                wr_id: done.wr_id,
+                byte_len: done.byte_len,
+                immediate: done.immediate,
+                msn: done.msn,
+                reserved_msn: bits::<8>(0),
+                sq_head: done.sq_head,
+                reserved_end: bits::<16>(0),
+            };
+        }
+        self.write_valid.next = self.write_waits.q.val();
+        self.write_header.next = self.header.q.val();
+        self.write_data.next = self.entry.q.val().into();
+
+        // raise
+        let raises_now = consumes & consumed.raise;
+        self.raising.d.next = (write_taken & self.entry_raises.q.val()) | raises_now;
+        self.raised.d.next = if raises_now {
+            config.vector
+        } else {
+            self.vector.q.val()
+        };
+        self.raise_valid.next = self.raising.q.val();
+        self.raise_vector.next = self.raised.q.val();
+
+        // report_loss
+        if overrun_taken {
+            self.overrun_waits.d.next = false;
+        }
+        if loses {
+            self.overrun_waits.d.next = true;
+            self.overrun_of.d.next = done.qp;
+            self.overrun_id.d.next = done.wr_id;
+        }
+        self.overrun_valid.next = self.overrun_waits.q.val();
+        self.overrun_qp.next = self.overrun_of.q.val();
+        self.overrun_wr_id.next = self.overrun_id.q.val();
+        self.counts_written.d.next = writes;
+        self.counts_lost.d.next = loses;
+        self.counts_refused.d.next = consumes & !consumed.accepted;
+        self.written.next = self.counts_written.q.val();
+        self.lost.next = self.counts_lost.q.val();
+        self.consumer_refused.next = self.counts_refused.q.val();
+
+        if self.reset.val() {
+            self.state.d.next = State::Idle;
+            self.write_waits.d.next = false;
+            self.raising.d.next = false;
+            self.overrun_waits.d.next = false;
+        }
+    }
+}

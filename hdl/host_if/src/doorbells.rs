@@ -1,0 +1,184 @@
+//! Doorbell pages: what software writes from a page counts only for the queue pairs that page owns.
+
+use hdl_macros::hdl;
+use hdl_primitives::BlockRam;
+use rust_hdl::prelude::*;
+use stellar_wire::host::{ConsumerIndex, Doorbell};
+
+use crate::queue_pairs::QueuePairs;
+
+/// Clocks from one doorbell to the next.
+pub const CLOCKS: usize = 3;
+
+/// Who may ring for a queue pair.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Owner {
+    present: Bit,
+    page: Bits<16>,
+}
+
+/// A write to a page.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct PageWrite {
+    page: Bits<16>,
+    data: Bits<64>,
+    /// It is at the place of a send doorbell; otherwise of a consumer index.
+    sends: Bit,
+}
+
+/// Takes writes to doorbell pages (BAR2, 4 KiB each; the page is the writer's identity) in order, one per [`CLOCKS`] clocks.
+///
+/// A page has two places: [`Doorbell::OFFSET`] and [`ConsumerIndex::OFFSET`]. Writes elsewhere, and writes of less than 64 bits, are
+/// dropped and counted. A write for a queue pair that the page does not own is dropped, counted and reported.
+/// After reset nobody owns anything: owners are cleared for 2^`Q` clocks, in which nothing is taken. A doorbell sees the
+/// owners written in clocks before it was taken. Levels: 2 and a carry chain (page equality).
+#[derive(LogicBlock, Default)]
+pub struct Doorbells<const Q: usize = 10> {
+    pub clock: Signal<In, Clock>,
+    /// Forgets owners and what is under way.
+    pub reset: Signal<In, Bit>,
+
+    // From PCIe.
+    pub write_valid: Signal<In, Bit>,
+    pub write_page: Signal<In, Bits<16>>,
+    /// Bytes from the start of the page.
+    pub write_offset: Signal<In, Bits<12>>,
+    pub write_data: Signal<In, Bits<64>>,
+    pub write_enable: Signal<In, Bits<8>>,
+    pub ready: Signal<Out, Bit>,
+
+    // From software: who owns a queue pair.
+    pub owner_valid: Signal<In, Bit>,
+    pub owner_qp: Signal<In, Bits<10>>,
+    /// Somebody does.
+    pub owner_present: Signal<In, Bit>,
+    pub owner_page: Signal<In, Bits<16>>,
+    /// Low only while owners are cleared.
+    pub owner_ready: Signal<Out, Bit>,
+
+    // To the send side.
+    pub doorbell_valid: Signal<Out, Bit>,
+    pub doorbell_qp: Signal<Out, Bits<10>>,
+    pub doorbell_producer: Signal<Out, Bits<16>>,
+    pub doorbell_ready: Signal<In, Bit>,
+    // To completion_queues.
+    pub consumer_valid: Signal<Out, Bit>,
+    pub consumer_qp: Signal<Out, Bits<10>>,
+    pub consumer_index: Signal<Out, Bits<24>>,
+    pub consumer_arm: Signal<Out, Bit>,
+    pub consumer_ready: Signal<In, Bit>,
+    // To event_queue.
+    pub refused_valid: Signal<Out, Bit>,
+    pub refused_page: Signal<Out, Bits<16>>,
+    pub refused_qp: Signal<Out, Bits<24>>,
+    pub refused_ready: Signal<In, Bit>,
+
+    // Counters: one clock per event.
+    /// For a queue pair of somebody else, or nobody.
+    pub refused: Signal<Out, Bit>,
+    /// Less than 64 bits at a place that exists.
+    pub short_write: Signal<Out, Bit>,
+    /// At a place that does not exist.
+    pub wrong_offset: Signal<Out, Bit>,
+
+    _checked: QueuePairs<Q>,
+    owners: BlockRam<Owner, Q>,
+    /// Owners cleared; bit `Q` says all.
+    swept: DFF<Bits<11>>,
+    checking: DFF<Bit>,
+    write: DFF<PageWrite>,
+    doorbell_waits: DFF<Bit>,
+    consumer_waits: DFF<Bit>,
+    refused_waits: DFF<Bit>,
+    counts_refused: DFF<Bit>,
+    counts_short: DFF<Bit>,
+    counts_wrong: DFF<Bit>,
+}
+
+impl<const Q: usize> Logic for Doorbells<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, swept, checking, write);
+        dff_setup!(self, clock, doorbell_waits, consumer_waits, refused_waits);
+        dff_setup!(self, clock, counts_refused, counts_short, counts_wrong);
+        clock!(self, clock, owners);
+
+        // sweep
+        let sweeping = !self.swept.q.val().get_bit(Q);
+        if sweeping {
+            self.swept.d.next = self.swept.q.val() + 1;
+        }
+        self.owner_ready.next = !sweeping;
+        self.owners.write_enable.next = sweeping | self.owner_valid.val();
+        self.owners.write_address.next = if sweeping {
+            self.swept.q.val().get_bits::<Q>(0)
+        } else {
+            self.owner_qp.val().get_bits::<Q>(0)
+        };
+        self.owners.write_data.next = Owner {
+            present: self.owner_present.val() & !sweeping,
+            page: self.owner_page.val(),
+        };
+
+        // take_write
+        let waits =
+            self.doorbell_waits.q.val() | self.consumer_waits.q.val() | self.refused_waits.q.val();
+        let ready = !sweeping & !self.checking.q.val() & !waits;
+        let takes = ready & self.write_valid.val();
+        let sends = self.write_offset.val() == u64::from(Doorbell::OFFSET);
+        let consumes = self.write_offset.val() == u64::from(ConsumerIndex::OFFSET);
+        let in_place = sends | consumes;
+        let whole = self.write_enable.val().all();
+        self.ready.next = ready;
+        self.owners.read_address.next = self.write_data.val().get_bits::<Q>(Doorbell::QP_BIT);
+        self.checking.d.next = takes & in_place & whole;
+        if takes {
+            self.write.d.next = PageWrite {
+                page: self.write_page.val(),
+                data: self.write_data.val(),
+                sends,
+            };
+        }
+        self.counts_wrong.d.next = takes & !in_place;
+        self.counts_short.d.next = takes & in_place & !whole;
+        self.wrong_offset.next = self.counts_wrong.q.val();
+        self.short_write.next = self.counts_short.q.val();
+
+        // check_owner
+        let write = self.write.q.val();
+        let number = write.data.get_bits::<24>(Doorbell::QP_BIT);
+        let owner = self.owners.read_data.val();
+        let exists = !(number >> (Q as u64)).any();
+        let owned = exists & owner.present & (owner.page == write.page);
+        let checks = self.checking.q.val();
+        let refuses = checks & !owned;
+        self.counts_refused.d.next = refuses;
+        self.refused.next = self.counts_refused.q.val();
+
+        // offer
+        self.doorbell_waits.d.next = (checks & owned & write.sends)
+            | (self.doorbell_waits.q.val() & !self.doorbell_ready.val());
+        self.consumer_waits.d.next = (checks & owned & !write.sends)
+            | (self.consumer_waits.q.val() & !self.consumer_ready.val());
+        self.refused_waits.d.next =
+            refuses | (self.refused_waits.q.val() & !self.refused_ready.val());
+        self.doorbell_valid.next = self.doorbell_waits.q.val();
+        self.doorbell_qp.next = number.get_bits::<10>(0);
+        self.doorbell_producer.next = write.data.get_bits::<16>(Doorbell::PRODUCER_BIT);
+        self.consumer_valid.next = self.consumer_waits.q.val();
+        self.consumer_qp.next = number.get_bits::<10>(0);
+        self.consumer_index.next = write.data.get_bits::<24>(ConsumerIndex::INDEX_BIT);
+        self.consumer_arm.next = write.data.get_bit(ConsumerIndex::ARM_BIT);
+        self.refused_valid.next = self.refused_waits.q.val();
+        self.refused_page.next = write.page;
+        self.refused_qp.next = number;
+
+        if self.reset.val() {
+            self.swept.d.next = bits::<11>(0);
+            self.checking.d.next = false;
+            self.doorbell_waits.d.next = false;
+            self.consumer_waits.d.next = false;
+            self.refused_waits.d.next = false;
+        }
+    }
+}

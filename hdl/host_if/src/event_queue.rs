@@ -1,0 +1,270 @@
+//! Events into one ring in host memory.
+
+use hdl_macros::hdl;
+use hdl_primitives::RoundRobin;
+use rust_hdl::prelude::*;
+use stellar_wire::host::EventKind;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::host_queues::{EventEntry, EventQueueConfig};
+
+use crate::ring::{
+    consume, consume__hdl, is_full, is_full__hdl, phase, phase__hdl, place_mask, place_mask__hdl,
+    produced, produced__hdl, write_header, write_header__hdl, ConsumerUpdate, Ring,
+};
+
+/// Clocks from accepting an event to offering its write, and from one event to the next.
+pub const CLOCKS: usize = 2;
+
+/// log2 of the bytes of an entry.
+const ENTRY_BITS: u64 = 4;
+/// Double words of an entry.
+const ENTRY_DWORDS: u64 = 4;
+
+/// Writes events into the event queue, one per [`CLOCKS`] clocks unless the output waits; the four sources take turns.
+///
+/// An event that finds the ring full, or no ring, is lost and counted. Arming is as for completion queues. After reset there is no ring.
+/// A consumer index is always taken; it acts when no entry is under way, and one that comes before that replaces it, arming if either did.
+/// Levels: 4 and carry chains (fullness, whether the write goes).
+#[derive(LogicBlock, Default)]
+pub struct EventQueue {
+    pub clock: Signal<In, Clock>,
+    /// Forgets the ring and what is under way.
+    pub reset: Signal<In, Bit>,
+
+    // A queue pair went to error.
+    pub qp_error_valid: Signal<In, Bit>,
+    pub qp_error_qp: Signal<In, Bits<10>>,
+    /// Code of a `WcStatus`.
+    pub qp_error_status: Signal<In, Bits<8>>,
+    pub qp_error_ready: Signal<Out, Bit>,
+    // A completion was lost.
+    pub overrun_valid: Signal<In, Bit>,
+    pub overrun_qp: Signal<In, Bits<10>>,
+    pub overrun_wr_id: Signal<In, Bits<64>>,
+    pub overrun_ready: Signal<Out, Bit>,
+    // An immediate counter reached its threshold.
+    pub imm_threshold_valid: Signal<In, Bit>,
+    pub imm_threshold_qp: Signal<In, Bits<10>>,
+    pub imm_threshold_count: Signal<In, Bits<32>>,
+    pub imm_threshold_ready: Signal<Out, Bit>,
+    // A doorbell rang for a queue pair of another page.
+    pub doorbell_refused_valid: Signal<In, Bit>,
+    pub doorbell_refused_page: Signal<In, Bits<16>>,
+    pub doorbell_refused_qp: Signal<In, Bits<24>>,
+    pub doorbell_refused_ready: Signal<Out, Bit>,
+
+    // From software: the ring, which begins anew, and how far it was read.
+    pub config_valid: Signal<In, Bit>,
+    pub settings: Signal<In, EventQueueConfig>,
+    pub config_ready: Signal<Out, Bit>,
+    pub consumer_valid: Signal<In, Bit>,
+    pub consumer_index: Signal<In, Bits<24>>,
+    pub consumer_arm: Signal<In, Bit>,
+
+    // To host_writes: entries of 16 bytes.
+    pub write_valid: Signal<Out, Bit>,
+    pub write_header: Signal<Out, WriteTlpHeader>,
+    pub write_data: Signal<Out, Bits<128>>,
+    pub write_ready: Signal<In, Bit>,
+    /// To interrupts: one clock, in a clock after the entry was taken.
+    pub raise_valid: Signal<Out, Bit>,
+    pub raise_vector: Signal<Out, Bits<6>>,
+
+    // Counters: one clock per event.
+    pub written: Signal<Out, Bit>,
+    pub lost: Signal<Out, Bit>,
+    /// A consumer index that cannot be.
+    pub consumer_refused: Signal<Out, Bit>,
+
+    turns: RoundRobin<4, 2>,
+    /// The ring as configured.
+    shape: DFF<EventQueueConfig>,
+    ring: DFF<Ring>,
+    /// `event` is to be written.
+    acting: DFF<Bit>,
+    event: DFF<EventEntry>,
+    update_waits: DFF<Bit>,
+    update: DFF<ConsumerUpdate>,
+
+    write_waits: DFF<Bit>,
+    header: DFF<WriteTlpHeader>,
+    entry: DFF<EventEntry>,
+    /// The entry that waits raises the interrupt when it is taken.
+    entry_raises: DFF<Bit>,
+    raising: DFF<Bit>,
+    counts_written: DFF<Bit>,
+    counts_lost: DFF<Bit>,
+    counts_refused: DFF<Bit>,
+}
+
+impl Logic for EventQueue {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            shape,
+            ring,
+            acting,
+            event,
+            update_waits,
+            update
+        );
+        dff_setup!(
+            self,
+            clock,
+            write_waits,
+            header,
+            entry,
+            entry_raises,
+            raising
+        );
+        dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
+        clock!(self, clock, turns);
+        self.turns.reset.next = self.reset.val();
+
+        // take_turns
+        let acting = self.acting.q.val();
+        let takes = !acting & !self.update_waits.q.val() & !self.config_valid.val();
+        let mut requests = bits::<4>(0);
+        requests = requests.replace_bit(0, self.qp_error_valid.val());
+        requests = requests.replace_bit(1, self.overrun_valid.val());
+        requests = requests.replace_bit(2, self.imm_threshold_valid.val());
+        requests = requests.replace_bit(3, self.doorbell_refused_valid.val());
+        self.turns.request.next = requests;
+        self.turns.accept.next = takes;
+        let turn = self.turns.grant.val();
+        self.qp_error_ready.next = takes & turn.get_bit(0);
+        self.overrun_ready.next = takes & turn.get_bit(1);
+        self.imm_threshold_ready.next = takes & turn.get_bit(2);
+        self.doorbell_refused_ready.next = takes & turn.get_bit(3);
+        let kind = if turn.get_bit(0) {
+            bits::<8>(EventKind::QpError.code().into())
+        } else if turn.get_bit(1) {
+            bits::<8>(EventKind::CqOverrun.code().into())
+        } else if turn.get_bit(2) {
+            bits::<8>(EventKind::ImmThreshold.code().into())
+        } else {
+            bits::<8>(EventKind::DoorbellRefused.code().into())
+        };
+        let source = if turn.get_bit(0) {
+            bit_cast::<24, 10>(self.qp_error_qp.val())
+        } else if turn.get_bit(1) {
+            bit_cast::<24, 10>(self.overrun_qp.val())
+        } else if turn.get_bit(2) {
+            bit_cast::<24, 10>(self.imm_threshold_qp.val())
+        } else {
+            bit_cast::<24, 16>(self.doorbell_refused_page.val())
+        };
+        let data = if turn.get_bit(0) {
+            bit_cast::<64, 8>(self.qp_error_status.val())
+        } else if turn.get_bit(1) {
+            self.overrun_wr_id.val()
+        } else if turn.get_bit(2) {
+            bit_cast::<64, 32>(self.imm_threshold_count.val())
+        } else {
+            bit_cast::<64, 24>(self.doorbell_refused_qp.val())
+        };
+
+        // act
+        let ring = self.ring.q.val();
+        let shape = self.shape.q.val();
+        let mask = place_mask(shape.log2_entries);
+        let full = !shape.valid | is_full(ring, mask);
+        let write_taken = self.write_waits.q.val() & self.write_ready.val();
+        let loses = acting & full;
+        let writes = acting & !full & (!self.write_waits.q.val() | write_taken);
+        if !acting {
+            self.acting.d.next = takes & requests.any();
+            self.event.d.next = EventEntry {
+                kind,
+                phase: false,
+                reserved_flags: bits::<23>(0),
+                source,
+                reserved_source: bits::<8>(0),
+                data,
+            };
+        } else if writes | loses {
+            self.acting.d.next = false;
+        }
+
+        // follow_reader
+        // The old ring's interrupt leaves by the old vector; an index that waits is of the old ring.
+        let may_configure = !acting & !self.write_waits.q.val();
+        let configures = self.config_valid.val() & may_configure;
+        self.config_ready.next = may_configure;
+        let update = self.update.q.val();
+        let consumed = consume(ring, update, shape.interrupts);
+        // An interrupt raised at once must not overtake an entry that waits.
+        let consumes = self.update_waits.q.val()
+            & !acting
+            & !self.write_waits.q.val()
+            & !self.config_valid.val();
+        let stays = self.update_waits.q.val() & !consumes & !configures;
+        if self.consumer_valid.val() {
+            self.update.d.next = ConsumerUpdate {
+                index: self.consumer_index.val(),
+                arm: self.consumer_arm.val() | (stays & update.arm),
+            };
+        }
+        self.update_waits.d.next = self.consumer_valid.val() | stays;
+
+        // change_ring
+        if configures {
+            self.shape.d.next = self.settings.val();
+            self.ring.d.next = Ring {
+                produced: bits::<24>(0),
+                consumer: bits::<24>(0),
+                armed: false,
+            };
+        } else if writes {
+            self.ring.d.next = produced(ring);
+        } else if consumes & consumed.accepted {
+            self.ring.d.next = consumed.ring;
+        }
+
+        // offer_entry
+        let event = self.event.q.val();
+        if write_taken {
+            self.write_waits.d.next = false;
+        }
+        if writes {
+            self.write_waits.d.next = true;
+            let place = bit_cast::<64, 24>(ring.produced & mask) << ENTRY_BITS;
+            self.header.d.next = write_header(shape.base + place, bits::<11>(ENTRY_DWORDS));
+            self.entry_raises.d.next = ring.armed & shape.interrupts;
+            self.entry.d.next = EventEntry {
+                kind: event.kind,
+                phase: phase(ring, mask),
+                reserved_flags: bits::<23>(0),
+                source: event.source,
+                reserved_source: bits::<8>(0),
+                data: event.data,
+            };
+        }
+        self.write_valid.next = self.write_waits.q.val();
+        self.write_header.next = self.header.q.val();
+        self.write_data.next = self.entry.q.val().into();
+
+        // raise
+        self.raising.d.next =
+            (write_taken & self.entry_raises.q.val()) | (consumes & consumed.raise);
+        self.raise_valid.next = self.raising.q.val();
+        self.raise_vector.next = shape.vector;
+
+        self.counts_written.d.next = writes;
+        self.counts_lost.d.next = loses;
+        self.counts_refused.d.next = consumes & !consumed.accepted;
+        self.written.next = self.counts_written.q.val();
+        self.lost.next = self.counts_lost.q.val();
+        self.consumer_refused.next = self.counts_refused.q.val();
+
+        if self.reset.val() {
+            self.shape.d.next = EventQueueConfig::default();
+            self.acting.d.next = false;
+            self.update_waits.d.next = false;
+            self.write_waits.d.next = false;
+            self.raising.d.next = false;
+        }
+    }
+}

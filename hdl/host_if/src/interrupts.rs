@@ -1,0 +1,167 @@
+//! MSI-X: vectors, their masks, and the messages that interrupt.
+
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{BlockRam, RoundRobin};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::host_queues::InterruptEntry;
+
+use crate::ring::{write_header, write_header__hdl};
+
+/// Vectors of the card.
+pub const VECTORS: usize = 64;
+
+/// Clocks from a raise to its message, of a vector that nothing holds back.
+pub const CLOCKS: usize = 4;
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum State {
+    /// Takes a configuration, or chooses a vector that is due.
+    Idle,
+    /// Its pending bit goes, its entry is asked for.
+    Look,
+    /// The message goes to the output.
+    Act,
+}
+
+#[hdl_fn]
+fn vector_bit(valid: Bit, vector: Bits<6>) -> Bits<64> {
+    if valid {
+        bits::<64>(1) << vector
+    } else {
+        bits::<64>(0)
+    }
+}
+
+/// Keeps a pending bit per vector (PCIe base specification, section 6.1.4): raising sets it, sending clears it, masking holds it back. So
+/// raises of one vector before its message leaves are one message, which comes after every entry they announce. Vectors take turns.
+///
+/// Software writes entries one at a time, an entry with its mask. A vector is masked from reset until it is written.
+/// One message per 3 clocks. Levels: 6 (mask, `RoundRobin`).
+#[derive(LogicBlock, Default)]
+pub struct Interrupts {
+    pub clock: Signal<In, Clock>,
+    /// Masks every vector and forgets what is pending.
+    pub reset: Signal<In, Bit>,
+
+    // From completion_queues and event_queue: always taken.
+    pub completion_raise_valid: Signal<In, Bit>,
+    pub completion_raise_vector: Signal<In, Bits<6>>,
+    pub event_raise_valid: Signal<In, Bit>,
+    pub event_raise_vector: Signal<In, Bits<6>>,
+
+    // From software.
+    pub config_valid: Signal<In, Bit>,
+    pub config_vector: Signal<In, Bits<6>>,
+    pub settings: Signal<In, InterruptEntry>,
+    pub config_ready: Signal<Out, Bit>,
+
+    // To host_writes.
+    pub write_valid: Signal<Out, Bit>,
+    pub write_header: Signal<Out, WriteTlpHeader>,
+    pub write_data: Signal<Out, Bits<32>>,
+    pub write_ready: Signal<In, Bit>,
+
+    /// Raised and not sent, by vector.
+    pub pending: Signal<Out, Bits<64>>,
+    /// Counter: one clock per message.
+    pub sent: Signal<Out, Bit>,
+
+    table: BlockRam<InterruptEntry, 6>,
+    turns: RoundRobin<VECTORS, 6>,
+    state: DFF<State>,
+    /// Vectors that may send.
+    unmasked: DFF<Bits<64>>,
+    waiting: DFF<Bits<64>>,
+    chosen: DFF<Bits<6>>,
+    write_waits: DFF<Bit>,
+    header: DFF<WriteTlpHeader>,
+    data: DFF<Bits<32>>,
+    counts_sent: DFF<Bit>,
+}
+
+impl Logic for Interrupts {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            state,
+            unmasked,
+            waiting,
+            chosen,
+            write_waits,
+            header,
+            data
+        );
+        dff_setup!(self, clock, counts_sent);
+        clock!(self, clock, table, turns);
+        self.turns.reset.next = self.reset.val();
+
+        // choose
+        let state = self.state.q.val();
+        let idle = state == State::Idle;
+        let configures = idle & self.config_valid.val();
+        let chooses = idle & !self.config_valid.val();
+        self.turns.request.next = self.waiting.q.val() & self.unmasked.q.val();
+        self.turns.accept.next = chooses;
+        if idle {
+            self.chosen.d.next = self.turns.index.val();
+        }
+        if chooses & self.turns.valid.val() {
+            self.state.d.next = State::Look;
+        }
+
+        // configure
+        let entry = self.settings.val();
+        self.config_ready.next = idle;
+        self.table.write_enable.next = configures;
+        self.table.write_address.next = self.config_vector.val();
+        self.table.write_data.next = entry;
+        let configured = vector_bit(configures, self.config_vector.val());
+        self.unmasked.d.next = if entry.masked {
+            self.unmasked.q.val() & !configured
+        } else {
+            self.unmasked.q.val() | configured
+        };
+
+        // look: a raise that comes in this clock is one of its own.
+        self.table.read_address.next = self.chosen.q.val();
+        if state == State::Look {
+            self.state.d.next = State::Act;
+        }
+        let cleared = vector_bit(state == State::Look, self.chosen.q.val());
+        let raised = vector_bit(
+            self.completion_raise_valid.val(),
+            self.completion_raise_vector.val(),
+        ) | vector_bit(self.event_raise_valid.val(), self.event_raise_vector.val());
+        self.waiting.d.next = (self.waiting.q.val() & !cleared) | raised;
+        self.pending.next = self.waiting.q.val();
+
+        // act
+        let write_taken = self.write_waits.q.val() & self.write_ready.val();
+        let acts = (state == State::Act) & (!self.write_waits.q.val() | write_taken);
+        let message = self.table.read_data.val();
+        if write_taken {
+            self.write_waits.d.next = false;
+        }
+        if acts {
+            self.state.d.next = State::Idle;
+            self.write_waits.d.next = true;
+            self.header.d.next = write_header(message.address, bits::<11>(1));
+            self.data.d.next = message.data;
+        }
+        self.write_valid.next = self.write_waits.q.val();
+        self.write_header.next = self.header.q.val();
+        self.write_data.next = self.data.q.val();
+        self.counts_sent.d.next = acts;
+        self.sent.next = self.counts_sent.q.val();
+
+        if self.reset.val() {
+            self.state.d.next = State::Idle;
+            self.unmasked.d.next = bits::<64>(0);
+            self.waiting.d.next = bits::<64>(0);
+            self.write_waits.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! BAR0 of the physical function.
+
+use hdl_macros::hdl;
+use hdl_primitives::Counter;
+use rust_hdl::prelude::*;
+use stellar_wire::host::registers::{self as map, Features, ImmediateArm, TableCommand};
+use stellar_wire::host::ConsumerIndex;
+use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
+
+use crate::config_entry::{config_select, config_select__hdl};
+use crate::interrupts::VECTORS;
+use crate::register_address::{
+    any, byte_mask, byte_mask__hdl, command, hit, hit__hdl, is_at, is_at__hdl, merged, merged__hdl,
+    places, read_only,
+};
+use crate::register_view::{RegisterState, RegisterView};
+
+/// Words of a table entry.
+const TABLE_WORDS: usize = map::TABLE_DATA.count as usize;
+/// Tables there are: the variants of [`ConfigSelect`].
+const TABLES: u64 = 16;
+
+/// A write, as it came.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct BarWrite {
+    address: Bits<16>,
+    data: Bits<64>,
+    enable: Bits<8>,
+}
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum Fence {
+    /// None is under way.
+    Idle,
+    /// Table writes before it go first.
+    Queued,
+    /// It is offered.
+    Asked,
+    /// It is under way.
+    Issued,
+}
+
+/// What a card of 2^`queue_pair_bits` queue pairs says of itself.
+const fn features(queue_pair_bits: usize) -> u64 {
+    let features = Features {
+        log2_queue_pairs: queue_pair_bits as u8,
+        ports: 2,
+        vectors: VECTORS as u8,
+    };
+    features.to_word()
+}
+
+/// Registers as [`stellar_wire::host::registers`] defines them. One write and one read per clock; a read sees the writes of earlier clocks.
+///
+/// Writes give the address of the 64-bit register and enable bytes of it; an address that is no multiple of 8 is no register's.
+/// What a command asks for is offered until it is taken, and further commands of its kind are refused meanwhile. A fence waits for the table
+/// write before it. `Q` is log2 of the queue pairs, for [`stellar_wire::host::registers::FEATURES`].
+/// Levels: 3 (address, refusal).
+#[derive(LogicBlock, Default)]
+pub struct Registers<const Q: usize = 10> {
+    pub clock: Signal<In, Clock>,
+    /// Every register has its reset value; commands under way are forgotten.
+    pub reset: Signal<In, Bit>,
+
+    // From PCIe.
+    pub write_valid: Signal<In, Bit>,
+    pub write_address: Signal<In, Bits<16>>,
+    pub write_data: Signal<In, Bits<64>>,
+    pub write_enable: Signal<In, Bits<8>>,
+    pub read_valid: Signal<In, Bit>,
+    pub read_address: Signal<In, Bits<16>>,
+    /// [`READ_LATENCY`](crate::register_view::READ_LATENCY) clocks after `read_valid`.
+    pub read_done: Signal<Out, Bit>,
+    pub read_data: Signal<Out, Bits<64>>,
+
+    // What is shown.
+    pub port_up: Signal<In, Bits<2>>,
+    pub interrupt_pending: Signal<In, Bits<64>>,
+    pub counter_select: Signal<Out, Bits<8>>,
+    /// Of the counter selected two clocks before.
+    pub counter_value: Signal<In, Bits<48>>,
+
+    // What is set.
+    pub udp_port: Signal<Out, Bits<16>>,
+    pub mps_code: Signal<Out, Bits<3>>,
+    pub mrrs_code: Signal<Out, Bits<3>>,
+    pub read_timeout: Signal<Out, Bits<31>>,
+
+    // To the tables.
+    pub config_valid: Signal<Out, Bit>,
+    pub settings: Signal<Out, ConfigWrite>,
+    pub config_ready: Signal<In, Bit>,
+    // To the receive core.
+    pub fence_valid: Signal<Out, Bit>,
+    pub fence_ready: Signal<In, Bit>,
+    /// One clock: the fence is done.
+    pub fence_done: Signal<In, Bit>,
+    // To the responder.
+    pub arm_valid: Signal<Out, Bit>,
+    pub arm_qp: Signal<Out, Bits<10>>,
+    pub arm_threshold: Signal<Out, Bits<32>>,
+    pub arm_ready: Signal<In, Bit>,
+    // To event_queue, which always takes it.
+    pub event_consumer_valid: Signal<Out, Bit>,
+    pub event_consumer_index: Signal<Out, Bits<24>>,
+    pub event_consumer_arm: Signal<Out, Bit>,
+
+    writing_valid: DFF<Bit>,
+    writing: DFF<BarWrite>,
+    scratch: DFF<Bits<64>>,
+    port: DFF<Bits<16>>,
+    payload: DFF<Bits<3>>,
+    read_size: DFF<Bits<3>>,
+    timeout: DFF<Bits<31>>,
+    selected: DFF<Bits<8>>,
+    table_data: [DFF<Bits<64>>; TABLE_WORDS],
+    table_busy: DFF<Bit>,
+    table: DFF<ConfigSelect>,
+    row: DFF<Bits<18>>,
+    fence: DFF<Fence>,
+    fenced: DFF<Bit>,
+    arm_busy: DFF<Bit>,
+    armed_qp: DFF<Bits<10>>,
+    armed_threshold: DFF<Bits<32>>,
+    consumer_valid: DFF<Bit>,
+    consumer: DFF<Bits<64>>,
+    refused: Counter<32>,
+    unmapped: Counter<32>,
+    view: RegisterView,
+}
+
+impl<const Q: usize> Logic for Registers<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            writing_valid,
+            writing,
+            scratch,
+            port,
+            payload,
+            read_size,
+            timeout
+        );
+        dff_setup!(self, clock, selected, table_busy, table, row, fence, fenced);
+        dff_setup!(
+            self,
+            clock,
+            arm_busy,
+            armed_qp,
+            armed_threshold,
+            consumer_valid,
+            consumer
+        );
+        clock!(self, clock, refused, unmapped, view);
+
+        // take_write
+        self.writing_valid.d.next = self.write_valid.val();
+        self.writing.d.next = BarWrite {
+            address: self.write_address.val(),
+            data: self.write_data.val(),
+            enable: self.write_enable.val(),
+        };
+
+        // store: registers that keep what is written.
+        let writes = self.writing_valid.q.val();
+        let write = self.writing.q.val();
+        let mask = byte_mask(write.enable);
+        if writes & is_at(write.address, map::SCRATCH.index()) {
+            self.scratch.d.next = merged(self.scratch.q.val(), write.data, mask);
+        }
+        if writes & is_at(write.address, map::UDP_PORT.index()) {
+            let old = bit_cast::<64, 16>(self.port.q.val());
+            self.port.d.next = bit_cast::<16, 64>(merged(old, write.data, mask));
+        }
+        if writes & is_at(write.address, map::MAX_PAYLOAD.index()) {
+            let old = bit_cast::<64, 3>(self.payload.q.val());
+            self.payload.d.next = bit_cast::<3, 64>(merged(old, write.data, mask));
+        }
+        if writes & is_at(write.address, map::MAX_READ.index()) {
+            let old = bit_cast::<64, 3>(self.read_size.q.val());
+            self.read_size.d.next = bit_cast::<3, 64>(merged(old, write.data, mask));
+        }
+        if writes & is_at(write.address, map::READ_TIMEOUT.index()) {
+            let old = bit_cast::<64, 31>(self.timeout.q.val());
+            self.timeout.d.next = bit_cast::<31, 64>(merged(old, write.data, mask));
+        }
+        if writes & is_at(write.address, map::COUNTER_SELECT.index()) {
+            let old = bit_cast::<64, 8>(self.selected.q.val());
+            self.selected.d.next = bit_cast::<8, 64>(merged(old, write.data, mask));
+        }
+        let table_busy = self.table_busy.q.val();
+        let mut to_table = bits::<1>(0);
+        for word in 0..TABLE_WORDS {
+            self.table_data[word].clock.next = self.clock.val();
+            to_table = to_table | hit(write.address, map::TABLE_DATA.index() + word as u64);
+            let here = is_at(write.address, map::TABLE_DATA.index() + word as u64);
+            self.table_data[word].d.next = if writes & here & !table_busy {
+                merged(self.table_data[word].q.val(), write.data, mask)
+            } else {
+                self.table_data[word].q.val()
+            };
+        }
+
+        // command
+        let commands = writes & write.enable.all();
+        let to_commit = is_at(write.address, map::TABLE_COMMAND.index());
+        let to_fence = is_at(write.address, map::FENCE.index());
+        let to_arm = is_at(write.address, map::IMMEDIATE_ARM.index());
+        let to_consumer = is_at(write.address, map::EVENT_CONSUMER.index());
+        let fence = self.fence.q.val();
+        let fence_busy = fence != Fence::Idle;
+        let number = write.data.get_bits::<8>(TableCommand::SELECT_BIT);
+        let may_commit = !table_busy & (number < TABLES);
+        if commands & to_commit & may_commit {
+            self.table_busy.d.next = true;
+            self.table.d.next = config_select(number.get_bits::<4>(0));
+            self.row.d.next = write.data.get_bits::<18>(TableCommand::INDEX_BIT);
+        } else if self.config_ready.val() {
+            self.table_busy.d.next = false;
+        }
+        if commands & to_arm & !self.arm_busy.q.val() {
+            self.arm_busy.d.next = true;
+            self.armed_qp.d.next = write.data.get_bits::<10>(ImmediateArm::QP_BIT);
+            self.armed_threshold.d.next = write.data.get_bits::<32>(ImmediateArm::THRESHOLD_BIT);
+        } else if self.arm_ready.val() {
+            self.arm_busy.d.next = false;
+        }
+        self.consumer_valid.d.next = commands & to_consumer;
+        self.consumer.d.next = write.data;
+        if fence == Fence::Idle {
+            if commands & to_fence {
+                self.fence.d.next = Fence::Queued;
+                self.fenced.d.next = false;
+            }
+        } else if fence == Fence::Queued {
+            if !table_busy {
+                self.fence.d.next = Fence::Asked;
+            }
+        } else if fence == Fence::Asked {
+            if self.fence_ready.val() {
+                self.fence.d.next = Fence::Issued;
+            }
+        } else if self.fence_done.val() {
+            self.fence.d.next = Fence::Idle;
+            self.fenced.d.next = true;
+        }
+
+        // refuse
+        let mut to_read_only = bits::<1>(0);
+        for place in places(read_only) {
+            to_read_only = to_read_only | hit(write.address, place);
+        }
+        let mut to_command = bits::<1>(0);
+        for place in places(command) {
+            to_command = to_command | hit(write.address, place);
+        }
+        let mut to_register = bits::<1>(0);
+        for place in places(any) {
+            to_register = to_register | hit(write.address, place);
+        }
+        let in_turn = !((to_commit & !may_commit)
+            | (to_fence & fence_busy)
+            | (to_arm & self.arm_busy.q.val())
+            | (to_table.any() & table_busy));
+        let short = to_command.any() & !write.enable.all();
+        let refuses = writes & (to_read_only.any() | short | !in_turn);
+        self.refused.reset.next = self.reset.val();
+        self.refused.add.next = if refuses {
+            bits::<16>(1)
+        } else {
+            bits::<16>(0)
+        };
+
+        // count_unmapped
+        let mut strays = bits::<16>(0);
+        strays = strays.replace_bit(0, writes & !to_register.any());
+        let mut more = bits::<16>(0);
+        more = more.replace_bit(0, self.view.read_unmapped.val());
+        self.unmapped.reset.next = self.reset.val();
+        self.unmapped.add.next = strays + more;
+
+        // show_outputs
+        let mut entry = bits::<1024>(0);
+        for word in 0..TABLE_WORDS {
+            entry =
+                entry | (bit_cast::<1024, 64>(self.table_data[word].q.val()) << (64 * word as u64));
+        }
+        self.view.reset.next = self.reset.val();
+        self.view.read_valid.next = self.read_valid.val();
+        self.view.read_address.next = self.read_address.val();
+        self.view.counter_value.next = self.counter_value.val();
+        self.view.table_data.next = entry;
+        self.view.state.next = RegisterState {
+            features: bits::<64>(features(Q)),
+            scratch: self.scratch.q.val(),
+            port_up: self.port_up.val(),
+            udp_port: self.port.q.val(),
+            mps_code: self.payload.q.val(),
+            mrrs_code: self.read_size.q.val(),
+            read_timeout: self.timeout.q.val(),
+            counter_select: self.selected.q.val(),
+            unmapped: self.unmapped.total.val(),
+            refused: self.refused.total.val(),
+            interrupt_pending: self.interrupt_pending.val(),
+            fence_busy,
+            fence_done: self.fenced.q.val(),
+            arm_busy: self.arm_busy.q.val(),
+            table_busy,
+        };
+        self.read_done.next = self.view.read_done.val();
+        self.read_data.next = self.view.read_data.val();
+        self.config_valid.next = table_busy;
+        self.settings.next = ConfigWrite {
+            select: self.table.q.val(),
+            index: self.row.q.val(),
+            entry,
+        };
+        self.fence_valid.next = fence == Fence::Asked;
+        self.arm_valid.next = self.arm_busy.q.val();
+        self.arm_qp.next = self.armed_qp.q.val();
+        self.arm_threshold.next = self.armed_threshold.q.val();
+        self.event_consumer_valid.next = self.consumer_valid.q.val();
+        self.event_consumer_index.next = self
+            .consumer
+            .q
+            .val()
+            .get_bits::<24>(ConsumerIndex::INDEX_BIT);
+        self.event_consumer_arm.next = self.consumer.q.val().get_bit(ConsumerIndex::ARM_BIT);
+        self.counter_select.next = self.selected.q.val();
+        self.udp_port.next = self.port.q.val();
+        self.mps_code.next = self.payload.q.val();
+        self.mrrs_code.next = self.read_size.q.val();
+        self.read_timeout.next = self.timeout.q.val();
+
+        if self.reset.val() {
+            self.writing_valid.d.next = false;
+            self.scratch.d.next = bits::<64>(map::SCRATCH.reset);
+            self.port.d.next = bits::<16>(map::UDP_PORT.reset);
+            self.payload.d.next = bits::<3>(map::MAX_PAYLOAD.reset);
+            self.read_size.d.next = bits::<3>(map::MAX_READ.reset);
+            self.timeout.d.next = bits::<31>(map::READ_TIMEOUT.reset);
+            self.selected.d.next = bits::<8>(map::COUNTER_SELECT.reset);
+            self.table_busy.d.next = false;
+            self.fence.d.next = Fence::Idle;
+            self.fenced.d.next = false;
+            self.arm_busy.d.next = false;
+            self.consumer_valid.d.next = false;
+        }
+    }
+}

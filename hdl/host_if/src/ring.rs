@@ -1,0 +1,153 @@
+//! A ring in host memory that the card fills and a reader empties: place, phase, room and arming.
+//!
+//! The same ring as the reference's `PhaseRing`, except that a reader there takes entries one by one, and here tells how many it has taken.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::WriteTlpHeader;
+
+/// Bits of an index: twice the longest ring, of 2^20 entries, and more.
+pub const INDEX_BITS: usize = 24;
+
+/// State of a ring. It begins as zero.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Ring {
+    /// Entries written, modulo 2^24.
+    pub produced: Bits<24>,
+    /// Entries the reader has taken, modulo 2^24.
+    pub consumer: Bits<24>,
+    /// The next entry raises an interrupt.
+    pub armed: Bit,
+}
+
+/// Consumer index as the reader writes it ([`stellar_wire::host::ConsumerIndex`]).
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ConsumerUpdate {
+    pub index: Bits<24>,
+    pub arm: Bit,
+}
+
+/// What a consumer index does to a ring.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Consumed {
+    /// The index lies between the last one and what was produced; otherwise nothing changes.
+    pub accepted: Bit,
+    pub ring: Ring,
+    /// It armed, and there are entries it does not know of: the interrupt is due now. Without this, an entry on its way to memory while the
+    /// reader looks and then arms would announce itself to nobody.
+    pub raise: Bit,
+}
+
+/// The index bits that say which place of the ring. 1 level.
+#[hdl_fn]
+pub fn place_mask(log2_entries: Bits<5>) -> Bits<24> {
+    let mut mask = bits::<24>(0);
+    for bit in 0..INDEX_BITS {
+        mask = mask.replace_bit(bit, log2_entries > (bit as u64));
+    }
+    mask
+}
+
+/// No place is free. A subtraction and 3 levels.
+#[hdl_fn]
+pub fn is_full(ring: Ring, mask: Bits<24>) -> Bit {
+    ((ring.produced - ring.consumer) & !mask).any()
+}
+
+/// Phase of the next entry: 1 in the first round, then alternating.
+#[hdl_fn]
+pub fn phase(ring: Ring, mask: Bits<24>) -> Bit {
+    let round_bit = ((mask << 1) | bits::<24>(1)) & !mask;
+    !(ring.produced & round_bit).any()
+}
+
+/// The ring after one more entry.
+#[hdl_fn]
+pub fn produced(ring: Ring) -> Ring {
+    Ring {
+        produced: ring.produced + 1,
+        consumer: ring.consumer,
+        armed: false,
+    }
+}
+
+/// What `update` does to `ring`, whose reader wants `interrupts` or not. Two subtractions and a comparison.
+#[hdl_fn]
+pub fn consume(ring: Ring, update: ConsumerUpdate, interrupts: Bit) -> Consumed {
+    let accepted = (ring.produced - update.index) <= (ring.produced - ring.consumer);
+    let arms = accepted & update.arm & interrupts;
+    let unknown = ring.produced != update.index;
+    let consumer = if accepted {
+        update.index
+    } else {
+        ring.consumer
+    };
+    Consumed {
+        accepted,
+        ring: Ring {
+            produced: ring.produced,
+            consumer,
+            armed: (arms & !unknown) | (ring.armed & !arms),
+        },
+        raise: arms & unknown,
+    }
+}
+
+/// Header of a write of whole double words in one TLP: `address` a multiple of 4, `length_dw` such that it does not cross 4 KiB.
+#[hdl_fn]
+pub fn write_header(address: Bits<64>, length_dw: Bits<11>) -> WriteTlpHeader {
+    let last_be = if length_dw == 1 {
+        bits::<4>(0)
+    } else {
+        bits::<4>(15)
+    };
+    WriteTlpHeader {
+        address_dw: address.get_bits::<62>(2),
+        at: bits::<2>(0),
+        length_dw,
+        first_be: bits::<4>(15),
+        last_be,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MODULUS: u64 = 1 << INDEX_BITS;
+
+    fn index(count: u64) -> Bits<24> {
+        (count % MODULUS).to_bits()
+    }
+
+    proptest! {
+        /// Indices are counts modulo 2^24: the ring behaves as with counts that never wrap.
+        #[test]
+        fn a_ring_does_not_notice_that_indices_wrap(
+            log2_entries in 0u64..=20, before in prop_oneof![0..MODULUS, Just(MODULUS - 3), Just(MODULUS)], fill: prop::sample::Index,
+            step in 0u64..10, arm: bool, interrupts: bool,
+        ) {
+            let waiting = fill.index((1 << log2_entries) + 1) as u64;
+            let ring = Ring {
+                produced: index(before + waiting),
+                consumer: index(before),
+                armed: false,
+            };
+            let mask = place_mask(log2_entries.to_bits());
+            prop_assert_eq!(mask.to_u64(), (1 << log2_entries) - 1);
+            prop_assert_eq!(is_full(ring, mask), waiting == 1 << log2_entries);
+            prop_assert_eq!(phase(ring, mask), ((before + waiting) >> log2_entries) % 2 == 0);
+            let update = ConsumerUpdate { index: index(before + step), arm };
+            let consumed = consume(ring, update, interrupts);
+            let accepted = step <= waiting;
+            let unknown = step < waiting;
+            prop_assert_eq!(consumed.accepted, accepted);
+            prop_assert_eq!(consumed.raise, accepted && arm && interrupts && unknown);
+            prop_assert_eq!(consumed.ring.armed, accepted && arm && interrupts && !unknown);
+            let consumer = if accepted { index(before + step) } else { ring.consumer };
+            prop_assert_eq!(consumed.ring.consumer, consumer);
+            prop_assert_eq!(consumed.ring.produced, ring.produced);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Each block, and the queues together: the rust-hdl simulation against its Verilated Verilog, clock by clock, and the Verilog against the tools.
+
+use hdl_host_if::*;
+use hdl_verilog::equivalence::{check, Random, TestRng};
+use rand::Rng;
+use rust_hdl::prelude::*;
+use stellar_wire::host::registers;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::host_queues::{InterruptEntry, RingConfig};
+use stellar_wire::hw::messages::Completion;
+
+fn bits<const N: usize>(rng: &mut TestRng, below: u64) -> Bits<N> {
+    rng.random_range(0..below).to_bits()
+}
+
+fn completion(rng: &mut TestRng) -> Completion {
+    Completion {
+        qp: bits(rng, 4),
+        status: Bits::random(rng),
+        opcode: Bits::random(rng),
+        wr_id: Bits::random(rng),
+        byte_len: Bits::random(rng),
+        immediate: Bits::random(rng),
+        msn: Bits::random(rng),
+        sq_head: Bits::random(rng),
+    }
+}
+
+fn ring(rng: &mut TestRng) -> RingConfig {
+    RingConfig {
+        valid: rng.random_ratio(7, 8),
+        interrupts: rng.random_ratio(7, 8),
+        vector: bits(rng, 4),
+        log2_entries: bits(rng, 4),
+        base: Bits::random(rng),
+    }
+}
+
+fn vector(rng: &mut TestRng) -> InterruptEntry {
+    InterruptEntry {
+        masked: rng.random_ratio(1, 4),
+        data: Bits::random(rng),
+        address: Bits::random(rng),
+    }
+}
+
+fn header(rng: &mut TestRng) -> WriteTlpHeader {
+    WriteTlpHeader {
+        address_dw: Bits::random(rng),
+        at: Bits::random(rng),
+        length_dw: Bits::random(rng),
+        first_be: Bits::random(rng),
+        last_be: Bits::random(rng),
+    }
+}
+
+#[test]
+fn registers() {
+    check(
+        Registers::<10>::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            let address = |rng: &mut TestRng| {
+                let which = &registers::ALL[rng.random_range(0..registers::ALL.len())];
+                let at = which.offset + 8 * rng.random_range(0..which.count);
+                let stray = u16::from(rng.random_ratio(1, 20));
+                u64::from(at + stray).to_bits::<16>()
+            };
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.write_valid.next = rng.random_ratio(3, 4);
+            uut.write_address.next = address(rng);
+            uut.write_data.next = if Bit::random(rng) {
+                Bits::random(rng)
+            } else {
+                (rng.random_range(0..20u64) << 32).to_bits()
+            };
+            uut.write_enable.next = if rng.random_ratio(3, 4) {
+                255u64.to_bits()
+            } else {
+                Bits::random(rng)
+            };
+            uut.read_valid.next = Bit::random(rng);
+            uut.read_address.next = address(rng);
+            uut.port_up.next = Bits::random(rng);
+            uut.interrupt_pending.next = Bits::random(rng);
+            uut.counter_value.next = Bits::random(rng);
+            uut.config_ready.next = rng.random_ratio(1, 4);
+            uut.fence_ready.next = rng.random_ratio(1, 4);
+            uut.fence_done.next = rng.random_ratio(1, 4);
+            uut.arm_ready.next = rng.random_ratio(1, 4);
+        },
+        600,
+        1,
+    )
+    .unwrap();
+}
+
+#[test]
+fn doorbells() {
+    check(
+        Doorbells::<2>::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.write_valid.next = rng.random_ratio(3, 4);
+            uut.write_page.next = bits(rng, 2);
+            let offset = rng.random_range(0..9u64);
+            uut.write_offset.next = if offset < 8 { offset & 1 } else { 5 }.to_bits() << 3u64;
+            let word = rng.random::<u64>() & !0xff_ffff | rng.random_range(0..5u64);
+            uut.write_data.next = word.to_bits();
+            uut.write_enable.next = if rng.random_ratio(7, 8) { 255u64 } else { 15 }.to_bits();
+            uut.owner_valid.next = rng.random_ratio(1, 8);
+            uut.owner_qp.next = Bits::random(rng);
+            uut.owner_present.next = rng.random_ratio(3, 4);
+            uut.owner_page.next = bits(rng, 2);
+            uut.doorbell_ready.next = Bit::random(rng);
+            uut.consumer_ready.next = Bit::random(rng);
+            uut.refused_ready.next = Bit::random(rng);
+        },
+        1000,
+        2,
+    )
+    .unwrap();
+}
+
+#[test]
+fn completion_queues() {
+    check(
+        CompletionQueues::<2>::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.send_valid.next = rng.random_ratio(1, 2);
+            uut.send.next = completion(rng);
+            uut.receive_valid.next = rng.random_ratio(1, 2);
+            uut.receive.next = completion(rng);
+            uut.config_valid.next = rng.random_ratio(1, 30);
+            uut.config_qp.next = bits(rng, 4);
+            uut.settings.next = ring(rng);
+            uut.consumer_valid.next = rng.random_ratio(1, 2);
+            uut.consumer_qp.next = bits(rng, 4);
+            uut.consumer_index.next = bits(rng, 8);
+            uut.consumer_arm.next = Bit::random(rng);
+            uut.write_ready.next = rng.random_ratio(3, 4);
+            uut.overrun_ready.next = rng.random_ratio(1, 2);
+        },
+        800,
+        3,
+    )
+    .unwrap();
+}
+
+#[test]
+fn event_queue() {
+    check(
+        EventQueue::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.qp_error_valid.next = rng.random_ratio(1, 4);
+            uut.qp_error_qp.next = Bits::random(rng);
+            uut.qp_error_status.next = Bits::random(rng);
+            uut.overrun_valid.next = rng.random_ratio(1, 4);
+            uut.overrun_qp.next = Bits::random(rng);
+            uut.overrun_wr_id.next = Bits::random(rng);
+            uut.imm_threshold_valid.next = rng.random_ratio(1, 4);
+            uut.imm_threshold_qp.next = Bits::random(rng);
+            uut.imm_threshold_count.next = Bits::random(rng);
+            uut.doorbell_refused_valid.next = rng.random_ratio(1, 4);
+            uut.doorbell_refused_page.next = Bits::random(rng);
+            uut.doorbell_refused_qp.next = Bits::random(rng);
+            uut.config_valid.next = rng.random_ratio(1, 50);
+            uut.settings.next = ring(rng);
+            uut.consumer_valid.next = rng.random_ratio(1, 3);
+            uut.consumer_index.next = bits(rng, 20);
+            uut.consumer_arm.next = Bit::random(rng);
+            uut.write_ready.next = rng.random_ratio(3, 4);
+        },
+        800,
+        4,
+    )
+    .unwrap();
+}
+
+#[test]
+fn interrupts() {
+    check(
+        Interrupts::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 300);
+            uut.completion_raise_valid.next = rng.random_ratio(1, 4);
+            uut.completion_raise_vector.next = Bits::random(rng);
+            uut.event_raise_valid.next = rng.random_ratio(1, 4);
+            uut.event_raise_vector.next = Bits::random(rng);
+            uut.config_valid.next = rng.random_ratio(1, 2);
+            uut.config_vector.next = Bits::random(rng);
+            uut.settings.next = vector(rng);
+            uut.write_ready.next = rng.random_ratio(3, 4);
+        },
+        800,
+        5,
+    )
+    .unwrap();
+}
+
+fn host_writes_of<const W: usize>(seed: u64) {
+    check(
+        HostWrites::<W>::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 100);
+            uut.completion_valid.next = Bit::random(rng);
+            uut.completion_header.next = header(rng);
+            uut.completion_data.next = Bits::random(rng);
+            uut.event_valid.next = Bit::random(rng);
+            uut.event_header.next = header(rng);
+            uut.event_data.next = Bits::random(rng);
+            uut.interrupt_valid.next = Bit::random(rng);
+            uut.interrupt_header.next = header(rng);
+            uut.interrupt_data.next = Bits::random(rng);
+            uut.tlp_ready.next = rng.random_ratio(3, 4);
+        },
+        200,
+        seed,
+    )
+    .unwrap();
+}
+
+#[test]
+fn host_writes() {
+    host_writes_of::<1024>(6);
+    host_writes_of::<512>(7);
+}
+
+#[test]
+fn host_queues() {
+    check(
+        HostQueues::<2, 512>::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 300);
+            uut.send_valid.next = rng.random_ratio(1, 2);
+            uut.send.next = completion(rng);
+            uut.receive_valid.next = rng.random_ratio(1, 2);
+            uut.receive.next = completion(rng);
+            uut.qp_error_valid.next = rng.random_ratio(1, 4);
+            uut.qp_error_qp.next = Bits::random(rng);
+            uut.qp_error_status.next = Bits::random(rng);
+            uut.imm_threshold_valid.next = rng.random_ratio(1, 4);
+            uut.imm_threshold_qp.next = Bits::random(rng);
+            uut.imm_threshold_count.next = Bits::random(rng);
+            uut.doorbell_refused_valid.next = rng.random_ratio(1, 4);
+            uut.doorbell_refused_page.next = Bits::random(rng);
+            uut.doorbell_refused_qp.next = Bits::random(rng);
+            uut.completion_config_valid.next = rng.random_ratio(1, 30);
+            uut.completion_config_qp.next = bits(rng, 4);
+            uut.completion_config.next = ring(rng);
+            uut.event_config_valid.next = rng.random_ratio(1, 50);
+            uut.event_config.next = ring(rng);
+            uut.interrupt_config_valid.next = rng.random_ratio(1, 8);
+            uut.interrupt_config_vector.next = bits(rng, 4);
+            uut.interrupt_config.next = vector(rng);
+            uut.consumer_valid.next = rng.random_ratio(1, 2);
+            uut.consumer_qp.next = bits(rng, 4);
+            uut.consumer_index.next = bits(rng, 8);
+            uut.consumer_arm.next = Bit::random(rng);
+            uut.event_consumer_valid.next = rng.random_ratio(1, 3);
+            uut.event_consumer_index.next = bits(rng, 20);
+            uut.event_consumer_arm.next = Bit::random(rng);
+            uut.tlp_ready.next = rng.random_ratio(3, 4);
+        },
+        500,
+        8,
+    )
+    .unwrap();
+}

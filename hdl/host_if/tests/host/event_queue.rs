@@ -1,0 +1,275 @@
+//! The event queue against the reference's ring.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use hdl_host_if::event_queue::{EventQueue, CLOCKS};
+use proptest::prelude::*;
+use rand::Rng;
+use sim_verilated::Library;
+use stellar_wire::host::{Eqe, EventKind};
+
+use crate::bench::{generator, library, stall, Bench, HostWrite, Source};
+use crate::ring_reference::{Due, Ring, Settings};
+
+fn model() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| library(EventQueue::default()))
+}
+
+/// Sources in the order of [`EventKind::ALL`]: valid, ready, source, data, and the bits of these two.
+const SOURCES: [(&str, &str, &str, &str, u32, u32); 4] = [
+    (
+        "qp_error_valid",
+        "qp_error_ready",
+        "qp_error_qp",
+        "qp_error_status",
+        10,
+        8,
+    ),
+    (
+        "overrun_valid",
+        "overrun_ready",
+        "overrun_qp",
+        "overrun_wr_id",
+        10,
+        64,
+    ),
+    (
+        "imm_threshold_valid",
+        "imm_threshold_ready",
+        "imm_threshold_qp",
+        "imm_threshold_count",
+        10,
+        32,
+    ),
+    (
+        "doorbell_refused_valid",
+        "doorbell_refused_ready",
+        "doorbell_refused_page",
+        "doorbell_refused_qp",
+        16,
+        24,
+    ),
+];
+
+fn configure(bench: &mut Bench, settings: Settings) {
+    bench.set("config_valid", 1);
+    bench.set_record("settings", settings.to_hw());
+    bench.clock();
+    bench.set("config_valid", 0);
+}
+
+fn random_event(rng: &mut impl Rng, source: usize) -> Eqe {
+    let (.., source_bits, data_bits) = SOURCES[source];
+    Eqe {
+        kind: EventKind::ALL[source],
+        phase: false,
+        source: rng.random::<u32>() >> (32 - source_bits),
+        data: rng.random::<u64>() >> (64 - data_bits),
+    }
+}
+
+fn sources() -> [Source<Eqe>; 4] {
+    SOURCES.map(|(valid, ready, ..)| Source::new(valid, ready))
+}
+
+fn drive(bench: &mut Bench, sources: &[Source<Eqe>; 4]) {
+    for (source, (_, _, source_port, data_port, ..)) in sources.iter().zip(SOURCES) {
+        source.drive(bench, |bench, event| {
+            bench.set(source_port, event.source.into());
+            bench.set(data_port, event.data);
+        });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn entries_indices_and_interrupts_are_those_of_the_reference(seed: u64, clocks in 100..1500usize, ready in 2..=8u32) {
+        let rng = &mut generator(seed);
+        let mut bench = Bench::new(model());
+        let settings = Settings::random(rng, 3);
+        configure(&mut bench, settings);
+        let mut ring = Ring::new(settings);
+        let mut sources = sources();
+        let mut due = Due::default();
+        let (mut lost, mut losses, mut written, mut made, mut refused, mut refusals) = (0, 0, 0, 0, 0, 0);
+        // An index acts after the entries under way: the next one comes after it acted.
+        let mut quiet = 0;
+        for clock in 0..clocks + 60 {
+            let drains = clock >= clocks;
+            for (n, source) in sources.iter_mut().enumerate() {
+                if !drains && source.is_free() && rng.random_ratio(1, 12) {
+                    source.offer(random_event(rng, n));
+                }
+            }
+            drive(&mut bench, &sources);
+            let update = (!drains && quiet > 3 && rng.random_ratio(1, 4)).then(|| (ring.index(rng), rng.random()));
+            bench.set("consumer_valid", update.is_some().into());
+            if let Some((index, arm)) = update {
+                bench.set("consumer_index", index.into());
+                bench.set("consumer_arm", u64::from(arm));
+                quiet = 0;
+            }
+            stall(&mut bench, rng, "write_ready", if drains { 8 } else { ready });
+            bench.settle();
+            lost += bench.get("lost");
+            written += bench.get("written");
+            refused += bench.get("consumer_refused");
+            due.follow(&bench);
+            quiet = if due.writes.is_empty() { quiet + 1 } else { 0 };
+            let taken: Vec<Eqe> = sources.iter_mut().filter_map(|source| source.taken(&bench)).collect();
+            prop_assert!(taken.len() <= 1);
+            for event in taken {
+                match ring.push(Eqe::LEN as u64) {
+                    Some((address, phase, raises)) => {
+                        let bytes = Eqe { phase, ..event }.to_bytes().to_vec();
+                        due.write(HostWrite { address, bytes }, raises);
+                        made += 1;
+                    }
+                    None => losses += 1,
+                }
+            }
+            if let Some((index, arm)) = update {
+                let (accepted, raises) = ring.consume(index, arm);
+                due.raise(raises);
+                refusals += u64::from(!accepted);
+            }
+            bench.clock();
+        }
+        prop_assert!(due.is_empty());
+        prop_assert_eq!((lost, written, refused), (losses, made, refusals));
+    }
+}
+
+fn open_ring() -> Settings {
+    Settings {
+        valid: true,
+        interrupts: true,
+        vector: 9,
+        log2_entries: 8,
+        base: 0x4000,
+    }
+}
+
+#[test]
+fn an_event_takes_no_more_clocks_than_promised_and_sources_take_turns() {
+    let mut bench = Bench::new(model());
+    configure(&mut bench, open_ring());
+    for (valid, ..) in SOURCES {
+        bench.set(valid, 1);
+    }
+    bench.set("write_ready", 1);
+    let mut kinds = VecDeque::new();
+    for clock in 0..16 * CLOCKS {
+        bench.settle();
+        let taken: u64 = SOURCES.iter().map(|source| bench.get(source.1)).sum();
+        assert_eq!(taken == 1, clock % CLOCKS == 0, "clock {clock}");
+        let offers = clock > 0 && clock % CLOCKS == 0;
+        assert_eq!(bench.is("write_valid"), offers, "clock {clock}");
+        if offers {
+            kinds.push_back(bench.write("write_header", "write_data").bytes[0]);
+        }
+        bench.clock();
+    }
+    for (n, kind) in kinds.iter().enumerate() {
+        assert_eq!(*kind, EventKind::ALL[n % 4].code());
+    }
+}
+
+/// An index that waits is replaced by the next one, and the arming stays asked for.
+#[test]
+fn the_last_index_counts_and_no_arming_is_lost() {
+    let mut bench = Bench::new(model());
+    configure(&mut bench, open_ring());
+    // Three entries: two in memory, one that waits for the output.
+    bench.set("write_ready", 1);
+    bench.set("qp_error_valid", 1);
+    for _ in 0..2 * CLOCKS {
+        bench.clock();
+    }
+    bench.settle();
+    bench.set("write_ready", 0);
+    for _ in 0..CLOCKS {
+        bench.clock();
+    }
+    bench.set("qp_error_valid", 0);
+    for (index, arm) in [(1, 1), (2, 0)] {
+        bench.set("consumer_valid", 1);
+        bench.set("consumer_index", index);
+        bench.set("consumer_arm", arm);
+        bench.clock();
+    }
+    bench.set("consumer_valid", 0);
+    for _ in 0..5 {
+        bench.settle();
+        assert!(bench.is("write_valid") && !bench.is("raise_valid"));
+        bench.clock();
+    }
+    bench.set("write_ready", 1);
+    let mut raises = 0;
+    for _ in 0..10 {
+        bench.settle();
+        raises += bench.get("raise_valid");
+        assert!(!bench.is("consumer_refused"));
+        bench.clock();
+    }
+    assert_eq!(raises, 1, "armed, with an entry behind the last index");
+    // Index 2 counts: 3 is within, 1 is not any more.
+    for (index, refused) in [(1, 1), (3, 0)] {
+        bench.set("consumer_valid", 1);
+        bench.set("consumer_index", index);
+        bench.clock();
+        bench.set("consumer_valid", 0);
+        bench.clock();
+        bench.settle();
+        assert_eq!(bench.get("consumer_refused"), refused, "index {index}");
+    }
+}
+
+#[test]
+fn a_new_ring_forgets_an_index_that_waits_for_the_old_one() {
+    let mut bench = Bench::new(model());
+    configure(&mut bench, open_ring());
+    bench.set("qp_error_valid", 1);
+    bench.clock();
+    bench.set("qp_error_valid", 0);
+    bench.set("consumer_valid", 1);
+    bench.set("consumer_index", 1);
+    bench.set("consumer_arm", 1);
+    bench.clock();
+    bench.set("consumer_valid", 0);
+    bench.set("config_valid", 1);
+    bench.clock();
+    bench.settle();
+    assert!(bench.is("write_valid") && !bench.is("config_ready"));
+    bench.set("write_ready", 1);
+    bench.clock();
+    bench.settle();
+    assert!(bench.is("config_ready"));
+    bench.clock();
+    bench.set("config_valid", 0);
+    bench.set("qp_error_valid", 1);
+    for _ in 0..10 {
+        bench.settle();
+        assert!(!bench.is("consumer_refused") && !bench.is("raise_valid"));
+        bench.clock();
+    }
+}
+
+#[test]
+fn without_a_ring_events_are_lost_and_counted() {
+    let mut bench = Bench::new(model());
+    bench.set("qp_error_valid", 1);
+    bench.set("write_ready", 1);
+    let mut lost = 0;
+    for _ in 0..10 * CLOCKS {
+        bench.settle();
+        lost += bench.get("lost");
+        assert!(!bench.is("write_valid"));
+        bench.clock();
+    }
+    bench.settle();
+    assert_eq!(lost + bench.get("lost"), 10);
+}

@@ -1,0 +1,236 @@
+//! The registers as the register map describes them, a clock at a time.
+
+use std::collections::BTreeMap;
+
+use stellar_wire::host::registers::{
+    self as map, Access, Features, ImmediateArm, Register, TableCommand,
+};
+use stellar_wire::host::ConsumerIndex;
+use stellar_wire::hw::config::ConfigWrite;
+use stellar_wire::hw::pack::Record;
+
+use crate::bench::Bench;
+
+/// Bits that a register which keeps what is written has.
+fn kept_bits(register: &Register) -> u64 {
+    let bits = match *register {
+        map::UDP_PORT => 16,
+        map::MAX_PAYLOAD | map::MAX_READ => 3,
+        map::READ_TIMEOUT => 31,
+        map::COUNTER_SELECT => 8,
+        _ => 64,
+    };
+    u64::MAX >> (64 - bits)
+}
+
+fn register_at(address: u16) -> Option<&'static Register> {
+    map::ALL
+        .iter()
+        .find(|r| (r.offset..r.end()).contains(&address) && address % Register::BYTES == 0)
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Write {
+    pub address: u16,
+    pub data: u64,
+    pub enable: u8,
+}
+
+/// Inputs of one clock that are not software's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct World {
+    pub port_up: u64,
+    pub pending: u64,
+    pub config_ready: bool,
+    pub fence_ready: bool,
+    pub fence_done: bool,
+    pub arm_ready: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fence {
+    Idle,
+    Queued,
+    Asked,
+    Issued,
+}
+
+/// What the registers hold, as the map describes them.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// By address.
+    kept: BTreeMap<u16, u64>,
+    commit: Option<(u64, u64)>,
+    last_commit: (u64, u64),
+    fence: Fence,
+    fence_done: bool,
+    arm: Option<(u64, u64)>,
+    consumer: Option<(u64, u64)>,
+    refused: u64,
+    pub unmapped: u64,
+}
+
+impl Model {
+    pub fn new() -> Self {
+        let stores = map::ALL.iter().filter(|r| r.access == Access::ReadWrite);
+        Self {
+            kept: stores
+                .flat_map(|r| (r.offset..r.end()).step_by(8).map(|at| (at, r.reset)))
+                .collect(),
+            commit: None,
+            last_commit: (0, 0),
+            fence: Fence::Idle,
+            fence_done: false,
+            arm: None,
+            consumer: None,
+            refused: 0,
+            unmapped: 0,
+        }
+    }
+
+    fn status(done: bool, busy: bool) -> u64 {
+        u64::from(done) << map::status::DONE_BIT | u64::from(busy) << map::status::BUSY_BIT
+    }
+
+    /// Value of a read, but for the selected counter's. `None`: there is no register.
+    pub fn read(&self, address: u16, world: &World) -> Option<u64> {
+        let register = register_at(address)?;
+        Some(match *register {
+            map::IDENTITY | map::VERSION => register.reset,
+            map::FEATURES => Features {
+                log2_queue_pairs: 10,
+                ports: 2,
+                vectors: 64,
+            }
+            .to_word(),
+            map::PORT_STATE => world.port_up,
+            map::INTERRUPT_PENDING => world.pending,
+            map::REFUSED => self.refused,
+            map::UNMAPPED => self.unmapped,
+            map::FENCE => Self::status(self.fence_done, self.fence != Fence::Idle),
+            map::IMMEDIATE_ARM => Self::status(false, self.arm.is_some()),
+            map::TABLE_COMMAND => Self::status(false, self.commit.is_some()),
+            map::EVENT_CONSUMER | map::COUNTER_VALUE => 0,
+            _ => self.kept[&address],
+        })
+    }
+
+    /// A write, and what the world did in the same clock.
+    pub fn step(&mut self, write: Option<Write>, world: &World) {
+        let before = self.clone();
+        if world.config_ready {
+            self.commit = None;
+        }
+        if world.arm_ready {
+            self.arm = None;
+        }
+        self.fence = match before.fence {
+            Fence::Queued if before.commit.is_none() => Fence::Asked,
+            Fence::Asked if world.fence_ready => Fence::Issued,
+            Fence::Issued if world.fence_done => {
+                self.fence_done = true;
+                Fence::Idle
+            }
+            same => same,
+        };
+        self.consumer = None;
+        let Some(write) = write else { return };
+        let Some(register) = register_at(write.address) else {
+            self.unmapped += 1;
+            return;
+        };
+        let taken = match register.access {
+            Access::ReadOnly => false,
+            Access::ReadWrite => {
+                let may = *register != map::TABLE_DATA || before.commit.is_none();
+                if may {
+                    let mask = (0..8)
+                        .filter(|byte| write.enable >> byte & 1 != 0)
+                        .fold(0, |mask, byte| mask | 0xff << (8 * byte));
+                    let old = before.kept[&write.address];
+                    let new = (old & !mask | write.data & mask) & kept_bits(register);
+                    self.kept.insert(write.address, new);
+                }
+                may
+            }
+            Access::Command => write.enable == 0xff && self.act(&before, register, write.data),
+        };
+        self.refused += u64::from(!taken);
+    }
+
+    /// Whether the command is taken.
+    fn act(&mut self, before: &Self, register: &Register, data: u64) -> bool {
+        match *register {
+            map::TABLE_COMMAND => {
+                let select = data >> TableCommand::SELECT_BIT & 0xff;
+                let may = before.commit.is_none() && select < 16;
+                if may {
+                    self.last_commit = (select, data >> TableCommand::INDEX_BIT & 0x3_ffff);
+                    self.commit = Some(self.last_commit);
+                }
+                may
+            }
+            map::FENCE => {
+                let may = before.fence == Fence::Idle;
+                if may {
+                    self.fence = Fence::Queued;
+                    self.fence_done = false;
+                }
+                may
+            }
+            map::IMMEDIATE_ARM => {
+                let may = before.arm.is_none();
+                if may {
+                    self.arm = Some((
+                        data >> ImmediateArm::QP_BIT & 0x3ff,
+                        data >> ImmediateArm::THRESHOLD_BIT,
+                    ));
+                }
+                may
+            }
+            _ => {
+                let word = ConsumerIndex::from_bytes(&data.to_le_bytes());
+                self.consumer = Some((word.index.into(), word.arm.into()));
+                true
+            }
+        }
+    }
+
+    /// Every output of the registers in this clock.
+    pub fn check(&self, bench: &Bench) {
+        assert_eq!(bench.is("config_valid"), self.commit.is_some());
+        if let Some((select, index)) = self.commit {
+            let words = bench.words("settings");
+            let record = Record::<ConfigWrite>::new(&words);
+            assert_eq!((record.u64("select"), record.u64("index")), (select, index));
+            let table = map::TABLE_DATA.offset..map::TABLE_DATA.end();
+            let entry = table.step_by(8).flat_map(|at| {
+                let word = self.kept[&at];
+                [word as u32, (word >> 32) as u32]
+            });
+            assert_eq!(record.words("entry"), entry.collect::<Vec<u32>>());
+        }
+        assert_eq!(bench.is("fence_valid"), self.fence == Fence::Asked);
+        assert_eq!(bench.is("arm_valid"), self.arm.is_some());
+        if let Some(arm) = self.arm {
+            assert_eq!((bench.get("arm_qp"), bench.get("arm_threshold")), arm);
+        }
+        assert_eq!(bench.is("event_consumer_valid"), self.consumer.is_some());
+        if let Some(consumer) = self.consumer {
+            let port = |name| bench.get(name);
+            assert_eq!(
+                (port("event_consumer_index"), port("event_consumer_arm")),
+                consumer
+            );
+        }
+        for (port, register) in [
+            ("udp_port", map::UDP_PORT),
+            ("mps_code", map::MAX_PAYLOAD),
+            ("mrrs_code", map::MAX_READ),
+            ("read_timeout", map::READ_TIMEOUT),
+            ("counter_select", map::COUNTER_SELECT),
+        ] {
+            assert_eq!(bench.get(port), self.kept[&register.offset], "{port}");
+        }
+    }
+}

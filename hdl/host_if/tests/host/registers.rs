@@ -1,0 +1,207 @@
+//! Registers against the register map, clock by clock.
+
+use std::sync::OnceLock;
+
+use hdl_host_if::register_view::READ_LATENCY;
+use hdl_host_if::registers::Registers;
+use proptest::prelude::*;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use sim_verilated::Library;
+use stellar_wire::host::registers::{self as map, TableCommand};
+
+use crate::bench::{generator, library, stall, Bench};
+use crate::register_model::{Model, World, Write};
+
+fn model() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| library(Registers::<10>::default()))
+}
+
+fn random_address(rng: &mut ChaCha8Rng) -> u16 {
+    if rng.random_ratio(1, 20) {
+        return rng.random();
+    }
+    let register = &map::ALL[rng.random_range(0..map::ALL.len())];
+    register.offset + 8 * rng.random_range(0..register.count)
+}
+
+fn random_write(rng: &mut ChaCha8Rng) -> Write {
+    let address = random_address(rng);
+    let data = if address == map::TABLE_COMMAND.offset {
+        rng.random::<u64>() & !(0xff << 32) | rng.random_range(0..20u64) << 32
+    } else {
+        rng.random()
+    };
+    let enable = match rng.random_range(0..6) {
+        0 => rng.random(),
+        1 => 0x0f,
+        _ => 0xff,
+    };
+    Write {
+        address,
+        data,
+        enable,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn registers_are_as_the_map_says(seed: u64, clocks in 100..1200usize) {
+        let rng = &mut generator(seed);
+        let mut bench = Bench::new(model());
+        let mut model = Model::new();
+        let mut writing = None;
+        // Reads whose value is settled two clocks after they came; the counter's one clock later.
+        let mut asked = [None; 2];
+        let mut picked: Option<Option<(u16, Option<u64>)>> = None;
+        let mut answered: Option<u64> = None;
+        for _ in 0..clocks {
+            let write = rng.random_ratio(1, 2).then(|| random_write(rng));
+            let read = rng.random_ratio(1, 2).then(|| random_address(rng));
+            bench.set("write_valid", write.is_some().into());
+            let shown = write.unwrap_or_default();
+            bench.set("write_address", shown.address.into());
+            bench.set("write_data", shown.data);
+            bench.set("write_enable", shown.enable.into());
+            bench.set("read_valid", read.is_some().into());
+            bench.set("read_address", read.unwrap_or_default().into());
+            let counter = rng.random::<u64>() >> 16;
+            bench.set("counter_value", counter);
+            for ready in ["config_ready", "fence_ready", "fence_done", "arm_ready"] {
+                stall(&mut bench, rng, ready, 2);
+            }
+            let world = World {
+                port_up: rng.random_range(0..4),
+                pending: rng.random(),
+                config_ready: bench.is("config_ready"),
+                fence_ready: bench.is("fence_ready"),
+                fence_done: bench.is("fence_done"),
+                arm_ready: bench.is("arm_ready"),
+            };
+            bench.set("port_up", world.port_up);
+            bench.set("interrupt_pending", world.pending);
+            bench.settle();
+            model.check(&bench);
+            prop_assert_eq!(bench.is("read_done"), answered.is_some());
+            if let Some(value) = answered {
+                prop_assert_eq!(bench.get("read_data"), value);
+            }
+            // A stray read is counted in the clock after its registers were looked at.
+            let strays = picked.flatten().is_some_and(|(_, value)| value.is_none());
+            answered = picked.flatten().map(|(address, value)| match value {
+                Some(_) if address == map::COUNTER_VALUE.offset => counter,
+                Some(value) => value,
+                None => u64::MAX,
+            });
+            picked = Some(asked[1].map(|address| (address, model.read(address, &world))));
+            asked = [read, asked[0]];
+            model.step(writing, &world);
+            model.unmapped += u64::from(strays);
+            writing = write;
+            bench.clock();
+        }
+    }
+}
+
+fn write(bench: &mut Bench, address: u16, data: u64, enable: u8) {
+    bench.set("write_valid", 1);
+    bench.set("write_address", address.into());
+    bench.set("write_data", data);
+    bench.set("write_enable", enable.into());
+    bench.clock();
+    bench.set("write_valid", 0);
+}
+
+fn read(bench: &mut Bench, address: u16) -> u64 {
+    bench.set("read_valid", 1);
+    bench.set("read_address", address.into());
+    bench.clock();
+    bench.set("read_valid", 0);
+    for clock in 1..=READ_LATENCY {
+        bench.settle();
+        assert_eq!(bench.is("read_done"), clock == READ_LATENCY);
+        if clock < READ_LATENCY {
+            bench.clock();
+        }
+    }
+    let value = bench.get("read_data");
+    bench.clock();
+    value
+}
+
+#[test]
+fn what_software_must_not_do_is_refused_and_counted() {
+    let mut bench = Bench::new(model());
+    let commit = TableCommand {
+        select: 13,
+        index: 5,
+    }
+    .to_word();
+    write(
+        &mut bench,
+        map::TABLE_COMMAND.offset,
+        TableCommand {
+            select: 16,
+            index: 0,
+        }
+        .to_word(),
+        0xff,
+    );
+    assert_eq!(
+        read(&mut bench, map::REFUSED.offset),
+        1,
+        "a table that does not exist"
+    );
+    write(&mut bench, map::TABLE_COMMAND.offset, commit, 0x0f);
+    assert_eq!(read(&mut bench, map::REFUSED.offset), 2, "half a command");
+    write(&mut bench, map::IDENTITY.offset, 0, 0xff);
+    assert_eq!(read(&mut bench, map::REFUSED.offset), 3, "a constant");
+    write(&mut bench, map::TABLE_COMMAND.offset, commit, 0xff);
+    assert_eq!(
+        read(&mut bench, map::TABLE_COMMAND.offset),
+        1 << map::status::BUSY_BIT
+    );
+    write(&mut bench, map::TABLE_COMMAND.offset, commit, 0xff);
+    write(&mut bench, map::TABLE_DATA.offset, 1, 0xff);
+    assert_eq!(
+        read(&mut bench, map::REFUSED.offset),
+        5,
+        "a commit and data while one is under way"
+    );
+    assert_eq!(read(&mut bench, map::TABLE_DATA.offset), 0);
+    bench.set("config_ready", 1);
+    bench.clock();
+    assert_eq!(read(&mut bench, map::TABLE_COMMAND.offset), 0);
+    assert_eq!(read(&mut bench, 0xfff8), u64::MAX);
+    assert_eq!(read(&mut bench, map::SCRATCH.offset + 4), u64::MAX);
+    write(&mut bench, 0xfff8, 0, 0xff);
+    assert_eq!(read(&mut bench, map::UNMAPPED.offset), 3);
+}
+
+/// A counter that is selected and read at once, with two clocks from selection to value.
+#[test]
+fn a_counter_can_be_read_right_after_it_was_selected() {
+    let mut bench = Bench::new(model());
+    let mut selected = [0u64; 2];
+    let mut reads = vec![];
+    bench.set("write_enable", 0xff);
+    bench.set("write_address", map::COUNTER_SELECT.offset.into());
+    bench.set("read_address", map::COUNTER_VALUE.offset.into());
+    for clock in 0..20u64 {
+        // Select in even clocks, read in odd ones.
+        bench.set("write_valid", u64::from(clock % 2 == 0));
+        bench.set("write_data", 100 + clock);
+        bench.set("read_valid", clock % 2);
+        bench.set("counter_value", selected[1] * 1000);
+        bench.settle();
+        selected = [bench.get("counter_select"), selected[0]];
+        if bench.is("read_done") {
+            reads.push(bench.get("read_data"));
+        }
+        bench.clock();
+    }
+    let expected: Vec<u64> = (0..8).map(|n| (100 + 2 * n) * 1000).collect();
+    assert_eq!(reads[..8], expected);
+}

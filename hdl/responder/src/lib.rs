@@ -1,1 +1,21 @@
-//! Responder in hardware: answers, immediates and arrival counters (`docs/transmit.md`).
+//! Responder in hardware: answers, immediates and arrival counters (`docs/transmit.md`, section Responder).
+//!
+//! * [`responder`]: a pipeline from the outcomes of the receive core to answers, completions and events.
+//! * [`immediate_stash`]: WRITEs with immediate until they may be delivered (MRC).
+//! * [`missing_count`]: the received PSNs of the windows, and how many of a message have not arrived.
+#![forbid(unsafe_code)]
+
+mod account;
+mod answer;
+mod completion;
+pub mod good_paths;
+pub mod immediate_stash;
+pub mod missing_count;
+pub mod outlets;
+pub mod records;
+pub mod responder;
+mod settle;
+
+pub use immediate_stash::ImmediateStash;
+pub use missing_count::MissingCount;
+pub use responder::Responder;

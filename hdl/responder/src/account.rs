@@ -1,0 +1,120 @@
+//! What a packet changes in the state of its queue pair, and whether its immediate is anybody's business.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::frame::Position;
+use stellar_wire::hw::responder::ResponderConfig;
+
+use crate::records::{Accounted, Looked, OperationKind, ReceiveState};
+
+/// State of a queue pair started anew.
+#[hdl_fn]
+pub fn fresh(settings: ResponderConfig) -> ReceiveState {
+    ReceiveState {
+        mrc: settings.mrc,
+        mtu_log2: settings.mtu_log2,
+        max_wimm: settings.max_wimm,
+        completions: settings.completions,
+        failed: false,
+        expected: settings.initial_psn,
+        touched: bits::<32>(0),
+        out_of_order: bits::<15>(0),
+        bytes: bits::<32>(0),
+        message_bytes: bits::<32>(0),
+        messages: bits::<24>(0),
+        front: bits::<16>(0),
+        held: bits::<16>(0),
+        count: bits::<32>(0),
+        armed: false,
+        threshold: bits::<32>(0),
+    }
+}
+
+/// Words of the ring below word `n`.
+#[hdl_fn]
+fn words_below(n: Bits<5>) -> Bits<32> {
+    !(Bits::<32>::mask() << n)
+}
+
+/// Words of the ring that the first PSN missing leaves behind. Levels: 3.
+#[hdl_fn]
+fn left_behind(expected: Bits<24>, epsn: Bits<24>) -> Bits<32> {
+    let from = expected.get_bits::<5>(6);
+    let to = epsn.get_bits::<5>(6);
+    let upward = words_below(to) & !words_below(from);
+    let around = words_below(to) | !words_below(from);
+    if from <= to {
+        upward
+    } else {
+        around
+    }
+}
+
+/// Accounts for a packet; of other operations only `operation` and `state` pass. The stash has 2^`slot_bits` slots.
+/// Levels planned: 6 (number ahead: a subtraction, comparison, four gates).
+#[hdl_fn]
+pub fn account(looked: Looked, slot_bits: usize) -> Accounted {
+    let operation = looked.operation;
+    let outcome = operation.outcome;
+    let state = looked.state;
+    let is_packet = operation.kind == OperationKind::Packet;
+    let heard = is_packet & !state.failed;
+    let accepted = heard & outcome.accepted;
+    let mrc = accepted & outcome.mrc;
+    let rc = accepted & !outcome.mrc;
+    let starts = (outcome.position == Position::First) | (outcome.position == Position::Only);
+    let ends = (outcome.position == Position::Last) | (outcome.position == Position::Only);
+
+    // Numbers of WRITEs with immediate.
+    let slots = bits::<16>((1 << slot_bits) - 1);
+    let ahead = outcome.rqmsn - state.front;
+    let own_slot = (outcome.rqmsn & slots).get_bits::<4>(0);
+    let front_slot = (state.front & slots).get_bits::<4>(0);
+    let exceeded = mrc & outcome.has_immediate & (ahead >= bit_cast::<16, 11>(state.max_wimm));
+    let in_stash = !(ahead & !slots).any() & state.held.get_bit(own_slot.index());
+    let counts_down = mrc & !outcome.has_immediate & in_stash;
+    let moves = outcome.epsn != state.expected;
+    let may_deliver = moves & state.held.get_bit(front_slot.index());
+    let arrives = outcome.has_immediate | may_deliver;
+
+    let word = bits::<32>(1) << outcome.psn.get_bits::<5>(6);
+    let touched = (state.touched | word) & !left_behind(state.expected, outcome.epsn);
+    let length = bit_cast::<32, 13>(outcome.payload_length);
+    let before = if starts {
+        bits::<32>(0)
+    } else {
+        state.message_bytes
+    };
+    let fails = heard & (exceeded | looked.fatal);
+    let out_of_order = mrc & (outcome.psn != state.expected);
+    Accounted {
+        operation,
+        state: ReceiveState {
+            failed: state.failed | fails,
+            expected: if mrc { outcome.epsn } else { state.expected },
+            touched: if mrc { touched } else { state.touched },
+            out_of_order: state.out_of_order + bit_cast::<15, 1>(out_of_order.into()),
+            bytes: if accepted {
+                state.bytes + length
+            } else {
+                state.bytes
+            },
+            message_bytes: if rc {
+                before + length
+            } else {
+                state.message_bytes
+            },
+            ..state
+        },
+        answer: looked.answer,
+        answers: heard & outcome.ack_valid,
+        ignored: is_packet & state.failed,
+        fails,
+        exceeded,
+        notes_psn: mrc,
+        ends_message: rc & ends,
+        delivers: rc & ends & outcome.has_immediate,
+        stashes: !exceeded & (counts_down | mrc & arrives),
+        counts_down,
+    }
+}

@@ -1,0 +1,148 @@
+//! From what the receive core wants answered to the headers of the answer (reference: `Responder::answer`, `Responder::answer_probe`).
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::ack::AckKind;
+use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::requester::TxAnswer;
+use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxSeth};
+use stellar_wire::mrc::{NackReason, PathHint};
+use stellar_wire::{NakCode, Opcode, Syndrome};
+
+/// SETH.SACK_PSN_OFFSET of the 64 packets up to the cumulative PSN: -63.
+const UP_TO_CUMULATIVE: u64 = 0xffc1;
+
+/// AETH syndrome of the only NAK that is not fatal.
+fn sequence_error() -> u64 {
+    Syndrome::Nak(NakCode::PsnSequenceError).to_byte().into()
+}
+
+/// NETH reason that is fatal.
+fn unexpected_event() -> u64 {
+    NackReason::UnexpectedEvent.to_byte().into()
+}
+
+/// Whether a distance of PSNs has a code in 16 bits of two's complement. Levels: 2.
+#[hdl_fn]
+fn has_code(distance: Bits<24>) -> Bit {
+    let upper = distance.get_bits::<9>(15);
+    !upper.any() | upper.all()
+}
+
+/// Whether the answer to a packet puts the queue pair in error. Levels: 3.
+#[hdl_fn]
+pub fn is_fatal(outcome: RxOutcome) -> Bit {
+    let syndrome = outcome.ack.syndrome;
+    let nak = (outcome.ack.kind == AckKind::Nak) & (syndrome != bits::<8>(sequence_error()));
+    let nack = (outcome.ack.kind == AckKind::Nack) & (syndrome == bits::<8>(unexpected_event()));
+    outcome.ack_valid & (nak | nack)
+}
+
+/// The answer, but for the counts of CC_STATE. It leaves by `port` with the entropy value `entropy`. Levels: 4 (a subtraction, its upper bits 2,
+/// choice).
+#[hdl_fn]
+pub fn draft_answer(outcome: RxOutcome, port: Bit, entropy: Bits<32>) -> TxAnswer {
+    let ack = outcome.ack;
+    let acked = ack.psn - ack.cack_psn;
+    let base = ack.bitmap_base - ack.cack_psn;
+    // A duplicate may be so old that its distance has no code. The 64 packets up to the cumulative one have arrived for certain, and say as much.
+    let base_has_code = has_code(base);
+    let offset = if has_code(acked) {
+        acked.get_bits::<16>(0)
+    } else {
+        bits::<16>(0)
+    };
+    let timestamp = if ack.has_timestamp | outcome.probe {
+        ack.timestamp
+    } else {
+        bits::<16>(0)
+    };
+    TxAnswer {
+        qp: outcome.qp,
+        port,
+        opcode: match ack.kind {
+            AckKind::Sack => bits::<8>(Opcode::MrcSack.code() as u64),
+            AckKind::Nack => bits::<8>(Opcode::MrcNack.code() as u64),
+            _ => bits::<8>(Opcode::RcAck.code() as u64),
+        },
+        psn: if outcome.probe { ack.cack_psn } else { ack.psn },
+        entropy,
+        reflected: ack.entropy,
+        aeth: TxAeth {
+            syndrome: ack.syndrome,
+            msn: ack.msn,
+        },
+        seth: TxSeth {
+            path_hint: if ack.ecn_ce {
+                bits::<2>(PathHint::SkipOnce.code() as u64)
+            } else {
+                bits::<2>(PathHint::Good.code() as u64)
+            },
+            probe_response: outcome.probe,
+            ack_psn_offset: if outcome.probe {
+                outcome.probe_id
+            } else {
+                offset
+            },
+            cack_psn: ack.cack_psn,
+            mpr: bits::<8>(0),
+            sack_offset: if base_has_code {
+                base.get_bits::<16>(0)
+            } else {
+                bits::<16>(UP_TO_CUMULATIVE)
+            },
+            bitmap: if base_has_code {
+                ack.bitmap
+            } else {
+                Bits::<64>::mask()
+            },
+        },
+        cc_state: TxCcState {
+            timestamp,
+            ooo_count: bits::<15>(0),
+            restore_cwnd: false,
+            rcv_cwnd_pen: bits::<7>(0),
+            rcvd_bytes: bits::<24>(0),
+        },
+        neth: TxNeth {
+            reason: ack.syndrome,
+            vendor_info: bits::<8>(0),
+            nack_psn: ack.psn,
+            timestamp,
+        },
+    }
+}
+
+/// The answer with the counts, or, if the packet is refused, the fatal NACK in its place. Levels: 1.
+#[hdl_fn]
+pub fn finish_answer(
+    draft: TxAnswer,
+    refused: Bit,
+    out_of_order: Bits<15>,
+    bytes: Bits<32>,
+) -> TxAnswer {
+    let cc_state = draft.cc_state;
+    let neth = draft.neth;
+    TxAnswer {
+        opcode: if refused {
+            bits::<8>(Opcode::MrcNack.code() as u64)
+        } else {
+            draft.opcode
+        },
+        cc_state: TxCcState {
+            ooo_count: out_of_order,
+            // In units of 256 bytes.
+            rcvd_bytes: bytes.get_bits::<24>(8),
+            ..cc_state
+        },
+        neth: TxNeth {
+            reason: if refused {
+                bits::<8>(unexpected_event())
+            } else {
+                neth.reason
+            },
+            ..neth
+        },
+        ..draft
+    }
+}

@@ -1,0 +1,64 @@
+//! The newest good paths back to the peer (reference: `ReversePaths`).
+
+use hdl_macros::hdl;
+use hdl_primitives::BypassRam;
+use rust_hdl::prelude::*;
+
+use crate::records::GoodPath;
+
+/// For each of 2^`Q` queue pairs and both planes the newest entropy value known to be good. What is written is read from the next clock on.
+/// Levels: 2.
+#[derive(LogicBlock, Default)]
+pub struct GoodPaths<const Q: usize> {
+    pub clock: Signal<In, Clock>,
+
+    // A value is good: always taken.
+    pub good_valid: Signal<In, Bit>,
+    pub good_qp: Signal<In, Bits<10>>,
+    pub good_plane: Signal<In, Bit>,
+    pub good_entropy: Signal<In, Bits<32>>,
+
+    /// Forgets both values of a queue pair; only in a clock without `good_valid`.
+    pub forget: Signal<In, Bit>,
+    pub forget_row: Signal<In, Bits<Q>>,
+
+    pub read_row: Signal<In, Bits<Q>>,
+    /// Plane of the row read in the clock before.
+    pub plane: Signal<In, Bit>,
+    pub path: Signal<Out, GoodPath>,
+
+    plane_0: BypassRam<GoodPath, Q>,
+    plane_1: BypassRam<GoodPath, Q>,
+}
+
+impl<const Q: usize> Logic for GoodPaths<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        clock!(self, clock, plane_0, plane_1);
+        let told = self.good_valid.val();
+        let plane = self.good_plane.val();
+        let forget = self.forget.val();
+        let path = GoodPath {
+            known: told,
+            entropy: self.good_entropy.val(),
+        };
+        let row = if told {
+            self.good_qp.val().get_bits::<Q>(0)
+        } else {
+            self.forget_row.val()
+        };
+        self.plane_0.write_enable.next = forget | (told & !plane);
+        self.plane_0.write_address.next = row;
+        self.plane_0.write_data.next = path;
+        self.plane_0.read_address.next = self.read_row.val();
+        self.plane_1.write_enable.next = forget | (told & plane);
+        self.plane_1.write_address.next = row;
+        self.plane_1.write_data.next = path;
+        self.plane_1.read_address.next = self.read_row.val();
+        self.path.next = if self.plane.val() {
+            self.plane_1.read_data.val()
+        } else {
+            self.plane_0.read_data.val()
+        };
+    }
+}

@@ -1,0 +1,265 @@
+//! WRITEs with immediate that arrived, until everything before them has arrived too (reference: `Immediates`).
+
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::UltraRam;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::messages::Completion;
+
+use crate::completion::{received, received__hdl};
+use crate::missing_count::MissingCount;
+use crate::records::{MissingQuery, StashRequest, StashResponse, Stashed};
+
+/// Clocks a packet that ends a WRITE with immediate is held up, if it arrives in order.
+pub const IN_ORDER_ARRIVAL: usize = 9;
+/// Most clocks it is held up, without completions that wait: the count of a window of 17 words and what is around it.
+pub const LONGEST_ARRIVAL: usize = 29;
+/// Clocks each completion adds.
+pub const CLOCKS_PER_COMPLETION: usize = 3;
+
+/// Where an operation is.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum Step {
+    Idle,
+    /// A WRITE with immediate: how far back its message goes, and the window.
+    Measure,
+    /// Which of its packets may be missing.
+    Bound,
+    /// They are counted.
+    Count,
+    /// It is stashed.
+    Store,
+    /// The message a packet may belong to is read.
+    Fetch,
+    FetchWait,
+    /// One packet fewer is missing.
+    CountDown,
+    /// The oldest message is read, if it is here.
+    Front,
+    FrontWait,
+    /// It is delivered, if everything before it has arrived.
+    Deliver,
+}
+
+/// Packets of a message after its first one: `ceil(length / MTU) - 1`, 0 for an empty one. Levels: 3, and a carry chain.
+#[hdl_fn]
+fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
+    let less = length - 1;
+    let whole = if mtu_log2 == 8 {
+        less.get_bits::<24>(8)
+    } else if mtu_log2 == 9 {
+        bit_cast::<24, 23>(less.get_bits::<23>(9))
+    } else if mtu_log2 == 10 {
+        bit_cast::<24, 22>(less.get_bits::<22>(10))
+    } else if mtu_log2 == 11 {
+        bit_cast::<24, 21>(less.get_bits::<21>(11))
+    } else {
+        bit_cast::<24, 20>(less.get_bits::<20>(12))
+    };
+    if length.any() {
+        whole
+    } else {
+        bits::<24>(0)
+    }
+}
+
+/// The stash: 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs, index = low bits of the RQMSN. `A` must be `Q` + `I`, `R` must be
+/// `Q` + 5. The caller keeps which slots are in use, and the RQMSN of the oldest message.
+///
+/// One request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] clocks, one with packets missing up to [`LONGEST_ARRIVAL`]; [`CLOCKS_PER_COMPLETION`]
+/// more for each completion after the first. Levels planned: 5 (three subtractions one after the other in `CountDown`, each a LUT and a carry chain).
+#[derive(LogicBlock, Default)]
+pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const R: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // What has arrived; at the latest in the clock of its packet's request.
+    pub note_valid: Signal<In, Bit>,
+    pub note_qp: Signal<In, Bits<10>>,
+    pub note_word: Signal<In, Bits<5>>,
+    pub note_bits: Signal<In, Bits<64>>,
+
+    pub request_valid: Signal<In, Bit>,
+    pub request: Signal<In, StashRequest>,
+    pub request_ready: Signal<Out, Bit>,
+    pub response_valid: Signal<Out, Bit>,
+    pub response: Signal<Out, StashResponse>,
+
+    // In order of RQMSN, before the response.
+    pub completion_valid: Signal<Out, Bit>,
+    pub completion: Signal<Out, Completion>,
+    pub completion_ready: Signal<In, Bit>,
+
+    entries: UltraRam<Stashed, A>,
+    missing: MissingCount<Q, R>,
+    step: DFF<Step>,
+    packet: DFF<StashRequest>,
+    /// Packets of the message before the packet's.
+    span: DFF<Bits<24>>,
+    /// Distance from the first PSN missing to the packet's, two's complement.
+    depth: DFF<Bits<24>>,
+    /// Packets of the message that have not arrived.
+    lacking: DFF<Bits<11>>,
+    whole: DFF<Bit>,
+}
+
+impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
+    for ImmediateStash<Q, I, A, R>
+{
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, step, packet, span, depth, lacking, whole);
+        clock!(self, clock, entries, missing);
+        self.missing.reset.next = self.reset.val();
+        self.missing.note_valid.next = self.note_valid.val();
+        self.missing.note_qp.next = self.note_qp.val();
+        self.missing.note_word.next = self.note_word.val();
+        self.missing.note_bits.next = self.note_bits.val();
+
+        let packet = self.packet.q.val();
+        let step = self.step.q.val();
+        let own_slot = packet.rqmsn.get_bits::<I>(0);
+        let front_slot = packet.front.get_bits::<I>(0);
+        let own_index = bit_cast::<4, I>(own_slot);
+        let front_index = bit_cast::<4, I>(front_slot);
+        let own_row = bit_cast::<A, 10>(packet.qp) << (I as u64) | bit_cast::<A, I>(own_slot);
+        let front_row = bit_cast::<A, 10>(packet.qp) << (I as u64) | bit_cast::<A, I>(front_slot);
+        let reads_own = (step == Step::Fetch) | (step == Step::FetchWait);
+        let entry = self.entries.read_data.val();
+        self.entries.read_address.next = if reads_own { own_row } else { front_row };
+
+        // What is back from the packet but ahead of everything that has arrived.
+        let span = self.span.q.val();
+        let depth = self.depth.q.val();
+        let shorter = if span < depth { span } else { depth };
+        let count = shorter.get_bits::<11>(0);
+        let nothing_missing = depth.get_bit(23) | !span.any() | !depth.any();
+        let to = packet.psn.get_bits::<11>(0);
+        self.missing.query.next = MissingQuery {
+            qp: packet.qp,
+            touched: packet.touched,
+            from: to - count,
+            to,
+            count,
+        };
+        self.missing.start.next = (step == Step::Bound) & !nothing_missing;
+
+        let is_packet_of_entry = (packet.psn - entry.first) < (entry.last - entry.first);
+        let counted = is_packet_of_entry & entry.missing.any();
+        let fewer = entry.missing - 1;
+        let lacking = self.lacking.q.val();
+        self.entries.write_enable.next =
+            (step == Step::Store) | ((step == Step::CountDown) & counted);
+        self.entries.write_address.next = own_row;
+        self.entries.write_data.next = if step == Step::Store {
+            Stashed {
+                immediate: packet.immediate,
+                length: packet.length,
+                msn: packet.msn,
+                first: packet.psn - span,
+                last: packet.psn,
+                missing: lacking,
+            }
+        } else {
+            Stashed {
+                missing: fewer,
+                ..entry
+            }
+        };
+
+        let front_is_here = packet.held.get_bit(front_index.index());
+        let in_order = (entry.last - packet.epsn).get_bit(23);
+        let delivers = (step == Step::Deliver) & in_order;
+        let delivered = delivers & (self.completion_ready.val() | !packet.completions);
+        let front_bit = bits::<16>(1) << front_index;
+        let own_bit = bits::<16>(1) << own_index;
+        self.completion_valid.next = delivers & packet.completions;
+        self.completion.next = received(
+            packet.qp,
+            entry.length,
+            entry.immediate,
+            bit_cast::<24, 16>(entry.msn),
+        );
+        let through =
+            ((step == Step::Front) & !front_is_here) | ((step == Step::Deliver) & !in_order);
+        self.request_ready.next = step == Step::Idle;
+        self.response_valid.next = through;
+        self.response.next = StashResponse {
+            whole: self.whole.q.val(),
+            front: packet.front,
+            held: packet.held,
+        };
+
+        let request = self.request.val();
+        match step {
+            Step::Idle => {
+                self.packet.d.next = request;
+                self.whole.d.next = false;
+                if self.request_valid.val() {
+                    if request.has_immediate {
+                        self.step.d.next = Step::Measure;
+                    } else if request.counts_down {
+                        self.step.d.next = Step::Fetch;
+                    } else {
+                        self.step.d.next = Step::Front;
+                    }
+                }
+            }
+            Step::Measure => {
+                self.span.d.next = packets_after_first(packet.length, packet.mtu_log2);
+                self.depth.d.next = packet.psn - packet.epsn;
+                self.step.d.next = Step::Bound;
+            }
+            Step::Bound => {
+                self.lacking.d.next = bits::<11>(0);
+                if nothing_missing {
+                    self.step.d.next = Step::Store;
+                } else {
+                    self.step.d.next = Step::Count;
+                }
+            }
+            Step::Count => {
+                self.lacking.d.next = self.missing.missing.val();
+                if self.missing.done.val() {
+                    self.step.d.next = Step::Store;
+                }
+            }
+            Step::Store => {
+                self.packet.d.next.held = packet.held | own_bit;
+                self.whole.d.next = !lacking.any();
+                self.step.d.next = Step::Front;
+            }
+            Step::Fetch => {
+                self.step.d.next = Step::FetchWait;
+            }
+            Step::FetchWait => {
+                self.step.d.next = Step::CountDown;
+            }
+            Step::CountDown => {
+                self.whole.d.next = counted & !fewer.any();
+                self.step.d.next = Step::Front;
+            }
+            Step::Front => {
+                if front_is_here {
+                    self.step.d.next = Step::FrontWait;
+                } else {
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::FrontWait => {
+                self.step.d.next = Step::Deliver;
+            }
+            Step::Deliver => {
+                if delivered {
+                    self.packet.d.next.held = packet.held & !front_bit;
+                    self.packet.d.next.front = packet.front + 1;
+                    self.step.d.next = Step::Front;
+                } else if !in_order {
+                    self.step.d.next = Step::Idle;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.step.d.next = Step::Idle;
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Which PSNs of the receive window have arrived, and how many of a range have not.
+
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::UltraRam;
+use rust_hdl::prelude::*;
+
+use crate::records::MissingQuery;
+
+/// log2 of the words of a queue pair's ring: 2,048 PSNs, so that the up to 17 words of a window of 1,024 never meet.
+pub const RING_BITS: usize = 5;
+
+/// A word that was asked for.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Asked {
+    valid: Bit,
+    first: Bit,
+    last: Bit,
+    touched: Bit,
+}
+
+/// Ones of a byte.
+#[hdl_fn]
+fn ones_of_byte(octet: Bits<8>) -> Bits<4> {
+    let mut count = bits::<4>(0);
+    for i in 0..8 {
+        count = count + bit_cast::<4, 1>(octet.get_bits::<1>(i));
+    }
+    count
+}
+
+/// Ones of a word. Levels planned: 5 (sums of bytes 2, three sums).
+#[hdl_fn]
+fn ones_of(word: Bits<64>) -> Bits<7> {
+    let mut count = bits::<7>(0);
+    for i in 0..8 {
+        count = count + bit_cast::<7, 4>(ones_of_byte(word.get_bits::<8>(8 * i)));
+    }
+    count
+}
+
+/// A ring of 32 words of 64 PSNs for each of 2^`Q` queue pairs; `R` must be `Q` + 5. The word of a PSN is `psn[10:6]`, its bit `psn[5:0]`.
+///
+/// A count takes 4 clocks and one for every word of its range, at most 21. Notes are taken at any time; a count sees those of earlier clocks.
+/// Which words hold anything is the caller's to know (`touched`): memory is never cleared.
+#[derive(LogicBlock, Default)]
+pub struct MissingCount<const Q: usize, const R: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // What has arrived: a word as it is now.
+    pub note_valid: Signal<In, Bit>,
+    pub note_qp: Signal<In, Bits<10>>,
+    pub note_word: Signal<In, Bits<5>>,
+    pub note_bits: Signal<In, Bits<64>>,
+
+    // Counting. Not to be started again before `done`.
+    pub start: Signal<In, Bit>,
+    pub query: Signal<In, MissingQuery>,
+    /// One clock; `missing` is the answer, and stays it until the next start.
+    pub done: Signal<Out, Bit>,
+    pub missing: Signal<Out, Bits<11>>,
+
+    ring: UltraRam<Bits<64>, R>,
+    range: DFF<MissingQuery>,
+    walking: DFF<Bit>,
+    word: DFF<Bits<5>>,
+    reading: DFF<Asked>,
+    read: DFF<Asked>,
+    found_valid: DFF<Bit>,
+    found_last: DFF<Bit>,
+    /// PSNs of the range that have arrived, of one word.
+    found: DFF<Bits<64>>,
+    left: DFF<Bits<11>>,
+    finished: DFF<Bit>,
+}
+
+impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, range, walking, word, reading, read);
+        dff_setup!(self, clock, found_valid, found_last, found, left, finished);
+        clock!(self, clock, ring);
+
+        self.ring.write_enable.next = self.note_valid.val();
+        self.ring.write_address.next = (bit_cast::<R, 10>(self.note_qp.val())
+            << (RING_BITS as u64))
+            | bit_cast::<R, 5>(self.note_word.val());
+        self.ring.write_data.next = self.note_bits.val();
+
+        // ask: one word per clock.
+        let range = self.range.q.val();
+        let word = self.word.q.val();
+        self.ring.read_address.next =
+            (bit_cast::<R, 10>(range.qp) << (RING_BITS as u64)) | bit_cast::<R, 5>(word);
+        let last = word == range.to.get_bits::<5>(6);
+        self.reading.d.next = Asked {
+            valid: self.walking.q.val(),
+            first: word == range.from.get_bits::<5>(6),
+            last,
+            touched: range.touched.get_bit(word.index()),
+        };
+        self.word.d.next = word + 1;
+        if last {
+            self.walking.d.next = false;
+        }
+
+        // The memory answers after two clocks.
+        self.read.d.next = self.reading.q.val();
+
+        // mask
+        let read = self.read.q.val();
+        let from = Bits::<64>::mask() << range.from.get_bits::<6>(0);
+        let below = !(Bits::<64>::mask() << range.to.get_bits::<6>(0));
+        let above = if read.first { from } else { Bits::<64>::mask() };
+        let under = if read.last { below } else { Bits::<64>::mask() };
+        let stored = self.ring.read_data.val();
+        self.found.d.next = if read.touched {
+            stored & above & under
+        } else {
+            bits::<64>(0)
+        };
+        self.found_valid.d.next = read.valid;
+        self.found_last.d.next = read.valid & read.last;
+
+        // count
+        if self.found_valid.q.val() {
+            self.left.d.next = self.left.q.val() - bit_cast::<11, 7>(ones_of(self.found.q.val()));
+        }
+        self.finished.d.next = self.found_last.q.val();
+        self.done.next = self.finished.q.val();
+        self.missing.next = self.left.q.val();
+
+        let query = self.query.val();
+        if self.start.val() {
+            self.range.d.next = query;
+            self.word.d.next = query.from.get_bits::<5>(6);
+            self.left.d.next = query.count;
+            self.walking.d.next = true;
+        }
+        if self.reset.val() {
+            self.walking.d.next = false;
+            self.reading.d.next.valid = false;
+            self.read.d.next.valid = false;
+            self.found_valid.d.next = false;
+            self.found_last.d.next = false;
+            self.finished.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The ways out of the responder.
+
+use hdl_macros::hdl;
+use hdl_primitives::SyncFifo;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::messages::Completion;
+use stellar_wire::hw::requester::TxAnswer;
+
+use crate::records::{Accounted, Settled, ThresholdReached};
+
+/// A FIFO for each stream out of the responder: as an operation settles, what it makes goes into all of them at once, so it waits for room in all.
+/// Levels: room 1, completions 2.
+#[derive(LogicBlock, Default)]
+pub struct Outlets {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // An operation settles; only with `room`.
+    pub settles: Signal<In, Bit>,
+    pub accounted: Signal<In, Accounted>,
+    pub settled: Signal<In, Settled>,
+    pub room: Signal<Out, Bit>,
+    // A completion of the stash, while none settles; taken if there is room.
+    pub stashed_valid: Signal<In, Bit>,
+    pub stashed: Signal<In, Completion>,
+    pub completion_room: Signal<Out, Bit>,
+
+    pub answer_valid: Signal<Out, Bit>,
+    pub answer: Signal<Out, TxAnswer>,
+    pub answer_ready: Signal<In, Bit>,
+    pub completion_valid: Signal<Out, Bit>,
+    pub completion: Signal<Out, Completion>,
+    pub completion_ready: Signal<In, Bit>,
+    pub threshold_valid: Signal<Out, Bit>,
+    pub threshold: Signal<Out, ThresholdReached>,
+    pub threshold_ready: Signal<In, Bit>,
+    pub failed_valid: Signal<Out, Bit>,
+    pub failed_qp: Signal<Out, Bits<10>>,
+    pub failed_ready: Signal<In, Bit>,
+
+    // Four entries cover the clock between taking and knowing of it, for a receiver that takes one per clock; two are enough for the rest.
+    answers: SyncFifo<TxAnswer, 2, 3>,
+    completions: SyncFifo<Completion, 2, 3>,
+    thresholds: SyncFifo<ThresholdReached, 1, 2>,
+    failures: SyncFifo<Bits<10>, 1, 2>,
+}
+
+impl Logic for Outlets {
+    #[hdl]
+    fn update(&mut self) {
+        clock!(self, clock, answers, completions, thresholds, failures);
+        self.answers.reset.next = self.reset.val();
+        self.completions.reset.next = self.reset.val();
+        self.thresholds.reset.next = self.reset.val();
+        self.failures.reset.next = self.reset.val();
+
+        let settles = self.settles.val();
+        let accounted = self.accounted.val();
+        let settled = self.settled.val();
+        self.room.next = self.answers.in_ready.val()
+            & self.completions.in_ready.val()
+            & self.thresholds.in_ready.val()
+            & self.failures.in_ready.val();
+
+        self.answers.in_valid.next = settles & settled.answered;
+        self.answers.in_data.next = settled.answer;
+        self.answer_valid.next = self.answers.out_valid.val();
+        self.answer.next = self.answers.out_data.val();
+        self.answers.out_ready.next = self.answer_ready.val();
+
+        let stashed_valid = self.stashed_valid.val();
+        self.completions.in_valid.next = stashed_valid | (settles & settled.completed);
+        self.completions.in_data.next = if stashed_valid {
+            self.stashed.val()
+        } else {
+            settled.completion
+        };
+        self.completion_room.next = self.completions.in_ready.val();
+        self.completion_valid.next = self.completions.out_valid.val();
+        self.completion.next = self.completions.out_data.val();
+        self.completions.out_ready.next = self.completion_ready.val();
+
+        self.thresholds.in_valid.next = settles & settled.reached;
+        self.thresholds.in_data.next = ThresholdReached {
+            qp: accounted.operation.qp,
+            count: settled.state.count,
+        };
+        self.threshold_valid.next = self.thresholds.out_valid.val();
+        self.threshold.next = self.thresholds.out_data.val();
+        self.thresholds.out_ready.next = self.threshold_ready.val();
+
+        self.failures.in_valid.next = settles & accounted.fails;
+        self.failures.in_data.next = accounted.operation.qp;
+        self.failed_valid.next = self.failures.out_valid.val();
+        self.failed_qp.next = self.failures.out_data.val();
+        self.failures.out_ready.next = self.failed_ready.val();
+    }
+}

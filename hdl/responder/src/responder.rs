@@ -1,0 +1,345 @@
+//! The responder: from what the receive core decided to the packets that answer it, and from arrivals to completions.
+
+use hdl_macros::hdl;
+use hdl_primitives::{BypassRam, StreamSkid};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::ack::AckKind;
+use stellar_wire::hw::messages::Completion;
+use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::requester::TxAnswer;
+use stellar_wire::hw::responder::ResponderConfig;
+
+use crate::account::{account, account__hdl};
+use crate::answer::{draft_answer, draft_answer__hdl, is_fatal, is_fatal__hdl};
+use crate::good_paths::GoodPaths;
+use crate::immediate_stash::ImmediateStash;
+use crate::outlets::Outlets;
+use crate::records::{Accounted, Looked, Operation, OperationKind, ReceiveState, StashRequest};
+use crate::settle::{settle, settle__hdl};
+
+/// Clocks from an outcome to its answer, if the stash has nothing to do with it and nothing waits.
+pub const LATENCY: usize = 5;
+/// Clocks between two packets of one queue pair that the stash has nothing to do with.
+pub const SPACING: usize = 3;
+
+/// The parameters there are.
+struct Sizes<const Q: usize, const I: usize, const A: usize, const R: usize>;
+
+impl<const Q: usize, const I: usize, const A: usize, const R: usize> Default for Sizes<Q, I, A, R> {
+    fn default() -> Self {
+        assert!(
+            (1..=10).contains(&Q) && (1..=4).contains(&I) && A == Q + I && R == Q + 5,
+            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + 5"
+        );
+        Self
+    }
+}
+
+/// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + 5.
+///
+/// One packet per clock of different queue pairs, and every [`SPACING`] clocks of the same. A packet that has to do with the stash (MRC: a WRITE
+/// with immediate arrives whole or in part, or may be delivered) holds up what is behind it, see [`ImmediateStash`]. Nothing overtakes: all four
+/// outputs are in order, and any of them that is not taken stops everything once its FIFO is full.
+///
+/// Stages: `take` (configuration before arming before outcomes), `look` (state and good path of the queue pair are read, the answer drafted),
+/// `account` (what the packet changes), `settle` (stash, counter, outputs; the state is written).
+/// Levels planned: look 5, account 6, settle 4, stall chain 5.
+#[derive(LogicBlock, Default)]
+pub struct Responder<
+    const Q: usize = 10,
+    const I: usize = 4,
+    const A: usize = 14,
+    const R: usize = 15,
+> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Bit p: port p can send. An answer leaves by the port its packet came by, or by the other if that one cannot.
+    pub plane_up: Signal<In, Bits<2>>,
+
+    // From the receive core, in its order. An accepted MRC packet comes with its SACK, of the window after it.
+    pub outcome_valid: Signal<In, Bit>,
+    pub outcome: Signal<In, RxOutcome>,
+    pub outcome_ready: Signal<Out, Bit>,
+
+    // From software.
+    pub config_valid: Signal<In, Bit>,
+    pub config_qp: Signal<In, Bits<10>>,
+    /// Starts the queue pair anew, in a clock without `good_valid`.
+    pub settings: Signal<In, ResponderConfig>,
+    pub config_ready: Signal<Out, Bit>,
+    pub arm_valid: Signal<In, Bit>,
+    pub arm_qp: Signal<In, Bits<10>>,
+    pub arm_threshold: Signal<In, Bits<32>>,
+    pub arm_ready: Signal<Out, Bit>,
+
+    // From the requester, always taken: the newest entropy value of a plane whose packet was acknowledged without a mark.
+    pub good_valid: Signal<In, Bit>,
+    pub good_qp: Signal<In, Bits<10>>,
+    pub good_plane: Signal<In, Bit>,
+    pub good_entropy: Signal<In, Bits<32>>,
+
+    // To framing.
+    pub answer_valid: Signal<Out, Bit>,
+    pub answer: Signal<Out, TxAnswer>,
+    pub answer_ready: Signal<In, Bit>,
+
+    // To the completion queues: WRITEs with immediate received.
+    pub completion_valid: Signal<Out, Bit>,
+    pub completion: Signal<Out, Completion>,
+    pub completion_ready: Signal<In, Bit>,
+
+    // To the event queue: the counter has reached the armed threshold.
+    pub threshold_valid: Signal<Out, Bit>,
+    pub threshold_qp: Signal<Out, Bits<10>>,
+    pub threshold_count: Signal<Out, Bits<32>>,
+    pub threshold_ready: Signal<In, Bit>,
+
+    // The queue pair must go to error: fatal NAK or NACK, or too many immediates. Once, until it is started anew.
+    pub failed_valid: Signal<Out, Bit>,
+    pub failed_qp: Signal<Out, Bits<10>>,
+    pub failed_ready: Signal<In, Bit>,
+
+    // Counters, one clock each.
+    /// A WRITE with immediate beyond MAX_WIMM.
+    pub wimm_exceeded: Signal<Out, Bit>,
+    /// An outcome of a queue pair that had failed: no answer.
+    pub ignored: Signal<Out, Bit>,
+    pub answered_ack: Signal<Out, Bit>,
+    pub answered_nak: Signal<Out, Bit>,
+    pub answered_sack: Signal<Out, Bit>,
+    pub answered_nack: Signal<Out, Bit>,
+
+    operations: StreamSkid<Operation>,
+    states: BypassRam<ReceiveState, Q>,
+    good_paths: GoodPaths<Q>,
+    stash: ImmediateStash<Q, I, A, R>,
+    outlets: Outlets,
+
+    reading_valid: DFF<Bit>,
+    reading: DFF<Operation>,
+    looked_valid: DFF<Bit>,
+    looked: DFF<Looked>,
+    accounted_valid: DFF<Bit>,
+    accounted: DFF<Accounted>,
+    /// The stash is at work on the packet in `accounted`.
+    called: DFF<Bit>,
+    /// It is through with it.
+    stashed: DFF<Bit>,
+    /// And a message became whole.
+    whole: DFF<Bit>,
+    _sizes: Sizes<Q, I, A, R>,
+}
+
+impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
+    for Responder<Q, I, A, R>
+{
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, reading_valid, reading, looked_valid, looked);
+        dff_setup!(
+            self,
+            clock,
+            accounted_valid,
+            accounted,
+            called,
+            stashed,
+            whole
+        );
+        clock!(self, clock, operations, states, good_paths, stash);
+        clock!(self, clock, outlets);
+        self.operations.reset.next = self.reset.val();
+        self.stash.reset.next = self.reset.val();
+        self.outlets.reset.next = self.reset.val();
+
+        // take
+        let configures = self.config_valid.val();
+        let arms = self.arm_valid.val();
+        let room = self.operations.in_ready.val();
+        self.config_ready.next = room;
+        self.arm_ready.next = room & !configures;
+        self.outcome_ready.next = room & !configures & !arms;
+        self.operations.in_valid.next = configures | arms | self.outcome_valid.val();
+        self.operations.in_data.next = Operation {
+            kind: if configures {
+                OperationKind::Configure
+            } else if arms {
+                OperationKind::Arm
+            } else {
+                OperationKind::Packet
+            },
+            qp: if configures {
+                self.config_qp.val()
+            } else if arms {
+                self.arm_qp.val()
+            } else {
+                self.outcome.val().qp
+            },
+            outcome: self.outcome.val(),
+            settings: self.settings.val(),
+            threshold: self.arm_threshold.val(),
+        };
+
+        // What moves: a stage whose successor is empty or moves too. An operation does not read the state of its queue pair while another
+        // one may still write it.
+        let reading = self.reading.q.val();
+        let looked = self.looked.q.val();
+        let accounted = self.accounted.q.val();
+        let operation = accounted.operation;
+        let outcome = operation.outcome;
+        let state = accounted.state;
+        let is_configure = operation.kind == OperationKind::Configure;
+        let out_room = self.outlets.room.val();
+        let decided = !accounted.stashes | self.stashed.q.val();
+        let good_is_free = !(is_configure & self.good_valid.val());
+        let settles = self.accounted_valid.q.val() & out_room & decided & good_is_free;
+        let account_moves = !self.accounted_valid.q.val() | settles;
+        let look_moves = !self.looked_valid.q.val() | account_moves;
+        let row = reading.qp.get_bits::<Q>(0);
+        let looked_row = looked.operation.qp.get_bits::<Q>(0);
+        let accounted_row = operation.qp.get_bits::<Q>(0);
+        let in_use = (self.looked_valid.q.val() & (row == looked_row))
+            | (self.accounted_valid.q.val() & (row == accounted_row));
+        let read_moves = !self.reading_valid.q.val() | (look_moves & !in_use);
+
+        // look
+        let next_operation = self.operations.out_data.val();
+        self.operations.out_ready.next = read_moves;
+        if read_moves {
+            self.reading_valid.d.next = self.operations.out_valid.val();
+            self.reading.d.next = next_operation;
+        }
+        let read_row = if read_moves {
+            next_operation.qp.get_bits::<Q>(0)
+        } else {
+            row
+        };
+        self.states.read_address.next = read_row;
+        self.good_paths.read_row.next = read_row;
+        let read_state = self.states.read_data.val();
+        let port = if self.plane_up.val().get_bit(reading.outcome.port.into()) {
+            reading.outcome.port
+        } else {
+            !reading.outcome.port
+        };
+        self.good_paths.plane.next = port;
+        let good = self.good_paths.path.val();
+        // An RC queue pair has one path, whatever the packet came on.
+        let entropy = if read_state.mrc & good.known {
+            good.entropy
+        } else {
+            reading.outcome.ack.entropy
+        };
+        if look_moves {
+            self.looked_valid.d.next = self.reading_valid.q.val() & !in_use;
+            self.looked.d.next = Looked {
+                operation: reading,
+                state: read_state,
+                answer: draft_answer(reading.outcome, port, entropy),
+                fatal: is_fatal(reading.outcome),
+            };
+        }
+
+        // account
+        if account_moves {
+            self.accounted_valid.d.next = self.looked_valid.q.val();
+            self.accounted.d.next = account(looked, I);
+        }
+
+        // settle: the stash first, if it has to do with the packet.
+        self.stash.note_valid.next = self.accounted_valid.q.val() & accounted.notes_psn;
+        self.stash.note_qp.next = operation.qp;
+        self.stash.note_word.next = outcome.psn.get_bits::<5>(6);
+        self.stash.note_bits.next = outcome.ack.bitmap;
+        let calls = self.accounted_valid.q.val()
+            & accounted.stashes
+            & !self.called.q.val()
+            & !self.stashed.q.val();
+        self.stash.request_valid.next = calls;
+        self.stash.request.next = StashRequest {
+            qp: operation.qp,
+            psn: outcome.psn,
+            epsn: outcome.epsn,
+            mtu_log2: state.mtu_log2,
+            completions: state.completions,
+            touched: state.touched,
+            front: state.front,
+            held: state.held,
+            has_immediate: outcome.has_immediate,
+            counts_down: accounted.counts_down,
+            immediate: outcome.immediate,
+            length: outcome.dma_length,
+            msn: outcome.msn,
+            rqmsn: outcome.rqmsn,
+        };
+        let response = self.stash.response.val();
+        if calls & self.stash.request_ready.val() {
+            self.called.d.next = true;
+        }
+        if self.stash.response_valid.val() {
+            self.called.d.next = false;
+            self.stashed.d.next = true;
+            self.whole.d.next = response.whole;
+            self.accounted.d.next.state.front = response.front;
+            self.accounted.d.next.state.held = response.held;
+        }
+        if settles {
+            self.stashed.d.next = false;
+            self.whole.d.next = false;
+        }
+
+        // settle: the state.
+        let settled = settle(accounted, self.whole.q.val());
+        self.states.write_enable.next = settles;
+        self.states.write_address.next = accounted_row;
+        self.states.write_data.next = settled.state;
+
+        // The newest good paths: told, or forgotten with the configuration.
+        self.good_paths.good_valid.next = self.good_valid.val();
+        self.good_paths.good_qp.next = self.good_qp.val();
+        self.good_paths.good_plane.next = self.good_plane.val();
+        self.good_paths.good_entropy.next = self.good_entropy.val();
+        self.good_paths.forget.next = settles & is_configure;
+        self.good_paths.forget_row.next = accounted_row;
+
+        // settle: what leaves.
+        self.outlets.settles.next = settles;
+        self.outlets.accounted.next = accounted;
+        self.outlets.settled.next = settled;
+        self.outlets.stashed_valid.next = self.stash.completion_valid.val();
+        self.outlets.stashed.next = self.stash.completion.val();
+        self.stash.completion_ready.next = self.outlets.completion_room.val();
+        self.answer_valid.next = self.outlets.answer_valid.val();
+        self.answer.next = self.outlets.answer.val();
+        self.outlets.answer_ready.next = self.answer_ready.val();
+        self.completion_valid.next = self.outlets.completion_valid.val();
+        self.completion.next = self.outlets.completion.val();
+        self.outlets.completion_ready.next = self.completion_ready.val();
+        self.threshold_valid.next = self.outlets.threshold_valid.val();
+        self.threshold_qp.next = self.outlets.threshold.val().qp;
+        self.threshold_count.next = self.outlets.threshold.val().count;
+        self.outlets.threshold_ready.next = self.threshold_ready.val();
+        self.failed_valid.next = self.outlets.failed_valid.val();
+        self.failed_qp.next = self.outlets.failed_qp.val();
+        self.outlets.failed_ready.next = self.failed_ready.val();
+
+        // Counters.
+        let answered = settles & accounted.answers;
+        let kind = outcome.ack.kind;
+        let nacked = (kind == AckKind::Nack) | accounted.exceeded;
+        self.wimm_exceeded.next = settles & accounted.exceeded;
+        self.ignored.next = settles & accounted.ignored;
+        self.answered_ack.next = answered & (kind == AckKind::Ack);
+        self.answered_nak.next = answered & (kind == AckKind::Nak);
+        self.answered_sack.next = answered & (kind == AckKind::Sack) & !nacked;
+        self.answered_nack.next = answered & nacked;
+
+        if self.reset.val() {
+            self.reading_valid.d.next = false;
+            self.looked_valid.d.next = false;
+            self.accounted_valid.d.next = false;
+            self.called.d.next = false;
+            self.stashed.d.next = false;
+            self.whole.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Each block's rust-hdl simulation against its Verilated Verilog, clock by clock, and the Verilog against the tools.
+
+use hdl_responder::missing_count::MissingCount;
+use hdl_responder::records::{MissingQuery, StashRequest};
+use hdl_responder::ImmediateStash;
+use hdl_verilog::equivalence::{check, Random, TestRng};
+use rand::Rng;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::ack::{AckKind, AckRequest};
+use stellar_wire::hw::frame::Position;
+use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::responder::ResponderConfig;
+
+use crate::bench::SmallResponder;
+
+/// Numbers that meet each other.
+fn near<const N: usize>(rng: &mut TestRng) -> Bits<N> {
+    rng.random_range(0..8_u64).to_bits()
+}
+
+fn outcome(rng: &mut TestRng) -> RxOutcome {
+    let kinds = [
+        AckKind::Sack,
+        AckKind::Sack,
+        AckKind::Nack,
+        AckKind::Ack,
+        AckKind::Nak,
+    ];
+    let positions = [
+        Position::First,
+        Position::Middle,
+        Position::Last,
+        Position::Only,
+    ];
+    RxOutcome {
+        qp: near(rng),
+        port: Bit::random(rng),
+        accepted: rng.random_ratio(3, 4),
+        mrc: rng.random_ratio(3, 4),
+        position: positions[rng.random_range(0..4)],
+        psn: near(rng),
+        epsn: near(rng),
+        has_immediate: Bit::random(rng),
+        immediate: Bits::random(rng),
+        msn: Bits::random(rng),
+        rqmsn: near(rng),
+        dma_length: rng.random_range(0..3000_u64).to_bits(),
+        payload_length: Bits::random(rng),
+        ack_valid: rng.random_ratio(7, 8),
+        ack: AckRequest {
+            kind: kinds[rng.random_range(0..5)],
+            psn: Bits::random(rng),
+            msn: Bits::random(rng),
+            // Seldom fatal.
+            syndrome: if rng.random_ratio(1, 30) {
+                25_u64
+            } else {
+                0x60
+            }
+            .to_bits(),
+            cack_psn: Bits::random(rng),
+            bitmap_base: Bits::random(rng),
+            bitmap: Bits::random(rng),
+            ecn_ce: Bit::random(rng),
+            entropy: Bits::random(rng),
+            has_timestamp: Bit::random(rng),
+            timestamp: Bits::random(rng),
+            ..AckRequest::default()
+        },
+        probe: rng.random_ratio(1, 8),
+        probe_id: Bits::random(rng),
+    }
+}
+
+/// As it stands in the card: memories for 1,024 queue pairs.
+#[test]
+fn the_tools_take_the_full_size() {
+    let mut block = <hdl_responder::Responder>::default();
+    block.connect_all();
+    let design = hdl_verilog::emit(&block).unwrap();
+    hdl_verilog::tools::check(&design).unwrap();
+}
+
+#[test]
+fn responder() {
+    check(
+        SmallResponder::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.plane_up.next = Bits::random(rng);
+            uut.outcome_valid.next = rng.random_ratio(3, 4);
+            uut.outcome.next = outcome(rng);
+            uut.config_valid.next = rng.random_ratio(1, 20);
+            uut.config_qp.next = near(rng);
+            uut.settings.next = ResponderConfig {
+                mrc: Bit::random(rng),
+                mtu_log2: rng.random_range(8..=12_u64).to_bits(),
+                initial_psn: near(rng),
+                max_wimm: near(rng),
+                completions: Bit::random(rng),
+            };
+            uut.arm_valid.next = rng.random_ratio(1, 10);
+            uut.arm_qp.next = near(rng);
+            uut.arm_threshold.next = near(rng);
+            uut.good_valid.next = rng.random_ratio(1, 4);
+            uut.good_qp.next = near(rng);
+            uut.good_plane.next = Bit::random(rng);
+            uut.good_entropy.next = Bits::random(rng);
+            uut.answer_ready.next = rng.random_ratio(3, 4);
+            uut.completion_ready.next = rng.random_ratio(3, 4);
+            uut.threshold_ready.next = rng.random_ratio(3, 4);
+            uut.failed_ready.next = rng.random_ratio(3, 4);
+        },
+        600,
+        1,
+    )
+    .unwrap();
+}
+
+#[test]
+fn immediate_stash() {
+    check(
+        ImmediateStash::<2, 3, 5, 7>::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.note_valid.next = Bit::random(rng);
+            uut.note_qp.next = near(rng);
+            uut.note_word.next = Bits::random(rng);
+            uut.note_bits.next = Bits::random(rng);
+            uut.request_valid.next = Bit::random(rng);
+            let epsn: Bits<8> = Bits::random(rng);
+            uut.request.next = StashRequest {
+                qp: near(rng),
+                psn: rng.random_range(0..1200_u64).to_bits(),
+                epsn: bit_cast(epsn),
+                mtu_log2: rng.random_range(8..=12_u64).to_bits(),
+                completions: Bit::random(rng),
+                touched: Bits::random(rng),
+                front: near(rng),
+                held: Bits::random(rng),
+                has_immediate: Bit::random(rng),
+                counts_down: Bit::random(rng),
+                immediate: Bits::random(rng),
+                length: rng.random_range(0..300_000_u64).to_bits(),
+                msn: Bits::random(rng),
+                rqmsn: near(rng),
+            };
+            uut.completion_ready.next = Bit::random(rng);
+        },
+        1500,
+        2,
+    )
+    .unwrap();
+}
+
+#[test]
+fn missing_count() {
+    check(
+        MissingCount::<2, 7>::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 100);
+            uut.note_valid.next = Bit::random(rng);
+            uut.note_qp.next = near(rng);
+            uut.note_word.next = Bits::random(rng);
+            uut.note_bits.next = Bits::random(rng);
+            uut.start.next = rng.random_ratio(1, 10);
+            uut.query.next = MissingQuery {
+                qp: near(rng),
+                touched: Bits::random(rng),
+                from: Bits::random(rng),
+                to: Bits::random(rng),
+                count: Bits::random(rng),
+            };
+        },
+        1500,
+        3,
+    )
+    .unwrap();
+}

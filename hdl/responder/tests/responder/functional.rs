@@ -1,0 +1,309 @@
+//! Operation by operation against the reference.
+
+use proptest::prelude::*;
+use stellar_transport::rx::{DropReason, Psn, QpMode, WINDOW};
+
+use crate::bench::{Bench, Stimulus, QPS, SLOTS};
+use crate::pair::{Pair, Setup};
+use crate::play::Play;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// The peer's n-th packet not sent yet.
+    Packet(usize),
+    /// So many of them in order.
+    Run(usize),
+    /// So many of them, last first.
+    Backwards(usize),
+    /// The n-th packet not sent yet, with a number that is too high by so much.
+    Misnumbered(usize, u16),
+    /// A packet from before the window, by so much.
+    Again(u32),
+    /// MRC: a packet beyond the window. RC: after a gap.
+    Beyond(u32),
+    /// A WRITE with immediate with any number.
+    Immediate(u16),
+    Refuse,
+    OutOfSequence,
+    Probe,
+    Arm(u32),
+    Good(u8),
+    Planes(u8),
+    Configure(Setup),
+}
+
+fn setup(mode: QpMode) -> impl Strategy<Value = Setup> {
+    let psn = prop_oneof![Just(0), 0xff_fc00..=0xff_ffff_u32, 0..=0xff_ffff_u32];
+    (
+        psn,
+        8..=12_u8,
+        1..=SLOTS,
+        any::<bool>(),
+        prop_oneof![Just(3_u32), Just(40), Just(400)],
+    )
+        .prop_map(
+            move |(initial_psn, mtu_log2, max_wimm, completions, longest)| Setup {
+                mode,
+                mtu_log2,
+                initial_psn,
+                max_wimm,
+                // Nearly always.
+                completions: completions || max_wimm > 2,
+                longest,
+            },
+        )
+}
+
+fn any_setup() -> impl Strategy<Value = Setup> {
+    prop_oneof![4 => setup(QpMode::Mrc), 1 => setup(QpMode::Rc)]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        30 => (0..3_usize).prop_map(Step::Packet),
+        20 => (0..80_usize).prop_map(Step::Packet),
+        5 => (0..1000_usize).prop_map(Step::Packet),
+        12 => (1..60_usize).prop_map(Step::Run),
+        1 => (500..900_usize).prop_map(Step::Run),
+        3 => (0..9_usize, prop_oneof![Just(SLOTS), Just(2 * SLOTS), any::<u16>()])
+            .prop_map(|(index, more)| Step::Misnumbered(index, more)),
+        6 => (1..40_usize).prop_map(Step::Backwards),
+        5 => prop_oneof![1..2000_u32, 32_700..32_840_u32, 0..0x7f_ffff_u32].prop_map(Step::Again),
+        3 => (WINDOW..0x7f_f000).prop_map(Step::Beyond),
+        1 => any::<u16>().prop_map(Step::Immediate),
+        1 => Just(Step::Refuse),
+        1 => Just(Step::OutOfSequence),
+        4 => Just(Step::Probe),
+        18 => prop_oneof![2 => Just(0), 1 => 0..6_u32].prop_map(Step::Arm),
+        2 => (0..2_u8).prop_map(Step::Good),
+        1 => (1..4_u8).prop_map(Step::Planes),
+        3 => any_setup().prop_map(Step::Configure),
+    ]
+}
+
+fn perform(play: &mut Play, at: usize, step: &Step) {
+    let rc = play.pairs[at].setup.mode == QpMode::Rc;
+    match *step {
+        Step::Packet(index) => {
+            play.send(at, index);
+        }
+        Step::Run(count) => {
+            for _ in 0..count {
+                play.send(at, 0);
+            }
+        }
+        Step::Backwards(count) => {
+            for index in (0..count).rev() {
+                play.send(at, index);
+            }
+        }
+        Step::Misnumbered(index, more) => play.send_misnumbered(at, index, more),
+        Step::Again(before) => play.send_other(at, |headers, epsn| {
+            headers.psn = epsn.plus(Psn::MODULUS - 1 - before);
+        }),
+        Step::Beyond(_) if rc => play.gap(at),
+        Step::Beyond(by) => play.send_other(at, |headers, epsn| headers.psn = epsn.plus(by)),
+        Step::Immediate(_) if rc => {}
+        Step::Immediate(rqmsn) => play.send_other(at, |headers, _| {
+            headers.immediate = Some(7);
+            if let Some(meth) = &mut headers.meth {
+                meth.rqmsn = rqmsn;
+            }
+        }),
+        Step::Refuse => play.refuse(at, DropReason::BadKey),
+        Step::OutOfSequence => play.refuse(at, DropReason::BadSequence),
+        Step::Probe if rc => {}
+        Step::Probe => play.probe(at),
+        Step::Arm(more) => play.arm(at, more),
+        Step::Good(plane) => play.good(at, plane),
+        Step::Planes(up) => play.planes(up),
+        Step::Configure(setup) => play.configure(at, setup),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn random_streams_agree_with_the_reference(
+        setups in (setup(QpMode::Mrc), setup(QpMode::Mrc), any_setup(), setup(QpMode::Rc)),
+        steps in prop::collection::vec((0..4_usize, step()), 1..250),
+        seed in any::<u64>(),
+        eagerness in 2..=8_u32,
+        gap in prop_oneof![Just(0_u32), Just(3)],
+        spoilt in 0..200_usize,
+    ) {
+        let mut play = Play::new([setups.0, setups.1, setups.2, setups.3], seed);
+        for (at, step) in &steps {
+            perform(&mut play, *at, step);
+        }
+        play.tell_counts();
+        play.compare(seed, eagerness, gap, spoilt);
+    }
+}
+
+pub fn mrc(longest: u32) -> Setup {
+    Setup {
+        mode: QpMode::Mrc,
+        mtu_log2: 8,
+        initial_psn: 0xff_fe35,
+        max_wimm: SLOTS,
+        completions: true,
+        longest,
+    }
+}
+
+/// The random streams reach what they are for; otherwise they would prove nothing.
+#[test]
+fn a_long_stream_has_everything() {
+    let mut play = Play::new([mrc(40), mrc(400), mrc(3), mrc(40)], 3);
+    for round in 0..400 {
+        play.arm(round % 3, 2);
+        perform(&mut play, round % 3, &Step::Packet(round * 7 % 90));
+        perform(&mut play, round % 3, &Step::Backwards(round % 30));
+        perform(
+            &mut play,
+            round % 3,
+            &Step::Again(32_760 + round as u32 % 16),
+        );
+    }
+    perform(&mut play, 0, &Step::Immediate(30_000));
+    perform(&mut play, 0, &Step::Probe);
+    perform(&mut play, 1, &Step::Refuse);
+    let total = &play.expected;
+    assert!(
+        total.answers.len() > 4_000,
+        "{} answers",
+        total.answers.len()
+    );
+    assert!(
+        total.completions.len() > 400,
+        "{} completions",
+        total.completions.len()
+    );
+    assert!(
+        total.thresholds.len() > 100,
+        "{} events",
+        total.thresholds.len()
+    );
+    assert_eq!(total.failed.len(), 2);
+    assert_eq!(total.counters[4..], [1, 1]);
+    let too_old = ("seth.sack_offset", u64::from(-63_i16 as u16));
+    assert!(total.answers.iter().any(|answer| answer.contains(&too_old)));
+    play.compare(1, 7, 0, 1);
+}
+
+/// Words of the ring of received PSNs hold what was received one lap before, or before the queue pair was started anew.
+#[test]
+fn what_was_received_on_the_last_lap_is_missing_on_this_one() {
+    let mut play = Play::new([mrc(3); 4], 5);
+    for lap in 0..3 {
+        // A whole lap, the last packet first in every 64.
+        play.pairs[0].message(2048 + 64 * lap, 256, None);
+        for _ in 0..(2048 + 64 * lap) / 64 {
+            perform(&mut play, 0, &Step::Backwards(64));
+        }
+        play.pairs[0].message(300, 1, Some(9));
+        assert!(play.send(0, 299));
+        assert!(play.send(0, 100));
+        // The words between the message's first and last one are as the lap before left them. A count too early would show here.
+        perform(&mut play, 0, &Step::Run(200));
+        play.tell_counts();
+        play.arm(0, 1);
+        let events = play.expected.thresholds.len();
+        perform(&mut play, 0, &Step::Run(98));
+        assert_eq!(play.expected.thresholds.len(), events + 1);
+        if lap == 1 {
+            play.configure(0, mrc(3));
+        }
+    }
+    play.tell_counts();
+    play.compare(1, 8, 0, 0);
+}
+
+/// A number beyond the stash falls on a slot of it; the packet does not belong to what is there.
+#[test]
+fn a_packet_with_a_number_beyond_the_stash_counts_nowhere() {
+    let mut play = Play::new([mrc(3); 4], 5);
+    play.pairs[0].message(3, 1, Some(9));
+    assert!(play.send(0, 2));
+    play.send_misnumbered(0, 0, SLOTS);
+    play.send(0, 0);
+    assert_eq!(play.expected.completions.len(), 1);
+    play.tell_counts();
+    assert_eq!(play.expected.thresholds[0], (u64::from(QPS[0]), 0));
+    play.compare(1, 8, 0, 0);
+}
+
+#[test]
+fn a_queue_pair_started_anew_forgets_its_paths_while_another_learns() {
+    let mut play = Play::new([mrc(3); 4], 5);
+    play.good(0, 0);
+    play.good(0, 1);
+    let mut bench = Bench::new(1, 8);
+    play.stimuli.iter().for_each(|s| bench.apply(s));
+    let before = play.stimuli.len();
+    // The configuration waits while the requester tells something in every clock.
+    bench.set_good(Some((QPS[1], 1, 0xabcd)));
+    bench.apply(&Stimulus::Configure {
+        qp: QPS[0],
+        settings: mrc(3).to_hw(),
+    });
+    bench.idle(20);
+    bench.set_good(None);
+    play.pairs[0] = Pair::new(QPS[0], mrc(3));
+    for plane in [1, 2, 3] {
+        play.planes(plane);
+        (0..2).for_each(|at| {
+            play.send(at, 0);
+        });
+    }
+    play.stimuli[before..].iter().for_each(|s| bench.apply(s));
+    bench.drain();
+    let entropies = |at: usize| -> Vec<(u64, u64, u64)> {
+        let field =
+            |answer: &[(&str, u64)], name| answer.iter().find(|f| f.0 == name).map_or(0, |f| f.1);
+        bench
+            .outputs
+            .answers
+            .iter()
+            .filter(|a| field(a, "qp") == u64::from(QPS[at]))
+            .map(|a| (field(a, "port"), field(a, "entropy"), field(a, "reflected")))
+            .collect()
+    };
+    assert_eq!(entropies(0).len(), 3);
+    assert!(entropies(0)
+        .iter()
+        .all(|&(_, own, reflected)| own == reflected));
+    assert!(entropies(1)
+        .iter()
+        .all(|&(port, own, reflected)| own == if port == 1 { 0xabcd } else { reflected }));
+    assert!(entropies(1).iter().any(|&(port, ..)| port == 1));
+}
+
+#[test]
+fn configuration_comes_before_arming_and_that_before_packets() {
+    let mut play = Play::new([mrc(3); 4], 5);
+    play.pairs[0].message(1, 4, Some(1));
+    play.send(0, 0);
+    let together = play.stimuli.len();
+    play.configure(0, mrc(3));
+    // The count was 1 and is 0 again: the event is due at once. Armed before that, it would have been forgotten; after the packet, it would have
+    // come too late.
+    play.arm(0, 0);
+    play.pairs[0].message(1, 4, Some(2));
+    play.send(0, 0);
+    let mut bench = Bench::new(1, 8);
+    play.stimuli[..together].iter().for_each(|s| bench.apply(s));
+    bench.offer(&play.stimuli[together..]);
+    bench.drain();
+    assert_eq!(bench.outputs.thresholds, [(u64::from(QPS[0]), 0)]);
+    assert_eq!(bench.outputs, play.expected);
+}
+
+#[test]
+#[should_panic(
+    expected = "Responder<2, 3, 6, 7>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + 5"
+)]
+fn widths_that_do_not_fit_are_refused() {
+    let _ = hdl_responder::Responder::<2, 3, 6, 7>::default();
+}

@@ -1,0 +1,9 @@
+//! The responder: each block against its own rust-hdl simulation, the whole against the reference, and its clocks.
+
+mod bench;
+mod blocks;
+mod functional;
+mod pair;
+mod play;
+mod rate;
+mod records;

@@ -1,0 +1,128 @@
+//! Clocks per operation.
+
+use hdl_responder::immediate_stash::{CLOCKS_PER_COMPLETION, IN_ORDER_ARRIVAL, LONGEST_ARRIVAL};
+use hdl_responder::responder::{LATENCY, SPACING};
+use stellar_transport::rx::WINDOW;
+
+use crate::bench::{Bench, Stimulus, SLOTS};
+use crate::functional::mrc;
+use crate::play::Play;
+
+/// Applies the play; clocks that its stimuli from `from` on took to be taken.
+fn clocks_from(play: &Play, from: usize) -> (u64, Bench) {
+    let mut bench = Bench::new(0, 8);
+    play.stimuli[..from].iter().for_each(|s| bench.apply(s));
+    bench.drain();
+    let before = bench.clocks;
+    play.stimuli[from..].iter().for_each(|s| bench.apply(s));
+    (bench.clocks - before, bench)
+}
+
+/// Packets of messages without immediate.
+fn plain(play: &mut Play, at: usize, packets: u32) {
+    play.pairs[at].message(packets, 256, None);
+}
+
+#[test]
+fn packets_of_different_queue_pairs_pass_one_per_clock() {
+    let mut play = Play::new([mrc(1); 4], 1);
+    (0..4).for_each(|at| plain(&mut play, at, 300));
+    let from = play.stimuli.len();
+    for n in 0..1200 {
+        play.send(n % 4, 0);
+    }
+    let (clocks, mut bench) = clocks_from(&play, from);
+    assert_eq!(clocks, 1200);
+    bench.idle(LATENCY as u32);
+    assert_eq!(bench.outputs.answers, play.expected.answers);
+}
+
+#[test]
+fn an_answer_leaves_after_the_latency_said() {
+    let mut play = Play::new([mrc(1); 4], 1);
+    plain(&mut play, 0, 1);
+    let from = play.stimuli.len();
+    play.send(0, 0);
+    let (_, mut bench) = clocks_from(&play, from);
+    bench.idle(LATENCY as u32 - 1);
+    assert_eq!(bench.outputs.answers.len(), 0);
+    bench.idle(1);
+    assert_eq!(bench.outputs.answers.len(), 1);
+}
+
+#[test]
+fn packets_of_one_queue_pair_pass_every_three_clocks() {
+    let mut play = Play::new([mrc(1); 4], 1);
+    plain(&mut play, 2, 500);
+    let from = play.stimuli.len();
+    for _ in 0..500 {
+        play.send(2, 0);
+    }
+    let (clocks, _) = clocks_from(&play, from);
+    // The first ones fill the pipeline.
+    assert!(clocks <= 500 * SPACING as u64, "{clocks} clocks");
+    assert!(clocks >= 480 * SPACING as u64, "{clocks} clocks");
+}
+
+/// Clocks from an operation that stands at an idle block until its answer is out.
+fn clocks_until_answered(play: &Play) -> u32 {
+    let last = play.stimuli.len() - 1;
+    assert!(matches!(play.stimuli[last], Stimulus::Outcome(_)));
+    let (_, mut bench) = clocks_from(play, last);
+    let answered = play.expected.answers.len();
+    let mut clocks = 1;
+    while bench.outputs.answers.len() < answered {
+        bench.idle(1);
+        clocks += 1;
+        assert!(clocks < 1000, "no answer");
+    }
+    clocks
+}
+
+#[test]
+fn a_write_with_immediate_in_order_is_held_up_as_said() {
+    let mut play = Play::new([mrc(1); 4], 1);
+    play.pairs[0].message(1, 4, Some(9));
+    play.send(0, 0);
+    assert_eq!(play.expected.completions.len(), 1);
+    let clocks = clocks_until_answered(&play) as usize;
+    assert!(clocks <= LATENCY + IN_ORDER_ARRIVAL, "{clocks} clocks");
+}
+
+#[test]
+fn the_longest_count_takes_the_clocks_said() {
+    // The last packet of a message that fills the window, which starts in the last bit of a word.
+    let mut play = Play::new([mrc(1); 4], 1);
+    let to_word_end = 63 - (mrc(1).initial_psn & 63);
+    plain(&mut play, 0, to_word_end);
+    for _ in 0..to_word_end {
+        play.send(0, 0);
+    }
+    play.pairs[0].message(WINDOW, 256, Some(9));
+    assert!(play.send(0, WINDOW as usize - 1));
+    let clocks = clocks_until_answered(&play) as usize;
+    assert!(clocks <= LATENCY + LONGEST_ARRIVAL, "{clocks} clocks");
+    assert!(
+        clocks >= LATENCY + 17,
+        "{clocks} clocks: was it counted at all?"
+    );
+}
+
+#[test]
+fn completions_that_were_held_up_leave_one_after_the_other() {
+    let mut play = Play::new([mrc(1); 4], 1);
+    plain(&mut play, 0, 1);
+    let waiting = usize::from(SLOTS);
+    (0..waiting as u32).for_each(|n| play.pairs[0].message(1, 4, Some(n)));
+    (0..waiting).for_each(|_| {
+        play.send(0, 1);
+    });
+    assert_eq!(play.expected.completions.len(), 0);
+    play.send(0, 0);
+    assert_eq!(play.expected.completions.len(), waiting);
+    let clocks = clocks_until_answered(&play) as usize;
+    assert!(
+        clocks <= LATENCY + 6 + waiting * CLOCKS_PER_COMPLETION,
+        "{clocks} clocks"
+    );
+}

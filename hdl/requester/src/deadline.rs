@@ -1,0 +1,42 @@
+//! Arithmetic of times, ticks of 8 ns modulo 2^32 (reference: `stellar_transport::time::Ticks`, `Backoff`).
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::requester::MrcRequesterConfig;
+
+/// Retries from which on exponential timeouts stay the same.
+const LARGEST_EXPONENT: u64 = 7;
+
+/// Whether `now` is `deadline` or after it. Levels: a carry chain.
+#[hdl_fn]
+pub fn reached(now: Bits<32>, deadline: Bits<32>) -> Bit {
+    !(now - deadline).get_bit(31)
+}
+
+/// Timeout of a packet that has spent `retries`. Two multiplications of 16 by 9 bits, a carry chain, 1 level.
+#[hdl_fn]
+pub fn timeout(settings: MrcRequesterConfig, retries: Bits<8>) -> Bits<32> {
+    let rto = bit_cast::<32, 21>(settings.rto);
+    let turns = bit_cast::<16, 8>(retries) + 1;
+    let low = settings.rto.get_bits::<16>(0) * turns;
+    let high = bit_cast::<16, 5>(settings.rto.get_bits::<5>(16)) * turns;
+    if settings.exponential {
+        if retries < LARGEST_EXPONENT {
+            rto << bit_cast::<32, 8>(retries)
+        } else {
+            rto << LARGEST_EXPONENT
+        }
+    } else {
+        low + (high << 16)
+    }
+}
+
+/// The earlier of a deadline that is there if `armed`, and one that is. Levels: a carry chain, 1.
+#[hdl_fn]
+pub fn earlier(armed: Bit, deadline: Bits<32>, other: Bits<32>) -> Bits<32> {
+    if armed & reached(other, deadline) {
+        deadline
+    } else {
+        other
+    }
+}

@@ -1,0 +1,264 @@
+//! A requester engine: requester core, schedulers of both ports, timers, and what has to be held back.
+
+use hdl_macros::hdl;
+use hdl_primitives::SyncFifo;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::congestion::NsccConfig;
+use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
+use stellar_wire::hw::requester::{
+    ControlPacket, LocateRequest, LocateResponse, MrcRequesterConfig, TxRequest,
+};
+use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
+
+use crate::qp_schedule::QpSchedule;
+use crate::records::{ConfigureKind, Counted, Failure};
+use crate::requester_core::RequesterCore;
+use crate::timer_scan::TimerScan;
+use crate::wake_queue::WakeQueue;
+
+/// Packets that wait for framing, per port.
+const PACKETS_BITS: usize = 2;
+/// Failures that wait to be reported. No operation starts with fewer than two places left.
+const FAILURES_BITS: usize = 3;
+const FAILURES_LIMIT: u64 = (1 << FAILURES_BITS) - 2;
+
+/// 1,024 queue pairs with 64 messages under way each, 65,536 doorbell pages.
+pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 20, 6, 16, 16>;
+/// 16 queue pairs and 16 pages, for tests.
+pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 14, 6, 10, 4>;
+
+/// 2^`Q` = `K` queue pairs (`C` = `Q` + 1, `S` = `Q` + 10) with 2^`M` messages under way each (`A` = `Q` + `M`), of 2^`P` doorbell pages.
+#[derive(LogicBlock, Default)]
+pub struct RequesterEngine<
+    const Q: usize,
+    const C: usize,
+    const K: usize,
+    const S: usize,
+    const M: usize,
+    const A: usize,
+    const P: usize,
+> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Ticks of 8 ns.
+    pub now: Signal<In, Bits<32>>,
+    /// Bit p: port p is up.
+    pub plane_up: Signal<In, Bits<2>>,
+
+    // Configuration, as of the core.
+    pub configure_valid: Signal<In, Bit>,
+    pub configure: Signal<In, ConfigureKind>,
+    pub configure_qp: Signal<In, Bits<10>>,
+    pub requester_settings: Signal<In, MrcRequesterConfig>,
+    pub queue_settings: Signal<In, SendQueueConfig>,
+    pub spray_settings: Signal<In, SprayConfig>,
+    pub nscc_settings: Signal<In, NsccConfig>,
+    pub configure_ready: Signal<Out, Bit>,
+    pub profile_valid: Signal<In, Bit>,
+    pub profile_index: Signal<In, Bits<3>>,
+    pub profile: Signal<In, EntropyProfileEntry>,
+
+    // What arrives.
+    pub control_valid: Signal<In, Bit>,
+    /// SACK or NACK.
+    pub control: Signal<In, ControlPacket>,
+    pub control_ready: Signal<Out, Bit>,
+    pub doorbell_valid: Signal<In, Bit>,
+    pub doorbell_qp: Signal<In, Bits<10>>,
+    pub doorbell_producer: Signal<In, Bits<16>>,
+    pub doorbell_ready: Signal<Out, Bit>,
+    pub fault_valid: Signal<In, Bit>,
+    pub fault_qp: Signal<In, Bits<10>>,
+    pub fault_slot: Signal<In, Bits<16>>,
+    pub fault_ready: Signal<Out, Bit>,
+    pub flush_valid: Signal<In, Bit>,
+    pub flush_qp: Signal<In, Bits<10>>,
+    pub flush_ready: Signal<Out, Bit>,
+
+    // Packets of port 0 and of port 1, to framing.
+    pub tx0_valid: Signal<Out, Bit>,
+    pub tx0: Signal<Out, TxRequest>,
+    pub tx0_ready: Signal<In, Bit>,
+    pub tx1_valid: Signal<Out, Bit>,
+    pub tx1: Signal<Out, TxRequest>,
+    pub tx1_ready: Signal<In, Bit>,
+
+    // To the responder: pulses.
+    pub good_valid: Signal<Out, Bit>,
+    pub good_qp: Signal<Out, Bits<10>>,
+    pub good_plane: Signal<Out, Bit>,
+    pub good_entropy: Signal<Out, Bits<32>>,
+    // Queue pairs that went to error.
+    pub failure_valid: Signal<Out, Bit>,
+    pub failure: Signal<Out, Failure>,
+    pub failure_ready: Signal<In, Bit>,
+    // Counted: pulses.
+    pub event_qp: Signal<Out, Bits<10>>,
+    pub refused: Signal<Out, Bit>,
+    pub counted: Signal<Out, Counted>,
+
+    // Payload location, WQE reads, completions: as of the core.
+    pub locate_valid: Signal<Out, Bit>,
+    pub locate: Signal<Out, LocateRequest>,
+    pub locate_ready: Signal<In, Bit>,
+    pub located_valid: Signal<In, Bit>,
+    pub located: Signal<In, LocateResponse>,
+    pub fetch_valid: Signal<Out, Bit>,
+    pub fetch: Signal<Out, WqeFetch>,
+    pub fetch_ready: Signal<In, Bit>,
+    pub fetched_valid: Signal<In, Bit>,
+    pub fetched: Signal<In, WqeFetched>,
+    pub cqe_valid: Signal<Out, Bit>,
+    pub cqe: Signal<Out, Completion>,
+    pub cqe_ready: Signal<In, Bit>,
+
+    core: RequesterCore<Q, S, M, A>,
+    schedule0: QpSchedule<Q, P>,
+    schedule1: QpSchedule<Q, P>,
+    timers: TimerScan<Q>,
+    wakes: WakeQueue<Q, C, K>,
+    packets0: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
+    packets1: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
+    failures: SyncFifo<Failure, FAILURES_BITS, { FAILURES_BITS + 1 }>,
+}
+
+impl<
+        const Q: usize,
+        const C: usize,
+        const K: usize,
+        const S: usize,
+        const M: usize,
+        const A: usize,
+        const P: usize,
+    > Logic for RequesterEngine<Q, C, K, S, M, A, P>
+{
+    #[hdl]
+    fn update(&mut self) {
+        clock!(
+            self, clock, core, schedule0, schedule1, timers, wakes, packets0, packets1, failures
+        );
+        self.core.reset.next = self.reset.val();
+        self.schedule0.reset.next = self.reset.val();
+        self.schedule1.reset.next = self.reset.val();
+        self.timers.reset.next = self.reset.val();
+        self.wakes.reset.next = self.reset.val();
+        self.packets0.reset.next = self.reset.val();
+        self.packets1.reset.next = self.reset.val();
+        self.failures.reset.next = self.reset.val();
+
+        // what only passes through
+        self.core.now.next = self.now.val();
+        self.core.plane_up.next = self.plane_up.val();
+        self.core.configure_valid.next = self.configure_valid.val();
+        self.core.configure.next = self.configure.val();
+        self.core.configure_qp.next = self.configure_qp.val();
+        self.core.requester_settings.next = self.requester_settings.val();
+        self.core.queue_settings.next = self.queue_settings.val();
+        self.core.spray_settings.next = self.spray_settings.val();
+        self.core.nscc_settings.next = self.nscc_settings.val();
+        self.core.profile_valid.next = self.profile_valid.val();
+        self.core.profile_index.next = self.profile_index.val();
+        self.core.profile.next = self.profile.val();
+        self.core.control_valid.next = self.control_valid.val();
+        self.core.control.next = self.control.val();
+        self.core.doorbell_valid.next = self.doorbell_valid.val();
+        self.core.doorbell_qp.next = self.doorbell_qp.val();
+        self.core.doorbell_producer.next = self.doorbell_producer.val();
+        self.core.fault_valid.next = self.fault_valid.val();
+        self.core.fault_qp.next = self.fault_qp.val();
+        self.core.fault_slot.next = self.fault_slot.val();
+        self.core.flush_valid.next = self.flush_valid.val();
+        self.core.flush_qp.next = self.flush_qp.val();
+        self.core.locate_ready.next = self.locate_ready.val();
+        self.core.located_valid.next = self.located_valid.val();
+        self.core.located.next = self.located.val();
+        self.core.fetch_ready.next = self.fetch_ready.val();
+        self.core.fetched_valid.next = self.fetched_valid.val();
+        self.core.fetched.next = self.fetched.val();
+        self.core.cqe_ready.next = self.cqe_ready.val();
+        self.configure_ready.next = self.core.configure_ready.val();
+        self.control_ready.next = self.core.control_ready.val();
+        self.doorbell_ready.next = self.core.doorbell_ready.val();
+        self.fault_ready.next = self.core.fault_ready.val();
+        self.flush_ready.next = self.core.flush_ready.val();
+        self.good_valid.next = self.core.good_valid.val();
+        self.good_qp.next = self.core.good_qp.val();
+        self.good_plane.next = self.core.good_plane.val();
+        self.good_entropy.next = self.core.good_entropy.val();
+        self.event_qp.next = self.core.event_qp.val();
+        self.refused.next = self.core.refused.val();
+        self.counted.next = self.core.counted.val();
+        self.locate_valid.next = self.core.locate_valid.val();
+        self.locate.next = self.core.locate.val();
+        self.fetch_valid.next = self.core.fetch_valid.val();
+        self.fetch.next = self.core.fetch.val();
+        self.cqe_valid.next = self.core.cqe_valid.val();
+        self.cqe.next = self.core.cqe.val();
+
+        // schedules: both hear of a queue pair at once
+        let both_ready = self.schedule0.wake_ready.val() & self.schedule1.wake_ready.val();
+        let wake = self.core.schedule_valid.val() & both_ready;
+        self.core.schedule_ready.next = both_ready;
+        self.schedule0.wake_valid.next = wake;
+        self.schedule0.wake_page.next = self.core.schedule_page.val();
+        self.schedule0.wake_qp.next = self.core.schedule_qp.val();
+        self.schedule1.wake_valid.next = wake;
+        self.schedule1.wake_page.next = self.core.schedule_page.val();
+        self.schedule1.wake_qp.next = self.core.schedule_qp.val();
+        let up = self.plane_up.val();
+        let fronts = (bit_cast::<2, 1>((self.schedule1.front_valid.val() & up.get_bit(1)).into())
+            << 1)
+            | bit_cast::<2, 1>((self.schedule0.front_valid.val() & up.get_bit(0)).into());
+        self.core.front_valid.next = fronts;
+        self.core.front0_qp.next = self.schedule0.front_qp.val();
+        self.core.front1_qp.next = self.schedule1.front_qp.val();
+        self.schedule0.served.next = self.core.served.val().get_bit(0);
+        self.schedule0.parked.next = self.core.parked.val().get_bit(0);
+        self.schedule1.served.next = self.core.served.val().get_bit(1);
+        self.schedule1.parked.next = self.core.parked.val().get_bit(1);
+
+        // timers
+        self.timers.now.next = self.now.val();
+        self.timers.set_valid.next = self.core.deadline_valid.val();
+        self.timers.set_qp.next = self.core.deadline_qp.val();
+        self.timers.set_armed.next = self.core.deadline_armed.val();
+        self.timers.set_at.next = self.core.deadline.val();
+        self.core.due_valid.next = self.timers.due_valid.val();
+        self.core.due_qp.next = self.timers.due_qp.val();
+        self.timers.due_ready.next = self.core.due_ready.val();
+
+        // wakes: entries that came, ports that changed
+        self.wakes.in_valid.next = self.core.arrived.val();
+        self.wakes.in_qp.next = self.core.arrived_qp.val();
+        self.wakes.plane_up.next = self.plane_up.val();
+        self.core.wake_valid.next = self.wakes.out_valid.val();
+        self.core.wake_qp.next = self.wakes.out_qp.val();
+        self.wakes.out_ready.next = self.core.wake_ready.val();
+
+        // packets
+        let tx = self.core.tx.val();
+        self.core.tx_room.next = (bit_cast::<2, 1>(self.packets1.in_ready.val().into()) << 1)
+            | bit_cast::<2, 1>(self.packets0.in_ready.val().into());
+        self.packets0.in_valid.next = self.core.tx_valid.val() & !tx.port;
+        self.packets0.in_data.next = tx;
+        self.packets1.in_valid.next = self.core.tx_valid.val() & tx.port;
+        self.packets1.in_data.next = tx;
+        self.tx0_valid.next = self.packets0.out_valid.val();
+        self.tx0.next = self.packets0.out_data.val();
+        self.packets0.out_ready.next = self.tx0_ready.val();
+        self.tx1_valid.next = self.packets1.out_valid.val();
+        self.tx1.next = self.packets1.out_data.val();
+        self.packets1.out_ready.next = self.tx1_ready.val();
+
+        // failures
+        self.core.hold.next = self.failures.count.val() >= FAILURES_LIMIT;
+        self.failures.in_valid.next = self.core.failed.val();
+        self.failures.in_data.next = Failure {
+            qp: self.core.event_qp.val(),
+            status: self.core.failed_status.val(),
+        };
+        self.failure_valid.next = self.failures.out_valid.val();
+        self.failure.next = self.failures.out_data.val();
+        self.failures.out_ready.next = self.failure_ready.val();
+    }
+}

@@ -1,0 +1,464 @@
+//! The MRC requester: one operation after the other (`docs/requester.md`).
+
+use hdl_macros::hdl;
+use hdl_primitives::BlockRam;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::congestion::{NsccRequest, NsccResponse};
+use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
+use stellar_wire::hw::requester::{
+    ControlPacket, LocateRequest, LocateResponse, MrcRequesterConfig, TxRequest,
+};
+use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
+use stellar_wire::hw::window::{WindowRequest, WindowResponse};
+
+use crate::call::Call;
+use crate::job_pick::JobPick;
+use crate::loss_flow::LossFlow;
+use crate::manage_flow::ManageFlow;
+use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, Outcome, RequesterState};
+use crate::sack_flow::SackFlow;
+use crate::transmit_flow::TransmitFlow;
+
+/// Where the operation is.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum Step {
+    /// None is under way.
+    Pick,
+    /// The queue pair's rows have been read: its flow starts.
+    Start,
+    /// The flow works.
+    Work,
+    /// Messages complete or fail because of it: `manage` starts.
+    Finish,
+    /// `manage` works.
+    Manage,
+    /// The schedulers hear of it.
+    Wake,
+}
+
+/// The sequencer of one engine with 2^`Q` queue pairs: picks an operation, reads the queue pair's rows, lets the flow that knows it work, and writes the state back.
+#[derive(LogicBlock, Default)]
+pub struct MrcRequester<const Q: usize = 10> {
+    pub clock: Signal<In, Clock>,
+    /// Queue pairs are to be configured anew after it.
+    pub reset: Signal<In, Bit>,
+    /// Ticks of 8 ns.
+    pub now: Signal<In, Bits<32>>,
+
+    /// No new operation starts: a queue pair that fails could not be reported.
+    pub hold: Signal<In, Bit>,
+
+    // Configuration. What a server is given lies at its own port; all of it stays until `configure_ready`.
+    pub configure_valid: Signal<In, Bit>,
+    pub configure: Signal<In, ConfigureKind>,
+    pub configure_qp: Signal<In, Bits<10>>,
+    pub settings: Signal<In, MrcRequesterConfig>,
+    pub configure_ready: Signal<Out, Bit>,
+
+    // What arrives: each moves when valid and ready.
+    pub control_valid: Signal<In, Bit>,
+    /// SACK or NACK.
+    pub control: Signal<In, ControlPacket>,
+    pub control_ready: Signal<Out, Bit>,
+    pub doorbell_valid: Signal<In, Bit>,
+    pub doorbell_qp: Signal<In, Bits<10>>,
+    pub doorbell_producer: Signal<In, Bits<16>>,
+    pub doorbell_ready: Signal<Out, Bit>,
+    /// The payload of a packet of this message cannot be read.
+    pub fault_valid: Signal<In, Bit>,
+    pub fault_qp: Signal<In, Bits<10>>,
+    pub fault_slot: Signal<In, Bits<16>>,
+    pub fault_ready: Signal<Out, Bit>,
+    /// The receive side failed.
+    pub flush_valid: Signal<In, Bit>,
+    pub flush_qp: Signal<In, Bits<10>>,
+    pub flush_ready: Signal<Out, Bit>,
+    /// The queue pair may have something to send: an entry of its queue came, a port came up.
+    pub wake_valid: Signal<In, Bit>,
+    pub wake_qp: Signal<In, Bits<10>>,
+    pub wake_ready: Signal<Out, Bit>,
+
+    // The schedulers of the ports: bit p is port p's.
+    pub front_valid: Signal<In, Bits<2>>,
+    pub front0_qp: Signal<In, Bits<10>>,
+    pub front1_qp: Signal<In, Bits<10>>,
+    /// The queue pair in front sent a packet, or has none.
+    pub served: Signal<Out, Bits<2>>,
+    pub parked: Signal<Out, Bits<2>>,
+    /// To both at once.
+    pub schedule_valid: Signal<Out, Bit>,
+    pub schedule_page: Signal<Out, Bits<16>>,
+    pub schedule_qp: Signal<Out, Bits<10>>,
+    pub schedule_ready: Signal<In, Bit>,
+
+    // timer_scan.
+    pub due_valid: Signal<In, Bit>,
+    pub due_qp: Signal<In, Bits<10>>,
+    pub due_ready: Signal<Out, Bit>,
+    pub deadline_valid: Signal<Out, Bit>,
+    pub deadline_qp: Signal<Out, Bits<10>>,
+    pub deadline_armed: Signal<Out, Bit>,
+    pub deadline: Signal<Out, Bits<32>>,
+
+    // Packets. Bit p of `tx_room`: port p takes one more packet.
+    pub tx_room: Signal<In, Bits<2>>,
+    pub tx_valid: Signal<Out, Bit>,
+    pub tx: Signal<Out, TxRequest>,
+
+    // Events, as pulses.
+    pub good_valid: Signal<Out, Bit>,
+    pub good_qp: Signal<Out, Bits<10>>,
+    pub good_plane: Signal<Out, Bit>,
+    pub good_entropy: Signal<Out, Bits<32>>,
+    pub failed: Signal<Out, Bit>,
+    /// Of `failed`, `refused` and `counted`.
+    pub event_qp: Signal<Out, Bits<10>>,
+    pub failed_status: Signal<Out, Bits<8>>,
+    /// A producer index was refused.
+    pub refused: Signal<Out, Bit>,
+    pub counted: Signal<Out, Counted>,
+
+    // The servers and payload location.
+    pub spray_valid: Signal<Out, Bit>,
+    pub spray_request: Signal<Out, SprayRequest>,
+    pub spray_ready: Signal<In, Bit>,
+    pub sprayed_valid: Signal<In, Bit>,
+    pub sprayed: Signal<In, SprayResponse>,
+    pub nscc_valid: Signal<Out, Bit>,
+    pub nscc_request: Signal<Out, NsccRequest>,
+    pub nscc_ready: Signal<In, Bit>,
+    pub nscc_answer_valid: Signal<In, Bit>,
+    pub nscc_answer: Signal<In, NsccResponse>,
+    pub window_valid: Signal<Out, Bit>,
+    pub window_request: Signal<Out, WindowRequest>,
+    pub window_ready: Signal<In, Bit>,
+    pub window_answer_valid: Signal<In, Bit>,
+    pub window_answer: Signal<In, WindowResponse>,
+    pub messages_valid: Signal<Out, Bit>,
+    pub messages_request: Signal<Out, MessageRequest>,
+    pub messages_ready: Signal<In, Bit>,
+    pub messages_answer_valid: Signal<In, Bit>,
+    pub messages_answer: Signal<In, MessageResponse>,
+    pub locate_valid: Signal<Out, Bit>,
+    pub locate_request: Signal<Out, LocateRequest>,
+    pub locate_ready: Signal<In, Bit>,
+    pub located_valid: Signal<In, Bit>,
+    pub located: Signal<In, LocateResponse>,
+
+    pick: JobPick,
+    transmit: TransmitFlow,
+    sack: SackFlow,
+    loss: LossFlow,
+    manage: ManageFlow,
+    spray: Call<SprayRequest, SprayResponse>,
+    nscc: Call<NsccRequest, NsccResponse>,
+    window: Call<WindowRequest, WindowResponse>,
+    messages: Call<MessageRequest, MessageResponse>,
+    locate: Call<LocateRequest, LocateResponse>,
+    configs: BlockRam<MrcRequesterConfig, Q>,
+    states: BlockRam<RequesterState, Q>,
+    step: DFF<Step>,
+    job: DFF<Job>,
+    came_to: DFF<Outcome>,
+}
+
+impl<const Q: usize> Logic for MrcRequester<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, step, job, came_to);
+        clock!(self, clock, pick, transmit, sack, loss, manage, configs, states);
+        clock!(self, clock, spray, nscc, window, messages, locate);
+        self.pick.reset.next = self.reset.val();
+        self.transmit.reset.next = self.reset.val();
+        self.sack.reset.next = self.reset.val();
+        self.loss.reset.next = self.reset.val();
+        self.manage.reset.next = self.reset.val();
+        self.spray.reset.next = self.reset.val();
+        self.nscc.reset.next = self.reset.val();
+        self.window.reset.next = self.reset.val();
+        self.messages.reset.next = self.reset.val();
+        self.locate.reset.next = self.reset.val();
+
+        // pick
+        self.pick.now.next = self.now.val();
+        self.pick.configure_valid.next = self.configure_valid.val();
+        self.pick.configure.next = self.configure.val();
+        self.pick.configure_qp.next = self.configure_qp.val();
+        self.pick.control_valid.next = self.control_valid.val();
+        self.pick.control.next = self.control.val();
+        self.pick.due_valid.next = self.due_valid.val();
+        self.pick.due_qp.next = self.due_qp.val();
+        self.pick.fault_valid.next = self.fault_valid.val();
+        self.pick.fault_qp.next = self.fault_qp.val();
+        self.pick.fault_slot.next = self.fault_slot.val();
+        self.pick.flush_valid.next = self.flush_valid.val();
+        self.pick.flush_qp.next = self.flush_qp.val();
+        self.pick.doorbell_valid.next = self.doorbell_valid.val();
+        self.pick.doorbell_qp.next = self.doorbell_qp.val();
+        self.pick.doorbell_producer.next = self.doorbell_producer.val();
+        self.pick.wake_valid.next = self.wake_valid.val();
+        self.pick.wake_qp.next = self.wake_qp.val();
+        self.pick.fronts.next = self.front_valid.val() & self.tx_room.val();
+        self.pick.front0_qp.next = self.front0_qp.val();
+        self.pick.front1_qp.next = self.front1_qp.val();
+        let picked = self.pick.pick.val();
+        let step = self.step.q.val();
+        let take = (step == Step::Pick) & self.pick.pick_valid.val() & !self.hold.val();
+        self.pick.take.next = take;
+        self.control_ready.next =
+            take & ((picked.kind == JobKind::Sack) | (picked.kind == JobKind::Nack));
+        self.due_ready.next = take & (picked.kind == JobKind::Timer);
+        self.fault_ready.next = take & (picked.kind == JobKind::Fault);
+        self.flush_ready.next = take & (picked.kind == JobKind::Flush);
+        self.doorbell_ready.next = take & (picked.kind == JobKind::Doorbell);
+        self.wake_ready.next = take & (picked.kind == JobKind::Wake);
+
+        // The rows of the queue pair stay on the read ports from the clock after the pick.
+        let held = self.job.q.val();
+        let row = if step == Step::Pick {
+            picked.qp.get_bits::<Q>(0)
+        } else {
+            held.qp.get_bits::<Q>(0)
+        };
+        self.configs.read_address.next = row;
+        self.states.read_address.next = row;
+        let configures_requester =
+            (held.kind == JobKind::Configure) & (held.configure == ConfigureKind::Requester);
+        let job = Job {
+            settings: if configures_requester {
+                self.settings.val()
+            } else {
+                self.configs.read_data.val()
+            },
+            state: self.states.read_data.val(),
+            ..held
+        };
+        self.transmit.job.next = job;
+        self.sack.job.next = job;
+        self.loss.job.next = job;
+        self.manage.job.next = job;
+
+        // start
+        let transmits = held.kind == JobKind::Transmit;
+        let sacks = held.kind == JobKind::Sack;
+        let loses = (held.kind == JobKind::Nack) | (held.kind == JobKind::Timer);
+        let wakes = held.kind == JobKind::Wake;
+        let manages = !(transmits | sacks | loses | wakes);
+        let starts = step == Step::Start;
+        // A queue pair in error has no use for what arrives; its message table still takes doorbells, to flush them.
+        let ignored = job.state.failed & (sacks | loses | wakes);
+        self.transmit.start.next = starts & transmits;
+        self.sack.start.next = starts & sacks & !ignored;
+        self.loss.start.next = starts & loses & !ignored;
+        self.manage.start.next = (starts & manages) | (step == Step::Finish);
+        self.manage.ends.next = !starts;
+        self.manage.came_to.next = self.came_to.q.val();
+
+        // write_back
+        let through = self.transmit.done.val() | self.sack.done.val() | self.loss.done.val();
+        let managed = self.manage.done.val();
+        let outcome = if transmits {
+            self.transmit.outcome.val()
+        } else if sacks {
+            self.sack.outcome.val()
+        } else {
+            self.loss.outcome.val()
+        };
+        let state = if managed {
+            self.manage.state.val()
+        } else {
+            outcome.state
+        };
+        let writes = through | managed;
+        self.states.write_enable.next = writes;
+        self.states.write_address.next = held.qp.get_bits::<Q>(0);
+        self.states.write_data.next = state;
+        self.configs.write_enable.next = managed & configures_requester;
+        self.configs.write_address.next = held.qp.get_bits::<Q>(0);
+        self.configs.write_data.next = self.settings.val();
+        self.configure_ready.next = managed & (held.kind == JobKind::Configure);
+        self.deadline_valid.next = writes;
+        self.deadline_qp.next = held.qp;
+        self.deadline_armed.next = state.armed;
+        self.deadline.next = state.deadline;
+
+        // report
+        let sent = through & transmits;
+        let served = sent & outcome.served;
+        let parked = sent & !outcome.served;
+        self.served.next = (bit_cast::<2, 1>((served & held.port).into()) << 1)
+            | bit_cast::<2, 1>((served & !held.port).into());
+        self.parked.next = (bit_cast::<2, 1>((parked & held.port).into()) << 1)
+            | bit_cast::<2, 1>((parked & !held.port).into());
+        self.schedule_valid.next = step == Step::Wake;
+        self.schedule_page.next = job.settings.page;
+        self.schedule_qp.next = held.qp;
+        self.tx_valid.next = self.transmit.tx_valid.val();
+        self.tx.next = self.transmit.tx.val();
+        self.good_valid.next = self.sack.good_valid.val();
+        self.good_qp.next = self.sack.good_qp.val();
+        self.good_plane.next = self.sack.good_plane.val();
+        self.good_entropy.next = self.sack.good_entropy.val();
+        self.failed.next = self.manage.failed.val();
+        self.failed_status.next = self.manage.failed_status.val();
+        self.event_qp.next = held.qp;
+        self.refused.next = self.manage.refused.val();
+        self.counted.next = if transmits {
+            self.transmit.counted.val()
+        } else if sacks {
+            self.sack.counted.val()
+        } else {
+            self.loss.counted.val()
+        };
+
+        // next_step
+        match step {
+            Step::Pick => {
+                self.job.d.next = picked;
+                if take {
+                    self.step.d.next = Step::Start;
+                }
+            }
+            Step::Start | Step::Work => {
+                self.came_to.d.next = outcome;
+                if through {
+                    self.step.d.next = if outcome.then != Next::Nothing {
+                        Step::Finish
+                    } else if transmits {
+                        Step::Pick
+                    } else {
+                        Step::Wake
+                    };
+                } else if starts {
+                    self.step.d.next = if ignored {
+                        Step::Pick
+                    } else if wakes {
+                        Step::Wake
+                    } else if manages {
+                        Step::Manage
+                    } else {
+                        Step::Work
+                    };
+                }
+            }
+            Step::Finish => {
+                self.step.d.next = Step::Manage;
+            }
+            Step::Manage => {
+                if managed {
+                    let wake = (sacks | loses | self.manage.wakes.val()) & !state.failed;
+                    self.step.d.next = if wake { Step::Wake } else { Step::Pick };
+                }
+            }
+            Step::Wake => {
+                if self.schedule_ready.val() {
+                    self.step.d.next = Step::Pick;
+                }
+            }
+        }
+
+        // Calls: only the flow of the operation makes any.
+        self.spray.start.next = self.transmit.spray_start.val()
+            | self.sack.spray_start.val()
+            | self.loss.spray_start.val()
+            | self.manage.spray_start.val();
+        self.spray.request.next = if self.transmit.spray_start.val() {
+            self.transmit.spray_request.val()
+        } else if self.sack.spray_start.val() {
+            self.sack.spray_request.val()
+        } else if self.loss.spray_start.val() {
+            self.loss.spray_request.val()
+        } else {
+            self.manage.spray_request.val()
+        };
+        self.transmit.spray_busy.next = self.spray.busy.val();
+        self.sack.spray_busy.next = self.spray.busy.val();
+        self.loss.spray_busy.next = self.spray.busy.val();
+        self.manage.spray_busy.next = self.spray.busy.val();
+        self.transmit.spray.next = self.spray.response.val();
+        self.sack.spray.next = self.spray.response.val();
+        self.spray_valid.next = self.spray.server_valid.val();
+        self.spray_request.next = self.spray.server_request.val();
+        self.spray.server_ready.next = self.spray_ready.val();
+        self.spray.answer_valid.next = self.sprayed_valid.val();
+        self.spray.answer.next = self.sprayed.val();
+        self.nscc.start.next = self.transmit.nscc_start.val()
+            | self.sack.nscc_start.val()
+            | self.loss.nscc_start.val()
+            | self.manage.nscc_start.val();
+        self.nscc.request.next = if self.transmit.nscc_start.val() {
+            self.transmit.nscc_request.val()
+        } else if self.sack.nscc_start.val() {
+            self.sack.nscc_request.val()
+        } else if self.loss.nscc_start.val() {
+            self.loss.nscc_request.val()
+        } else {
+            self.manage.nscc_request.val()
+        };
+        self.transmit.nscc_busy.next = self.nscc.busy.val();
+        self.sack.nscc_busy.next = self.nscc.busy.val();
+        self.loss.nscc_busy.next = self.nscc.busy.val();
+        self.manage.nscc_busy.next = self.nscc.busy.val();
+        self.transmit.nscc.next = self.nscc.response.val();
+        self.nscc_valid.next = self.nscc.server_valid.val();
+        self.nscc_request.next = self.nscc.server_request.val();
+        self.nscc.server_ready.next = self.nscc_ready.val();
+        self.nscc.answer_valid.next = self.nscc_answer_valid.val();
+        self.nscc.answer.next = self.nscc_answer.val();
+        self.window.start.next = self.transmit.window_start.val()
+            | self.sack.window_start.val()
+            | self.loss.window_start.val()
+            | self.manage.window_start.val();
+        self.window.request.next = if self.transmit.window_start.val() {
+            self.transmit.window_request.val()
+        } else if self.sack.window_start.val() {
+            self.sack.window_request.val()
+        } else if self.loss.window_start.val() {
+            self.loss.window_request.val()
+        } else {
+            self.manage.window_request.val()
+        };
+        self.transmit.window_busy.next = self.window.busy.val();
+        self.sack.window_busy.next = self.window.busy.val();
+        self.loss.window_busy.next = self.window.busy.val();
+        self.manage.window_busy.next = self.window.busy.val();
+        self.transmit.window.next = self.window.response.val();
+        self.sack.window.next = self.window.response.val();
+        self.loss.window.next = self.window.response.val();
+        self.manage.window.next = self.window.response.val();
+        self.window_valid.next = self.window.server_valid.val();
+        self.window_request.next = self.window.server_request.val();
+        self.window.server_ready.next = self.window_ready.val();
+        self.window.answer_valid.next = self.window_answer_valid.val();
+        self.window.answer.next = self.window_answer.val();
+        self.messages.start.next =
+            self.transmit.messages_start.val() | self.manage.messages_start.val();
+        self.messages.request.next = if self.transmit.messages_start.val() {
+            self.transmit.messages_request.val()
+        } else {
+            self.manage.messages_request.val()
+        };
+        self.transmit.messages_busy.next = self.messages.busy.val();
+        self.manage.messages_busy.next = self.messages.busy.val();
+        self.transmit.messages.next = self.messages.response.val();
+        self.manage.messages.next = self.messages.response.val();
+        self.messages_valid.next = self.messages.server_valid.val();
+        self.messages_request.next = self.messages.server_request.val();
+        self.messages.server_ready.next = self.messages_ready.val();
+        self.messages.answer_valid.next = self.messages_answer_valid.val();
+        self.messages.answer.next = self.messages_answer.val();
+        self.locate.start.next = self.transmit.locate_start.val();
+        self.locate.request.next = self.transmit.locate_request.val();
+        self.transmit.locate_busy.next = self.locate.busy.val();
+        self.transmit.locate.next = self.locate.response.val();
+        self.locate_valid.next = self.locate.server_valid.val();
+        self.locate_request.next = self.locate.server_request.val();
+        self.locate.server_ready.next = self.locate_ready.val();
+        self.locate.answer_valid.next = self.located_valid.val();
+        self.locate.answer.next = self.located.val();
+
+        if self.reset.val() {
+            self.step.d.next = Step::Pick;
+        }
+    }
+}

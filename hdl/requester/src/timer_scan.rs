@@ -1,0 +1,177 @@
+//! Which queue pair's timer has run out.
+
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{BypassRam, LutRam};
+use rust_hdl::prelude::*;
+
+use crate::deadline::{reached, reached__hdl};
+
+/// Clocks from looking at a deadline to its offer.
+pub const OFFER_CLOCKS: u64 = 1;
+/// Groups of queue pairs: those with the same low bits of the number.
+const GROUP_BITS: usize = 5;
+
+/// Group of a queue pair.
+#[hdl_fn]
+fn group(qp: Bits<10>) -> Bits<5> {
+    qp.get_bits::<GROUP_BITS>(0)
+}
+
+/// Bit of a queue pair in the word of its group.
+#[hdl_fn]
+fn member(qp: Bits<10>) -> Bits<32> {
+    bits::<32>(1) << qp.get_bits::<5>(GROUP_BITS)
+}
+
+/// One deadline for each of 2^`Q` queue pairs, `Q` at most 10; offers those that `now` has reached, and disarms them when they are taken.
+///
+/// A set is taken in every clock and holds from the next one. The scan looks at one queue pair per clock and waits while an offer is not taken: a
+/// deadline is offered at most 2^`Q` + [`OFFER_CLOCKS`] clocks after it was reached (or set, if it was reached before) as long as offers are taken at once,
+/// however many there are and whatever is set meanwhile.
+///
+/// **A set for the queue pair on offer** withdraws the offer: from the next clock on, another queue pair or none is on offer, taken or not. In the clock of
+/// the set itself the offer stands and means the old deadline, which was reached; taken in that clock, it ends the old deadline, and the new one stands. So
+/// `due_valid` may fall without `due_ready`, and whoever acts on an offer in the clock in which it takes it never acts on a deadline changed before.
+///
+/// Whether a timer is armed is the difference of two bits, one written by sets alone and one by disarms alone, so that both may come in one clock. They lie
+/// in words of 32 queue pairs that count as disarmed until the first set after reset: nothing has to be swept.
+/// Levels: 5 (armed: LUT RAM 1, choice of 32 3; both and hold 1).
+#[derive(LogicBlock)]
+pub struct TimerScan<const Q: usize = 10> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // Whoever arms and disarms.
+    pub set_valid: Signal<In, Bit>,
+    pub set_qp: Signal<In, Bits<10>>,
+    /// Low: disarms.
+    pub set_armed: Signal<In, Bit>,
+    /// Ticks of 8 ns, modulo 2^32; less than 2^31 away from `now`.
+    pub set_at: Signal<In, Bits<32>>,
+
+    /// Ticks of 8 ns.
+    pub now: Signal<In, Bits<32>>,
+
+    // Whoever serves timers.
+    pub due_valid: Signal<Out, Bit>,
+    pub due_qp: Signal<Out, Bits<10>>,
+    pub due_ready: Signal<In, Bit>,
+
+    deadlines: BypassRam<Bits<32>, Q>,
+    /// Written by sets; a copy for each reader.
+    set_words: [LutRam<Bits<32>, GROUP_BITS>; 2],
+    /// Written by disarms; a copy for each reader.
+    taken_words: [LutRam<Bits<32>, GROUP_BITS>; 3],
+    /// Groups that a set was for since reset.
+    known: DFF<Bits<32>>,
+    /// The queue pair whose deadline comes out of the memory.
+    scanned: DFF<Bits<Q>>,
+    offered: DFF<Bit>,
+    offer: DFF<Bits<10>>,
+}
+
+impl<const Q: usize> Default for TimerScan<Q> {
+    fn default() -> Self {
+        assert!(
+            (1..=10).contains(&Q),
+            "TimerScan<{Q}>: use Q of 1 to 10 (2 to 1,024 queue pairs)"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            set_valid: Default::default(),
+            set_qp: Default::default(),
+            set_armed: Default::default(),
+            set_at: Default::default(),
+            now: Default::default(),
+            due_valid: Default::default(),
+            due_qp: Default::default(),
+            due_ready: Default::default(),
+            deadlines: Default::default(),
+            set_words: Default::default(),
+            taken_words: Default::default(),
+            known: Default::default(),
+            scanned: Default::default(),
+            offered: Default::default(),
+            offer: Default::default(),
+        }
+    }
+}
+
+impl<const Q: usize> Logic for TimerScan<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, known, scanned, offered, offer);
+        clock!(self, clock, deadlines);
+        for i in 0..2 {
+            self.set_words[i].clock.next = self.clock.val();
+        }
+        for i in 0..3 {
+            self.taken_words[i].clock.next = self.clock.val();
+        }
+        let known = self.known.q.val();
+        let scanned = bit_cast::<10, Q>(self.scanned.q.val());
+        let offer = self.offer.q.val();
+        let sets = self.set_valid.val();
+        let set_qp = bit_cast::<10, Q>(self.set_qp.val().get_bits::<Q>(0));
+        let withdraws = sets & (set_qp == offer);
+        let moves = !self.offered.q.val() | self.due_ready.val() | withdraws;
+
+        // set
+        let own = member(set_qp);
+        self.set_words[0].read_address.next = group(set_qp);
+        self.taken_words[0].read_address.next = group(set_qp);
+        let taken = self.taken_words[0].read_data.val();
+        let others = if known.get_bit(group(set_qp).index()) {
+            self.set_words[0].read_data.val()
+        } else {
+            taken
+        };
+        let armed = if self.set_armed.val() { !taken } else { taken };
+        for i in 0..2 {
+            self.set_words[i].write_enable.next = sets;
+            self.set_words[i].write_address.next = group(set_qp);
+            self.set_words[i].write_data.next = (others & !own) | (armed & own);
+        }
+        self.deadlines.write_enable.next = sets;
+        self.deadlines.write_address.next = set_qp.get_bits::<Q>(0);
+        self.deadlines.write_data.next = self.set_at.val();
+        if sets {
+            self.known.d.next = known | (bits::<32>(1) << group(set_qp));
+        }
+
+        // scan
+        let next = self.scanned.q.val() + 1;
+        self.deadlines.read_address.next = if moves { next } else { self.scanned.q.val() };
+        self.set_words[1].read_address.next = group(scanned);
+        self.taken_words[1].read_address.next = group(scanned);
+        let armed = self.set_words[1].read_data.val() ^ self.taken_words[1].read_data.val();
+        let is_armed = known.get_bit(group(scanned).index())
+            & armed.get_bit(scanned.get_bits::<5>(GROUP_BITS).index());
+        let is_due = is_armed
+            & reached(self.now.val(), self.deadlines.read_data.val())
+            & !(sets & (set_qp == scanned));
+        if moves {
+            self.scanned.d.next = next;
+            self.offered.d.next = is_due;
+            self.offer.d.next = scanned;
+        }
+
+        // disarm
+        self.taken_words[2].read_address.next = group(offer);
+        let disarmed = self.taken_words[2].read_data.val() ^ member(offer);
+        for i in 0..3 {
+            self.taken_words[i].write_enable.next =
+                self.offered.q.val() & self.due_ready.val() & !withdraws;
+            self.taken_words[i].write_address.next = group(offer);
+            self.taken_words[i].write_data.next = disarmed;
+        }
+
+        self.due_valid.next = self.offered.q.val();
+        self.due_qp.next = offer;
+        if self.reset.val() {
+            self.known.d.next = bits(0);
+            self.offered.d.next = false;
+        }
+    }
+}

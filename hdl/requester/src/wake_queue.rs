@@ -1,0 +1,102 @@
+//! Queue pairs that something happened to, each once.
+
+use hdl_macros::hdl;
+use hdl_primitives::BlockFifo;
+use rust_hdl::prelude::*;
+
+/// Remembers up to all 2^`Q` = `K` queue pairs (`C` = `Q` + 1) in the order they were named; one named again while it waits is not remembered twice.
+/// When a port comes up or goes down, every queue pair is named.
+///
+/// Never full, so it has no back-pressure. Levels: 5 (one of `K` bits).
+#[derive(LogicBlock)]
+pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub in_valid: Signal<In, Bit>,
+    pub in_qp: Signal<In, Bits<10>>,
+    /// Bit p: port p is up.
+    pub plane_up: Signal<In, Bits<2>>,
+
+    pub out_valid: Signal<Out, Bit>,
+    pub out_qp: Signal<Out, Bits<10>>,
+    pub out_ready: Signal<In, Bit>,
+
+    queue: BlockFifo<Bits<Q>, Q, C>,
+    waits: DFF<Bits<K>>,
+    planes: DFF<Bits<2>>,
+    /// Queue pair named next because of a port; the top bit says none.
+    sweep: DFF<Bits<C>>,
+}
+
+impl<const Q: usize, const C: usize, const K: usize> Default for WakeQueue<Q, C, K> {
+    fn default() -> Self {
+        assert!(
+            (1..=10).contains(&Q) && C == Q + 1 && K == 1 << Q,
+            "WakeQueue<{Q}, {C}, {K}>: use Q of 1 to 10, C = Q + 1 and K = 2^Q"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            in_valid: Default::default(),
+            in_qp: Default::default(),
+            plane_up: Default::default(),
+            out_valid: Default::default(),
+            out_qp: Default::default(),
+            out_ready: Default::default(),
+            queue: Default::default(),
+            waits: Default::default(),
+            planes: Default::default(),
+            sweep: Default::default(),
+        }
+    }
+}
+
+impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, waits, planes, sweep);
+        clock!(self, clock, queue);
+        self.queue.reset.next = self.reset.val();
+
+        // name
+        let sweeping = !self.sweep.q.val().get_bit(Q);
+        let swept = sweeping & !self.in_valid.val();
+        let qp = if self.in_valid.val() {
+            self.in_qp.val().get_bits::<Q>(0)
+        } else {
+            self.sweep.q.val().get_bits::<Q>(0)
+        };
+        let waits = self.waits.q.val();
+        let new = (self.in_valid.val() | swept) & !waits.get_bit(qp.index());
+        self.queue.in_valid.next = new;
+        self.queue.in_data.next = qp;
+        self.planes.d.next = self.plane_up.val();
+        if self.plane_up.val() != self.planes.q.val() {
+            self.sweep.d.next = bits(0);
+        } else if swept {
+            self.sweep.d.next = self.sweep.q.val() + 1;
+        }
+
+        // give
+        self.out_valid.next = self.queue.out_valid.val();
+        self.out_qp.next = bit_cast::<10, Q>(self.queue.out_data.val());
+        self.queue.out_ready.next = self.out_ready.val();
+        let gives = self.queue.out_valid.val() & self.out_ready.val();
+        let given = if gives {
+            waits.replace_bit(self.queue.out_data.val().index(), false)
+        } else {
+            waits
+        };
+        self.waits.d.next = if new {
+            given.replace_bit(qp.index(), true)
+        } else {
+            given
+        };
+        if self.reset.val() {
+            self.waits.d.next = bits(0);
+            self.planes.d.next = self.plane_up.val();
+            self.sweep.d.next = bits::<C>(1) << (Q as u64);
+        }
+    }
+}

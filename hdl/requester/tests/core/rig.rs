@@ -1,0 +1,424 @@
+//! Drives a Verilated requester core one operation at a time.
+
+use std::sync::OnceLock;
+
+use hdl_requester::{ConfigureKind, Counted, RequesterCore};
+use hdl_verilog::emit;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_transport::requester::{locate_payload, Payload, Segment};
+use stellar_transport::rx::{Piece, Tables};
+use stellar_wire::host::Wqe;
+use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::requester::{ControlPacket, LocateRequest, LocateResponse};
+use stellar_wire::Opcode;
+
+use crate::memory::Entries;
+
+/// Four queue pairs.
+pub const Q: usize = 2;
+/// With 64 messages each.
+type Core = RequesterCore<Q, { Q + 10 }, 6, { Q + 6 }>;
+/// Clocks an operation may take.
+const PATIENCE: u32 = 40_000;
+/// Clocks of a quiet message table.
+const QUIET: u32 = 40;
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut core = Box::<Core>::default();
+        core.connect_all();
+        let design = emit(core.as_ref()).expect("the core is translated");
+        design.model().build().expect("the model is built")
+    })
+}
+
+/// What an operation made the core do.
+#[derive(Debug, Default)]
+pub struct Did {
+    /// Packed `TxRequest`.
+    pub tx: Option<Vec<u32>>,
+    pub served: bool,
+    pub parked: bool,
+    /// Packed `Completion`s.
+    pub cqes: Vec<Vec<u32>>,
+    /// Queue pair and status.
+    pub failed: Vec<(u32, u8)>,
+    /// Plane and entropy.
+    pub good: Vec<(u8, u32)>,
+    pub refused: bool,
+    /// An entry of a send queue came.
+    pub arrived: bool,
+    /// Clocks from its start to the next one's.
+    pub clocks: u32,
+}
+
+/// What the core has counted.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Totals(pub std::collections::BTreeMap<&'static str, u64>);
+
+const COUNTED: [&str; 16] = [
+    "packet",
+    "retransmission",
+    "probe",
+    "sack",
+    "sack_out_of_window",
+    "sack_inconsistent",
+    "stale_sack",
+    "ecn_mark",
+    "probe_answer",
+    "early_loss",
+    "timeout",
+    "nack_trimmed",
+    "nack_recoverable",
+    "nack_fatal",
+    "nack_ignored",
+    "spurious",
+];
+
+/// The core with what stands around it.
+pub struct Rig {
+    model: Model,
+    clock: PortId,
+    pub entries: Entries,
+    pub tables: Tables,
+    /// Clocks until a read of an entry is answered.
+    pub read_latency: u32,
+    reads: Vec<(u32, Vec<u32>)>,
+    locating: Option<Vec<u32>>,
+    did: Did,
+    pub totals: Totals,
+    /// Deadline last told of each queue pair.
+    pub deadlines: [Option<u32>; 1 << Q],
+    /// Decides when the outside is ready.
+    noise: u32,
+}
+
+impl Rig {
+    pub fn new(tables: Tables) -> Self {
+        let model = library().instantiate();
+        let clock = model.port("clock").expect("a clock");
+        let mut rig = Self {
+            model,
+            clock,
+            entries: Entries::default(),
+            tables,
+            read_latency: 3,
+            reads: Vec::new(),
+            locating: None,
+            did: Did::default(),
+            totals: Totals::default(),
+            deadlines: [None; 1 << Q],
+            noise: 0x1234_5678,
+        };
+        for port in [
+            "configure_valid",
+            "profile_valid",
+            "control_valid",
+            "doorbell_valid",
+        ] {
+            rig.set(port, 0);
+        }
+        for port in [
+            "fault_valid",
+            "flush_valid",
+            "wake_valid",
+            "front_valid",
+            "due_valid",
+        ] {
+            rig.set(port, 0);
+        }
+        for port in ["located_valid", "fetched_valid", "hold"] {
+            rig.set(port, 0);
+        }
+        rig.set("tx_room", 3);
+        rig.set("schedule_ready", 1);
+        rig.set("plane_up", 3);
+        rig.set("reset", 1);
+        rig.clock();
+        rig.set("reset", 0);
+        for _ in 0..100 {
+            rig.clock();
+        }
+        rig
+    }
+
+    fn port(&self, name: &str) -> PortId {
+        self.model.port(name).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    pub fn set(&mut self, name: &str, value: u64) {
+        let port = self.port(name);
+        self.model.set_u64(port, value);
+    }
+
+    pub fn set_words(&mut self, name: &str, words: &[u32]) {
+        let port = self.port(name);
+        self.model.set(port, words);
+    }
+
+    fn get(&self, name: &str) -> u64 {
+        self.model.get_u64(self.port(name))
+    }
+
+    fn words(&self, name: &str) -> Vec<u32> {
+        self.model.get_words(self.port(name)).to_vec()
+    }
+
+    /// A coin that falls the same way in every run.
+    fn coin(&mut self) -> bool {
+        self.noise ^= self.noise << 13;
+        self.noise ^= self.noise >> 17;
+        self.noise ^= self.noise << 5;
+        self.noise & 3 != 0
+    }
+
+    /// One clock. Returns whether `ready`, if one is named, was high in it.
+    fn clock_with(&mut self, ready: Option<&str>) -> bool {
+        let (fetch, locate, cqe) = (self.coin(), self.coin(), self.coin());
+        self.set("fetch_ready", fetch.into());
+        self.set("locate_ready", locate.into());
+        self.set("cqe_ready", cqe.into());
+        self.serve();
+        self.model.eval();
+        let taken = ready.is_some_and(|ready| self.get(ready) != 0);
+        if fetch && self.get("fetch_valid") != 0 {
+            self.reads.push((self.read_latency, self.words("fetch")));
+        }
+        if locate && self.get("locate_valid") != 0 {
+            self.locating = Some(self.words("locate"));
+        }
+        if cqe && self.get("cqe_valid") != 0 {
+            let cqe = self.words("cqe");
+            self.did.cqes.push(cqe);
+        }
+        self.look();
+        self.model.clock(self.clock);
+        self.did.clocks += 1;
+        taken
+    }
+
+    fn clock(&mut self) {
+        self.clock_with(None);
+    }
+
+    /// Answers of memory and translation.
+    fn serve(&mut self) {
+        self.set("fetched_valid", 0);
+        self.set("located_valid", 0);
+        for (left, _) in &mut self.reads {
+            *left = left.saturating_sub(1);
+        }
+        if let Some(at) = self.reads.iter().position(|(left, _)| *left == 0) {
+            let (_, words) = self.reads.remove(at);
+            let fetch = Record::<WqeFetch>::new(&words);
+            let found = self.entries.0.get(&fetch.u64("address"));
+            let mut entry = Bits::<512>::default();
+            for (i, byte) in found.unwrap_or(&[0; Wqe::LEN]).iter().enumerate() {
+                for bit in 0..8 {
+                    entry = entry.replace_bit(8 * i + bit, byte >> bit & 1 == 1);
+                }
+            }
+            let fetched = WqeFetched {
+                qp: fetch.u64("qp").to_bits(),
+                error: found.is_none(),
+                entry,
+            };
+            self.set_words("fetched", &to_words(fetched));
+            self.set("fetched_valid", 1);
+        }
+        if let Some(words) = self.locating.take() {
+            let located = self.locate(&words);
+            self.set_words("located", &to_words(located));
+            self.set("located_valid", 1);
+        }
+    }
+
+    fn locate(&self, words: &[u32]) -> LocateResponse {
+        let request = Record::<LocateRequest>::new(words);
+        let wqe = Wqe {
+            local_va: request.u64("va"),
+            lkey: request.u64("lkey") as u32,
+            length: request.u64("message_length") as u32,
+            ..Wqe::default()
+        };
+        let segment = Segment {
+            opcode: Opcode::MrcWriteOnly,
+            offset: request.u64("offset") as u32,
+            length: request.u64("length") as u16,
+            last: true,
+        };
+        let pd = request.u64("pd") as u32;
+        let found = locate_payload(&self.tables, pd, &wqe, &segment);
+        LocateResponse {
+            qp: request.u64("qp").to_bits(),
+            fault: found.is_err(),
+            pieces: match found {
+                Ok(Payload::Memory(pieces)) => pieces_record(&pieces),
+                _ => Pieces::default(),
+            },
+        }
+    }
+
+    /// Pulses of this clock.
+    fn look(&mut self) {
+        if self.get("tx_valid") != 0 {
+            assert!(self.did.tx.is_none(), "two packets of one operation");
+            self.did.tx = Some(self.words("tx"));
+        }
+        self.did.served |= self.get("served") != 0;
+        self.did.parked |= self.get("parked") != 0;
+        self.did.refused |= self.get("refused") != 0;
+        self.did.arrived |= self.get("arrived") != 0;
+        if self.get("failed") != 0 {
+            let failed = (self.get("event_qp") as u32, self.get("failed_status") as u8);
+            self.did.failed.push(failed);
+        }
+        if self.get("good_valid") != 0 {
+            let good = (
+                self.get("good_plane") as u8,
+                self.get("good_entropy") as u32,
+            );
+            self.did.good.push(good);
+        }
+        if self.get("deadline_valid") != 0 {
+            let armed = self.get("deadline_armed") != 0;
+            let qp = self.get("deadline_qp") as usize;
+            self.deadlines[qp] = armed.then(|| self.get("deadline") as u32);
+        }
+        let counted = self.words("counted");
+        if counted.iter().any(|&word| word != 0) {
+            let record = Record::<Counted>::new(&counted);
+            for name in COUNTED {
+                *self.totals.0.entry(name).or_default() += record.u64(name);
+            }
+        }
+    }
+
+    /// Offers an operation until it is taken, then waits until the next one would be.
+    fn operate(&mut self, valid: &str, value: u64, ready: &str) -> Did {
+        self.did = Did::default();
+        self.set(valid, value);
+        self.wait(ready);
+        self.set(valid, 0);
+        self.finish();
+        std::mem::take(&mut self.did)
+    }
+
+    /// Waits until the operation is through: a queue pair that is woken is what the sequencer does next then.
+    fn finish(&mut self) {
+        self.set("wake_valid", 1);
+        self.set("wake_qp", 0);
+        self.wait("wake_ready");
+        self.set("wake_valid", 0);
+        for _ in 0..4 {
+            self.clock();
+        }
+    }
+
+    fn wait(&mut self, ready: &str) {
+        for _ in 0..PATIENCE {
+            if self.clock_with(Some(ready)) {
+                return;
+            }
+        }
+        panic!("{ready} does not come");
+    }
+
+    /// Lets reads come back. Returns whether an entry came.
+    pub fn settle(&mut self) -> bool {
+        self.did = Did::default();
+        let mut quiet = 0;
+        while quiet < QUIET {
+            self.clock();
+            let busy = !self.reads.is_empty()
+                || self.get("fetch_valid") != 0
+                || self.get("cqe_valid") != 0;
+            quiet = if busy { 0 } else { quiet + 1 };
+        }
+        self.did.arrived
+    }
+
+    /// Completions since the last operation, which come by themselves of a flushed queue pair.
+    pub fn take_cqes(&mut self) -> Vec<Vec<u32>> {
+        std::mem::take(&mut self.did.cqes)
+    }
+
+    /// Good paths told since the last operation: the spray engine looks them up while the sequencer goes on.
+    pub fn take_good(&mut self) -> Vec<(u8, u32)> {
+        std::mem::take(&mut self.did.good)
+    }
+
+    pub fn configure(&mut self, kind: ConfigureKind, qp: u32, port: &str, row: &[u32]) {
+        self.set_words(port, row);
+        self.set("configure", kind as u64);
+        self.set("configure_qp", qp.into());
+        self.operate("configure_valid", 1, "configure_ready");
+    }
+
+    pub fn profile(&mut self, row: &[u32]) {
+        self.set_words("profile", row);
+        self.set("profile_index", 0);
+        self.set("profile_valid", 1);
+        self.clock();
+        self.set("profile_valid", 0);
+    }
+
+    pub fn transmit(&mut self, qp: u32, port: u8, now: u32) -> Did {
+        self.set("now", now.into());
+        self.set(&format!("front{port}_qp"), qp.into());
+        self.set("front_valid", 1 << port);
+        self.did = Did::default();
+        while !self.did.served && !self.did.parked {
+            assert!(self.did.clocks < PATIENCE, "a transmission does not end");
+            self.clock();
+        }
+        self.set("front_valid", 0);
+        self.finish();
+        std::mem::take(&mut self.did)
+    }
+
+    pub fn control(&mut self, packet: ControlPacket, now: u32) -> Did {
+        self.set("now", now.into());
+        self.set_words("control", &to_words(packet));
+        self.operate("control_valid", 1, "control_ready")
+    }
+
+    pub fn doorbell(&mut self, qp: u32, producer: u16) -> Did {
+        self.set("doorbell_qp", qp.into());
+        self.set("doorbell_producer", producer.into());
+        self.operate("doorbell_valid", 1, "doorbell_ready")
+    }
+
+    pub fn timer(&mut self, qp: u32, now: u32) -> Did {
+        self.set("now", now.into());
+        self.set("due_qp", qp.into());
+        self.operate("due_valid", 1, "due_ready")
+    }
+
+    pub fn fault(&mut self, qp: u32, slot: u16) -> Did {
+        self.set("fault_qp", qp.into());
+        self.set("fault_slot", slot.into());
+        self.operate("fault_valid", 1, "fault_ready")
+    }
+
+    pub fn flush(&mut self, qp: u32) -> Did {
+        self.set("flush_qp", qp.into());
+        self.operate("flush_valid", 1, "flush_ready")
+    }
+}
+
+/// The hardware's form of where a payload lies.
+pub fn pieces_record(pieces: &[Piece]) -> Pieces {
+    let piece = |i: usize| pieces.get(i).copied();
+    Pieces {
+        first_length: (piece(0).map_or(0, |piece| piece.length) as u64).to_bits(),
+        first_address: piece(0).map_or(0, |piece| piece.address).to_bits(),
+        first_translated: piece(0).is_some_and(|piece| piece.translated),
+        second_address: piece(1).map_or(0, |piece| piece.address).to_bits(),
+        second_translated: piece(1).is_some_and(|piece| piece.translated),
+    }
+}

@@ -1,0 +1,234 @@
+//! The block under Verilator beside the reference.
+
+use std::sync::OnceLock;
+
+use hdl_requester::QpSchedule;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_transport::endpoint::scheduler::Schedule;
+
+/// 32 queue pairs.
+pub const QP_BITS: usize = 5;
+/// Eight pages.
+pub const PAGE_BITS: usize = 3;
+pub type Small = QpSchedule<QP_BITS, PAGE_BITS>;
+
+/// Clocks after which a block that does not answer is stuck.
+const PATIENCE: u64 = 100;
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut block = Small::default();
+        block.connect_all();
+        let design = hdl_verilog::emit(&block).expect("qp_schedule elaborates");
+        design.model().build().expect("qp_schedule verilates")
+    })
+}
+
+/// What is asked in a clock. A wake waits for no one: if it is not taken, it is forgotten.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Input {
+    /// Page and queue pair.
+    pub wake: Option<(u16, u16)>,
+    /// The front, if there is one, is served (`false`) or parked.
+    pub parks: Option<bool>,
+}
+
+struct Ports {
+    clock: PortId,
+    reset: PortId,
+    wake_valid: PortId,
+    wake_page: PortId,
+    wake_qp: PortId,
+    wake_ready: PortId,
+    front_valid: PortId,
+    front_qp: PortId,
+    served: PortId,
+    parked: PortId,
+}
+
+pub struct Bench {
+    model: Model,
+    ports: Ports,
+    reference: Schedule,
+    now: u64,
+    /// Clock of the last turn, until the next front is known or the last is gone.
+    turned: Option<u64>,
+    /// Clock of the last wake taken, until the next can be.
+    woke: Option<u64>,
+    pub longest_turn: u64,
+    pub longest_wake: u64,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let model = library().instantiate();
+        let port = |name: &str| model.port(name).expect("port");
+        let ports = Ports {
+            clock: port("clock"),
+            reset: port("reset"),
+            wake_valid: port("wake_valid"),
+            wake_page: port("wake_page"),
+            wake_qp: port("wake_qp"),
+            wake_ready: port("wake_ready"),
+            front_valid: port("front_valid"),
+            front_qp: port("front_qp"),
+            served: port("served"),
+            parked: port("parked"),
+        };
+        let mut bench = Self {
+            model,
+            ports,
+            reference: Schedule::default(),
+            now: 0,
+            turned: None,
+            woke: None,
+            longest_turn: 0,
+            longest_wake: 0,
+        };
+        bench.reset();
+        bench
+    }
+
+    fn flag(&self, port: PortId) -> bool {
+        self.model.get_u64(port) != 0
+    }
+
+    /// Empties the block and waits until it takes wakes.
+    pub fn reset(&mut self) {
+        self.set(Input::default());
+        self.model.set_u64(self.ports.reset, 1);
+        self.model.clock(self.ports.clock);
+        self.model.set_u64(self.ports.reset, 0);
+        self.model.eval();
+        let mut clocks = 0;
+        while !self.flag(self.ports.wake_ready) {
+            assert!(!self.flag(self.ports.front_valid), "a front before a wake");
+            self.model.clock(self.ports.clock);
+            self.model.eval();
+            clocks += 1;
+        }
+        assert_eq!(clocks, 1 << QP_BITS, "one clock for each queue pair");
+        self.reference = Schedule::default();
+        (self.turned, self.woke) = (None, None);
+    }
+
+    fn set(&mut self, input: Input) {
+        let (page, qp) = input.wake.unwrap_or((0, 0));
+        let ports = &self.ports;
+        self.model
+            .set_u64(ports.wake_valid, input.wake.is_some().into());
+        // Bits above those of the block's pages and queue pairs do not matter.
+        self.model
+            .set_u64(ports.wake_page, u64::from(page) | 0x5550);
+        self.model.set_u64(ports.wake_qp, u64::from(qp) | 0x140);
+        self.model
+            .set_u64(ports.served, (input.parks == Some(false)).into());
+        self.model
+            .set_u64(ports.parked, (input.parks == Some(true)).into());
+    }
+
+    /// The front now.
+    fn front(&self) -> Option<u32> {
+        self.flag(self.ports.front_valid)
+            .then(|| self.model.get_u64(self.ports.front_qp) as u32)
+    }
+
+    /// One clock; says whether the wake was taken.
+    pub fn clock(&mut self, mut input: Input) -> bool {
+        let front = self.front();
+        input.parks = input.parks.filter(|_| front.is_some());
+        let ready = self.flag(self.ports.wake_ready);
+        self.set(input);
+        self.model.eval();
+        assert_eq!(
+            front,
+            self.front(),
+            "the front does not depend on its clock's inputs"
+        );
+
+        let expected = self.reference.front();
+        if let Some(front) = front {
+            assert_eq!(Some(front), expected, "clock {}", self.now);
+        } else if self.woke.is_none() && self.turned.is_none() {
+            assert_eq!(expected, None, "clock {}: the front is missing", self.now);
+        }
+        if let Some(turned) = self.turned.filter(|_| front.is_some()) {
+            self.longest_turn = self.longest_turn.max(self.now - turned);
+            self.turned = None;
+        }
+        if let Some(woke) = self.woke.filter(|_| ready) {
+            self.longest_wake = self.longest_wake.max(self.now - woke);
+            self.woke = None;
+            assert!(front.is_some() || self.turned.is_some() || expected.is_none());
+        }
+        match input.parks {
+            Some(true) => self.reference.park(),
+            Some(false) => self.reference.served(),
+            None => {}
+        }
+        if input.parks.is_some() {
+            // Nothing comes of a turn that leaves nobody.
+            self.turned = self.reference.front().map(|_| self.now);
+        }
+        let taken = input.wake.filter(|_| ready);
+        if let Some((page, qp)) = taken {
+            self.reference.wake(page.into(), qp.into());
+            self.woke = Some(self.now);
+        }
+        self.model.clock(self.ports.clock);
+        self.set(Input::default());
+        self.model.eval();
+        self.now += 1;
+        taken.is_some()
+    }
+
+    /// Wakes a queue pair and waits until it is in.
+    pub fn wake(&mut self, page: u16, qp: u16) {
+        let input = Input {
+            wake: Some((page, qp)),
+            parks: None,
+        };
+        let end = self.now + PATIENCE;
+        while !self.clock(input) {
+            assert!(self.now < end, "a wake is never taken");
+        }
+        while !self.flag(self.ports.wake_ready) {
+            assert!(self.now < end, "a wake never ends");
+            self.clock(Input::default());
+        }
+    }
+
+    /// Waits for a front, which is served or parked.
+    pub fn turn(&mut self, parks: bool) -> u32 {
+        let end = self.now + PATIENCE;
+        loop {
+            let front = self.front();
+            self.clock(Input {
+                wake: None,
+                parks: Some(parks),
+            });
+            if let Some(front) = front {
+                return front;
+            }
+            assert!(self.now < end, "no front");
+        }
+    }
+
+    /// The front `clocks` later.
+    pub fn front_after(&mut self, clocks: u32) -> Option<u32> {
+        for _ in 0..clocks {
+            self.clock(Input::default());
+        }
+        self.front()
+    }
+
+    /// Parks all, in the reference's order.
+    pub fn park_all(&mut self) {
+        while self.front_after(20).is_some() {
+            self.turn(true);
+        }
+        assert_eq!(self.reference.front(), None);
+    }
+}

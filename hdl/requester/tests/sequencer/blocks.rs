@@ -1,0 +1,63 @@
+//! Blocks beside the lockstep of the core: their Verilog is clean, and is what their rust-hdl simulation is.
+
+use hdl_requester::{Call, MrcRequester, RequesterEngine16, WakeQueue};
+use hdl_verilog::equivalence::{check, Random};
+use hdl_verilog::{emit, tools};
+use rand::Rng;
+use rust_hdl::prelude::*;
+
+fn is_clean<B: Block>(mut block: Box<B>) {
+    block.connect_all();
+    tools::check(&emit(block.as_ref()).unwrap()).unwrap();
+}
+
+#[test]
+fn the_sequencer_is_clean_verilog() {
+    is_clean(Box::<MrcRequester<3>>::default());
+}
+
+#[test]
+fn the_engine_is_clean_verilog() {
+    is_clean(Box::<RequesterEngine16>::default());
+}
+
+#[test]
+fn a_call_is_its_verilog() {
+    check(
+        Call::<Bits<8>, Bits<8>>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.02);
+            u.start.next = rng.random_bool(0.3);
+            u.request.next = Bits::random(rng);
+            u.server_ready.next = rng.random();
+            u.answer_valid.next = rng.random_bool(0.3);
+            u.answer.next = Bits::random(rng);
+        },
+        2000,
+        31,
+    )
+    .unwrap();
+}
+
+#[test]
+fn the_wake_queue_is_its_verilog() {
+    check(
+        WakeQueue::<3, 4, 8>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.01);
+            u.in_valid.next = rng.random_bool(0.4);
+            u.in_qp.next = Bits::random(rng);
+            u.plane_up.next = if rng.random_bool(0.02) {
+                Bits::random(rng)
+            } else {
+                3u64.to_bits()
+            };
+            u.out_ready.next = rng.random_bool(0.5);
+        },
+        3000,
+        32,
+    )
+    .unwrap();
+}

@@ -1,0 +1,4 @@
+//! The sequencer and its flows.
+
+mod blocks;
+mod wakes;

@@ -1,0 +1,181 @@
+//! The block under Verilator beside a plain list of deadlines.
+
+use std::sync::OnceLock;
+
+use hdl_requester::TimerScan;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_transport::time::Ticks;
+
+/// More queue pairs than one word of 32 in each group.
+pub const QP_BITS: usize = 7;
+pub type Timers = TimerScan<QP_BITS>;
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut block = Timers::default();
+        block.connect_all();
+        let design = hdl_verilog::emit(&block).expect("timer_scan elaborates");
+        design.model().build().expect("timer_scan verilates")
+    })
+}
+
+/// What happens in a clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    /// Queue pair, armed, ticks from now.
+    pub set: Option<(usize, bool, i32)>,
+    pub ready: bool,
+    /// The set is for the queue pair on offer, if there is one.
+    pub at_offer: bool,
+}
+
+impl Input {
+    pub const TAKE: Self = Self {
+        set: None,
+        ready: true,
+        at_offer: false,
+    };
+
+    pub fn set(qp: usize, armed: bool, at: i32) -> Self {
+        Self {
+            set: Some((qp, armed, at)),
+            ready: false,
+            at_offer: false,
+        }
+    }
+}
+
+/// An armed deadline.
+#[derive(Clone, Copy)]
+struct Deadline {
+    at: Ticks,
+    /// Clocks since it was reached.
+    age: u64,
+}
+
+struct Ports {
+    clock: PortId,
+    reset: PortId,
+    now: PortId,
+    set_valid: PortId,
+    set_qp: PortId,
+    set_armed: PortId,
+    set_at: PortId,
+    due_valid: PortId,
+    due_qp: PortId,
+    due_ready: PortId,
+}
+
+pub struct Bench {
+    model: Model,
+    ports: Ports,
+    now: Ticks,
+    deadlines: Vec<Option<Deadline>>,
+    /// The offer that must still stand.
+    standing: Option<usize>,
+    /// Offers taken.
+    pub offers: usize,
+    /// Clocks from the deadline to the offer, the most seen.
+    pub oldest: u64,
+}
+
+impl Bench {
+    pub fn new(start: u32) -> Self {
+        let model = library().instantiate();
+        let port = |name: &str| model.port(name).expect("port");
+        let ports = Ports {
+            clock: port("clock"),
+            reset: port("reset"),
+            now: port("now"),
+            set_valid: port("set_valid"),
+            set_qp: port("set_qp"),
+            set_armed: port("set_armed"),
+            set_at: port("set_at"),
+            due_valid: port("due_valid"),
+            due_qp: port("due_qp"),
+            due_ready: port("due_ready"),
+        };
+        let mut bench = Self {
+            model,
+            ports,
+            now: Ticks(start),
+            deadlines: vec![],
+            standing: None,
+            offers: 0,
+            oldest: 0,
+        };
+        bench.reset();
+        bench
+    }
+
+    /// Disarms all; the clock goes on.
+    pub fn reset(&mut self) {
+        self.model.set_u64(self.ports.set_valid, 0);
+        self.model.set_u64(self.ports.reset, 1);
+        self.model.clock(self.ports.clock);
+        self.model.set_u64(self.ports.reset, 0);
+        self.deadlines = vec![None; 1 << QP_BITS];
+        self.standing = None;
+        self.offers = 0;
+    }
+
+    /// Deadlines that were reached and not taken.
+    pub fn due(&self) -> usize {
+        let reached = |d: &&Deadline| self.now.reached(d.at);
+        self.deadlines.iter().flatten().filter(reached).count()
+    }
+
+    /// One clock, before which `passed` ticks go by.
+    pub fn clock(&mut self, passed: u32, input: Input) {
+        self.now = self.now.plus(Ticks(passed));
+        let offer = (self.model.get_u64(self.ports.due_valid) != 0)
+            .then(|| self.model.get_u64(self.ports.due_qp) as usize);
+        let set = input.set.map(|(qp, armed, at)| {
+            let qp = offer.filter(|_| input.at_offer).unwrap_or(qp);
+            (qp, armed, Ticks(self.now.0.wrapping_add_signed(at)))
+        });
+        let ports = &self.ports;
+        self.model.set_u64(ports.now, self.now.0.into());
+        self.model.set_u64(ports.set_valid, set.is_some().into());
+        self.model.set_u64(ports.due_ready, input.ready.into());
+        if let Some((qp, armed, at)) = set {
+            // Bits above those of the block's queue pairs do not matter.
+            self.model.set_u64(ports.set_qp, qp as u64 | 0x300);
+            self.model.set_u64(ports.set_armed, armed.into());
+            self.model.set_u64(ports.set_at, at.0.into());
+        }
+        self.model.eval();
+        assert_eq!(
+            offer,
+            (self.model.get_u64(ports.due_valid) != 0)
+                .then(|| self.model.get_u64(ports.due_qp) as usize),
+            "the offer does not depend on the inputs of its clock"
+        );
+        if let Some(standing) = self.standing {
+            assert_eq!(offer, Some(standing), "an offer fell without being taken");
+        }
+        for deadline in self.deadlines.iter_mut().flatten() {
+            if self.now.reached(deadline.at) {
+                deadline.age += 1;
+            }
+        }
+        if let Some(qp) = offer {
+            let deadline = self.deadlines[qp].unwrap_or_else(|| panic!("{qp} is disarmed"));
+            assert!(self.now.reached(deadline.at), "{qp} is not due");
+            self.oldest = self.oldest.max(deadline.age - 1);
+            if input.ready {
+                self.offers += 1;
+                self.deadlines[qp] = None;
+            }
+        }
+        let set_qp = set.map(|(qp, ..)| qp);
+        self.standing = offer.filter(|&qp| !input.ready && set_qp != Some(qp));
+        if let Some((qp, armed, at)) = set {
+            self.deadlines[qp] = armed.then_some(Deadline { at, age: 0 });
+        }
+        self.model.clock(self.ports.clock);
+        self.model.eval();
+    }
+}

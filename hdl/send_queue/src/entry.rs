@@ -1,0 +1,89 @@
+//! Send queue entries judged by themselves (reference: `stellar_transport::requester::SendQueue`).
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::host::WqeOpcode;
+use stellar_wire::hw::messages::WqeFetched;
+use stellar_wire::hw::wqe::{offset, Wqe};
+
+use crate::records::Entry;
+
+/// Longest RDMA message in bytes (InfiniBand architecture volume 1, section 9.4.1).
+const MAX_MESSAGE: u64 = 1 << 31;
+/// Most payload an entry can carry itself.
+const MAX_INLINE: u64 = stellar_wire::host::Wqe::INLINE as u64;
+
+const NOP: u64 = WqeOpcode::Nop.code() as u64;
+pub const WRITE_IMM: u64 = WqeOpcode::WriteImm.code() as u64;
+
+/// The entry in an answer.
+#[hdl_fn]
+pub fn judge(answer: WqeFetched, phase: Bit) -> Entry {
+    let packed = answer.entry;
+    let read = Wqe {
+        opcode: packed.get_bits::<8>(offset::OPCODE),
+        signaled: packed.get_bit(offset::SIGNALED),
+        inline: packed.get_bit(offset::INLINE),
+        fence: packed.get_bit(offset::FENCE),
+        reserved_flags: bits::<5>(0),
+        slot: packed.get_bits::<16>(offset::SLOT),
+        length: packed.get_bits::<32>(offset::LENGTH),
+        remote_va: packed.get_bits::<64>(offset::REMOTE_VA),
+        rkey: packed.get_bits::<32>(offset::RKEY),
+        immediate: packed.get_bits::<32>(offset::IMMEDIATE),
+        wr_id: packed.get_bits::<64>(offset::WR_ID),
+        local_va: packed.get_bits::<64>(offset::LOCAL_VA),
+        lkey: packed.get_bits::<32>(offset::LKEY),
+        reserved: bits::<32>(0),
+        inline_data: packed.get_bits::<128>(offset::INLINE_DATA),
+    };
+    let unreadable = answer.error | (read.opcode > WRITE_IMM);
+    let over = (read.inline & (read.length > MAX_INLINE)) | (read.length > MAX_MESSAGE);
+    let mut wqe = if unreadable { Wqe::default() } else { read };
+    wqe.wr_id = if answer.error {
+        bits::<64>(0)
+    } else {
+        read.wr_id
+    };
+    Entry {
+        phase,
+        unreadable,
+        too_long: over & !unreadable & (read.opcode != NOP),
+        wqe,
+    }
+}
+
+#[hdl_fn]
+pub fn is_nop(wqe: Wqe) -> Bit {
+    wqe.opcode == NOP
+}
+
+#[hdl_fn]
+pub fn has_immediate(wqe: Wqe) -> Bit {
+    wqe.opcode == WRITE_IMM
+}
+
+/// Packets of a message of so many bytes: one even for none. The length is at most [`MAX_MESSAGE`].
+#[hdl_fn]
+pub fn packet_count(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
+    let last_byte = match mtu_log2.to_u8() {
+        8 => bits::<32>(0xff),
+        9 => bits::<32>(0x1ff),
+        10 => bits::<32>(0x3ff),
+        11 => bits::<32>(0x7ff),
+        _ => bits::<32>(0xfff),
+    };
+    let rounded = length + last_byte;
+    let packets = match mtu_log2.to_u8() {
+        8 => rounded.get_bits::<24>(8),
+        9 => bit_cast::<24, 23>(rounded.get_bits::<23>(9)),
+        10 => bit_cast::<24, 22>(rounded.get_bits::<22>(10)),
+        11 => bit_cast::<24, 21>(rounded.get_bits::<21>(11)),
+        _ => bit_cast::<24, 20>(rounded.get_bits::<20>(12)),
+    };
+    if length.any() {
+        packets
+    } else {
+        bits::<24>(1)
+    }
+}

@@ -1,0 +1,259 @@
+//! `message_table` against the reference, operation by operation.
+
+mod entries;
+mod operations;
+mod pair;
+mod server;
+mod steps;
+
+use std::sync::OnceLock;
+
+use entries::{any_entry, Posted};
+use hdl_send_queue::MessageTable;
+use hdl_verilog::equivalence::{check, Random, TestRng};
+use proptest::prelude::*;
+use rand::Rng;
+use rust_hdl::prelude::*;
+use server::Server;
+use sim_verilated::Library;
+use stellar_transport::requester::MAX_UNDER_WAY;
+use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
+use stellar_wire::hw::messages::*;
+
+/// Four queue pairs, with as many messages under way as the reference allows.
+type Small = MessageTable<2, 6, 8>;
+/// Two queue pairs with two messages under way.
+type Tiny = MessageTable<1, 1, 2>;
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut block = Small::default();
+        block.connect_all();
+        let design = hdl_verilog::emit(&block).expect("message_table elaborates");
+        design.model().build().expect("message_table verilates")
+    })
+}
+
+fn random_request(rng: &mut TestRng) -> MessageRequest {
+    let ops = [
+        MessageOp::Current,
+        MessageOp::Current,
+        MessageOp::Current,
+        MessageOp::Get,
+        MessageOp::Complete,
+        MessageOp::Complete,
+        MessageOp::Doorbell,
+        MessageOp::Doorbell,
+        MessageOp::Fault,
+        MessageOp::Flush,
+        MessageOp::Configure,
+    ];
+    MessageRequest {
+        op: ops[rng.random_range(0..ops.len())],
+        qp: rng.random_range(0..2_u64).to_bits(),
+        psn: rng.random_range(0..6_u64).to_bits(),
+        slot: rng.random_range(0..6_u64).to_bits(),
+        failed: Random::random(rng),
+        status: Random::random(rng),
+    }
+}
+
+/// An answer to whoever has a read under way, as the block assumes.
+fn random_answer(rng: &mut TestRng) -> WqeFetched {
+    let entry = any_entry(rng, rng.clone().random_range(0..6));
+    WqeFetched {
+        qp: rng.random_range(0..2_u64).to_bits(),
+        error: rng.random_bool(0.05),
+        entry: entry.packed(),
+    }
+}
+
+#[test]
+fn verilog_agrees_with_rust_hdl() {
+    let mut asked = [false; 2];
+    let drive = |block: &mut Tiny, rng: &mut TestRng| {
+        if block.fetch_valid.val() & block.fetch_ready.val() {
+            asked[block.fetch.val().qp.index()] = true;
+        }
+        block.reset.next = false;
+        block.request_valid.next = rng.random_bool(0.8);
+        block.request.next = random_request(rng);
+        block.settings.next = SendQueueConfig {
+            base: Bits::random(rng),
+            log2_entries: rng.random_range(1..4_u64).to_bits(),
+            mtu_log2: rng.random_range(8..13_u64).to_bits(),
+            max_wimm: rng.random_range(0..3_u64).to_bits(),
+        };
+        block.fetch_ready.next = rng.random_bool(0.7);
+        block.cqe_ready.next = rng.random_bool(0.7);
+        let answer = random_answer(rng);
+        let due = &mut asked[answer.qp.index()];
+        block.fetched_valid.next = *due;
+        *due = false;
+        block.fetched.next = answer;
+    };
+    check(Tiny::default, Some(|b| &mut b.clock), drive, 1500, 1).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn random_operations_agree_with_the_reference(
+        seed in any::<u64>(),
+        steps in prop::collection::vec((0..4_usize, prop_oneof![4 => Just(0_usize), 1 => 1..40_usize], steps::step()), 1..300),
+    ) {
+        let mut server = Server::new(library(), seed);
+        for (qp, gap, step) in &steps {
+            server.rest(*gap);
+            step.run(&mut server, *qp);
+        }
+        server.drain();
+    }
+}
+
+/// A server that nobody stalls, and a ring of 2^`log2_entries` on its first queue pair.
+fn quick(log2_entries: u8) -> Server {
+    let mut server = Server::new(library(), 3);
+    (server.fetch_taken, server.cqe_taken, server.answered) = (1.0, 1.0, 1.0);
+    let mut pair = pair::Pair::new(0, &mut server.rng);
+    pair.resize(log2_entries);
+    server.configure_as(0, pair);
+    server
+}
+
+fn write(slot: u16) -> Posted {
+    Posted::good(Wqe {
+        opcode: WqeOpcode::Write,
+        slot,
+        length: 100,
+        wr_id: slot.into(),
+        ..Wqe::default()
+    })
+}
+
+#[test]
+fn a_doorbell_alone_starts_the_read_of_one_entry() {
+    let mut server = quick(7);
+    server.post(0, (0..5).map(write).collect());
+    server.rest(16);
+    assert_eq!(server.pairs[0].asked, 1);
+    assert!(server.woken[0]);
+    assert!(server.current(0, 8));
+    server.rest(16);
+    assert_eq!(server.pairs[0].asked, 2);
+}
+
+#[test]
+fn no_more_messages_are_under_way_than_there_is_room_for() {
+    let mut server = quick(7);
+    server.post(0, (0..100).map(write).collect());
+    for _ in 0..MAX_UNDER_WAY {
+        server.rest(16);
+        assert!(server.current(0, 8));
+    }
+    server.rest(16);
+    assert!(!server.current(0, 8));
+    assert_eq!(server.pairs[0].under_way(), MAX_UNDER_WAY);
+    assert_eq!(server.complete(0, 8), None);
+    // All 64 in one operation; every one has a completion.
+    assert_eq!(server.took, 4 + 3 * (MAX_UNDER_WAY as u64 - 1));
+    assert!(server.current(0, 8));
+    server.drain();
+}
+
+#[test]
+fn a_completion_that_is_not_taken_holds_up_the_next() {
+    let mut server = quick(4);
+    server.post(0, (0..3).map(write).collect());
+    for _ in 0..3 {
+        server.rest(16);
+        assert!(server.current(0, 8));
+    }
+    server.cqe_taken = 0.01;
+    server.complete(0, 8);
+    assert!(server.took > 20, "{} clocks", server.took);
+    server.settle();
+}
+
+#[test]
+fn a_flushed_queue_pair_completes_whatever_was_posted_and_is_posted() {
+    let mut server = quick(7);
+    server.post(0, (0..60).map(write).collect());
+    for _ in 0..5 {
+        server.rest(16);
+        assert!(server.current(0, 8));
+    }
+    let failed = server.slot(0, -2);
+    server.flush(0, Some((failed, WcStatus::RemAccessErr)));
+    assert_eq!(server.pairs[0].completions.len(), 60);
+    server.settle();
+    server.post(0, (60..80).map(write).collect());
+    assert_eq!(server.pairs[0].completions.len(), 20);
+    assert!(!server.current(0, 8));
+    server.settle();
+}
+
+#[test]
+fn an_answer_of_the_time_before_configure_is_dropped_and_wakes() {
+    let mut server = quick(4);
+    server.answered = 0.0;
+    server.post(0, vec![write(0)]);
+    server.rest(16);
+    server.configure(0);
+    server.post(0, vec![write(0)]);
+    server.rest(16);
+    assert!(!server.current(0, 8), "the old read is still under way");
+    server.answered = 1.0;
+    server.rest(16);
+    assert!(server.woken[0]);
+    assert_eq!(server.pairs[0].asked, 0);
+    assert!(!server.current(0, 8), "the answer was another queue pair's");
+    server.rest(16);
+    assert!(server.woken[0]);
+    assert!(server.current(0, 8));
+    server.drain();
+}
+
+#[test]
+fn a_reset_forgets_everything() {
+    let mut server = Server::new(library(), 5);
+    for _ in 0..20 {
+        for qp in 0..4 {
+            server.post_any(qp, 3);
+            server.current(qp, 8);
+        }
+        server.flush(1, None);
+        server.restart();
+    }
+    server.drain();
+}
+
+#[test]
+fn slots_and_message_numbers_wrap() {
+    let mut server = quick(15);
+    server.woken[0] = false;
+    for round in 0..5_u16 {
+        let first = round.wrapping_mul(1 << 14);
+        server.post(
+            0,
+            (0..1 << 14).map(|i| write(first.wrapping_add(i))).collect(),
+        );
+        for _ in 0..1 << 14 {
+            while !server.current(0, 8) {
+                server.rest(4);
+            }
+            assert_eq!(server.complete(0, 8), None);
+        }
+    }
+    server.settle();
+    assert_eq!(server.pairs[0].taken(), 5 << 14);
+}
+
+#[test]
+#[should_panic(
+    expected = "use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, and A = Q + M"
+)]
+fn sizes_that_cannot_be_are_refused() {
+    let _ = MessageTable::<2, 6, 9>::default();
+}

@@ -1,0 +1,261 @@
+//! Operations, each compared with the reference.
+
+use rust_hdl::prelude::*;
+use stellar_transport::requester::Message;
+use stellar_transport::rx::Psn;
+use stellar_wire::host::{WcStatus, WqeOpcode};
+use stellar_wire::hw::messages::{Completion, MessageOp, MessageRequest, MessageResponse};
+use stellar_wire::hw::pack::{to_words, Record};
+
+use crate::entries::{any_entry, Posted};
+use crate::pair::{Pair, Reading};
+use crate::server::Server;
+
+/// Clocks from an answer to the first request that finds the entry.
+const ANSWER_SEEN: u64 = 2;
+/// Packets sent and not acknowledged.
+const MOST_IN_FLIGHT: u32 = 1 << 22;
+
+impl Server {
+    /// The slot so far from the next one to start.
+    pub fn slot(&self, qp: usize, ahead: i16) -> u16 {
+        (self.pairs[qp].taken() as u16).wrapping_add_signed(ahead)
+    }
+
+    fn at_most(&self, clocks: u64) {
+        assert!(
+            self.took <= clocks,
+            "{} clocks instead of {clocks}",
+            self.took
+        );
+    }
+
+    /// Starts a queue pair anew with other settings.
+    pub fn configure(&mut self, qp: usize) {
+        let pair = Pair::new(qp as u32, &mut self.rng);
+        self.configure_as(qp, pair);
+    }
+
+    pub fn configure_as(&mut self, qp: usize, mut pair: Pair) {
+        let settings = pair.settings();
+        let request = asking(MessageOp::Configure, qp);
+        self.call(request, settings, |server, _| {
+            let old = &mut server.pairs[qp];
+            pair.left_over = std::mem::take(&mut old.left_over);
+            pair.reading = old.reading.map(|_| Reading { entry: None });
+            if pair.reading.is_none() && old.asked < old.posted.len() {
+                pair.left_over.push(old.address(old.asked));
+            }
+            // One completion may stand at the output.
+            std::mem::swap(&mut pair.completions, &mut old.completions);
+            let words = server.words(server.ports.cqe);
+            let stands = server.flag(server.ports.cqe_valid)
+                && Record::<Completion>::new(&words).u64("qp") == qp as u64;
+            pair.completions.truncate(stands.into());
+            server.pairs[qp] = pair;
+        });
+        self.at_most(3);
+    }
+
+    /// Posts entries as far as there is room.
+    pub fn post_any(&mut self, qp: usize, entries: usize) {
+        let entries = entries.min(self.pairs[qp].room());
+        let producer = self.pairs[qp].producer().wrapping_add(entries as u16);
+        self.doorbell(qp, producer);
+    }
+
+    /// Any entries up to a producer index, good or bad.
+    pub fn doorbell(&mut self, qp: usize, producer: u16) {
+        let ahead = producer.wrapping_sub(self.pairs[qp].producer());
+        let first = self.pairs[qp].producer();
+        let entries: Vec<_> = if self.pairs[qp].takes(producer) {
+            let slots = (0..ahead).map(|i| first.wrapping_add(i));
+            slots.map(|slot| any_entry(&mut self.rng, slot)).collect()
+        } else {
+            vec![]
+        };
+        self.ring(qp, producer, entries);
+    }
+
+    /// These entries.
+    pub fn post(&mut self, qp: usize, entries: Vec<Posted>) {
+        let producer = self.pairs[qp].producer().wrapping_add(entries.len() as u16);
+        self.ring(qp, producer, entries);
+    }
+
+    fn ring(&mut self, qp: usize, producer: u16, entries: Vec<Posted>) {
+        let mut request = asking(MessageOp::Doorbell, qp);
+        request.slot = producer.to_bits();
+        let (taken, words) = self.request(request, |pair, _| {
+            let taken = pair.takes(producer);
+            if taken {
+                pair.posted.extend(entries);
+                if pair.flushed {
+                    pair.flush(None);
+                }
+            }
+            taken
+        });
+        assert_eq!(Record::<MessageResponse>::new(&words).bool("found"), taken);
+        self.at_most(3);
+    }
+
+    /// The current message, of which so many eighths of the rest are sent. Whether there was one.
+    pub fn current(&mut self, qp: usize, eighths: u32) -> bool {
+        let mut request = asking(MessageOp::Current, qp);
+        request.psn = psn_bits(self.pairs[qp].next);
+        self.woken[qp] = false;
+        let (message, words) = self.request(request, |pair, now| {
+            pair.current((now + 1).saturating_sub(ANSWER_SEEN))
+        });
+        self.compare_message(&words, message.as_ref());
+        self.at_most(4);
+        let pair = &mut self.pairs[qp];
+        if let Some(message) = message {
+            let left = message.packets - pair.next.distance_from(message.first);
+            let sent = (u64::from(left) * u64::from(eighths) / 8) as u32;
+            // Less than half of all PSNs may be on their way.
+            let room = MOST_IN_FLIGHT - pair.next.distance_from(pair.una);
+            pair.next = pair.next.plus(sent.min(room));
+        }
+        message.is_some()
+    }
+
+    pub fn get(&mut self, qp: usize, ahead: i16) {
+        let slot = self.slot(qp, ahead);
+        let mut request = asking(MessageOp::Get, qp);
+        request.slot = slot.to_bits();
+        let (message, words) = self.request(request, |pair, _| pair.get(slot));
+        self.compare_message(&words, message.as_ref());
+        self.at_most(4);
+    }
+
+    fn compare_message(&self, words: &[u32], expected: Option<&Message>) {
+        let response = Record::<MessageResponse>::new(words);
+        assert_eq!(
+            response.bool("found"),
+            expected.is_some(),
+            "found, {expected:?}"
+        );
+        let Some(expected) = expected else { return };
+        assert_eq!(
+            response.words("message"),
+            to_words(record(expected)),
+            "{expected:?}"
+        );
+    }
+
+    pub fn fault(&mut self, qp: usize, ahead: i16, status: WcStatus) {
+        let slot = self.slot(qp, ahead);
+        let mut request = asking(MessageOp::Fault, qp);
+        request.slot = slot.to_bits();
+        request.status = status.code().to_bits();
+        self.request(request, |pair, _| pair.fault(slot, status));
+        self.at_most(4);
+    }
+
+    /// So many eighths of what was sent and not acknowledged are. The message that cannot be executed, if it is the oldest.
+    pub fn complete(&mut self, qp: usize, eighths: u32) -> Option<(u16, WcStatus)> {
+        let pair = &mut self.pairs[qp];
+        let flying = u64::from(pair.next.distance_from(pair.una));
+        pair.una = pair.una.plus((flying * u64::from(eighths) / 8) as u32);
+        let mut request = asking(MessageOp::Complete, qp);
+        request.psn = psn_bits(pair.una);
+        let ((completed, failed), words) = self.request(request, |pair, _| {
+            let before = pair.under_way();
+            let failed = pair.complete().err();
+            (before - pair.under_way(), failed)
+        });
+        let response = Record::<MessageResponse>::new(&words);
+        assert_eq!(response.bool("found"), failed.is_some(), "{failed:?}");
+        if let Some((slot, status)) = failed {
+            assert_eq!(response.u64("slot"), u64::from(slot));
+            assert_eq!(response.u64("status"), u64::from(status.code()));
+        }
+        if self.cqe_taken == 1.0 {
+            self.at_most(4 + 3 * completed as u64);
+        }
+        failed
+    }
+
+    pub fn flush(&mut self, qp: usize, failed: Option<(u16, WcStatus)>) {
+        let mut request = asking(MessageOp::Flush, qp);
+        request.failed = failed.is_some();
+        if let Some((slot, status)) = failed {
+            request.slot = slot.to_bits();
+            request.status = status.code().to_bits();
+        }
+        self.request(request, |pair, _| pair.flush(failed));
+        self.at_most(3);
+    }
+
+    /// Waits until nothing happens by itself any more.
+    pub fn settle(&mut self) {
+        let (fetch, cqe, answered) = (self.fetch_taken, self.cqe_taken, self.answered);
+        (self.fetch_taken, self.cqe_taken, self.answered) = (1.0, 1.0, 1.0);
+        let work: usize = self.pairs.iter().map(|pair| pair.completions.len()).sum();
+        // A visit for every completion, and as many for entries on their way.
+        self.rest((work + 8) * 2 * 4 * 40);
+        for pair in &self.pairs {
+            assert_eq!(pair.completions, [], "queue pair {}", pair.number());
+            assert!(pair.reading.is_none());
+        }
+        (self.fetch_taken, self.cqe_taken, self.answered) = (fetch, cqe, answered);
+    }
+
+    /// Executes or flushes everything that was posted.
+    pub fn drain(&mut self) {
+        self.settle();
+        (self.fetch_taken, self.cqe_taken, self.answered) = (1.0, 1.0, 1.0);
+        for qp in 0..self.pairs.len() {
+            let mut idle = 0;
+            while !self.pairs[qp].is_drained() {
+                let started = self.current(qp, 8);
+                let before = self.pairs[qp].under_way();
+                if let Some(failed) = self.complete(qp, 8) {
+                    self.flush(qp, Some(failed));
+                }
+                // An entry is read and wakes its queue pair in the meantime.
+                self.rest(16);
+                let moves = started || self.woken[qp] || self.pairs[qp].under_way() < before;
+                idle = if moves { 0 } else { idle + 1 };
+                assert!(idle < 3, "queue pair {qp} is stuck");
+            }
+        }
+        self.settle();
+    }
+}
+
+fn asking(op: MessageOp, qp: usize) -> MessageRequest {
+    MessageRequest {
+        op,
+        qp: (qp as u64).to_bits(),
+        ..MessageRequest::default()
+    }
+}
+
+fn psn_bits(psn: Psn) -> Bits<24> {
+    u64::from(psn.value()).to_bits()
+}
+
+/// The hardware's record of a message.
+fn record(message: &Message) -> stellar_wire::hw::messages::Message {
+    let wqe = &message.wqe;
+    stellar_wire::hw::messages::Message {
+        has_immediate: wqe.opcode == WqeOpcode::WriteImm,
+        inline: wqe.inline,
+        fault: message.fault.is_some(),
+        slot: wqe.slot.to_bits(),
+        length: wqe.length.to_bits(),
+        remote_va: wqe.remote_va.to_bits(),
+        rkey: wqe.rkey.to_bits(),
+        immediate: wqe.immediate.to_bits(),
+        local_va: wqe.local_va.to_bits(),
+        lkey: wqe.lkey.to_bits(),
+        inline_data: u128::from_le_bytes(wqe.inline_data).to_bits(),
+        first: psn_bits(message.first),
+        packets: message.packets.to_bits(),
+        msn: u64::from(message.msn & 0xffff).to_bits(),
+        rqmsn: message.rqmsn.to_bits(),
+    }
+}

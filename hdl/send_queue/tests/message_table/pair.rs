@@ -1,0 +1,221 @@
+//! A queue pair of the reference, fed with as much of its send queue as the hardware has read.
+
+use std::collections::VecDeque;
+
+use hdl_verilog::equivalence::TestRng;
+use rand::Rng;
+use rust_hdl::prelude::*;
+use stellar_transport::endpoint::{Memory, MemoryFault};
+use stellar_transport::requester::{CompletionQueue, Message, Messages, SendQueue, SqRing};
+use stellar_transport::rx::{Psn, WriteTlp};
+use stellar_wire::host::{Cqe, WcStatus, Wqe};
+use stellar_wire::hw::messages::SendQueueConfig;
+
+use crate::entries::Posted;
+
+/// A read of an entry that has left.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Place among all entries ever posted; `None`: of the time before the last `Configure`.
+    pub entry: Option<usize>,
+}
+
+/// Entries of one queue pair, in the order posted, as a ring in memory.
+struct RingMemory<'a> {
+    ring: SqRing,
+    posted: &'a [Posted],
+    /// Entry posted first that is in the ring.
+    first: usize,
+}
+
+impl Memory for RingMemory<'_> {
+    fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
+        assert!(!translated, "send queues are read with AT = 00");
+        let entries = 1 << self.ring.log2_entries;
+        let place = (address.wrapping_sub(self.ring.base) / Wqe::LEN as u64) as usize;
+        let ahead = (place + entries - self.first % entries) % entries;
+        let entry = self.posted[self.first + ahead];
+        if !entry.readable {
+            return Err(MemoryFault {
+                address,
+                length: into.len(),
+            });
+        }
+        into.copy_from_slice(&entry.bytes);
+        Ok(())
+    }
+
+    fn write(&mut self, _: &WriteTlp) {
+        unreachable!("send queues are only read")
+    }
+}
+
+pub struct Pair {
+    number: u32,
+    pub ring: SqRing,
+    pub mtu: u32,
+    pub max_wimm: u16,
+    messages: Messages,
+    cq: CompletionQueue,
+    /// All entries behind the doorbell.
+    pub posted: Vec<Posted>,
+    /// Entries the reference has been told of.
+    told: usize,
+    /// Entries the hardware asked for.
+    pub asked: usize,
+    pub reading: Option<Reading>,
+    /// Reads of the time before the last `Configure`, of which one may still leave.
+    pub left_over: Vec<u64>,
+    /// Clocks in which entries came.
+    pub arrivals: Vec<u64>,
+    pub flushed: bool,
+    /// PSN of the next new packet, and of the oldest one not acknowledged.
+    pub next: Psn,
+    pub una: Psn,
+    /// Completions to come.
+    pub completions: VecDeque<Cqe>,
+}
+
+impl Pair {
+    pub fn new(number: u32, rng: &mut TestRng) -> Self {
+        let ring = SqRing {
+            base: rng.random::<u64>() & !63,
+            log2_entries: [1, 2, 4, 7, 15][rng.random_range(0..5)],
+        };
+        let max_wimm = [1, 2, 5, 1024][rng.random_range(0..4)];
+        let queue = SendQueue::new(Some(ring)).expect("1 to 15");
+        let first = Psn::new(rng.random_range(0..1 << 24));
+        Self {
+            number,
+            ring,
+            mtu: 256 << rng.random_range(0..5),
+            max_wimm,
+            messages: Messages::new(queue, number, max_wimm),
+            cq: CompletionQueue::new(1 << 16),
+            posted: vec![],
+            told: 0,
+            asked: 0,
+            reading: None,
+            left_over: vec![],
+            arrivals: vec![],
+            flushed: false,
+            next: first,
+            una: first,
+            completions: VecDeque::new(),
+        }
+    }
+
+    /// Another ring, before anything is posted.
+    pub fn resize(&mut self, log2_entries: u8) {
+        self.ring.log2_entries = log2_entries;
+        let queue = SendQueue::new(Some(self.ring)).expect("1 to 15");
+        self.messages = Messages::new(queue, self.number, self.max_wimm);
+    }
+
+    pub fn settings(&self) -> SendQueueConfig {
+        SendQueueConfig {
+            base: self.ring.base.to_bits(),
+            log2_entries: self.ring.log2_entries.to_bits(),
+            mtu_log2: self.mtu.trailing_zeros().to_bits(),
+            max_wimm: self.max_wimm.to_bits(),
+        }
+    }
+
+    pub fn address(&self, entry: usize) -> u64 {
+        let place = (entry % (1 << self.ring.log2_entries)) * Wqe::LEN;
+        self.ring.base.wrapping_add(place as u64)
+    }
+
+    /// Producer index.
+    pub fn producer(&self) -> u16 {
+        self.posted.len() as u16
+    }
+
+    /// Entries the reference took.
+    pub fn taken(&self) -> usize {
+        self.told - usize::from(self.messages.queue().pending())
+    }
+
+    /// Entries that may be posted.
+    pub fn room(&self) -> usize {
+        (1 << self.ring.log2_entries) - (self.posted.len() - self.taken())
+    }
+
+    /// Whether the reference takes a producer index.
+    pub fn takes(&self, producer: u16) -> bool {
+        let mut queue = self.messages.queue().clone();
+        queue
+            .ring_doorbell(self.producer())
+            .expect("was taken before");
+        queue.ring_doorbell(producer).is_ok()
+    }
+
+    fn tell(&mut self, entries: usize) {
+        let queue = self.messages.queue_mut();
+        queue
+            .ring_doorbell(entries as u16)
+            .expect("entries that were posted");
+        self.told = entries;
+    }
+
+    fn with<R>(
+        &mut self,
+        run: impl FnOnce(&mut Messages, &mut dyn Memory, &mut CompletionQueue) -> R,
+    ) -> R {
+        let mut memory = RingMemory {
+            ring: self.ring,
+            posted: &self.posted,
+            first: self.told - usize::from(self.messages.queue().pending()),
+        };
+        let result = run(&mut self.messages, &mut memory, &mut self.cq);
+        self.completions
+            .extend(std::iter::from_fn(|| self.cq.pop()));
+        result
+    }
+
+    /// The current message, of the entries that came before a clock.
+    pub fn current(&mut self, before: u64) -> Option<Message> {
+        let there = self.arrivals.iter().filter(|&&at| at < before).count();
+        // A flushed queue pair has told everything.
+        self.tell(there.max(self.told));
+        let (next, mtu) = (self.next, self.mtu);
+        self.with(|messages, memory, _| messages.current(next, mtu, memory))
+    }
+
+    pub fn get(&self, slot: u16) -> Option<Message> {
+        self.messages.get(slot).copied()
+    }
+
+    pub fn fault(&mut self, slot: u16, status: WcStatus) {
+        self.messages.fault(slot, status);
+    }
+
+    pub fn complete(&mut self) -> Result<(), (u16, WcStatus)> {
+        let una = self.una;
+        self.with(|messages, _, cq| messages.complete(una, cq))
+    }
+
+    pub fn flush(&mut self, failed: Option<(u16, WcStatus)>) {
+        self.flushed = true;
+        self.tell(self.posted.len());
+        self.with(|messages, memory, cq| messages.flush(failed, memory, cq));
+    }
+
+    /// Messages under way.
+    pub fn under_way(&self) -> usize {
+        let next = self.taken() as u16;
+        (1..=66)
+            .filter(|&i| self.get(next.wrapping_sub(i)).is_some())
+            .count()
+    }
+
+    /// Whether everything that was posted has completed.
+    pub fn is_drained(&self) -> bool {
+        self.flushed || (self.taken() == self.posted.len() && self.under_way() == 0)
+    }
+
+    /// Local queue pair number.
+    pub const fn number(&self) -> u32 {
+        self.number
+    }
+}

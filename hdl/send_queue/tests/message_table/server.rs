@@ -1,0 +1,350 @@
+//! The Verilated server in lockstep with one reference per queue pair, and the host behind it.
+
+use std::collections::VecDeque;
+
+use hdl_send_queue::wqe_prefetch::WAKE_CLOCKS;
+use hdl_verilog::equivalence::TestRng;
+use rand::{Rng, SeedableRng};
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_wire::host::Cqe;
+use stellar_wire::hw::messages::*;
+use stellar_wire::hw::pack::{to_words, Record};
+
+use crate::entries::any_entry;
+use crate::pair::{Pair, Reading};
+
+pub struct Ports {
+    pub clock: PortId,
+    pub reset: PortId,
+    pub request_valid: PortId,
+    pub request: PortId,
+    pub request_ready: PortId,
+    pub response_valid: PortId,
+    pub response: PortId,
+    pub settings: PortId,
+    pub fetch_valid: PortId,
+    pub fetch: PortId,
+    pub fetch_ready: PortId,
+    pub fetched_valid: PortId,
+    pub fetched: PortId,
+    pub cqe_valid: PortId,
+    pub cqe: PortId,
+    pub cqe_ready: PortId,
+    pub wake_valid: PortId,
+    pub wake_qp: PortId,
+}
+
+pub struct Server {
+    model: Model,
+    pub ports: Ports,
+    pub rng: TestRng,
+    pub pairs: Vec<Pair>,
+    now: u64,
+    /// Clocks in which, and queue pairs whose wake is due.
+    wakes: VecDeque<(u64, u64)>,
+    /// What stalled at these ports.
+    stalled_fetch: Option<Vec<u32>>,
+    stalled_cqe: Option<Vec<u32>>,
+    /// Chances that a fetch or a completion is taken, or a read is answered, in a clock.
+    pub fetch_taken: f64,
+    pub cqe_taken: f64,
+    pub answered: f64,
+    /// Clocks the last operation took, and completions it made.
+    pub took: u64,
+    /// What wakes have told, by queue pair.
+    pub woken: Vec<bool>,
+}
+
+impl Server {
+    /// A server with four queue pairs.
+    pub fn new(library: &Library, seed: u64) -> Self {
+        let model = library.instantiate();
+        let port = |name: &str| model.port(name).expect("port");
+        let ports = Ports {
+            clock: port("clock"),
+            reset: port("reset"),
+            request_valid: port("request_valid"),
+            request: port("request"),
+            request_ready: port("request_ready"),
+            response_valid: port("response_valid"),
+            response: port("response"),
+            settings: port("settings"),
+            fetch_valid: port("fetch_valid"),
+            fetch: port("fetch"),
+            fetch_ready: port("fetch_ready"),
+            fetched_valid: port("fetched_valid"),
+            fetched: port("fetched"),
+            cqe_valid: port("cqe_valid"),
+            cqe: port("cqe"),
+            cqe_ready: port("cqe_ready"),
+            wake_valid: port("wake_valid"),
+            wake_qp: port("wake_qp"),
+        };
+        let mut rng = TestRng::seed_from_u64(seed);
+        let pairs = (0..4).map(|number| Pair::new(number, &mut rng)).collect();
+        let chances = [0.03, 0.3, 1.0];
+        let mut server = Self {
+            model,
+            ports,
+            pairs,
+            now: 0,
+            wakes: VecDeque::new(),
+            stalled_fetch: None,
+            stalled_cqe: None,
+            fetch_taken: chances[rng.random_range(0..3)],
+            cqe_taken: chances[rng.random_range(0..3)],
+            answered: chances[rng.random_range(0..3)],
+            took: 0,
+            woken: vec![false; 4],
+            rng,
+        };
+        server.restart();
+        server
+    }
+
+    /// One clock of reset, after which nothing is known of the time before, and all queue pairs are configured.
+    pub fn restart(&mut self) {
+        self.model.set_u64(self.ports.reset, 1);
+        self.model.set_u64(self.ports.request_valid, 0);
+        self.model.set_u64(self.ports.fetched_valid, 0);
+        self.model.clock(self.ports.clock);
+        self.model.set_u64(self.ports.reset, 0);
+        // Wakes of the time before come out while the rows are cleared.
+        for _ in 0..2 * WAKE_CLOCKS {
+            self.model.clock(self.ports.clock);
+        }
+        self.wakes.clear();
+        (self.stalled_fetch, self.stalled_cqe) = (None, None);
+        for qp in 0..self.pairs.len() {
+            self.pairs[qp] = Pair::new(qp as u32, &mut self.rng);
+            self.configure(qp);
+        }
+    }
+
+    pub fn flag(&self, port: PortId) -> bool {
+        self.model.get_u64(port) != 0
+    }
+
+    pub fn words(&self, port: PortId) -> Vec<u32> {
+        let mut words = vec![0; self.model.width(port).div_ceil(32)];
+        self.model.get(port, &mut words);
+        words
+    }
+
+    /// One clock of everything but requests. `look` sees the outputs before its edge.
+    fn clock<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> R {
+        let fetch_ready = self.rng.random_bool(self.fetch_taken);
+        let cqe_ready = self.rng.random_bool(self.cqe_taken);
+        self.model
+            .set_u64(self.ports.fetch_ready, fetch_ready.into());
+        self.model.set_u64(self.ports.cqe_ready, cqe_ready.into());
+        let answer = self.rng.random_bool(self.answered);
+        let first = self.rng.random_range(0..self.pairs.len());
+        let answers = (0..self.pairs.len())
+            .map(|i| (first + i) % self.pairs.len())
+            .find(|&qp| answer && self.pairs[qp].reading.is_some());
+        self.model
+            .set_u64(self.ports.fetched_valid, answers.is_some().into());
+        if let Some(qp) = answers {
+            self.answer(qp);
+        }
+        self.model.eval();
+        let result = look(self);
+        self.take_fetch(fetch_ready);
+        self.take_cqe(cqe_ready);
+        self.take_wake();
+        self.model.clock(self.ports.clock);
+        self.now += 1;
+        result
+    }
+
+    fn answer(&mut self, qp: usize) {
+        let pair = &mut self.pairs[qp];
+        let reading = pair.reading.take().expect("a read under way");
+        let posted = match reading.entry {
+            Some(entry) => {
+                pair.arrivals.push(self.now);
+                pair.posted[entry]
+            }
+            None => any_entry(&mut self.rng, 0),
+        };
+        let fetched = WqeFetched {
+            qp: (qp as u64).to_bits(),
+            error: !posted.readable,
+            entry: posted.packed(),
+        };
+        self.model.set(self.ports.fetched, &to_words(fetched));
+        self.wakes
+            .push_back((self.now + WAKE_CLOCKS as u64, qp as u64));
+    }
+
+    fn take_wake(&mut self) {
+        let due = self.wakes.front().is_some_and(|wake| wake.0 == self.now);
+        assert_eq!(self.flag(self.ports.wake_valid), due, "wake");
+        if due {
+            let (_, qp) = self.wakes.pop_front().expect("due");
+            assert_eq!(self.model.get_u64(self.ports.wake_qp), qp, "wake");
+            self.woken[qp as usize] = true;
+        }
+    }
+
+    /// What stands at an output, which stays until taken.
+    fn offer(&self, valid: PortId, port: PortId, stalled: &Option<Vec<u32>>) -> Option<Vec<u32>> {
+        let offer = self.flag(valid).then(|| self.words(port));
+        assert!(
+            stalled.is_none() || *stalled == offer,
+            "an offer that changed before it was taken"
+        );
+        offer
+    }
+
+    fn take_fetch(&mut self, ready: bool) {
+        let offer = self.offer(
+            self.ports.fetch_valid,
+            self.ports.fetch,
+            &self.stalled_fetch,
+        );
+        if !ready || offer.is_none() {
+            self.stalled_fetch = offer;
+            return;
+        }
+        self.stalled_fetch = None;
+        let words = offer.expect("valid");
+        let fetch = Record::<WqeFetch>::new(&words);
+        let (qp, address) = (fetch.u64("qp") as usize, fetch.u64("address"));
+        let pair = &mut self.pairs[qp];
+        assert!(pair.reading.is_none(), "two reads of queue pair {qp}");
+        let left_over = std::mem::take(&mut pair.left_over);
+        if left_over.contains(&address) {
+            pair.reading = Some(Reading { entry: None });
+            return;
+        }
+        assert!(
+            pair.asked < pair.posted.len(),
+            "a read beyond the doorbell of queue pair {qp}"
+        );
+        assert_eq!(
+            address,
+            pair.address(pair.asked),
+            "entry {} of queue pair {qp}",
+            pair.asked
+        );
+        pair.reading = Some(Reading {
+            entry: Some(pair.asked),
+        });
+        pair.asked += 1;
+    }
+
+    fn take_cqe(&mut self, ready: bool) {
+        let offer = self.offer(self.ports.cqe_valid, self.ports.cqe, &self.stalled_cqe);
+        if !ready || offer.is_none() {
+            self.stalled_cqe = offer;
+            return;
+        }
+        self.stalled_cqe = None;
+        let words = offer.expect("valid");
+        let cqe = Record::<Completion>::new(&words);
+        let qp = cqe.u64("qp") as usize;
+        let expected = self.pairs[qp].completions.pop_front();
+        let expected =
+            expected.unwrap_or_else(|| panic!("a completion nobody expects: {words:x?}"));
+        assert_eq!(words, to_words(completion(&expected)), "{expected:?}");
+    }
+
+    /// Clocks without a request, with noise at its port.
+    pub fn rest(&mut self, clocks: usize) {
+        self.model.set_u64(self.ports.request_valid, 0);
+        for _ in 0..clocks {
+            self.make_noise();
+            self.clock(|server| {
+                assert!(
+                    !server.flag(server.ports.response_valid),
+                    "an answer nobody asked for"
+                );
+            });
+        }
+    }
+
+    fn make_noise(&mut self) {
+        for port in [self.ports.request, self.ports.settings] {
+            let words = self.model.width(port).div_ceil(32);
+            let noise: Vec<u32> = (0..words).map(|_| self.rng.random()).collect();
+            self.model.set(port, &noise);
+        }
+    }
+
+    /// One call; `take` runs the reference when the request is taken, in the clock it is given.
+    pub fn request<R>(
+        &mut self,
+        request: MessageRequest,
+        take: impl FnOnce(&mut Pair, u64) -> R,
+    ) -> (R, Vec<u32>) {
+        let qp = request.qp.index();
+        let take = |server: &mut Self, now| take(&mut server.pairs[qp], now);
+        self.call(request, SendQueueConfig::default(), take)
+    }
+
+    pub fn call<R>(
+        &mut self,
+        request: MessageRequest,
+        settings: SendQueueConfig,
+        take: impl FnOnce(&mut Self, u64) -> R,
+    ) -> (R, Vec<u32>) {
+        self.model.set(self.ports.settings, &to_words(settings));
+        self.model.set(self.ports.request, &to_words(request));
+        self.model.set_u64(self.ports.request_valid, 1);
+        let mut waited = 0;
+        let mut take = Some(take);
+        let result = loop {
+            let taken = self.clock(|server| {
+                assert!(
+                    !server.flag(server.ports.response_valid),
+                    "an answer nobody asked for"
+                );
+                let ready = server.flag(server.ports.request_ready);
+                let now = server.now;
+                ready.then(|| take.take().expect("taken once")(server, now))
+            });
+            if let Some(result) = taken {
+                break result;
+            }
+            waited += 1;
+            assert!(waited < 10, "{:?} is not taken", request.op);
+        };
+        self.took = 0;
+        let words = loop {
+            self.took += 1;
+            assert!(self.took < 50_000, "{:?}: no answer", request.op);
+            self.make_noise();
+            let valid = self.rng.random();
+            self.model.set_u64(self.ports.request_valid, valid);
+            let words = self.clock(|server| {
+                assert!(
+                    !server.flag(server.ports.request_ready),
+                    "ready before the answer is over"
+                );
+                let answers = server.flag(server.ports.response_valid);
+                answers.then(|| server.words(server.ports.response))
+            });
+            if let Some(words) = words {
+                break words;
+            }
+        };
+        self.model.set_u64(self.ports.request_valid, 0);
+        (result, words)
+    }
+}
+
+fn completion(cqe: &Cqe) -> Completion {
+    Completion {
+        qp: cqe.qp.to_bits(),
+        status: cqe.status.code().to_bits(),
+        opcode: cqe.opcode.code().to_bits(),
+        wr_id: cqe.wr_id.to_bits(),
+        byte_len: cqe.byte_len.to_bits(),
+        immediate: cqe.immediate.to_bits(),
+        msn: cqe.msn.to_bits(),
+        sq_head: cqe.sq_head.to_bits(),
+    }
+}

@@ -1,0 +1,72 @@
+//! Random operations.
+
+use proptest::prelude::*;
+use stellar_wire::host::WcStatus;
+
+use crate::server::Server;
+
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// So many new entries, as far as there is room.
+    Post(usize),
+    /// Any producer index.
+    Doorbell(u16),
+    /// And sends so much of what is left of it, in eighths.
+    Current(u32),
+    /// Slot, from the next one to start.
+    Get(i16),
+    Fault(i16),
+    /// So much of what was sent is acknowledged, in eighths. What cannot be executed is flushed.
+    Complete(u32),
+    Flush(Option<i16>),
+    /// At once, or when everything has completed.
+    Configure(bool),
+}
+
+impl Step {
+    pub fn run(&self, server: &mut Server, qp: usize) {
+        match *self {
+            Self::Post(entries) => server.post_any(qp, entries),
+            Self::Doorbell(producer) => {
+                let ahead = producer.wrapping_sub(server.pairs[qp].producer());
+                // A ring of 2^15 entries takes many; a few say as much.
+                if ahead < 200 || !server.pairs[qp].takes(producer) {
+                    server.doorbell(qp, producer);
+                }
+            }
+            Self::Current(eighths) => {
+                server.current(qp, eighths);
+            }
+            Self::Get(ahead) => server.get(qp, ahead),
+            Self::Fault(ahead) => server.fault(qp, ahead, WcStatus::LocProtErr),
+            Self::Complete(eighths) => {
+                if let Some(failed) = server.complete(qp, eighths) {
+                    server.flush(qp, Some(failed));
+                }
+            }
+            Self::Flush(ahead) => {
+                let slot = ahead.map(|ahead| server.slot(qp, ahead));
+                server.flush(qp, slot.map(|slot| (slot, WcStatus::RemAccessErr)));
+            }
+            Self::Configure(at_once) => {
+                if !at_once {
+                    server.settle();
+                }
+                server.configure(qp);
+            }
+        }
+    }
+}
+
+pub fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => prop_oneof![5 => 1..6_usize, 1 => 6..100_usize].prop_map(Step::Post),
+        1 => prop_oneof![any::<u16>(), 0..20_u16].prop_map(Step::Doorbell),
+        60 => prop_oneof![1 => 0..8_u32, 3 => Just(8)].prop_map(Step::Current),
+        10 => (-5..3_i16).prop_map(Step::Get),
+        1 => (-5..2_i16).prop_map(Step::Fault),
+        25 => (0..=8_u32).prop_map(Step::Complete),
+        1 => prop::option::of(-4..2_i16).prop_map(Step::Flush),
+        2 => any::<bool>().prop_map(Step::Configure),
+    ]
+}

@@ -1,13 +1,14 @@
-//! `./stellar world`: two NICs on a fabric. Both are the software reference of the transport.
+//! `./stellar world`: two NICs on a fabric, Verilated or the software reference of the transport.
 
 mod show;
 
 use std::path::PathBuf;
 
 use anyhow::Context;
+use sim_nic::RtlNic;
 use sim_world::scenario::{self, SCENARIOS};
 use sim_world::transfer::{run as transfer, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{check_bytes, lossy_topology, MrcPlan, Plan, TransportPlan};
+use sim_world::{check_bytes, lossy_topology, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan};
 use stellar_transport::spray::Policy;
 
 /// The link with loss of the built-in topology.
@@ -37,6 +38,9 @@ pub struct Arguments {
     /// Transport
     #[arg(long, default_value = "mrc")]
     mode: Mode,
+    /// What the NICs are
+    #[arg(long, default_value = "reference")]
+    nic: NicKind,
     /// Bytes that each queue pair writes, as one message
     #[arg(long, default_value_t = 8 << 20)]
     bytes: u64,
@@ -50,13 +54,13 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "out/world")]
     out: PathBuf,
     /// Run one named scenario instead, which brings its own topology and traffic (--list names them)
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps", "nic"])]
     scenario: Option<String>,
     /// Name the scenarios
     #[arg(long, conflicts_with_all = ["scenario", "sweep", "json"])]
     list: bool,
     /// Sweep the loss of the busiest link: MRC over 4 and 128 paths, and RC
-    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps", "out"])]
+    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps", "nic", "out"])]
     sweep: bool,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -87,8 +91,17 @@ impl PolicyName {
     }
 }
 
+/// What the NICs are.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum NicKind {
+    /// Software reference of the transport
+    Reference,
+    /// The Verilated NIC
+    Rtl,
+}
+
 /// Transport.
-#[derive(Clone, Copy, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Mode {
     /// Multipath, selective retransmission
     Mrc,
@@ -122,7 +135,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let bytes = check_bytes(arguments.bytes)?;
     let plan = plan(arguments)?;
-    let run = transfer(&plan, Transfer::whole(bytes))?;
+    match arguments.nic {
+        NicKind::Reference => exchange::<ReferenceNic>(arguments, &plan, bytes),
+        NicKind::Rtl => exchange::<RtlNic>(arguments, &plan, bytes),
+    }
+}
+
+/// One transfer, its report and captures.
+fn exchange<N: Nic>(arguments: &Arguments, plan: &Plan, bytes: u32) -> anyhow::Result<()> {
+    let run = transfer::<N>(plan, Transfer::whole(bytes))?;
     let what = "every queue pair writes one message from GPU memory to GPU memory";
     let captures = run.world.captures();
     show::finish(what, &run.report, captures, &arguments.out, arguments.json)
@@ -167,6 +188,9 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     plan.transport = match arguments.mode {
         Mode::Rc if arguments.policy.is_some() => {
             anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out")
+        }
+        Mode::Rc if arguments.nic == NicKind::Rtl => {
+            anyhow::bail!("--mode rc with --nic rtl: the Verilated NIC has no RC requester yet; use --mode mrc or --nic reference")
         }
         Mode::Rc => TransportPlan::Rc,
         Mode::Mrc => TransportPlan::Mrc(MrcPlan {

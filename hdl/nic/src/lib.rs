@@ -2,6 +2,8 @@
 
 pub mod drop_counters;
 pub mod fence_join;
+pub mod nic;
+pub mod nic_config;
 pub mod outcome_order;
 pub mod rx_core;
 pub mod rx_lane;
@@ -10,6 +12,8 @@ pub mod stream_merge;
 
 pub use drop_counters::DropCounters;
 pub use fence_join::FenceJoin;
+pub use nic::Nic;
+pub use nic_config::NicConfig;
 pub use outcome_order::OutcomeOrder;
 pub use rx_core::RxCore;
 pub use rx_lane::{RxLane, RxLane1024, RxLane512};

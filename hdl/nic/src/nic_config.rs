@@ -1,0 +1,196 @@
+//! Table writes to the tables they are for.
+
+use hdl_macros::hdl;
+use hdl_primitives::Unpack;
+use hdl_requester::ConfigureKind;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
+use stellar_wire::hw::congestion::NsccConfig;
+use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::host_queues::{InterruptEntry, RingConfig};
+use stellar_wire::hw::messages::SendQueueConfig;
+use stellar_wire::hw::requester::MrcRequesterConfig;
+use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
+use stellar_wire::hw::tables::{TableSelect, TableWrite};
+
+/// Gives each write to its table and takes the next when that has taken it. Those without `ready` take it at once.
+///
+/// A queue pair's requester registers name its doorbell page too, so they go to two tables.
+#[derive(LogicBlock, Default)]
+pub struct NicConfig {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub config_valid: Signal<In, Bit>,
+    pub settings: Signal<In, ConfigWrite>,
+    pub config_ready: Signal<Out, Bit>,
+
+    /// Row: a queue pair, a profile or a vector.
+    pub row: Signal<Out, Bits<10>>,
+
+    // Receive core and payload location: QP, MR and eMTT entries.
+    pub table_valid: Signal<Out, Bit>,
+    pub table_write: Signal<Out, TableWrite>,
+    pub table_ready: Signal<In, Bit>,
+    /// One clock, as the receive core takes it.
+    pub table_taken: Signal<Out, Bit>,
+
+    // Requester engine.
+    pub configure_valid: Signal<Out, Bit>,
+    pub configure: Signal<Out, ConfigureKind>,
+    pub configure_ready: Signal<In, Bit>,
+    pub requester: Signal<Out, MrcRequesterConfig>,
+    pub queue: Signal<Out, SendQueueConfig>,
+    pub spray: Signal<Out, SprayConfig>,
+    pub nscc: Signal<Out, NsccConfig>,
+    pub profile_valid: Signal<Out, Bit>,
+    pub profile: Signal<Out, EntropyProfileEntry>,
+    // Doorbells.
+    pub owner_valid: Signal<Out, Bit>,
+    pub owner_ready: Signal<In, Bit>,
+
+    // Frames: bit p is port p's.
+    pub address_valid: Signal<Out, Bits<2>>,
+    pub address: Signal<Out, FrameAddress>,
+    pub port0: Signal<Out, PortConfig>,
+    pub port1: Signal<Out, PortConfig>,
+    pub peer_valid: Signal<Out, Bit>,
+    pub peer: Signal<Out, ControlPeer>,
+
+    // Responder and host queues.
+    pub responder_valid: Signal<Out, Bit>,
+    pub responder: Signal<Out, ResponderConfig>,
+    pub responder_ready: Signal<In, Bit>,
+    pub completion_valid: Signal<Out, Bit>,
+    pub completion_ready: Signal<In, Bit>,
+    pub event_valid: Signal<Out, Bit>,
+    pub event_ready: Signal<In, Bit>,
+    pub ring: Signal<Out, RingConfig>,
+    pub interrupt_valid: Signal<Out, Bit>,
+    pub interrupt: Signal<Out, InterruptEntry>,
+    pub interrupt_ready: Signal<In, Bit>,
+
+    unpack_requester: Unpack<MrcRequesterConfig, 1024>,
+    unpack_queue: Unpack<SendQueueConfig, 1024>,
+    unpack_spray: Unpack<SprayConfig, 1024>,
+    unpack_nscc: Unpack<NsccConfig, 1024>,
+    unpack_profile: Unpack<EntropyProfileEntry, 1024>,
+    unpack_address: Unpack<FrameAddress, 1024>,
+    unpack_port: Unpack<PortConfig, 1024>,
+    unpack_peer: Unpack<ControlPeer, 1024>,
+    unpack_responder: Unpack<ResponderConfig, 1024>,
+    unpack_ring: Unpack<RingConfig, 1024>,
+    unpack_interrupt: Unpack<InterruptEntry, 1024>,
+    port_config0: DFF<PortConfig>,
+    port_config1: DFF<PortConfig>,
+    /// Of a write to two tables, the first has taken it.
+    owner_done: DFF<Bit>,
+}
+
+impl Logic for NicConfig {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, port_config0, port_config1, owner_done);
+        let valid = self.config_valid.val();
+        let write = self.settings.val();
+        let select = write.select;
+        self.row.next = write.index.get_bits::<10>(0);
+
+        self.unpack_requester.entry_bits.next = write.entry;
+        self.unpack_queue.entry_bits.next = write.entry;
+        self.unpack_spray.entry_bits.next = write.entry;
+        self.unpack_nscc.entry_bits.next = write.entry;
+        self.unpack_profile.entry_bits.next = write.entry;
+        self.unpack_address.entry_bits.next = write.entry;
+        self.unpack_port.entry_bits.next = write.entry;
+        self.unpack_peer.entry_bits.next = write.entry;
+        self.unpack_responder.entry_bits.next = write.entry;
+        self.unpack_ring.entry_bits.next = write.entry;
+        self.unpack_interrupt.entry_bits.next = write.entry;
+        self.requester.next = self.unpack_requester.record.val();
+        self.queue.next = self.unpack_queue.record.val();
+        self.spray.next = self.unpack_spray.record.val();
+        self.nscc.next = self.unpack_nscc.record.val();
+        self.profile.next = self.unpack_profile.record.val();
+        self.address.next = self.unpack_address.record.val();
+        self.peer.next = self.unpack_peer.record.val();
+        self.responder.next = self.unpack_responder.record.val();
+        self.ring.next = self.unpack_ring.record.val();
+        self.interrupt.next = self.unpack_interrupt.record.val();
+
+        let is_table = (select == ConfigSelect::Qp)
+            | (select == ConfigSelect::Mr)
+            | (select == ConfigSelect::Emtt);
+        self.table_valid.next = valid & is_table;
+        self.table_write.next = TableWrite {
+            select: match select {
+                ConfigSelect::Mr => TableSelect::Mr,
+                ConfigSelect::Emtt => TableSelect::Emtt,
+                _ => TableSelect::Qp,
+            },
+            index: write.index,
+            entry: write.entry.get_bits::<176>(0),
+        };
+        self.table_taken.next = valid & is_table & self.table_ready.val();
+
+        let is_requester = select == ConfigSelect::Requester;
+        let is_engine = is_requester
+            | (select == ConfigSelect::SendQueue)
+            | (select == ConfigSelect::Spray)
+            | (select == ConfigSelect::Nscc);
+        let owner_done = self.owner_done.q.val();
+        self.owner_valid.next = valid & is_requester & !owner_done;
+        if valid & is_requester & self.owner_ready.val() {
+            self.owner_done.d.next = true;
+        }
+        self.configure_valid.next = valid & is_engine & (owner_done | !is_requester);
+        self.configure.next = match select {
+            ConfigSelect::SendQueue => ConfigureKind::SendQueue,
+            ConfigSelect::Spray => ConfigureKind::Spray,
+            ConfigSelect::Nscc => ConfigureKind::Nscc,
+            _ => ConfigureKind::Requester,
+        };
+        if self.configure_ready.val() {
+            self.owner_done.d.next = false;
+        }
+        self.profile_valid.next = valid & (select == ConfigSelect::Profile);
+
+        let address0 = valid & (select == ConfigSelect::Address0);
+        let address1 = valid & (select == ConfigSelect::Address1);
+        self.address_valid.next =
+            (bit_cast::<2, 1>(address1.into()) << 1) | bit_cast::<2, 1>(address0.into());
+        if valid & (select == ConfigSelect::Port) {
+            if write.index.get_bit(0) {
+                self.port_config1.d.next = self.unpack_port.record.val();
+            } else {
+                self.port_config0.d.next = self.unpack_port.record.val();
+            }
+        }
+        self.port0.next = self.port_config0.q.val();
+        self.port1.next = self.port_config1.q.val();
+        self.peer_valid.next = valid & (select == ConfigSelect::ControlPeer);
+
+        self.responder_valid.next = valid & (select == ConfigSelect::Responder);
+        self.completion_valid.next = valid & (select == ConfigSelect::CompletionQueue);
+        self.event_valid.next = valid & (select == ConfigSelect::EventQueue);
+        self.interrupt_valid.next = valid & (select == ConfigSelect::Interrupt);
+
+        self.config_ready.next = match select {
+            ConfigSelect::Qp | ConfigSelect::Mr | ConfigSelect::Emtt => self.table_ready.val(),
+            ConfigSelect::Requester
+            | ConfigSelect::SendQueue
+            | ConfigSelect::Spray
+            | ConfigSelect::Nscc => self.configure_ready.val(),
+            ConfigSelect::Responder => self.responder_ready.val(),
+            ConfigSelect::CompletionQueue => self.completion_ready.val(),
+            ConfigSelect::EventQueue => self.event_ready.val(),
+            ConfigSelect::Interrupt => self.interrupt_ready.val(),
+            _ => true,
+        };
+        if self.reset.val() {
+            self.owner_done.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Software's accesses to the card's BARs, in order.
+
+use std::collections::VecDeque;
+
+use stellar_wire::host::registers::{
+    status, TableCommand, EVENT_CONSUMER, MAX_PAYLOAD, MAX_READ, TABLE_COMMAND, TABLE_DATA,
+};
+use stellar_wire::host::{ConsumerIndex, Doorbell};
+use stellar_wire::hw::config::ConfigSelect;
+
+use crate::model::{NicInputs, NicOutputs};
+
+/// Bytes of a table data register.
+const WORD: u16 = 8;
+
+/// One access.
+#[derive(Clone, Copy, Debug)]
+enum Access {
+    Register(u16, u64),
+    /// Until the table write under way is done.
+    TableDone,
+    Doorbell(u16, u16, u64),
+}
+
+/// What is still to be done.
+#[derive(Default)]
+pub struct Bar {
+    accesses: VecDeque<Access>,
+    /// A read of [`TABLE_COMMAND`] is under way.
+    asked: bool,
+}
+
+impl Bar {
+    /// Writes a row of a table: `entry` packed into 32-bit words.
+    pub fn write_table(&mut self, select: ConfigSelect, index: u32, entry: &[u32]) {
+        for (offset, pair) in (TABLE_DATA.offset..)
+            .step_by(WORD.into())
+            .zip(entry.chunks(2))
+        {
+            let high = pair.get(1).copied().unwrap_or(0);
+            let word = u64::from(high) << 32 | u64::from(pair[0]);
+            self.accesses.push_back(Access::Register(offset, word));
+        }
+        let command = TableCommand {
+            select: select as u8,
+            index,
+        };
+        let command = Access::Register(TABLE_COMMAND.offset, command.to_word());
+        self.accesses.extend([command, Access::TableDone]);
+    }
+
+    /// Largest PCIe payload and read: 128 bytes shifted left by the codes.
+    pub fn write_sizes(&mut self, payload_code: u64, read_code: u64) {
+        self.accesses.extend([
+            Access::Register(MAX_PAYLOAD.offset, payload_code),
+            Access::Register(MAX_READ.offset, read_code),
+        ]);
+    }
+
+    /// Rings a doorbell page.
+    pub fn ring(&mut self, page: u16, doorbell: Doorbell) {
+        let word = u64::from_le_bytes(doorbell.to_bytes());
+        self.accesses.push_back(Access::Doorbell(page, 0, word));
+    }
+
+    /// Tells how far the event queue has been read.
+    pub fn consume_events(&mut self, index: ConsumerIndex) {
+        let word = u64::from_le_bytes(index.to_bytes());
+        self.accesses
+            .push_back(Access::Register(EVENT_CONSUMER.offset, word));
+    }
+
+    /// Tells how far a completion queue has been read.
+    pub fn consume(&mut self, page: u16, index: ConsumerIndex) {
+        let word = u64::from_le_bytes(index.to_bytes());
+        self.accesses
+            .push_back(Access::Doorbell(page, ConsumerIndex::OFFSET, word));
+    }
+
+    /// Whether nothing is left to be done.
+    pub fn is_idle(&self) -> bool {
+        self.accesses.is_empty()
+    }
+
+    /// What to drive in this clock.
+    pub fn drive(&mut self, inputs: &mut NicInputs) {
+        match self.accesses.front() {
+            Some(&Access::Register(offset, word)) => {
+                inputs.bar0_write = Some((offset, word));
+                self.accesses.pop_front();
+            }
+            Some(Access::TableDone) if !self.asked => {
+                inputs.bar0_read = Some(TABLE_COMMAND.offset);
+                self.asked = true;
+            }
+            Some(&Access::Doorbell(page, offset, word)) => {
+                inputs.bar2_write = Some((page, offset, word));
+            }
+            Some(Access::TableDone) | None => {}
+        }
+    }
+
+    /// What came of it.
+    pub fn look(&mut self, outputs: &NicOutputs) {
+        if let Some(word) = outputs.bar0_read {
+            self.asked = false;
+            let busy = word >> status::BUSY_BIT & 1 == 1;
+            if !busy && matches!(self.accesses.front(), Some(Access::TableDone)) {
+                self.accesses.pop_front();
+            }
+        }
+        if outputs.bar2_taken {
+            self.accesses.pop_front();
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What software writes into the card's tables for a card and its queue pairs.
+
+use std::net::IpAddr;
+
+use rust_hdl::prelude::*;
+use stellar_transport::endpoint::{EndpointConfig, PlaneAddress, QpConfig, TransportConfig};
+use stellar_transport::requester::{MrcConfig, QpIdentity};
+use stellar_transport::rx::{QpContext, QpMode, QpState};
+use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::control::{ControlPeer, PeerAddress};
+use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::MacAddr;
+
+/// Hop limit, and time to live, of frames.
+const HOP_LIMIT: u64 = 64;
+
+fn bits<const N: usize>(value: impl Into<u64>) -> Bits<N> {
+    value.into().to_bits()
+}
+
+fn wide(value: u128) -> Bits<128> {
+    (0..128).fold(Bits::default(), |bits, i| {
+        bits.replace_bit(i, value >> i & 1 == 1)
+    })
+}
+
+fn mac(address: MacAddr) -> Bits<48> {
+    let number = address
+        .0
+        .iter()
+        .fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    bits(number)
+}
+
+/// Whether it is version 6, and the address; version 4 in the low 32 bits.
+fn ip(address: IpAddr) -> (bool, Bits<128>) {
+    match address {
+        IpAddr::V4(address) => (false, wide(u32::from(address).into())),
+        IpAddr::V6(address) => (true, wide(address.into())),
+    }
+}
+
+/// A port's own addresses and code points.
+pub fn port(config: &EndpointConfig, plane: PlaneAddress) -> PortConfig {
+    PortConfig {
+        mac: mac(plane.mac),
+        ip: ip(plane.ip).1,
+        data_dscp: bits(config.data_dscp),
+        control_dscp: bits(config.control_dscp),
+        udp_port: bits(config.rx.udp_port),
+        hop_limit: bits(HOP_LIMIT),
+    }
+}
+
+/// Receive context.
+pub fn context(config: &QpConfig) -> QpContext {
+    QpContext {
+        state: QpState::Ready,
+        mode: config.transport.mode(),
+        pd: config.pd,
+        pkey: config.pkey,
+        mtu_log2: config.mtu_log2,
+        initial_psn: config.rq_psn,
+        remote_write: config.remote_write,
+    }
+}
+
+/// Where frames go in a plane.
+pub fn address(config: &QpConfig, plane: usize) -> FrameAddress {
+    let peer = config.peer.planes[plane];
+    let (version6, peer_ip) = ip(peer.ip);
+    FrameAddress {
+        peer_qp: bits(config.peer.qp),
+        pkey: bits(config.pkey),
+        peer_mac: mac(peer.mac),
+        version6,
+        peer_ip,
+        ..FrameAddress::default()
+    }
+}
+
+/// Whose control packets are taken.
+pub fn peer(config: &QpConfig) -> ControlPeer {
+    let address = |plane: usize| {
+        let (version6, address) = ip(config.peer.planes[plane].ip);
+        PeerAddress { version6, address }
+    };
+    ControlPeer {
+        valid: true,
+        mrc: config.transport.mode() == QpMode::Mrc,
+        pkey: bits(config.pkey),
+        qp: bits(config.peer.qp),
+        address0: address(0),
+        address1: address(1),
+    }
+}
+
+/// Receive side.
+pub fn responder(config: &QpConfig) -> ResponderConfig {
+    ResponderConfig {
+        mrc: config.transport.mode() == QpMode::Mrc,
+        mtu_log2: bits(config.mtu_log2),
+        initial_psn: bits(config.rq_psn.value()),
+        max_wimm: bits(config.imm.max_wimm),
+        completions: config.imm.completions,
+    }
+}
+
+/// Registers of an MRC queue pair; `None` for RC.
+pub const fn mrc(config: &QpConfig) -> Option<&MrcConfig> {
+    match &config.transport {
+        TransportConfig::Mrc(mrc) => Some(mrc),
+        TransportConfig::Rc(_) => None,
+    }
+}
+
+/// What the requester needs to know of its queue pair.
+pub const fn identity(config: &QpConfig) -> QpIdentity {
+    QpIdentity {
+        local: config.number,
+        peer: config.peer.qp,
+        pd: config.pd,
+        mtu: 1 << config.mtu_log2,
+    }
+}

@@ -1,0 +1,15 @@
+//! What can go wrong around a card.
+
+use sim_verilated::{BuildError, ModelError};
+use thiserror::Error;
+
+/// Why there is no card.
+#[derive(Debug, Error)]
+pub enum NicError {
+    #[error("the NIC cannot be translated to Verilog: {0}")]
+    Emit(#[from] hdl_verilog::EmitError),
+    #[error("the Verilated NIC cannot be built: {0}")]
+    Build(#[from] BuildError),
+    #[error("the Verilated NIC is not the one this simulation knows: {0}")]
+    Model(#[from] ModelError),
+}

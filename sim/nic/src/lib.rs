@@ -1,0 +1,22 @@
+//! The Verilated NIC as one of the NICs of `sim-world`.
+//!
+//! [`NicModel`] is the card's pins. [`RtlNic`] puts around them what a card is plugged into: MACs of two 200G ports, two PCIe endpoints with
+//! the host's memory behind them, and software that programs its tables by register writes and reads its completion rings.
+
+mod bar;
+mod entries;
+mod error;
+mod mac;
+mod model;
+mod pcie;
+mod rings;
+mod rtl_nic;
+
+pub use error::NicError;
+pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
+pub use rtl_nic::RtlNic;
+
+/// Picoseconds of one clock: 250 MHz.
+pub const CLOCK_PS: u64 = 4_000;
+/// Bytes of a beat.
+pub const BEAT: usize = 128;

@@ -1,0 +1,85 @@
+//! The MACs of a port: frames to beats and beats to frames, no faster than the wire.
+
+use std::collections::VecDeque;
+
+use sim_net::{FCS, GAP, MIN_FRAME, PREAMBLE};
+
+use crate::BEAT;
+
+/// A port's rate in bytes per clock: 200 Gb/s at 250 MHz.
+const BYTES_PER_CLOCK: u64 = 100;
+
+/// Receive side. Frames are handed over no faster than the wire brings them.
+#[derive(Default)]
+pub struct MacRx {
+    frames: VecDeque<Vec<u8>>,
+    /// Bytes of the first frame already handed over.
+    given: usize,
+    /// Bytes the wire has brought and not been asked for, at most a beat while nothing waits.
+    brought: u64,
+}
+
+impl MacRx {
+    /// A frame has begun to arrive: destination address to iCRC.
+    pub fn push(&mut self, frame: Vec<u8>) {
+        self.frames.push_back(frame);
+    }
+
+    /// The beat of this clock. A frame in the world arrives whole, so its beats only have to keep their distance.
+    pub fn clock(&mut self) -> Option<(Vec<u8>, bool)> {
+        self.brought = (self.brought + BYTES_PER_CLOCK).min(2 * BEAT as u64);
+        let frame = self.frames.front()?;
+        let end = (self.given + BEAT).min(frame.len());
+        let last = end == frame.len();
+        let overhead = (PREAMBLE + FCS + GAP) as u64;
+        let wire = (end - self.given) as u64 + if last { overhead } else { 0 };
+        if self.brought < wire.min(2 * BEAT as u64) {
+            return None;
+        }
+        self.brought = self.brought.saturating_sub(wire);
+        let beat = frame[self.given..end].to_vec();
+        self.given = end;
+        if last {
+            self.given = 0;
+            self.frames.pop_front();
+        }
+        Some((beat, last))
+    }
+}
+
+/// Transmit side: takes beats as fast as the wire carries them, frame by frame.
+#[derive(Default)]
+pub struct MacTx {
+    part: Vec<u8>,
+    /// Wire bytes taken and not sent yet.
+    backlog: u64,
+    /// Whole frames.
+    frames: VecDeque<Vec<u8>>,
+}
+
+/// Frames that may wait for the line of the world.
+const WAITING: usize = 2;
+
+impl MacTx {
+    /// Whether a beat is taken in this clock. Call once per clock.
+    pub fn ready(&mut self) -> bool {
+        self.backlog = self.backlog.saturating_sub(BYTES_PER_CLOCK);
+        self.backlog < BEAT as u64 && self.frames.len() < WAITING
+    }
+
+    /// A beat.
+    pub fn push(&mut self, bytes: &[u8], last: bool) {
+        self.backlog += bytes.len() as u64;
+        self.part.extend_from_slice(bytes);
+        if last {
+            let padding = MIN_FRAME.saturating_sub(self.part.len());
+            self.backlog += (PREAMBLE + FCS + GAP + padding) as u64;
+            self.frames.push_back(std::mem::take(&mut self.part));
+        }
+    }
+
+    /// The next whole frame.
+    pub fn pop(&mut self) -> Option<Vec<u8>> {
+        self.frames.pop_front()
+    }
+}

@@ -1,0 +1,197 @@
+//! A PCIe endpoint's other side: the host's memory behind a link of finite rate and latency.
+
+use std::collections::VecDeque;
+
+use rust_hdl::prelude::*;
+use sim_pcie::{completer, AddressType, Bdf, CompleterConfig, Completion, MemRead};
+use sim_world::{HostMemory, PcieReads};
+use stellar_transport::endpoint::Memory;
+use stellar_transport::rx::WriteTlp;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
+
+use crate::model::WriteBeat;
+use crate::{BEAT, CLOCK_PS};
+
+/// Bits per picosecond in units that divide evenly: 1 Gb/s moves 4 bits in a clock.
+const BITS_PER_GBPS: u64 = CLOCK_PS / 1000;
+/// Requests that wait for memory before the link asks the card to stop.
+const REQUESTS: usize = 256;
+/// `AT` of a translated request.
+const TRANSLATED: u64 = 0b10;
+
+/// Where accesses go: the host's memory, and the rings of its driver, which the world does not know of.
+pub struct Behind<'a> {
+    pub memory: &'a mut HostMemory,
+    pub rings: &'a mut HostMemory,
+}
+
+/// First bus address of the driver's rings.
+pub const RINGS: u64 = 0x00f0_0000_0000;
+
+impl Behind<'_> {
+    fn at(&mut self, address: u64) -> &mut HostMemory {
+        if address >= RINGS {
+            self.rings
+        } else {
+            self.memory
+        }
+    }
+}
+
+/// A completion on its way to the card.
+struct Answer {
+    /// Clock of its arrival.
+    due: u64,
+    header: Vec<u32>,
+    data: Vec<u8>,
+}
+
+/// One endpoint.
+pub struct Endpoint {
+    requester: Bdf,
+    config: CompleterConfig,
+    /// Clocks from a request to its first completion on an idle link.
+    latency: u64,
+    bits_per_clock: u64,
+    /// Bits that may still be written, and read, in this clock.
+    write_credit: u64,
+    read_credit: u64,
+    write: Option<WriteTlp>,
+    reads: VecDeque<(u64, MemRead)>,
+    answers: VecDeque<Answer>,
+    /// Bytes of the first answer already given.
+    given: usize,
+}
+
+impl Endpoint {
+    /// An idle endpoint. A bandwidth counts payload.
+    pub fn new(index: u16, reads: PcieReads) -> Self {
+        Self {
+            requester: Bdf::from_id(index),
+            config: CompleterConfig::default(),
+            latency: reads.latency.div_ceil(CLOCK_PS),
+            bits_per_clock: reads.rate_mbps * BITS_PER_GBPS / 1000,
+            write_credit: 0,
+            read_credit: 0,
+            write: None,
+            reads: VecDeque::new(),
+            answers: VecDeque::new(),
+            given: 0,
+        }
+    }
+
+    /// A clock passes: whether a beat of a write and a read request are taken in it.
+    pub fn ready(&mut self) -> (bool, bool) {
+        let most = 2 * 8 * BEAT as u64;
+        self.write_credit = (self.write_credit + self.bits_per_clock).min(most);
+        self.read_credit = (self.read_credit + self.bits_per_clock).min(most);
+        (
+            self.write_credit >= 8 * BEAT as u64,
+            self.reads.len() < REQUESTS,
+        )
+    }
+
+    /// The beat of a completion that arrives in this clock: packed header, bytes, last.
+    pub fn completion(&mut self, clock: u64) -> Option<(Vec<u32>, Vec<u8>, bool)> {
+        let answer = self.answers.front().filter(|answer| answer.due <= clock)?;
+        let end = (self.given + BEAT).min(answer.data.len());
+        let bits = 8 * (end - self.given) as u64;
+        self.read_credit = self.read_credit.checked_sub(bits)?;
+        let beat = answer.data[self.given..end].to_vec();
+        let (header, last) = (answer.header.clone(), end == answer.data.len());
+        self.given = end;
+        if last {
+            self.given = 0;
+            self.answers.pop_front();
+        }
+        Some((header, beat, last))
+    }
+
+    /// A beat of a write. The whole write takes effect with its last beat.
+    pub fn write(&mut self, beat: WriteBeat, behind: &mut Behind<'_>) {
+        if let Some(words) = &beat.header {
+            let header = Record::<WriteTlpHeader>::new(words);
+            self.write = Some(WriteTlp {
+                address: header.u64("address_dw") << 2,
+                at: header.u64("at") as u8,
+                length_dw: header.u64("length_dw") as usize,
+                first_be: header.u64("first_be") as u8,
+                last_be: header.u64("last_be") as u8,
+                data: Vec::new(),
+            });
+        }
+        let tlp = self
+            .write
+            .as_mut()
+            .expect("a write begins with its first beat");
+        let missing = 4 * tlp.length_dw - tlp.data.len();
+        let bytes = missing.min(BEAT);
+        self.write_credit = self.write_credit.saturating_sub(8 * bytes as u64);
+        tlp.data.extend_from_slice(&beat.data[..bytes]);
+        if beat.last {
+            assert_eq!(
+                tlp.data.len(),
+                4 * tlp.length_dw,
+                "a write ends early: {tlp:?}"
+            );
+            behind.at(tlp.address).write(tlp);
+            self.write = None;
+        }
+    }
+
+    /// A read request.
+    pub fn read(&mut self, words: &[u32], clock: u64) {
+        let header = Record::<ReadTlpHeader>::new(words);
+        let translated = header.u64("at") == TRANSLATED;
+        let read = MemRead {
+            requester: self.requester,
+            tag: header.u64("tag") as u16,
+            address: header.u64("address_dw") << 2,
+            at: if translated {
+                AddressType::Translated
+            } else {
+                AddressType::Untranslated
+            },
+            first_be: header.u64("first_be") as u8,
+            last_be: header.u64("last_be") as u8,
+            dwords: header.u64("length_dw") as u16,
+        };
+        self.reads.push_back((clock + self.latency, read));
+    }
+
+    /// Memory answers the requests that have reached it.
+    pub fn serve(&mut self, clock: u64, behind: &mut Behind<'_>) {
+        while let Some((due, read)) = self.reads.pop_front_if(|(due, _)| *due <= clock) {
+            let mut data = vec![0; 4 * usize::from(read.dwords)];
+            let translated = read.at == AddressType::Translated;
+            let found = behind
+                .at(read.address)
+                .read(read.address, translated, &mut data);
+            let root = Bdf::from_id(0);
+            let largest = self.config.max_completion;
+            let completions = match found {
+                Ok(()) => completer::successful(root, &self.config, largest, &read, &data),
+                Err(_) => VecDeque::from([completer::unsupported(root, &read)]),
+            };
+            self.answers
+                .extend(completions.into_iter().map(|completion| Answer {
+                    due,
+                    header: header(&completion),
+                    data: completion.data,
+                }));
+        }
+    }
+}
+
+fn header(completion: &Completion) -> Vec<u32> {
+    to_words(CompletionHeader {
+        tag: u64::from(completion.tag).to_bits(),
+        byte_count: u64::from(completion.byte_count).to_bits(),
+        lower_address: u64::from(completion.lower_address).to_bits(),
+        length_dw: (completion.data.len() as u64 / 4).to_bits(),
+        status: u64::from(completion.status.code()).to_bits(),
+        poisoned: false,
+    })
+}

@@ -1,0 +1,119 @@
+//! The driver's rings in host memory: completion queues and the event queue.
+
+use std::collections::BTreeMap;
+
+use sim_world::HostMemory;
+use stellar_transport::rx::Owner;
+use stellar_wire::host::{ConsumerIndex, Cqe, Eqe};
+
+use crate::pcie::RINGS;
+
+/// Distance of two rings.
+const STRIDE: u64 = 1 << 25;
+
+/// A ring as its reader sees it.
+struct Ring {
+    base: u64,
+    log2_entries: u8,
+    /// Entries taken, modulo 2^24.
+    taken: u32,
+}
+
+impl Ring {
+    /// The bytes of the next entry, and the phase it has if it is new.
+    fn next<const N: usize>(&self, memory: &HostMemory) -> ([u8; N], bool) {
+        let entries = 1 << self.log2_entries;
+        let mut bytes = [0; N];
+        let at = self.base + u64::from(self.taken % entries) * N as u64;
+        memory.load(Owner::Host, at, &mut bytes);
+        (bytes, self.taken / entries % 2 == 0)
+    }
+
+    fn take(&mut self) {
+        self.taken = (self.taken + 1) % (1 << 24);
+    }
+}
+
+/// All of them, and the memory they are in.
+pub struct Rings {
+    pub memory: HostMemory,
+    queues: BTreeMap<u32, Ring>,
+    events: Option<Ring>,
+    next: u64,
+}
+
+impl Rings {
+    /// No rings.
+    pub fn new() -> Self {
+        Self {
+            memory: HostMemory::new(0),
+            queues: BTreeMap::new(),
+            events: None,
+            next: RINGS,
+        }
+    }
+
+    /// Memory for a ring of entries of `size` bytes, zeroed.
+    fn allocate(&mut self, log2_entries: u8, size: usize) -> Ring {
+        let base = self.next;
+        self.next += STRIDE;
+        let bytes = size << log2_entries;
+        self.memory.map(Owner::Host, base, bytes as u64);
+        self.memory.store(Owner::Host, base, &vec![0; bytes]);
+        Ring {
+            base,
+            log2_entries,
+            taken: 0,
+        }
+    }
+
+    /// Makes a queue pair's completion queue; returns its bus address.
+    pub fn add_queue(&mut self, qp: u32, log2_entries: u8) -> u64 {
+        let ring = self.allocate(log2_entries, Cqe::LEN);
+        let base = ring.base;
+        self.queues.insert(qp, ring);
+        base
+    }
+
+    /// Makes the event queue; returns its bus address.
+    pub fn add_events(&mut self, log2_entries: u8) -> u64 {
+        let ring = self.allocate(log2_entries, Eqe::LEN);
+        let base = ring.base;
+        self.events = Some(ring);
+        base
+    }
+
+    /// The next completion of a queue pair, and the consumer index to be told the card.
+    pub fn poll(&mut self, qp: u32) -> Option<(Cqe, ConsumerIndex)> {
+        let ring = self.queues.get_mut(&qp)?;
+        let (bytes, phase) = ring.next::<{ Cqe::LEN }>(&self.memory);
+        let cqe = Cqe::from_bytes(&bytes).ok()?;
+        if cqe.phase != phase {
+            return None;
+        }
+        ring.take();
+        let index = ConsumerIndex {
+            qp,
+            index: ring.taken,
+            arm: false,
+        };
+        Some((cqe, index))
+    }
+
+    /// The next event, and the consumer index to be told the card.
+    pub fn poll_event(&mut self) -> Option<(Eqe, ConsumerIndex)> {
+        let ring = self.events.as_mut()?;
+        let (bytes, phase) = ring.next::<{ Eqe::LEN }>(&self.memory);
+        let eqe = Eqe::from_bytes(&bytes).ok()?;
+        if eqe.phase != phase {
+            return None;
+        }
+        ring.take();
+        let index = ConsumerIndex {
+            qp: 0,
+            index: ring.taken,
+            arm: false,
+        };
+        Some((eqe, index))
+    }
+}

@@ -1,0 +1,432 @@
+//! The Verilated NIC as a NIC of a world.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::OnceLock;
+
+use sim_net::Time;
+use sim_verilated::Library;
+use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, WorldError};
+use stellar_transport::endpoint::{
+    ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
+};
+use stellar_transport::requester::RequesterCounters;
+use stellar_transport::rx::{Counters, DropReason, TableWrite, Tables};
+use stellar_transport::spray::EvIndex;
+use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::host_queues::RingConfig;
+use stellar_wire::hw::pack::{to_words, Record};
+
+use crate::bar::Bar;
+use crate::entries;
+use crate::mac::{MacRx, MacTx};
+use crate::model::{NicInputs, NicModel, NicOutputs};
+use crate::pcie::{Behind, Endpoint};
+use crate::rings::Rings;
+use crate::{NicError, CLOCK_PS};
+
+/// Codes of PCIe sizes: payload 256, reads 512 bytes.
+const PAYLOAD_CODE: u64 = 1;
+const READ_CODE: u64 = 2;
+/// Entropy profile of all queue pairs.
+const PROFILE: u8 = 0;
+/// Entropy value indices: active ones and backups.
+const PATHS: usize = EvIndex::ACTIVE + EvIndex::BACKUPS;
+/// Clocks that writing one table row may take before something is wrong.
+const PATIENCE: u64 = 1_000_000;
+
+/// One port.
+#[derive(Default)]
+struct Port {
+    rx: MacRx,
+    tx: MacTx,
+    /// Frames that have not begun to arrive, with their times.
+    coming: VecDeque<(Time, Vec<u8>)>,
+}
+
+/// What is kept of a queue pair beside the card.
+struct Pair {
+    config: QpConfig,
+    counters: RequesterCounters,
+    path_loads: Vec<u64>,
+}
+
+/// The NIC with its host's memory.
+pub struct RtlNic {
+    model: NicModel,
+    memory: HostMemory,
+    rings: Rings,
+    endpoints: [Endpoint; 2],
+    ports: [Port; 2],
+    port_up: u8,
+    bar: Bar,
+    /// World time of clock 0, which lies in the past of the world by what software did at once.
+    origin: i128,
+    pairs: BTreeMap<u32, Pair>,
+    rx_counters: Counters,
+    tables: Tables,
+    config: EndpointConfig,
+}
+
+impl RtlNic {
+    /// A NIC of the model in `library` ([`NicModel::build`]), with its memory and the PCIe links to it.
+    ///
+    /// # Errors
+    /// [`NicError`] if the library is of something else.
+    pub fn new(
+        library: &Library,
+        config: EndpointConfig,
+        memory: HostMemory,
+        reads: PcieReads,
+    ) -> Result<Self, NicError> {
+        let mut nic = Self {
+            model: NicModel::new(library)?,
+            memory,
+            rings: Rings::new(),
+            endpoints: [0, 1].map(|index| Endpoint::new(index + 1, reads)),
+            ports: Default::default(),
+            port_up: 3,
+            bar: Bar::default(),
+            origin: 0,
+            pairs: BTreeMap::new(),
+            rx_counters: Counters::default(),
+            tables: Tables::default(),
+            config,
+        };
+        nic.bar.write_sizes(PAYLOAD_CODE, READ_CODE);
+        for (index, plane) in (0..).zip(config.planes) {
+            let entry = to_words(entries::port(&config, plane));
+            nic.bar.write_table(ConfigSelect::Port, index, &entry);
+        }
+        let log2_entries = config.event_entries.ilog2() as u8;
+        let base = nic.rings.add_events(log2_entries);
+        let ring = to_words(ring_entry(base, log2_entries));
+        nic.bar.write_table(ConfigSelect::EventQueue, 0, &ring);
+        nic.settle(0);
+        Ok(nic)
+    }
+
+    /// The model, for waves and coverage.
+    pub fn model_mut(&mut self) -> &mut NicModel {
+        &mut self.model
+    }
+
+    /// World time of the next clock.
+    fn time(&self) -> i128 {
+        self.origin + i128::from(self.model.clocks()) * i128::from(CLOCK_PS)
+    }
+
+    /// Before anything moves, software's accesses take no time of the world: lets the card do them all.
+    fn settle(&mut self, now: Time) {
+        if now > 0 {
+            return;
+        }
+        let end = self.model.clocks() + PATIENCE;
+        while !self.bar.is_idle() {
+            assert!(
+                self.model.clocks() < end,
+                "the card does not take its tables"
+            );
+            self.clock();
+        }
+        let passed = i128::from(self.model.clocks()) * i128::from(CLOCK_PS);
+        self.origin = i128::from(now) - passed;
+    }
+
+    fn write_row(&mut self, select: ConfigSelect, index: u32, entry: &[u32]) {
+        self.bar.write_table(select, index, entry);
+    }
+
+    /// One clock of the card and everything around it.
+    fn clock(&mut self) {
+        let (clock, time) = (self.model.clocks(), self.time());
+        let mut inputs = NicInputs {
+            port_up: self.port_up,
+            ..NicInputs::default()
+        };
+        self.bar.drive(&mut inputs);
+        let Self {
+            endpoints,
+            ports,
+            memory,
+            rings,
+            ..
+        } = self;
+        for ((pins, port), endpoint) in inputs.ports.iter_mut().zip(ports).zip(endpoints) {
+            while let Some((_, frame)) = port
+                .coming
+                .pop_front_if(|(arrival, _)| i128::from(*arrival) <= time)
+            {
+                port.rx.push(frame);
+            }
+            let mut behind = Behind {
+                memory,
+                rings: &mut rings.memory,
+            };
+            endpoint.serve(clock, &mut behind);
+            pins.rx = port.rx.clock();
+            pins.tx_ready = port.tx.ready();
+            (pins.write_ready, pins.read_ready) = endpoint.ready();
+            pins.completion = endpoint.completion(clock);
+        }
+        let outputs = self.model.clock(&inputs);
+        self.bar.look(&outputs);
+        self.take(outputs, clock);
+    }
+
+    fn take(&mut self, outputs: NicOutputs, clock: u64) {
+        assert!(
+            !outputs.payload_mismatch,
+            "clock {clock}: the transmit side lost count of its payload"
+        );
+        for ((moved, port), endpoint) in outputs
+            .ports
+            .into_iter()
+            .zip(&mut self.ports)
+            .zip(&mut self.endpoints)
+        {
+            if let Some((bytes, last)) = moved.tx {
+                port.tx.push(&bytes, last);
+            }
+            if let Some(beat) = moved.write {
+                let mut behind = Behind {
+                    memory: &mut self.memory,
+                    rings: &mut self.rings.memory,
+                };
+                endpoint.write(beat, &mut behind);
+            }
+            if let Some(request) = moved.read {
+                endpoint.read(&request, clock);
+            }
+        }
+        if let Some(reason) = outputs
+            .verdict
+            .and_then(|index| DropReason::ALL.get(usize::from(index)).copied())
+        {
+            self.rx_counters.tell(reason);
+        }
+        if let Some((qp, words)) = outputs.counted {
+            if let Some(pair) = self.pairs.get_mut(&qp) {
+                count(&mut pair.counters, &words);
+            }
+        }
+    }
+
+    /// Takes note of the path of a data packet that leaves.
+    fn note_path(&mut self, frame: &[u8]) {
+        let Ok(frame) = stellar_wire::RoceFrame::parse(frame) else {
+            return;
+        };
+        let sender = |pair: &&mut Pair| pair.config.peer.qp == frame.bth.dest_qp;
+        let Some(pair) = self.pairs.values_mut().find(sender) else {
+            return;
+        };
+        let Some(mrc) = entries::mrc(&pair.config).filter(|_| frame.bth.opcode.is_write()) else {
+            return;
+        };
+        let entropy = stellar_wire::mrc::Entropy::of(&frame.ip, &frame.udp);
+        let index = mrc.spray.profile.index_of(entropy, mrc.spray.rotation);
+        pair.counters.bytes += frame.payload.len() as u64;
+        if let Some(index) = index {
+            pair.path_loads[usize::from(index.value())] += 1;
+        }
+    }
+}
+
+/// A ring whose entries raise no interrupt: its reader polls.
+fn ring_entry(base: u64, log2_entries: u8) -> RingConfig {
+    RingConfig {
+        valid: true,
+        interrupts: false,
+        vector: 0u64.into(),
+        log2_entries: u64::from(log2_entries).into(),
+        base: base.into(),
+    }
+}
+
+/// Adds what the card counted in one clock.
+fn count(counters: &mut RequesterCounters, words: &[u32]) {
+    let counted = Record::<hdl_requester::Counted>::new(words);
+    let one = |field: &str| counted.u64(field);
+    counters.packets += one("packet");
+    counters.retransmissions += one("retransmission");
+    counters.timeouts += one("timeout");
+    counters.early_losses += one("early_loss");
+    counters.spurious_losses += one("spurious");
+    counters.sacks += one("sack");
+    counters.stale_sacks += one("stale_sack");
+    counters.sacks_out_of_window += one("sack_out_of_window");
+    counters.sacks_inconsistent += one("sack_inconsistent");
+    counters.ecn_marks += one("ecn_mark");
+    counters.nacks_trimmed += one("nack_trimmed");
+    counters.nacks_recoverable += one("nack_recoverable");
+    counters.nacks_fatal += one("nack_fatal");
+    counters.nacks_ignored += one("nack_ignored");
+    counters.probes += one("probe");
+    counters.probe_answers += one("probe_answer");
+}
+
+impl Nic for RtlNic {
+    const KIND: &'static str = "Verilated RTL";
+    const MAX_WIMM: u16 = 16;
+
+    fn build(
+        config: EndpointConfig,
+        memory: HostMemory,
+        reads: PcieReads,
+    ) -> Result<Self, WorldError> {
+        static LIBRARY: OnceLock<Library> = OnceLock::new();
+        let failed = |error: NicError| WorldError::Nic(error.to_string());
+        let library = match LIBRARY.get() {
+            Some(library) => library,
+            None => {
+                let built = NicModel::build(false).map_err(failed)?;
+                LIBRARY.get_or_init(|| built)
+            }
+        };
+        Self::new(library, config, memory, reads).map_err(failed)
+    }
+
+    fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
+        self.ports[port].coming.push_back((now, frame.to_vec()));
+    }
+
+    fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing> {
+        let frame = self.ports[port].tx.pop()?;
+        self.note_path(&frame);
+        Some(Outgoing {
+            frame,
+            ready: now,
+            next: now,
+        })
+    }
+
+    fn next_deadline(&self, now: Time) -> Option<Time> {
+        Some(Time::try_from(self.time()).unwrap_or(0).max(now))
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        while self.time() <= i128::from(now) {
+            self.clock();
+        }
+    }
+
+    fn set_port(&mut self, port: usize, up: bool) {
+        self.port_up = self.port_up & !(1 << port) | u8::from(up) << port;
+    }
+
+    fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError> {
+        self.tables.write(write)?;
+        match *write {
+            TableWrite::Qp { index, .. } => return Err(TableWriteError::QueuePair(index)),
+            TableWrite::Mr { index, entry } => {
+                self.write_row(ConfigSelect::Mr, index, &to_words(entry.to_hw()));
+            }
+            TableWrite::Emtt { index, entry } => {
+                self.write_row(ConfigSelect::Emtt, index, &to_words(entry.to_hw()));
+            }
+        }
+        Ok(())
+    }
+
+    fn create_qp(&mut self, config: QpConfig, now: Time) -> Result<(), ConfigError> {
+        config.check(self.config.planes[0].ip)?;
+        let qp = config.number;
+        if self.pairs.contains_key(&qp) {
+            return Err(ConfigError::QpExists(qp));
+        }
+        let log2_entries = config.cq_entries.ilog2() as u8;
+        let ring = ring_entry(self.rings.add_queue(qp, log2_entries), log2_entries);
+        self.write_row(ConfigSelect::CompletionQueue, qp, &to_words(ring));
+        let responder = entries::responder(&config);
+        self.write_row(ConfigSelect::Responder, qp, &to_words(responder));
+        let peer = entries::peer(&config);
+        self.write_row(ConfigSelect::ControlPeer, qp, &to_words(peer));
+        for (plane, select) in [ConfigSelect::Address0, ConfigSelect::Address1]
+            .into_iter()
+            .enumerate()
+        {
+            let address = entries::address(&config, plane);
+            self.write_row(select, qp, &to_words(address));
+        }
+        if let Some(mrc) = entries::mrc(&config) {
+            if let Some(profile) = mrc.spray.profile.as_generated() {
+                let row = to_words(profile.to_hw());
+                self.write_row(ConfigSelect::Profile, PROFILE.into(), &row);
+            }
+            let identity = entries::identity(&config);
+            let requester = mrc.to_hw(&identity, config.page, config.sq_psn);
+            self.write_row(ConfigSelect::Requester, qp, &to_words(requester));
+            let spray = mrc.spray.to_hw(PROFILE);
+            self.write_row(ConfigSelect::Spray, qp, &to_words(spray));
+            let nscc = mrc.nscc.registers().to_hw();
+            self.write_row(ConfigSelect::Nscc, qp, &to_words(nscc));
+            if let Some(ring) = config.sq {
+                let queue = ring.to_hw(identity.mtu, config.imm.max_wimm);
+                self.write_row(ConfigSelect::SendQueue, qp, &to_words(queue));
+            }
+        }
+        let context = entries::context(&config);
+        self.write_row(ConfigSelect::Qp, qp, &to_words(context.to_hw()));
+        self.settle(now);
+        let pair = Pair {
+            config,
+            counters: RequesterCounters::default(),
+            path_loads: vec![0; PATHS],
+        };
+        self.pairs.insert(qp, pair);
+        Ok(())
+    }
+
+    fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
+        self.bar.ring(page as u16, doorbell);
+        let owner = self.pairs.get(&doorbell.qp).map(|pair| pair.config.page);
+        if owner == Some(page) {
+            Ok(())
+        } else {
+            let qp = doorbell.qp;
+            Err(DoorbellError::NotOwner { page, qp })
+        }
+    }
+
+    fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
+        let (cqe, index) = self.rings.poll(qp)?;
+        let page = self.pairs.get(&qp)?.config.page;
+        self.bar.consume(page as u16, index);
+        Some(cqe)
+    }
+
+    fn poll_event(&mut self) -> Option<Eqe> {
+        let (event, index) = self.rings.poll_event()?;
+        self.bar.consume_events(index);
+        Some(event)
+    }
+
+    fn memory(&self) -> &HostMemory {
+        &self.memory
+    }
+
+    fn memory_mut(&mut self) -> &mut HostMemory {
+        &mut self.memory
+    }
+
+    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
+        Some(self.pairs.get(&qp)?.counters)
+    }
+
+    fn rx_counters(&self) -> &Counters {
+        &self.rx_counters
+    }
+
+    fn path_loads(&self, qp: u32) -> Vec<u64> {
+        self.pairs
+            .get(&qp)
+            .map(|pair| pair.path_loads.clone())
+            .unwrap_or_default()
+    }
+
+    /// The card does not show its windows.
+    fn congestion(&self, _qp: u32) -> Option<CongestionState> {
+        None
+    }
+}

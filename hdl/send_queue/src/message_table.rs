@@ -128,6 +128,10 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
         clock!(self, clock, rows, queues, messages, prefetch, visitors);
         self.prefetch.reset.next = self.reset.val();
         self.visitors.reset.next = self.reset.val();
+        assert!(
+            !self.visitors.in_valid.val() || self.visitors.in_ready.val(),
+            "a queue pair waits for more than one visit"
+        );
         let step = self.step.q.val();
         let asked = self.asked.q.val();
         let settings = self.queues.read_data.val();

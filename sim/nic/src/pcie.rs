@@ -163,7 +163,10 @@ impl Endpoint {
 
     /// Memory answers the requests that have reached it.
     pub fn serve(&mut self, clock: u64, behind: &mut Behind<'_>) {
-        while let Some((due, read)) = self.reads.pop_front_if(|(due, _)| *due <= clock) {
+        while self.reads.front().is_some_and(|(due, _)| *due <= clock) {
+            let Some((due, read)) = self.reads.pop_front() else {
+                break;
+            };
             let mut data = vec![0; 4 * usize::from(read.dwords)];
             let translated = read.at == AddressType::Translated;
             let found = behind

@@ -153,10 +153,13 @@ impl RtlNic {
             ..
         } = self;
         for ((pins, port), endpoint) in inputs.ports.iter_mut().zip(ports).zip(endpoints) {
-            while let Some((_, frame)) = port
+            let arrived = |(arrival, _): &(Time, Vec<u8>)| i128::from(*arrival) <= time;
+            let arrived = port
                 .coming
-                .pop_front_if(|(arrival, _)| i128::from(*arrival) <= time)
-            {
+                .iter()
+                .take_while(|frame| arrived(frame))
+                .count();
+            for (_, frame) in port.coming.drain(..arrived) {
                 port.rx.push(frame);
             }
             let mut behind = Behind {

@@ -195,6 +195,23 @@ fn a_flushed_queue_pair_completes_whatever_was_posted_and_is_posted() {
 }
 
 #[test]
+fn a_flushed_queue_pair_waits_for_its_visit_once_however_often_it_is_rung() {
+    let mut server = quick(15);
+    server.post(0, vec![write(0), write(1)]);
+    server.post(1, vec![write(0)]);
+    server.cqe_taken = 0.0;
+    server.flush(0, None);
+    server.rest(64);
+    // The first completion stands. More doorbells than there are queue pairs to wait.
+    for slot in 2..1100 {
+        server.post(0, vec![write(slot)]);
+    }
+    server.flush(1, None);
+    server.cqe_taken = 1.0;
+    server.settle();
+}
+
+#[test]
 fn an_answer_of_the_time_before_configure_is_dropped_and_wakes() {
     let mut server = quick(4);
     server.answered = 0.0;

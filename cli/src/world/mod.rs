@@ -1,20 +1,25 @@
 //! `./stellar world`: two NICs on a fabric, Verilated or the software reference of the transport.
 
+mod progress;
 mod show;
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use sim_nic::RtlNic;
-use sim_world::scenario::{self, SCENARIOS};
+use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run as transfer, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{check_bytes, lossy_topology, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan};
 use stellar_transport::spray::Policy;
+
+use progress::Progress;
 
 /// The link with loss of the built-in topology.
 const LOSSY_LINK: &str = "p0.leaf0-spine5";
 /// Loss of the run that asks for none of its own, in the built-in topology.
 const LOSS: f64 = 0.01;
+/// How much shorter a scenario's messages are between Verilated NICs, unless asked otherwise.
+const RTL_SHRINK: u32 = 8;
 /// With more payload than this there are no captures: they hold every frame four times.
 const CAPTURED_BYTES: u64 = 64 << 20;
 
@@ -54,8 +59,11 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "out/world")]
     out: PathBuf,
     /// Run one named scenario instead, which brings its own topology and traffic (--list names them)
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps", "nic"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps"])]
     scenario: Option<String>,
+    /// Divide the length of the scenario's messages, where it means the same with shorter ones [default: 1, or 8 with --nic rtl]
+    #[arg(long, value_name = "N", requires = "scenario", value_parser = clap::value_parser!(u32).range(1..=16))]
+    shrink: Option<u32>,
     /// Name the scenarios
     #[arg(long, conflicts_with_all = ["scenario", "sweep", "json"])]
     list: bool,
@@ -112,7 +120,7 @@ enum Mode {
 /// Runs what was asked for.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.list {
-        show::scenarios(SCENARIOS);
+        show::scenarios();
         return Ok(());
     }
     if arguments.sweep {
@@ -121,29 +129,46 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return show::sweep(&rows, arguments.json);
     }
     if let Some(name) = &arguments.scenario {
-        let scenario = scenario::find(name)?;
-        let outcome = scenario.run(arguments.seed)?;
-        let report = outcome.report();
-        let captures = outcome.world.captures();
-        return show::finish(
-            scenario.what,
-            &report,
-            captures,
-            &arguments.out,
-            arguments.json,
-        );
+        return match arguments.nic {
+            NicKind::Reference => play::<ReferenceNic>(arguments, name, 1),
+            NicKind::Rtl => play::<RtlNic>(arguments, name, RTL_SHRINK),
+        };
     }
     let bytes = check_bytes(arguments.bytes)?;
-    let plan = plan(arguments)?;
+    let mut plan = plan(arguments)?;
     match arguments.nic {
-        NicKind::Reference => exchange::<ReferenceNic>(arguments, &plan, bytes),
-        NicKind::Rtl => exchange::<RtlNic>(arguments, &plan, bytes),
+        NicKind::Reference => exchange::<ReferenceNic>(arguments, &mut plan, bytes),
+        NicKind::Rtl => exchange::<RtlNic>(arguments, &mut plan, bytes),
     }
 }
 
+/// One scenario, its report and captures.
+fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Result<()> {
+    let scenario = Scenario::<N>::find(name)?;
+    let progress = Progress::show(scenario.name)?;
+    let outcome = scenario.run(&Setup {
+        seed: arguments.seed,
+        shrink: arguments.shrink.unwrap_or(shrink),
+        clock: Some(progress.clock()),
+    })?;
+    drop(progress);
+    let report = outcome.report();
+    let captures = outcome.world.captures();
+    show::finish(
+        scenario.what,
+        &report,
+        captures,
+        &arguments.out,
+        arguments.json,
+    )
+}
+
 /// One transfer, its report and captures.
-fn exchange<N: Nic>(arguments: &Arguments, plan: &Plan, bytes: u32) -> anyhow::Result<()> {
+fn exchange<N: Nic>(arguments: &Arguments, plan: &mut Plan, bytes: u32) -> anyhow::Result<()> {
+    let progress = Progress::show("transfer")?;
+    plan.clock = Some(progress.clock());
     let run = transfer::<N>(plan, Transfer::whole(bytes))?;
+    drop(progress);
     let what = "every queue pair writes one message from GPU memory to GPU memory";
     let captures = run.world.captures();
     show::finish(what, &run.report, captures, &arguments.out, arguments.json)

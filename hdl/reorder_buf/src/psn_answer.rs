@@ -130,6 +130,7 @@ impl Logic for PsnAnswer {
             mrc: tracked.mrc,
             position: tracked.position,
             psn: tracked.psn,
+            ack_req: tracked.ack_req,
             epsn: if tracked.mrc {
                 settled.epsn
             } else {

@@ -1,6 +1,6 @@
 //! A requester engine: requester core, schedulers of both ports, timers, and what has to be held back.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::SyncFifo;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::NsccConfig;
@@ -10,24 +10,50 @@ use stellar_wire::hw::requester::{
 };
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 
+use crate::ports::{pair, pair__hdl};
 use crate::qp_schedule::QpSchedule;
 use crate::records::{ConfigureKind, Counted, Failure};
 use crate::requester_core::RequesterCore;
 use crate::timer_scan::TimerScan;
 use crate::wake_queue::WakeQueue;
 
-/// Packets that wait for framing, per port.
-const PACKETS_BITS: usize = 2;
+/// Packets that wait for framing, per port: two bursts. An operation starts only with room for a whole one, and while less than `ENOUGH` bytes of
+/// payload wait: the port is busy with them for longer than two operations take, and newer packets of other queue pairs do not wait longer.
+const PACKETS_BITS: usize = 6;
+const BURST: u64 = 32;
+const ENOUGH: u64 = 8192;
 /// Failures that wait to be reported. No operation starts with fewer than two places left.
 const FAILURES_BITS: usize = 3;
 const FAILURES_LIMIT: u64 = (1 << FAILURES_BITS) - 2;
 
-/// 1,024 queue pairs with 64 messages under way each, 65,536 doorbell pages.
-pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 20, 6, 16, 16>;
-/// 16 queue pairs and 16 pages, for tests.
-pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 14, 6, 10, 4>;
+/// Whether a port's queue takes a burst.
+#[hdl_fn]
+fn has_room(packets: Bits<7>, bytes: Bits<19>) -> Bit {
+    (packets <= BURST) & (bytes < ENOUGH)
+}
 
-/// 2^`Q` = `K` queue pairs (`C` = `Q` + 1, `S` = `Q` + 10) with 2^`M` messages under way each (`A` = `Q` + `M`), of 2^`P` doorbell pages.
+/// Payload bytes of a packet that moves.
+#[hdl_fn]
+fn length_if(moves: Bit, packet: TxRequest) -> Bits<13> {
+    if moves {
+        packet.length
+    } else {
+        bits::<13>(0)
+    }
+}
+
+/// Bytes waiting after a packet came and one left. Levels: two carry chains.
+#[hdl_fn]
+fn counted(bytes: Bits<19>, came: Bits<13>, left: Bits<13>) -> Bits<19> {
+    (bytes + bit_cast::<19, 13>(came)) - bit_cast::<19, 13>(left)
+}
+
+/// 1,024 queue pairs with 64 messages under way each, 65,536 doorbell pages.
+pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 6, 16, 16>;
+/// 16 queue pairs and 16 pages, for tests.
+pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 6, 10, 4>;
+
+/// 2^`Q` = `K` queue pairs (`C` = `Q` + 1, `S` = `Q` + 8) with 2^`M` messages under way each (`A` = `Q` + `M`), of 2^`P` doorbell pages.
 #[derive(LogicBlock, Default)]
 pub struct RequesterEngine<
     const Q: usize,
@@ -119,6 +145,9 @@ pub struct RequesterEngine<
     wakes: WakeQueue<Q, C, K>,
     packets0: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
     packets1: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
+    /// Bytes of payload in `packets0`, `packets1`.
+    bytes0: DFF<Bits<19>>,
+    bytes1: DFF<Bits<19>>,
     failures: SyncFifo<Failure, FAILURES_BITS, { FAILURES_BITS + 1 }>,
 }
 
@@ -137,6 +166,7 @@ impl<
         clock!(
             self, clock, core, schedule0, schedule1, timers, wakes, packets0, packets1, failures
         );
+        dff_setup!(self, clock, bytes0, bytes1);
         self.core.reset.next = self.reset.val();
         self.schedule0.reset.next = self.reset.val();
         self.schedule1.reset.next = self.reset.val();
@@ -206,9 +236,10 @@ impl<
         self.schedule1.wake_page.next = self.core.schedule_page.val();
         self.schedule1.wake_qp.next = self.core.schedule_qp.val();
         let up = self.plane_up.val();
-        let fronts = (bit_cast::<2, 1>((self.schedule1.front_valid.val() & up.get_bit(1)).into())
-            << 1)
-            | bit_cast::<2, 1>((self.schedule0.front_valid.val() & up.get_bit(0)).into());
+        let fronts = pair(
+            self.schedule0.front_valid.val() & up.get_bit(0),
+            self.schedule1.front_valid.val() & up.get_bit(1),
+        );
         self.core.front_valid.next = fronts;
         self.core.front0_qp.next = self.schedule0.front_qp.val();
         self.core.front1_qp.next = self.schedule1.front_qp.val();
@@ -237,11 +268,27 @@ impl<
 
         // packets
         let tx = self.core.tx.val();
-        self.core.tx_room.next = (bit_cast::<2, 1>(self.packets1.in_ready.val().into()) << 1)
-            | bit_cast::<2, 1>(self.packets0.in_ready.val().into());
-        self.packets0.in_valid.next = self.core.tx_valid.val() & !tx.port;
+        self.core.tx_room.next = pair(
+            has_room(self.packets0.count.val(), self.bytes0.q.val()),
+            has_room(self.packets1.count.val(), self.bytes1.q.val()),
+        );
+        let enters0 = self.core.tx_valid.val() & !tx.port;
+        let enters1 = self.core.tx_valid.val() & tx.port;
+        let leaves0 = self.packets0.out_valid.val() & self.tx0_ready.val();
+        let leaves1 = self.packets1.out_valid.val() & self.tx1_ready.val();
+        self.bytes0.d.next = counted(
+            self.bytes0.q.val(),
+            length_if(enters0, tx),
+            length_if(leaves0, self.packets0.out_data.val()),
+        );
+        self.bytes1.d.next = counted(
+            self.bytes1.q.val(),
+            length_if(enters1, tx),
+            length_if(leaves1, self.packets1.out_data.val()),
+        );
+        self.packets0.in_valid.next = enters0;
         self.packets0.in_data.next = tx;
-        self.packets1.in_valid.next = self.core.tx_valid.val() & tx.port;
+        self.packets1.in_valid.next = enters1;
         self.packets1.in_data.next = tx;
         self.tx0_valid.next = self.packets0.out_valid.val();
         self.tx0.next = self.packets0.out_data.val();
@@ -260,5 +307,10 @@ impl<
         self.failure_valid.next = self.failures.out_valid.val();
         self.failure.next = self.failures.out_data.val();
         self.failures.out_ready.next = self.failure_ready.val();
+
+        if self.reset.val() {
+            self.bytes0.d.next = bits::<19>(0);
+            self.bytes1.d.next = bits::<19>(0);
+        }
     }
 }

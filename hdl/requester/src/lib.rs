@@ -1,11 +1,14 @@
 //! Requester in hardware: what a queue pair sends, and what answers and time change (`docs/requester.md`).
 
+mod burst;
 mod call;
+mod choice;
 mod deadline;
 pub mod engine;
 mod job_pick;
 mod loss_flow;
 mod manage_flow;
+mod ports;
 pub mod qp_schedule;
 mod records;
 mod requester_core;

@@ -107,26 +107,18 @@ impl Logic for LossFlow {
         self.spray_request.next = SprayRequest {
             op: SprayOp::Feedback,
             qp: job.qp,
-            plane: false,
-            avoid_valid: false,
-            avoid: bits(0),
             index: sent.ev,
-            entropy: bits(0),
             feedback: self.feedback.q.val(),
             now: job.now,
+            ..SprayRequest::default()
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
             op: NsccOp::Loss,
             qp: job.qp,
             now: job.now,
-            sample: false,
             bytes: bit_cast::<24, 13>(sent.length),
-            rtt_valid: false,
-            rtt: bits(0),
-            ecn: false,
-            in_flight: bits(0),
-            penalty: bits(0),
+            ..NsccRequest::default()
         };
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
@@ -148,11 +140,7 @@ impl Logic for LossFlow {
                 _ => self.psn.q.val(),
             },
             sent: SentPacket { retries, ..sent },
-            cack: bits(0),
-            acked: bits(0),
-            base: bits(0),
-            bitmap: bits(0),
-            stamp: bits(0),
+            ..WindowRequest::default()
         };
 
         self.done.next = false;

@@ -5,8 +5,8 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
-use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest};
-use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::spray::{SprayOp, SprayRequest};
+use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
 
 use crate::records::{ConfigureKind, Job, JobKind, Next, Outcome, RequesterState};
 
@@ -95,26 +95,15 @@ impl Logic for ManageFlow {
         self.spray_request.next = SprayRequest {
             op: SprayOp::Configure,
             qp: job.qp,
-            plane: false,
-            avoid_valid: false,
-            avoid: bits(0),
-            index: bits(0),
-            entropy: bits(0),
-            feedback: SprayFeedback::Good,
             now: job.now,
+            ..SprayRequest::default()
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
             op: NsccOp::Configure,
             qp: job.qp,
             now: job.now,
-            sample: false,
-            bytes: bits(0),
-            rtt_valid: false,
-            rtt: bits(0),
-            ecn: false,
-            in_flight: bits(0),
-            penalty: bits(0),
+            ..NsccRequest::default()
         };
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
@@ -125,12 +114,7 @@ impl Logic for ManageFlow {
             },
             qp: job.qp,
             psn: job.settings.first_psn,
-            sent: SentPacket::default(),
-            cack: bits(0),
-            acked: bits(0),
-            base: bits(0),
-            bitmap: bits(0),
-            stamp: bits(0),
+            ..WindowRequest::default()
         };
         self.messages_start.next = false;
         self.messages_request.next = MessageRequest {
@@ -197,6 +181,7 @@ impl Logic for ManageFlow {
                             self.window_start.next = true;
                             self.now.d.next = RequesterState {
                                 failed: false,
+                                una: job.settings.first_psn,
                                 mpr: job.settings.mpr,
                                 armed: false,
                                 deadline: bits(0),

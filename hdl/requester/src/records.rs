@@ -39,6 +39,8 @@ pub enum ConfigureKind {
 pub struct RequesterState {
     /// In error: nothing is sent or taken in any more.
     pub failed: Bit,
+    /// First PSN not known to be received, as of the last SACK.
+    pub una: Bits<24>,
     /// The receiver's last word on its window, in packets.
     pub mpr: Bits<11>,
     /// No timer expires before `deadline`; none at all unless armed.

@@ -16,7 +16,7 @@ use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 use crate::records::{ConfigureKind, Counted};
 use crate::sequencer::MrcRequester;
 
-/// What `MrcRequester` of the reference is, for 2^`Q` queue pairs with 2^`M` messages under way each. `S` = `Q` + 10 and `A` = `Q` + `M` are
+/// What `MrcRequester` of the reference is, for 2^`Q` queue pairs with 2^`M` messages under way each. `S` = `Q` + 8 and `A` = `Q` + `M` are
 /// address bits of memories.
 #[derive(LogicBlock, Default)]
 pub struct RequesterCore<const Q: usize, const S: usize, const M: usize, const A: usize> {
@@ -205,6 +205,9 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize> Logic
         self.sequencer.window_ready.next = self.window.request_ready.val();
         self.sequencer.window_answer_valid.next = self.window.response_valid.val();
         self.sequencer.window_answer.next = self.window.response.val();
+        self.window.push_valid.next = self.sequencer.push_valid.val();
+        self.window.push.next = self.sequencer.push.val();
+        self.window.push_end.next = self.sequencer.push_end.val();
         self.messages.request_valid.next = self.sequencer.messages_valid.val();
         self.messages.request.next = self.sequencer.messages_request.val();
         self.sequencer.messages_ready.next = self.messages.request_ready.val();

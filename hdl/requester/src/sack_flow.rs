@@ -83,6 +83,8 @@ pub struct SackFlow {
     step: DFF<Step>,
     state: DFF<RequesterState>,
     taken: DFF<Bit>,
+    /// It moved the window, so messages may complete.
+    moved: DFF<Bit>,
     answered: DFF<Bit>,
     /// Of the answered packet.
     at: DFF<Bits<32>>,
@@ -104,7 +106,7 @@ pub struct SackFlow {
 impl Logic for SackFlow {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, state, taken, answered, at, una, in_flight, sample);
+        dff_setup!(self, clock, step, state, taken, moved, answered, at, una, in_flight, sample);
         dff_setup!(
             self,
             clock,
@@ -170,9 +172,6 @@ impl Logic for SackFlow {
                 SprayOp::Reflect
             },
             qp: job.qp,
-            plane: false,
-            avoid_valid: false,
-            avoid: bits(0),
             index: probe_index,
             entropy: job.control.reflected,
             feedback: if step == Step::Probe {
@@ -184,6 +183,7 @@ impl Logic for SackFlow {
                 SprayFeedback::Good
             },
             now: job.now,
+            ..SprayRequest::default()
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
@@ -231,7 +231,11 @@ impl Logic for SackFlow {
         self.outcome.next = Outcome {
             state: self.state.q.val(),
             served: false,
-            then: if taken { Next::Complete } else { Next::Nothing },
+            then: if self.moved.q.val() {
+                Next::Complete
+            } else {
+                Next::Nothing
+            },
             una,
             blame: false,
             slot: bits(0),
@@ -260,6 +264,7 @@ impl Logic for SackFlow {
             Step::Take => {
                 let is_taken = window.verdict == SackVerdict::Taken;
                 self.taken.d.next = is_taken;
+                self.moved.d.next = is_taken & (window.una != job.state.una);
                 self.answered.d.next = is_taken & window.answered;
                 self.at.d.next = window.sent.at;
                 self.una.d.next = window.una;
@@ -280,6 +285,7 @@ impl Logic for SackFlow {
                     self.counted.next.probe_answer = is_taken & seth.probe_response;
                     if is_taken {
                         self.counted.next.spurious = window.spurious;
+                        self.state.d.next.una = window.una;
                         if seth.mpr.any() {
                             self.state.d.next.mpr = mpr;
                         }

@@ -5,42 +5,79 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
 use stellar_wire::Opcode;
 
-/// Where a packet lies in its message.
+/// A packet of a message, and what comes after it.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Place {
+pub struct Segment {
+    pub psn: Bits<24>,
     pub first: Bit,
     pub last: Bit,
     /// Bytes of the message before it.
     pub offset: Bits<32>,
+    /// Bytes of the message from there on.
+    pub rest: Bits<32>,
+    /// Packets of the message from this one on.
+    pub left: Bits<24>,
 }
 
-/// The place of packet `psn`. Levels: two carry chains, a barrel shift of 3 in between.
+/// Packet `psn` of a message, `rest` and `left` aside. Levels: two carry chains, a barrel shift of 3 in between.
 #[hdl_fn]
-pub fn place_of(message: Message, psn: Bits<24>, mtu_log2: Bits<4>) -> Place {
+pub fn segment_at(message: Message, psn: Bits<24>, mtu_log2: Bits<4>) -> Segment {
     let index = psn - message.first;
-    Place {
+    Segment {
+        psn,
         first: !index.any(),
         last: index + 1 == message.packets,
         offset: bit_cast::<32, 24>(index) << bit_cast::<32, 4>(mtu_log2),
+        rest: bits::<32>(0),
+        left: bits::<24>(0),
     }
 }
 
-/// Payload bytes of the packet. Levels: a carry chain, 1.
+/// The same with `rest` and `left`. Levels: two carry chains.
 #[hdl_fn]
-pub fn payload_length(message: Message, place: Place, mtu_log2: Bits<4>) -> Bits<13> {
-    let rest = message.length - place.offset;
-    if place.last {
-        rest.get_bits::<13>(0)
+pub fn measured(message: Message, segment: Segment) -> Segment {
+    Segment {
+        rest: message.length - segment.offset,
+        left: (message.first + message.packets) - segment.psn,
+        ..segment
+    }
+}
+
+/// Path MTU in bytes. Levels: 1.
+#[hdl_fn]
+pub fn mtu_bytes(mtu_log2: Bits<4>) -> Bits<13> {
+    bits::<13>(1) << bit_cast::<13, 4>(mtu_log2)
+}
+
+/// The packet after this one, if it is not the last. Levels: a carry chain behind 1.
+#[hdl_fn]
+pub fn segment_after(segment: Segment, mtu_log2: Bits<4>) -> Segment {
+    let mtu = bit_cast::<32, 13>(mtu_bytes(mtu_log2));
+    Segment {
+        psn: segment.psn + 1,
+        first: false,
+        last: segment.left == 2,
+        offset: segment.offset + mtu,
+        rest: segment.rest - mtu,
+        left: segment.left - 1,
+    }
+}
+
+/// Payload bytes of the packet. Levels: 2.
+#[hdl_fn]
+pub fn payload_length(segment: Segment, mtu_log2: Bits<4>) -> Bits<13> {
+    if segment.last {
+        segment.rest.get_bits::<13>(0)
     } else {
-        bits::<13>(1) << bit_cast::<13, 4>(mtu_log2)
+        mtu_bytes(mtu_log2)
     }
 }
 
 /// Its opcode. Levels: 1.
 #[hdl_fn]
-pub fn write_opcode(place: Place, has_immediate: Bit) -> Bits<8> {
-    if place.last {
-        if place.first {
+pub fn write_opcode(segment: Segment, has_immediate: Bit) -> Bits<8> {
+    if segment.last {
+        if segment.first {
             if has_immediate {
                 bits::<8>(Opcode::MrcWriteOnlyImm.code() as u64)
             } else {
@@ -51,9 +88,43 @@ pub fn write_opcode(place: Place, has_immediate: Bit) -> Bits<8> {
         } else {
             bits::<8>(Opcode::MrcWriteLast.code() as u64)
         }
-    } else if place.first {
+    } else if segment.first {
         bits::<8>(Opcode::MrcWriteFirst.code() as u64)
     } else {
         bits::<8>(Opcode::MrcWriteMiddle.code() as u64)
+    }
+}
+
+/// Packets of a burst at most: as many as make 16 KiB, and no more than 32. Levels: 1.
+#[hdl_fn]
+pub fn burst_limit(mtu_log2: Bits<4>) -> Bits<6> {
+    if mtu_log2 == 12 {
+        bits::<6>(4)
+    } else if mtu_log2 == 11 {
+        bits::<6>(8)
+    } else if mtu_log2 == 10 {
+        bits::<6>(16)
+    } else {
+        bits::<6>(32)
+    }
+}
+
+/// A number, or 63 if it is larger: enough to be above every limit of a burst. Levels: 4.
+#[hdl_fn]
+pub fn at_most_63(number: Bits<24>) -> Bits<6> {
+    if number.get_bits::<18>(6).any() {
+        bits::<6>(63)
+    } else {
+        number.get_bits::<6>(0)
+    }
+}
+
+/// The smaller one. Levels: 3.
+#[hdl_fn]
+pub fn smaller(a: Bits<6>, b: Bits<6>) -> Bits<6> {
+    if a < b {
+        a
+    } else {
+        b
     }
 }

@@ -9,12 +9,13 @@ use stellar_wire::hw::requester::{
     ControlPacket, LocateRequest, LocateResponse, MrcRequesterConfig, TxRequest,
 };
 use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
-use stellar_wire::hw::window::{WindowRequest, WindowResponse};
+use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
 
 use crate::call::Call;
 use crate::job_pick::JobPick;
 use crate::loss_flow::LossFlow;
 use crate::manage_flow::ManageFlow;
+use crate::ports::{pair, pair__hdl};
 use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, Outcome, RequesterState};
 use crate::sack_flow::SackFlow;
 use crate::transmit_flow::TransmitFlow;
@@ -100,7 +101,7 @@ pub struct MrcRequester<const Q: usize = 10> {
     pub deadline_armed: Signal<Out, Bit>,
     pub deadline: Signal<Out, Bits<32>>,
 
-    // Packets. Bit p of `tx_room`: port p takes one more packet.
+    // Packets. Bit p of `tx_room`: port p takes 32 more.
     pub tx_room: Signal<In, Bits<2>>,
     pub tx_valid: Signal<Out, Bit>,
     pub tx: Signal<Out, TxRequest>,
@@ -134,6 +135,10 @@ pub struct MrcRequester<const Q: usize = 10> {
     pub window_ready: Signal<In, Bit>,
     pub window_answer_valid: Signal<In, Bit>,
     pub window_answer: Signal<In, WindowResponse>,
+    /// Packets of a `Push`.
+    pub push_valid: Signal<Out, Bit>,
+    pub push: Signal<Out, SentPacket>,
+    pub push_end: Signal<Out, Bit>,
     pub messages_valid: Signal<Out, Bit>,
     pub messages_request: Signal<Out, MessageRequest>,
     pub messages_ready: Signal<In, Bit>,
@@ -154,7 +159,6 @@ pub struct MrcRequester<const Q: usize = 10> {
     nscc: Call<NsccRequest, NsccResponse>,
     window: Call<WindowRequest, WindowResponse>,
     messages: Call<MessageRequest, MessageResponse>,
-    locate: Call<LocateRequest, LocateResponse>,
     configs: BlockRam<MrcRequesterConfig, Q>,
     states: BlockRam<RequesterState, Q>,
     step: DFF<Step>,
@@ -167,7 +171,7 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
     fn update(&mut self) {
         dff_setup!(self, clock, step, job, came_to);
         clock!(self, clock, pick, transmit, sack, loss, manage, configs, states);
-        clock!(self, clock, spray, nscc, window, messages, locate);
+        clock!(self, clock, spray, nscc, window, messages);
         self.pick.reset.next = self.reset.val();
         self.transmit.reset.next = self.reset.val();
         self.sack.reset.next = self.reset.val();
@@ -177,7 +181,6 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
         self.nscc.reset.next = self.reset.val();
         self.window.reset.next = self.reset.val();
         self.messages.reset.next = self.reset.val();
-        self.locate.reset.next = self.reset.val();
 
         // pick
         self.pick.now.next = self.now.val();
@@ -286,10 +289,8 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
         let sent = through & transmits;
         let served = sent & outcome.served;
         let parked = sent & !outcome.served;
-        self.served.next = (bit_cast::<2, 1>((served & held.port).into()) << 1)
-            | bit_cast::<2, 1>((served & !held.port).into());
-        self.parked.next = (bit_cast::<2, 1>((parked & held.port).into()) << 1)
-            | bit_cast::<2, 1>((parked & !held.port).into());
+        self.served.next = pair(served & !held.port, served & held.port);
+        self.parked.next = pair(parked & !held.port, parked & held.port);
         self.schedule_valid.next = step == Step::Wake;
         self.schedule_page.next = job.settings.page;
         self.schedule_qp.next = held.qp;
@@ -447,15 +448,16 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
         self.messages.server_ready.next = self.messages_ready.val();
         self.messages.answer_valid.next = self.messages_answer_valid.val();
         self.messages.answer.next = self.messages_answer.val();
-        self.locate.start.next = self.transmit.locate_start.val();
-        self.locate.request.next = self.transmit.locate_request.val();
-        self.transmit.locate_busy.next = self.locate.busy.val();
-        self.transmit.locate.next = self.locate.response.val();
-        self.locate_valid.next = self.locate.server_valid.val();
-        self.locate_request.next = self.locate.server_request.val();
-        self.locate.server_ready.next = self.locate_ready.val();
-        self.locate.answer_valid.next = self.located_valid.val();
-        self.locate.answer.next = self.located.val();
+        self.transmit.sprayed_valid.next = self.sprayed_valid.val();
+        self.transmit.sprayed.next = self.sprayed.val();
+        self.push_valid.next = self.transmit.push_valid.val();
+        self.push.next = self.transmit.push.val();
+        self.push_end.next = self.transmit.push_end.val();
+        self.locate_valid.next = self.transmit.locate_valid.val();
+        self.locate_request.next = self.transmit.locate.val();
+        self.transmit.locate_ready.next = self.locate_ready.val();
+        self.transmit.located_valid.next = self.located_valid.val();
+        self.transmit.located.next = self.located.val();
 
         if self.reset.val() {
             self.step.d.next = Step::Pick;

@@ -1,4 +1,4 @@
-//! What a queue pair sends: a probe, the lowest lost packet, or a new one (reference: `MrcRequester::transmit`).
+//! What a queue pair sends: a probe, the lowest lost packet, or new ones (reference: `MrcRequester::transmit_burst`).
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -7,47 +7,51 @@ use stellar_wire::hw::congestion::{NsccOp, NsccRequest, NsccResponse};
 use stellar_wire::hw::messages::{Message, MessageOp, MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest, SprayResponse};
-use stellar_wire::hw::tx::{TxMeth, TxReth};
 use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
 use stellar_wire::Opcode;
 
+use crate::burst::{Burst, BurstSend};
+use crate::choice::{choose, choose__hdl};
 use crate::deadline::{earlier, earlier__hdl, timeout, timeout__hdl};
 use crate::records::{Counted, Job, Next, Outcome, RequesterState};
 use crate::segment::{
-    payload_length, payload_length__hdl, place_of, place_of__hdl, write_opcode, write_opcode__hdl,
-    Place,
+    at_most_63, at_most_63__hdl, burst_limit, burst_limit__hdl, measured, measured__hdl,
+    payload_length, payload_length__hdl, segment_at, segment_at__hdl, smaller, smaller__hdl,
+    Segment,
 };
 
 /// Where the flow is.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
-    /// Waits for spray engine and congestion control, which may still be at work for the operation before, then asks
-    /// them and the window.
+    /// Waits for the spray engine, which may still be at work for the operation before, then asks it and the window.
     Look,
-    /// Probe, lost packet or new packet?
+    /// Probe, lost packet or new packets?
     Choose,
     /// A lost packet: its last transmission comes.
     Recall,
-    /// Its message comes, or the message a new packet belongs to.
+    /// Its message comes, or the message new packets belong to.
     Fetch,
-    /// Where in the message the packet lies.
+    /// Where in the message the first packet lies.
     Place,
-    /// How long it is.
+    /// What of the message is left, and how much the windows let go.
     Measure,
-    /// Whether the congestion window lets it go.
+    /// How many packets that is.
+    Count,
+    /// Whether the first may leave.
     Admit,
-    /// Path and payload location come.
-    Aim,
-    /// The window takes note.
+    /// They leave.
+    Send,
+    /// The window has taken note.
     Commit,
     /// The message table takes note of a buffer that cannot be read.
     Blame,
 }
 
-/// Sends at most one packet of `job.qp` by `job.port`, for which there is room.
+/// Sends a probe, a lost packet or a burst of new packets of `job.qp` by `job.port`, for which there is room.
 ///
-/// Path and payload location are asked for at once: a packet whose local buffer cannot be read has drawn a path, as in the reference.
+/// Paths and payload location are asked for at once: packets whose local buffer cannot be read have drawn their paths, as in the reference.
+/// Congestion control is asked as soon as it is free, and waited for when the packets are counted.
 #[derive(LogicBlock, Default)]
 pub struct TransmitFlow {
     pub clock: Signal<In, Clock>,
@@ -66,6 +70,9 @@ pub struct TransmitFlow {
     pub spray_request: Signal<Out, SprayRequest>,
     pub spray_busy: Signal<In, Bit>,
     pub spray: Signal<In, SprayResponse>,
+    /// Answers as they come, of which a burst has many.
+    pub sprayed_valid: Signal<In, Bit>,
+    pub sprayed: Signal<In, SprayResponse>,
     pub nscc_start: Signal<Out, Bit>,
     pub nscc_request: Signal<Out, NsccRequest>,
     pub nscc_busy: Signal<In, Bit>,
@@ -78,114 +85,131 @@ pub struct TransmitFlow {
     pub messages_request: Signal<Out, MessageRequest>,
     pub messages_busy: Signal<In, Bit>,
     pub messages: Signal<In, MessageResponse>,
-    pub locate_start: Signal<Out, Bit>,
-    pub locate_request: Signal<Out, LocateRequest>,
-    pub locate_busy: Signal<In, Bit>,
-    pub locate: Signal<In, LocateResponse>,
 
-    /// One clock: a packet leaves.
+    // Packets of a burst, to the window.
+    pub push_valid: Signal<Out, Bit>,
+    pub push: Signal<Out, SentPacket>,
+    pub push_end: Signal<Out, Bit>,
+
+    // Payload location: requests move when valid and ready, answers come in order.
+    pub locate_valid: Signal<Out, Bit>,
+    pub locate: Signal<Out, LocateRequest>,
+    pub locate_ready: Signal<In, Bit>,
+    pub located_valid: Signal<In, Bit>,
+    pub located: Signal<In, LocateResponse>,
+
+    /// One clock for each packet that leaves.
     pub tx_valid: Signal<Out, Bit>,
     pub tx: Signal<Out, TxRequest>,
 
+    send: BurstSend,
     step: DFF<Step>,
     state: DFF<RequesterState>,
     una: DFF<Bits<24>>,
-    window_next: DFF<Bits<24>>,
+    /// Packets the window has room for, 63 if more; bytes in flight.
+    window_room: DFF<Bits<6>>,
     in_flight: DFF<Bits<24>>,
+    /// Congestion control has been asked.
+    asked: DFF<Bit>,
     psn: DFF<Bits<24>>,
     /// A packet is sent again; `old` is its last transmission.
     again: DFF<Bit>,
     old: DFF<SentPacket>,
     message: DFF<Message>,
-    place: DFF<Place>,
+    segment: DFF<Segment>,
+    /// Of the first packet.
     length: DFF<Bits<13>>,
+    /// Bytes and packets the congestion window has room for.
+    room: DFF<Bits<25>>,
+    fits: DFF<Bits<6>>,
+    count: DFF<Bits<6>>,
     timeout: DFF<Bits<32>>,
     /// The payload lies in memory.
     in_memory: DFF<Bit>,
+    /// Every packet asks for a SACK.
+    asks: DFF<Bit>,
 }
 
 impl Logic for TransmitFlow {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, state, una, window_next, in_flight, psn);
-        dff_setup!(self, clock, again, old, message, place, length, timeout, in_memory);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            state,
+            una,
+            window_room,
+            in_flight,
+            asked,
+            psn
+        );
+        dff_setup!(self, clock, again, old, message, segment, length, room, fits, count);
+        dff_setup!(self, clock, timeout, in_memory, asks);
+        clock!(self, clock, send);
+        self.send.reset.next = self.reset.val();
         let job = self.job.val();
         let step = self.step.q.val();
         let state = self.state.q.val();
         let message = self.message.q.val();
-        let place = self.place.q.val();
+        let segment = self.segment.q.val();
         let psn = self.psn.q.val();
         let again = self.again.q.val();
         let old = self.old.q.val();
-        let length = self.length.q.val();
-        let in_memory = self.in_memory.q.val();
+        let mtu_log2 = job.settings.mtu_log2;
         let spray = self.spray.val();
         let window = self.window.val();
         let messages = self.messages.val();
-        let servers_free = !self.spray_busy.val() & !self.nscc_busy.val();
+        let cwnd = self.nscc.val().cwnd;
 
         // choose
-        let looked = servers_free & !self.window_busy.val();
-        let new_probe = !state.probe & spray.found;
-        let probe = state.probe | new_probe;
-        let probe_index = if state.probe {
-            state.probe_index
-        } else {
-            spray.index
-        };
-        let probe_entropy = if state.probe {
-            state.probe_entropy
-        } else {
-            spray.entropy
-        };
         let port = job.port;
-        let send_probe = probe & (probe_index.get_bit(0) == port);
-        let other_usable = if port {
-            spray.usable.get_bit(0)
-        } else {
-            spray.usable.get_bit(1)
-        };
-        let lost_here = if port {
-            window.lost.get_bit(1)
-        } else {
-            window.lost.get_bit(0)
-        };
-        let lost_other = if port {
-            window.lost.get_bit(0)
-        } else {
-            window.lost.get_bit(1)
-        };
-        let first_here = if port {
-            window.first_lost1
-        } else {
-            window.first_lost0
-        };
-        let first_other = if port {
-            window.first_lost0
-        } else {
-            window.first_lost1
-        };
-        let lost = lost_other | (lost_here & !other_usable);
-        let lost_psn = if lost_other { first_other } else { first_here };
+        let looked = !self.spray_busy.val() & !self.window_busy.val();
+        let choice = choose(state, port, spray, window);
 
-        // admit
-        let in_window = self.window_next.q.val() - self.una.q.val();
-        let window_full = !again & (in_window >= bit_cast::<24, 11>(state.mpr));
-        let after = bit_cast::<25, 24>(self.in_flight.q.val()) + bit_cast::<25, 13>(length);
-        let may_send =
-            !self.in_flight.q.val().any() | (bit_cast::<25, 24>(self.nscc.val().cwnd) >= after);
-
-        // aim
-        let aimed = !self.spray_busy.val() & !self.locate_busy.val();
-        let unreadable = in_memory & self.locate.val().fault;
+        // measure, admit
+        let told = self.asked.q.val() & !self.nscc_busy.val();
+        let in_flight = self.in_flight.q.val();
+        let room = bit_cast::<25, 24>(cwnd) - bit_cast::<25, 24>(in_flight);
+        let overdrawn = room.get_bit(24);
+        let whole = room.get_bits::<24>(0) >> bit_cast::<24, 4>(mtu_log2);
+        let length = self.length.q.val();
+        let bytes_left = self.room.q.val();
+        let may_send = !in_flight.any()
+            | (!bytes_left.get_bit(24)
+                & (bytes_left.get_bits::<24>(0) >= bit_cast::<24, 13>(length)));
+        let window_room = self.window_room.q.val();
+        let window_full = !again & !window_room.any();
+        let by_windows = smaller(window_room, self.fits.q.val());
+        let by_message = smaller(at_most_63(segment.left), burst_limit(mtu_log2));
+        let count = self.count.q.val();
         let retries = if again { old.retries } else { bits::<8>(0) };
-        let sent = SentPacket {
-            ev: spray.index,
-            at: job.now,
+
+        // send
+        let sends = (step == Step::Admit) & may_send & !window_full;
+        let in_memory = self.in_memory.q.val();
+        self.send.start.next = sends;
+        self.send.job.next = job;
+        self.send.burst.next = Burst {
+            message,
+            segment,
+            count,
+            in_memory,
+            asks: self.asks.q.val() | again,
+            again,
             retries,
-            length,
-            slot: message.slot,
         };
+        self.send.sprayed_valid.next = self.sprayed_valid.val();
+        self.send.sprayed.next = self.sprayed.val();
+        self.locate_valid.next = self.send.locate_valid.val();
+        self.locate.next = self.send.locate.val();
+        self.send.locate_ready.next = self.locate_ready.val();
+        self.send.located_valid.next = self.located_valid.val();
+        self.send.located.next = self.located.val();
+        let leaves = self.send.tx_valid.val();
+        self.push_valid.next = leaves & !again;
+        self.push.next = self.send.sent.val();
+        self.push_end.next = self.send.end.val() & !again;
 
         // What is asked, whenever it is.
         self.spray_start.next = false;
@@ -201,25 +225,18 @@ impl Logic for TransmitFlow {
             },
             qp: job.qp,
             plane: port,
+            count,
             avoid_valid: again,
             avoid: old.ev,
-            index: bits(0),
-            entropy: bits(0),
-            feedback: stellar_wire::hw::spray::SprayFeedback::Good,
             now: job.now,
+            ..SprayRequest::default()
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
             op: NsccOp::Query,
             qp: job.qp,
             now: job.now,
-            sample: false,
-            bytes: bits(0),
-            rtt_valid: false,
-            rtt: bits(0),
-            ecn: false,
-            in_flight: bits(0),
-            penalty: bits(0),
+            ..NsccRequest::default()
         };
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
@@ -235,13 +252,13 @@ impl Logic for TransmitFlow {
                 }
             },
             qp: job.qp,
-            psn: if step == Step::Choose { lost_psn } else { psn },
-            sent,
-            cack: bits(0),
-            acked: bits(0),
-            base: bits(0),
-            bitmap: bits(0),
-            stamp: bits(0),
+            psn: if step == Step::Choose {
+                choice.lost_psn
+            } else {
+                psn
+            },
+            sent: self.send.sent.val(),
+            ..WindowRequest::default()
         };
         self.messages_start.next = false;
         self.messages_request.next = MessageRequest {
@@ -260,53 +277,22 @@ impl Logic for TransmitFlow {
             failed: false,
             status: bits::<8>(WcStatus::LocProtErr.code() as u64),
         };
-        self.locate_start.next = false;
-        self.locate_request.next = LocateRequest {
-            qp: job.qp,
-            pd: job.settings.pd,
-            lkey: message.lkey,
-            va: message.local_va,
-            message_length: message.length,
-            offset: place.offset,
-            length,
-        };
 
         // What leaves.
-        let is_probe = step == Step::Choose;
-        self.tx_valid.next = false;
-        self.tx.next = TxRequest {
-            qp: job.qp,
-            port,
-            opcode: if is_probe {
-                bits::<8>(Opcode::MrcProbe.code() as u64)
-            } else {
-                write_opcode(place, message.has_immediate)
-            },
-            psn: if is_probe { window.next_psn - 1 } else { psn },
-            ack_req: !is_probe & place.last,
-            retransmission: !is_probe & again,
-            timestamp: job.now.get_bits::<16>(0),
-            meth: TxMeth {
-                rqmsn: message.rqmsn,
-                msn: message.msn,
-            },
-            reth: TxReth {
-                va: message.remote_va + bit_cast::<64, 32>(place.offset),
-                rkey: message.rkey,
-                dma_length: message.length,
-            },
-            immediate: message.immediate,
-            probe_id: bit_cast::<16, 8>(probe_index),
-            entropy: if is_probe {
-                probe_entropy
-            } else {
-                spray.entropy
-            },
-            length: if is_probe { bits::<13>(0) } else { length },
-            pieces: self.locate.val().pieces,
-            inline: message.inline,
-            inline_data: message.inline_data,
-            slot: message.slot,
+        self.tx_valid.next = leaves;
+        self.tx.next = if step == Step::Choose {
+            TxRequest {
+                qp: job.qp,
+                port,
+                opcode: bits::<8>(Opcode::MrcProbe.code() as u64),
+                psn: window.next_psn - 1,
+                timestamp: job.now.get_bits::<16>(0),
+                probe_id: bit_cast::<16, 8>(choice.probe_index),
+                entropy: choice.probe_entropy,
+                ..TxRequest::default()
+            }
+        } else {
+            self.send.tx.val()
         };
 
         // What came of it, whenever the flow is through.
@@ -322,6 +308,16 @@ impl Logic for TransmitFlow {
             status: bits(0),
         };
         self.counted.next = Counted::default();
+        self.counted.next.packet = leaves;
+        self.counted.next.retransmission = leaves & again;
+
+        // ask_nscc
+        if self.start.val() {
+            self.asked.d.next = false;
+        } else if (step != Step::Idle) & !self.asked.q.val() & !self.nscc_busy.val() {
+            self.nscc_start.next = true;
+            self.asked.d.next = true;
+        }
 
         match step {
             Step::Idle => {
@@ -338,22 +334,21 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::Look => {
-                if servers_free {
+                if !self.spray_busy.val() {
                     self.spray_start.next = true;
-                    self.nscc_start.next = true;
                     self.window_start.next = true;
                     self.step.d.next = Step::Choose;
                 }
             }
             Step::Choose => {
                 self.una.d.next = window.una;
-                self.window_next.d.next = window.next_psn;
+                self.window_room.d.next = choice.window_room;
                 self.in_flight.d.next = window.in_flight;
                 if looked {
-                    self.state.d.next.probe = probe;
-                    self.state.d.next.probe_index = probe_index;
-                    self.state.d.next.probe_entropy = probe_entropy;
-                    if send_probe {
+                    self.state.d.next.probe = choice.probe;
+                    self.state.d.next.probe_index = choice.probe_index;
+                    self.state.d.next.probe_entropy = choice.probe_entropy;
+                    if choice.probes {
                         self.tx_valid.next = true;
                         self.done.next = true;
                         self.counted.next.probe = true;
@@ -361,10 +356,10 @@ impl Logic for TransmitFlow {
                         self.outcome.next.served = true;
                         self.outcome.next.una = window.una;
                         self.step.d.next = Step::Idle;
-                    } else if lost {
+                    } else if choice.again {
                         self.window_start.next = true;
                         self.again.d.next = true;
-                        self.psn.d.next = lost_psn;
+                        self.psn.d.next = choice.lost_psn;
                         self.step.d.next = Step::Recall;
                     } else {
                         self.messages_start.next = true;
@@ -392,55 +387,74 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::Place => {
-                self.place.d.next = place_of(message, psn, job.settings.mtu_log2);
+                self.segment.d.next = segment_at(message, psn, mtu_log2);
                 self.timeout.d.next = timeout(job.settings, retries);
                 self.in_memory.d.next = !message.inline & message.length.any();
                 self.step.d.next = Step::Measure;
             }
             Step::Measure => {
-                self.length.d.next = payload_length(message, place, job.settings.mtu_log2);
+                self.segment.d.next = measured(message, segment);
+                self.length.d.next = payload_length(measured(message, segment), mtu_log2);
+                self.room.d.next = room;
+                self.fits.d.next = if overdrawn {
+                    bits::<6>(0)
+                } else {
+                    at_most_63(whole)
+                };
+                self.asks.d.next = cwnd < job.settings.coalesce_from;
+                if told {
+                    self.step.d.next = Step::Count;
+                }
+            }
+            Step::Count => {
+                let most = smaller(by_windows, by_message);
+                self.count.d.next = if again | !most.any() {
+                    bits::<6>(1)
+                } else {
+                    most
+                };
                 self.step.d.next = Step::Admit;
             }
             Step::Admit => {
-                if may_send & !window_full {
+                if sends {
                     self.spray_start.next = true;
-                    self.locate_start.next = in_memory;
-                    self.step.d.next = Step::Aim;
+                    self.window_start.next = !again;
+                    self.step.d.next = Step::Send;
                 } else {
                     self.done.next = true;
                     self.step.d.next = Step::Idle;
                 }
             }
-            Step::Aim => {
-                if aimed {
-                    if !spray.found {
-                        self.done.next = true;
-                        self.step.d.next = Step::Idle;
-                    } else if unreadable {
-                        self.messages_start.next = true;
-                        self.step.d.next = Step::Blame;
+            Step::Send => {
+                self.window_start.next = leaves & again;
+                if self.send.done.val() {
+                    self.step.d.next = if self.send.unreadable.val() {
+                        Step::Blame
                     } else {
-                        self.window_start.next = true;
-                        self.tx_valid.next = true;
-                        self.counted.next.packet = true;
-                        self.counted.next.retransmission = again;
-                        self.state.d.next.armed = true;
-                        self.state.d.next.deadline = earlier(state.armed, state.deadline, due);
-                        self.step.d.next = Step::Commit;
-                    }
+                        Step::Commit
+                    };
+                    self.messages_start.next = self.send.unreadable.val();
                 }
             }
             Step::Commit => {
                 if !self.window_busy.val() {
                     self.done.next = true;
-                    self.outcome.next.served = true;
+                    self.outcome.next.served = self.send.any.val();
+                    // Where a packet has left, no message completes or fails.
+                    if self.send.any.val() & !self.send.unreadable.val() {
+                        self.outcome.next.then = Next::Nothing;
+                    }
+                    if self.send.any.val() {
+                        self.outcome.next.state.armed = true;
+                        self.outcome.next.state.deadline =
+                            earlier(state.armed, state.deadline, due);
+                    }
                     self.step.d.next = Step::Idle;
                 }
             }
             Step::Blame => {
                 if !self.messages_busy.val() {
-                    self.done.next = true;
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = Step::Commit;
                 }
             }
         }

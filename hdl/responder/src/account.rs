@@ -5,6 +5,10 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::Position;
 use stellar_wire::hw::responder::ResponderConfig;
 
+use crate::coalesce::{
+    choose_word, choose_word__hdl, coalesce, coalesce__hdl, nothing_pending, nothing_pending__hdl,
+    tells, tells__hdl,
+};
 use crate::records::{Accounted, Looked, OperationKind, ReceiveState};
 
 /// State of a queue pair started anew.
@@ -27,6 +31,7 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
         count: bits::<32>(0),
         armed: false,
         threshold: bits::<32>(0),
+        coalescing: nothing_pending(settings),
     }
 }
 
@@ -85,6 +90,10 @@ pub fn account(looked: Looked, slot_bits: usize) -> Accounted {
     } else {
         state.message_bytes
     };
+    // An accepted MRC packet has a SACK; others are answered as they come.
+    let judged = looked.judged;
+    let silent = mrc & !exceeded & !tells(judged);
+    let draft = looked.answer;
     let fails = heard & (exceeded | looked.fatal);
     let out_of_order = mrc & (outcome.psn != state.expected);
     Accounted {
@@ -104,10 +113,19 @@ pub fn account(looked: Looked, slot_bits: usize) -> Accounted {
             } else {
                 state.message_bytes
             },
+            coalescing: if mrc {
+                coalesce(state.coalescing, judged, outcome)
+            } else {
+                state.coalescing
+            },
             ..state
         },
-        answer: looked.answer,
-        answers: heard & outcome.ack_valid,
+        answer: if mrc {
+            choose_word(draft, state.coalescing, judged, outcome)
+        } else {
+            draft
+        },
+        answers: heard & outcome.ack_valid & !silent,
         ignored: is_packet & state.failed,
         fails,
         exceeded,

@@ -7,6 +7,7 @@
 
 mod account;
 mod answer;
+mod coalesce;
 mod completion;
 pub mod good_paths;
 pub mod immediate_stash;

@@ -26,6 +26,45 @@ pub struct Operation {
     pub threshold: Bits<32>,
 }
 
+/// Packets that were accepted and not told of.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Pending {
+    pub count: Bits<5>,
+    /// They are in this word of 64 PSNs, or before the cumulative PSN.
+    pub word: Bits<18>,
+    /// Bit i: PSN i of the word has arrived.
+    pub bitmap: Bits<64>,
+}
+
+/// What a queue pair has not told of, and when it must.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Coalescing {
+    /// One more than may be pending, 1 to 32.
+    pub every: Bits<6>,
+    /// Of words with an even and with an odd number.
+    pub even: Pending,
+    pub odd: Pending,
+    /// What arrives from up to here is answered at once.
+    pub urgent_to: Bits<24>,
+}
+
+/// A packet compared with what is pending.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Judged {
+    /// It is answered at once.
+    pub urgent: Bit,
+    /// `urgent_to` moves up to it.
+    pub extends: Bit,
+    /// Another word of its parity is pending, and is told of.
+    pub evicts: Bit,
+    /// As many as may be are pending with it.
+    pub full: Bit,
+    /// More are pending in the word of the other parity.
+    pub other_first: Bit,
+    /// The cumulative PSN tells of that word.
+    pub other_covered: Bit,
+}
+
 /// State of a queue pair's receive side.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ReceiveState {
@@ -55,6 +94,7 @@ pub struct ReceiveState {
     /// An event is due when `count` reaches `threshold`.
     pub armed: Bit,
     pub threshold: Bits<32>,
+    pub coalescing: Coalescing,
 }
 
 /// The newest entropy value of a plane that is known to be good.
@@ -73,6 +113,7 @@ pub struct Looked {
     pub answer: TxAnswer,
     /// The answer says that the queue pair is in error.
     pub fatal: Bit,
+    pub judged: Judged,
 }
 
 /// A packet accounted for: `state` is after it, but for what its immediate changes.

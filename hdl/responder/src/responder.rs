@@ -11,6 +11,7 @@ use stellar_wire::hw::responder::ResponderConfig;
 
 use crate::account::{account, account__hdl};
 use crate::answer::{draft_answer, draft_answer__hdl, is_fatal, is_fatal__hdl};
+use crate::coalesce::{judge, judge__hdl};
 use crate::good_paths::GoodPaths;
 use crate::immediate_stash::ImmediateStash;
 use crate::outlets::Outlets;
@@ -236,6 +237,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 state: read_state,
                 answer: draft_answer(reading.outcome, port, entropy),
                 fatal: is_fatal(reading.outcome),
+                judged: judge(read_state.coalescing, reading.outcome),
             };
         }
 

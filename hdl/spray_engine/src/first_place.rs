@@ -1,4 +1,4 @@
-//! First place of a map.
+//! First place of a map, and the others.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -33,4 +33,10 @@ pub fn first_place(map: Bits<72>) -> Bits<7> {
 #[hdl_fn]
 pub fn lowest_of_eight(octet: Bits<8>) -> Bits<8> {
     octet & (bits::<8>(0) - octet)
+}
+
+/// The map without its first place. 2 levels and a carry chain.
+#[hdl_fn]
+pub fn without_first(map: Bits<64>) -> Bits<64> {
+    map & (map - 1)
 }

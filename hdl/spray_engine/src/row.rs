@@ -101,7 +101,7 @@ pub fn probed(pair: PairRow, index: Bits<8>, now: Bits<32>) -> PairRow {
 
 /// A plane at the start of its sequence.
 #[hdl_fn]
-pub fn fresh(slots: Bits<7>, key: Bits<28>, position: Bits<7>) -> PlaneRow {
+fn fresh(slots: Bits<7>, key: Bits<28>, position: Bits<7>) -> PlaneRow {
     PlaneRow {
         in_service: !(Bits::<64>::mask() << slots),
         skip: bits::<64>(0),
@@ -111,6 +111,20 @@ pub fn fresh(slots: Bits<7>, key: Bits<28>, position: Bits<7>) -> PlaneRow {
         serves: bits::<48>(0),
         key,
         position,
+    }
+}
+
+/// Planes with their keys at the start of a queue pair's sequence: round robin begins at its draw `start`, the others at the first position.
+#[hdl_fn]
+pub fn begun(planes: Planes, pair: PairRow, start: Bits<7>) -> Planes {
+    let position = if pair.policy == SprayPolicy::RoundRobin {
+        bit_cast::<7, 6>(start.get_bits::<6>(1))
+    } else {
+        bits::<7>(0)
+    };
+    Planes {
+        own: fresh(slots_of(pair.paths, false), planes.own.key, position),
+        other: fresh(slots_of(pair.paths, true), planes.other.key, position),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::spray::SprayPolicy;
 
+use crate::candidates::*;
 use crate::row::*;
 
 /// Places looked for and where. In a rotation, a place is a slot, and the search begins at a position of the rotation's order.
@@ -23,7 +25,7 @@ pub struct Search {
 
 /// A search for one of `slots` in a plane's rotation. 2 levels.
 #[hdl_fn]
-pub fn in_rotation(slots: Bits<64>, row: PlaneRow) -> Search {
+fn in_rotation(slots: Bits<64>, row: PlaneRow) -> Search {
     Search {
         all: bit_cast::<72, 64>(slots),
         eligible: bit_cast::<72, 64>(slots & !row.skip),
@@ -36,7 +38,7 @@ pub fn in_rotation(slots: Bits<64>, row: PlaneRow) -> Search {
 
 /// A search in the order of EV indices, from index `from` on, for one that plane 0 (`even`) or plane 1 (`odd`) has. 3 levels.
 #[hdl_fn]
-pub fn by_index(even: Bits<72>, odd: Bits<72>, from: Bits<8>) -> Search {
+fn by_index(even: Bits<72>, odd: Bits<72>, from: Bits<8>) -> Search {
     let place = from.get_bits::<7>(1);
     let from_odd = from.get_bit(0);
     let before = bits::<72>(1) << place;
@@ -49,6 +51,39 @@ pub fn by_index(even: Bits<72>, odd: Bits<72>, from: Bits<8>) -> Search {
         from: place,
         from_odd,
     }
+}
+
+/// The search for a path among those on offer. 1 level more than its two searches by rotation and by index.
+#[hdl_fn]
+pub fn for_path(offered: Candidates, row: PlaneRow, pair: PairRow) -> Search {
+    let from_home = by_index(
+        bit_cast::<72, 64>(offered.own),
+        bit_cast::<72, 64>(offered.other),
+        bit_cast::<8, 7>(pair.home),
+    );
+    let onwards = in_rotation(offered.own, row);
+    if pair.policy == SprayPolicy::SinglePath {
+        from_home
+    } else {
+        onwards
+    }
+}
+
+/// The search for a value to probe; plane 0 is the own one. 4 levels.
+#[hdl_fn]
+pub fn for_probe(planes: Planes, up: Bits<2>, from: Bits<8>) -> Search {
+    let none = bits::<72>(0);
+    let even = if up.get_bit(0) {
+        planes.own.assumed_bad
+    } else {
+        none
+    };
+    let odd = if up.get_bit(1) {
+        planes.other.assumed_bad
+    } else {
+        none
+    };
+    by_index(even, odd, from)
 }
 
 /// The search once more, from the first position on.

@@ -8,28 +8,23 @@ use stellar_wire::hw::spray::{
 };
 
 use crate::candidates::*;
-use crate::entropy::*;
 use crate::entropy_index::EntropyIndex;
+use crate::ev_change::EvChange;
 use crate::ev_update::*;
-use crate::first_place::*;
 use crate::key_stream::*;
-use crate::order::*;
+use crate::place_search::PlaceSearch;
+use crate::place_value::{self, PlaceValue};
 use crate::row::*;
 use crate::search::*;
-use crate::slot_at::SlotAt;
-use crate::slot_order::SlotOrder;
 use crate::start_draw::StartDraw;
 use crate::step::*;
 
-/// Most clocks from taking a request to its response.
-pub mod clocks {
-    /// `Choose` in the rotation under way.
-    pub const CHOOSE: usize = 10;
-    /// `Choose` that begins a rotation.
-    pub const CHOOSE_IN_NEW_ROTATION: usize = 14;
-    /// Any other operation.
-    pub const OTHER: usize = 10;
-}
+/// Most clocks a place found is ahead of its response.
+const AHEAD: usize = place_value::LATENCY_IN_ORDER + 1;
+/// Bits of `early` for a response that is due as long after this clock as a place in order, a place, or a served one takes.
+const IN_ORDER: u64 = 1 << place_value::LATENCY_IN_ORDER;
+const AT_ONCE: u64 = 1 << place_value::LATENCY;
+const SERVED: u64 = AT_ONCE >> 1;
 
 /// Chooses paths and keeps the states of entropy values of 2^`Q` queue pairs, with generated profiles
 /// (`stellar_transport::spray::Spray`, called with the planes of `plane_up` and one plane per choice).
@@ -37,21 +32,10 @@ pub mod clocks {
 /// Profiles are written before a queue pair that names them is configured, and stay as long as it is in use. `plane_up` counts in the clock in
 /// which a request is taken. A request to a queue pair that was never configured has an answer of no meaning.
 ///
-/// Clocks from the request taken to the response: [`clocks`]; the next request is taken in the clock after the response.
+/// Clocks from the request taken to the response: [`crate::clocks`]. `Choose` has a `count` of 1 to 32, no other, and as many responses, or one
+/// with nothing found; they come one per clock, and whoever asks must be ready for them.
 ///
-/// | operation | clocks |
-/// |---|---|
-/// | `Choose`, permuted order | 10; 14 with a new rotation |
-/// | `Choose`, round robin | 6; 8 with a new rotation |
-/// | `Choose`, single path | 7; 9 past the last index; 2 less if the path is the other port's |
-/// | `Choose` without a path | 3 |
-/// | `Feedback`, `Deny`, `Allow` | 4 if no value is withdrawn or returns; else 6, or 7 with a slot that nothing serves |
-/// | `Reflect` | 3 more than `Feedback` |
-/// | `Probe` | 7; 9 past the last value; 2 less if none is due |
-/// | `Query` | 3 |
-/// | `Configure` | 6 |
-///
-/// LUT levels: 8 at most (`Serve`: slot 1, backup in it 3, number 2, value 2; `usable`: 8 from the profile's number).
+/// LUT levels: 8 at most ([`PlaceSearch`], [`PlaceValue`]; `usable`: 8 from the profile's number).
 #[derive(LogicBlock, Default)]
 pub struct SprayEngine<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -74,8 +58,9 @@ pub struct SprayEngine<const Q: usize = 10> {
 
     rows: BlockRam<SprayRow, Q>,
     profiles: LutRam<EntropyProfileEntry, 3>,
-    slot_order: SlotOrder,
-    slot_at: SlotAt,
+    finder: PlaceSearch,
+    value: PlaceValue,
+    ev_change: EvChange,
     entropy_index: EntropyIndex,
     start_draw: StartDraw,
 
@@ -90,19 +75,14 @@ pub struct SprayEngine<const Q: usize = 10> {
     usable: DFF<Bits<2>>,
 
     avoid: DFF<Avoided>,
-    key: DFF<OrderKey>,
-    search: DFF<Search>,
     /// Searched from the start, too.
     again: DFF<Bit>,
-    place: DFF<Bits<7>>,
     /// Ticks since the last probe.
     since_probe: DFF<Bits<32>>,
-    judged: DFF<Judged>,
-    reserve: DFF<Bits<8>>,
 
     found: DFF<Bit>,
-    served: DFF<Served>,
-    entropy: DFF<Bits<32>>,
+    /// Responses before the last one of a burst: bit n, in n clocks.
+    early: DFF<Bits<AHEAD>>,
 
     _queue_pairs: QueuePairs<Q>,
 }
@@ -124,15 +104,15 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, asked, up, pair, planes, exchanged, usable);
-        dff_setup!(self, clock, avoid, key, search, again, place, since_probe);
-        dff_setup!(self, clock, judged, reserve, found, served, entropy);
+        dff_setup!(self, clock, avoid, again, since_probe, found, early);
         clock!(
             self,
             clock,
             rows,
             profiles,
-            slot_order,
-            slot_at,
+            finder,
+            value,
+            ev_change,
             entropy_index,
             start_draw
         );
@@ -144,12 +124,12 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let planes = self.planes.q.val();
         let own = planes.own;
         let exchange = self.exchanged.q.val();
-        let search = self.search.q.val();
-        let place = self.place.q.val();
+        let search = self.finder.search.val();
+        let place = self.finder.place.val();
         let chooses = asked.op == SprayOp::Choose;
         let single = pair.policy == SprayPolicy::SinglePath;
-        let permuted = (pair.policy == SprayPolicy::Obs) | (pair.policy == SprayPolicy::EvState);
-        let ordered = chooses & permuted;
+        let ordered = chooses & is_permuted(pair.policy);
+        let more = chooses & (asked.count != 1);
 
         // Memories and servers.
         let idle = step == Step::Idle;
@@ -172,11 +152,13 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.profiles.read_address.next = pair.profile;
         let profile = self.profiles.read_data.val();
         let backups = backups_of(profile.backups);
-        self.slot_order.key.next = self.key.q.val();
-        self.slot_order.slots.next = search.eligible.get_bits::<64>(0);
-        self.slot_order.positions.next = search.reach.get_bits::<64>(0);
-        self.slot_at.key.next = own.key;
-        self.slot_at.position.next = place.get_bits::<6>(0);
+        self.value.place.next = place;
+        self.value.ordered.next = ordered;
+        self.value.served.next = chooses;
+        self.value.profile.next = profile;
+        self.value.rotation.next = pair.rotation;
+        self.value.plane.next = exchange;
+        self.value.row.next = own;
         self.entropy_index.profile.next = profile;
         self.entropy_index.rotation.next = pair.rotation;
         self.entropy_index.entropy.next = asked.entropy;
@@ -187,11 +169,18 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         self.request_ready.next = idle;
         self.usable.d.next = usable_planes(pair.policy, planes, exchange, up, backups);
-        self.response_valid.next = responds;
+        let comes_early = self.early.q.val().get_bit(0);
+        let underway = self.early.q.val() >> 1;
+        self.early.d.next = underway;
+        self.response_valid.next = responds | comes_early;
         self.response.next = SprayResponse {
-            found: self.found.q.val(),
-            index: self.served.q.val().index,
-            entropy: self.entropy.q.val(),
+            found: self.found.q.val() | comes_early,
+            index: if asked.op == SprayOp::Reflect {
+                asked.index
+            } else {
+                self.value.index.val()
+            },
+            entropy: self.value.entropy.val(),
             usable: self.usable.q.val(),
         };
 
@@ -199,43 +188,26 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let stored = self.rows.read_data.val();
         let plane_1 = begins_with_plane_1(asked, stored.pair.policy);
 
-        // select, collect
+        // select
         let offered = candidates(planes, exchange, up, self.avoid.q.val());
-        let can_choose = offered.own_any | (single & offered.any);
-        let home_search = by_index(
-            bit_cast::<72, 64>(offered.own),
-            bit_cast::<72, 64>(offered.other),
-            bit_cast::<8, 7>(pair.home),
-        );
-        let rotation_search = in_rotation(offered.own, own);
-        let no_place = bits::<72>(0);
-        let bad_0 = if up.get_bit(0) {
-            own.assumed_bad
-        } else {
-            no_place
-        };
-        let bad_1 = if up.get_bit(1) {
-            planes.other.assumed_bad
-        } else {
-            no_place
-        };
 
         // find
-        let searched = if ordered {
-            bit_cast::<72, 64>(self.slot_order.ordered.val())
+        let due = if ordered {
+            bits::<AHEAD>(IN_ORDER)
         } else {
-            search.eligible
+            bits::<AHEAD>(AT_ONCE)
         };
-        let reached = searched & search.reach;
+        self.finder.ordered.next = ordered;
+        self.finder.finds.next = step == Step::Find;
+        self.finder.goes_on.next = step == Step::FindMore;
+        self.finder.stops.next = step == Step::SlotFirst;
+        self.finder.begins.next = false;
+        self.finder.begun.next = search;
+        self.finder.key.next = own.key;
 
         // restart
-        let located = self.slot_order.located.val();
-        let renewal = renewed(search, own, pair.skip_next_turn, located);
-        let eligible = if ordered {
-            renewal.eligible
-        } else {
-            search.all
-        };
+        let located = self.finder.located.val();
+        let renewal = renewed(search, own, ordered & pair.skip_next_turn, located);
 
         // take_plane
         let index = index_found(search, place);
@@ -243,28 +215,30 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let not_due = !chooses & pair.probed & (self.since_probe.q.val() < interval);
         let other_port = chooses & (index.get_bit(0) != asked.plane);
 
-        // serve
-        let slot = if ordered {
-            self.slot_at.slot.val()
-        } else {
-            place.get_bits::<6>(0)
-        };
-        let in_slot = value_in_slot(profile, pair.rotation, exchange, slot, own);
-        let at_place = value_of_place(profile, pair.rotation, exchange, place);
-
         // name, judge
         let indexed = self.entropy_index.indexed.val();
-        let slots = slots_of(pair.paths, exchange);
-        let judged = judge(asked, pair.policy, own, slots, backups);
-        let unknown = (asked.op == SprayOp::Reflect) & !self.found.q.val();
+        self.ev_change.request.next = asked;
+        self.ev_change.policy.next = pair.policy;
+        self.ev_change.row.next = own;
+        self.ev_change.slots.next = slots_of(pair.paths, exchange);
+        self.ev_change.backups.next = backups;
+        self.ev_change.unknown.next = (asked.op == SprayOp::Reflect) & !self.found.q.val();
+        self.ev_change.slot.next = place.get_bits::<6>(0);
 
-        // begin
-        let start = self.start_draw.start.val();
-        let first_position = if pair.policy == SprayPolicy::RoundRobin {
-            bit_cast::<7, 6>(start.get_bits::<6>(1))
+        let policy = if step == Step::Fetch {
+            stored.pair.policy
         } else {
-            bits::<7>(0)
+            pair.policy
         };
+        let facts = Facts {
+            can_choose: offered.own_any | (single & offered.any),
+            found: self.finder.found.val(),
+            again: self.again.q.val(),
+            more,
+            in_vain: not_due | other_port,
+            moves: self.ev_change.moves.val(),
+        };
+        self.step.d.next = step_after(step, asked.op, policy, facts);
 
         match step {
             Step::Idle => {
@@ -286,44 +260,34 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.planes.d.next = exchanged(stored.planes, plane_1);
                 self.exchanged.d.next = plane_1;
                 self.avoid.d.next = avoided(asked, stored);
-                self.step.d.next = after_fetch(asked.op);
             }
             Step::Select => {
-                self.key.d.next = order_key(own.key);
-                self.search.d.next = if single { home_search } else { rotation_search };
-                self.step.d.next = if !can_choose {
-                    Step::Respond
-                } else if permuted {
-                    Step::OrderFirst
-                } else {
-                    Step::Find
-                };
+                self.finder.begins.next = true;
+                self.finder.begun.next = for_path(offered, own, pair);
             }
             Step::Collect => {
-                self.search.d.next = by_index(bad_0, bad_1, pair.probe_from);
+                self.finder.begins.next = true;
+                self.finder.begun.next = for_probe(planes, up, pair.probe_from);
                 self.since_probe.d.next = asked.now - pair.last_probe;
-                self.step.d.next = Step::Find;
             }
-            Step::OrderFirst => self.step.d.next = Step::OrderSecond,
-            Step::OrderSecond => self.step.d.next = Step::Find,
-            Step::Find => {
-                self.place.d.next = first_place(reached);
-                self.step.d.next = if reached.any() {
-                    after_found(asked.op, pair.policy)
-                } else {
-                    after_not_found(asked.op, self.again.q.val())
-                };
+            Step::Find | Step::FindMore => {
+                if self.finder.found.val() {
+                    self.again.d.next = false;
+                    if more & !single {
+                        self.asked.d.next.count = asked.count - 1;
+                        self.early.d.next = underway | due;
+                    }
+                }
             }
             Step::Restart => {
                 self.again.d.next = true;
-                self.search.d.next = from_start(search, eligible);
-                self.step.d.next = Step::Find;
+                self.finder.begins.next = true;
+                self.finder.begun.next = from_start(search, renewal.eligible);
+                self.finder.key.next = new_key;
                 if ordered {
-                    self.key.d.next = order_key(new_key);
                     self.planes.d.next.own.key = new_key;
                     self.planes.d.next.own.skip = renewal.skip;
                     self.pair.d.next.lfsr = word;
-                    self.step.d.next = Step::OrderFirst;
                 }
             }
             Step::TakePlane => {
@@ -334,96 +298,59 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 }
                 self.planes.d.next = exchanged(planes, index.get_bit(0));
                 self.exchanged.d.next = index.get_bit(0);
-                self.step.d.next = if not_due | other_port {
-                    Step::Respond
-                } else {
-                    Step::Serve
-                };
             }
-            Step::SlotFirst => {
-                self.search.d.next.reach = search.reach & !(Bits::<72>::mask() << place);
-                self.step.d.next = Step::SlotSecond;
-            }
-            Step::SlotSecond => self.step.d.next = Step::Serve,
             Step::Serve => {
-                self.served.d.next = if chooses { in_slot } else { at_place };
                 if chooses {
                     self.planes.d.next.own.position = place + 1;
                 }
-                self.step.d.next = Step::Evaluate;
+                if more {
+                    self.asked.d.next.count = asked.count - 1;
+                    self.early.d.next = underway | bits::<AHEAD>(SERVED);
+                }
             }
             Step::Evaluate => {
                 self.found.d.next = true;
-                self.entropy.d.next = value_of(profile, self.served.q.val().number);
                 if ordered & pair.skip_next_turn {
                     self.planes.d.next.own.skip = own.skip & !located;
                 }
-                self.step.d.next = Step::Respond;
             }
-            Step::Subtract => self.step.d.next = Step::Number,
-            Step::Number => self.step.d.next = Step::Name,
             Step::Name => {
                 self.found.d.next = indexed.known;
-                self.served.d.next.index = indexed.index;
                 self.asked.d.next.index = indexed.index;
                 self.planes.d.next = exchanged(planes, indexed.index.get_bit(0));
                 self.exchanged.d.next = indexed.index.get_bit(0);
-                self.step.d.next = Step::Judge;
             }
             Step::Judge => {
-                self.judged.d.next = judged;
-                if unknown | !judged.exists {
-                    self.judged.d.next.change = Change::Nothing;
+                if !self.ev_change.exists.val() {
                     self.found.d.next = false;
                 }
-                self.step.d.next = Step::Change;
             }
-            Step::Change => {
-                self.planes.d.next.own = changed(own, self.judged.q.val());
-                self.step.d.next = if frees_or_needs(self.judged.q.val().change) {
-                    Step::Unserved
-                } else {
-                    Step::Respond
-                };
-            }
+            Step::Change => self.planes.d.next.own = self.ev_change.changed.val(),
             Step::Unserved => {
-                self.search.d.next = from_start(search, bit_cast::<72, 64>(unserved(own)));
-                self.reserve.d.next = lowest_of_eight(in_reserve(own, backups));
-                self.step.d.next = Step::Find;
+                self.finder.begins.next = true;
+                self.finder.begun.next = from_start(search, bit_cast::<72, 64>(unserved(own)));
             }
-            Step::Assign => {
-                self.planes.d.next.own =
-                    assigned(own, self.reserve.q.val(), place.get_bits::<6>(0));
-                self.step.d.next = Step::Respond;
-            }
-            Step::DrawStart => {
-                self.pair.d.next.lfsr = word;
-                self.step.d.next = Step::DrawKey0;
-            }
+            Step::Assign => self.planes.d.next.own = self.ev_change.assigned.val(),
+            Step::DrawStart => self.pair.d.next.lfsr = word,
             Step::DrawKey0 => {
                 self.planes.d.next.own.key = new_key;
                 self.pair.d.next.lfsr = word;
-                self.step.d.next = Step::DrawKey1;
             }
             Step::DrawKey1 => {
                 self.planes.d.next.other.key = new_key;
                 self.pair.d.next.lfsr = word;
-                self.step.d.next = Step::Begin;
             }
             Step::Begin => {
-                self.planes.d.next.own =
-                    fresh(slots_of(pair.paths, false), own.key, first_position);
-                self.planes.d.next.other =
-                    fresh(slots_of(pair.paths, true), planes.other.key, first_position);
+                let start = self.start_draw.start.val();
+                self.planes.d.next = begun(planes, pair, start);
                 self.pair.d.next.home = start;
-                self.step.d.next = Step::Settle;
             }
-            Step::Settle => self.step.d.next = Step::Respond,
-            Step::Respond => self.step.d.next = Step::Idle,
+            _ => {}
         }
 
         if self.reset.val() {
             self.step.d.next = Step::Idle;
+            self.early.d.next = bits::<AHEAD>(0);
         }
     }
 }

@@ -20,6 +20,8 @@ pub enum Step {
     OrderSecond,
     /// First place at or after the position.
     Find,
+    /// A burst: the place after it.
+    FindMore,
     /// There is none: a new rotation, or from the start again.
     Restart,
     /// Single path and probe: the plane of the place found.
@@ -27,7 +29,7 @@ pub enum Step {
     /// The position passes `slot_at`.
     SlotFirst,
     SlotSecond,
-    /// The value that serves the slot.
+    /// The value that serves the slot; a burst on a single path stays here, a clock for each packet.
     Serve,
     /// Its entropy.
     Evaluate,
@@ -51,35 +53,138 @@ pub enum Step {
     Respond,
 }
 
-/// The step after `Fetch`.
+/// What the order of steps depends on, besides operation and policy.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Facts {
+    /// `Select`: there is a candidate.
+    pub can_choose: Bit,
+    /// `Find`, `FindMore`: there is a place.
+    pub found: Bit,
+    /// The search went from the start on, too, and found nothing since.
+    pub again: Bit,
+    /// Paths are wanted beyond this one.
+    pub more: Bit,
+    /// `TakePlane`: nothing comes of the place found.
+    pub in_vain: Bit,
+    /// `Change`: a backup may move.
+    pub moves: Bit,
+}
+
+/// Whether a rotation of this policy has an order by key.
 #[hdl_fn]
-pub fn after_fetch(op: SprayOp) -> Step {
+pub fn is_permuted(policy: SprayPolicy) -> Bit {
+    (policy == SprayPolicy::Obs) | (policy == SprayPolicy::EvState)
+}
+
+/// The step after another; `Idle` ends with a request, and goes to `Fetch` or `DrawStart`.
+#[hdl_fn]
+pub fn step_after(step: Step, op: SprayOp, policy: SprayPolicy, facts: Facts) -> Step {
+    let fetched = after_fetch(op, policy);
+    let found = after_found(op, policy, facts.more);
+    let not_found = after_not_found(op, facts.again);
+    let searches = if (op == SprayOp::Choose) & is_permuted(policy) {
+        Step::OrderFirst
+    } else {
+        Step::Find
+    };
+    let repeats = facts.more & (policy == SprayPolicy::SinglePath);
+    match step {
+        Step::Idle | Step::Respond => Step::Idle,
+        Step::Fetch => fetched,
+        Step::Select => {
+            if facts.can_choose {
+                searches
+            } else {
+                Step::Respond
+            }
+        }
+        Step::Restart => searches,
+        Step::OrderFirst => Step::OrderSecond,
+        Step::Collect | Step::OrderSecond | Step::Unserved => Step::Find,
+        Step::Find | Step::FindMore => {
+            if facts.found {
+                found
+            } else {
+                not_found
+            }
+        }
+        Step::TakePlane => {
+            if facts.in_vain {
+                Step::Respond
+            } else {
+                Step::Serve
+            }
+        }
+        Step::SlotFirst => Step::SlotSecond,
+        Step::SlotSecond => Step::Serve,
+        Step::Serve => {
+            if repeats {
+                Step::Serve
+            } else {
+                Step::Evaluate
+            }
+        }
+        Step::Subtract => Step::Number,
+        Step::Number => Step::Name,
+        Step::Name => Step::Judge,
+        Step::Judge => Step::Change,
+        Step::Change => {
+            if facts.moves {
+                Step::Unserved
+            } else {
+                Step::Respond
+            }
+        }
+        Step::DrawStart => Step::DrawKey0,
+        Step::DrawKey0 => Step::DrawKey1,
+        Step::DrawKey1 => Step::Begin,
+        Step::Begin => Step::Settle,
+        Step::Evaluate | Step::Assign | Step::Settle => Step::Respond,
+    }
+}
+
+/// Only EV-state has values to probe.
+#[hdl_fn]
+fn after_fetch(op: SprayOp, policy: SprayPolicy) -> Step {
     match op {
         SprayOp::Choose => Step::Select,
-        SprayOp::Probe => Step::Collect,
+        SprayOp::Probe => {
+            if policy == SprayPolicy::EvState {
+                Step::Collect
+            } else {
+                Step::Settle
+            }
+        }
         SprayOp::Reflect => Step::Subtract,
         SprayOp::Query => Step::Settle,
         _ => Step::Judge,
     }
 }
 
-/// The step after a place was found.
 #[hdl_fn]
-pub fn after_found(op: SprayOp, policy: SprayPolicy) -> Step {
+fn after_found(op: SprayOp, policy: SprayPolicy, more: Bit) -> Step {
+    let in_rotation = if more {
+        Step::FindMore
+    } else if policy == SprayPolicy::RoundRobin {
+        Step::Serve
+    } else {
+        Step::SlotFirst
+    };
     match op {
         SprayOp::Probe => Step::TakePlane,
-        SprayOp::Choose => match policy {
-            SprayPolicy::SinglePath => Step::TakePlane,
-            SprayPolicy::RoundRobin => Step::Serve,
-            _ => Step::SlotFirst,
-        },
+        SprayOp::Choose => {
+            if policy == SprayPolicy::SinglePath {
+                Step::TakePlane
+            } else {
+                in_rotation
+            }
+        }
         _ => Step::Assign,
     }
 }
 
-/// The step after no place was found; `again`: from the start on, too.
 #[hdl_fn]
-pub fn after_not_found(op: SprayOp, again: Bit) -> Step {
+fn after_not_found(op: SprayOp, again: Bit) -> Step {
     match op {
         SprayOp::Choose | SprayOp::Probe => {
             if again {

@@ -6,7 +6,9 @@ use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowRequest, WindowResponse,
 };
 
+use crate::row::{after_landing, after_landing__hdl, WindowRow};
 use crate::sack::{bitmap_answers, bitmap_answers__hdl, SackSpan};
+use crate::sent_memory::LengthSum;
 
 /// Nothing yet.
 #[hdl_fn]
@@ -31,9 +33,33 @@ pub fn blank(psn: Bits<24>, sent: SentPacket) -> WindowResponse {
     }
 }
 
+/// With where the window stands.
+#[hdl_fn]
+pub fn with_row(answer: WindowResponse, row: WindowRow) -> WindowResponse {
+    WindowResponse {
+        una: row.una,
+        next_psn: row.next_psn,
+        in_flight: row.in_flight,
+        lost: row.lost,
+        first_lost0: row.first_lost_0,
+        first_lost1: row.first_lost_1,
+        ..answer
+    }
+}
+
+/// With more packets acknowledged.
+#[hdl_fn]
+pub fn with_sum(answer: WindowResponse, sum: LengthSum) -> WindowResponse {
+    let mut after = answer;
+    after.packets = answer.packets + bit_cast::<11, 3>(sum.packets);
+    after.bytes = answer.bytes + bit_cast::<24, 15>(sum.bytes);
+    after.spurious = answer.spurious + bit_cast::<11, 3>(sum.lost);
+    after
+}
+
 /// With one more packet acknowledged.
 #[hdl_fn]
-pub fn with_packet(answer: WindowResponse, length: Bits<13>, lost: Bit) -> WindowResponse {
+fn with_packet(answer: WindowResponse, length: Bits<13>, lost: Bit) -> WindowResponse {
     let mut after = answer;
     after.packets = answer.packets + 1;
     after.bytes = answer.bytes + bit_cast::<24, 13>(length);
@@ -47,7 +73,7 @@ pub fn with_packet(answer: WindowResponse, length: Bits<13>, lost: Bit) -> Windo
 
 /// A SACK that is taken acknowledges the packet it answers for the first time. 5 levels.
 #[hdl_fn]
-pub fn answer_is_news(answer: WindowResponse, span: SackSpan, bitmap: Bits<64>) -> Bit {
+fn answer_is_news(answer: WindowResponse, span: SackSpan, bitmap: Bits<64>) -> Bit {
     let unacknowledged =
         (answer.state == PacketState::InFlight) | (answer.state == PacketState::Lost);
     (span.covered | bitmap_answers(span, bitmap)) & unacknowledged
@@ -74,4 +100,20 @@ pub fn with_answered(
     after.overtaken = span.overtaken;
     after.answered = inside & (answer.sent.at.get_bits::<16>(0) == sack.stamp);
     after
+}
+
+/// The row after the answered packet, if it was in flight and is acknowledged for the first time. 6 levels and a carry chain.
+#[hdl_fn]
+pub fn after_answer(
+    row: WindowRow,
+    answer: WindowResponse,
+    span: SackSpan,
+    bitmap: Bits<64>,
+) -> WindowRow {
+    let landed = after_landing(row, bit_cast::<15, 13>(answer.sent.length));
+    if answer_is_news(answer, span, bitmap) & (answer.state == PacketState::InFlight) {
+        landed
+    } else {
+        row
+    }
 }

@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{WindowOp, WindowRequest};
 
 use crate::row::*;
+use crate::search::*;
 use crate::slots::*;
 use crate::step::Step;
 
@@ -12,48 +13,45 @@ use crate::step::Step;
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Begun {
     pub row: WindowRow,
-    /// The word of `psn`.
+    /// The word looked at.
     pub word: SlotWord,
     pub word_changed: Bit,
     pub pending: Pending,
-    pub psn: Bits<24>,
     pub step: Step,
 }
 
-/// Begins. `word` is that of the new packet of a `Push`, of the answered packet of a `Sack`, or else of the PSN asked for. 4 levels.
+/// Begins. `word` is that of the next new packet for a `Push`, of the answered packet of a `Sack`, or else of the PSN asked for. 4 levels.
 #[hdl_fn]
 pub fn begin(asked: WindowRequest, row: WindowRow, word: SlotWord) -> Begun {
-    let pushes = asked.op == WindowOp::Push;
     let resends = asked.op == WindowOp::Resend;
-    let psn = if pushes { row.next_psn } else { asked.psn };
-    let sending = after_sending(row, pushes, asked.sent.length);
+    let sending = after_sending(row, asked.sent.length);
     let empty = empty_row(asked.psn);
     let first_lost = pending_without(row, asked.psn);
     Begun {
-        row: if pushes | resends {
+        row: if resends {
             sending
         } else if asked.op == WindowOp::Configure {
             empty
         } else {
             row
         },
-        word: if pushes | resends {
-            with_in_flight(word, slot_of(psn))
+        word: if resends {
+            with_in_flight(word, slot_of(asked.psn))
         } else {
             word
         },
-        word_changed: pushes | resends,
+        word_changed: resends,
         pending: Pending {
             una: false,
             lost_0: resends & first_lost.lost_0,
             lost_1: resends & first_lost.lost_1,
         },
-        psn,
         step: match asked.op {
             WindowOp::Read | WindowOp::Lose => Step::Read,
             WindowOp::Sack => Step::Check,
             WindowOp::NextInFlight => Step::Find,
             WindowOp::Resend => Step::Seek,
+            WindowOp::Push => Step::Burst,
             _ => Step::Respond,
         },
     }

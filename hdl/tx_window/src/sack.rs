@@ -2,10 +2,12 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::{SackVerdict, WindowRequest};
+use stellar_wire::hw::window::{SackVerdict, WindowOp, WindowRequest};
 
 use crate::row::WindowRow;
-use crate::slots::{words_unacknowledged, words_unacknowledged__hdl, Occupied};
+use crate::slots::{
+    slot_of, slot_of__hdl, words_unacknowledged, words_unacknowledged__hdl, Occupied,
+};
 
 /// A SACK measured against the window. A word number is a PSN without its low 6 bits.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -27,17 +29,24 @@ pub struct SackSpan {
     /// The cumulative PSN lies in the window, in the word so many after that of `una` (0 to 16).
     pub cumulative: Bit,
     pub cumulative_words: Bits<5>,
-    /// The bitmap cut at words: bits of the word of its base, and of the word after.
+    /// The bitmap without what lies before the window, cut at words: bits of the word of its base, and of the word after.
     pub low: Bits<64>,
     pub high: Bits<64>,
-    /// Whether those words are that of `una`, or before it.
-    pub low_at_una: Bit,
-    pub low_before: Bit,
-    pub high_at_una: Bit,
-    pub high_before: Bit,
 }
 
-/// Measures. 5 levels and two carry chains behind the row.
+/// Bits of one word of the bitmap that are not before the window, if it lies before the word of `una`, or is that. 2 levels.
+#[hdl_fn]
+fn from_window(named: Bits<64>, una: Bits<24>, before: Bit, at_una: Bit) -> Bits<64> {
+    if before {
+        bits::<64>(0)
+    } else if at_una {
+        named & (Bits::<64>::mask() << una.get_bits::<6>(0))
+    } else {
+        named
+    }
+}
+
+/// Measures. 5 levels and a carry chain behind the row.
 #[hdl_fn]
 pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
     let cack = sack.cack;
@@ -53,8 +62,10 @@ pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
     let cack_after_acked = cack - sack.acked;
     let una_word = row.una.get_bits::<18>(6);
     let base_word = base.get_bits::<18>(6);
-    let low_after_una = base_word - una_word;
-    let high_after_una = base_word + 1 - una_word;
+    let base_after_una = base_word - una_word;
+    let before_una = base_after_una.get_bit(17);
+    // The word after that of the base.
+    let high_at_una = base_after_una.all();
     let cut = bit_cast::<128, 64>(sack.bitmap) << base.get_bits::<6>(0);
     SackSpan {
         overtaken: from_before.get_bit(23),
@@ -68,12 +79,18 @@ pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
         covered: !cack_after_acked.get_bit(23),
         cumulative: !after_una.get_bit(23),
         cumulative_words: cack.get_bits::<5>(6) - row.una.get_bits::<5>(6),
-        low: cut.get_bits::<64>(0),
-        high: cut.get_bits::<64>(64),
-        low_at_una: !low_after_una.any(),
-        low_before: low_after_una.get_bit(17),
-        high_at_una: !high_after_una.any(),
-        high_before: high_after_una.get_bit(17),
+        low: from_window(
+            cut.get_bits::<64>(0),
+            row.una,
+            before_una,
+            !base_after_una.any(),
+        ),
+        high: from_window(
+            cut.get_bits::<64>(64),
+            row.una,
+            before_una & !high_at_una,
+            high_at_una,
+        ),
     }
 }
 
@@ -103,18 +120,6 @@ pub fn judge(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
     }
 }
 
-/// Bits of one word of the bitmap that are not before the window. 2 levels.
-#[hdl_fn]
-pub fn from_window(named: Bits<64>, una: Bits<24>, at_una: Bit, before: Bit) -> Bits<64> {
-    if before {
-        bits::<64>(0)
-    } else if at_una {
-        named & (Bits::<64>::mask() << una.get_bits::<6>(0))
-    } else {
-        named
-    }
-}
-
 /// Words that may have news: those with unacknowledged slots that the SACK reaches. 6 levels.
 #[hdl_fn]
 pub fn words_with_news(
@@ -131,12 +136,12 @@ pub fn words_with_news(
         reached = reached.replace_bit(i, span.cumulative & within);
     }
     let base_word = base.get_bits::<4>(6);
-    let low = if span.low.any() & !span.low_before {
+    let low = if span.low.any() {
         bits::<16>(1) << base_word
     } else {
         bits::<16>(0)
     };
-    let high = if span.high.any() & !span.high_before {
+    let high = if span.high.any() {
         bits::<16>(1) << (base_word + 1)
     } else {
         bits::<16>(0)
@@ -175,7 +180,7 @@ fn covered_slots(span: SackSpan, una: Bits<24>, cack: Bits<24>, word: Bits<4>) -
     }
 }
 
-/// Slots of a ring word that the SACK names, if `low` and `high` have been cut by [`from_window`]. 6 levels.
+/// Slots of a ring word that the SACK names. 6 levels.
 #[hdl_fn]
 pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Bits<24>, word: Bits<4>) -> Bits<64> {
     let base_word = sack.base.get_bits::<4>(6);
@@ -190,4 +195,24 @@ pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Bits<24>, word: Bit
         bits::<64>(0)
     };
     low | high | covered_slots(span, una, sack.cack, word)
+}
+
+/// Slots of a ring word without the answered packet's, if that is in the window. 3 levels.
+#[hdl_fn]
+pub fn without_answered(slots: Bits<64>, acked: Bits<24>, inside: Bit, word: Bits<4>) -> Bits<64> {
+    if inside & (word == acked.get_bits::<4>(6)) {
+        slots & !slot_of(acked)
+    } else {
+        slots
+    }
+}
+
+/// The PSN whose slot and record an operation begins with (`Push` has its own).
+#[hdl_fn]
+pub fn first_psn(request: WindowRequest) -> Bits<24> {
+    if request.op == WindowOp::Sack {
+        request.acked
+    } else {
+        request.psn
+    }
 }

@@ -4,13 +4,13 @@ use hdl_macros::{hdl, hdl_fn};
 use hdl_reorder_buf::trailing_ones::{trailing_ones, trailing_ones__hdl};
 use rust_hdl::prelude::*;
 
-use crate::slots::{first_word, first_word__hdl};
+use crate::slots::{lowest_of_16, lowest_of_16__hdl};
 
 /// Steps from word `first` to the next word of the set, itself included. 5 levels (turn 2, first one 3).
 #[hdl_fn]
 fn words_to_next(ring: Bits<16>, first: Bits<4>) -> Bits<4> {
     let twice = bit_cast::<32, 16>(ring) | (bit_cast::<32, 16>(ring) << 16);
-    first_word((twice >> first).get_bits::<16>(0))
+    lowest_of_16((twice >> first).get_bits::<16>(0))
 }
 
 /// Finds the first slot of a set, from a PSN on round the ring.

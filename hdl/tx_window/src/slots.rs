@@ -47,7 +47,7 @@ pub fn without(word: SlotWord, slots: Bits<64>) -> SlotWord {
     }
 }
 
-/// The word with these slots in flight.
+/// The word with these slots, until now free or lost, in flight.
 #[hdl_fn]
 pub fn with_in_flight(word: SlotWord, slots: Bits<64>) -> SlotWord {
     SlotWord {
@@ -55,6 +55,17 @@ pub fn with_in_flight(word: SlotWord, slots: Bits<64>) -> SlotWord {
         lost_0: word.lost_0 & !slots,
         lost_1: word.lost_1 & !slots,
     }
+}
+
+/// The word of a new packet with the packet in flight; the first packet of a word comes upon its slots as `stored`, that may be the window's other end.
+#[hdl_fn]
+pub fn with_new(word: SlotWord, stored: SlotWord, psn: Bits<24>) -> SlotWord {
+    let old = if psn.get_bits::<6>(0).any() {
+        word
+    } else {
+        stored
+    };
+    with_in_flight(old, slot_of(psn))
 }
 
 /// The word with these slots lost on a plane.
@@ -84,6 +95,16 @@ fn with_bit(old: Bits<16>, place: Bits<16>, value: Bit) -> Bits<16> {
     }
 }
 
+/// The words with anything unacknowledged, if word `index` has only these slots. 5 levels.
+#[hdl_fn]
+pub fn unacknowledged_with(old: Occupied, index: Bits<4>, slots: Bits<64>) -> Bits<16> {
+    with_bit(
+        words_unacknowledged(old),
+        bits::<16>(1) << index,
+        slots.any(),
+    )
+}
+
 /// The summary with one word looked at anew. 5 levels.
 #[hdl_fn]
 pub fn with_word(old: Occupied, index: Bits<4>, word: SlotWord) -> Occupied {
@@ -95,10 +116,10 @@ pub fn with_word(old: Occupied, index: Bits<4>, word: SlotWord) -> Occupied {
     }
 }
 
-/// The lowest word of a set that is not empty. 3 levels.
+/// The lowest of a set of 16 that is not empty. 3 levels.
 #[hdl_fn]
-pub fn first_word(words: Bits<16>) -> Bits<4> {
-    trailing_ones(!bit_cast::<64, 16>(words)).get_bits::<4>(0)
+pub fn lowest_of_16(set: Bits<16>) -> Bits<4> {
+    trailing_ones(!bit_cast::<64, 16>(set)).get_bits::<4>(0)
 }
 
 /// The slot of a PSN in its word, one-hot. 1 level.

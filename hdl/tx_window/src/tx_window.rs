@@ -1,36 +1,39 @@
 //! The server of the transmit window.
 
 use hdl_macros::hdl;
-use hdl_primitives::ram::{BlockRam, UltraRam};
+use hdl_primitives::ram::BlockRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::*;
 
 use crate::answer::*;
 use crate::begin::*;
-use crate::length_walk::LengthWalk;
 use crate::row::*;
 use crate::sack::*;
+use crate::search::*;
+use crate::sent_memory::SentMemory;
+use crate::size::WindowSize;
 use crate::slot_memory::SlotMemory;
 use crate::slot_seek::SlotSeek;
 use crate::slots::*;
-use crate::step::Step;
+use crate::step::*;
 
 /// The transmit windows of 2^`Q` queue pairs, one operation at a time.
 ///
 /// Clocks from request to response:
-/// * `Query`, `Configure`, `Push` 2; `Read`, `Lose` 3; `NextInFlight` 6, or 8 if it is not in the first word of 64 slots looked at;
+/// * `Query`, `Configure` 2; `Read`, `Lose` 3; `NextInFlight` 6, or 8 if it is not in the first word of 64 slots looked at;
+/// * `Push`: packets are taken from the first clock after that of the request on, the response comes 2 clocks after the last one or the end: 3 at least;
 /// * `Resend` of the first packet lost on a plane 4, or 6 if the next is in another word; of another 3;
-/// * `Sack` refused, or reaching no word with unacknowledged slots, 4; if the answered packet is the only news 7. Other news cost a clock for each
-///   packet, one more once, and one or two for each further word. A search (`una` moves; the first packet lost on a plane is acknowledged) costs 1, or 3
-///   into another word, and one more for each further search.
+/// * `Sack` refused, or with no news but the answered packet, 4. Four other packets of a word are read per clock, one of each remainder of its
+///   PSN by 4: a word costs its reads, one at least, of which the answered packet's word has one already; a further word costs one more, and reads 3 once.
+///   The search for `una` costs 1 if it is in the word looked at last; any other search 2; each 2 more into another word. They go on while lengths come.
 ///
 /// A word of slots that an operation changes waits one clock in `word`, and is then written whatever the step is. Nothing else reads it in that clock
-/// and the next, but `Seek` and `Far`, which look at `word` itself.
+/// and the next, but searches, which look at `word` itself.
 ///
-/// `Q` is at most 10; `S` = `Q` + 10 address bits of the memory of packets sent.
+/// `Q` is at most 10; `S` = `Q` + 8 address bits of a bank of the memory of packets sent.
 /// LUT levels: 6 (memory, choice of the word, slots named by the SACK).
 #[derive(LogicBlock, Default)]
-pub struct TxWindow<const Q: usize = 10, const S: usize = 20> {
+pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
     pub clock: Signal<In, Clock>,
     /// Drops the operation under way. Queue pairs are to be configured again.
     pub reset: Signal<In, Bit>,
@@ -41,15 +44,22 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 20> {
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, WindowResponse>,
 
+    /// Of a `Push`, from the clock after its request on: one more packet is new, with the next PSN. One per clock, always taken.
+    pub push_valid: Signal<In, Bit>,
+    pub push: Signal<In, SentPacket>,
+    /// There will be no more, after that of this clock if there is one. Once for every `Push`, before its response; no packet after it.
+    pub push_end: Signal<In, Bit>,
+
     rows: BlockRam<WindowRow, Q>,
     slots: SlotMemory<Q>,
-    /// Last transmissions: address is queue pair, slot.
-    sent: UltraRam<SentPacket, S>,
+    sent: SentMemory<Q, S>,
     seek: SlotSeek,
-    walk: LengthWalk,
 
     step: DFF<Step>,
     asked: DFF<WindowRequest>,
+    pushed_valid: DFF<Bit>,
+    pushed: DFF<SentPacket>,
+    push_ended: DFF<Bit>,
     row: DFF<WindowRow>,
     word: DFF<SlotWord>,
     word_index: DFF<Bits<4>>,
@@ -60,6 +70,7 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 20> {
     span: DFF<SackSpan>,
     /// Words that may have news, without the `chosen` one.
     news: DFF<Bits<16>>,
+    /// The word to load. Of a SACK the answered packet's word comes first: it is there, and often the only one.
     chosen: DFF<Bits<4>>,
     /// Slots of `word` that are news.
     hits: DFF<Bits<64>>,
@@ -71,37 +82,22 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 20> {
     _size: WindowSize<Q, S>,
 }
 
-/// Slots of a window, as log2.
-const SLOT_BITS: u64 = 10;
-
-/// The sizes there are.
-struct WindowSize<const Q: usize, const S: usize>;
-
-impl<const Q: usize, const S: usize> Default for WindowSize<Q, S> {
-    fn default() -> Self {
-        assert!(
-            (1..=10).contains(&Q) && S == Q + 10,
-            "TxWindow<{Q}, {S}>: use Q = 1 (2 queue pairs) to 10 (1,024) and S = Q + 10"
-        );
-        Self
-    }
-}
-
 impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
     #[hdl]
     fn update(&mut self) {
+        dff_setup!(self, clock, step, asked, pushed_valid, pushed, push_ended);
         dff_setup!(
             self,
             clock,
-            step,
-            asked,
             row,
             word,
             word_index,
-            word_changed
+            word_changed,
+            inside,
+            span
         );
-        dff_setup!(self, clock, inside, span, news, chosen, hits, pending, answer);
-        clock!(self, clock, rows, slots, sent, seek, walk);
+        dff_setup!(self, clock, news, chosen, hits, pending, answer);
+        clock!(self, clock, rows, slots, sent, seek);
         let step = self.step.q.val();
         let asked = self.asked.q.val();
         let span = self.span.q.val();
@@ -109,13 +105,9 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         let pending = self.pending.q.val();
         let chosen = self.chosen.q.val();
         let is_next = asked.op == WindowOp::NextInFlight;
-        let asked_psn = if asked.op == WindowOp::Sack {
-            asked.acked
-        } else {
-            asked.psn
-        };
+        let asked_psn = first_psn(asked);
         let fetched = self.rows.read_data.val();
-        let record = self.sent.read_data.val();
+        let record = self.sent.record.val();
 
         // The memories are addressed by the request itself as long as none is under way.
         let request = if step == Step::Idle {
@@ -123,27 +115,33 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         } else {
             asked
         };
-        let first_psn = if request.op == WindowOp::Sack {
-            request.acked
+        let read_psn = if step == Step::Idle {
+            first_psn(request)
         } else {
-            request.psn
+            answer.psn
         };
-        let record_slot = if self.walk.reading.val() {
-            (bit_cast::<10, 4>(self.word_index.q.val()) << 6)
-                | bit_cast::<10, 6>(self.walk.bit.val())
-        } else if step == Step::Idle {
-            first_psn.get_bits::<10>(0)
+        let responds = step == Step::Respond;
+        let bursts = step == Step::Burst;
+        let pushes = bursts & self.pushed_valid.q.val();
+        let rewrites = responds & ((asked.op == WindowOp::Resend) | (asked.op == WindowOp::Lose));
+        let next_psn = self.row.q.val().next_psn;
+        self.rows.read_address.next = request.qp.get_bits::<Q>(0);
+        self.sent.qp.next = request.qp.get_bits::<Q>(0);
+        self.sent.read_slot.next = read_psn.get_bits::<10>(0);
+        self.sent.write.next = pushes | rewrites;
+        self.sent.write_slot.next = if bursts {
+            next_psn.get_bits::<10>(0)
         } else {
             answer.psn.get_bits::<10>(0)
         };
-        let record_row = bit_cast::<S, 10>(request.qp) << SLOT_BITS;
-        let responds = step == Step::Respond;
-        let starts = (asked.op == WindowOp::Push) | (asked.op == WindowOp::Resend);
-        self.rows.read_address.next = request.qp.get_bits::<Q>(0);
-        self.sent.read_address.next = record_row | bit_cast::<S, 10>(record_slot);
-        self.sent.write_address.next = record_row | bit_cast::<S, 10>(answer.psn.get_bits::<10>(0));
-        self.sent.write_data.next = answer.sent;
-        self.sent.write_enable.next = responds & (starts | (asked.op == WindowOp::Lose));
+        self.sent.write_data.next = if bursts {
+            self.pushed.q.val()
+        } else {
+            answer.sent
+        };
+        self.pushed_valid.d.next = self.push_valid.val();
+        self.pushed.d.next = self.push.val();
+        self.push_ended.d.next = self.push_end.val();
 
         // The word changed in the last clock is written, and the row told.
         let word = self.word.q.val();
@@ -165,29 +163,23 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         self.slots.write_word.next = word;
         self.slots.clear.next = (step == Step::Fetch) & (asked.op == WindowOp::Configure);
 
-        // Lengths that come out of the memory.
-        if self.walk.taken.val() {
-            self.answer.d.next = with_packet(answer, record.length, self.walk.taken_lost.val());
+        // Lengths that have been read.
+        let sum = self.sent.sum.val();
+        if self.sent.sum_valid.val() {
+            self.answer.d.next = with_sum(answer, sum);
         }
-        let landed = if self.walk.taken.val() & !self.walk.taken_lost.val() {
-            after_landing(row, record.length)
+        let landed = if self.sent.sum_valid.val() {
+            after_landing(row, sum.landed)
         } else {
             row
         };
         self.row.d.next = landed;
 
         // The word looked at.
-        self.target.next = if is_next {
-            Target::InFlight
-        } else {
-            next_target(pending)
-        };
+        let loads = (step == Step::Check) | (step == Step::Load);
+        let walks = (step == Step::Pick) | (step == Step::Walk);
+        self.target.next = next_target(pending);
         let target = self.target.val();
-        let from = if is_next {
-            asked.psn
-        } else {
-            search_start(target, row)
-        };
         let fetch_psn = if asked.op == WindowOp::Push {
             fetched.next_psn
         } else {
@@ -195,48 +187,67 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         };
         let select = match step {
             Step::Fetch => fetch_psn.get_bits::<4>(6),
-            Step::Load => chosen,
+            Step::Check | Step::Load => chosen,
+            Step::Burst => next_psn.get_bits::<4>(6),
             Step::Far => self.seek.far_word.val(),
-            _ => from.get_bits::<4>(6),
+            _ => search_start(target, row).get_bits::<4>(6),
         };
         self.slots.select.next = select;
         let picked = self.slots.word.val();
 
         // Search. The memory may not have the word changed last yet.
-        let searched = if !is_next & (select == word_index) {
-            word
+        let hits = self.hits.q.val();
+        let walked = without(word, hits);
+        let sought_word = if select == word_index { word } else { picked };
+        let search = if is_next {
+            Search {
+                from: asked.psn,
+                summary: fetched.occupied.in_flight,
+                set_word: picked.in_flight,
+            }
+        } else if walks {
+            una_search(self.row.q.val(), word_index, walked)
         } else {
-            picked
+            search_for(target, row, sought_word)
         };
-        let words_searched = if is_next {
-            fetched.occupied
-        } else {
-            row.occupied
-        };
-        self.seek.start.next = (step == Step::Fetch) | (step == Step::Seek);
+        self.seek.start.next = (step == Step::Fetch) | (step == Step::Seek) | walks;
         self.seek.far.next = step == Step::Far;
-        self.seek.from.next = from;
-        self.seek.summary.next = words_sought(target, words_searched);
-        self.seek.set_word.next = slots_sought(target, searched);
+        self.seek.from.next = search.from;
+        self.seek.summary.next = search.summary;
+        self.seek.set_word.next = search.set_word;
         let hit = self.seek.hit.val();
         let sought = self.seek.psn.val();
 
         // News of a SACK. The answered packet's length is known already.
         let news = unacknowledged(picked) & named_slots(span, asked, row.una, chosen);
-        let is_answered = self.inside.q.val() & (chosen == asked.acked.get_bits::<4>(6));
-        let answered_slot = if is_answered {
-            slot_of(asked.acked)
-        } else {
-            bits::<64>(0)
-        };
-        self.walk.reset.next = self.reset.val();
-        self.walk.load.next = step == Step::Load;
-        self.walk.slots.next = news & !answered_slot;
-        self.walk.lost.next = picked.lost_0 | picked.lost_1;
-        let hits = self.hits.q.val();
+        let taken = answer.verdict == SackVerdict::Taken;
+        self.sent.reset.next = self.reset.val() | ((step == Step::Pick) & !taken);
+        self.sent.load.next = loads;
+        self.sent.word.next = word_index;
+        self.sent.slots.next = without_answered(news, asked.acked, self.inside.q.val(), chosen);
+        self.sent.lost.next = picked.lost_0 | picked.lost_1;
         let words_left = self.news.q.val();
-        let next_word = first_word(words_left);
-        let words_after = words_left & (words_left - 1);
+        if loads {
+            self.word.d.next = picked;
+            self.word_index.d.next = chosen;
+            self.hits.d.next = news;
+        }
+        if (step == Step::Walk) | ((step == Step::Pick) & taken) {
+            let found = pending_after(pending, row, word_index, hits);
+            self.word.d.next = walked;
+            self.word_changed.d.next = true;
+            self.pending.d.next = found;
+            if self.sent.last.val() {
+                self.chosen.d.next = lowest_of_16(words_left);
+                self.news.d.next = words_left & (words_left - 1);
+            }
+            self.step.d.next = step_after_walk(
+                self.sent.last.val(),
+                words_left.any(),
+                is_hit(row.una, word_index, hits),
+                is_pending(found) | self.sent.busy.val(),
+            );
+        }
 
         match step {
             Step::Idle => {
@@ -250,9 +261,10 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
                 self.row.d.next = begun.row;
                 self.word.d.next = begun.word;
                 self.word_index.d.next = select;
+                self.chosen.d.next = select;
                 self.word_changed.d.next = begun.word_changed;
                 self.pending.d.next = begun.pending;
-                self.answer.d.next = blank(begun.psn, asked.sent);
+                self.answer.d.next = blank(asked.psn, asked.sent);
                 self.inside.d.next = (asked_psn - fetched.una) < (fetched.next_psn - fetched.una);
                 self.span.d.next = measure(asked, fetched);
                 self.step.d.next = begun.step;
@@ -269,63 +281,40 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
                 }
                 self.step.d.next = Step::Respond;
             }
+            Step::Burst => {
+                if pushes {
+                    self.row.d.next = after_push(row, self.pushed.q.val().length);
+                    self.word.d.next = with_new(word, picked, next_psn);
+                    self.word_index.d.next = select;
+                    self.word_changed.d.next = true;
+                }
+                if self.push_ended.q.val() {
+                    self.step.d.next = Step::Respond;
+                }
+            }
             Step::Check => {
+                let others = !(bits::<16>(1) << chosen);
                 self.answer.d.next.sent = record;
                 self.answer.d.next.state = state_of(word, asked.acked, self.inside.q.val());
                 self.answer.d.next.verdict = judge(span, asked.bitmap);
-                self.news.d.next = words_with_news(span, row.una, asked.base, row.occupied);
-                self.span.d.next.low =
-                    from_window(span.low, row.una, span.low_at_una, span.low_before);
-                self.span.d.next.high =
-                    from_window(span.high, row.una, span.high_at_una, span.high_before);
+                self.news.d.next =
+                    words_with_news(span, row.una, asked.base, row.occupied) & others;
                 self.step.d.next = Step::Pick;
             }
             Step::Pick => {
-                self.chosen.d.next = next_word;
-                self.news.d.next = words_after;
-                self.step.d.next = Step::Respond;
-                if answer.verdict == SackVerdict::Taken {
+                if !taken {
+                    self.step.d.next = Step::Respond;
+                } else {
                     self.answer.d.next = with_answered(answer, asked, span, self.inside.q.val());
-                    if answer_is_news(answer, span, asked.bitmap)
-                        & (answer.state == PacketState::InFlight)
-                    {
-                        self.row.d.next = after_landing(row, answer.sent.length);
-                    }
-                    if words_left.any() {
-                        self.step.d.next = Step::Load;
-                    }
+                    self.row.d.next = after_answer(row, answer, span, asked.bitmap);
                 }
             }
-            Step::Load => {
-                self.word.d.next = picked;
-                self.word_index.d.next = chosen;
-                self.hits.d.next = news;
-                self.step.d.next = Step::Walk;
-            }
-            Step::Walk => {
-                self.word.d.next = without(word, hits);
-                self.word_changed.d.next = true;
-                self.pending.d.next = Pending {
-                    una: pending.una | is_hit(row.una, word_index, hits),
-                    lost_0: pending.lost_0
-                        | row.lost.get_bit(0) & is_hit(row.first_lost_0, word_index, hits),
-                    lost_1: pending.lost_1
-                        | row.lost.get_bit(1) & is_hit(row.first_lost_1, word_index, hits),
-                };
-                if self.walk.last.val() {
-                    self.chosen.d.next = next_word;
-                    self.news.d.next = words_after;
-                    self.step.d.next = if words_left.any() {
-                        Step::Load
-                    } else {
-                        Step::Seek
-                    };
-                }
-            }
+            Step::Load => self.step.d.next = Step::Walk,
+            Step::Walk => {}
             Step::Seek => {
                 if is_pending(pending) {
                     self.step.d.next = Step::Find;
-                } else if !self.walk.busy.val() {
+                } else if !self.sent.busy.val() {
                     self.step.d.next = Step::Respond;
                 }
             }
@@ -340,7 +329,7 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
                     let rest = after_next_target(pending);
                     self.row.d.next = after_search(landed, target, hit, sought);
                     self.pending.d.next = rest;
-                    self.step.d.next = if is_pending(rest) | self.walk.busy.val() {
+                    self.step.d.next = if is_pending(rest) | self.sent.busy.val() {
                         Step::Seek
                     } else {
                         Step::Respond
@@ -360,15 +349,7 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
 
         self.request_ready.next = step == Step::Idle;
         self.response_valid.next = responds;
-        self.response.next = WindowResponse {
-            una: row.una,
-            next_psn: row.next_psn,
-            in_flight: row.in_flight,
-            lost: row.lost,
-            first_lost0: row.first_lost_0,
-            first_lost1: row.first_lost_1,
-            ..answer
-        };
+        self.response.next = with_row(answer, row);
         if self.reset.val() {
             self.step.d.next = Step::Idle;
             self.word_changed.d.next = false;

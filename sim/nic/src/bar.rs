@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use stellar_wire::host::registers::{
-    status, TableCommand, EVENT_CONSUMER, MAX_PAYLOAD, MAX_READ, TABLE_COMMAND, TABLE_DATA,
+    status, TableCommand, EVENT_CONSUMER, FENCE, MAX_PAYLOAD, MAX_READ, TABLE_COMMAND, TABLE_DATA,
 };
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 use stellar_wire::hw::config::ConfigSelect;
@@ -17,8 +17,8 @@ const WORD: u16 = 8;
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Register(u16, u64),
-    /// Until the table write under way is done.
-    TableDone,
+    /// Until the command in this register is done.
+    Done(u16),
     Doorbell(u16, u16, u64),
 }
 
@@ -26,7 +26,7 @@ enum Access {
 #[derive(Default)]
 pub struct Bar {
     accesses: VecDeque<Access>,
-    /// A read of [`TABLE_COMMAND`] is under way.
+    /// A read of a command register is under way.
     asked: bool,
 }
 
@@ -46,7 +46,16 @@ impl Bar {
             index,
         };
         let command = Access::Register(TABLE_COMMAND.offset, command.to_word());
-        self.accesses.extend([command, Access::TableDone]);
+        self.accesses
+            .extend([command, Access::Done(TABLE_COMMAND.offset)]);
+    }
+
+    /// Lets everything that uses a table entry from before leave.
+    pub fn fence(&mut self) {
+        self.accesses.extend([
+            Access::Register(FENCE.offset, 0),
+            Access::Done(FENCE.offset),
+        ]);
     }
 
     /// Largest PCIe payload and read: 128 bytes shifted left by the codes.
@@ -89,14 +98,14 @@ impl Bar {
                 inputs.bar0_write = Some((offset, word));
                 self.accesses.pop_front();
             }
-            Some(Access::TableDone) if !self.asked => {
-                inputs.bar0_read = Some(TABLE_COMMAND.offset);
+            Some(&Access::Done(command)) if !self.asked => {
+                inputs.bar0_read = Some(command);
                 self.asked = true;
             }
             Some(&Access::Doorbell(page, offset, word)) => {
                 inputs.bar2_write = Some((page, offset, word));
             }
-            Some(Access::TableDone) | None => {}
+            Some(Access::Done(_)) | None => {}
         }
     }
 
@@ -105,7 +114,7 @@ impl Bar {
         if let Some(word) = outputs.bar0_read {
             self.asked = false;
             let busy = word >> status::BUSY_BIT & 1 == 1;
-            if !busy && matches!(self.accesses.front(), Some(Access::TableDone)) {
+            if !busy && matches!(self.accesses.front(), Some(Access::Done(_))) {
                 self.accesses.pop_front();
             }
         }

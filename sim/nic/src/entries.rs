@@ -5,9 +5,8 @@ use std::net::IpAddr;
 use rust_hdl::prelude::*;
 use stellar_transport::endpoint::{EndpointConfig, PlaneAddress, QpConfig, TransportConfig};
 use stellar_transport::requester::{MrcConfig, QpIdentity};
-use stellar_transport::rx::{QpContext, QpMode, QpState};
+use stellar_transport::rx::{ControlPeer, QpContext, QpMode, QpState};
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
-use stellar_wire::hw::control::{ControlPeer, PeerAddress};
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::MacAddr;
 
@@ -81,17 +80,11 @@ pub fn address(config: &QpConfig, plane: usize) -> FrameAddress {
 
 /// Whose control packets are taken.
 pub fn peer(config: &QpConfig) -> ControlPeer {
-    let address = |plane: usize| {
-        let (version6, address) = ip(config.peer.planes[plane].ip);
-        PeerAddress { version6, address }
-    };
     ControlPeer {
-        valid: true,
-        mrc: config.transport.mode() == QpMode::Mrc,
-        pkey: bits(config.pkey),
-        qp: bits(config.peer.qp),
-        address0: address(0),
-        address1: address(1),
+        mode: config.transport.mode(),
+        pkey: config.pkey,
+        qp: config.peer.qp,
+        addresses: config.peer.planes.map(|plane| plane.ip),
     }
 }
 
@@ -102,6 +95,7 @@ pub fn responder(config: &QpConfig) -> ResponderConfig {
         mtu_log2: bits(config.mtu_log2),
         initial_psn: bits(config.rq_psn.value()),
         max_wimm: bits(config.imm.max_wimm),
+        sack_every: bits(config.sack_every),
         completions: config.imm.completions,
     }
 }

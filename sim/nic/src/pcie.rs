@@ -5,13 +5,14 @@ use std::collections::VecDeque;
 use rust_hdl::prelude::*;
 use sim_pcie::{completer, AddressType, Bdf, CompleterConfig, Completion, MemRead};
 use sim_world::{HostMemory, PcieReads};
-use stellar_transport::endpoint::Memory;
+use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::WriteTlp;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
 
 use crate::model::WriteBeat;
+use crate::rings::{Rings, RINGS};
 use crate::{BEAT, CLOCK_PS};
 
 /// Bits per picosecond in units that divide evenly: 1 Gb/s moves 4 bits in a clock.
@@ -24,18 +25,24 @@ const TRANSLATED: u64 = 0b10;
 /// Where accesses go: the host's memory, and the rings of its driver, which the world does not know of.
 pub struct Behind<'a> {
     pub memory: &'a mut HostMemory,
-    pub rings: &'a mut HostMemory,
+    pub rings: &'a mut Rings,
 }
 
-/// First bus address of the driver's rings.
-pub const RINGS: u64 = 0x00f0_0000_0000;
-
 impl Behind<'_> {
-    fn at(&mut self, address: u64) -> &mut HostMemory {
-        if address >= RINGS {
-            self.rings
+    fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
+        let memory = if address >= RINGS {
+            &mut self.rings.memory
         } else {
-            self.memory
+            &mut *self.memory
+        };
+        memory.read(address, translated, into)
+    }
+
+    fn write(&mut self, tlp: &WriteTlp) {
+        if tlp.address >= RINGS {
+            self.rings.write(tlp);
+        } else {
+            self.memory.write(tlp);
         }
     }
 }
@@ -136,7 +143,7 @@ impl Endpoint {
                 4 * tlp.length_dw,
                 "a write ends early: {tlp:?}"
             );
-            behind.at(tlp.address).write(tlp);
+            behind.write(tlp);
             self.write = None;
         }
     }
@@ -169,9 +176,7 @@ impl Endpoint {
             };
             let mut data = vec![0; 4 * usize::from(read.dwords)];
             let translated = read.at == AddressType::Translated;
-            let found = behind
-                .at(read.address)
-                .read(read.address, translated, &mut data);
+            let found = behind.read(read.address, translated, &mut data);
             let root = Bdf::from_id(0);
             let largest = self.config.max_completion;
             let completions = match found {

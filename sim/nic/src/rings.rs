@@ -1,13 +1,14 @@
 //! The driver's rings in host memory: completion queues and the event queue.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sim_world::HostMemory;
-use stellar_transport::rx::Owner;
+use stellar_transport::endpoint::Memory;
+use stellar_transport::rx::{Owner, WriteTlp};
 use stellar_wire::host::{ConsumerIndex, Cqe, Eqe};
 
-use crate::pcie::RINGS;
-
+/// First bus address of the rings.
+pub const RINGS: u64 = 0x00f0_0000_0000;
 /// Distance of two rings.
 const STRIDE: u64 = 1 << 25;
 
@@ -34,12 +35,20 @@ impl Ring {
     }
 }
 
+/// Number of the ring at an address.
+const fn number(address: u64) -> u64 {
+    (address - RINGS) / STRIDE
+}
+
 /// All of them, and the memory they are in.
 pub struct Rings {
     pub memory: HostMemory,
     queues: BTreeMap<u32, Ring>,
     events: Option<Ring>,
     next: u64,
+    /// Queue pair by number of the ring, and those whose rings the card wrote to since [`Self::take_written`].
+    owners: BTreeMap<u64, u32>,
+    written: BTreeSet<u32>,
 }
 
 impl Rings {
@@ -50,6 +59,8 @@ impl Rings {
             queues: BTreeMap::new(),
             events: None,
             next: RINGS,
+            owners: BTreeMap::new(),
+            written: BTreeSet::new(),
         }
     }
 
@@ -71,6 +82,7 @@ impl Rings {
     pub fn add_queue(&mut self, qp: u32, log2_entries: u8) -> u64 {
         let ring = self.allocate(log2_entries, Cqe::LEN);
         let base = ring.base;
+        self.owners.insert(number(base), qp);
         self.queues.insert(qp, ring);
         base
     }
@@ -81,6 +93,17 @@ impl Rings {
         let base = ring.base;
         self.events = Some(ring);
         base
+    }
+
+    /// A write of the card.
+    pub fn write(&mut self, tlp: &WriteTlp) {
+        self.memory.write(tlp);
+        self.written.extend(self.owners.get(&number(tlp.address)));
+    }
+
+    /// Queue pairs whose completion queues the card wrote to since the last call.
+    pub fn take_written(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.written).into_iter().collect()
     }
 
     /// The next completion of a queue pair, and the consumer index to be told the card.

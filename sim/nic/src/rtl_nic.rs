@@ -60,6 +60,8 @@ pub struct RtlNic {
     ports: [Port; 2],
     port_up: u8,
     bar: Bar,
+    /// Work has been announced or time has passed: from then on software's accesses take time.
+    started: bool,
     /// World time of clock 0, which lies in the past of the world by what software did at once.
     origin: i128,
     pairs: BTreeMap<u32, Pair>,
@@ -87,6 +89,7 @@ impl RtlNic {
             ports: Default::default(),
             port_up: 3,
             bar: Bar::default(),
+            started: false,
             origin: 0,
             pairs: BTreeMap::new(),
             rx_counters: Counters::default(),
@@ -102,8 +105,13 @@ impl RtlNic {
         let base = nic.rings.add_events(log2_entries);
         let ring = to_words(ring_entry(base, log2_entries));
         nic.bar.write_table(ConfigSelect::EventQueue, 0, &ring);
-        nic.settle(0);
+        nic.settle();
         Ok(nic)
+    }
+
+    /// Clocks since power-up.
+    pub fn clocks(&self) -> u64 {
+        self.model.clocks()
     }
 
     /// The model, for waves and coverage.
@@ -116,9 +124,10 @@ impl RtlNic {
         self.origin + i128::from(self.model.clocks()) * i128::from(CLOCK_PS)
     }
 
-    /// Before anything moves, software's accesses take no time of the world: lets the card do them all.
-    fn settle(&mut self, now: Time) {
-        if now > 0 {
+    /// Before anything moves, software's accesses take no time of the world: lets the card do them all. The next clock is the world's
+    /// time 0 then.
+    fn settle(&mut self) {
+        if self.started {
             return;
         }
         let end = self.model.clocks() + PATIENCE;
@@ -129,12 +138,7 @@ impl RtlNic {
             );
             self.clock();
         }
-        let passed = i128::from(self.model.clocks()) * i128::from(CLOCK_PS);
-        self.origin = i128::from(now) - passed;
-    }
-
-    fn write_row(&mut self, select: ConfigSelect, index: u32, entry: &[u32]) {
-        self.bar.write_table(select, index, entry);
+        self.origin = -i128::from(self.model.clocks()) * i128::from(CLOCK_PS);
     }
 
     /// One clock of the card and everything around it.
@@ -162,10 +166,7 @@ impl RtlNic {
             for (_, frame) in port.coming.drain(..arrived) {
                 port.rx.push(frame);
             }
-            let mut behind = Behind {
-                memory,
-                rings: &mut rings.memory,
-            };
+            let mut behind = Behind { memory, rings };
             endpoint.serve(clock, &mut behind);
             pins.rx = port.rx.clock();
             pins.tx_ready = port.tx.ready();
@@ -194,7 +195,7 @@ impl RtlNic {
             if let Some(beat) = moved.write {
                 let mut behind = Behind {
                     memory: &mut self.memory,
-                    rings: &mut self.rings.memory,
+                    rings: &mut self.rings,
                 };
                 endpoint.write(beat, &mut behind);
             }
@@ -272,6 +273,7 @@ fn count(counters: &mut RequesterCounters, words: &[u32]) {
 impl Nic for RtlNic {
     const KIND: &'static str = "Verilated RTL";
     const MAX_WIMM: u16 = 16;
+    const HAS_RC: bool = false;
 
     fn build(
         config: EndpointConfig,
@@ -309,6 +311,7 @@ impl Nic for RtlNic {
     }
 
     fn on_timer(&mut self, now: Time) {
+        self.started |= now > 0;
         while self.time() <= i128::from(now) {
             self.clock();
         }
@@ -323,16 +326,27 @@ impl Nic for RtlNic {
         match *write {
             TableWrite::Qp { index, .. } => return Err(TableWriteError::QueuePair(index)),
             TableWrite::Mr { index, entry } => {
-                self.write_row(ConfigSelect::Mr, index, &to_words(entry.to_hw()));
+                self.bar
+                    .write_table(ConfigSelect::Mr, index, &to_words(entry.to_hw()));
             }
             TableWrite::Emtt { index, entry } => {
-                self.write_row(ConfigSelect::Emtt, index, &to_words(entry.to_hw()));
+                self.bar
+                    .write_table(ConfigSelect::Emtt, index, &to_words(entry.to_hw()));
             }
         }
+        self.settle();
         Ok(())
     }
 
-    fn create_qp(&mut self, config: QpConfig, now: Time) -> Result<(), ConfigError> {
+    fn fence(&mut self) {
+        self.bar.fence();
+    }
+
+    fn is_fenced(&self) -> bool {
+        self.bar.is_idle()
+    }
+
+    fn create_qp(&mut self, config: QpConfig, _now: Time) -> Result<(), ConfigError> {
         config.check(self.config.planes[0].ip)?;
         let qp = config.number;
         if self.pairs.contains_key(&qp) {
@@ -340,38 +354,47 @@ impl Nic for RtlNic {
         }
         let log2_entries = config.cq_entries.ilog2() as u8;
         let ring = ring_entry(self.rings.add_queue(qp, log2_entries), log2_entries);
-        self.write_row(ConfigSelect::CompletionQueue, qp, &to_words(ring));
+        self.bar
+            .write_table(ConfigSelect::CompletionQueue, qp, &to_words(ring));
         let responder = entries::responder(&config);
-        self.write_row(ConfigSelect::Responder, qp, &to_words(responder));
+        self.bar
+            .write_table(ConfigSelect::Responder, qp, &to_words(responder));
         let peer = entries::peer(&config);
-        self.write_row(ConfigSelect::ControlPeer, qp, &to_words(peer));
+        self.bar
+            .write_table(ConfigSelect::ControlPeer, qp, &to_words(peer.to_hw()));
         for (plane, select) in [ConfigSelect::Address0, ConfigSelect::Address1]
             .into_iter()
             .enumerate()
         {
             let address = entries::address(&config, plane);
-            self.write_row(select, qp, &to_words(address));
+            self.bar.write_table(select, qp, &to_words(address));
         }
         if let Some(mrc) = entries::mrc(&config) {
             if let Some(profile) = mrc.spray.profile.as_generated() {
                 let row = to_words(profile.to_hw());
-                self.write_row(ConfigSelect::Profile, PROFILE.into(), &row);
+                self.bar
+                    .write_table(ConfigSelect::Profile, PROFILE.into(), &row);
             }
             let identity = entries::identity(&config);
             let requester = mrc.to_hw(&identity, config.page, config.sq_psn);
-            self.write_row(ConfigSelect::Requester, qp, &to_words(requester));
+            self.bar
+                .write_table(ConfigSelect::Requester, qp, &to_words(requester));
             let spray = mrc.spray.to_hw(PROFILE);
-            self.write_row(ConfigSelect::Spray, qp, &to_words(spray));
+            self.bar
+                .write_table(ConfigSelect::Spray, qp, &to_words(spray));
             let nscc = mrc.nscc.registers().to_hw();
-            self.write_row(ConfigSelect::Nscc, qp, &to_words(nscc));
+            self.bar
+                .write_table(ConfigSelect::Nscc, qp, &to_words(nscc));
             if let Some(ring) = config.sq {
                 let queue = ring.to_hw(identity.mtu, config.imm.max_wimm);
-                self.write_row(ConfigSelect::SendQueue, qp, &to_words(queue));
+                self.bar
+                    .write_table(ConfigSelect::SendQueue, qp, &to_words(queue));
             }
         }
         let context = entries::context(&config);
-        self.write_row(ConfigSelect::Qp, qp, &to_words(context.to_hw()));
-        self.settle(now);
+        self.bar
+            .write_table(ConfigSelect::Qp, qp, &to_words(context.to_hw()));
+        self.settle();
         let pair = Pair {
             config,
             counters: RequesterCounters::default(),
@@ -382,6 +405,7 @@ impl Nic for RtlNic {
     }
 
     fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
+        self.started = true;
         self.bar.ring(page as u16, doorbell);
         let owner = self.pairs.get(&doorbell.qp).map(|pair| pair.config.page);
         if owner == Some(page) {
@@ -390,6 +414,10 @@ impl Nic for RtlNic {
             let qp = doorbell.qp;
             Err(DoorbellError::NotOwner { page, qp })
         }
+    }
+
+    fn take_completed(&mut self) -> Option<Vec<u32>> {
+        Some(self.rings.take_written())
     }
 
     fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {

@@ -1,5 +1,6 @@
 //! What a transfer between two hosts is made of.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -62,11 +63,13 @@ pub struct MrcPlan {
     pub backoff: Backoff,
     /// Retries of a packet.
     pub retry_budget: u8,
+    /// Packets that do not ask for a SACK get one for as many, 1 to 32.
+    pub sack_every: u8,
 }
 
 impl Default for MrcPlan {
     /// Oblivious spraying over 128 paths, window of 1,024 packets, timeout 250 us, 7 retries, losses found early at a
-    /// distance of 128 packets.
+    /// distance of 128 packets, a SACK for every 16.
     fn default() -> Self {
         Self {
             policy: Policy::Obs,
@@ -76,6 +79,7 @@ impl Default for MrcPlan {
             rto: Ticks::from_us(250),
             backoff: Backoff::Linear,
             retry_budget: 7,
+            sack_every: 16,
         }
     }
 }
@@ -95,6 +99,14 @@ impl TransportPlan {
         match self {
             Self::Mrc(_) => "mrc",
             Self::Rc => "rc",
+        }
+    }
+
+    /// Packets that do not ask for a SACK get one for as many.
+    pub const fn sack_every(&self) -> u8 {
+        match self {
+            Self::Mrc(plan) => plan.sack_every,
+            Self::Rc => 1,
         }
     }
 
@@ -146,6 +158,8 @@ pub struct Plan {
     pub pcie: PcieReads,
     /// Keep every frame for captures.
     pub capture: bool,
+    /// Shows the world's time in picoseconds while it runs, to whoever waits for it.
+    pub clock: Option<Arc<AtomicU64>>,
 }
 
 impl Plan {
@@ -179,6 +193,7 @@ impl Plan {
             sq_log2: 6,
             pcie: PcieReads::default(),
             capture: false,
+            clock: None,
         })
     }
 

@@ -56,7 +56,7 @@ impl<N: Nic> World<N> {
             return Ok(false);
         };
         self.record.sample_until(time, &self.fabric, &self.hosts);
-        self.now = time;
+        self.advance(time);
         while let Some(delivery) = self.fabric.next_delivery(time) {
             self.deliver(delivery);
         }

@@ -52,6 +52,8 @@ pub struct Host<N> {
     name: String,
     pub(crate) nic: N,
     regions: Vec<Region>,
+    /// Regions that are deregistered and still mapped.
+    leaving: Vec<RegionId>,
     next_emtt: u32,
     /// Next free bus address: host, GPU.
     next_address: [u64; 2],
@@ -71,6 +73,7 @@ impl<N: Nic> Host<N> {
             name: name.into(),
             nic,
             regions: Vec::new(),
+            leaving: Vec::new(),
             next_emtt: 0,
             next_address: FIRST_ADDRESS,
             rings: BTreeMap::new(),
@@ -154,19 +157,32 @@ impl<N: Nic> Host<N> {
         Ok(RegionId(index as usize))
     }
 
-    /// Deregisters memory: the region goes first, then its translations, then the pages are unmapped. A NIC must not touch
-    /// them from then on.
+    /// Deregisters memory: the region goes first, then its translations, and behind a fence the pages are unmapped. The NIC must not
+    /// touch them from then on.
     pub(crate) fn deregister(&mut self, id: RegionId) -> Result<(), WorldError> {
         let region = &self.regions[id.0];
         self.nic.write_table(&region_write(region, false))?;
-        for (index, &page) in (region.first_emtt..).zip(&region.pages) {
-            self.nic.write_table(&TableWrite::Emtt {
-                index,
-                entry: EmttEntry::default(),
-            })?;
-            self.nic.memory_mut().unmap(region.owner, page);
+        for (index, _) in (region.first_emtt..).zip(&region.pages) {
+            let entry = EmttEntry::default();
+            self.nic.write_table(&TableWrite::Emtt { index, entry })?;
         }
+        self.nic.fence();
+        self.leaving.push(id);
+        self.unmap_fenced();
         Ok(())
+    }
+
+    /// Unmaps the pages of deregistered regions once the NIC has let go of them.
+    fn unmap_fenced(&mut self) {
+        if self.leaving.is_empty() || !self.nic.is_fenced() {
+            return;
+        }
+        for id in self.leaving.drain(..) {
+            let region = &self.regions[id.0];
+            for &page in &region.pages {
+                self.nic.memory_mut().unmap(region.owner, page);
+            }
+        }
     }
 
     /// Puts a send queue in host memory for queue pair `qp`, which `page` owns.
@@ -217,6 +233,12 @@ impl<N: Nic> Host<N> {
             .sum()
     }
 
+    /// Queue pairs with work requests without completion.
+    fn busy_qps(&self) -> Vec<u32> {
+        let busy = self.rings.iter().filter(|(_, ring)| ring.pending > 0);
+        busy.map(|(&qp, _)| qp).collect()
+    }
+
     /// Takes the completions of one queue pair.
     pub(crate) fn poll_cq(&mut self, qp: u32, time: Time) {
         while let Some(cqe) = self.nic.poll_cq(qp) {
@@ -227,11 +249,11 @@ impl<N: Nic> Host<N> {
         }
     }
 
-    /// Takes the completions of every queue pair that has work, and events.
+    /// Takes the completions of every queue pair that may have some, and events.
     pub(crate) fn poll_all(&mut self, time: Time) {
-        let busy = self.rings.iter().filter(|(_, ring)| ring.pending > 0);
-        let busy: Vec<u32> = busy.map(|(&qp, _)| qp).collect();
-        for qp in busy {
+        self.unmap_fenced();
+        let completed = self.nic.take_completed();
+        for qp in completed.unwrap_or_else(|| self.busy_qps()) {
             self.poll_cq(qp, time);
         }
         while let Some(event) = self.nic.poll_event() {

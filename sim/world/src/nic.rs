@@ -39,6 +39,8 @@ pub trait Nic: Sized {
     const KIND: &'static str;
     /// Most WRITEs with immediate it can have under way in each direction of a queue pair (MAX_WIMM).
     const MAX_WIMM: u16;
+    /// Whether its queue pairs can send over RC.
+    const HAS_RC: bool;
 
     /// A NIC without queue pairs, both ports up, whose host has `memory` behind PCIe links of cost `reads`.
     ///
@@ -66,6 +68,10 @@ pub trait Nic: Sized {
     /// # Errors
     /// Those of the table.
     fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError>;
+    /// Starts a fence: once it is done, nothing of what [`Self::write_table`] replaced before it is used any more.
+    fn fence(&mut self);
+    /// Whether the last fence is done.
+    fn is_fenced(&self) -> bool;
     /// Makes a queue pair, ready to send and to receive.
     ///
     /// # Errors
@@ -76,6 +82,8 @@ pub trait Nic: Sized {
     /// # Errors
     /// Those of the doorbell; the NIC counts them too.
     fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError>;
+    /// Queue pairs that got completions since the last call, or `None` from a NIC that does not know.
+    fn take_completed(&mut self) -> Option<Vec<u32>>;
     /// Takes the next completion of a queue pair.
     fn poll_cq(&mut self, qp: u32) -> Option<Cqe>;
     /// Takes the next event.
@@ -129,6 +137,7 @@ impl ReferenceNic {
 impl Nic for ReferenceNic {
     const KIND: &'static str = "software reference";
     const MAX_WIMM: u16 = 256;
+    const HAS_RC: bool = true;
 
     fn build(
         config: EndpointConfig,
@@ -183,12 +192,23 @@ impl Nic for ReferenceNic {
         self.endpoint.write_table(write)
     }
 
+    /// The reference uses a table entry in one call, so nothing is ever under way.
+    fn fence(&mut self) {}
+
+    fn is_fenced(&self) -> bool {
+        true
+    }
+
     fn create_qp(&mut self, config: QpConfig, now: Time) -> Result<(), ConfigError> {
         self.endpoint.create_qp(config, Ticks::from_ps(now))
     }
 
     fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
         self.endpoint.ring_doorbell(page, doorbell)
+    }
+
+    fn take_completed(&mut self) -> Option<Vec<u32>> {
+        None
     }
 
     fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {

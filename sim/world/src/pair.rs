@@ -8,7 +8,7 @@ use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{
     EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig,
 };
-use stellar_transport::requester::{MrcConfig, RcConfig};
+use stellar_transport::requester::{MrcConfig, RcConfig, NO_COALESCING};
 use stellar_transport::rx::{Psn, RxConfig};
 use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig,
@@ -45,9 +45,15 @@ pub type PairWorld<N = ReferenceNic> = World<N>;
 /// doorbell page, of its own number.
 ///
 /// # Errors
-/// Those of [`Plan::check`], [`WorldError::Unreachable`], and those of the endpoints.
+/// Those of [`Plan::check`], [`WorldError::Unsupported`], [`WorldError::Unreachable`], and those of the endpoints.
 pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     plan.check()?;
+    if !N::HAS_RC && matches!(plan.transport, TransportPlan::Rc) {
+        return Err(WorldError::Unsupported {
+            nic: N::KIND,
+            what: "queue pairs that send over RC",
+        });
+    }
     let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
     let mut world = World::new(fabric, plan.seed);
     for (id, stream) in [(plan.sender, 0), (plan.receiver, 1)] {
@@ -63,6 +69,9 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     }
     if plan.capture {
         world.capture()?;
+    }
+    if let Some(clock) = &plan.clock {
+        world.show_time(Arc::clone(clock));
     }
     let transport = Transport::new(plan)?;
     for number in FIRST_QP..FIRST_QP + plan.qps {
@@ -88,6 +97,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
                     max_wimm: N::MAX_WIMM,
                     completions: true,
                 },
+                sack_every: plan.transport.sack_every(),
                 srv6: None,
                 transport: transport.of(number, plan.seed),
             };
@@ -111,6 +121,7 @@ enum Transport {
         plan: MrcPlan,
         nscc: NsccParams,
         profile: Arc<EntropyProfile>,
+        coalesce_from: u32,
     },
     Rc,
 }
@@ -136,6 +147,7 @@ impl Transport {
                 profile,
                 HeaderFields::SourcePort,
             )?),
+            coalesce_from: coalesce_from(mrc, mtu),
         })
     }
 
@@ -151,6 +163,7 @@ impl Transport {
                 plan,
                 nscc,
                 profile,
+                coalesce_from,
             } => {
                 let mixed = (seed ^ u64::from(number) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 let spray = SprayConfig {
@@ -169,10 +182,21 @@ impl Transport {
                     backoff: plan.backoff,
                     retry_budget: plan.retry_budget,
                     early_loss: plan.early_loss,
+                    coalesce_from: *coalesce_from,
                     ..MrcConfig::new(*nscc, spray)
                 })
             }
         }
+    }
+}
+
+/// Congestion window from which an MRC requester coalesces: packets that do not ask for a SACK are never all there is.
+fn coalesce_from(plan: MrcPlan, mtu: u32) -> u32 {
+    let packets = 4 * u32::from(plan.sack_every);
+    if u32::from(plan.mpr) < packets {
+        NO_COALESCING
+    } else {
+        packets * mtu
     }
 }
 

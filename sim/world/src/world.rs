@@ -1,6 +1,8 @@
 //! Hosts on a fabric: what can be done with them and seen of them.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -56,6 +58,8 @@ pub struct World<N> {
     posted: Vec<Posted>,
     pub(crate) record: Record,
     captures: Option<Recorder>,
+    /// Where [`Self::now`] is shown.
+    clock: Option<Arc<AtomicU64>>,
     seed: u64,
 }
 
@@ -73,6 +77,7 @@ impl<N: Nic> World<N> {
             next_action: 0,
             posted: Vec::new(),
             captures: None,
+            clock: None,
             seed,
         }
     }
@@ -116,9 +121,22 @@ impl<N: Nic> World<N> {
         self.captures.as_ref()
     }
 
+    /// Shows the present in `clock` from now on, in picoseconds.
+    pub fn show_time(&mut self, clock: Arc<AtomicU64>) {
+        self.clock = Some(clock);
+    }
+
     /// The present in picoseconds.
     pub const fn now(&self) -> Time {
         self.now
+    }
+
+    /// Time passes.
+    pub(crate) fn advance(&mut self, now: Time) {
+        self.now = now;
+        if let Some(clock) = &self.clock {
+            clock.store(now, Ordering::Relaxed);
+        }
     }
 
     /// The fabric.

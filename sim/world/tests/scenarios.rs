@@ -1,7 +1,7 @@
 //! Every scenario, by name.
 
-use sim_world::scenario::{find, SCENARIOS};
-use sim_world::WorldError;
+use sim_world::scenario::{Scenario, Setup};
+use sim_world::{ReferenceNic, WorldError};
 
 macro_rules! scenarios {
     ($($test:ident: $name:literal),+ $(,)?) => {
@@ -37,10 +37,10 @@ scenarios! {
 
 /// The scenario checks itself; what is checked of every one is `sim_world::verify`.
 fn ends_as_it_must(name: &str) {
-    let scenario = find(name).expect("it is in the list");
+    let scenario = Scenario::<ReferenceNic>::find(name).expect("it is in the list");
     for seed in [1, 2, 3] {
         let outcome = scenario
-            .run(seed)
+            .run(&Setup::full(seed))
             .unwrap_or_else(|error| panic!("{name} with seed {seed}: {error}"));
         assert!(outcome.verified.bytes > 0, "seed {seed}: nothing arrived");
     }
@@ -48,13 +48,15 @@ fn ends_as_it_must(name: &str) {
 
 #[test]
 fn every_scenario_has_a_test() {
-    let listed: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
+    const ALL: [Scenario<ReferenceNic>; 17] = Scenario::ALL;
+    let listed: Vec<&str> = ALL.iter().map(|scenario| scenario.name).collect();
     assert_eq!(listed, NAMES);
 }
 
 #[test]
 fn an_unknown_scenario_is_refused_with_the_closest_names() {
-    let error = find("permutatoin").err().expect("there is none");
+    let found = Scenario::<ReferenceNic>::find("permutatoin");
+    let error = found.err().expect("there is none");
     let WorldError::UnknownScenario { closest, .. } = &error else {
         panic!("{error}");
     };

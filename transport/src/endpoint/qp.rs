@@ -75,6 +75,7 @@ impl QueuePair {
                 config.rq_psn,
                 config.imm.max_wimm,
                 config.imm.completions,
+                config.sack_every,
             ),
             cq: CompletionQueue::new(config.cq_entries),
             reverse: ReversePaths::default(),

@@ -39,12 +39,20 @@ impl<M: Memory> Endpoint<M> {
         };
         let accepted = outcome.reason == DropReason::None;
         let exceeded = accepted && self.accept(&headers).is_err();
-        if let Some(mut request) = outcome.ack {
-            if exceeded {
-                request = refuse_immediate(&request);
-            }
+        let due = outcome.ack.and_then(|request| match accepted {
+            _ if exceeded => Some(refuse_immediate(&request)),
+            true => self.coalesce(&headers, &request),
+            false => Some(request),
+        });
+        if let Some(request) = due {
             self.queue_answer(port, &request);
         }
+    }
+
+    /// What is to be answered now of an accepted packet.
+    fn coalesce(&mut self, headers: &PacketHeaders, request: &AckRequest) -> Option<AckRequest> {
+        let qp = self.qps.get_mut(&request.qp)?;
+        qp.responder.coalesce(headers, request)
     }
 
     /// Takes note of an accepted packet: completions and counters.

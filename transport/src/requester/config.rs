@@ -22,6 +22,8 @@ pub enum RequesterConfigError {
         "early loss detection threshold is {0} packets; it must be below 1024, 0 to switch it off"
     )]
     EarlyLoss(u16),
+    #[error("SACKs are coalesced from a congestion window of {0} bytes on; it must be below 2^24")]
+    CoalesceFrom(u32),
     #[error("send queue has 2^{0} entries; it must be 2^1 to 2^15")]
     QueueSize(u8),
     #[error("plane {0} does not exist; a card has planes 0 and 1")]
@@ -56,6 +58,9 @@ impl Backoff {
 /// 250 us, STELLAR's timeout (section 7.2).
 pub const DEFAULT_RTO: Ticks = Ticks::from_us(250);
 
+/// A congestion window that none reaches: every packet asks for a SACK.
+pub const NO_COALESCING: u32 = (1 << 24) - 1;
+
 /// Registers of an MRC requester.
 #[derive(Clone, Debug)]
 pub struct MrcConfig {
@@ -71,10 +76,15 @@ pub struct MrcConfig {
     /// Early loss detection: a packet this many PSNs below the highest acknowledged one, and sent before it, is lost.
     /// 0 = off.
     pub early_loss: u16,
+    /// Congestion window in bytes from which packets in the middle of a message leave it to the receiver when to send a
+    /// SACK; below, each packet asks for one. Up to [`NO_COALESCING`]. A receiver keeps up to 31 packets to itself, so
+    /// this should be some 64 path MTUs or more, `mpr` 64 or more, and `early_loss` 0 or 128 or more.
+    pub coalesce_from: u32,
 }
 
 impl MrcConfig {
-    /// MPR 1,024, timeout 250 us growing linearly, 7 retries, early loss detection off.
+    /// MPR 1,024, timeout 250 us growing linearly, 7 retries, early loss detection off, a SACK asked for with
+    /// every packet.
     pub const fn new(nscc: NsccParams, spray: SprayConfig) -> Self {
         Self {
             nscc,
@@ -84,6 +94,7 @@ impl MrcConfig {
             backoff: Backoff::Linear,
             retry_budget: 7,
             early_loss: 0,
+            coalesce_from: NO_COALESCING,
         }
     }
 
@@ -95,6 +106,9 @@ impl MrcConfig {
         check_window(self.mpr, RequesterConfigError::Mpr)?;
         if u32::from(self.early_loss) >= SLOTS {
             return Err(RequesterConfigError::EarlyLoss(self.early_loss));
+        }
+        if self.coalesce_from > NO_COALESCING {
+            return Err(RequesterConfigError::CoalesceFrom(self.coalesce_from));
         }
         check_rto(self.rto)
     }

@@ -19,6 +19,7 @@ impl MrcConfig {
             exponential: self.backoff == Backoff::Exponential,
             retry_budget: u64::from(self.retry_budget).to_bits(),
             early_loss: u64::from(self.early_loss).to_bits(),
+            coalesce_from: u64::from(self.coalesce_from).to_bits(),
             page: u64::from(page).to_bits(),
             first_psn: u64::from(first.value()).to_bits(),
         }

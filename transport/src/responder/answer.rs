@@ -4,6 +4,7 @@ use stellar_wire::host::{Cqe, CqeOpcode, WcStatus};
 use stellar_wire::mrc::{CcState, Entropy, Neth, PathHint, Peth, Seth};
 use stellar_wire::{Aeth, ExtHeaders, Opcode, Syndrome};
 
+use super::coalescer::{Arrival, Coalescer, Word};
 use super::{Arrived, ImmCounter, Immediates, WimmExceeded};
 use crate::requester::{CompletionQueue, QpIdentity};
 use crate::rx::{AckBody, AckRequest, PacketHeaders, Psn, PsnTrack, QpMode};
@@ -24,6 +25,7 @@ pub struct Responder {
     qp: QpIdentity,
     immediates: Immediates,
     counter: ImmCounter,
+    coalescer: Coalescer,
     /// WRITEs with immediate make completions.
     completions: bool,
     /// First PSN missing before the current packet.
@@ -38,12 +40,20 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// A receive side that expects `first`, stashes `max_wimm` immediates, and completes them if `completions`.
-    pub fn new(qp: QpIdentity, first: Psn, max_wimm: u16, completions: bool) -> Self {
+    /// A receive side that expects `first`, stashes `max_wimm` immediates, completes them if `completions`, and sends a
+    /// SACK for every `sack_every` packets that do not ask for one, 1 to 32.
+    pub fn new(
+        qp: QpIdentity,
+        first: Psn,
+        max_wimm: u16,
+        completions: bool,
+        sack_every: u8,
+    ) -> Self {
         Self {
             qp,
             immediates: Immediates::new(max_wimm),
             counter: ImmCounter::default(),
+            coalescer: Coalescer::new(first, sack_every),
             completions,
             expected: first,
             out_of_order: 0,
@@ -143,7 +153,39 @@ impl Responder {
         }
     }
 
-    /// Headers of what the lane wants answered.
+    /// What is to be answered now of what the lane wants answered of an accepted packet.
+    pub fn coalesce(&mut self, packet: &PacketHeaders, request: &AckRequest) -> Option<AckRequest> {
+        let AckBody::Sack {
+            psn,
+            cack_psn,
+            bitmap_base,
+            bitmap,
+        } = request.body
+        else {
+            return Some(*request);
+        };
+        let told = self.coalescer.arrive(&Arrival {
+            psn,
+            asks: packet.ack_req,
+            ecn_ce: packet.ecn_ce,
+            cack: cack_psn,
+            word: Word {
+                base: bitmap_base,
+                bitmap,
+            },
+        })?;
+        Some(AckRequest {
+            body: AckBody::Sack {
+                psn,
+                cack_psn,
+                bitmap_base: told.base,
+                bitmap: told.bitmap,
+            },
+            ..*request
+        })
+    }
+
+    /// Headers of an answer.
     pub fn answer(&self, request: &AckRequest) -> Answer {
         let mut ext = ExtHeaders::default();
         let opcode = match request.body {

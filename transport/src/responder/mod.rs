@@ -1,9 +1,11 @@
 //! The responder: from what the receive lane decided to the packets that answer it, and from arrivals to completions.
 //!
-//! [`Responder`] belongs to one queue pair. [`Responder::answer`] turns an acknowledgement request into the headers of
+//! [`Responder`] belongs to one queue pair. [`Responder::coalesce`] says which accepted packets are answered now,
+//! [`Responder::answer`] turns an acknowledgement request into the headers of
 //! an ACK, NAK, SACK or NACK; [`Immediates`] and [`ImmCounter`] say when a WRITE with immediate is complete.
 
 mod answer;
+mod coalescer;
 mod imm_counter;
 mod immediates;
 

@@ -178,6 +178,9 @@ pub fn mrc(mtu_log2: u8) -> MrcConfig {
     MrcConfig::new(nscc, spray(Policy::Obs, 128, 1))
 }
 
+/// Packets that do not ask for a SACK get one for as many.
+pub const SACK_EVERY: u8 = 16;
+
 /// Queue pair `number` of a card, connected to the same number of the other.
 pub fn qp(card: u8, number: u32, mtu_log2: u8, transport: TransportConfig) -> QpConfig {
     QpConfig {
@@ -199,6 +202,7 @@ pub fn qp(card: u8, number: u32, mtu_log2: u8, transport: TransportConfig) -> Qp
             max_wimm: 32,
             completions: true,
         },
+        sack_every: SACK_EVERY,
         srv6: None,
         transport,
     }

@@ -1,6 +1,7 @@
 //! Two cards and a bad network between them: memory byte-exact, completions in order and once, nothing hanging.
 
 mod cards;
+mod coalescing;
 mod control_packets;
 mod errors;
 mod immediates;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stellar_transport::endpoint::TransportConfig;
-use stellar_transport::requester::{Backoff, RcConfig};
+use stellar_transport::requester::{Backoff, RcConfig, NO_COALESCING};
 use stellar_transport::rx::Psn;
 use stellar_transport::spray::Policy;
 use stellar_wire::host::{Wqe, WqeOpcode};
@@ -131,13 +131,28 @@ fn check(mut pair: Pair, orders: &[Order]) -> Result<Pair, TestCaseError> {
     Ok(pair)
 }
 
-fn mrc_pair(weather: Weather, psn: u32, early_loss: u16, mpr: u16, policy: Policy) -> Pair {
+/// Packets that do not ask for a SACK get one for as many, and congestion window from which they do not ask.
+type Coalescing = (u8, u32);
+
+fn coalescing(from: impl Strategy<Value = u32>) -> impl Strategy<Value = Coalescing> {
+    (1..=32u8, from)
+}
+
+fn mrc_pair(
+    weather: Weather,
+    psn: u32,
+    early_loss: u16,
+    mpr: u16,
+    policy: Policy,
+    (sack_every, coalesce_from): Coalescing,
+) -> Pair {
     let mut pair = Pair::new(weather.rule());
     for number in QPS {
         pair.connect(|card| {
             let mut config = mrc(10);
             config.early_loss = early_loss;
             config.mpr = mpr;
+            config.coalesce_from = coalesce_from;
             config.retry_budget = 20;
             config.backoff = if psn % 2 == 0 {
                 Backoff::Linear
@@ -148,6 +163,7 @@ fn mrc_pair(weather: Weather, psn: u32, early_loss: u16, mpr: u16, policy: Polic
             let mut qp = qp(card, number, 10, TransportConfig::Mrc(config));
             (qp.sq_psn, qp.rq_psn) = (Psn::new(psn), Psn::new(psn));
             qp.imm.max_wimm = 3;
+            qp.sack_every = sack_every;
             qp
         });
     }
@@ -174,16 +190,18 @@ proptest! {
     fn mrc_delivers_everything_once_and_in_order(
         weather in weather(80, 80), orders in orders(), psn in psn(), policy in policy(),
         early_loss in prop_oneof![Just(0u16), 8..200u16], mpr in prop_oneof![Just(1024u16), 1..64u16],
+        coalescing in coalescing(prop_oneof![Just(0), Just(64 << 10), Just(NO_COALESCING)]),
     ) {
-        let pair = mrc_pair(weather, psn, early_loss, mpr, policy);
+        let pair = mrc_pair(weather, psn, early_loss, mpr, policy, coalescing);
         check(pair, &orders)?;
     }
 
     #[test]
     fn without_loss_no_packet_is_sent_twice(
         weather in weather(0, 80), orders in orders(), psn in psn(), policy in policy(),
+        coalescing in coalescing(prop_oneof![Just(64 << 10), Just(NO_COALESCING)]),
     ) {
-        let pair = check(mrc_pair(weather, psn, 0, 1024, policy), &orders)?;
+        let pair = check(mrc_pair(weather, psn, 0, 1024, policy, coalescing), &orders)?;
         for qp in QPS {
             let counters = pair.cards[0].qp_counters(qp).expect("queue pair");
             prop_assert_eq!((counters.retransmissions, counters.timeouts), (0, 0));
@@ -213,7 +231,7 @@ proptest! {
     #[test]
     fn two_runs_are_the_same_to_the_byte(weather in weather(50, 50), orders in orders()) {
         let run = || {
-            let mut pair = mrc_pair(weather, 7, 32, 1024, Policy::Obs);
+            let mut pair = mrc_pair(weather, 7, 32, 1024, Policy::Obs, (8, 64 << 10));
             pair.network.log = Some(Vec::new());
             post(&mut pair, &orders);
             pair.run();

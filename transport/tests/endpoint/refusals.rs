@@ -51,6 +51,10 @@ fn configurations_of_queue_pairs() {
         mrc_with(|c| c.early_loss = 1024),
         requester(R::EarlyLoss(1024))
     );
+    assert_eq!(
+        mrc_with(|c| c.coalesce_from = 1 << 24),
+        requester(R::CoalesceFrom(1 << 24))
+    );
     assert_eq!(mrc_with(|c| c.rto = Ticks(0)), requester(R::Timeout(0)));
     assert_eq!(
         rc_with(|c| c.rto = Ticks(1 << 21)),
@@ -79,6 +83,12 @@ fn configurations_of_queue_pairs() {
         creation_error(|qp| qp.imm.max_wimm = 1025),
         ConfigError::MaxWimm(1025)
     );
+    for every in [0, 33] {
+        assert_eq!(
+            creation_error(|qp| qp.sack_every = every),
+            ConfigError::SackEvery(every)
+        );
+    }
     let size = |entries| ConfigError::QueueSize {
         queue: "completion",
         entries,

@@ -67,7 +67,7 @@ fn a_duplicate_too_old_for_an_offset_is_answered_with_the_cumulative_psn() {
         pd: 0,
         mtu: 1024,
     };
-    let responder = Responder::new(qp, Psn::new(0), 4, true);
+    let responder = Responder::new(qp, Psn::new(0), 4, true, 1);
     let answer = |behind: u32| {
         let cack_psn = Psn::new(100_000);
         let psn = Psn::new(100_000 - behind);

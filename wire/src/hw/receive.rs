@@ -16,6 +16,8 @@ pub struct RxOutcome {
     pub mrc: Bit,
     pub position: Position,
     pub psn: Bits<24>,
+    /// The packet asks for an acknowledgement.
+    pub ack_req: Bit,
     /// First PSN missing after this packet.
     pub epsn: Bits<24>,
     pub has_immediate: Bit,

@@ -130,6 +130,9 @@ pub struct MrcRequesterConfig {
     pub retry_budget: Bits<8>,
     /// Early loss detection threshold in packets, 0 = off.
     pub early_loss: Bits<10>,
+    /// Congestion window in bytes from which packets in the middle of a message leave it to the receiver when to send a SACK; each packet asks
+    /// for one below.
+    pub coalesce_from: Bits<24>,
     /// Doorbell page that owns the queue pair.
     pub page: Bits<16>,
     /// First PSN sent.

@@ -78,6 +78,8 @@ pub struct SprayRequest {
     pub op: SprayOp,
     pub qp: Bits<10>,
     pub plane: Bit,
+    /// `Choose`: paths of as many packets, 1 to 32, each as if asked for alone.
+    pub count: Bits<6>,
     pub avoid_valid: Bit,
     pub avoid: Bits<8>,
     pub index: Bits<8>,
@@ -87,7 +89,7 @@ pub struct SprayRequest {
     pub now: Bits<32>,
 }
 
-/// What comes back of every request.
+/// What comes back of every request, once; of `Choose` once for each path, in order, or once with none found and no more.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SprayResponse {
     /// `Choose`, `Probe`, `Reflect`: there is one.

@@ -22,7 +22,7 @@ pub struct SentPacket {
 pub enum WindowOp {
     /// Where the window stands, and the first lost PSNs.
     Query,
-    /// A new packet leaves; its PSN comes back. The caller has seen that there is room.
+    /// New packets leave; each is told beside the request as it does. The caller has seen that there is room.
     Push,
     /// The lost packet `psn` leaves again.
     Resend,
@@ -44,7 +44,7 @@ pub struct WindowRequest {
     pub op: WindowOp,
     pub qp: Bits<10>,
     pub psn: Bits<24>,
-    /// `Push`, `Resend`; of `Lose` the retries.
+    /// `Resend`; of `Lose` the retries.
     pub sent: SentPacket,
     /// `Sack`: cumulative PSN.
     pub cack: Bits<24>,
@@ -92,7 +92,7 @@ pub struct WindowResponse {
     pub first_lost0: Bits<24>,
     pub first_lost1: Bits<24>,
 
-    /// `Push`: the packet's; `NextInFlight`: the one found; otherwise that of the request.
+    /// `NextInFlight`: the one found; otherwise that of the request, and of `Push` nothing.
     pub psn: Bits<24>,
     /// `NextInFlight`: there is one.
     pub found: Bit,

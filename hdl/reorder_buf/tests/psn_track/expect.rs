@@ -120,6 +120,7 @@ pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedT
             pair.track.epsn().value()
         })
         .to_bits(),
+        ack_req: headers.ack_req,
         has_immediate: headers.immediate.is_some(),
         immediate: u64::from(headers.immediate.unwrap_or_default()).to_bits(),
         msn: token.token.headers.msn,

@@ -65,6 +65,7 @@ pub fn outcome_fields(words: &[u32]) -> Vec<String> {
             "mrc",
             "position",
             "psn",
+            "ack_req",
             "has_immediate",
             "immediate",
             "msn",

@@ -37,6 +37,7 @@ const MAX_WIMM: u16 = 3;
 /// One queue pair: the reference and its surroundings.
 struct Pair {
     number: u32,
+    mtu: u32,
     ring: SqRing,
     reference: MrcRequester,
     cq: CompletionQueue,
@@ -95,9 +96,15 @@ fn tables() -> Tables {
     tables
 }
 
+/// Packets that hardware sends in one operation at most (`docs/requester.md`, Sequencer).
+fn burst_limit(mtu: u32) -> u32 {
+    (16384 / mtu).min(32)
+}
+
 /// Registers of a queue pair, out of `dice`.
-fn config(dice: u64) -> MrcConfig {
-    let nscc = NsccParams::from_path(Ticks::from_us(8), 400, 1024, false).expect("a path");
+fn config(dice: u64, mtu: u32) -> MrcConfig {
+    let gbps = if dice >> 26 & 1 == 0 { 400 } else { 10 };
+    let nscc = NsccParams::from_path(Ticks::from_us(8), gbps, mtu, false).expect("a path");
     let profile = GeneratedEntropy {
         base: 0xc000,
         stride_log2: 0,
@@ -136,6 +143,7 @@ fn config(dice: u64) -> MrcConfig {
         retry_budget: (dice >> 20 & 3) as u8,
         early_loss: [0, 0, 3, 8][(dice >> 22 & 3) as usize],
         rto: Ticks::from_us(40),
+        coalesce_from: [0, 20_000, 1 << 23][(dice >> 27) as usize % 3],
         ..MrcConfig::new(nscc, spray)
     }
 }
@@ -148,12 +156,14 @@ impl Bench {
         let now = Ticks((dice >> 3) as u32);
         let mut pairs = Vec::new();
         for number in 0..QPS {
-            let config = config(dice.rotate_left(7 * number));
+            let dice = dice.rotate_left(7 * number);
+            let mtu = [256, 1024, 4096][(dice >> 30) as usize % 3];
+            let config = config(dice, mtu);
             let qp = QpIdentity {
                 local: number,
                 peer: 90 + number,
                 pd: PD,
-                mtu: 1024,
+                mtu,
             };
             let ring = SqRing {
                 base: 0x5000_0000 + 0x1_0000 * u64::from(number),
@@ -195,6 +205,7 @@ impl Bench {
             let messages = Messages::new(queue, number, MAX_WIMM);
             pairs.push(Pair {
                 number,
+                mtu,
                 ring,
                 reference: MrcRequester::new(qp, config, messages, first, now).expect("paths"),
                 cq: CompletionQueue::new(1 << 12),
@@ -309,28 +320,28 @@ impl Bench {
         for _ in 0..40 {
             let again = self.rig.transmit(qp as u32, port, self.now.0);
             assert!(again.served != again.parked, "served or parked");
-            assert_eq!(again.served, again.tx.is_some(), "a packet");
+            assert_eq!(again.served, !again.tx.is_empty(), "a packet");
             did.cqes.extend(again.cqes);
             did.failed.extend(again.failed);
             did.tx = again.tx;
             let arrived = self.rig.settle() || again.arrived;
             did.cqes.extend(self.rig.take_cqes());
-            if did.tx.is_some() || !arrived {
+            if !did.tx.is_empty() || !arrived {
                 break;
             }
         }
         let now = self.now;
-        let packet = self.reference(qp, |reference, card| reference.transmit(port, now, card));
-        match (&packet, &did.tx) {
-            (Some(packet), Some(words)) => {
-                compare_packet(packet, words, qp as u32, port);
-                self.pairs[qp].flying.push(InFlight::of(packet));
-            }
-            (None, None) => {}
-            (wanted, found) => panic!("reference {wanted:?}, hardware {found:?}"),
+        let limit = burst_limit(self.pairs[qp].mtu);
+        let packets = self.reference(qp, |reference, card| {
+            reference.transmit_burst(port, now, limit, card)
+        });
+        assert_eq!(packets.len(), did.tx.len(), "packets of {packets:?}");
+        for (packet, words) in packets.iter().zip(&did.tx) {
+            compare_packet(packet, words, qp as u32, port);
+            self.pairs[qp].flying.push(InFlight::of(packet));
         }
         self.compare(qp, &mut did, was_failed);
-        packet.is_some()
+        !packets.is_empty()
     }
 
     fn sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) {

@@ -1,5 +1,6 @@
 //! Drives a Verilated requester core one operation at a time.
 
+use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use hdl_requester::{ConfigureKind, Counted, RequesterCore};
@@ -20,7 +21,7 @@ use crate::memory::Entries;
 /// Four queue pairs.
 pub const Q: usize = 2;
 /// With 64 messages each.
-type Core = RequesterCore<Q, { Q + 10 }, 6, { Q + 6 }>;
+type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }>;
 /// Clocks an operation may take.
 const PATIENCE: u32 = 40_000;
 /// Clocks of a quiet message table.
@@ -39,8 +40,8 @@ fn library() -> &'static Library {
 /// What an operation made the core do.
 #[derive(Debug, Default)]
 pub struct Did {
-    /// Packed `TxRequest`.
-    pub tx: Option<Vec<u32>>,
+    /// Packed `TxRequest`s.
+    pub tx: Vec<Vec<u32>>,
     pub served: bool,
     pub parked: bool,
     /// Packed `Completion`s.
@@ -88,7 +89,8 @@ pub struct Rig {
     /// Clocks until a read of an entry is answered.
     pub read_latency: u32,
     reads: Vec<(u32, Vec<u32>)>,
-    locating: Option<Vec<u32>>,
+    /// Payload to be located, in order.
+    locating: VecDeque<Vec<u32>>,
     did: Did,
     pub totals: Totals,
     /// Deadline last told of each queue pair.
@@ -108,7 +110,7 @@ impl Rig {
             tables,
             read_latency: 3,
             reads: Vec::new(),
-            locating: None,
+            locating: VecDeque::new(),
             did: Did::default(),
             totals: Totals::default(),
             deadlines: [None; 1 << Q],
@@ -189,7 +191,8 @@ impl Rig {
             self.reads.push((self.read_latency, self.words("fetch")));
         }
         if locate && self.get("locate_valid") != 0 {
-            self.locating = Some(self.words("locate"));
+            let request = self.words("locate");
+            self.locating.push_back(request);
         }
         if cqe && self.get("cqe_valid") != 0 {
             let cqe = self.words("cqe");
@@ -230,10 +233,19 @@ impl Rig {
             self.set_words("fetched", &to_words(fetched));
             self.set("fetched_valid", 1);
         }
-        if let Some(words) = self.locating.take() {
+        if let Some(words) = self.located() {
             let located = self.locate(&words);
             self.set_words("located", &to_words(located));
             self.set("located_valid", 1);
+        }
+    }
+
+    /// The next request to answer in this clock, if translation is not slow.
+    fn located(&mut self) -> Option<Vec<u32>> {
+        if self.coin() {
+            self.locating.pop_front()
+        } else {
+            None
         }
     }
 
@@ -266,8 +278,8 @@ impl Rig {
     /// Pulses of this clock.
     fn look(&mut self) {
         if self.get("tx_valid") != 0 {
-            assert!(self.did.tx.is_none(), "two packets of one operation");
-            self.did.tx = Some(self.words("tx"));
+            let packet = self.words("tx");
+            self.did.tx.push(packet);
         }
         self.did.served |= self.get("served") != 0;
         self.did.parked |= self.get("parked") != 0;

@@ -38,8 +38,9 @@ fn outcome(rng: &mut TestRng) -> RxOutcome {
         accepted: rng.random_ratio(3, 4),
         mrc: rng.random_ratio(3, 4),
         position: positions[rng.random_range(0..4)],
-        psn: near(rng),
-        epsn: near(rng),
+        psn: bit_cast(Bits::<10>::random(rng)),
+        ack_req: rng.random_ratio(1, 8),
+        epsn: bit_cast(Bits::<9>::random(rng)),
         has_immediate: Bit::random(rng),
         immediate: Bits::random(rng),
         msn: Bits::random(rng),
@@ -61,7 +62,7 @@ fn outcome(rng: &mut TestRng) -> RxOutcome {
             cack_psn: Bits::random(rng),
             bitmap_base: Bits::random(rng),
             bitmap: Bits::random(rng),
-            ecn_ce: Bit::random(rng),
+            ecn_ce: rng.random_ratio(1, 8),
             entropy: Bits::random(rng),
             has_timestamp: Bit::random(rng),
             timestamp: Bits::random(rng),
@@ -98,6 +99,7 @@ fn responder() {
                 mtu_log2: rng.random_range(8..=12_u64).to_bits(),
                 initial_psn: near(rng),
                 max_wimm: near(rng),
+                sack_every: rng.random_range(1..=32_u64).to_bits(),
                 completions: Bit::random(rng),
             };
             uut.arm_valid.next = rng.random_ratio(1, 10);

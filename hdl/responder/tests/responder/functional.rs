@@ -39,16 +39,18 @@ fn setup(mode: QpMode) -> impl Strategy<Value = Setup> {
         8..=12_u8,
         1..=SLOTS,
         any::<bool>(),
+        1..=32_u8,
         prop_oneof![Just(3_u32), Just(40), Just(400)],
     )
         .prop_map(
-            move |(initial_psn, mtu_log2, max_wimm, completions, longest)| Setup {
+            move |(initial_psn, mtu_log2, max_wimm, completions, sack_every, longest)| Setup {
                 mode,
                 mtu_log2,
                 initial_psn,
                 max_wimm,
                 // Nearly always.
                 completions: completions || max_wimm > 2,
+                sack_every,
                 longest,
             },
         )
@@ -148,6 +150,7 @@ pub fn mrc(longest: u32) -> Setup {
         initial_psn: 0xff_fe35,
         max_wimm: SLOTS,
         completions: true,
+        sack_every: 1,
         longest,
     }
 }

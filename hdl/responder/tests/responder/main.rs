@@ -2,6 +2,7 @@
 
 mod bench;
 mod blocks;
+mod coalescing;
 mod functional;
 mod pair;
 mod play;

@@ -22,6 +22,7 @@ pub struct Setup {
     pub initial_psn: u32,
     pub max_wimm: u16,
     pub completions: bool,
+    pub sack_every: u8,
     /// Packets of the peer's longest messages.
     pub longest: u32,
 }
@@ -33,6 +34,7 @@ impl Setup {
             mtu_log2: u64::from(self.mtu_log2).to_bits(),
             initial_psn: u64::from(self.initial_psn).to_bits(),
             max_wimm: u64::from(self.max_wimm).to_bits(),
+            sack_every: u64::from(self.sack_every).to_bits(),
             completions: self.completions,
         })
     }
@@ -68,7 +70,13 @@ impl Pair {
             number,
             setup,
             track: PsnTrack::new(first),
-            responder: Responder::new(identity, first, setup.max_wimm, setup.completions),
+            responder: Responder::new(
+                identity,
+                first,
+                setup.max_wimm,
+                setup.completions,
+                setup.sack_every,
+            ),
             cq: CompletionQueue::new(64),
             reverse: ReversePaths::default(),
             failed: false,

@@ -144,7 +144,7 @@ impl Play {
         reason: DropReason,
     ) -> bool {
         headers.entropy = Entropy(self.rng.random());
-        headers.ecn_ce = self.rng.random();
+        headers.ecn_ce = self.rng.random_ratio(1, 16);
         headers.timestamp = self.rng.random::<bool>().then(|| self.rng.random());
         let port = self.rng.random_range(0..2_u8);
         let pair = &mut self.pairs[at];
@@ -182,6 +182,7 @@ impl Play {
             mrc: packet.mrc,
             position: packet.position,
             psn: packet.psn,
+            ack_req: packet.ack_req,
             epsn: bits(pair.track.epsn().value()),
             has_immediate: packet.has_immediate,
             immediate: packet.immediate,
@@ -198,7 +199,12 @@ impl Play {
             return accepted;
         }
         let exceeded = accepted && self.accept(at, &headers);
-        if let Some(request) = request {
+        let responder = &mut self.pairs[at].responder;
+        let due = request.and_then(|request| match accepted && !exceeded {
+            true => responder.coalesce(&headers, &request),
+            false => Some(request),
+        });
+        if let Some(request) = due {
             self.answer(at, port, request, exceeded);
         }
         accepted

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use stellar_transport::spray::{Feedback, GeneratedEntropy, Policy, SkipScope};
 
-use crate::bench::{Bench, Registers, Q};
+use crate::bench::{Bench, Registers};
+use crate::engine::Q;
 
 /// Which value an operation names.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,12 @@ pub enum Step {
         count: usize,
         plane: u8,
         turns: bool,
+    },
+    /// This many packets at once, perhaps not on one value.
+    Burst {
+        count: usize,
+        plane: u8,
+        avoid: Option<Named>,
     },
     Retransmit {
         plane: u8,
@@ -112,8 +119,12 @@ pub fn step() -> impl Strategy<Value = Step> {
     let ticks = prop_oneof![4 => 0..120_u32, 1 => any::<u32>()];
     let off = prop_oneof![6 => Just(0), 1 => Just(1_u32), 1 => Just(u32::MAX), 1 => any::<u32>()];
     let count = prop_oneof![6 => 1..6_usize, 1 => 1..150_usize];
+    let burst = prop_oneof![2 => 1..=32_usize, 1 => Just(32)];
+    let avoid = prop::option::weighted(0.3, named());
     prop_oneof![
         1 => registers().prop_map(Step::Configure),
+        20 => (burst, 0..2_u8, avoid)
+            .prop_map(|(count, plane, avoid)| Step::Burst { count, plane, avoid }),
         20 => (count, 0..2_u8, any::<bool>())
             .prop_map(|(count, plane, turns)| Step::Choose { count, plane, turns }),
         6 => (0..2_u8, named()).prop_map(|(plane, avoid)| Step::Retransmit { plane, avoid }),
@@ -209,6 +220,15 @@ impl Play {
                     let turn = if turns { n as u8 & 1 } else { 0 };
                     self.choose(qp, plane ^ turn, None);
                 }
+            }
+            Step::Burst {
+                count,
+                plane,
+                avoid,
+            } => {
+                let avoid = avoid.map(|named| self.index(qp, named));
+                let indices = self.bench.choose_burst(qp, plane, avoid, count);
+                self.chosen[qp].extend(indices);
             }
             Step::Retransmit { plane, avoid } => {
                 self.choose(qp, plane, Some(self.index(qp, avoid)));

@@ -159,6 +159,7 @@ fn qp(card: u8, number: u32, peer: u32, version6: bool) -> QpConfig {
             max_wimm: 16,
             completions: true,
         },
+        sack_every: 1,
         srv6: version6.then(|| route(card).template()),
         transport: if is_rc {
             TransportConfig::Rc(RcConfig::default())

@@ -7,7 +7,10 @@ use sim_verilated::{Library, Model, PortId};
 use stellar_transport::requester::{SackRefusal, SackView, Sent, SlotState, Window, SLOTS};
 use stellar_transport::rx::Psn;
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
+
+use crate::burst::{beats, record, Beat, Pace};
+use crate::news::News;
 
 /// Field names and their values: numbers as decimals, enumerations by name.
 type Fields = Vec<(&'static str, String)>;
@@ -27,6 +30,9 @@ pub struct Server {
     ready: PortId,
     response_valid: PortId,
     response: PortId,
+    push_valid: PortId,
+    push: PortId,
+    push_end: PortId,
     noise: TestRng,
     pub windows: Vec<Window>,
     /// Clocks the last operation took.
@@ -46,6 +52,9 @@ impl Server {
             ready: port("request_ready"),
             response_valid: port("response_valid"),
             response: port("response"),
+            push_valid: port("push_valid"),
+            push: port("push"),
+            push_end: port("push_end"),
             noise: TestRng::seed_from_u64(1),
             windows: first.iter().map(|&p| Window::new(Psn::new(p))).collect(),
             took: 0,
@@ -67,10 +76,12 @@ impl Server {
         self.model.eval();
     }
 
-    /// Starts an operation, and gives up waiting after so many clocks.
+    /// Starts an operation (a burst never ends), and gives up waiting after so many clocks.
     pub fn start(&mut self, request: WindowRequest, clocks: u32) {
         self.model.set(self.request, &to_words(request));
         self.model.set_u64(self.valid, 1);
+        self.model.set_u64(self.push_valid, 1);
+        self.model.set_u64(self.push_end, 0);
         for _ in 0..clocks {
             self.model.clock(self.clock);
             self.model.set_u64(self.valid, 0);
@@ -95,14 +106,34 @@ impl Server {
         }
     }
 
-    fn make_noise(&mut self) {
-        let words = self.model.width(self.request).div_ceil(32);
+    fn noise_at(&mut self, port: PortId) {
+        let words = self.model.width(port).div_ceil(32);
         let noise: Vec<u32> = (0..words).map(|_| self.noise.random()).collect();
-        self.model.set(self.request, &noise);
+        self.model.set(port, &noise);
+    }
+
+    /// What nobody looks at.
+    fn make_noise(&mut self) {
+        self.noise_at(self.request);
+        self.noise_at(self.push);
+        for port in [self.push_valid, self.push_end] {
+            let value = self.noise.random();
+            self.model.set_u64(port, value);
+        }
+    }
+
+    fn drive(&mut self, beat: Beat) {
+        if let Some(packet) = beat.packet {
+            self.model.set(self.push, &to_words(record(&packet)));
+        }
+        let valid = beat.packet.is_some();
+        self.model.set_u64(self.push_valid, u64::from(valid));
+        self.model.set_u64(self.push_end, u64::from(beat.end));
     }
 
     /// One call: the response, after checking the handshake.
-    fn call(&mut self, request: WindowRequest) -> Vec<u32> {
+    fn call(&mut self, request: WindowRequest, beats: &[Beat]) -> Vec<u32> {
+        self.make_noise();
         self.model.set(self.request, &to_words(request));
         self.model.set_u64(self.valid, 1);
         self.model.eval();
@@ -117,6 +148,9 @@ impl Server {
             self.make_noise();
             let valid = self.noise.random();
             self.model.set_u64(self.valid, valid);
+            if let Some(&beat) = beats.get(self.took as usize - 1) {
+                self.drive(beat);
+            }
             if self.answers() {
                 break;
             }
@@ -129,8 +163,18 @@ impl Server {
     }
 
     /// Calls, and compares with the fields the operation defines and those that every operation does.
-    fn compare(&mut self, request: WindowRequest, mut expected: Fields, clocks: Clocks) {
-        let words = self.call(request);
+    fn compare(&mut self, request: WindowRequest, expected: Fields, clocks: Clocks) {
+        self.compare_burst(request, &[], expected, clocks);
+    }
+
+    fn compare_burst(
+        &mut self,
+        request: WindowRequest,
+        beats: &[Beat],
+        mut expected: Fields,
+        clocks: Clocks,
+    ) {
+        let words = self.call(request, beats);
         let window = &self.windows[request.qp.index()];
         let lost = [0, 1].map(|plane| window.first_lost(plane));
         expected.push(("una", window.una().value().to_string()));
@@ -168,14 +212,23 @@ impl Server {
         self.compare(request, psn_field(psn), Clocks::Exactly(2));
     }
 
-    /// Does nothing if there is no room.
-    pub fn push(&mut self, qp: usize, sent: Sent) {
-        if self.windows[qp].len() < SLOTS {
-            let psn = self.windows[qp].push(sent);
-            let mut request = asking(WindowOp::Push, qp, Psn::new(0xabcdef));
-            request.sent = record(&sent);
-            self.compare(request, psn_field(psn), Clocks::Exactly(2));
+    /// As many of the packets as there is room for.
+    pub fn burst(&mut self, qp: usize, packets: &[Sent], pace: &Pace) {
+        let window = &mut self.windows[qp];
+        let room = (SLOTS - window.len()) as usize;
+        let packets = &packets[..packets.len().min(room)];
+        for &packet in packets {
+            window.push(packet);
         }
+        let beats = beats(packets, pace);
+        let request = asking(WindowOp::Push, qp, Psn::new(0xabcdef));
+        let clocks = Clocks::Exactly(beats.len() as u32 + 2);
+        self.compare_burst(request, &beats, vec![], clocks);
+    }
+
+    /// A burst of one.
+    pub fn push(&mut self, qp: usize, sent: Sent) {
+        self.burst(qp, &[sent], &Pace::full(1));
     }
 
     /// The packet must be lost.
@@ -261,45 +314,12 @@ impl Server {
         request.base = bits_of(view.base);
         request.bitmap = view.bitmap.to_bits();
         request.stamp = u64::from(stamp).to_bits();
-        // Up to four words have no news, and three searches.
-        let bound = 8 + news.packets + 2 * (news.words.len() as u32 + 4) + 3 * 4;
         let clocks = if taken {
-            Clocks::AtMost(bound)
+            Clocks::AtMost(news.clocks())
         } else {
             Clocks::Exactly(4)
         };
         self.compare(request, expected, clocks);
-    }
-}
-
-/// What a SACK acknowledges for the first time.
-#[derive(Default)]
-struct News {
-    packets: u32,
-    bytes: u32,
-    spurious: u32,
-    words: std::collections::BTreeSet<u32>,
-}
-
-impl News {
-    /// As `MrcRequester::acknowledge`.
-    fn take(window: &mut Window, view: &SackView) -> Self {
-        let una = window.una();
-        let cumulative = if view.cack.is_behind(una) {
-            0
-        } else {
-            view.cack.distance_from(una) + 1
-        };
-        let mut news = Self::default();
-        for psn in (0..cumulative).map(|i| una.plus(i)).chain(view.bits()) {
-            if let Some((sent, state)) = window.acknowledge(psn) {
-                news.packets += 1;
-                news.bytes += u32::from(sent.length);
-                news.spurious += u32::from(state == SlotState::Lost);
-                news.words.insert(psn.value() % SLOTS / 64);
-            }
-        }
-        news
     }
 }
 
@@ -313,16 +333,6 @@ fn asking(op: WindowOp, qp: usize, psn: Psn) -> WindowRequest {
         qp: (qp as u64).to_bits(),
         psn: bits_of(psn),
         ..WindowRequest::default()
-    }
-}
-
-fn record(sent: &Sent) -> SentPacket {
-    SentPacket {
-        ev: u64::from(sent.ev.value()).to_bits(),
-        at: u64::from(sent.at.0).to_bits(),
-        retries: u64::from(sent.retries).to_bits(),
-        length: u64::from(sent.length).to_bits(),
-        slot: u64::from(sent.slot).to_bits(),
     }
 }
 

@@ -6,6 +6,7 @@ use stellar_transport::rx::Psn;
 use stellar_transport::spray::EvIndex;
 use stellar_transport::time::Ticks;
 
+use crate::burst::Pace;
 use crate::server::Server;
 
 /// A PSN.
@@ -31,7 +32,8 @@ impl Place {
 #[derive(Clone, Debug)]
 pub enum Step {
     Query,
-    Push(usize, Sent),
+    /// So many packets, in bursts of so many.
+    Push(usize, usize, Sent, Rhythm),
     /// The first packet lost on a plane.
     ResendFirst(u8, Sent),
     /// The first lost from a place on.
@@ -90,16 +92,44 @@ impl SackStep {
     }
 }
 
+/// How a burst comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Rhythm {
+    /// Bit i: before packet i nothing comes, for so many clocks.
+    late: u32,
+    clocks: u32,
+    end: u32,
+}
+
+impl Rhythm {
+    fn pace(self, packets: usize) -> Pace {
+        let gaps = (0..packets).map(|i| (self.late >> i & 1) * self.clocks);
+        Pace {
+            gaps: gaps.collect(),
+            end: self.end,
+        }
+    }
+}
+
+/// Packets one after the other; they differ.
+pub fn packets(count: usize, first: Sent) -> Vec<Sent> {
+    let packet = |i| Sent {
+        at: Ticks(first.at.0.wrapping_add(i as u32)),
+        length: first.length.saturating_sub(i as u16),
+        ..first
+    };
+    (0..count).map(packet).collect()
+}
+
 impl Step {
     pub fn run(&self, server: &mut Server, qp: usize) {
         let window = &server.windows[qp];
         match *self {
             Self::Query => server.query(qp, window.una()),
-            Self::Push(count, sent) => {
-                for i in 0..count {
-                    let at = Ticks(sent.at.0.wrapping_add(i as u32));
-                    let length = sent.length.saturating_sub(i as u16);
-                    server.push(qp, Sent { at, length, ..sent });
+            Self::Push(0, _, _, rhythm) => server.burst(qp, &[], &rhythm.pace(0)),
+            Self::Push(count, each, sent, rhythm) => {
+                for burst in packets(count, sent).chunks(each) {
+                    server.burst(qp, burst, &rhythm.pace(burst.len()));
                 }
             }
             Self::ResendFirst(plane, sent) => {
@@ -214,11 +244,23 @@ fn sack() -> impl Strategy<Value = SackStep> {
     )
 }
 
+fn rhythm() -> impl Strategy<Value = Rhythm> {
+    let late = prop_oneof![Just(0), any::<u32>()];
+    let end = prop_oneof![2 => Just(0), 1 => 1..4_u32];
+    (late, 1..4_u32, end).prop_map(|(late, clocks, end)| Rhythm { late, clocks, end })
+}
+
+fn push() -> impl Strategy<Value = Step> {
+    let count = prop_oneof![20 => 0..5_usize, 4 => 1..100_usize, 1 => Just(1024)];
+    let each = prop_oneof![Just(1), Just(32), 1..=32_usize];
+    (count, each, sent(), rhythm())
+        .prop_map(|(count, each, sent, rhythm)| Step::Push(count, each, sent, rhythm))
+}
+
 pub fn step() -> impl Strategy<Value = Step> {
-    let burst = prop_oneof![20 => 1..4_usize, 4 => 1..100_usize, 1 => Just(1024)];
     prop_oneof![
         2 => Just(Step::Query),
-        6 => (burst, sent()).prop_map(|(count, sent)| Step::Push(count, sent)),
+        6 => push(),
         3 => (0..2_u8, sent()).prop_map(|(plane, sent)| Step::ResendFirst(plane, sent)),
         2 => (place(), sent()).prop_map(|(place, sent)| Step::Resend(place, sent)),
         2 => place().prop_map(Step::Read),

@@ -1,9 +1,10 @@
 //! Two hosts on a fabric, their NICs being the software reference of the transport.
 
 use pyo3::prelude::*;
+use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{
-    check_bytes, lossy_topology, policy_name, scenario, MrcPlan, Plan, Recorder, TransportPlan,
+    check_bytes, lossy_topology, policy_name, MrcPlan, Plan, Recorder, ReferenceNic, TransportPlan,
     WorldError,
 };
 use stellar_transport::spray::Policy;
@@ -39,7 +40,7 @@ pub fn run_pair(
     let bytes = check_bytes(bytes).map_err(invalid)?;
     plan.check().map_err(invalid)?;
     py.detach(|| {
-        let run = run::<sim_world::ReferenceNic>(&plan, Transfer::whole(bytes))?;
+        let run = run::<ReferenceNic>(&plan, Transfer::whole(bytes))?;
         Ok((run.report.json(), files(run.world.captures())?))
     })
     .map_err(|error: WorldError| failed(error))
@@ -48,9 +49,9 @@ pub fn run_pair(
 /// A named scenario, which brings its own topology and traffic.
 #[pyfunction]
 pub fn run_scenario(py: Python<'_>, name: &str, seed: u64) -> PyResult<Outcome> {
-    let scenario = scenario::find(name).map_err(invalid)?;
+    let scenario = Scenario::<ReferenceNic>::find(name).map_err(invalid)?;
     py.detach(|| {
-        let outcome = scenario.run(seed)?;
+        let outcome = scenario.run(&Setup::full(seed))?;
         Ok((outcome.report().json(), files(outcome.world.captures())?))
     })
     .map_err(|error: WorldError| failed(error))
@@ -59,10 +60,8 @@ pub fn run_scenario(py: Python<'_>, name: &str, seed: u64) -> PyResult<Outcome> 
 /// Names of the scenarios, and what each is.
 #[pyfunction]
 pub fn scenarios() -> Vec<(&'static str, &'static str)> {
-    scenario::SCENARIOS
-        .iter()
-        .map(|s| (s.name, s.what))
-        .collect()
+    let all: [Scenario<ReferenceNic>; 17] = Scenario::ALL;
+    all.iter().map(|s| (s.name, s.what)).collect()
 }
 
 fn files(captures: Option<&Recorder>) -> Result<Vec<(String, Vec<u8>)>, WorldError> {

@@ -7,37 +7,39 @@ use stellar_wire::host::{Doorbell, EventKind, WcStatus};
 
 use super::*;
 
-pub(super) const PLANE_DEAD: Scenario = Scenario {
-    name: "plane-dead-and-back",
-    what: "the hosts' links of one plane go down in the middle of a transfer and come back",
-    run: plane_dead,
-};
+impl<N: Nic> Scenario<N> {
+    pub(super) const PLANE_DEAD: Self = Self {
+        name: "plane-dead-and-back",
+        what: "the hosts' links of one plane go down in the middle of a transfer and come back",
+        run: plane_dead::<N>,
+    };
 
-pub(super) const RETRY_EXHAUSTED: Scenario = Scenario {
-    name: "retry-budget-exhausted",
-    what: "one of four queue pairs gets nothing through and fails; the others do not notice",
-    run: retry_exhausted,
-};
+    pub(super) const RETRY_EXHAUSTED: Self = Self {
+        name: "retry-budget-exhausted",
+        what: "one of four queue pairs gets nothing through and fails; the others do not notice",
+        run: retry_exhausted::<N>,
+    };
 
-pub(super) const DEREGISTRATION: Scenario = Scenario {
-    name: "deregistration",
-    what: "the receiver takes its memory away while packets are on their way",
-    run: deregistration,
-};
+    pub(super) const DEREGISTRATION: Self = Self {
+        name: "deregistration",
+        what: "the receiver takes its memory away while packets are on their way",
+        run: deregistration::<N>,
+    };
 
-pub(super) const FOREIGN_DOORBELL: Scenario = Scenario {
-    name: "foreign-doorbell",
-    what: "a virtual device rings for a queue pair of another one",
-    run: foreign_doorbell,
-};
+    pub(super) const FOREIGN_DOORBELL: Self = Self {
+        name: "foreign-doorbell",
+        what: "a virtual device rings for a queue pair of another one",
+        run: foreign_doorbell::<N>,
+    };
+}
 
 /// When plane 1 dies, and when it is back.
 const DIES: Time = 60 * US;
 const BACK: Time = 160 * US;
 
-fn plane_dead(seed: u64) -> Result<Outcome, WorldError> {
-    let plan = mrc_plan(LEAF_SPINE, seed, |_| {})?;
-    let mut world = connect(&plan)?;
+fn plane_dead<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let plan = mrc_plan(LEAF_SPINE, setup, |_| {})?;
+    let mut world = connect::<N>(&plan)?;
     for host in [plan.sender, plan.receiver] {
         let link = plan.topology.hosts()[host.0 as usize].ports[1].link;
         world.fabric_mut().schedule_link(link, DIES, false)?;
@@ -51,7 +53,7 @@ fn plane_dead(seed: u64) -> Result<Outcome, WorldError> {
         });
     }
     let link = plan.topology.hosts()[plan.sender.0 as usize].ports[1].link;
-    let sent = |world: &PairWorld| {
+    let sent = |world: &PairWorld<N>| {
         let stats = link.channels().map(|channel| world.fabric().stats(channel));
         stats
             .into_iter()
@@ -62,7 +64,7 @@ fn plane_dead(seed: u64) -> Result<Outcome, WorldError> {
     post_in_turn(&mut world, &[6 << 20, 6 << 20])?;
     world.run_until(BACK - 1)?;
     let while_dead = sent(&world);
-    let outcome = all_succeeded(finish(plan, world)?)?;
+    let outcome = all_succeeded(finish(setup, plan, world)?)?;
     let in_all = sent(&outcome.world);
     require(while_dead < in_all, || {
         "the plane that came back was not used again".into()
@@ -74,14 +76,14 @@ fn plane_dead(seed: u64) -> Result<Outcome, WorldError> {
     Ok(outcome)
 }
 
-fn retry_exhausted(seed: u64) -> Result<Outcome, WorldError> {
+fn retry_exhausted<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     const FAILING: u32 = FIRST_QP + 1;
-    let mut plan = mrc_plan(BACK_TO_BACK, seed, |mrc| {
+    let mut plan = mrc_plan(BACK_TO_BACK, setup, |mrc| {
         mrc.rto = Ticks::from_us(50);
         mrc.retry_budget = 2;
     })?;
     plan.qps = 4;
-    let mut world = connect(&plan)?;
+    let mut world = connect::<N>(&plan)?;
     on_packets_of(&mut world, plan.sender, |bth, _| {
         if bth.dest_qp == FAILING {
             Fate::Drop
@@ -92,9 +94,9 @@ fn retry_exhausted(seed: u64) -> Result<Outcome, WorldError> {
     let buffers = buffers(&mut world, 1 << 20)?;
     let qps = FIRST_QP..FIRST_QP + plan.qps;
     for (index, qp) in (0..).zip(qps.clone().chain(qps)) {
-        world.post(write(buffers, qp, index * 100_000, 100_000))?;
+        world.post(write(buffers, qp, index * 100_000, setup.bytes(100_000)))?;
     }
-    let outcome = finish(plan, world)?;
+    let outcome = finish(setup, plan, world)?;
     let done = (outcome.verified.succeeded, outcome.verified.failed);
     require(done == (6, 2), || {
         format!("{done:?} work requests succeeded and failed, (6, 2) expected")
@@ -108,15 +110,15 @@ fn retry_exhausted(seed: u64) -> Result<Outcome, WorldError> {
     Ok(outcome)
 }
 
-fn deregistration(seed: u64) -> Result<Outcome, WorldError> {
-    let plan = mrc_plan(BACK_TO_BACK, seed, |_| {})?;
-    let mut world = connect(&plan)?;
+fn deregistration<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
+    let mut world = connect::<N>(&plan)?;
     let buffers = buffers(&mut world, 2 << 20)?;
     for offset in [0, 1 << 20] {
         world.post(write(buffers, FIRST_QP, offset, 1 << 20))?;
     }
     world.at(10 * US, move |world| world.deregister(RECEIVER, buffers.1));
-    let outcome = finish(plan, world)?;
+    let outcome = finish(setup, plan, world)?;
     let written = outcome.verified.bytes;
     require(written > 0 && written < 1 << 20, || {
         format!("{written} bytes were written: the memory did not go in the middle of a message")
@@ -128,14 +130,15 @@ fn deregistration(seed: u64) -> Result<Outcome, WorldError> {
     Ok(outcome)
 }
 
-fn foreign_doorbell(seed: u64) -> Result<Outcome, WorldError> {
-    let mut plan = mrc_plan(BACK_TO_BACK, seed, |_| {})?;
+fn foreign_doorbell<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let mut plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     plan.qps = 2;
-    let mut world = connect(&plan)?;
+    let mut world = connect::<N>(&plan)?;
     let buffers = buffers(&mut world, 1 << 20)?;
     let (mine, other) = (FIRST_QP, FIRST_QP + 1);
+    let length = setup.bytes(100_000);
     // The owner has a work request under way; the other device rings as if it had posted another one.
-    world.post(write(buffers, other, 0, 100_000))?;
+    world.post(write(buffers, other, 0, length))?;
     let doorbell = Doorbell {
         qp: other,
         producer: 2,
@@ -145,21 +148,25 @@ fn foreign_doorbell(seed: u64) -> Result<Outcome, WorldError> {
         matches!(&refused, Err(WorldError::Doorbell(DoorbellError::NotOwner { page, qp })) if (*page, *qp) == (mine, other)),
         || format!("the NIC answered {refused:?}"),
     )?;
-    world.post(write(buffers, mine, 100_000, 100_000))?;
-    world.post(write(buffers, other, 200_000, 100_000))?;
-    let outcome = all_succeeded(finish(plan, world)?)?;
+    world.post(write(buffers, mine, 100_000, length))?;
+    world.post(write(buffers, other, 200_000, length))?;
+    let outcome = all_succeeded(finish(setup, plan, world)?)?;
     require_event(&outcome.world, EventKind::DoorbellRefused, mine)?;
     Ok(outcome)
 }
 
 /// Statuses of a queue pair's completions at the sender, in order.
-fn statuses(world: &PairWorld, qp: u32) -> Vec<WcStatus> {
+fn statuses<N: Nic>(world: &PairWorld<N>, qp: u32) -> Vec<WcStatus> {
     let completions = world.host(SENDER).completions().iter();
     let of_qp = completions.filter(|done| done.cqe.qp == qp);
     of_qp.map(|done| done.cqe.status).collect()
 }
 
-fn require_event(world: &PairWorld, kind: EventKind, source: u32) -> Result<(), WorldError> {
+fn require_event<N: Nic>(
+    world: &PairWorld<N>,
+    kind: EventKind,
+    source: u32,
+) -> Result<(), WorldError> {
     let events = world.host(SENDER).events();
     let found = events
         .iter()

@@ -2,38 +2,41 @@
 
 use rand::Rng;
 use sim_net::Fate;
+use stellar_transport::time::Ticks;
 use stellar_wire::Opcode;
 
 use super::*;
 
-pub(super) const LOST_SACKS: Scenario = Scenario {
-    name: "lost-sacks",
-    what: "half of all SACKs are lost, at random",
-    run: lost_sacks,
-};
+impl<N: Nic> Scenario<N> {
+    pub(super) const LOST_SACKS: Self = Self {
+        name: "lost-sacks",
+        what: "half of all SACKs are lost, at random",
+        run: lost_sacks::<N>,
+    };
 
-pub(super) const LOST_LAST: Scenario = Scenario {
-    name: "lost-last-packet",
-    what: "the last packet of a message is lost: nothing behind it tells, only the timer",
-    run: lost_last,
-};
+    pub(super) const LOST_LAST: Self = Self {
+        name: "lost-last-packet",
+        what: "the last packet of a message is lost: nothing behind it tells, only the timer",
+        run: lost_last::<N>,
+    };
 
-pub(super) const EVERY_PACKET_ONCE: Scenario = Scenario {
-    name: "every-packet-lost-once",
-    what: "the first transmission of every packet is lost",
-    run: every_packet_once,
-};
+    pub(super) const EVERY_PACKET_ONCE: Self = Self {
+        name: "every-packet-lost-once",
+        what: "the first transmission of every packet is lost",
+        run: every_packet_once::<N>,
+    };
 
-pub(super) const GO_BACK_N: Scenario = Scenario {
-    name: "go-back-n",
-    what: "RC on one path with 1 % loss",
-    run: go_back_n,
-};
+    pub(super) const GO_BACK_N: Self = Self {
+        name: "go-back-n",
+        what: "RC on one path with 1 % loss",
+        run: go_back_n::<N>,
+    };
+}
 
-fn lost_sacks(seed: u64) -> Result<Outcome, WorldError> {
-    let plan = mrc_plan(BACK_TO_BACK, seed, |_| {})?;
-    let mut world = connect(&plan)?;
-    let mut rng = rng(seed);
+fn lost_sacks<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
+    let mut world = connect::<N>(&plan)?;
+    let mut rng = rng(setup.seed);
     on_packets_of(&mut world, plan.receiver, move |bth, _| {
         if bth.opcode == Opcode::MrcSack && rng.random() {
             Fate::Drop
@@ -41,16 +44,22 @@ fn lost_sacks(seed: u64) -> Result<Outcome, WorldError> {
             Fate::Pass
         }
     })?;
-    post_in_turn(&mut world, &[1 << 20, 100_000])?;
-    let outcome = all_succeeded(finish(plan, world)?)?;
-    let dropped = outcome.report().fabric.dropped.total();
-    require(dropped > 100, || format!("only {dropped} SACKs were lost"))?;
+    post_in_turn(&mut world, &[setup.bytes(1 << 20), setup.bytes(100_000)])?;
+    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let report = outcome.report();
+    let (taken, dropped) = (
+        report.requester.acknowledgements,
+        report.fabric.dropped.total(),
+    );
+    require(dropped * 9 > taken * 5, || {
+        format!("only {dropped} SACKs were lost, {taken} were not")
+    })?;
     Ok(outcome)
 }
 
-fn lost_last(seed: u64) -> Result<Outcome, WorldError> {
-    let plan = mrc_plan(BACK_TO_BACK, seed, |_| {})?;
-    let mut world = connect(&plan)?;
+fn lost_last<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
+    let mut world = connect::<N>(&plan)?;
     on_packets_of(&mut world, plan.sender, |bth, _| {
         if bth.opcode == Opcode::MrcWriteLast && !bth.retransmit {
             Fate::Drop
@@ -58,8 +67,8 @@ fn lost_last(seed: u64) -> Result<Outcome, WorldError> {
             Fate::Pass
         }
     })?;
-    post_in_turn(&mut world, &[200_000])?;
-    let outcome = all_succeeded(finish(plan, world)?)?;
+    post_in_turn(&mut world, &[setup.bytes(200_000)])?;
+    let outcome = all_succeeded(finish(setup, plan, world)?)?;
     let sums = outcome.report().requester;
     require((sums.retransmissions, sums.timeouts) == (1, 1), || {
         format!(
@@ -70,9 +79,9 @@ fn lost_last(seed: u64) -> Result<Outcome, WorldError> {
     Ok(outcome)
 }
 
-fn every_packet_once(seed: u64) -> Result<Outcome, WorldError> {
-    let plan = mrc_plan(BACK_TO_BACK, seed, |_| {})?;
-    let mut world = connect(&plan)?;
+fn every_packet_once<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let plan = mrc_plan(BACK_TO_BACK, setup, |mrc| mrc.rto = Ticks::from_us(50))?;
+    let mut world = connect::<N>(&plan)?;
     on_packets_of(&mut world, plan.sender, |bth, _| {
         if bth.retransmit {
             Fate::Pass
@@ -80,8 +89,8 @@ fn every_packet_once(seed: u64) -> Result<Outcome, WorldError> {
             Fate::Drop
         }
     })?;
-    post_in_turn(&mut world, &[500_000])?;
-    let outcome = all_succeeded(finish(plan, world)?)?;
+    post_in_turn(&mut world, &[setup.bytes(500_000)])?;
+    let outcome = all_succeeded(finish(setup, plan, world)?)?;
     let sums = outcome.report().requester;
     require(sums.retransmissions * 2 == sums.packets, || {
         format!(
@@ -92,11 +101,11 @@ fn every_packet_once(seed: u64) -> Result<Outcome, WorldError> {
     Ok(outcome)
 }
 
-fn go_back_n(seed: u64) -> Result<Outcome, WorldError> {
-    let mut plan = mrc_plan(BACK_TO_BACK, seed, |_| {})?;
+fn go_back_n<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let mut plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     plan.transport = TransportPlan::Rc;
-    let mut world = connect(&plan)?;
-    let mut rng = rng(seed);
+    let mut world = connect::<N>(&plan)?;
+    let mut rng = rng(setup.seed);
     on_packets_of(&mut world, plan.sender, move |_, _| {
         if rng.random_bool(0.01) {
             Fate::Drop
@@ -104,8 +113,8 @@ fn go_back_n(seed: u64) -> Result<Outcome, WorldError> {
             Fate::Pass
         }
     })?;
-    post_in_turn(&mut world, &[2 << 20, 1, 70_000])?;
-    let outcome = all_succeeded(finish(plan, world)?)?;
+    post_in_turn(&mut world, &[setup.bytes(2 << 20), 1, 70_000])?;
+    let outcome = all_succeeded(finish(setup, plan, world)?)?;
     let report = outcome.report();
     let (lost, again) = (
         report.fabric.dropped.total(),

@@ -1,4 +1,4 @@
-//! Named scenarios: each does one thing to a transfer that must not hurt it, or must hurt it in one way only. Each ends
+//! Named scenarios between two NICs of any kind: each does one thing to a transfer that must not hurt it, or must hurt it in one way only. Each ends
 //! with [`verify`], so in exact memory, completions in order, and nothing else written.
 
 mod failure;
@@ -7,6 +7,7 @@ mod ordering;
 mod sizes;
 mod windows;
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::SeedableRng;
@@ -20,11 +21,14 @@ use crate::names::closest;
 use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
 use crate::transfer::LEAF_SPINE;
-use crate::{packet, verify, CheckError, Plan, RegionId, RegionSpec, Verified, WorldError, Write};
+use crate::{
+    packet, verify, CheckError, Nic, Plan, ReferenceNic, RegionId, RegionSpec, Verified,
+    WorldError, Write,
+};
 
 /// A microsecond in picoseconds.
 const US: Time = 1_000_000;
-/// When a scenario is given up: 100 ms.
+/// When a scenario with messages of full length is given up: 100 ms.
 const LIMIT: Time = 100_000 * US;
 
 /// Two hosts, a cable per plane.
@@ -33,83 +37,117 @@ const BACK_TO_BACK: &str = include_str!("../../../net/topologies/back_to_back.to
 const LONG_CABLES: &str =
     "[defaults]\nrate_gbps = 200\ndelay_ns = 20000\n[back_to_back]\nplanes = 2\n";
 
-/// A scenario.
-#[derive(Clone, Copy)]
-pub struct Scenario {
+/// How a scenario is run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Decides everything random.
+    pub seed: u64,
+    /// Messages are shorter by this factor, 1 or more, where the scenario means the same with shorter ones.
+    pub shrink: u32,
+    /// Where the world shows its time while it runs ([`Plan::clock`]).
+    pub clock: Option<Arc<AtomicU64>>,
+}
+
+impl Setup {
+    /// Messages of full length.
+    pub const fn full(seed: u64) -> Self {
+        Self::shrunk(seed, 1)
+    }
+
+    /// Messages shorter by `shrink`, for NICs that take long to simulate.
+    pub const fn shrunk(seed: u64, shrink: u32) -> Self {
+        Self {
+            seed,
+            shrink,
+            clock: None,
+        }
+    }
+
+    /// Length of a message that has `full` bytes unless it is shrunk.
+    const fn bytes(&self, full: u32) -> u32 {
+        full / self.shrink
+    }
+}
+
+/// A scenario between two NICs of one kind.
+pub struct Scenario<N> {
     /// Its name on the command line.
     pub name: &'static str,
     /// What happens in it.
     pub what: &'static str,
-    run: fn(u64) -> Result<Outcome, WorldError>,
+    run: fn(&Setup) -> Result<Outcome<N>, WorldError>,
 }
 
 /// A scenario that ended as it must.
-pub struct Outcome {
+pub struct Outcome<N = ReferenceNic> {
     /// The plan it built.
     pub plan: Plan,
     /// The world at its end.
-    pub world: PairWorld,
+    pub world: PairWorld<N>,
     /// What was compared.
     pub verified: Verified,
 }
 
-impl Outcome {
+impl<N: Nic> Outcome<N> {
     /// Its numbers.
     pub fn report(&self) -> Report {
         Report::of(&self.plan, &self.world, self.verified)
     }
 }
 
-/// Every scenario.
-pub const SCENARIOS: &[Scenario] = &[
-    ordering::PERMUTATION,
-    ordering::DUPLICATES,
-    losses::LOST_SACKS,
-    losses::LOST_LAST,
-    losses::EVERY_PACKET_ONCE,
-    losses::GO_BACK_N,
-    windows::PSN_WRAP,
-    windows::WINDOW_FULL,
-    windows::ECN_EVERYWHERE,
-    failure::PLANE_DEAD,
-    failure::RETRY_EXHAUSTED,
-    failure::DEREGISTRATION,
-    failure::FOREIGN_DOORBELL,
-    sizes::ALL_QPS,
-    sizes::TINY,
-    sizes::GIBIBYTE,
-    sizes::UNALIGNED,
-];
+impl<N: Nic> Scenario<N> {
+    /// Every scenario.
+    pub const ALL: [Self; 17] = [
+        Self::PERMUTATION,
+        Self::DUPLICATES,
+        Self::LOST_SACKS,
+        Self::LOST_LAST,
+        Self::EVERY_PACKET_ONCE,
+        Self::GO_BACK_N,
+        Self::PSN_WRAP,
+        Self::WINDOW_FULL,
+        Self::ECN_EVERYWHERE,
+        Self::PLANE_DEAD,
+        Self::RETRY_EXHAUSTED,
+        Self::DEREGISTRATION,
+        Self::FOREIGN_DOORBELL,
+        Self::ALL_QPS,
+        Self::TINY,
+        Self::GIBIBYTE,
+        Self::UNALIGNED,
+    ];
 
-/// The scenario of this name.
-///
-/// # Errors
-/// [`WorldError::UnknownScenario`], with the names that come closest.
-pub fn find(name: &str) -> Result<&'static Scenario, WorldError> {
-    let found = SCENARIOS.iter().find(|scenario| scenario.name == name);
-    found.ok_or_else(|| WorldError::UnknownScenario {
-        name: name.into(),
-        closest: closest(name, SCENARIOS.iter().map(|scenario| scenario.name)),
-    })
-}
+    /// The scenario of this name.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownScenario`], with the names that come closest.
+    pub fn find(name: &str) -> Result<Self, WorldError> {
+        let mut all = Self::ALL.into_iter();
+        let found = all.find(|scenario| scenario.name == name);
+        found.ok_or_else(|| WorldError::UnknownScenario {
+            name: name.into(),
+            closest: closest(name, Self::ALL.iter().map(|scenario| scenario.name)),
+        })
+    }
 
-impl Scenario {
     /// Runs it and checks that it ended as it must.
     ///
     /// # Errors
-    /// [`WorldError::Check`] if it did not; others if it could not be built.
-    pub fn run(&self, seed: u64) -> Result<Outcome, WorldError> {
-        (self.run)(seed)
+    /// [`WorldError::Check`] if it did not; [`WorldError::Unsupported`] if it needs what the NIC does not have; others if it could not be
+    /// built.
+    pub fn run(&self, setup: &Setup) -> Result<Outcome<N>, WorldError> {
+        (self.run)(setup)
     }
 }
 
 /// A plan over the text of a topology, with `change` made to its MRC registers.
 fn mrc_plan(
     topology: &str,
-    seed: u64,
+    setup: &Setup,
     change: impl FnOnce(&mut MrcPlan),
 ) -> Result<Plan, WorldError> {
-    let mut plan = Plan::new(Topology::from_toml("scenario", topology)?, seed)?;
+    let mut plan = Plan::new(Topology::from_toml("scenario", topology)?, setup.seed)?;
+    plan.clock = setup.clock.clone();
     let mut mrc = MrcPlan::default();
     change(&mut mrc);
     plan.transport = TransportPlan::Mrc(mrc);
@@ -118,7 +156,10 @@ fn mrc_plan(
 }
 
 /// GPU memory at both hosts, in pages of 4 KiB, at an odd place in them.
-fn buffers(world: &mut PairWorld, length: u64) -> Result<(RegionId, RegionId), WorldError> {
+fn buffers<N: Nic>(
+    world: &mut PairWorld<N>,
+    length: u64,
+) -> Result<(RegionId, RegionId), WorldError> {
     let spec = |skew| RegionSpec {
         owner: Owner::Gpu,
         length,
@@ -143,7 +184,7 @@ fn write((local, remote): (RegionId, RegionId), qp: u32, offset: u64, length: u3
 }
 
 /// Buffers, and a WRITE of each length in turn on the first queue pair, every one behind the one before it.
-fn post_in_turn(world: &mut PairWorld, lengths: &[u32]) -> Result<(), WorldError> {
+fn post_in_turn<N: Nic>(world: &mut PairWorld<N>, lengths: &[u32]) -> Result<(), WorldError> {
     let total = lengths.iter().map(|&length| u64::from(length)).sum();
     let buffers = buffers(world, total)?;
     let mut offset = 0;
@@ -156,8 +197,8 @@ fn post_in_turn(world: &mut PairWorld, lengths: &[u32]) -> Result<(), WorldError
 
 /// Decides the fate of every packet that `host` sends, on all its ports, by its transport header. Packets are numbered
 /// over all ports in the order they are sent.
-fn on_packets_of(
-    world: &mut PairWorld,
+fn on_packets_of<N: Nic>(
+    world: &mut PairWorld<N>,
     host: HostId,
     decide: impl FnMut(&Bth, u64) -> Fate + Send + 'static,
 ) -> Result<(), WorldError> {
@@ -184,8 +225,12 @@ fn on_packets_of(
 }
 
 /// Runs to the end and checks everything.
-fn finish(plan: Plan, mut world: PairWorld) -> Result<Outcome, WorldError> {
-    world.run(LIMIT)?;
+fn finish<N: Nic>(
+    setup: &Setup,
+    plan: Plan,
+    mut world: PairWorld<N>,
+) -> Result<Outcome<N>, WorldError> {
+    world.run(LIMIT / Time::from(setup.shrink))?;
     let verified = verify(&world)?;
     Ok(Outcome {
         plan,
@@ -204,7 +249,7 @@ fn require(met: bool, otherwise: impl FnOnce() -> String) -> Result<(), WorldErr
 }
 
 /// Every work request completed with success.
-fn all_succeeded(outcome: Outcome) -> Result<Outcome, WorldError> {
+fn all_succeeded<N: Nic>(outcome: Outcome<N>) -> Result<Outcome<N>, WorldError> {
     let (posted, done) = (
         outcome.world.posted().len() as u64,
         outcome.verified.succeeded,

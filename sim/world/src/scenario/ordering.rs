@@ -5,41 +5,45 @@ use sim_net::{Fate, Time};
 use stellar_transport::rx::DropReason;
 
 use super::*;
-use crate::Nic;
 
-pub(super) const PERMUTATION: Scenario = Scenario {
-    name: "permutation",
-    what: "every block of 1,024 packets arrives in a random order",
-    run: permutation,
-};
+impl<N: Nic> Scenario<N> {
+    pub(super) const PERMUTATION: Self = Self {
+        name: "permutation",
+        what: "every block of 1,024 packets arrives in a random order",
+        run: permutation::<N>,
+    };
 
-pub(super) const DUPLICATES: Scenario = Scenario {
-    name: "duplicates",
-    what: "every packet arrives twice, data and acknowledgements",
-    run: duplicates,
-};
+    pub(super) const DUPLICATES: Self = Self {
+        name: "duplicates",
+        what: "every packet arrives twice, data and acknowledgements",
+        run: duplicates::<N>,
+    };
+}
 
+/// log2 of the bytes of a packet.
+const MTU_LOG2: u8 = 10;
 /// Packets in a block: the receive window.
 const BLOCK: usize = 1024;
-/// Time a packet of 1 KiB takes on a 200G line, less than which two of them cannot swap places.
-const SLOT: Time = 50_000;
+/// Time between two arrivals. A NIC sends a packet in less, the line in an eighth of it: so it is this that decides the order.
+const SLOT: Time = 200_000;
 
-fn permutation(seed: u64) -> Result<Outcome, WorldError> {
-    let mut plan = mrc_plan(LONG_CABLES, seed, |mrc| {
+fn permutation<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let mut plan = mrc_plan(LONG_CABLES, setup, |mrc| {
         mrc.early_loss = 0;
         mrc.rto = stellar_transport::time::Ticks::from_us(1_000);
     })?;
-    plan.mtu_log2 = 10;
-    let mut world = connect(&plan)?;
+    plan.mtu_log2 = MTU_LOG2;
+    let mut world = connect::<N>(&plan)?;
     let mut order: Vec<usize> = (0..BLOCK).collect();
-    order.shuffle(&mut rng(seed));
+    order.shuffle(&mut rng(setup.seed));
     on_packets_of(&mut world, plan.sender, move |_, number| {
-        // Both planes send in step, so packet n leaves n / 2 slots after the first.
-        let place = number as usize % BLOCK;
-        Fate::Delay((BLOCK + order[place] - place) as Time * SLOT / 2)
+        Fate::Delay(order[number as usize % BLOCK] as Time * SLOT)
     })?;
-    post_in_turn(&mut world, &[4 << 20])?;
-    let outcome = all_succeeded(finish(plan, world)?)?;
+    post_in_turn(
+        &mut world,
+        &[setup.bytes(4 << 20).max((BLOCK << MTU_LOG2) as u32)],
+    )?;
+    let outcome = all_succeeded(finish(setup, plan, world)?)?;
     let report = outcome.report();
     require(report.requester.retransmissions == 0, || {
         format!(
@@ -53,14 +57,14 @@ fn permutation(seed: u64) -> Result<Outcome, WorldError> {
     Ok(outcome)
 }
 
-fn duplicates(seed: u64) -> Result<Outcome, WorldError> {
-    let plan = mrc_plan(BACK_TO_BACK, seed, |_| {})?;
-    let mut world = connect(&plan)?;
+fn duplicates<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+    let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
+    let mut world = connect::<N>(&plan)?;
     for host in [plan.sender, plan.receiver] {
         on_packets_of(&mut world, host, |_, _| Fate::Duplicate)?;
     }
-    post_in_turn(&mut world, &[1 << 20, 4096, 1])?;
-    let outcome = all_succeeded(finish(plan, world)?)?;
+    post_in_turn(&mut world, &[setup.bytes(1 << 20), 4096, 1])?;
+    let outcome = all_succeeded(finish(setup, plan, world)?)?;
     let sent = outcome.report().requester.packets;
     let counters = outcome.world.host(RECEIVER).nic().rx_counters();
     let twice = counters.reason(DropReason::Duplicate);

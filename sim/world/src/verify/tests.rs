@@ -5,13 +5,13 @@ use stellar_transport::rx::{Owner, WriteTlp};
 
 use super::verify;
 use crate::pair::{RECEIVER, SENDER};
-use crate::scenario::find;
+use crate::scenario::{Scenario, Setup};
 use crate::{CheckError, Nic, RegionId};
 
 /// A run that is right: messages of 0 to 8,192 bytes in one region per host.
 fn good() -> crate::pair::PairWorld {
-    let scenario = find("tiny-messages").expect("it is in the list");
-    let world = scenario.run(1).expect("it ends well").world;
+    let scenario = Scenario::find("tiny-messages").expect("it is in the list");
+    let world = scenario.run(&Setup::full(1)).expect("it ends well").world;
     assert!(verify(&world).is_ok());
     world
 }

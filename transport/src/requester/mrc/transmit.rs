@@ -15,15 +15,31 @@ impl MrcRequester {
     /// The next packet for a port, if there is one that may leave there now: a probe, then the lowest lost PSN, then a
     /// new packet.
     pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
+        self.transmit_burst(port, now, 1, card).pop()
+    }
+
+    /// As [`Self::transmit`], but as many new packets of one message as may leave at once, at most `most`. Whether the congestion window has
+    /// room is asked in whole path MTUs.
+    pub fn transmit_burst(
+        &mut self,
+        port: u8,
+        now: Ticks,
+        most: u32,
+        card: &mut Card<'_>,
+    ) -> Vec<RequestPacket> {
         if self.error.is_some() {
-            return None;
+            return Vec::new();
         }
-        let packet = self.probe(port, now).or_else(|| match self.lost_for(port) {
-            Some(psn) => self.retransmit(psn, port, now, card),
-            None => self.send_new(port, now, card),
-        });
+        let packets = if let Some(probe) = self.probe(port, now) {
+            vec![probe]
+        } else if let Some(psn) = self.lost_for(port) {
+            let packet = self.retransmit(psn, port, now, card);
+            packet.into_iter().collect()
+        } else {
+            self.send_new(port, now, most, card)
+        };
         self.complete(card);
-        packet
+        packets
     }
 
     /// The lost packet a port is to send next. What was lost on one plane goes out on the other while that one works.
@@ -44,10 +60,13 @@ impl MrcRequester {
     ) -> Option<RequestPacket> {
         let old = *self.window.sent(psn)?;
         let message = *self.messages.get(old.slot)?;
-        if message.fault.is_some() {
+        if message.fault.is_some() || !self.admits(&message, psn) {
             return None;
         }
-        let (packet, path) = self.prepare(&message, psn, Some(old.ev), (port, now), card)?;
+        let path = self.spray.choose(Some(old.ev), PlaneMask::only(port))?;
+        let mut packet = self.prepare(&message, psn, path, now, card)?;
+        packet.retransmission = true;
+        packet.ack_req = true;
         self.window
             .resend(psn, sent(&packet, path, now, old.retries, old.slot));
         self.counters.retransmissions += 1;
@@ -65,54 +84,79 @@ impl MrcRequester {
             && (0..=u8::MAX).map_while(EvIndex::new).any(good)
     }
 
-    fn send_new(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
-        let psn = self.window.next();
-        let message = self.messages.current(psn, self.qp.mtu, card.memory)?;
-        if self.window.len() >= self.mpr {
-            return None;
+    fn send_new(
+        &mut self,
+        port: u8,
+        now: Ticks,
+        most: u32,
+        card: &mut Card<'_>,
+    ) -> Vec<RequestPacket> {
+        let first = self.window.next();
+        let mut packets = Vec::new();
+        let Some(message) = self.messages.current(first, self.qp.mtu, card.memory) else {
+            return packets;
+        };
+        // Hardware asks for paths and payload at once, so packets whose buffer cannot be read have drawn their paths.
+        let paths: Vec<Path> = (0..self.burst(&message, first).min(most))
+            .map_while(|_| self.spray.choose(None, PlaneMask::only(port)))
+            .collect();
+        for path in paths {
+            let psn = self.window.next();
+            let Some(packet) = self.prepare(&message, psn, path, now, card) else {
+                break;
+            };
+            self.window
+                .push(sent(&packet, path, now, 0, message.wqe.slot));
+            packets.push(self.sent(packet, path, now, 0));
         }
-        let (packet, path) = self.prepare(&message, psn, None, (port, now), card)?;
-        self.window
-            .push(sent(&packet, path, now, 0, message.wqe.slot));
-        Some(self.sent(packet, path, now, 0))
+        packets
     }
 
-    /// Everything that can say no to a packet, and its path.
+    /// Packets of a message, from `psn` on, that the windows let go.
+    fn burst(&self, message: &Message, psn: Psn) -> u32 {
+        let room = self.mpr.saturating_sub(self.window.len());
+        if room == 0 || !self.admits(message, psn) {
+            return 0;
+        }
+        let in_flight = self.window.in_flight_bytes();
+        let by_congestion = self.nscc.cwnd().saturating_sub(in_flight) / self.qp.mtu;
+        let left = message.packets - psn.distance_from(message.first);
+        room.min(by_congestion).min(left).max(1)
+    }
+
+    /// Whether the congestion window lets a packet go.
+    fn admits(&self, message: &Message, psn: Psn) -> bool {
+        let size = segment(message, psn, self.qp.mtu, QpMode::Mrc).length;
+        self.nscc
+            .may_send(self.window.in_flight_bytes(), size.into())
+    }
+
+    /// A packet that leaves by `path`, unless its buffer cannot be read.
     fn prepare(
         &mut self,
         message: &Message,
         psn: Psn,
-        lost_on: Option<EvIndex>,
-        (port, now): (u8, Ticks),
+        path: Path,
+        now: Ticks,
         card: &Card<'_>,
-    ) -> Option<(RequestPacket, Path)> {
+    ) -> Option<RequestPacket> {
         let segment = segment(message, psn, self.qp.mtu, QpMode::Mrc);
-        let in_flight = self.window.in_flight_bytes();
-        if !self.nscc.may_send(in_flight, segment.length.into()) {
+        let Ok(payload) = locate_payload(card.tables, self.qp.pd, &message.wqe, &segment) else {
+            self.messages.fault(message.wqe.slot, WcStatus::LocProtErr);
             return None;
-        }
-        // Hardware asks for path and payload at once, so a packet whose buffer cannot be read has drawn a path.
-        let path = self.spray.choose(lost_on, PlaneMask::only(port))?;
-        let payload = match locate_payload(card.tables, self.qp.pd, &message.wqe, &segment) {
-            Ok(payload) => payload,
-            Err(_) => {
-                self.messages.fault(message.wqe.slot, WcStatus::LocProtErr);
-                return None;
-            }
         };
-        let packet = RequestPacket {
+        Some(RequestPacket {
             opcode: segment.opcode,
             psn,
-            ack_req: segment.last,
-            retransmission: lost_on.is_some(),
+            ack_req: segment.last || self.nscc.cwnd() < self.config.coalesce_from,
+            retransmission: false,
             ext: extension_headers(message, &segment, now),
             payload,
             length: segment.length,
             entropy: path.entropy,
             ev: Some(path.index),
             slot: Some(message.wqe.slot),
-        };
-        Some((packet, path))
+        })
     }
 
     /// Counts a packet that leaves and starts its timer.

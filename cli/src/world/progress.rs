@@ -1,0 +1,50 @@
+//! How far a world has come, while it runs.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+
+/// Time between two pictures.
+const REFRESH: Duration = Duration::from_millis(200);
+/// Picoseconds of a microsecond.
+const US: f64 = 1e6;
+
+/// A line with name, wall time and time of the world; gone when dropped.
+pub struct Progress {
+    bar: ProgressBar,
+    clock: Arc<AtomicU64>,
+}
+
+impl Progress {
+    /// Shows the line. Nothing is shown where standard error is no terminal.
+    pub fn show(name: &str) -> anyhow::Result<Self> {
+        let clock = Arc::new(AtomicU64::new(0));
+        let world = Arc::clone(&clock);
+        let simulated = move |_: &ProgressState, line: &mut dyn Write| {
+            let time = world.load(Ordering::Relaxed) as f64 / US;
+            // Nothing can be done about a line that cannot be written.
+            let _ = write!(line, "{time:.1} us simulated");
+        };
+        let style = ProgressStyle::with_template("{spinner} {msg}: {elapsed}, {simulated}")?
+            .with_key("simulated", simulated);
+        let bar = ProgressBar::new_spinner()
+            .with_style(style)
+            .with_message(name.to_owned());
+        bar.enable_steady_tick(REFRESH);
+        Ok(Self { bar, clock })
+    }
+
+    /// Where the world shows its time, in picoseconds.
+    pub fn clock(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.clock)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,238 @@
+//! Packets of one message that leave one after the other (reference: the end of `MrcRequester::transmit_burst`).
+
+use hdl_macros::hdl;
+use hdl_primitives::SyncFifo;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::messages::Message;
+use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
+use stellar_wire::hw::spray::SprayResponse;
+use stellar_wire::hw::tx::{TxMeth, TxReth};
+use stellar_wire::hw::window::SentPacket;
+
+use crate::records::Job;
+use crate::segment::{
+    payload_length, payload_length__hdl, segment_after, segment_after__hdl, write_opcode,
+    write_opcode__hdl, Segment,
+};
+
+/// Room for the answers of a whole burst.
+const ANSWERS_BITS: usize = 5;
+
+/// What is to leave: stable from `start` to `done`.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Burst {
+    pub message: Message,
+    /// Its first packet.
+    pub segment: Segment,
+    /// Packets, 1 to 32.
+    pub count: Bits<6>,
+    /// The payload lies in memory.
+    pub in_memory: Bit,
+    /// Every packet asks for a SACK.
+    pub asks: Bit,
+    /// The packet is sent again, and has spent `retries`.
+    pub again: Bit,
+    pub retries: Bits<8>,
+}
+
+/// Asks where the packets' payload lies, waits for their paths (the spray engine was asked for `count` of them in the clock of `start`), and
+/// sends each as soon as it has both: one per clock, once they flow.
+///
+/// It ends early at the first packet without path or with a payload that cannot be read.
+#[derive(LogicBlock, Default)]
+pub struct BurstSend {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub start: Signal<In, Bit>,
+    pub burst: Signal<In, Burst>,
+    pub job: Signal<In, Job>,
+    /// One clock, after `end`: no answer is missing any more.
+    pub done: Signal<Out, Bit>,
+    /// Until the next start: a packet left; a payload could not be read.
+    pub any: Signal<Out, Bit>,
+    pub unreadable: Signal<Out, Bit>,
+
+    // Answers of the spray engine.
+    pub sprayed_valid: Signal<In, Bit>,
+    pub sprayed: Signal<In, SprayResponse>,
+    // Payload location: each request moves when valid and ready, answers come in order.
+    pub locate_valid: Signal<Out, Bit>,
+    pub locate: Signal<Out, LocateRequest>,
+    pub locate_ready: Signal<In, Bit>,
+    pub located_valid: Signal<In, Bit>,
+    pub located: Signal<In, LocateResponse>,
+
+    /// One clock for each packet that leaves.
+    pub tx_valid: Signal<Out, Bit>,
+    pub tx: Signal<Out, TxRequest>,
+    /// Of it, for the window.
+    pub sent: Signal<Out, SentPacket>,
+    /// One clock: no packet leaves after this clock.
+    pub end: Signal<Out, Bit>,
+
+    paths: SyncFifo<SprayResponse, ANSWERS_BITS, { ANSWERS_BITS + 1 }>,
+    places: SyncFifo<LocateResponse, ANSWERS_BITS, { ANSWERS_BITS + 1 }>,
+    /// Packets are still to leave.
+    leaves: DFF<Bit>,
+    leaving: DFF<Segment>,
+    left: DFF<Bits<6>>,
+    /// Payloads are still to be asked for.
+    asking: DFF<Segment>,
+    to_ask: DFF<Bits<6>>,
+    /// Answers that have not come.
+    paths_due: DFF<Bits<6>>,
+    places_due: DFF<Bits<6>>,
+    /// The burst has ended; answers may still come.
+    drains: DFF<Bit>,
+    any_left: DFF<Bit>,
+    blamed: DFF<Bit>,
+}
+
+impl Logic for BurstSend {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, leaves, leaving, left, asking, to_ask);
+        dff_setup!(self, clock, paths_due, places_due, drains, any_left, blamed);
+        clock!(self, clock, paths, places);
+        let job = self.job.val();
+        let burst = self.burst.val();
+        let message = burst.message;
+        let mtu_log2 = job.settings.mtu_log2;
+        let leaving = self.leaving.q.val();
+        let asking = self.asking.q.val();
+        let forgets = self.reset.val() | self.done.val();
+        self.paths.reset.next = forgets;
+        self.places.reset.next = forgets;
+
+        // ask
+        let asks = self.to_ask.q.val().any();
+        let asked = asks & self.locate_ready.val();
+        self.locate_valid.next = asks;
+        self.locate.next = LocateRequest {
+            qp: job.qp,
+            pd: job.settings.pd,
+            lkey: message.lkey,
+            va: message.local_va,
+            message_length: message.length,
+            offset: asking.offset,
+            length: payload_length(asking, mtu_log2),
+        };
+        if asked {
+            self.asking.d.next = segment_after(asking, mtu_log2);
+            self.to_ask.d.next = self.to_ask.q.val() - 1;
+        }
+
+        // answers
+        let sprayed = self.sprayed.val();
+        let expects_path = self.paths_due.q.val().any();
+        let path_comes = self.sprayed_valid.val() & expects_path;
+        self.paths.in_valid.next = path_comes;
+        self.paths.in_data.next = sprayed;
+        if path_comes {
+            self.paths_due.d.next = if sprayed.found {
+                self.paths_due.q.val() - 1
+            } else {
+                bits::<6>(0)
+            };
+        }
+        self.places.in_valid.next = self.located_valid.val();
+        self.places.in_data.next = self.located.val();
+        self.places_due.d.next = if asked & !self.located_valid.val() {
+            self.places_due.q.val() + 1
+        } else if !asked & self.located_valid.val() {
+            self.places_due.q.val() - 1
+        } else {
+            self.places_due.q.val()
+        };
+
+        // leave
+        let path = self.paths.out_data.val();
+        let place = self.places.out_data.val();
+        let has_place = !burst.in_memory | self.places.out_valid.val();
+        let moves = self.leaves.q.val() & self.paths.out_valid.val() & has_place;
+        let unreadable = burst.in_memory & place.fault;
+        let goes = moves & path.found & !unreadable;
+        let ends = moves & (!path.found | unreadable | (self.left.q.val() == 1));
+        let length = payload_length(leaving, mtu_log2);
+        self.paths.out_ready.next = moves;
+        self.places.out_ready.next = moves;
+        self.tx_valid.next = goes;
+        self.tx.next = TxRequest {
+            qp: job.qp,
+            port: job.port,
+            opcode: write_opcode(leaving, message.has_immediate),
+            psn: leaving.psn,
+            ack_req: leaving.last | burst.asks,
+            retransmission: burst.again,
+            timestamp: job.now.get_bits::<16>(0),
+            meth: TxMeth {
+                rqmsn: message.rqmsn,
+                msn: message.msn,
+            },
+            reth: TxReth {
+                va: message.remote_va + bit_cast::<64, 32>(leaving.offset),
+                rkey: message.rkey,
+                dma_length: message.length,
+            },
+            immediate: message.immediate,
+            probe_id: bits::<16>(0),
+            entropy: path.entropy,
+            length,
+            pieces: place.pieces,
+            inline: message.inline,
+            inline_data: message.inline_data,
+            slot: message.slot,
+        };
+        self.sent.next = SentPacket {
+            ev: path.index,
+            at: job.now,
+            retries: burst.retries,
+            length,
+            slot: message.slot,
+        };
+        self.end.next = ends;
+        if goes {
+            self.leaving.d.next = segment_after(leaving, mtu_log2);
+            self.left.d.next = self.left.q.val() - 1;
+            self.any_left.d.next = true;
+        }
+        if ends {
+            self.leaves.d.next = false;
+            self.drains.d.next = true;
+            self.blamed.d.next = path.found & unreadable;
+            self.to_ask.d.next = bits::<6>(0);
+        }
+
+        // drain
+        let through = self.drains.q.val() & !expects_path & !self.places_due.q.val().any();
+        self.done.next = through;
+        self.any.next = self.any_left.q.val();
+        self.unreadable.next = self.blamed.q.val();
+        if through {
+            self.drains.d.next = false;
+        }
+
+        if self.start.val() {
+            self.leaves.d.next = true;
+            self.leaving.d.next = burst.segment;
+            self.left.d.next = burst.count;
+            self.asking.d.next = burst.segment;
+            self.to_ask.d.next = if burst.in_memory {
+                burst.count
+            } else {
+                bits::<6>(0)
+            };
+            self.paths_due.d.next = burst.count;
+            self.any_left.d.next = false;
+            self.blamed.d.next = false;
+        }
+        if self.reset.val() {
+            self.leaves.d.next = false;
+            self.drains.d.next = false;
+            self.to_ask.d.next = bits::<6>(0);
+            self.paths_due.d.next = bits::<6>(0);
+            self.places_due.d.next = bits::<6>(0);
+        }
+    }
+}

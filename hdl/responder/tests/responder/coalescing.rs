@@ -1,0 +1,48 @@
+//! SACKs for several packets.
+
+use stellar_transport::rx::Psn;
+
+use crate::functional::mrc;
+use crate::pair::Setup;
+use crate::play::Play;
+
+/// Words between the packet that a SACK answers and the one it tells of.
+fn words_back(answer: &[(&'static str, u64)]) -> u32 {
+    let field = |name| answer.iter().find(|field| field.0 == name).map(|f| f.1);
+    let number = |name| field(name).expect("a SACK") as u32;
+    let cack = Psn::new(number("seth.cack_psn"));
+    let from_cack = |name| cack.plus((Psn::MODULUS as i32 + i32::from(number(name) as i16)) as u32);
+    let word = |psn: Psn| psn.value() / 64;
+    let answered = word(from_cack("seth.ack_psn_offset"));
+    answered.abs_diff(word(from_cack("seth.sack_offset")))
+}
+
+#[test]
+fn packets_far_out_of_order_are_told_of_by_later_ones() {
+    let setup = Setup {
+        sack_every: 16,
+        initial_psn: 100,
+        ..mrc(1)
+    };
+    let mut play = Play::new([setup; 4], 9);
+    play.pairs[0].message(3000, 256, None);
+    (0..2800).for_each(|n| {
+        play.send(0, n * 37 % 30);
+    });
+    let answers = &play.expected.answers;
+    assert!(answers.len() < 2800 / 4, "{} answers", answers.len());
+    // Of a word of the same parity, because another begins; of the other parity, because more wait there.
+    let told: Vec<u32> = answers.iter().map(|answer| words_back(answer)).collect();
+    let of_parity = |parity| told.iter().filter(|&&d| d > 0 && d % 2 == parity).count();
+    assert!(of_parity(0) > 20, "{} of the same parity", of_parity(0));
+    assert!(of_parity(1) > 20, "{} of the other parity", of_parity(1));
+    // The rest arrives late: the message's last packet has asked.
+    let left = play.pairs[0].pending.len() - 1;
+    assert!(play.send(0, left));
+    let before = play.expected.answers.len();
+    (0..left).for_each(|_| {
+        play.send(0, 0);
+    });
+    assert_eq!(play.expected.answers.len(), before + left);
+    play.compare(1, 7, 0, 1);
+}

@@ -1,0 +1,76 @@
+//! Every scenario between two Verilated cards.
+
+use std::time::Instant;
+
+use sim_nic::RtlNic;
+use sim_world::scenario::{Scenario, Setup};
+use sim_world::WorldError;
+
+/// Messages are shorter by this factor than between reference NICs: each clock of two cards has to be simulated.
+const SHRINK: u32 = 8;
+
+macro_rules! scenarios {
+    ($($test:ident: $name:literal),+ $(,)?) => {
+        const NAMES: &[&str] = &[$($name),+];
+        $(
+            #[test]
+            fn $test() {
+                ends_as_it_must($name);
+            }
+        )+
+    };
+}
+
+scenarios! {
+    permutation: "permutation",
+    duplicates: "duplicates",
+    lost_sacks: "lost-sacks",
+    lost_last_packet: "lost-last-packet",
+    every_packet_lost_once: "every-packet-lost-once",
+    psn_wrap: "psn-wrap",
+    window_full: "window-full",
+    ecn_on_every_packet: "ecn-on-every-packet",
+    plane_dead_and_back: "plane-dead-and-back",
+    retry_budget_exhausted: "retry-budget-exhausted",
+    deregistration: "deregistration",
+    foreign_doorbell: "foreign-doorbell",
+    all_queue_pairs: "all-queue-pairs",
+    tiny_messages: "tiny-messages",
+    gibibyte: "gibibyte",
+    unaligned: "unaligned",
+}
+
+/// The one that needs a requester the card does not have.
+const RC: &str = "go-back-n";
+
+/// The scenario checks itself; what is checked of every one is `sim_world::verify`.
+fn ends_as_it_must(name: &str) {
+    let scenario = Scenario::<RtlNic>::find(name).expect("it is in the list");
+    let start = Instant::now();
+    let outcome = scenario
+        .run(&Setup::shrunk(1, SHRINK))
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(outcome.verified.bytes > 0, "nothing arrived");
+    println!(
+        "{name}: {} bytes in {} ns, {} clocks of each card since power-up, {:.1} s",
+        outcome.verified.bytes,
+        outcome.world.now() / 1000,
+        outcome.world.host(0).nic().clocks(),
+        start.elapsed().as_secs_f64()
+    );
+}
+
+#[test]
+fn every_scenario_has_a_test_or_a_reason() {
+    let all = Scenario::<RtlNic>::ALL;
+    let names = all.iter().map(|scenario| scenario.name);
+    let listed: Vec<&str> = names.filter(|&name| name != RC).collect();
+    assert_eq!(listed, NAMES);
+}
+
+#[test]
+fn rc_is_refused() {
+    let scenario = Scenario::<RtlNic>::find(RC).expect("it is in the list");
+    let error = scenario.run(&Setup::full(1)).err().expect("there is no RC");
+    assert!(matches!(error, WorldError::Unsupported { .. }), "{error}");
+}

@@ -42,6 +42,7 @@ isolated() { env -u VERILATOR PATH="$1" "$checkout/stellar" "${@:2}"; }
 for flag in --help -h help; do
     expect "$flag lists the commands" 0 '^  demo ' ./stellar "$flag"
 done
+expect 'the usage names both demonstrations' 0 '^  demo .*two Verilated cards.*demo rx' ./stellar help
 expect 'the usage names the command for cocotb' 0 '^  cocotb ' ./stellar help
 expect 'no command shows the usage' 2 '^usage: ' ./stellar
 expect 'an unknown command is refused' 2 "unknown command 'dmeo'" ./stellar dmeo

@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod fuzz;
 mod pcapng;
+mod progress;
 mod scenarios;
 mod synth;
 mod verilog;
@@ -24,7 +25,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Replay captures through the receive lane and check every byte of memory
+    /// Write from GPU to GPU between two Verilated cards; `demo rx`: captures through the receive lane
     Demo(demo::Arguments),
     /// Write the generated Verilog
     Verilog(verilog::Arguments),
@@ -36,7 +37,7 @@ enum Command {
     Bench(bench::Arguments),
     /// Feed mutated frames to the receive lane
     Fuzz(fuzz::Arguments),
-    /// Run two NICs (the software reference) on a fabric
+    /// Run two NICs on a fabric: the software reference, or Verilated cards
     World(world::Arguments),
 }
 

@@ -32,12 +32,25 @@ fn scratch() -> tempfile::TempDir {
 fn wrong_arguments_are_named_with_what_is_allowed() {
     let folder = scratch();
     for (arguments, parts) in [
-        (&["demo", "--width", "700"][..], &["700", "512, 1024"][..]),
-        (&["demo", "--messages", "41"], &["41", "1..=40"]),
-        (&["demo", "--mesages", "4"], &["--mesages", "--messages"]),
+        (
+            &["demo", "rx", "--width", "700"][..],
+            &["700", "512, 1024"][..],
+        ),
+        (&["demo", "rx", "--messages", "41"], &["41", "1..=40"]),
+        (
+            &["demo", "rx", "--mesages", "4"],
+            &["--mesages", "--messages"],
+        ),
+        (&["demo", "--byte", "4"], &["--byte", "--bytes"]),
+        (&["demo", "--paths", "300"], &["--paths", "300", "0..=255"]),
+        (&["demo", "--loss", "often"], &["--loss", "often"]),
+        (&["demo", "--seed", "1", "rx"], &["rx", "--seed"]),
+        (&["demo", "tx"], &["tx"]),
         (&["fuzz", "--frames", "0"], &["--frames", "0"]),
         (&["fuzz", "--seed", "-1"], &["-1"]),
         (&["bench", "tx"], &["tx"]),
+        (&["bench", "nic", "--packets", "9"], &["--packets"]),
+        (&["bench", "nic", "--seed", "one"], &["--seed", "one"]),
         (&["verilog"], &["--out"]),
         (&["sinth"], &["sinth", "synth"]),
     ] {
@@ -89,15 +102,40 @@ fn a_world_that_cannot_be_is_answered_with_what_to_give_instead() {
 }
 
 #[test]
+fn a_demonstration_that_cannot_be_is_refused_before_the_card_is_built() {
+    let folder = scratch();
+    for (arguments, parts) in [
+        (["--bytes", "0"], &["message of 0 bytes", "1073741824"][..]),
+        (["--bytes", "1073741825"], &["1073741825"]),
+        (["--paths", "0"], &["0 paths"]),
+        (["--paths", "127"], &["127 paths"]),
+        (["--paths", "130"], &["130 paths"]),
+        (["--loss", "1.5"], &["1.5"]),
+        (["--loss", "NaN"], &["NaN"]),
+    ] {
+        refuse(
+            folder.path(),
+            &["demo", arguments[0], arguments[1]],
+            1,
+            parts,
+        );
+    }
+    let left = std::fs::read_dir(folder.path()).expect("the folder");
+    assert_eq!(left.count(), 0, "a refused demonstration wrote something");
+}
+
+#[test]
 fn a_folder_that_cannot_be_made_is_named() {
     let folder = scratch();
     std::fs::write(folder.path().join("file"), "").expect("a file");
     for arguments in [
-        ["demo", "--out", "file/out"],
-        ["verilog", "--out", "file/out"],
-        ["wave", "--out", "file/out/a.fst"],
+        &["demo", "--out", "file/out"][..],
+        &["demo", "rx", "--out", "file/out"],
+        &["world", "--out", "file/out"],
+        &["verilog", "--out", "file/out"],
+        &["wave", "--out", "file/out/a.fst"],
     ] {
-        refuse(folder.path(), &arguments, 1, &["cannot create file/out"]);
+        refuse(folder.path(), arguments, 1, &["cannot create file/out"]);
     }
 }
 
@@ -124,7 +162,7 @@ fn captures_that_cannot_be_read_are_named_before_anything_is_built() {
         ("empty.pcap", "not a readable pcap"),
         ("raw_ip.pcap", "link type 101"),
     ] {
-        let arguments = ["demo", "--capture", name];
+        let arguments = ["demo", "rx", "--capture", name];
         refuse(folder.path(), &arguments, 1, &[name, reason]);
     }
 }

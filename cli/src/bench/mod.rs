@@ -1,5 +1,6 @@
 //! `./stellar bench`: measurements, as a table or as JSON.
 
+mod nic;
 mod rx;
 
 use clap::Subcommand;
@@ -17,6 +18,8 @@ pub struct Arguments {
 enum Bench {
     /// The receive lane: goodput, message rate, latency, speed of the co-simulation
     Rx(rx::Arguments),
+    /// Two cards on a fabric: goodput, message rate, latency and its parts, loss, speed of the co-simulation
+    Nic(nic::Arguments),
 }
 
 /// One measured number. `ratio` is value over limit, or `null` where there is no limit.
@@ -66,6 +69,7 @@ struct Shown {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.bench {
         Bench::Rx(a) => rx::run(a),
+        Bench::Nic(a) => nic::run(a),
     }
 }
 

@@ -1,23 +1,22 @@
 //! `./stellar world`: two NICs on a fabric, Verilated or the software reference of the transport.
 
-mod progress;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use sim_nic::RtlNic;
 use sim_world::scenario::{Scenario, Setup};
-use sim_world::transfer::{run as transfer, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
+use sim_world::transfer::{run_watched, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{check_bytes, lossy_topology, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan};
 use stellar_transport::spray::Policy;
 
-use progress::Progress;
+use crate::progress;
 
 /// The link with loss of the built-in topology.
-const LOSSY_LINK: &str = "p0.leaf0-spine5";
+pub const LOSSY_LINK: &str = "p0.leaf0-spine5";
 /// Loss of the run that asks for none of its own, in the built-in topology.
-const LOSS: f64 = 0.01;
+pub const LOSS: f64 = 0.01;
 /// How much shorter a scenario's messages are between Verilated NICs, unless asked otherwise.
 const RTL_SHRINK: u32 = 8;
 /// With more payload than this there are no captures: they hold every frame four times.
@@ -131,25 +130,32 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(name) = &arguments.scenario {
         return match arguments.nic {
             NicKind::Reference => play::<ReferenceNic>(arguments, name, 1),
-            NicKind::Rtl => play::<RtlNic>(arguments, name, RTL_SHRINK),
+            NicKind::Rtl => {
+                progress::building("the card", RtlNic::prepare)?;
+                play::<RtlNic>(arguments, name, RTL_SHRINK)
+            }
         };
     }
     let bytes = check_bytes(arguments.bytes)?;
-    let mut plan = plan(arguments)?;
+    let plan = plan(arguments)?;
+    let (out, json) = (&arguments.out, arguments.json);
     match arguments.nic {
-        NicKind::Reference => exchange::<ReferenceNic>(arguments, &mut plan, bytes),
-        NicKind::Rtl => exchange::<RtlNic>(arguments, &mut plan, bytes),
+        NicKind::Reference => exchange::<ReferenceNic>(&plan, bytes, out, json),
+        NicKind::Rtl => {
+            progress::building("the card", RtlNic::prepare)?;
+            exchange::<RtlNic>(&plan, bytes, out, json)
+        }
     }
 }
 
 /// One scenario, its report and captures.
 fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Result<()> {
     let scenario = Scenario::<N>::find(name)?;
-    let progress = Progress::show(scenario.name)?;
+    let progress = progress::Clock::show(scenario.name)?;
     let outcome = scenario.run(&Setup {
         seed: arguments.seed,
         shrink: arguments.shrink.unwrap_or(shrink),
-        clock: Some(progress.clock()),
+        clock: Some(progress.time()),
     })?;
     drop(progress);
     let report = outcome.report();
@@ -164,14 +170,31 @@ fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Resul
 }
 
 /// One transfer, its report and captures.
-fn exchange<N: Nic>(arguments: &Arguments, plan: &mut Plan, bytes: u32) -> anyhow::Result<()> {
-    let progress = Progress::show("transfer")?;
-    plan.clock = Some(progress.clock());
-    let run = transfer::<N>(plan, Transfer::whole(bytes))?;
-    drop(progress);
+pub fn exchange<N: Nic>(plan: &Plan, bytes: u32, out: &Path, json: bool) -> anyhow::Result<()> {
+    let watched = progress::Transfer::new(u64::from(bytes) * u64::from(plan.qps));
+    let run = run_watched::<N>(plan, Transfer::whole(bytes), |world| watched.see(world))?;
+    watched.finish();
     let what = "every queue pair writes one message from GPU memory to GPU memory";
-    let captures = run.world.captures();
-    show::finish(what, &run.report, captures, &arguments.out, arguments.json)
+    show::finish(what, &run.report, run.world.captures(), out, json)
+}
+
+/// Multipath over so many paths, sprayed obliviously where there are two or more.
+pub fn sprayed(paths: u8) -> MrcPlan {
+    let policy = if paths == 1 {
+        Policy::SinglePath
+    } else {
+        Policy::Obs
+    };
+    MrcPlan {
+        policy,
+        paths,
+        ..MrcPlan::default()
+    }
+}
+
+/// Whether so many bytes of payload are captured.
+pub const fn captured(bytes: u64) -> bool {
+    bytes <= CAPTURED_BYTES
 }
 
 /// Name and text of the topology.
@@ -205,11 +228,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     let (file, text) = topology_text(arguments)?;
     let topology = lossy_topology(&file, &text, loss(arguments)?)?;
     let mut plan = Plan::new(topology, arguments.seed)?;
-    let by_paths = if arguments.paths == 1 {
-        Policy::SinglePath
-    } else {
-        Policy::Obs
-    };
+    let sprayed = sprayed(arguments.paths);
     plan.transport = match arguments.mode {
         Mode::Rc if arguments.policy.is_some() => {
             anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out")
@@ -219,13 +238,12 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         }
         Mode::Rc => TransportPlan::Rc,
         Mode::Mrc => TransportPlan::Mrc(MrcPlan {
-            policy: arguments.policy.map_or(by_paths, PolicyName::policy),
-            paths: arguments.paths,
-            ..MrcPlan::default()
+            policy: arguments.policy.map_or(sprayed.policy, PolicyName::policy),
+            ..sprayed
         }),
     };
     plan.qps = arguments.qps;
-    plan.capture = arguments.bytes * u64::from(arguments.qps) <= CAPTURED_BYTES;
+    plan.capture = captured(arguments.bytes * u64::from(arguments.qps));
     plan.check()?;
     Ok(plan)
 }

@@ -37,6 +37,7 @@ pub fn finish(
         builder.push_record([name.to_string(), value]);
     }
     println!("{}", builder.build().with(Style::sharp()));
+    paths(&report.path_loads);
     println!(
         "Every byte written was compared with the sender's memory, and nothing else was written."
     );
@@ -49,6 +50,25 @@ pub fn finish(
         println!("Captures: none of more than 64 MiB of payload");
     }
     Ok(())
+}
+
+/// Prints how many packets took each path, as a line of bars for each plane: entropy values alternate between them.
+fn paths(loads: &[u64]) {
+    const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let Some(most) = loads.iter().copied().max().filter(|&most| most > 0) else {
+        return;
+    };
+    let highest = BARS.len() as u64 - 1;
+    // A path that was used at all shows.
+    let bar = |&load: &u64| {
+        let height = (load * highest + most / 2) / most;
+        BARS[height.max(load.min(1)) as usize]
+    };
+    println!("Packets per path, by entropy value; the highest bar is {most}:");
+    for plane in 0..2 {
+        let bars: String = loads.iter().skip(plane).step_by(2).map(bar).collect();
+        println!("  plane {plane} |{bars}|");
+    }
 }
 
 /// Prints the scenarios.

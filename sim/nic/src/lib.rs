@@ -4,17 +4,25 @@
 //! the host's memory behind them, and software that programs its tables by register writes and reads its completion rings.
 
 mod bar;
+mod beat;
+mod counted;
 mod entries;
 mod error;
+mod field;
 mod mac;
 mod model;
 mod pcie;
+mod pins;
 mod rings;
 mod rtl_nic;
+mod times;
+mod tlp;
 
+pub use beat::Beat;
 pub use error::NicError;
-pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
+pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 pub use rtl_nic::RtlNic;
+pub use times::{Pace, PinTimes, Span};
 
 /// Picoseconds of one clock: 250 MHz.
 pub const CLOCK_PS: u64 = 4_000;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use sim_net::{FCS, GAP, MIN_FRAME, PREAMBLE};
 
+use crate::beat::Beat;
 use crate::BEAT;
 
 /// A port's rate in bytes per clock: 200 Gb/s at 250 MHz.
@@ -26,7 +27,7 @@ impl MacRx {
     }
 
     /// The beat of this clock. A frame in the world arrives whole, so its beats only have to keep their distance.
-    pub fn clock(&mut self) -> Option<(Vec<u8>, bool)> {
+    pub fn clock(&mut self) -> Option<Beat> {
         self.brought = (self.brought + BYTES_PER_CLOCK).min(2 * BEAT as u64);
         let frame = self.frames.front()?;
         let end = (self.given + BEAT).min(frame.len());
@@ -37,13 +38,13 @@ impl MacRx {
             return None;
         }
         self.brought = self.brought.saturating_sub(wire);
-        let beat = frame[self.given..end].to_vec();
+        let beat = Beat::new(&frame[self.given..end], last);
         self.given = end;
         if last {
             self.given = 0;
             self.frames.pop_front();
         }
-        Some((beat, last))
+        Some(beat)
     }
 }
 
@@ -61,6 +62,11 @@ pub struct MacTx {
 const WAITING: usize = 2;
 
 impl MacTx {
+    /// Whether the next beat begins a frame.
+    pub fn between_frames(&self) -> bool {
+        self.part.is_empty()
+    }
+
     /// Whether a beat is taken in this clock. Call once per clock.
     pub fn ready(&mut self) -> bool {
         self.backlog = self.backlog.saturating_sub(BYTES_PER_CLOCK);
@@ -68,10 +74,10 @@ impl MacTx {
     }
 
     /// A beat.
-    pub fn push(&mut self, bytes: &[u8], last: bool) {
-        self.backlog += bytes.len() as u64;
-        self.part.extend_from_slice(bytes);
-        if last {
+    pub fn push(&mut self, beat: &Beat) {
+        self.backlog += beat.bytes as u64;
+        beat.append_to(&mut self.part);
+        if beat.last {
             let padding = MIN_FRAME.saturating_sub(self.part.len());
             self.backlog += (PREAMBLE + FCS + GAP + padding) as u64;
             self.frames.push_back(std::mem::take(&mut self.part));

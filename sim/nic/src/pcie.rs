@@ -1,26 +1,23 @@
 //! A PCIe endpoint's other side: the host's memory behind a link of finite rate and latency.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use rust_hdl::prelude::*;
-use sim_pcie::{completer, AddressType, Bdf, CompleterConfig, Completion, MemRead};
+use sim_pcie::{completer, AddressType, Bdf, CompleterConfig, MemRead};
 use sim_world::{HostMemory, PcieReads};
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::WriteTlp;
-use stellar_wire::hw::dma::WriteTlpHeader;
-use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
 
+use crate::beat::Beat;
 use crate::model::WriteBeat;
 use crate::rings::{Rings, RINGS};
+use crate::tlp::{Headers, TRANSLATED};
 use crate::{BEAT, CLOCK_PS};
 
 /// Bits per picosecond in units that divide evenly: 1 Gb/s moves 4 bits in a clock.
 const BITS_PER_GBPS: u64 = CLOCK_PS / 1000;
 /// Requests that wait for memory before the link asks the card to stop.
 const REQUESTS: usize = 256;
-/// `AT` of a translated request.
-const TRANSLATED: u64 = 0b10;
 
 /// Where accesses go: the host's memory, and the rings of its driver, which the world does not know of.
 pub struct Behind<'a> {
@@ -51,13 +48,24 @@ impl Behind<'_> {
 struct Answer {
     /// Clock of its arrival.
     due: u64,
-    header: Vec<u32>,
+    translated: bool,
+    header: Arc<[u32]>,
     data: Vec<u8>,
+}
+
+/// A beat of a completion.
+pub struct Arrival {
+    /// Packed `CompletionHeader`.
+    pub header: Arc<[u32]>,
+    pub beat: Beat,
+    /// Whether the read's address was translated.
+    pub translated: bool,
 }
 
 /// One endpoint.
 pub struct Endpoint {
     requester: Bdf,
+    headers: Headers,
     config: CompleterConfig,
     /// Clocks from a request to its first completion on an idle link.
     latency: u64,
@@ -77,6 +85,7 @@ impl Endpoint {
     pub fn new(index: u16, reads: PcieReads) -> Self {
         Self {
             requester: Bdf::from_id(index),
+            headers: Headers::new(),
             config: CompleterConfig::default(),
             latency: reads.latency.div_ceil(CLOCK_PS),
             bits_per_clock: reads.rate_mbps * BITS_PER_GBPS / 1000,
@@ -100,44 +109,43 @@ impl Endpoint {
         )
     }
 
-    /// The beat of a completion that arrives in this clock: packed header, bytes, last.
-    pub fn completion(&mut self, clock: u64) -> Option<(Vec<u32>, Vec<u8>, bool)> {
+    /// The beat of a completion that arrives in this clock, with its packed header and whether it is of a translated address.
+    pub fn completion(&mut self, clock: u64) -> Option<Arrival> {
         let answer = self.answers.front().filter(|answer| answer.due <= clock)?;
         let end = (self.given + BEAT).min(answer.data.len());
         let bits = 8 * (end - self.given) as u64;
         self.read_credit = self.read_credit.checked_sub(bits)?;
-        let beat = answer.data[self.given..end].to_vec();
-        let (header, last) = (answer.header.clone(), end == answer.data.len());
+        let last = end == answer.data.len();
+        let arrival = Arrival {
+            header: Arc::clone(&answer.header),
+            beat: Beat::new(&answer.data[self.given..end], last),
+            translated: answer.translated,
+        };
         self.given = end;
         if last {
             self.given = 0;
             self.answers.pop_front();
         }
-        Some((header, beat, last))
+        Some(arrival)
     }
 
-    /// A beat of a write. The whole write takes effect with its last beat.
-    pub fn write(&mut self, beat: WriteBeat, behind: &mut Behind<'_>) {
-        if let Some(words) = &beat.header {
-            let header = Record::<WriteTlpHeader>::new(words);
-            self.write = Some(WriteTlp {
-                address: header.u64("address_dw") << 2,
-                at: header.u64("at") as u8,
-                length_dw: header.u64("length_dw") as usize,
-                first_be: header.u64("first_be") as u8,
-                last_be: header.u64("last_be") as u8,
-                data: Vec::new(),
-            });
+    /// A beat of a write. The whole write takes effect with its last beat. Returns whether its address is translated.
+    pub fn write(&mut self, write: &WriteBeat, behind: &mut Behind<'_>) -> bool {
+        if let Some(words) = &write.header {
+            self.write = Some(self.headers.write(words));
         }
         let tlp = self
             .write
             .as_mut()
             .expect("a write begins with its first beat");
+        let translated = u64::from(tlp.at) == TRANSLATED;
         let missing = 4 * tlp.length_dw - tlp.data.len();
         let bytes = missing.min(BEAT);
         self.write_credit = self.write_credit.saturating_sub(8 * bytes as u64);
-        tlp.data.extend_from_slice(&beat.data[..bytes]);
-        if beat.last {
+        let rest = tlp.data.len() + bytes;
+        write.beat.append_to(&mut tlp.data);
+        tlp.data.truncate(rest);
+        if write.beat.last {
             assert_eq!(
                 tlp.data.len(),
                 4 * tlp.length_dw,
@@ -146,26 +154,15 @@ impl Endpoint {
             behind.write(tlp);
             self.write = None;
         }
+        translated
     }
 
-    /// A read request.
-    pub fn read(&mut self, words: &[u32], clock: u64) {
-        let header = Record::<ReadTlpHeader>::new(words);
-        let translated = header.u64("at") == TRANSLATED;
-        let read = MemRead {
-            requester: self.requester,
-            tag: header.u64("tag") as u16,
-            address: header.u64("address_dw") << 2,
-            at: if translated {
-                AddressType::Translated
-            } else {
-                AddressType::Untranslated
-            },
-            first_be: header.u64("first_be") as u8,
-            last_be: header.u64("last_be") as u8,
-            dwords: header.u64("length_dw") as u16,
-        };
+    /// A read request. Returns whether its address is translated.
+    pub fn read(&mut self, words: &[u32], clock: u64) -> bool {
+        let read = self.headers.read(words, self.requester);
+        let translated = read.at == AddressType::Translated;
         self.reads.push_back((clock + self.latency, read));
+        translated
     }
 
     /// Memory answers the requests that have reached it.
@@ -186,20 +183,10 @@ impl Endpoint {
             self.answers
                 .extend(completions.into_iter().map(|completion| Answer {
                     due,
-                    header: header(&completion),
+                    translated,
+                    header: self.headers.completion(&completion).into(),
                     data: completion.data,
                 }));
         }
     }
-}
-
-fn header(completion: &Completion) -> Vec<u32> {
-    to_words(CompletionHeader {
-        tag: u64::from(completion.tag).to_bits(),
-        byte_count: u64::from(completion.byte_count).to_bits(),
-        lower_address: u64::from(completion.lower_address).to_bits(),
-        length_dw: (completion.data.len() as u64 / 4).to_bits(),
-        status: u64::from(completion.status.code()).to_bits(),
-        poisoned: false,
-    })
 }

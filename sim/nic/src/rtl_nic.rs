@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use sim_net::Time;
 use sim_verilated::Library;
@@ -15,14 +16,16 @@ use stellar_transport::spray::EvIndex;
 use stellar_wire::host::{Cqe, Doorbell, Eqe};
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::host_queues::RingConfig;
-use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::pack::to_words;
 
 use crate::bar::Bar;
+use crate::counted::CountedFields;
 use crate::entries;
 use crate::mac::{MacRx, MacTx};
 use crate::model::{NicInputs, NicModel, NicOutputs};
 use crate::pcie::{Behind, Endpoint};
 use crate::rings::Rings;
+use crate::times::{Pace, PinTimes};
 use crate::{NicError, CLOCK_PS};
 
 /// Codes of PCIe sizes: payload 256, reads 512 bytes.
@@ -68,6 +71,9 @@ pub struct RtlNic {
     rx_counters: Counters,
     tables: Tables,
     config: EndpointConfig,
+    times: PinTimes,
+    pace: Pace,
+    counted: CountedFields,
 }
 
 impl RtlNic {
@@ -95,6 +101,9 @@ impl RtlNic {
             rx_counters: Counters::default(),
             tables: Tables::default(),
             config,
+            times: PinTimes::default(),
+            pace: Pace::default(),
+            counted: CountedFields::new(),
         };
         nic.bar.write_sizes(PAYLOAD_CODE, READ_CODE);
         for (index, plane) in (0..).zip(config.planes) {
@@ -117,6 +126,24 @@ impl RtlNic {
     /// The model, for waves and coverage.
     pub fn model_mut(&mut self) -> &mut NicModel {
         &mut self.model
+    }
+
+    /// Builds the model that every card of this process shares, or loads it: minutes the first time.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn prepare() -> Result<(), NicError> {
+        shared_library().map(|_| ())
+    }
+
+    /// When what was seen at the pins.
+    pub const fn times(&self) -> &PinTimes {
+        &self.times
+    }
+
+    /// How fast this card is simulated.
+    pub const fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// World time of the next clock.
@@ -154,8 +181,10 @@ impl RtlNic {
             ports,
             memory,
             rings,
+            times,
             ..
         } = self;
+        let seen = Time::try_from(time).unwrap_or(0);
         for ((pins, port), endpoint) in inputs.ports.iter_mut().zip(ports).zip(endpoints) {
             let arrived = |(arrival, _): &(Time, Vec<u8>)| i128::from(*arrival) <= time;
             let arrived = port
@@ -169,16 +198,27 @@ impl RtlNic {
             let mut behind = Behind { memory, rings };
             endpoint.serve(clock, &mut behind);
             pins.rx = port.rx.clock();
+            if pins.rx.as_ref().is_some_and(|beat| beat.last) {
+                times.frames_in.see(seen);
+            }
             pins.tx_ready = port.tx.ready();
             (pins.write_ready, pins.read_ready) = endpoint.ready();
-            pins.completion = endpoint.completion(clock);
+            if let Some(arrival) = endpoint.completion(clock) {
+                if arrival.beat.last {
+                    times.data(arrival.translated).see(seen);
+                }
+                pins.completion = Some((arrival.header, arrival.beat));
+            }
         }
         let outputs = self.model.clock(&inputs);
         self.bar.look(&outputs);
-        self.take(outputs, clock);
+        self.take(outputs, clock, seen);
     }
 
-    fn take(&mut self, outputs: NicOutputs, clock: u64) {
+    fn take(&mut self, outputs: NicOutputs, clock: u64, seen: Time) {
+        if outputs.bar2_taken {
+            self.times.doorbells.see(seen);
+        }
         assert!(
             !outputs.payload_mismatch,
             "clock {clock}: the transmit side lost count of its payload"
@@ -189,18 +229,23 @@ impl RtlNic {
             .zip(&mut self.ports)
             .zip(&mut self.endpoints)
         {
-            if let Some((bytes, last)) = moved.tx {
-                port.tx.push(&bytes, last);
+            if let Some(beat) = moved.tx {
+                if port.tx.between_frames() {
+                    self.times.frames_out.see(seen);
+                }
+                port.tx.push(&beat);
             }
-            if let Some(beat) = moved.write {
+            if let Some(write) = moved.write {
                 let mut behind = Behind {
                     memory: &mut self.memory,
                     rings: &mut self.rings,
                 };
-                endpoint.write(beat, &mut behind);
+                let translated = endpoint.write(&write, &mut behind);
+                self.times.write(translated, &write, seen);
             }
             if let Some(request) = moved.read {
-                endpoint.read(&request, clock);
+                let translated = endpoint.read(&request, clock);
+                self.times.read(translated).see(seen);
             }
         }
         if let Some(reason) = outputs
@@ -211,7 +256,7 @@ impl RtlNic {
         }
         if let Some((qp, words)) = outputs.counted {
             if let Some(pair) = self.pairs.get_mut(&qp) {
-                count(&mut pair.counters, &words);
+                self.counted.add(&mut pair.counters, &words);
             }
         }
     }
@@ -237,6 +282,16 @@ impl RtlNic {
     }
 }
 
+/// The model of all cards of this process.
+fn shared_library() -> Result<&'static Library, NicError> {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    if let Some(library) = LIBRARY.get() {
+        return Ok(library);
+    }
+    let built = NicModel::build(false)?;
+    Ok(LIBRARY.get_or_init(|| built))
+}
+
 /// A ring whose entries raise no interrupt: its reader polls.
 fn ring_entry(base: u64, log2_entries: u8) -> RingConfig {
     RingConfig {
@@ -246,28 +301,6 @@ fn ring_entry(base: u64, log2_entries: u8) -> RingConfig {
         log2_entries: u64::from(log2_entries).into(),
         base: base.into(),
     }
-}
-
-/// Adds what the card counted in one clock.
-fn count(counters: &mut RequesterCounters, words: &[u32]) {
-    let counted = Record::<hdl_requester::Counted>::new(words);
-    let one = |field: &str| counted.u64(field);
-    counters.packets += one("packet");
-    counters.retransmissions += one("retransmission");
-    counters.timeouts += one("timeout");
-    counters.early_losses += one("early_loss");
-    counters.spurious_losses += one("spurious");
-    counters.sacks += one("sack");
-    counters.stale_sacks += one("stale_sack");
-    counters.sacks_out_of_window += one("sack_out_of_window");
-    counters.sacks_inconsistent += one("sack_inconsistent");
-    counters.ecn_marks += one("ecn_mark");
-    counters.nacks_trimmed += one("nack_trimmed");
-    counters.nacks_recoverable += one("nack_recoverable");
-    counters.nacks_fatal += one("nack_fatal");
-    counters.nacks_ignored += one("nack_ignored");
-    counters.probes += one("probe");
-    counters.probe_answers += one("probe_answer");
 }
 
 impl Nic for RtlNic {
@@ -280,15 +313,8 @@ impl Nic for RtlNic {
         memory: HostMemory,
         reads: PcieReads,
     ) -> Result<Self, WorldError> {
-        static LIBRARY: OnceLock<Library> = OnceLock::new();
         let failed = |error: NicError| WorldError::Nic(error.to_string());
-        let library = match LIBRARY.get() {
-            Some(library) => library,
-            None => {
-                let built = NicModel::build(false).map_err(failed)?;
-                LIBRARY.get_or_init(|| built)
-            }
-        };
+        let library = shared_library().map_err(failed)?;
         Self::new(library, config, memory, reads).map_err(failed)
     }
 
@@ -312,9 +338,15 @@ impl Nic for RtlNic {
 
     fn on_timer(&mut self, now: Time) {
         self.started |= now > 0;
+        let started = Instant::now();
+        let before = self.model.clocks();
         while self.time() <= i128::from(now) {
             self.clock();
         }
+        self.pace.add(Pace {
+            clocks: self.model.clocks() - before,
+            wall: started.elapsed(),
+        });
     }
 
     fn set_port(&mut self, port: usize, up: bool) {

@@ -168,16 +168,35 @@ impl Model {
     /// # Panics
     /// When the Verilog stops itself, or `clock` is an output.
     pub fn clock(&mut self, clock: PortId) {
-        for (level, offset_ps) in [(0, 0), (1, self.period_ps / 2)] {
-            self.input(clock).set_narrow(level);
-            let now = self.time_ps + offset_ps;
-            self.eval_at(now);
-            if self.tracing {
-                self.dump(now);
-            }
-        }
+        self.fall(clock);
+        self.rise(clock);
+    }
+
+    /// The first half of [`clock`](Self::clock). The outputs have settled for the inputs, so this is where to look at what the edge moves;
+    /// an [`eval`](Self::eval) before it would do all the work of settling twice.
+    ///
+    /// # Panics
+    /// As [`clock`](Self::clock).
+    pub fn fall(&mut self, clock: PortId) {
+        self.half(clock, 0, self.time_ps);
+    }
+
+    /// The second half of [`clock`](Self::clock).
+    ///
+    /// # Panics
+    /// As [`clock`](Self::clock).
+    pub fn rise(&mut self, clock: PortId) {
+        self.half(clock, 1, self.time_ps + self.period_ps / 2);
         self.time_ps += self.period_ps;
         self.cycles += 1;
+    }
+
+    fn half(&mut self, clock: PortId, level: u64, now: u64) {
+        self.input(clock).set_narrow(level);
+        self.eval_at(now);
+        if self.tracing {
+            self.dump(now);
+        }
     }
 
     /// Clock cycles run so far.

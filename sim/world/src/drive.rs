@@ -11,6 +11,19 @@ impl<N: Nic> World<N> {
     /// # Errors
     /// [`WorldError::Stalled`] if that takes longer than `limit`; what an action returned.
     pub fn run(&mut self, limit: Time) -> Result<(), WorldError> {
+        self.run_watched(limit, |_| {})
+    }
+
+    /// [`Self::run`] that shows the world to `watch` after every moment at which something happened, until the last
+    /// completion.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub fn run_watched(
+        &mut self,
+        limit: Time,
+        mut watch: impl FnMut(&Self),
+    ) -> Result<(), WorldError> {
         while self.pending() > 0 || !self.actions.is_empty() {
             if !self.step(limit)? {
                 return Err(WorldError::Stalled {
@@ -18,6 +31,7 @@ impl<N: Nic> World<N> {
                     time_us: limit / 1_000_000,
                 });
             }
+            watch(self);
         }
         while self.fabric.next_event().is_some() && self.step(limit)? {}
         Ok(())

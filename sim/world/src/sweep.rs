@@ -7,7 +7,7 @@ use stellar_transport::spray::Policy;
 use crate::config::{lossy_topology, MrcPlan, TransportPlan};
 use crate::pair::SENDER;
 use crate::transfer::{run, Run, Transfer};
-use crate::{Plan, ReferenceNic, WorldError};
+use crate::{Nic, Plan, ReferenceNic, WorldError};
 
 /// Loss probabilities of the swept link.
 pub const LOSSES: [f64; 4] = [0.0, 0.001, 0.01, 0.03];
@@ -77,7 +77,11 @@ pub fn sweep(file: &str, text: &str, seed: u64) -> Result<Vec<Row>, WorldError> 
     Ok(rows)
 }
 
-fn plan(
+/// One queue pair over so many paths with MRC, or with RC, on the topology in `text`; the loss is that of one link.
+///
+/// # Errors
+/// Those of [`lossy_topology`] and [`Plan::new`].
+pub fn plan(
     file: &str,
     text: &str,
     loss: Option<(&str, f64)>,
@@ -110,7 +114,7 @@ fn paced(limit_gbps: f64) -> Transfer {
 
 /// Link from a switch to a switch that carried most in one direction, or the sender's own if there is none; and the share
 /// of the data packets it carried.
-fn busiest(run: &Run) -> (String, f64) {
+pub fn busiest<N: Nic>(run: &Run<N>) -> (String, f64) {
     let fabric = run.world.fabric();
     let topology = fabric.topology();
     let is_switch = |node| matches!(node, Node::Switch(_));

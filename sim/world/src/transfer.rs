@@ -5,7 +5,7 @@ use stellar_transport::rx::{Owner, PageSize};
 
 use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
-use crate::{verify, Nic, Plan, ReferenceNic, RegionSpec, WorldError, Write};
+use crate::{verify, Nic, Plan, ReferenceNic, RegionSpec, World, WorldError, Write};
 
 /// Topology of a run that names none: two planes of leaves and spines.
 pub const LEAF_SPINE: &str = include_str!("../../net/topologies/leaf_spine.toml");
@@ -52,6 +52,18 @@ pub struct Run<N = ReferenceNic> {
 /// # Errors
 /// Those of [`connect`]; [`WorldError::Stalled`]; [`WorldError::Check`] if anything is not as it must be.
 pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError> {
+    run_watched(plan, transfer, |_| {})
+}
+
+/// [`run`] that shows the world to `watch` as [`World::run_watched`] does.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_watched<N: Nic>(
+    plan: &Plan,
+    transfer: Transfer,
+    watch: impl FnMut(&World<N>),
+) -> Result<Run<N>, WorldError> {
     let mut world = connect::<N>(plan)?;
     let each = u64::from(transfer.bytes);
     let total = each * u64::from(transfer.messages) * u64::from(plan.qps);
@@ -83,7 +95,7 @@ pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError
             offset += each;
         }
     }
-    world.run(transfer.limit)?;
+    world.run_watched(transfer.limit, watch)?;
     let verified = verify(&world)?;
     let report = Report::of(plan, &world, verified);
     Ok(Run { world, report })

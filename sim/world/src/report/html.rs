@@ -76,22 +76,32 @@ impl Report {
             .map(|queue| line(&queue.channel, &queue.bytes))
             .collect();
         let plot = |title, y, values: &[Line]| lines(Labels { title, x: TIME, y }, time, values);
-        Ok(vec![
-            plot("Goodput", "Gb/s", &[line("goodput", &series.goodput_gbps)])?,
-            plot(
+        let mut plots = vec![plot(
+            "Goodput",
+            "Gb/s",
+            &[line("goodput", &series.goodput_gbps)],
+        )?];
+        if self.shows_congestion() {
+            plots.push(plot(
                 "Window and bytes in flight of the first queue pair",
                 "bytes",
                 &[
                     line("window", &series.cwnd),
                     line("in flight", &series.in_flight),
                 ],
-            )?,
-            plot(
+            )?);
+            plots.push(plot(
                 "Round trip of the first queue pair",
                 "us",
                 &[line("RTT", &micro)],
-            )?,
-            plot("Deepest queues", "bytes waiting", &queues)?,
-        ])
+            )?);
+        }
+        plots.push(plot("Deepest queues", "bytes waiting", &queues)?);
+        Ok(plots)
+    }
+
+    /// Whether the NIC has a congestion window and shows it: RC has none, and the card keeps its own to itself.
+    fn shows_congestion(&self) -> bool {
+        self.series.cwnd.iter().any(|&window| window > 0)
     }
 }

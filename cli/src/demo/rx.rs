@@ -1,11 +1,10 @@
-//! `./stellar demo`: captures and multi-path traffic through the Verilated lane, checked byte for byte.
+//! `./stellar demo rx`: captures and multi-path traffic through the Verilated lane, checked byte for byte.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
-use indicatif::ProgressBar;
 use sim_cosim::{Capture, LaneModel, Placed, SessionConfig};
 use sim_pcie::Route;
 use stellar_transport::rx::DropReason;
@@ -13,13 +12,14 @@ use tabled::settings::{object::Columns, Alignment, Style};
 use tabled::{Table, Tabled};
 
 use crate::pcapng::{self, Noted};
+use crate::progress;
 use crate::scenarios::{self, Scenario};
 use crate::verilog::Width;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Directory for waves and captures
-    #[arg(long, value_name = "DIR", default_value = "out/demo")]
+    #[arg(long, value_name = "DIR", default_value = "out/demo_rx")]
     out: PathBuf,
     /// Lane width in bits
     #[arg(long, default_value = "1024")]
@@ -79,12 +79,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .with_context(|| format!("cannot create {}", arguments.out.display()))?;
     let captures = captures(&arguments.capture)?;
     let started = Instant::now();
-    let spinner = ProgressBar::new_spinner()
-        .with_message("elaborating and verilating the receive lane (minutes the first time)");
-    spinner.enable_steady_tick(std::time::Duration::from_millis(120));
     let width = arguments.width.lane();
-    let library = LaneModel::build(width, false)?;
-    spinner.finish_and_clear();
+    let library = progress::building("the receive lane", || LaneModel::build(width, false))?;
     println!(
         "Receive lane, {} bits at 250 MHz, Verilated from Rust-HDL ({:.1} s to build or load)",
         width.bytes() * 8,

@@ -13,20 +13,20 @@ const REFRESH: Duration = Duration::from_millis(200);
 const US: f64 = 1e6;
 
 /// A line with name, wall time and time of the world; gone when dropped.
-pub struct Progress {
+pub struct Clock {
     bar: ProgressBar,
-    clock: Arc<AtomicU64>,
+    time: Arc<AtomicU64>,
 }
 
-impl Progress {
+impl Clock {
     /// Shows the line. Nothing is shown where standard error is no terminal.
     pub fn show(name: &str) -> anyhow::Result<Self> {
-        let clock = Arc::new(AtomicU64::new(0));
-        let world = Arc::clone(&clock);
+        let time = Arc::new(AtomicU64::new(0));
+        let world = Arc::clone(&time);
         let simulated = move |_: &ProgressState, line: &mut dyn Write| {
-            let time = world.load(Ordering::Relaxed) as f64 / US;
+            let now = world.load(Ordering::Relaxed) as f64 / US;
             // Nothing can be done about a line that cannot be written.
-            let _ = write!(line, "{time:.1} us simulated");
+            let _ = write!(line, "{now:.1} us simulated");
         };
         let style = ProgressStyle::with_template("{spinner} {msg}: {elapsed}, {simulated}")?
             .with_key("simulated", simulated);
@@ -34,16 +34,16 @@ impl Progress {
             .with_style(style)
             .with_message(name.to_owned());
         bar.enable_steady_tick(REFRESH);
-        Ok(Self { bar, clock })
+        Ok(Self { bar, time })
     }
 
     /// Where the world shows its time, in picoseconds.
-    pub fn clock(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.clock)
+    pub fn time(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.time)
     }
 }
 
-impl Drop for Progress {
+impl Drop for Clock {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

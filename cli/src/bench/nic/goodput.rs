@@ -1,0 +1,84 @@
+//! Payload and messages per time of saturated queue pairs.
+
+use sim_net::Time;
+use sim_nic::{RtlNic, Span};
+use sim_world::pair::RECEIVER;
+use sim_world::report::MRC_OVERHEAD;
+use sim_world::transfer::{run, Run, Transfer};
+
+use super::speed::Speed;
+use super::{plan, Effort, Row, QPS};
+use crate::progress;
+
+/// log2 of the payload of a packet, the path MTU.
+const MTUS: [u8; 3] = [12, 10, 8];
+/// Packets of a message of the goodput rows.
+const MESSAGE_PACKETS: u32 = 32;
+/// Bytes of a message of the message rate rows, and of its packet's payload with padding.
+const SMALL: u32 = 2;
+const SMALL_PADDED: u64 = 4;
+/// When a run is given up: 1 s.
+pub const LIMIT: Time = 1_000_000_000_000;
+
+/// Goodput by payload per packet and number of queue pairs: from the first byte in the receiver's memory to the last one.
+pub fn goodput(effort: Effort, speed: &mut Speed) -> anyhow::Result<Vec<Row>> {
+    let mut rows = vec![];
+    for mtu_log2 in MTUS {
+        for qps in QPS {
+            let plan = plan(effort, qps, mtu_log2)?;
+            let transfer = Transfer {
+                bytes: MESSAGE_PACKETS << mtu_log2,
+                messages: effort.packets / MESSAGE_PACKETS / qps,
+                interval: 0,
+                limit: LIMIT,
+            };
+            let name = format!("goodput {}, {}", 1 << mtu_log2, queue_pairs(qps));
+            let run = progress::measuring(&name, || speed.measure(&plan, transfer))?;
+            let gbps = run.report.bytes as f64 * 8e3 / placing(&run) as f64;
+            rows.push(Row::new(
+                name,
+                gbps,
+                "Gb/s",
+                Some(run.report.wire_limit_gbps),
+            ));
+        }
+    }
+    Ok(rows)
+}
+
+/// Time from the first write of payload to the end of the last one, in picoseconds.
+fn placing(run: &Run<RtlNic>) -> Time {
+    let times = run.world.host(RECEIVER).nic().times();
+    times.payload_written.last - times.payload_writes.first
+}
+
+/// Two-byte WRITEs per second that reach the receiver's memory, all posted at once.
+pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
+    let mut rows = vec![];
+    for qps in QPS {
+        let plan = plan(effort, qps, 12)?;
+        let transfer = Transfer {
+            bytes: SMALL,
+            messages: effort.messages / qps,
+            interval: 0,
+            limit: LIMIT,
+        };
+        let name = format!("message rate {SMALL}, {}", queue_pairs(qps));
+        let run = progress::measuring(&name, || run::<RtlNic>(&plan, transfer))?;
+        let Span { first, last, count } = run.world.host(RECEIVER).nic().times().payload_written;
+        let rate = (count - 1) as f64 * 1e6 / (last - first) as f64;
+        let packet = (MRC_OVERHEAD + SMALL_PADDED) as f64;
+        let mtu = f64::from(run.report.mtu);
+        let line_gbps = run.report.wire_limit_gbps * (mtu + MRC_OVERHEAD as f64) / mtu;
+        let limit = line_gbps * 1e3 / 8.0 / packet;
+        rows.push(Row::new(name, rate, "M/s", Some(limit)));
+    }
+    Ok(rows)
+}
+
+fn queue_pairs(count: u32) -> String {
+    match count {
+        1 => "1 QP".into(),
+        _ => format!("{count} QPs"),
+    }
+}

@@ -1,0 +1,63 @@
+//! Goodput against the loss of one link: few and many paths of the card, and go-back-N of the reference.
+
+use sim_nic::RtlNic;
+use sim_world::sweep::{self, LOSSES};
+use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
+use sim_world::{Nic, ReferenceNic};
+
+use super::goodput::LIMIT;
+use super::{Effort, Row};
+use crate::progress;
+
+/// log2 of the path MTU of the sweep.
+const MTU_LOG2: u8 = 12;
+const MESSAGES: u32 = 32;
+
+/// The rows. The link with loss is the one between switches that the reference loads most.
+pub fn rows(effort: Effort) -> anyhow::Result<Vec<Row>> {
+    let mut rows = series::<RtlNic>(effort, Some(4), "RTL, 4 paths")?;
+    rows.extend(series::<RtlNic>(effort, Some(128), "RTL, 128 paths")?);
+    rows.extend(series::<ReferenceNic>(
+        effort,
+        None,
+        "software reference, RC",
+    )?);
+    Ok(rows)
+}
+
+fn series<N: Nic>(effort: Effort, paths: Option<u8>, what: &str) -> anyhow::Result<Vec<Row>> {
+    let transfer = Transfer {
+        bytes: (effort.packets / MESSAGES) << MTU_LOG2,
+        messages: MESSAGES,
+        interval: 0,
+        limit: LIMIT,
+    };
+    let plan = |loss| sweep::plan(LEAF_SPINE_FILE, LEAF_SPINE, loss, paths, effort.seed);
+    let clean = run::<ReferenceNic>(&plan(None)?, transfer)?;
+    let (link, share) = sweep::busiest(&clean);
+    let mut rows = vec![];
+    for loss in LOSSES {
+        let name = format!(
+            "{what}, loss {} % for {:.0} % of packets",
+            loss * 100.0,
+            share * 100.0
+        );
+        let plan = plan(Some((&link, loss)))?;
+        let report = progress::measuring(&name, || run::<N>(&plan, transfer))?.report;
+        let limit = Some(report.wire_limit_gbps);
+        rows.push(Row::new(
+            format!("{name}: goodput"),
+            report.goodput_gbps,
+            "Gb/s",
+            limit,
+        ));
+        let again = report.requester.retransmissions as f64;
+        rows.push(Row::new(
+            format!("{name}: sent again"),
+            again,
+            "packets",
+            None,
+        ));
+    }
+    Ok(rows)
+}

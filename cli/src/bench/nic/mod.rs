@@ -1,0 +1,74 @@
+//! `./stellar bench nic`: two Verilated cards on the leaf-spine fabric.
+
+mod goodput;
+mod latency;
+mod loss;
+mod speed;
+
+use sim_nic::RtlNic;
+use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
+use sim_world::{lossy_topology, Plan, TransportPlan};
+
+use super::Row;
+use crate::{progress, world};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+    /// An eighth of the packets and messages: for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Decides everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// How much is simulated, and from which seed.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Packets of a goodput row.
+    packets: u32,
+    /// Messages of a message rate row.
+    messages: u32,
+    seed: u64,
+}
+
+impl Effort {
+    fn of(arguments: &Arguments) -> Self {
+        let share = if arguments.quick { 8 } else { 1 };
+        Self {
+            packets: 8192 / share,
+            messages: 4096 / share,
+            seed: arguments.seed,
+        }
+    }
+}
+
+/// Queue pairs of the rows.
+const QPS: [u32; 2] = [1, 16];
+
+/// Measures and prints.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    progress::building("the card", RtlNic::prepare)?;
+    let effort = Effort::of(arguments);
+    let mut speed = speed::Speed::default();
+    let mut rows = goodput::goodput(effort, &mut speed)?;
+    rows.extend(goodput::message_rate(effort)?);
+    rows.extend(latency::rows(effort.seed)?);
+    rows.extend(loss::rows(effort)?);
+    rows.extend(speed.rows());
+    super::print("nic", &rows, arguments.json)
+}
+
+/// The fabric without loss, `qps` queue pairs over all paths, and send queues that hold every message posted at once.
+fn plan(effort: Effort, qps: u32, mtu_log2: u8) -> anyhow::Result<Plan> {
+    let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, None)?;
+    let mut plan = Plan::new(topology, effort.seed)?;
+    plan.transport = TransportPlan::Mrc(world::sprayed(sim_world::MAX_PATHS));
+    plan.qps = qps;
+    plan.mtu_log2 = mtu_log2;
+    plan.sq_log2 = 12;
+    Ok(plan)
+}

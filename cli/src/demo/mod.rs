@@ -1,0 +1,70 @@
+//! `./stellar demo`: a write between two Verilated cards, or captures through the receive lane.
+
+mod rx;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Subcommand;
+use sim_nic::RtlNic;
+use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
+use sim_world::{check_bytes, lossy_topology, Plan, TransportPlan};
+
+use crate::progress;
+use crate::world::{self, LOSS, LOSSY_LINK};
+
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    other: Option<Demo>,
+    /// Bytes to write, as one message
+    #[arg(long, default_value_t = 8 << 20)]
+    bytes: u64,
+    /// Paths of the queue pair
+    #[arg(long, default_value_t = 128)]
+    paths: u8,
+    /// Probability that one link between switches loses a frame
+    #[arg(long, value_name = "P", default_value_t = LOSS)]
+    loss: f64,
+    /// Decides everything random
+    #[arg(long, default_value_t = 4)]
+    seed: u64,
+    /// Directory for report and captures
+    #[arg(long, value_name = "DIR", default_value = "out/demo")]
+    out: PathBuf,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Demo {
+    /// Replay captures through the receive lane and check every byte of memory
+    Rx(rx::Arguments),
+}
+
+/// Runs the demonstration asked for.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match &arguments.other {
+        Some(Demo::Rx(rx)) => rx::run(rx),
+        None => cards(arguments),
+    }
+}
+
+/// One WRITE from GPU memory to GPU memory over the leaf-spine fabric.
+fn cards(arguments: &Arguments) -> anyhow::Result<()> {
+    let bytes = check_bytes(arguments.bytes)?;
+    let loss = Some((LOSSY_LINK, arguments.loss));
+    let mut plan = Plan::new(
+        lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, loss)?,
+        arguments.seed,
+    )?;
+    plan.transport = TransportPlan::Mrc(world::sprayed(arguments.paths));
+    plan.capture = world::captured(arguments.bytes);
+    plan.check()?;
+    std::fs::create_dir_all(&arguments.out)
+        .with_context(|| format!("cannot create {}", arguments.out.display()))?;
+    progress::building("the card", RtlNic::prepare)?;
+    world::exchange::<RtlNic>(&plan, bytes, &arguments.out, arguments.json)
+}

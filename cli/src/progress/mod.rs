@@ -1,0 +1,92 @@
+//! What the program says while it is busy, on standard error.
+
+mod clock;
+
+pub use clock::Clock;
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use sim_world::pair::RECEIVER;
+use sim_world::{Nic, World};
+
+/// Moments of a world between two looks at the clock on the wall.
+const MOMENTS: u32 = 256;
+/// Where nobody watches a terminal, a line is written for every tenth.
+const TENTHS: u64 = 10;
+
+/// Builds the model of `what`, with a sign of life: it takes minutes the first time.
+pub fn building<T>(what: &str, build: impl FnOnce() -> T) -> T {
+    spinning(
+        &format!("elaborating and verilating {what} (minutes the first time)"),
+        build,
+    )
+}
+
+/// Measures `what`, with a sign of life.
+pub fn measuring<T>(what: &str, measure: impl FnOnce() -> T) -> T {
+    spinning(&format!("measuring {what}"), measure)
+}
+
+fn spinning<T>(message: &str, work: impl FnOnce() -> T) -> T {
+    let spinner = ProgressBar::new_spinner().with_message(message.to_string());
+    if spinner.is_hidden() {
+        eprintln!("{message}");
+    }
+    spinner.enable_steady_tick(Duration::from_millis(120));
+    let done = work();
+    spinner.finish_and_clear();
+    done
+}
+
+/// Progress of a transfer: bytes in the receiver's memory.
+pub struct Transfer {
+    bar: ProgressBar,
+    total: u64,
+    started: Cell<Option<Instant>>,
+    moments: Cell<u32>,
+    tenths: Cell<u64>,
+}
+
+impl Transfer {
+    /// Of `total` bytes.
+    pub fn new(total: u64) -> Self {
+        let style = "{bar:40} {bytes}/{total_bytes}  {msg}";
+        let style = ProgressStyle::with_template(style).expect("a constant template");
+        Self {
+            bar: ProgressBar::new(total).with_style(style),
+            total,
+            started: Cell::new(None),
+            moments: Cell::new(0),
+            tenths: Cell::new(0),
+        }
+    }
+
+    /// A moment of the world has passed.
+    pub fn see<N: Nic>(&self, world: &World<N>) {
+        let started = self.started.get().unwrap_or_else(Instant::now);
+        self.started.set(Some(started));
+        let moments = self.moments.get() + 1;
+        self.moments.set(moments % MOMENTS);
+        if moments < MOMENTS {
+            return;
+        }
+        let placed = world.host(RECEIVER).nic().memory().written();
+        let simulated = world.now() as f64 / 1e6;
+        let wall = started.elapsed().as_secs_f64();
+        let message = format!("{simulated:.1} us simulated in {wall:.0} s");
+        let tenths = placed * TENTHS / self.total;
+        if self.bar.is_hidden() && tenths > self.tenths.get() {
+            eprintln!("{placed} of {} bytes, {message}", self.total);
+        }
+        self.tenths.set(tenths);
+        self.bar.set_position(placed.min(self.total));
+        self.bar.set_message(message);
+    }
+
+    /// It is over.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,64 @@
+//! What a 1,024-bit stream carries in a clock.
+
+use crate::BEAT;
+
+/// 32-bit words of a beat.
+const WORDS: usize = BEAT / 4;
+
+/// A beat of a frame, a completion or a write. Held in words, as ports are: no copy is made byte by byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// First byte in the low bits of the first word; what lies beyond `bytes` means nothing.
+    pub words: [u32; WORDS],
+    /// Bytes that count, 128 at most.
+    pub bytes: usize,
+    /// Whether it is the last of its frame, completion or write.
+    pub last: bool,
+}
+
+impl Beat {
+    /// A beat of `bytes`, at most 128 of them.
+    pub fn new(bytes: &[u8], last: bool) -> Self {
+        let mut words = [0; WORDS];
+        for (word, part) in words.iter_mut().zip(bytes.chunks(4)) {
+            let mut four = [0; 4];
+            four[..part.len()].copy_from_slice(part);
+            *word = u32::from_le_bytes(four);
+        }
+        let bytes = bytes.len();
+        Self { words, bytes, last }
+    }
+
+    /// From a port's words.
+    pub fn from_port(port: &[u32], bytes: usize, last: bool) -> Self {
+        let mut words = [0; WORDS];
+        words.copy_from_slice(port);
+        Self { words, bytes, last }
+    }
+
+    /// Adds the first `bytes` of its bytes to `to`.
+    pub fn append_to(&self, to: &mut Vec<u8>) {
+        let end = to.len() + self.bytes;
+        for word in &self.words[..self.bytes.div_ceil(4)] {
+            to.extend_from_slice(&word.to_le_bytes());
+        }
+        to.truncate(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_whatever_their_number() {
+        let bytes: Vec<u8> = (1..=BEAT as u8).collect();
+        for count in 1..=BEAT {
+            let beat = Beat::new(&bytes[..count], true);
+            assert_eq!((beat.bytes, beat.last), (count, true));
+            let mut out = vec![0xee];
+            beat.append_to(&mut out);
+            assert_eq!((out[0], &out[1..]), (0xee, &bytes[..count]));
+        }
+    }
+}

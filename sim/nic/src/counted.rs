@@ -1,0 +1,46 @@
+//! What the card counts, by queue pair.
+
+use hdl_requester::Counted;
+use stellar_transport::requester::RequesterCounters;
+
+use crate::field::Field;
+
+/// Which of the counters.
+type Counter = fn(&mut RequesterCounters) -> &mut u64;
+
+/// The counters of the reference, by the fields that the card has for them.
+const COUNTERS: [(&str, Counter); 16] = [
+    ("packet", |to| &mut to.packets),
+    ("retransmission", |to| &mut to.retransmissions),
+    ("timeout", |to| &mut to.timeouts),
+    ("early_loss", |to| &mut to.early_losses),
+    ("spurious", |to| &mut to.spurious_losses),
+    ("sack", |to| &mut to.sacks),
+    ("stale_sack", |to| &mut to.stale_sacks),
+    ("sack_out_of_window", |to| &mut to.sacks_out_of_window),
+    ("sack_inconsistent", |to| &mut to.sacks_inconsistent),
+    ("ecn_mark", |to| &mut to.ecn_marks),
+    ("nack_trimmed", |to| &mut to.nacks_trimmed),
+    ("nack_recoverable", |to| &mut to.nacks_recoverable),
+    ("nack_fatal", |to| &mut to.nacks_fatal),
+    ("nack_ignored", |to| &mut to.nacks_ignored),
+    ("probe", |to| &mut to.probes),
+    ("probe_answer", |to| &mut to.probe_answers),
+];
+
+/// Where they are in what the card shows in a clock.
+pub struct CountedFields([(Field<Counted>, Counter); COUNTERS.len()]);
+
+impl CountedFields {
+    /// Finds them.
+    pub fn new() -> Self {
+        Self(COUNTERS.map(|(name, counter)| (Field::new(name), counter)))
+    }
+
+    /// Adds what was counted in one clock.
+    pub fn add(&self, to: &mut RequesterCounters, words: &[u32]) {
+        for (field, counter) in &self.0 {
+            *counter(to) += field.get(words);
+        }
+    }
+}

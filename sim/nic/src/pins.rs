@@ -1,0 +1,125 @@
+//! Where the ports of the Verilated NIC are.
+
+use sim_verilated::{Model, PortId};
+
+use crate::NicError;
+
+/// Pins of one port and its PCIe endpoint.
+pub struct PortPins {
+    pub rx_valid: PortId,
+    pub rx_data: PortId,
+    pub rx_bytes: PortId,
+    pub rx_last: PortId,
+    pub tx_valid: PortId,
+    pub tx_data: PortId,
+    pub tx_bytes: PortId,
+    pub tx_last: PortId,
+    pub tx_ready: PortId,
+    pub write_valid: PortId,
+    pub write_ready: PortId,
+    pub write_data: PortId,
+    pub write_header: PortId,
+    pub write_first: PortId,
+    pub write_last: PortId,
+    pub read_valid: PortId,
+    pub read: PortId,
+    pub read_ready: PortId,
+    pub completion_valid: PortId,
+    pub completion: PortId,
+    pub completion_data: PortId,
+    pub completion_last: PortId,
+}
+
+impl PortPins {
+    fn of(model: &Model, p: usize) -> Result<Self, NicError> {
+        let port = |name: &str| model.port(&name.replacen('#', &p.to_string(), 1));
+        Ok(Self {
+            rx_valid: port("rx#_valid")?,
+            rx_data: port("rx#_data")?,
+            rx_bytes: port("rx#_bytes")?,
+            rx_last: port("rx#_last")?,
+            tx_valid: port("tx#_valid")?,
+            tx_data: port("tx#_data")?,
+            tx_bytes: port("tx#_bytes")?,
+            tx_last: port("tx#_last")?,
+            tx_ready: port("tx#_ready")?,
+            write_valid: port("write#_valid")?,
+            write_ready: port("write#_ready")?,
+            write_data: port("write#_data")?,
+            write_header: port("write#_header")?,
+            write_first: port("write#_first")?,
+            write_last: port("write#_last")?,
+            read_valid: port("read#_valid")?,
+            read: port("read#")?,
+            read_ready: port("read#_ready")?,
+            completion_valid: port("completion#_valid")?,
+            completion: port("completion#")?,
+            completion_data: port("completion#_data")?,
+            completion_last: port("completion#_last")?,
+        })
+    }
+}
+
+/// All pins.
+pub struct Pins {
+    pub clock: PortId,
+    pub reset: PortId,
+    pub port_up: PortId,
+    pub bar0_write_valid: PortId,
+    pub bar0_write_address: PortId,
+    pub bar0_write_data: PortId,
+    pub bar0_write_enable: PortId,
+    pub bar0_read_valid: PortId,
+    pub bar0_read_address: PortId,
+    pub bar0_read_done: PortId,
+    pub bar0_read_data: PortId,
+    pub bar2_write_valid: PortId,
+    pub bar2_write_page: PortId,
+    pub bar2_write_offset: PortId,
+    pub bar2_write_data: PortId,
+    pub bar2_write_enable: PortId,
+    pub bar2_ready: PortId,
+    pub counted_qp: PortId,
+    pub counted: PortId,
+    pub doorbell_out_of_range: PortId,
+    pub verdict_valid: PortId,
+    pub verdict_reason: PortId,
+    pub payload_mismatch: PortId,
+    pub ports: [PortPins; 2],
+}
+
+impl Pins {
+    /// Finds them by name.
+    ///
+    /// # Errors
+    /// [`NicError::Model`] if the model is of something else.
+    pub fn of(model: &Model) -> Result<Self, NicError> {
+        let port = |name: &str| model.port(name);
+        Ok(Self {
+            clock: port("clock")?,
+            reset: port("reset")?,
+            port_up: port("port_up")?,
+            bar0_write_valid: port("bar0_write_valid")?,
+            bar0_write_address: port("bar0_write_address")?,
+            bar0_write_data: port("bar0_write_data")?,
+            bar0_write_enable: port("bar0_write_enable")?,
+            bar0_read_valid: port("bar0_read_valid")?,
+            bar0_read_address: port("bar0_read_address")?,
+            bar0_read_done: port("bar0_read_done")?,
+            bar0_read_data: port("bar0_read_data")?,
+            bar2_write_valid: port("bar2_write_valid")?,
+            bar2_write_page: port("bar2_write_page")?,
+            bar2_write_offset: port("bar2_write_offset")?,
+            bar2_write_data: port("bar2_write_data")?,
+            bar2_write_enable: port("bar2_write_enable")?,
+            bar2_ready: port("bar2_ready")?,
+            counted_qp: port("counted_qp")?,
+            counted: port("counted")?,
+            doorbell_out_of_range: port("doorbell_out_of_range")?,
+            verdict_valid: port("verdict_valid")?,
+            verdict_reason: port("verdict_reason")?,
+            payload_mismatch: port("payload_mismatch")?,
+            ports: [PortPins::of(model, 0)?, PortPins::of(model, 1)?],
+        })
+    }
+}

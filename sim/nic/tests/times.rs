@@ -1,0 +1,54 @@
+//! The pins of two cards tell the story of a write in order, and to the picosecond.
+
+use sim_net::{Time, Topology};
+use sim_nic::{RtlNic, CLOCK_PS};
+use sim_world::pair::{RECEIVER, SENDER};
+use sim_world::transfer::{run_watched, Transfer, LEAF_SPINE};
+use sim_world::{Nic, Plan};
+
+#[test]
+fn a_small_write_is_seen_at_every_pin_on_its_way() {
+    let topology = Topology::from_toml("leaf_spine.toml", LEAF_SPINE).unwrap();
+    let plan = Plan::new(topology, 3).unwrap();
+    let mut placed: Option<Time> = None;
+    let run = run_watched::<RtlNic>(&plan, Transfer::whole(64), |world| {
+        if world.host(RECEIVER).nic().memory().written() == 64 {
+            placed.get_or_insert(world.now());
+        }
+    })
+    .unwrap();
+    let times = |host: usize| *run.world.host(host).nic().times();
+    let (sender, receiver) = (times(SENDER), times(RECEIVER));
+    for span in [
+        sender.descriptor_reads,
+        sender.payload_reads,
+        sender.frames_out,
+        receiver.frames_in,
+        receiver.payload_writes,
+        receiver.payload_written,
+    ] {
+        assert_eq!((span.count, span.first), (1, span.last));
+    }
+    let way = [
+        run.world.posted()[0].time,
+        sender.doorbells.first,
+        sender.descriptor_reads.first,
+        sender.descriptor_data.last,
+        sender.payload_reads.first,
+        sender.payload_data.last,
+        sender.frames_out.first,
+        receiver.frames_in.last,
+        receiver.payload_writes.first,
+        receiver.payload_written.last,
+    ];
+    assert!(way.is_sorted(), "{way:?}");
+    // The world looks at a card every two clocks.
+    let late = placed.expect("the bytes are in memory") - way[way.len() - 1];
+    assert!(late < 2 * CLOCK_PS, "seen {late} ps late");
+    // Each read takes at least the latency of the link.
+    for (asked, came) in [(way[2], way[3]), (way[4], way[5])] {
+        assert!(came - asked >= plan.pcie.latency, "{asked} to {came}");
+    }
+    let pace = run.world.host(SENDER).nic().pace();
+    assert!(pace.clocks > 0 && pace.clocks_per_second() > 0.0);
+}

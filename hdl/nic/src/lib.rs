@@ -1,6 +1,7 @@
 //! Top levels: the receive lane and two lanes on one core, put together from the blocks of the other `hdl` crates (see `docs/rx_lane.md`).
 
 pub mod drop_counters;
+pub mod engines;
 pub mod fence_join;
 pub mod nic;
 pub mod nic_config;
@@ -9,8 +10,10 @@ pub mod rx_core;
 pub mod rx_lane;
 pub mod rx_lanes;
 pub mod stream_merge;
+pub mod top;
 
 pub use drop_counters::DropCounters;
+pub use engines::Engines;
 pub use fence_join::FenceJoin;
 pub use nic::Nic;
 pub use nic_config::NicConfig;
@@ -19,3 +22,4 @@ pub use rx_core::RxCore;
 pub use rx_lane::{RxLane, RxLane1024, RxLane512};
 pub use rx_lanes::{RxLanes, RxLanes1024, RxLanes512};
 pub use stream_merge::StreamMerge;
+pub use top::Top;

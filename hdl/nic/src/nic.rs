@@ -5,7 +5,7 @@ use hdl_host_if::{Doorbells, HostQueues, Registers};
 use hdl_macros::hdl;
 use hdl_pcie::read::DmaRead1024;
 use hdl_pcie::share::{ReadShare, WriteShare};
-use hdl_requester::{Counted, RequesterEngine1024};
+use hdl_requester::Counted;
 use hdl_responder::Responder;
 use hdl_tx_pipeline::TxLane1024;
 use rust_hdl::prelude::*;
@@ -14,6 +14,7 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
 use stellar_wire::hw::requester::ControlKind;
 
+use crate::engines::Engines;
 use crate::nic_config::NicConfig;
 use crate::rx_lanes::RxLanes1024;
 
@@ -107,10 +108,13 @@ pub struct Nic {
     pub completion1_last: Signal<In, Bit>,
     pub completion1_error: Signal<In, Bit>,
     // For observation.
-    /// Queue pair of `counted` and of `doorbell_out_of_range`.
-    pub counted_qp: Signal<Out, Bits<10>>,
-    pub counted: Signal<Out, Counted>,
-    pub doorbell_out_of_range: Signal<Out, Bit>,
+    /// What the requester of even queue pairs counted, and that of odd ones; queue pairs of it and of `doorbell_out_of_range`.
+    pub counted0_qp: Signal<Out, Bits<10>>,
+    pub counted0: Signal<Out, Counted>,
+    pub counted1_qp: Signal<Out, Bits<10>>,
+    pub counted1: Signal<Out, Counted>,
+    /// Bit e: the requester e refused a producer index.
+    pub doorbell_out_of_range: Signal<Out, Bits<2>>,
     pub verdict_valid: Signal<Out, Bit>,
     pub verdict_reason: Signal<Out, DropReason>,
     /// Something that cannot be, in a correct card.
@@ -121,7 +125,7 @@ pub struct Nic {
     nic_config: NicConfig,
     rx: RxLanes1024,
     responder: Responder<Q, I, STASH_BITS>,
-    engine: RequesterEngine1024,
+    engine: Engines,
     locate: PayloadLocate<MR_BITS, EMTT_BANK_BITS>,
     queues: HostQueues<Q, 1024>,
     port0: TxLane1024,
@@ -366,8 +370,10 @@ impl Logic for Nic {
         };
         self.port0.fault_ready.next = self.engine.fault_ready.val();
         self.port1.fault_ready.next = self.engine.fault_ready.val() & !fault0;
-        self.counted_qp.next = self.engine.event_qp.val();
-        self.counted.next = self.engine.counted.val();
+        self.counted0_qp.next = self.engine.event0_qp.val();
+        self.counted0.next = self.engine.counted0.val();
+        self.counted1_qp.next = self.engine.event1_qp.val();
+        self.counted1.next = self.engine.counted1.val();
         self.doorbell_out_of_range.next = self.engine.refused.val();
 
         // failures: host and receive core hear of each

@@ -1,7 +1,6 @@
 //! The Verilated receive lane behind typed ports.
 
-use hdl_nic::{RxLane1024, RxLane512};
-use rust_hdl::prelude::Block;
+use hdl_nic::Top;
 use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::Record;
@@ -36,14 +35,9 @@ impl LaneWidth {
 
     /// Translates the lane of this width to Verilog.
     pub fn elaborate(self) -> Result<hdl_verilog::Design, hdl_verilog::EmitError> {
-        fn emit<B: Block + Default>() -> Result<hdl_verilog::Design, hdl_verilog::EmitError> {
-            let mut block = Box::<B>::default();
-            block.connect_all();
-            hdl_verilog::emit(block.as_ref())
-        }
         match self {
-            Self::Bits512 => emit::<RxLane512>(),
-            Self::Bits1024 => emit::<RxLane1024>(),
+            Self::Bits512 => Top::RxLane512.elaborate(),
+            Self::Bits1024 => Top::RxLane1024.elaborate(),
         }
     }
 }

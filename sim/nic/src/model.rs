@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use hdl_nic::Nic;
-use rust_hdl::prelude::Block;
+use hdl_nic::Top;
 use sim_verilated::{Library, Model};
 
 use crate::beat::Beat;
@@ -60,10 +59,10 @@ pub struct NicOutputs {
     pub bar0_read: Option<u64>,
     pub bar2_taken: bool,
     pub ports: [PortOutputs; 2],
-    /// Queue pair and packed `Counted`, if anything was counted.
-    pub counted: Option<(u32, Vec<u32>)>,
-    /// A doorbell's producer index was refused, of this queue pair.
-    pub refused: Option<u32>,
+    /// Of each requester engine: queue pair and packed `Counted`, if anything was counted.
+    pub counted: [Option<(u32, Vec<u32>)>; 2],
+    /// Of each requester engine: a doorbell's producer index was refused, of this queue pair.
+    pub refused: [Option<u32>; 2],
     /// Index of the `DropReason` of a frame whose fate was decided (0: accepted).
     pub verdict: Option<u8>,
     /// The transmit side lost count of its payload: a fault of the card.
@@ -87,9 +86,7 @@ impl NicModel {
     /// # Errors
     /// [`NicError`].
     pub fn build(trace: bool) -> Result<Library, NicError> {
-        let mut nic = Box::<Nic>::default();
-        nic.connect_all();
-        let spec = hdl_verilog::emit(nic.as_ref())?.model();
+        let spec = Top::Nic.elaborate()?.model();
         let spec = if trace { spec.with_trace() } else { spec };
         Ok(spec.build()?)
     }
@@ -187,16 +184,19 @@ impl NicModel {
             read: (port.read_ready && flag(pins.read_valid))
                 .then(|| m.get_words(pins.read).to_vec()),
         };
-        let counted = m.get_words(p.counted);
-        let qp = || m.get_u64(p.counted_qp) as u32;
+        let qp = |engine: usize| m.get_u64(p.counted_qp[engine]) as u32;
+        let counted = |engine: usize| {
+            let words = m.get_words(p.counted[engine]);
+            let any = words.iter().any(|&word| word != 0);
+            any.then(|| (qp(engine), words.to_vec()))
+        };
+        let out_of_range = m.get_u64(p.doorbell_out_of_range);
+        let refused = |engine: usize| (out_of_range >> engine & 1 != 0).then(|| qp(engine));
         NicOutputs {
             bar0_read: flag(p.bar0_read_done).then(|| m.get_u64(p.bar0_read_data)),
             bar2_taken: inputs.bar2_write.is_some() && flag(p.bar2_ready),
-            counted: counted
-                .iter()
-                .any(|&word| word != 0)
-                .then(|| (qp(), counted.to_vec())),
-            refused: flag(p.doorbell_out_of_range).then(qp),
+            counted: [counted(0), counted(1)],
+            refused: [refused(0), refused(1)],
             verdict: flag(p.verdict_valid).then(|| m.get_u64(p.verdict_reason) as u8),
             payload_mismatch: flag(p.payload_mismatch),
             ports: [

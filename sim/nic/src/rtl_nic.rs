@@ -254,7 +254,7 @@ impl RtlNic {
         {
             self.rx_counters.tell(reason);
         }
-        if let Some((qp, words)) = outputs.counted {
+        for (qp, words) in outputs.counted.into_iter().flatten() {
             if let Some(pair) = self.pairs.get_mut(&qp) {
                 self.counted.add(&mut pair.counters, &words);
             }

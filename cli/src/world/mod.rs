@@ -233,9 +233,6 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         Mode::Rc if arguments.policy.is_some() => {
             anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out")
         }
-        Mode::Rc if arguments.nic == NicKind::Rtl => {
-            anyhow::bail!("--mode rc with --nic rtl: the Verilated NIC has no RC requester yet; use --mode mrc or --nic reference")
-        }
         Mode::Rc => TransportPlan::Rc,
         Mode::Mrc => TransportPlan::Mrc(MrcPlan {
             policy: arguments.policy.map_or(sprayed.policy, PolicyName::policy),

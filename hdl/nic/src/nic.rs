@@ -300,9 +300,9 @@ impl Logic for Nic {
         self.responder.outcome_valid.next = self.rx.outcome_valid.val();
         self.responder.outcome.next = self.rx.outcome.val();
         self.rx.outcome_ready.next = self.responder.outcome_ready.val();
-        // RC acknowledgements wait for an RC requester; probes come as outcomes.
+        // Probes come as outcomes too, which the responder answers.
         let control = self.rx.control.val();
-        let for_engine = (control.kind == ControlKind::Sack) | (control.kind == ControlKind::Nack);
+        let for_engine = control.kind != ControlKind::Probe;
         self.engine.control_valid.next = self.rx.control_valid.val() & for_engine;
         self.engine.control.next = control;
         self.rx.control_ready.next = self.engine.control_ready.val() | !for_engine;

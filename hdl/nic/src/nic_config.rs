@@ -10,7 +10,7 @@ use stellar_wire::hw::congestion::NsccConfig;
 use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::host_queues::{InterruptEntry, RingConfig};
 use stellar_wire::hw::messages::SendQueueConfig;
-use stellar_wire::hw::requester::MrcRequesterConfig;
+use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 use stellar_wire::hw::tables::{TableSelect, TableWrite};
@@ -41,7 +41,7 @@ pub struct NicConfig {
     pub configure_valid: Signal<Out, Bit>,
     pub configure: Signal<Out, ConfigureKind>,
     pub configure_ready: Signal<In, Bit>,
-    pub requester: Signal<Out, MrcRequesterConfig>,
+    pub requester: Signal<Out, RequesterConfig>,
     pub queue: Signal<Out, SendQueueConfig>,
     pub spray: Signal<Out, SprayConfig>,
     pub nscc: Signal<Out, NsccConfig>,
@@ -72,7 +72,7 @@ pub struct NicConfig {
     pub interrupt: Signal<Out, InterruptEntry>,
     pub interrupt_ready: Signal<In, Bit>,
 
-    unpack_requester: Unpack<MrcRequesterConfig, 1024>,
+    unpack_requester: Unpack<RequesterConfig, 1024>,
     unpack_queue: Unpack<SendQueueConfig, 1024>,
     unpack_spray: Unpack<SprayConfig, 1024>,
     unpack_nscc: Unpack<NsccConfig, 1024>,

@@ -28,14 +28,16 @@ pub struct Burst {
     pub count: Bits<6>,
     /// The payload lies in memory.
     pub in_memory: Bit,
-    /// Every packet asks for a SACK.
+    /// MRC: every packet asks for a SACK.
     pub asks: Bit,
-    /// The packet is sent again, and has spent `retries`.
+    /// RC: the last packet asks for an acknowledgement.
+    pub asks_last: Bit,
+    /// MRC: the packet is sent again, and has spent `retries`.
     pub again: Bit,
     pub retries: Bits<8>,
 }
 
-/// Asks where the packets' payload lies, waits for their paths (the spray engine was asked for `count` of them in the clock of `start`), and
+/// Asks where the packets' payload lies, waits for their paths (MRC: the spray engine was asked for `count` of them in the clock of `start`), and
 /// sends each as soon as it has both: one per clock, once they flow.
 ///
 /// It ends early at the first packet without path or with a payload that cannot be read.
@@ -52,6 +54,9 @@ pub struct BurstSend {
     /// Until the next start: a packet left; a payload could not be read.
     pub any: Signal<Out, Bit>,
     pub unreadable: Signal<Out, Bit>,
+    /// Until the next start: PSN behind the last packet that left; RC: packets up to it since one that asked for an acknowledgement.
+    pub next_psn: Signal<Out, Bits<24>>,
+    pub silent: Signal<Out, Bits<16>>,
 
     // Answers of the spray engine.
     pub sprayed_valid: Signal<In, Bit>,
@@ -87,18 +92,20 @@ pub struct BurstSend {
     drains: DFF<Bit>,
     any_left: DFF<Bit>,
     blamed: DFF<Bit>,
+    unasked: DFF<Bits<16>>,
 }
 
 impl Logic for BurstSend {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, leaves, leaving, left, asking, to_ask);
-        dff_setup!(self, clock, paths_due, places_due, drains, any_left, blamed);
+        dff_setup!(self, clock, paths_due, places_due, drains, any_left, blamed, unasked);
         clock!(self, clock, paths, places);
         let job = self.job.val();
         let burst = self.burst.val();
         let message = burst.message;
         let mtu_log2 = job.settings.mtu_log2;
+        let rc = job.settings.rc;
         let leaving = self.leaving.q.val();
         let asking = self.asking.q.val();
         let forgets = self.reset.val() | self.done.val();
@@ -150,20 +157,30 @@ impl Logic for BurstSend {
         let path = self.paths.out_data.val();
         let place = self.places.out_data.val();
         let has_place = !burst.in_memory | self.places.out_valid.val();
-        let moves = self.leaves.q.val() & self.paths.out_valid.val() & has_place;
+        let has_path = rc | self.paths.out_valid.val();
+        let found = rc | path.found;
+        let is_last = self.left.q.val() == 1;
+        let moves = self.leaves.q.val() & has_path & has_place;
         let unreadable = burst.in_memory & place.fault;
-        let goes = moves & path.found & !unreadable;
-        let ends = moves & (!path.found | unreadable | (self.left.q.val() == 1));
+        let goes = moves & found & !unreadable;
+        let ends = moves & (!found | unreadable | is_last);
         let length = payload_length(leaving, mtu_log2);
+        let unasked = self.unasked.q.val() + 1;
+        let asks_now = if rc {
+            (is_last & burst.asks_last) | (unasked >= job.settings.ack_every)
+        } else {
+            burst.asks
+        };
+        let ack_req = leaving.last | asks_now;
         self.paths.out_ready.next = moves;
         self.places.out_ready.next = moves;
         self.tx_valid.next = goes;
         self.tx.next = TxRequest {
             qp: job.qp,
             port: job.port,
-            opcode: write_opcode(leaving, message.has_immediate),
+            opcode: write_opcode(leaving, message.has_immediate, rc),
             psn: leaving.psn,
-            ack_req: leaving.last | burst.asks,
+            ack_req,
             retransmission: burst.again,
             timestamp: job.now.get_bits::<16>(0),
             meth: TxMeth {
@@ -177,7 +194,11 @@ impl Logic for BurstSend {
             },
             immediate: message.immediate,
             probe_id: bits::<16>(0),
-            entropy: path.entropy,
+            entropy: if rc {
+                bit_cast::<32, 16>(job.settings.udp_sport)
+            } else {
+                path.entropy
+            },
             length,
             pieces: place.pieces,
             inline: message.inline,
@@ -196,11 +217,12 @@ impl Logic for BurstSend {
             self.leaving.d.next = segment_after(leaving, mtu_log2);
             self.left.d.next = self.left.q.val() - 1;
             self.any_left.d.next = true;
+            self.unasked.d.next = if ack_req { bits::<16>(0) } else { unasked };
         }
         if ends {
             self.leaves.d.next = false;
             self.drains.d.next = true;
-            self.blamed.d.next = path.found & unreadable;
+            self.blamed.d.next = found & unreadable;
             self.to_ask.d.next = bits::<6>(0);
         }
 
@@ -209,6 +231,8 @@ impl Logic for BurstSend {
         self.done.next = through;
         self.any.next = self.any_left.q.val();
         self.unreadable.next = self.blamed.q.val();
+        self.next_psn.next = leaving.psn;
+        self.silent.next = self.unasked.q.val();
         if through {
             self.drains.d.next = false;
         }
@@ -223,7 +247,8 @@ impl Logic for BurstSend {
             } else {
                 bits::<6>(0)
             };
-            self.paths_due.d.next = burst.count;
+            self.paths_due.d.next = if rc { bits::<6>(0) } else { burst.count };
+            self.unasked.d.next = job.state.rc.silent;
             self.any_left.d.next = false;
             self.blamed.d.next = false;
         }

@@ -2,7 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::requester::MrcRequesterConfig;
+use stellar_wire::hw::requester::RequesterConfig;
 
 /// Retries from which on exponential timeouts stay the same.
 const LARGEST_EXPONENT: u64 = 7;
@@ -15,7 +15,7 @@ pub fn reached(now: Bits<32>, deadline: Bits<32>) -> Bit {
 
 /// Timeout of a packet that has spent `retries`. Two multiplications of 16 by 9 bits, a carry chain, 1 level.
 #[hdl_fn]
-pub fn timeout(settings: MrcRequesterConfig, retries: Bits<8>) -> Bits<32> {
+pub fn timeout(settings: RequesterConfig, retries: Bits<8>) -> Bits<32> {
     let rto = bit_cast::<32, 21>(settings.rto);
     let turns = bit_cast::<16, 8>(retries) + 1;
     let low = settings.rto.get_bits::<16>(0) * turns;

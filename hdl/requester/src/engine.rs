@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::NsccConfig;
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
-    ControlPacket, LocateRequest, LocateResponse, MrcRequesterConfig, TxRequest,
+    ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
 };
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 
@@ -75,7 +75,7 @@ pub struct RequesterEngine<
     pub configure_valid: Signal<In, Bit>,
     pub configure: Signal<In, ConfigureKind>,
     pub configure_qp: Signal<In, Bits<10>>,
-    pub requester_settings: Signal<In, MrcRequesterConfig>,
+    pub requester_settings: Signal<In, RequesterConfig>,
     pub queue_settings: Signal<In, SendQueueConfig>,
     pub spray_settings: Signal<In, SprayConfig>,
     pub nscc_settings: Signal<In, NsccConfig>,
@@ -86,7 +86,7 @@ pub struct RequesterEngine<
 
     // What arrives.
     pub control_valid: Signal<In, Bit>,
-    /// SACK or NACK.
+    /// SACK, NACK or RC acknowledgement.
     pub control: Signal<In, ControlPacket>,
     pub control_ready: Signal<Out, Bit>,
     pub doorbell_valid: Signal<In, Bit>,

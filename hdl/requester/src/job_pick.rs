@@ -2,7 +2,7 @@
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::requester::{ControlKind, ControlPacket, MrcRequesterConfig};
+use stellar_wire::hw::requester::{ControlKind, ControlPacket, RequesterConfig};
 
 use crate::records::{ConfigureKind, Job, JobKind, RequesterState};
 
@@ -73,6 +73,8 @@ impl Logic for JobPick {
         } else if self.control_valid.val() {
             if control.kind == ControlKind::Sack {
                 JobKind::Sack
+            } else if control.kind == ControlKind::Ack {
+                JobKind::Ack
             } else {
                 JobKind::Nack
             }
@@ -91,7 +93,7 @@ impl Logic for JobPick {
         };
         let qp = match kind {
             JobKind::Configure => self.configure_qp.val(),
-            JobKind::Sack | JobKind::Nack => control.qp,
+            JobKind::Sack | JobKind::Nack | JobKind::Ack => control.qp,
             JobKind::Timer => self.due_qp.val(),
             JobKind::Fault => self.fault_qp.val(),
             JobKind::Flush => self.flush_qp.val(),
@@ -118,7 +120,7 @@ impl Logic for JobPick {
             configure: self.configure.val(),
             now: self.now.val(),
             control,
-            settings: MrcRequesterConfig::default(),
+            settings: RequesterConfig::default(),
             state: RequesterState::default(),
         };
         if self.take.val() & (kind == JobKind::Transmit) {

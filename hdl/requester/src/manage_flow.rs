@@ -6,9 +6,9 @@ use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest};
-use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::window::{WindowOp, WindowRequest};
 
-use crate::records::{ConfigureKind, Job, JobKind, Next, Outcome, RequesterState};
+use crate::records::{ConfigureKind, Job, JobKind, Next, Outcome, RcState, RequesterState};
 
 /// Where the flow is. What is asked of a server is answered in the step after.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -20,12 +20,12 @@ enum Step {
     /// The message table hears of a doorbell or a fault.
     Act,
     Acted,
-    /// Where does the window stand?
-    Stand,
-    Stood,
     /// Messages complete in order.
     Complete,
     Completed,
+    /// Which message is the oldest now?
+    Blame,
+    Blamed,
     /// Everything that is left is flushed.
     Flush,
     Flushed,
@@ -63,7 +63,6 @@ pub struct ManageFlow {
     pub window_start: Signal<Out, Bit>,
     pub window_request: Signal<Out, WindowRequest>,
     pub window_busy: Signal<In, Bit>,
-    pub window: Signal<In, WindowResponse>,
     pub messages_start: Signal<Out, Bit>,
     pub messages_request: Signal<Out, MessageRequest>,
     pub messages_busy: Signal<In, Bit>,
@@ -72,6 +71,7 @@ pub struct ManageFlow {
     step: DFF<Step>,
     now: DFF<RequesterState>,
     una: DFF<Bits<24>>,
+    fails_oldest: DFF<Bit>,
     blame: DFF<Bit>,
     slot: DFF<Bits<16>>,
     status: DFF<Bits<8>>,
@@ -80,7 +80,17 @@ pub struct ManageFlow {
 impl Logic for ManageFlow {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, now, una, blame, slot, status);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            now,
+            una,
+            fails_oldest,
+            blame,
+            slot,
+            status
+        );
         let job = self.job.val();
         let came_to = self.came_to.val();
         let step = self.step.q.val();
@@ -107,11 +117,7 @@ impl Logic for ManageFlow {
         };
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
-            op: if step == Step::Configure {
-                WindowOp::Configure
-            } else {
-                WindowOp::Query
-            },
+            op: WindowOp::Configure,
             qp: job.qp,
             psn: job.settings.first_psn,
             ..WindowRequest::default()
@@ -128,6 +134,7 @@ impl Logic for ManageFlow {
                     }
                 }
                 Step::Complete => MessageOp::Complete,
+                Step::Blame => MessageOp::Holding,
                 _ => MessageOp::Flush,
             },
             qp: job.qp,
@@ -152,6 +159,7 @@ impl Logic for ManageFlow {
                         self.blame.d.next = came_to.blame;
                         self.slot.d.next = came_to.slot;
                         self.status.d.next = came_to.status;
+                        self.fails_oldest.d.next = came_to.then == Next::FailOldest;
                         self.step.d.next = if came_to.then == Next::Fail {
                             Step::Flush
                         } else {
@@ -159,6 +167,8 @@ impl Logic for ManageFlow {
                         };
                     } else {
                         self.now.d.next = job.state;
+                        self.una.d.next = job.state.una;
+                        self.fails_oldest.d.next = false;
                         self.slot.d.next = job.slot;
                         self.blame.d.next = false;
                         self.status.d.next = if job.kind == JobKind::Fault {
@@ -188,6 +198,12 @@ impl Logic for ManageFlow {
                                 probe: false,
                                 probe_index: bits(0),
                                 probe_entropy: bits(0),
+                                rc: RcState {
+                                    to_send: job.settings.first_psn,
+                                    sent: job.settings.first_psn,
+                                    retries: bits(0),
+                                    silent: bits(0),
+                                },
                             };
                         }
                         ConfigureKind::SendQueue => {
@@ -221,18 +237,8 @@ impl Logic for ManageFlow {
                         self.refused.next = !messages.found;
                         self.step.d.next = Step::Idle;
                     } else {
-                        self.step.d.next = Step::Stand;
+                        self.step.d.next = Step::Complete;
                     }
-                }
-            }
-            Step::Stand => {
-                self.window_start.next = true;
-                self.step.d.next = Step::Stood;
-            }
-            Step::Stood => {
-                self.una.d.next = self.window.val().una;
-                if !self.window_busy.val() {
-                    self.step.d.next = Step::Complete;
                 }
             }
             Step::Complete => {
@@ -240,16 +246,29 @@ impl Logic for ManageFlow {
                 self.step.d.next = Step::Completed;
             }
             Step::Completed => {
-                self.blame.d.next = true;
-                self.slot.d.next = messages.slot;
-                self.status.d.next = messages.status;
                 if !self.messages_busy.val() {
                     if messages.found & !now.failed {
+                        self.blame.d.next = true;
+                        self.slot.d.next = messages.slot;
+                        self.status.d.next = messages.status;
                         self.step.d.next = Step::Flush;
+                    } else if self.fails_oldest.q.val() {
+                        self.step.d.next = Step::Blame;
                     } else {
                         self.done.next = true;
                         self.step.d.next = Step::Idle;
                     }
+                }
+            }
+            Step::Blame => {
+                self.messages_start.next = true;
+                self.step.d.next = Step::Blamed;
+            }
+            Step::Blamed => {
+                self.blame.d.next = messages.found;
+                self.slot.d.next = messages.slot;
+                if !self.messages_busy.val() {
+                    self.step.d.next = Step::Flush;
                 }
             }
             Step::Flush => {

@@ -1,7 +1,7 @@
 //! What travels between the sequencer and its flows.
 
 use rust_hdl::prelude::*;
-use stellar_wire::hw::requester::{ControlPacket, MrcRequesterConfig};
+use stellar_wire::hw::requester::{ControlPacket, RequesterConfig};
 
 /// What the sequencer does next.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -10,6 +10,8 @@ pub enum JobKind {
     Transmit,
     Sack,
     Nack,
+    /// RC ACK or NAK.
+    Ack,
     /// Packets may be late.
     Timer,
     /// A new producer index.
@@ -34,23 +36,37 @@ pub enum ConfigureKind {
     Nscc,
 }
 
+/// What an RC queue pair has sent. PSNs `una` of [`RequesterState`] to `sent` - 1 may be unreceived.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct RcState {
+    /// PSN of the packet to send: behind `sent` after going back.
+    pub to_send: Bits<24>,
+    /// PSN of the next new packet.
+    pub sent: Bits<24>,
+    /// Timeouts and sequence NAKs since the last progress.
+    pub retries: Bits<8>,
+    /// Packets since one that asked for an acknowledgement.
+    pub silent: Bits<16>,
+}
+
 /// State of a queue pair beside its servers'.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RequesterState {
     /// In error: nothing is sent or taken in any more.
     pub failed: Bit,
-    /// First PSN not known to be received, as of the last SACK.
+    /// First PSN not known to be received.
     pub una: Bits<24>,
-    /// The receiver's last word on its window, in packets.
+    /// MRC: the receiver's last word on its window, in packets.
     pub mpr: Bits<11>,
     /// No timer expires before `deadline`; none at all unless armed.
     pub armed: Bit,
     /// Ticks of 8 ns.
     pub deadline: Bits<32>,
-    /// A probe that is due, until the port of its plane can take it.
+    /// MRC: a probe that is due, until the port of its plane can take it.
     pub probe: Bit,
     pub probe_index: Bits<8>,
     pub probe_entropy: Bits<32>,
+    pub rc: RcState,
 }
 
 /// One operation, and the queue pair as it was before: stable while a flow works.
@@ -66,9 +82,9 @@ pub struct Job {
     pub configure: ConfigureKind,
     /// Time of the operation, ticks of 8 ns.
     pub now: Bits<32>,
-    /// `Sack`, `Nack`.
+    /// `Sack`, `Nack`, `Ack`.
     pub control: ControlPacket,
-    pub settings: MrcRequesterConfig,
+    pub settings: RequesterConfig,
     pub state: RequesterState,
 }
 
@@ -80,6 +96,8 @@ pub enum Next {
     Complete,
     /// The queue pair fails.
     Fail,
+    /// Messages before the window complete, and the one that is the oldest then fails, and the queue pair with it.
+    FailOldest,
 }
 
 /// What a flow did.
@@ -89,11 +107,12 @@ pub struct Outcome {
     /// `Transmit`: a packet left.
     pub served: Bit,
     pub then: Next,
-    /// `Complete`: first PSN not known to be received.
+    /// `Complete`, `FailOldest`: first PSN not known to be received.
     pub una: Bits<24>,
-    /// `Fail`: a message is to blame, and the status of its completion.
+    /// `Fail`: a message is to blame.
     pub blame: Bit,
     pub slot: Bits<16>,
+    /// `Fail`, `FailOldest`: status of its completion.
     pub status: Bits<8>,
 }
 
@@ -116,6 +135,9 @@ pub struct Counted {
     pub nack_recoverable: Bit,
     pub nack_fatal: Bit,
     pub nack_ignored: Bit,
+    pub ack: Bit,
+    pub nak: Bit,
+    pub ack_ignored: Bit,
     /// Packets held for lost that were acknowledged.
     pub spurious: Bits<11>,
 }

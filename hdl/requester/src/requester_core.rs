@@ -9,14 +9,14 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::NsccConfig;
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
-    ControlPacket, LocateRequest, LocateResponse, MrcRequesterConfig, TxRequest,
+    ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
 };
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 
 use crate::records::{ConfigureKind, Counted};
-use crate::sequencer::MrcRequester;
+use crate::sequencer::Sequencer;
 
-/// What `MrcRequester` of the reference is, for 2^`Q` queue pairs with 2^`M` messages under way each. `S` = `Q` + 8 and `A` = `Q` + `M` are
+/// What `Requester` of the reference is, for 2^`Q` queue pairs with 2^`M` messages under way each. `S` = `Q` + 8 and `A` = `Q` + `M` are
 /// address bits of memories.
 #[derive(LogicBlock, Default)]
 pub struct RequesterCore<const Q: usize, const S: usize, const M: usize, const A: usize> {
@@ -31,7 +31,7 @@ pub struct RequesterCore<const Q: usize, const S: usize, const M: usize, const A
     pub configure_valid: Signal<In, Bit>,
     pub configure: Signal<In, ConfigureKind>,
     pub configure_qp: Signal<In, Bits<10>>,
-    pub requester_settings: Signal<In, MrcRequesterConfig>,
+    pub requester_settings: Signal<In, RequesterConfig>,
     pub queue_settings: Signal<In, SendQueueConfig>,
     pub spray_settings: Signal<In, SprayConfig>,
     pub nscc_settings: Signal<In, NsccConfig>,
@@ -109,7 +109,7 @@ pub struct RequesterCore<const Q: usize, const S: usize, const M: usize, const A
     pub cqe: Signal<Out, Completion>,
     pub cqe_ready: Signal<In, Bit>,
 
-    sequencer: MrcRequester<Q>,
+    sequencer: Sequencer<Q>,
     spray: SprayEngine<Q>,
     nscc: NsccEngine<Q>,
     window: TxWindow<Q, S>,

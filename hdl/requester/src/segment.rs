@@ -73,25 +73,39 @@ pub fn payload_length(segment: Segment, mtu_log2: Bits<4>) -> Bits<13> {
     }
 }
 
+/// Bits in which the opcode of an MRC packet differs from that of the same packet over RC: those that name the transport.
+const MRC: u64 = (Opcode::MrcWriteFirst.code() ^ Opcode::RcWriteFirst.code()) as u64;
+
 /// Its opcode. Levels: 1.
 #[hdl_fn]
-pub fn write_opcode(segment: Segment, has_immediate: Bit) -> Bits<8> {
+pub fn write_opcode(segment: Segment, has_immediate: Bit, rc: Bit) -> Bits<8> {
+    let over_rc = rc_write_opcode(segment, has_immediate);
+    if rc {
+        over_rc
+    } else {
+        over_rc ^ bits::<8>(MRC)
+    }
+}
+
+/// Its opcode over RC. Levels: 1.
+#[hdl_fn]
+fn rc_write_opcode(segment: Segment, has_immediate: Bit) -> Bits<8> {
     if segment.last {
         if segment.first {
             if has_immediate {
-                bits::<8>(Opcode::MrcWriteOnlyImm.code() as u64)
+                bits::<8>(Opcode::RcWriteOnlyImm.code() as u64)
             } else {
-                bits::<8>(Opcode::MrcWriteOnly.code() as u64)
+                bits::<8>(Opcode::RcWriteOnly.code() as u64)
             }
         } else if has_immediate {
-            bits::<8>(Opcode::MrcWriteLastImm.code() as u64)
+            bits::<8>(Opcode::RcWriteLastImm.code() as u64)
         } else {
-            bits::<8>(Opcode::MrcWriteLast.code() as u64)
+            bits::<8>(Opcode::RcWriteLast.code() as u64)
         }
     } else if segment.first {
-        bits::<8>(Opcode::MrcWriteFirst.code() as u64)
+        bits::<8>(Opcode::RcWriteFirst.code() as u64)
     } else {
-        bits::<8>(Opcode::MrcWriteMiddle.code() as u64)
+        bits::<8>(Opcode::RcWriteMiddle.code() as u64)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The MRC requester: one operation after the other (`docs/requester.md`).
+//! The requester: one operation after the other (`docs/requester.md`).
 
 use hdl_macros::hdl;
 use hdl_primitives::BlockRam;
@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccRequest, NsccResponse};
 use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{
-    ControlPacket, LocateRequest, LocateResponse, MrcRequesterConfig, TxRequest,
+    ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
 };
 use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
@@ -16,6 +16,7 @@ use crate::job_pick::JobPick;
 use crate::loss_flow::LossFlow;
 use crate::manage_flow::ManageFlow;
 use crate::ports::{pair, pair__hdl};
+use crate::rc_flow::RcFlow;
 use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, Outcome, RequesterState};
 use crate::sack_flow::SackFlow;
 use crate::transmit_flow::TransmitFlow;
@@ -39,7 +40,7 @@ enum Step {
 
 /// The sequencer of one engine with 2^`Q` queue pairs: picks an operation, reads the queue pair's rows, lets the flow that knows it work, and writes the state back.
 #[derive(LogicBlock, Default)]
-pub struct MrcRequester<const Q: usize = 10> {
+pub struct Sequencer<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     /// Queue pairs are to be configured anew after it.
     pub reset: Signal<In, Bit>,
@@ -53,12 +54,12 @@ pub struct MrcRequester<const Q: usize = 10> {
     pub configure_valid: Signal<In, Bit>,
     pub configure: Signal<In, ConfigureKind>,
     pub configure_qp: Signal<In, Bits<10>>,
-    pub settings: Signal<In, MrcRequesterConfig>,
+    pub settings: Signal<In, RequesterConfig>,
     pub configure_ready: Signal<Out, Bit>,
 
     // What arrives: each moves when valid and ready.
     pub control_valid: Signal<In, Bit>,
-    /// SACK or NACK.
+    /// SACK, NACK or RC acknowledgement.
     pub control: Signal<In, ControlPacket>,
     pub control_ready: Signal<Out, Bit>,
     pub doorbell_valid: Signal<In, Bit>,
@@ -154,28 +155,30 @@ pub struct MrcRequester<const Q: usize = 10> {
     transmit: TransmitFlow,
     sack: SackFlow,
     loss: LossFlow,
+    rc: RcFlow,
     manage: ManageFlow,
     spray: Call<SprayRequest, SprayResponse>,
     nscc: Call<NsccRequest, NsccResponse>,
     window: Call<WindowRequest, WindowResponse>,
     messages: Call<MessageRequest, MessageResponse>,
-    configs: BlockRam<MrcRequesterConfig, Q>,
+    configs: BlockRam<RequesterConfig, Q>,
     states: BlockRam<RequesterState, Q>,
     step: DFF<Step>,
     job: DFF<Job>,
     came_to: DFF<Outcome>,
 }
 
-impl<const Q: usize> Logic for MrcRequester<Q> {
+impl<const Q: usize> Logic for Sequencer<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, job, came_to);
-        clock!(self, clock, pick, transmit, sack, loss, manage, configs, states);
+        clock!(self, clock, pick, transmit, sack, loss, rc, manage, configs, states);
         clock!(self, clock, spray, nscc, window, messages);
         self.pick.reset.next = self.reset.val();
         self.transmit.reset.next = self.reset.val();
         self.sack.reset.next = self.reset.val();
         self.loss.reset.next = self.reset.val();
+        self.rc.reset.next = self.reset.val();
         self.manage.reset.next = self.reset.val();
         self.spray.reset.next = self.reset.val();
         self.nscc.reset.next = self.reset.val();
@@ -208,8 +211,10 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
         let step = self.step.q.val();
         let take = (step == Step::Pick) & self.pick.pick_valid.val() & !self.hold.val();
         self.pick.take.next = take;
-        self.control_ready.next =
-            take & ((picked.kind == JobKind::Sack) | (picked.kind == JobKind::Nack));
+        self.control_ready.next = take
+            & ((picked.kind == JobKind::Sack)
+                | (picked.kind == JobKind::Nack)
+                | (picked.kind == JobKind::Ack));
         self.due_ready.next = take & (picked.kind == JobKind::Timer);
         self.fault_ready.next = take & (picked.kind == JobKind::Fault);
         self.flush_ready.next = take & (picked.kind == JobKind::Flush);
@@ -239,31 +244,47 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
         self.transmit.job.next = job;
         self.sack.job.next = job;
         self.loss.job.next = job;
+        self.rc.job.next = job;
         self.manage.job.next = job;
 
         // start
         let transmits = held.kind == JobKind::Transmit;
-        let sacks = held.kind == JobKind::Sack;
-        let loses = (held.kind == JobKind::Nack) | (held.kind == JobKind::Timer);
         let wakes = held.kind == JobKind::Wake;
-        let manages = !(transmits | sacks | loses | wakes);
+        let is_timer = held.kind == JobKind::Timer;
+        let is_ack = held.kind == JobKind::Ack;
+        let is_sack = held.kind == JobKind::Sack;
+        let is_nack = held.kind == JobKind::Nack;
+        let arrives = is_ack | is_sack | is_nack | is_timer;
+        let manages = !(transmits | arrives | wakes);
+        let rc = job.settings.rc;
+        let sacks = is_sack & !rc;
+        let loses = (is_nack | is_timer) & !rc;
+        let answers = (is_ack | is_timer) & rc;
         let starts = step == Step::Start;
-        // A queue pair in error has no use for what arrives; its message table still takes doorbells, to flush them.
-        let ignored = job.state.failed & (sacks | loses | wakes);
+        // A queue pair has no use for answers of the other transport, and in error for none at all. Its message table still takes doorbells,
+        // to flush them.
+        let taken = sacks | loses | answers;
+        let ignored = (arrives & !taken) | (job.state.failed & (arrives | wakes));
         self.transmit.start.next = starts & transmits;
         self.sack.start.next = starts & sacks & !ignored;
         self.loss.start.next = starts & loses & !ignored;
+        self.rc.start.next = starts & answers & !ignored;
         self.manage.start.next = (starts & manages) | (step == Step::Finish);
         self.manage.ends.next = !starts;
         self.manage.came_to.next = self.came_to.q.val();
 
         // write_back
-        let through = self.transmit.done.val() | self.sack.done.val() | self.loss.done.val();
+        let through = self.transmit.done.val()
+            | self.sack.done.val()
+            | self.loss.done.val()
+            | self.rc.done.val();
         let managed = self.manage.done.val();
         let outcome = if transmits {
             self.transmit.outcome.val()
         } else if sacks {
             self.sack.outcome.val()
+        } else if answers {
+            self.rc.outcome.val()
         } else {
             self.loss.outcome.val()
         };
@@ -308,6 +329,8 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
             self.transmit.counted.val()
         } else if sacks {
             self.sack.counted.val()
+        } else if answers {
+            self.rc.counted.val()
         } else {
             self.loss.counted.val()
         };
@@ -347,7 +370,7 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
             }
             Step::Manage => {
                 if managed {
-                    let wake = (sacks | loses | self.manage.wakes.val()) & !state.failed;
+                    let wake = (arrives | self.manage.wakes.val()) & !state.failed;
                     self.step.d.next = if wake { Step::Wake } else { Step::Pick };
                 }
             }
@@ -426,7 +449,6 @@ impl<const Q: usize> Logic for MrcRequester<Q> {
         self.transmit.window.next = self.window.response.val();
         self.sack.window.next = self.window.response.val();
         self.loss.window.next = self.window.response.val();
-        self.manage.window.next = self.window.response.val();
         self.window_valid.next = self.window.server_valid.val();
         self.window_request.next = self.window.server_request.val();
         self.window.server_ready.next = self.window_ready.val();

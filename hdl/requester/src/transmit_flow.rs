@@ -1,4 +1,5 @@
-//! What a queue pair sends: a probe, the lowest lost packet, or new ones (reference: `MrcRequester::transmit_burst`).
+//! What a queue pair sends. MRC: a probe, the lowest lost packet, or new ones; RC: what it went back over, or new packets (reference:
+//! `MrcRequester::transmit_burst`, `RcRequester::transmit_burst`).
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -13,7 +14,8 @@ use stellar_wire::Opcode;
 use crate::burst::{Burst, BurstSend};
 use crate::choice::{choose, choose__hdl};
 use crate::deadline::{earlier, earlier__hdl, timeout, timeout__hdl};
-use crate::records::{Counted, Job, Next, Outcome, RequesterState};
+use crate::rc_window::{rc_room, rc_room__hdl};
+use crate::records::{Counted, Job, Next, Outcome, RcState, RequesterState};
 use crate::segment::{
     at_most_63, at_most_63__hdl, burst_limit, burst_limit__hdl, measured, measured__hdl,
     payload_length, payload_length__hdl, segment_at, segment_at__hdl, smaller, smaller__hdl,
@@ -30,7 +32,7 @@ enum Step {
     Choose,
     /// A lost packet: its last transmission comes.
     Recall,
-    /// Its message comes, or the message new packets belong to.
+    /// The message of what is sent again comes, or the message new packets belong to.
     Fetch,
     /// Where in the message the first packet lies.
     Place,
@@ -48,7 +50,8 @@ enum Step {
     Blame,
 }
 
-/// Sends a probe, a lost packet or a burst of new packets of `job.qp` by `job.port`, for which there is room.
+/// Sends a probe, a lost packet or a burst of new packets of `job.qp` by `job.port`, for which there is room; or, of an RC queue pair, a burst
+/// that is new or sent again. RC begins at `Fetch`: it has neither spray engine nor congestion control nor transmit window.
 ///
 /// Paths and payload location are asked for at once: packets whose local buffer cannot be read have drawn their paths, as in the reference.
 /// Congestion control is asked as soon as it is free, and waited for when the packets are counted.
@@ -108,11 +111,13 @@ pub struct TransmitFlow {
     una: DFF<Bits<24>>,
     /// Packets the window has room for, 63 if more; bytes in flight.
     window_room: DFF<Bits<6>>,
+    /// RC: behind the last of them it is full.
+    room_fills: DFF<Bit>,
     in_flight: DFF<Bits<24>>,
     /// Congestion control has been asked.
     asked: DFF<Bit>,
     psn: DFF<Bits<24>>,
-    /// A packet is sent again; `old` is its last transmission.
+    /// It is sent again; `old` is its last transmission (MRC).
     again: DFF<Bit>,
     old: DFF<SentPacket>,
     message: DFF<Message>,
@@ -126,8 +131,10 @@ pub struct TransmitFlow {
     timeout: DFF<Bits<32>>,
     /// The payload lies in memory.
     in_memory: DFF<Bit>,
-    /// Every packet asks for a SACK.
+    /// MRC: every packet asks for a SACK.
     asks: DFF<Bit>,
+    /// RC: the last packet asks for an acknowledgement.
+    asks_last: DFF<Bit>,
 }
 
 impl Logic for TransmitFlow {
@@ -145,7 +152,7 @@ impl Logic for TransmitFlow {
             psn
         );
         dff_setup!(self, clock, again, old, message, segment, length, room, fits, count);
-        dff_setup!(self, clock, timeout, in_memory, asks);
+        dff_setup!(self, clock, timeout, in_memory, asks, asks_last, room_fills);
         clock!(self, clock, send);
         self.send.reset.next = self.reset.val();
         let job = self.job.val();
@@ -157,6 +164,7 @@ impl Logic for TransmitFlow {
         let again = self.again.q.val();
         let old = self.old.q.val();
         let mtu_log2 = job.settings.mtu_log2;
+        let rc = job.settings.rc;
         let spray = self.spray.val();
         let window = self.window.val();
         let messages = self.messages.val();
@@ -166,9 +174,11 @@ impl Logic for TransmitFlow {
         let port = job.port;
         let looked = !self.spray_busy.val() & !self.window_busy.val();
         let choice = choose(state, port, spray, window);
+        let rc_room = rc_room(job.settings, job.state);
+        let other_port = rc & (job.settings.plane != port);
 
         // measure, admit
-        let told = self.asked.q.val() & !self.nscc_busy.val();
+        let told = rc | (self.asked.q.val() & !self.nscc_busy.val());
         let in_flight = self.in_flight.q.val();
         let room = bit_cast::<25, 24>(cwnd) - bit_cast::<25, 24>(in_flight);
         let overdrawn = room.get_bit(24);
@@ -182,6 +192,7 @@ impl Logic for TransmitFlow {
         let window_full = !again & !window_room.any();
         let by_windows = smaller(window_room, self.fits.q.val());
         let by_message = smaller(at_most_63(segment.left), burst_limit(mtu_log2));
+        let most = smaller(by_windows, by_message);
         let count = self.count.q.val();
         let retries = if again { old.retries } else { bits::<8>(0) };
 
@@ -196,7 +207,8 @@ impl Logic for TransmitFlow {
             count,
             in_memory,
             asks: self.asks.q.val() | again,
-            again,
+            asks_last: self.asks_last.q.val(),
+            again: again & !rc,
             retries,
         };
         self.send.sprayed_valid.next = self.sprayed_valid.val();
@@ -207,9 +219,17 @@ impl Logic for TransmitFlow {
         self.send.located_valid.next = self.located_valid.val();
         self.send.located.next = self.located.val();
         let leaves = self.send.tx_valid.val();
-        self.push_valid.next = leaves & !again;
+        let pushes = !again & !rc;
+        self.push_valid.next = leaves & pushes;
         self.push.next = self.send.sent.val();
-        self.push_end.next = self.send.end.val() & !again;
+        self.push_end.next = self.send.end.val() & pushes;
+        let next_psn = self.send.next_psn.val();
+        let rc_sent = RcState {
+            to_send: next_psn,
+            sent: if again { state.rc.sent } else { next_psn },
+            retries: state.rc.retries,
+            silent: self.send.silent.val(),
+        };
 
         // What is asked, whenever it is.
         self.spray_start.next = false;
@@ -263,12 +283,23 @@ impl Logic for TransmitFlow {
         self.messages_start.next = false;
         self.messages_request.next = MessageRequest {
             op: match step {
+                Step::Idle => {
+                    if rc_room.again {
+                        MessageOp::Holding
+                    } else {
+                        MessageOp::Current
+                    }
+                }
                 Step::Choose => MessageOp::Current,
                 Step::Recall => MessageOp::Get,
                 _ => MessageOp::Fault,
             },
             qp: job.qp,
-            psn: window.next_psn,
+            psn: if step == Step::Idle {
+                job.state.rc.to_send
+            } else {
+                window.next_psn
+            },
             slot: if step == Step::Recall {
                 window.sent.slot
             } else {
@@ -313,7 +344,7 @@ impl Logic for TransmitFlow {
 
         // ask_nscc
         if self.start.val() {
-            self.asked.d.next = false;
+            self.asked.d.next = rc;
         } else if (step != Step::Idle) & !self.asked.q.val() & !self.nscc_busy.val() {
             self.nscc_start.next = true;
             self.asked.d.next = true;
@@ -323,11 +354,20 @@ impl Logic for TransmitFlow {
             Step::Idle => {
                 if self.start.val() {
                     self.state.d.next = job.state;
-                    self.again.d.next = false;
-                    if job.state.failed | !job.settings.valid {
+                    self.una.d.next = job.state.una;
+                    self.psn.d.next = job.state.rc.to_send;
+                    self.again.d.next = rc & rc_room.again;
+                    self.old.d.next = SentPacket::default();
+                    self.window_room.d.next = rc_room.packets;
+                    self.room_fills.d.next = rc_room.fills;
+                    self.in_flight.d.next = bits::<24>(0);
+                    if job.state.failed | !job.settings.valid | other_port {
                         self.done.next = true;
                         self.outcome.next.state = job.state;
                         self.outcome.next.then = Next::Nothing;
+                    } else if rc {
+                        self.messages_start.next = true;
+                        self.step.d.next = Step::Fetch;
                     } else {
                         self.step.d.next = Step::Look;
                     }
@@ -396,7 +436,9 @@ impl Logic for TransmitFlow {
                 self.segment.d.next = measured(message, segment);
                 self.length.d.next = payload_length(measured(message, segment), mtu_log2);
                 self.room.d.next = room;
-                self.fits.d.next = if overdrawn {
+                self.fits.d.next = if rc {
+                    bits::<6>(63)
+                } else if overdrawn {
                     bits::<6>(0)
                 } else {
                     at_most_63(whole)
@@ -407,18 +449,18 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::Count => {
-                let most = smaller(by_windows, by_message);
-                self.count.d.next = if again | !most.any() {
+                self.count.d.next = if (again & !rc) | !most.any() {
                     bits::<6>(1)
                 } else {
                     most
                 };
+                self.asks_last.d.next = self.room_fills.q.val() & (most == window_room);
                 self.step.d.next = Step::Admit;
             }
             Step::Admit => {
                 if sends {
-                    self.spray_start.next = true;
-                    self.window_start.next = !again;
+                    self.spray_start.next = !rc;
+                    self.window_start.next = pushes;
                     self.step.d.next = Step::Send;
                 } else {
                     self.done.next = true;
@@ -426,8 +468,9 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::Send => {
-                self.window_start.next = leaves & again;
+                self.window_start.next = leaves & again & !rc;
                 if self.send.done.val() {
+                    self.state.d.next.rc = rc_sent;
                     self.step.d.next = if self.send.unreadable.val() {
                         Step::Blame
                     } else {

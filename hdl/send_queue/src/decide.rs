@@ -23,13 +23,14 @@ pub fn decide(
     let is_get = requests & (asked.op == MessageOp::Get);
     let is_fault = requests & (asked.op == MessageOp::Fault);
     let is_complete = requests & (asked.op == MessageOp::Complete);
+    let is_holding = requests & (asked.op == MessageOp::Holding);
     let is_flush = requests & (asked.op == MessageOp::Flush);
     let is_doorbell = requests & (asked.op == MessageOp::Doorbell);
     let is_configure = requests & (asked.op == MessageOp::Configure);
 
     let matters = (is_current & looked.continues)
         | ((is_get | is_fault) & looked.inside)
-        | (is_complete & looked.any)
+        | ((is_complete | is_holding) & looked.any)
         | (visits & row.flushed & looked.any);
     let begins = is_current & !looked.continues & looked.may_start;
     let starts = begins & !looked.blocked;

@@ -28,6 +28,8 @@ pub enum Step {
     Look,
     /// Answers, unless the message matters.
     Decide,
+    /// `Holding`: the middle of the messages that it may be is chosen.
+    Halve,
     /// The message is there.
     Read,
     /// Reads the next one.
@@ -39,7 +41,8 @@ pub enum Step {
 ///
 /// Clocks from request to response: `Configure`, `Doorbell`, `Flush` 3; `Current` 3, or 4 of a message begun before; `Get`, `Fault` 4, or 3 if the message is
 /// not under way; `Complete` 3 with nothing under way, otherwise 4, and 3 more for each message completed while another is left, as long as
-/// completions are taken. At most 3 clocks of a visit may come before.
+/// completions are taken. `Holding` 3 with nothing under way, otherwise 3 and 4 more for each message looked at: it halves those that are left, which are
+/// in PSN order, so of 64 it looks at 7 at most. At most 3 clocks of a visit may come before.
 ///
 /// **Visits.** Queue pairs that are flushed are visited in turn, [`VISIT_GAP`] clocks apart: each visit makes the next completion, or the next fetch.
 /// Visits go before requests, but do not start while a completion waits to be taken.
@@ -95,6 +98,9 @@ pub struct MessageTable<const Q: usize = 10, const M: usize = 6, const A: usize 
     looked: DFF<Looked>,
     /// Slot of the message that is read.
     place: DFF<Bits<16>>,
+    /// `Holding`: the message is one of `size` from the slot `low` on.
+    low: DFF<Bits<16>>,
+    size: DFF<Bits<8>>,
     answers: DFF<Bit>,
     answer: DFF<MessageResponse>,
     completes: DFF<Bit>,
@@ -124,7 +130,8 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, cleared, asked, asked_settings, visits);
-        dff_setup!(self, clock, rest, row, looked, place, answers, answer, completes, completion);
+        dff_setup!(self, clock, rest, row, looked, place, low, size);
+        dff_setup!(self, clock, answers, answer, completes, completion);
         clock!(self, clock, rows, queues, messages, prefetch, visitors);
         self.prefetch.reset.next = self.reset.val();
         self.visitors.reset.next = self.reset.val();
@@ -143,6 +150,7 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
         let is_current = !visits & (asked.op == MessageOp::Current);
         let is_fault = !visits & (asked.op == MessageOp::Fault);
         let is_complete = !visits & (asked.op == MessageOp::Complete);
+        let is_holding = !visits & (asked.op == MessageOp::Holding);
         let is_configure = !visits & (asked.op == MessageOp::Configure);
 
         // take: a visit, or a request.
@@ -200,7 +208,8 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
         let decision = decide(asked, visits, row, looked, settings, begun);
 
         // read
-        let is_done = (asked.psn - message.message.first) >= message.message.packets;
+        let ahead = asked.psn - message.message.first;
+        let is_done = ahead >= message.message.packets;
         let completes = is_complete & !message.message.fault & is_done;
         let completion_free = !self.completes.q.val() | self.cqe_ready.val();
         let pops =
@@ -216,6 +225,17 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
             row.failed_status
         } else {
             bits::<8>(WR_FLUSH_ERR)
+        };
+
+        // halve: PSNs before a message are more than half way round from it.
+        let low = self.low.q.val();
+        let below = self.size.q.val() >> 1;
+        let above = self.size.q.val() - below - 1;
+        let goes_below = ahead.get_bit(23);
+        let nothing_left = if goes_below {
+            !below.any()
+        } else {
+            !above.any()
         };
 
         // What each step does.
@@ -244,8 +264,10 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
             }
             Step::Decide => {
                 self.messages.write_enable.next = decision.starts;
+                self.low.d.next = row.next_slot - bit_cast::<16, 8>(row.under_way);
+                self.size.d.next = row.under_way;
                 if decision.matters {
-                    self.step.d.next = Step::Read;
+                    self.step.d.next = if is_holding { Step::Halve } else { Step::Read };
                 } else {
                     self.row_after.next = decision.row;
                     self.ends.next = true;
@@ -255,6 +277,10 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
                     self.visitors.in_valid.next = decision.queues;
                 }
             }
+            Step::Halve => {
+                self.place.d.next = low + bit_cast::<16, 8>(below);
+                self.step.d.next = Step::Seek;
+            }
             Step::Read => {
                 self.row_after.next = read_row;
                 self.messages.write_enable.next = is_fault;
@@ -263,6 +289,10 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
                 if pops & !visits & !is_last {
                     self.step.d.next = Step::Seek;
                     self.place.d.next = place + 1;
+                } else if is_holding & is_done & !nothing_left {
+                    self.step.d.next = Step::Halve;
+                    self.low.d.next = if goes_below { low } else { place + 1 };
+                    self.size.d.next = if goes_below { below } else { above };
                 } else if !held_up {
                     self.ends.next = true;
                 }
@@ -282,6 +312,8 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
         self.answer.d.next = MessageResponse {
             found: if decides {
                 decision.found
+            } else if is_holding {
+                !is_done
             } else {
                 !is_complete | message.message.fault
             },

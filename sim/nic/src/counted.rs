@@ -9,7 +9,7 @@ use crate::field::Field;
 type Counter = fn(&mut RequesterCounters) -> &mut u64;
 
 /// The counters of the reference, by the fields that the card has for them.
-const COUNTERS: [(&str, Counter); 16] = [
+const COUNTERS: [(&str, Counter); 19] = [
     ("packet", |to| &mut to.packets),
     ("retransmission", |to| &mut to.retransmissions),
     ("timeout", |to| &mut to.timeouts),
@@ -26,6 +26,9 @@ const COUNTERS: [(&str, Counter); 16] = [
     ("nack_ignored", |to| &mut to.nacks_ignored),
     ("probe", |to| &mut to.probes),
     ("probe_answer", |to| &mut to.probe_answers),
+    ("ack", |to| &mut to.acks),
+    ("nak", |to| &mut to.naks),
+    ("ack_ignored", |to| &mut to.acks_ignored),
 ];
 
 /// Where they are in what the card shows in a clock.

@@ -4,9 +4,11 @@ use std::net::IpAddr;
 
 use rust_hdl::prelude::*;
 use stellar_transport::endpoint::{EndpointConfig, PlaneAddress, QpConfig, TransportConfig};
-use stellar_transport::requester::{MrcConfig, QpIdentity};
+use stellar_transport::requester::{QpIdentity, SqRing};
 use stellar_transport::rx::{ControlPeer, QpContext, QpMode, QpState};
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::messages::SendQueueConfig;
+use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::MacAddr;
 
@@ -100,20 +102,26 @@ pub fn responder(config: &QpConfig) -> ResponderConfig {
     }
 }
 
-/// Registers of an MRC queue pair; `None` for RC.
-pub const fn mrc(config: &QpConfig) -> Option<&MrcConfig> {
-    match &config.transport {
-        TransportConfig::Mrc(mrc) => Some(mrc),
-        TransportConfig::Rc(_) => None,
-    }
-}
-
-/// What the requester needs to know of its queue pair.
-pub const fn identity(config: &QpConfig) -> QpIdentity {
-    QpIdentity {
+/// Registers of the requester.
+pub fn requester(config: &QpConfig) -> RequesterConfig {
+    let qp = QpIdentity {
         local: config.number,
         peer: config.peer.qp,
         pd: config.pd,
         mtu: 1 << config.mtu_log2,
+    };
+    match &config.transport {
+        TransportConfig::Mrc(mrc) => mrc.to_hw(&qp, config.page, config.sq_psn),
+        TransportConfig::Rc(rc) => rc.to_hw(&qp, config.page, config.sq_psn),
     }
+}
+
+/// Send queue in `ring`.
+pub fn send_queue(config: &QpConfig, ring: SqRing) -> SendQueueConfig {
+    // RC has no limit: a responder completes each message as it ends.
+    let max_wimm = match config.transport.mode() {
+        QpMode::Mrc => config.imm.max_wimm,
+        QpMode::Rc => u16::MAX,
+    };
+    ring.to_hw(1 << config.mtu_log2, max_wimm)
 }

@@ -8,7 +8,7 @@ use sim_net::Time;
 use sim_verilated::Library;
 use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, WorldError};
 use stellar_transport::endpoint::{
-    ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
+    ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError, TransportConfig,
 };
 use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, DropReason, TableWrite, Tables};
@@ -270,14 +270,21 @@ impl RtlNic {
         let Some(pair) = self.pairs.values_mut().find(sender) else {
             return;
         };
-        let Some(mrc) = entries::mrc(&pair.config).filter(|_| frame.bth.opcode.is_write()) else {
+        if !frame.bth.opcode.is_write() {
             return;
-        };
-        let entropy = stellar_wire::mrc::Entropy::of(&frame.ip, &frame.udp);
-        let index = mrc.spray.profile.index_of(entropy, mrc.spray.rotation);
+        }
         pair.counters.bytes += frame.payload.len() as u64;
-        if let Some(index) = index {
-            pair.path_loads[usize::from(index.value())] += 1;
+        let path = match &pair.config.transport {
+            TransportConfig::Mrc(mrc) => {
+                let entropy = stellar_wire::mrc::Entropy::of(&frame.ip, &frame.udp);
+                let index = mrc.spray.profile.index_of(entropy, mrc.spray.rotation);
+                index.map(|index| usize::from(index.value()))
+            }
+            // It has one.
+            TransportConfig::Rc(_) => Some(0),
+        };
+        if let Some(path) = path {
+            pair.path_loads[path] += 1;
         }
     }
 }
@@ -306,7 +313,6 @@ fn ring_entry(base: u64, log2_entries: u8) -> RingConfig {
 impl Nic for RtlNic {
     const KIND: &'static str = "Verilated RTL";
     const MAX_WIMM: u16 = 16;
-    const HAS_RC: bool = false;
 
     fn build(
         config: EndpointConfig,
@@ -401,36 +407,38 @@ impl Nic for RtlNic {
             let address = entries::address(&config, plane);
             self.bar.write_table(select, qp, &to_words(address));
         }
-        if let Some(mrc) = entries::mrc(&config) {
+        let requester = to_words(entries::requester(&config));
+        self.bar
+            .write_table(ConfigSelect::Requester, qp, &requester);
+        if let Some(ring) = config.sq {
+            let queue = to_words(entries::send_queue(&config, ring));
+            self.bar.write_table(ConfigSelect::SendQueue, qp, &queue);
+        }
+        if let TransportConfig::Mrc(mrc) = &config.transport {
             if let Some(profile) = mrc.spray.profile.as_generated() {
                 let row = to_words(profile.to_hw());
                 self.bar
                     .write_table(ConfigSelect::Profile, PROFILE.into(), &row);
             }
-            let identity = entries::identity(&config);
-            let requester = mrc.to_hw(&identity, config.page, config.sq_psn);
-            self.bar
-                .write_table(ConfigSelect::Requester, qp, &to_words(requester));
             let spray = mrc.spray.to_hw(PROFILE);
             self.bar
                 .write_table(ConfigSelect::Spray, qp, &to_words(spray));
             let nscc = mrc.nscc.registers().to_hw();
             self.bar
                 .write_table(ConfigSelect::Nscc, qp, &to_words(nscc));
-            if let Some(ring) = config.sq {
-                let queue = ring.to_hw(identity.mtu, config.imm.max_wimm);
-                self.bar
-                    .write_table(ConfigSelect::SendQueue, qp, &to_words(queue));
-            }
         }
         let context = entries::context(&config);
         self.bar
             .write_table(ConfigSelect::Qp, qp, &to_words(context.to_hw()));
         self.settle();
+        let paths = match config.transport {
+            TransportConfig::Mrc(_) => PATHS,
+            TransportConfig::Rc(_) => 1,
+        };
         let pair = Pair {
             config,
             counters: RequesterCounters::default(),
-            path_loads: vec![0; PATHS],
+            path_loads: vec![0; paths],
         };
         self.pairs.insert(qp, pair);
         Ok(())

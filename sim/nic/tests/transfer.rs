@@ -3,12 +3,13 @@
 use sim_net::Topology;
 use sim_nic::RtlNic;
 use sim_world::transfer::{run, Transfer, LEAF_SPINE};
-use sim_world::Plan;
+use sim_world::{Plan, TransportPlan};
 
-#[test]
-fn a_write_crosses_the_fabric_byte_by_byte() {
+/// Packets sent again on a fabric that loses nothing.
+fn sent_again(transport: Option<TransportPlan>) -> u64 {
     let topology = Topology::from_toml("leaf_spine.toml", LEAF_SPINE).unwrap();
-    let plan = Plan::new(topology, 1).unwrap();
+    let mut plan = Plan::new(topology, 1).unwrap();
+    plan.transport = transport.unwrap_or(plan.transport);
     let run = run::<RtlNic>(
         &plan,
         Transfer {
@@ -17,5 +18,15 @@ fn a_write_crosses_the_fabric_byte_by_byte() {
         },
     )
     .unwrap();
-    assert_eq!(run.report.requester.retransmissions, 0);
+    run.report.requester.retransmissions
+}
+
+#[test]
+fn a_write_crosses_the_fabric_byte_by_byte() {
+    assert_eq!(sent_again(None), 0);
+}
+
+#[test]
+fn a_write_over_rc_crosses_the_fabric_byte_by_byte() {
+    assert_eq!(sent_again(Some(TransportPlan::Rc)), 0);
 }

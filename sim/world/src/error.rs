@@ -55,14 +55,6 @@ pub enum WorldError {
     /// Not a probability.
     #[error("loss of {0}; it is a probability, 0 to 1 (1 % is 0.01)")]
     Loss(f64),
-    /// The NIC does not have what the plan needs.
-    #[error("not supported by this NIC: the {nic} has no {what}")]
-    Unsupported {
-        /// What the NIC is.
-        nic: &'static str,
-        /// What is missing.
-        what: &'static str,
-    },
     /// There is no NIC to put into the world.
     #[error("there is no NIC: {0}")]
     Nic(String),

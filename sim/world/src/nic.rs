@@ -39,8 +39,6 @@ pub trait Nic: Sized {
     const KIND: &'static str;
     /// Most WRITEs with immediate it can have under way in each direction of a queue pair (MAX_WIMM).
     const MAX_WIMM: u16;
-    /// Whether its queue pairs can send over RC.
-    const HAS_RC: bool;
 
     /// A NIC without queue pairs, both ports up, whose host has `memory` behind PCIe links of cost `reads`.
     ///
@@ -137,7 +135,6 @@ impl ReferenceNic {
 impl Nic for ReferenceNic {
     const KIND: &'static str = "software reference";
     const MAX_WIMM: u16 = 256;
-    const HAS_RC: bool = true;
 
     fn build(
         config: EndpointConfig,

@@ -45,15 +45,9 @@ pub type PairWorld<N = ReferenceNic> = World<N>;
 /// doorbell page, of its own number.
 ///
 /// # Errors
-/// Those of [`Plan::check`], [`WorldError::Unsupported`], [`WorldError::Unreachable`], and those of the endpoints.
+/// Those of [`Plan::check`], [`WorldError::Unreachable`], and those of the endpoints.
 pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     plan.check()?;
-    if !N::HAS_RC && matches!(plan.transport, TransportPlan::Rc) {
-        return Err(WorldError::Unsupported {
-            nic: N::KIND,
-            what: "queue pairs that send over RC",
-        });
-    }
     let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
     let mut world = World::new(fabric, plan.seed);
     for (id, stream) in [(plan.sender, 0), (plan.receiver, 1)] {

@@ -28,6 +28,17 @@ impl Requester {
         either!(self, transmit(port, now, card))
     }
 
+    /// As [`Self::transmit`], but as many packets of one message as may leave at once, at most `most`.
+    pub fn transmit_burst(
+        &mut self,
+        port: u8,
+        now: Ticks,
+        most: u32,
+        card: &mut Card<'_>,
+    ) -> Vec<RequestPacket> {
+        either!(self, transmit_burst(port, now, most, card))
+    }
+
     /// Expires what is due.
     pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
         either!(self, on_timer(now, card));

@@ -58,30 +58,49 @@ impl RcRequester {
 
     /// The next packet for a port, if there is one that may leave there now.
     pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
-        if self.error.is_some() || port != self.config.plane {
-            return None;
-        }
-        let packet = self.send(now, card);
-        self.complete(card);
-        packet
+        self.transmit_burst(port, now, 1, card).pop()
     }
 
-    fn send(&mut self, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
+    /// As [`Self::transmit`], but as many packets of one message as may leave at once, at most `most`: all new, or all sent again.
+    pub fn transmit_burst(
+        &mut self,
+        port: u8,
+        now: Ticks,
+        most: u32,
+        card: &mut Card<'_>,
+    ) -> Vec<RequestPacket> {
+        if self.error.is_some() || port != self.config.plane {
+            return Vec::new();
+        }
+        let packets = match self.due(card) {
+            Some((message, count)) => (0..count.min(most))
+                .map_while(|_| self.send(&message, now, card))
+                .collect(),
+            None => Vec::new(),
+        };
+        self.complete(card);
+        packets
+    }
+
+    /// The message of the next packet, and how many of its packets may leave.
+    fn due(&mut self, card: &mut Card<'_>) -> Option<(Message, u32)> {
+        let psn = self.next;
+        let (message, room) = if psn == self.sent {
+            let message = self.messages.current(psn, self.qp.mtu, card.memory)?;
+            let window = u32::from(self.config.window);
+            (message, window.saturating_sub(self.outstanding()))
+        } else {
+            let message = *self.messages.holding(psn)?;
+            (message, self.sent.distance_from(psn))
+        };
+        let left = message.packets - psn.distance_from(message.first);
+        message.fault.is_none().then_some((message, room.min(left)))
+    }
+
+    fn send(&mut self, message: &Message, now: Ticks, card: &Card<'_>) -> Option<RequestPacket> {
         let psn = self.next;
         let again = psn != self.sent;
-        let message = if again {
-            *self.messages.holding(psn)?
-        } else {
-            let message = self.messages.current(psn, self.qp.mtu, card.memory)?;
-            if self.outstanding() >= self.config.window.into() {
-                return None;
-            }
-            message
-        };
-        if message.fault.is_some() {
-            return None;
-        }
-        let segment = segment(&message, psn, self.qp.mtu, QpMode::Rc);
+        let segment = segment(message, psn, self.qp.mtu, QpMode::Rc);
         let slot = message.wqe.slot;
         let Ok(payload) = locate_payload(card.tables, self.qp.pd, &message.wqe, &segment) else {
             self.messages.fault(slot, WcStatus::LocProtErr);
@@ -108,7 +127,7 @@ impl RcRequester {
             psn,
             ack_req,
             retransmission: false,
-            ext: extension_headers(&message, &segment),
+            ext: extension_headers(message, &segment),
             payload,
             length: segment.length,
             entropy: Entropy(self.config.udp_sport.into()),
@@ -134,12 +153,15 @@ impl RcRequester {
             }
             Syndrome::Nak(NakCode::PsnSequenceError) => {
                 self.counters.naks += 1;
-                self.progress(psn, now, card);
-                self.go_back(now, card);
+                if self.progress(psn, now, card) {
+                    self.go_back(now, card);
+                }
             }
             Syndrome::Nak(code) => {
                 self.counters.naks += 1;
-                self.progress(psn, now, card);
+                if !self.progress(psn, now, card) {
+                    return;
+                }
                 let status = match code {
                     NakCode::RemoteAccessError => WcStatus::RemAccessErr,
                     NakCode::InvalidRequest => WcStatus::RemInvReqErr,
@@ -154,10 +176,10 @@ impl RcRequester {
         }
     }
 
-    /// Everything before `una` has arrived.
-    fn progress(&mut self, una: Psn, now: Ticks, card: &mut Card<'_>) {
+    /// Everything before `una` has arrived. Says whether the queue pair still works.
+    fn progress(&mut self, una: Psn, now: Ticks, card: &mut Card<'_>) -> bool {
         if una == self.una {
-            return;
+            return true;
         }
         if self.next.distance_from(self.una) < una.distance_from(self.una) {
             self.next = una;
@@ -166,6 +188,7 @@ impl RcRequester {
         self.retries = 0;
         self.deadline = (self.outstanding() > 0).then(|| now.plus(self.config.rto));
         self.complete(card);
+        self.error.is_none()
     }
 
     /// Sends everything unacknowledged again, at the cost of a retry.

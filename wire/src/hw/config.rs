@@ -11,7 +11,7 @@ pub enum ConfigSelect {
     Mr,
     /// [`super::tables::EmttEntry`] by page.
     Emtt,
-    /// [`super::requester::MrcRequesterConfig`] by queue pair.
+    /// [`super::requester::RequesterConfig`] by queue pair.
     Requester,
     /// [`super::messages::SendQueueConfig`] by queue pair.
     SendQueue,

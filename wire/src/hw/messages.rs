@@ -9,6 +9,8 @@ pub enum MessageOp {
     Current,
     /// The message under way with send queue index `slot`.
     Get,
+    /// The message under way that the packet with PSN `psn` belongs to.
+    Holding,
     /// The message `slot` cannot be sent on, for `status`. Nothing after it starts.
     Fault,
     /// Completes, in order, every message whose packets all lie before `psn`.
@@ -78,7 +80,7 @@ pub struct Message {
 /// What comes back of every request.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MessageResponse {
-    /// `Current`, `Get`: there is one. `Doorbell`: the index was taken. `Complete`: a message that cannot be executed is the oldest now, `slot` and
+    /// `Current`, `Get`, `Holding`: there is one. `Doorbell`: the index was taken. `Complete`: a message that cannot be executed is the oldest now, `slot` and
     /// `status` say which and why.
     pub found: Bit,
     pub slot: Bits<16>,

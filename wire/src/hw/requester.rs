@@ -113,26 +113,34 @@ pub struct LocateResponse {
     pub pieces: Pieces,
 }
 
-/// Registers of an MRC requester, checked by software.
+/// Registers of a requester, checked by software. What only one transport has is ignored by the other.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct MrcRequesterConfig {
+pub struct RequesterConfig {
     /// The queue pair may send; one that was never configured may not.
     pub valid: Bit,
+    /// It sends over RC; otherwise over MRC.
+    pub rc: Bit,
     pub pd: Bits<20>,
     /// log2 of the path MTU in bytes, 8 to 12.
     pub mtu_log2: Bits<4>,
     /// Most PSNs the window may span, 1 to 1,024.
     pub mpr: Bits<11>,
-    /// Retransmission timeout of a first transmission, ticks of 8 ns.
+    /// MRC: retransmission timeout of a first transmission. RC: time without progress after which it goes back. Ticks of 8 ns.
     pub rto: Bits<21>,
-    /// Timeouts double; otherwise they grow by one `rto`.
+    /// MRC: timeouts double; otherwise they grow by one `rto`.
     pub exponential: Bit,
+    /// MRC: of each packet. RC: without progress.
     pub retry_budget: Bits<8>,
-    /// Early loss detection threshold in packets, 0 = off.
+    /// MRC: early loss detection threshold in packets, 0 = off.
     pub early_loss: Bits<10>,
-    /// Congestion window in bytes from which packets in the middle of a message leave it to the receiver when to send a SACK; each packet asks
+    /// MRC: congestion window in bytes from which packets in the middle of a message leave it to the receiver when to send a SACK; each packet asks
     /// for one below.
     pub coalesce_from: Bits<24>,
+    /// RC: an acknowledgement is asked for every so many packets, 1 or more.
+    pub ack_every: Bits<16>,
+    /// RC: UDP source port of its one path, and the port of the card that it uses.
+    pub udp_sport: Bits<16>,
+    pub plane: Bit,
     /// Doorbell page that owns the queue pair.
     pub page: Bits<16>,
     /// First PSN sent.

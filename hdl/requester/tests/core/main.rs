@@ -1,6 +1,12 @@
 //! The requester core against the reference requester, operation by operation.
 
+mod clocks;
 mod lockstep;
 mod memory;
+mod mrc;
+mod packets;
 mod peer;
+mod rc;
+mod reach;
 mod rig;
+mod setup;

@@ -10,6 +10,7 @@ pub struct InFlight {
     pub psn: Psn,
     pub entropy: Entropy,
     pub stamp: u16,
+    pub ack_req: bool,
     pub probe_id: Option<u16>,
 }
 
@@ -21,12 +22,13 @@ impl InFlight {
             psn: packet.psn,
             entropy: packet.entropy,
             stamp: stamp.map_or(0, |stamp| stamp.tx_timestamp),
+            ack_req: packet.ack_req,
             probe_id: ext.peth.map(|peth| peth.probe_id),
         }
     }
 }
 
-/// The receiver of one queue pair.
+/// The receiver of one MRC queue pair.
 #[derive(Clone)]
 pub struct Receiver {
     expected: Psn,
@@ -113,6 +115,40 @@ impl Receiver {
             nack_psn: packet.psn.value(),
             tx_timestamp: packet.stamp,
             ..Neth::default()
+        }
+    }
+}
+
+/// The receiver of one RC queue pair.
+pub struct RcReceiver {
+    expected: Psn,
+    /// It has said that `expected` is missing.
+    complained: bool,
+}
+
+impl RcReceiver {
+    pub const fn new(first: Psn) -> Self {
+        Self {
+            expected: first,
+            complained: false,
+        }
+    }
+
+    pub const fn expected(&self) -> Psn {
+        self.expected
+    }
+
+    /// Takes a packet. If it is answered: the PSN of the answer, and whether it is an acknowledgement.
+    pub fn answer(&mut self, packet: &InFlight) -> Option<(Psn, bool)> {
+        if packet.psn == self.expected {
+            self.expected = self.expected.plus(1);
+            self.complained = false;
+            packet.ack_req.then_some((packet.psn, true))
+        } else if packet.psn.is_behind(self.expected) {
+            packet.ack_req.then_some((self.expected.previous(), true))
+        } else {
+            let first = !std::mem::replace(&mut self.complained, true);
+            first.then_some((self.expected, false))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Blocks beside the lockstep of the core: their Verilog is clean, and is what their rust-hdl simulation is.
 
-use hdl_requester::{Call, MrcRequester, RequesterEngine16, WakeQueue};
+use hdl_requester::{Call, RequesterEngine16, Sequencer, WakeQueue};
 use hdl_verilog::equivalence::{check, Random};
 use hdl_verilog::{emit, tools};
 use rand::Rng;
@@ -13,7 +13,7 @@ fn is_clean<B: Block>(mut block: Box<B>) {
 
 #[test]
 fn the_sequencer_is_clean_verilog() {
-    is_clean(Box::<MrcRequester<3>>::default());
+    is_clean(Box::<Sequencer<3>>::default());
 }
 
 #[test]

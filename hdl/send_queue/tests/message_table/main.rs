@@ -41,6 +41,7 @@ fn random_request(rng: &mut TestRng) -> MessageRequest {
         MessageOp::Current,
         MessageOp::Current,
         MessageOp::Get,
+        MessageOp::Holding,
         MessageOp::Complete,
         MessageOp::Complete,
         MessageOp::Doorbell,
@@ -159,6 +160,34 @@ fn no_more_messages_are_under_way_than_there_is_room_for() {
     // All 64 in one operation; every one has a completion.
     assert_eq!(server.took, 4 + 3 * (MAX_UNDER_WAY as u64 - 1));
     assert!(server.current(0, 8));
+    server.drain();
+}
+
+#[test]
+fn the_message_of_a_packet_is_found_among_many() {
+    let mut server = quick(7);
+    // Every third is a NOP, which has no packets.
+    let entry = |slot| match slot % 3 {
+        2 => Posted::good(Wqe {
+            opcode: WqeOpcode::Nop,
+            slot,
+            ..Wqe::default()
+        }),
+        _ => write(slot),
+    };
+    server.post(0, (0..63).map(entry).collect());
+    for _ in 0..63 {
+        server.rest(16);
+        server.current(0, 8);
+    }
+    let sent = server.pairs[0].next.distance_from(server.pairs[0].una);
+    assert_eq!(sent, 42, "packets under way");
+    for ahead in 0..sent {
+        assert!(server.holding(0, ahead as i32), "packet {ahead}");
+    }
+    for ahead in [-1, sent as i32] {
+        assert!(!server.holding(0, ahead), "packet {ahead}");
+    }
     server.drain();
 }
 

@@ -130,6 +130,18 @@ impl Server {
         self.at_most(4);
     }
 
+    /// The message that holds the packet so far from the oldest not acknowledged. Whether there is one.
+    pub fn holding(&mut self, qp: usize, ahead: i32) -> bool {
+        let psn = self.pairs[qp].una.plus(ahead.rem_euclid(1 << 24) as u32);
+        let mut request = asking(MessageOp::Holding, qp);
+        request.psn = psn_bits(psn);
+        let (message, words) = self.request(request, |pair, _| pair.holding(psn));
+        self.compare_message(&words, message.as_ref());
+        let under_way = self.pairs[qp].under_way();
+        self.at_most(3 + 4 * u64::from((under_way + 1).next_power_of_two().ilog2()));
+        message.is_some()
+    }
+
     fn compare_message(&self, words: &[u32], expected: Option<&Message>) {
         let response = Record::<MessageResponse>::new(words);
         assert_eq!(

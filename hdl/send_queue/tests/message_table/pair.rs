@@ -186,6 +186,12 @@ impl Pair {
         self.messages.get(slot).copied()
     }
 
+    /// The message a packet belongs to; the reference names the next one for a PSN before it.
+    pub fn holding(&self, psn: Psn) -> Option<Message> {
+        let found = self.messages.holding(psn).copied();
+        found.filter(|message| psn.distance_from(message.first) < message.packets)
+    }
+
     pub fn fault(&mut self, slot: u16, status: WcStatus) {
         self.messages.fault(slot, status);
     }

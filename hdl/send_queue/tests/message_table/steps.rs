@@ -15,6 +15,8 @@ pub enum Step {
     Current(u32),
     /// Slot, from the next one to start.
     Get(i16),
+    /// Packet, from the oldest not acknowledged, in eighths of those sent; and so many more.
+    Holding(u32, i32),
     Fault(i16),
     /// So much of what was sent is acknowledged, in eighths. What cannot be executed is flushed.
     Complete(u32),
@@ -38,6 +40,11 @@ impl Step {
                 server.current(qp, eighths);
             }
             Self::Get(ahead) => server.get(qp, ahead),
+            Self::Holding(eighths, more) => {
+                let pair = &server.pairs[qp];
+                let sent = u64::from(pair.next.distance_from(pair.una));
+                server.holding(qp, (sent * u64::from(eighths) / 8) as i32 + more);
+            }
             Self::Fault(ahead) => server.fault(qp, ahead, WcStatus::LocProtErr),
             Self::Complete(eighths) => {
                 if let Some(failed) = server.complete(qp, eighths) {
@@ -64,6 +71,7 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => prop_oneof![any::<u16>(), 0..20_u16].prop_map(Step::Doorbell),
         60 => prop_oneof![1 => 0..8_u32, 3 => Just(8)].prop_map(Step::Current),
         10 => (-5..3_i16).prop_map(Step::Get),
+        10 => (0..=8_u32, -3..4_i32).prop_map(|(eighths, more)| Step::Holding(eighths, more)),
         1 => (-5..2_i16).prop_map(Step::Fault),
         25 => (0..=8_u32).prop_map(Step::Complete),
         1 => prop::option::of(-4..2_i16).prop_map(Step::Flush),

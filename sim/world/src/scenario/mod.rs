@@ -133,8 +133,7 @@ impl<N: Nic> Scenario<N> {
     /// Runs it and checks that it ended as it must.
     ///
     /// # Errors
-    /// [`WorldError::Check`] if it did not; [`WorldError::Unsupported`] if it needs what the NIC does not have; others if it could not be
-    /// built.
+    /// [`WorldError::Check`] if it did not; others if it could not be built.
     pub fn run(&self, setup: &Setup) -> Result<Outcome<N>, WorldError> {
         (self.run)(setup)
     }

@@ -1,0 +1,73 @@
+//! How long operations of an RC queue pair take, with neighbours that are always ready.
+
+use stellar_transport::rx::Psn;
+use stellar_transport::time::Ticks;
+use stellar_wire::host::{Wqe, WqeOpcode};
+
+use crate::rc::{acknowledgement, ACK, SEQUENCE_NAK};
+use crate::rig::{Did, Rig};
+use crate::setup::{tables, Pair, LKEY, QPS};
+
+const QP: u32 = QPS - 1;
+/// First PSN of the queue pair.
+const FIRST: Psn = Psn::new(0xff_ffe0);
+/// Window of 1,024 packets, path MTU 1,024, port 0.
+const REGISTERS: u64 = 3 << 17 | 3 << 20 | 3 << 22 | 1 << 30;
+
+/// A queue pair with `messages` of 20 packets posted.
+fn posted(messages: u16) -> Rig {
+    let mut rig = Rig::new(tables());
+    rig.steady = true;
+    let pair = Pair::new(QP, REGISTERS, Ticks(0), &mut rig);
+    for slot in 0..messages {
+        let wqe = Wqe {
+            opcode: WqeOpcode::Write,
+            signaled: true,
+            slot,
+            length: 20 << 10,
+            local_va: 0x10_0000,
+            lkey: LKEY,
+            ..Wqe::default()
+        };
+        let address = pair.ring.base + u64::from(slot) * Wqe::LEN as u64;
+        rig.entries.0.insert(address, wqe.to_bytes());
+    }
+    rig.doorbell(QP, messages);
+    rig.settle();
+    rig
+}
+
+/// Packets and clocks of a transmission.
+fn burst(rig: &mut Rig) -> (usize, u32) {
+    let did = rig.transmit(QP, 0, 0);
+    rig.settle();
+    (did.tx.len(), did.clocks)
+}
+
+fn answer(rig: &mut Rig, ahead: u32, syndrome: u8) -> Did {
+    let control = acknowledgement(QP as usize, FIRST.plus(ahead), syndrome);
+    rig.control(control, 0)
+}
+
+#[test]
+fn a_burst_takes_a_clock_for_each_packet_and_a_few_for_all() {
+    let mut rig = posted(2);
+    assert_eq!(burst(&mut rig), (16, 0));
+    assert_eq!(burst(&mut rig), (4, 0));
+    assert_eq!(burst(&mut rig), (16, 0));
+    // Two messages are under way, and a search finds the first.
+    answer(&mut rig, 3, SEQUENCE_NAK);
+    assert_eq!(burst(&mut rig), (16, 0));
+}
+
+#[test]
+fn an_acknowledgement_takes_a_few_clocks() {
+    let mut rig = posted(1);
+    burst(&mut rig);
+    burst(&mut rig);
+    let clocks = [(3, ACK), (5, SEQUENCE_NAK), (19, ACK)].map(|(ahead, syndrome)| {
+        let did = answer(&mut rig, ahead, syndrome);
+        (did.clocks, did.cqes.len())
+    });
+    assert_eq!(clocks, [(0, 0), (0, 0), (0, 1)]);
+}

@@ -1,0 +1,144 @@
+//! What the other end of an MRC queue pair says.
+
+use rust_hdl::prelude::*;
+use stellar_transport::requester::{MrcRequester, Requester, Sack};
+use stellar_wire::hw::requester::{ControlKind, ControlPacket};
+use stellar_wire::hw::tx::{TxCcState, TxNeth, TxSeth};
+use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
+
+use crate::lockstep::Bench;
+use crate::peer::{InFlight, Receiver};
+
+impl Bench {
+    fn mrc(&mut self, qp: usize) -> &mut MrcRequester {
+        match &mut self.pairs[qp].reference {
+            Requester::Mrc(mrc) => mrc,
+            Requester::Rc(_) => panic!("queue pair {qp} sends over RC"),
+        }
+    }
+
+    fn sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) {
+        let was_failed = self.pairs[qp].reference.error().is_some();
+        let control = ControlPacket {
+            kind: ControlKind::Sack,
+            qp: (qp as u64).to_bits(),
+            reflected: u64::from(seth.entropy.0).to_bits(),
+            seth: seth_record(seth),
+            cc_state: TxCcState {
+                timestamp: u64::from(cc.tx_timestamp).to_bits(),
+                rcv_cwnd_pen: u64::from(cc.rcv_cwnd_pen).to_bits(),
+                ..TxCcState::default()
+            },
+            ..ControlPacket::default()
+        };
+        let mut did = self.rig.control(control, self.now.0);
+        let now = self.now;
+        let good = self
+            .mrc(qp)
+            .spray_mut()
+            .index_of(seth.entropy)
+            .filter(|_| seth.path_hint == PathHint::Good && !was_failed)
+            .map(|index| (index.plane(), seth.entropy.0));
+        self.reference(qp, |reference, card| match reference {
+            Requester::Mrc(mrc) => mrc.on_sack(Sack { seth, cc }, now, card),
+            Requester::Rc(_) => {}
+        });
+        self.compare(qp, &mut did, was_failed);
+        did.good.append(&mut self.rig.take_good());
+        assert_eq!(did.good, good.into_iter().collect::<Vec<_>>(), "good path");
+    }
+
+    pub fn deliver_mrc(&mut self, qp: usize, dice: u64) {
+        let pair = &mut self.pairs[qp];
+        let Some(packet) = pair.arriving(dice) else {
+            return;
+        };
+        let hint = match dice >> 28 & 31 {
+            0..4 => PathHint::SkipOnce,
+            4 => PathHint::AlwaysSkip,
+            _ => PathHint::Good,
+        };
+        let mpr = if dice >> 33 & 15 == 0 {
+            (dice >> 37 & 7) as u8
+        } else {
+            0
+        };
+        let penalty = if dice >> 40 & 7 == 0 {
+            (dice >> 43 & 127) as u8
+        } else {
+            0
+        };
+        let (seth, cc) = pair.receiver.answer(&packet, hint, mpr, penalty);
+        self.sack(qp, &seth, &cc);
+    }
+
+    /// A SACK that no receiver sends.
+    pub fn garble_sack(&mut self, qp: usize, dice: u64) {
+        let next = self.mrc(qp).window().next();
+        let pair = &mut self.pairs[qp];
+        let packet = InFlight {
+            psn: next.plus((dice & 0xff_ffff) as u32 >> (dice >> 59)),
+            entropy: Entropy(0xbff8 + (dice >> 30) as u32 % 32),
+            stamp: dice as u16,
+            ack_req: true,
+            probe_id: (dice >> 11 & 3 == 0).then_some((dice >> 14) as u16 % 200),
+        };
+        let mut receiver = pair.receiver.clone();
+        let (mut seth, cc) = receiver.answer(&packet, PathHint::Good, 0, 0);
+        if dice >> 41 & 1 == 0 {
+            seth.cack_psn = next.plus(0xff_ffff - (dice >> 42) as u32 % 2048).value();
+        }
+        if dice >> 53 & 1 == 0 {
+            seth.bitmap ^= dice;
+        }
+        self.sack(qp, &seth, &cc);
+    }
+
+    pub fn refuse_mrc(&mut self, qp: usize, dice: u64) {
+        let was_failed = self.pairs[qp].reference.error().is_some();
+        let Some(packet) = self.pairs[qp].flying.first().copied() else {
+            return;
+        };
+        let reasons = [1, 2, 6, 7, 10, 11, 3, 11, 1, 10];
+        let reason = match dice % 160 {
+            0 => 25,
+            other => reasons[(other % 10) as usize],
+        };
+        let mut neth = Receiver::refuse(&packet, NackReason::from_byte(reason));
+        neth.tx_timestamp ^= u16::from(dice >> 20 & 7 == 0);
+        let Neth {
+            nack_psn,
+            tx_timestamp,
+            ..
+        } = neth;
+        let control = ControlPacket {
+            kind: ControlKind::Nack,
+            qp: (qp as u64).to_bits(),
+            neth: TxNeth {
+                reason: u64::from(reason).to_bits(),
+                nack_psn: u64::from(nack_psn).to_bits(),
+                timestamp: u64::from(tx_timestamp).to_bits(),
+                ..TxNeth::default()
+            },
+            ..ControlPacket::default()
+        };
+        let mut did = self.rig.control(control, self.now.0);
+        self.reference(qp, |reference, card| match reference {
+            Requester::Mrc(mrc) => mrc.on_nack(&neth, card),
+            Requester::Rc(_) => {}
+        });
+        self.compare(qp, &mut did, was_failed);
+    }
+}
+
+fn seth_record(seth: &Seth) -> TxSeth {
+    TxSeth {
+        path_hint: u64::from(seth.path_hint.code()).to_bits(),
+        probe_response: seth.probe_response,
+        ack_psn_offset: u64::from(seth.ack_psn_offset as u16).to_bits(),
+        cack_psn: u64::from(seth.cack_psn).to_bits(),
+        mpr: u64::from(seth.mpr).to_bits(),
+        sack_offset: u64::from(seth.sack_offset as u16).to_bits(),
+        bitmap: seth.bitmap.to_bits(),
+    }
+}

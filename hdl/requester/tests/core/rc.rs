@@ -1,0 +1,104 @@
+//! What the other end of an RC queue pair says.
+
+use rust_hdl::prelude::*;
+use stellar_transport::requester::Requester;
+use stellar_transport::rx::Psn;
+use stellar_wire::hw::requester::{ControlKind, ControlPacket};
+use stellar_wire::hw::tx::TxAeth;
+use stellar_wire::{Aeth, Syndrome};
+
+use crate::lockstep::Bench;
+
+pub const ACK: u8 = 0x1f;
+/// NAK of a PSN out of order; the codes up to 4 behind it refuse for good.
+pub const SEQUENCE_NAK: u8 = 0x60;
+/// A requester makes nothing of it.
+const MSN: u32 = 0x12_3456;
+
+/// An ACK or NAK.
+pub fn acknowledgement(qp: usize, psn: Psn, syndrome: u8) -> ControlPacket {
+    ControlPacket {
+        kind: ControlKind::Ack,
+        qp: (qp as u64).to_bits(),
+        psn: u64::from(psn.value()).to_bits(),
+        aeth: TxAeth {
+            syndrome: u64::from(syndrome).to_bits(),
+            msn: u64::from(MSN).to_bits(),
+        },
+        ..ControlPacket::default()
+    }
+}
+
+impl Bench {
+    fn ack(&mut self, qp: usize, psn: Psn, syndrome: u8) {
+        let was_failed = self.pairs[qp].reference.error().is_some();
+        let control = acknowledgement(qp, psn, syndrome);
+        let mut did = self.rig.control(control, self.now.0);
+        let (now, aeth) = (
+            self.now,
+            Aeth {
+                syndrome: Syndrome::from_byte(syndrome),
+                msn: MSN,
+            },
+        );
+        self.reference(qp, |reference, card| match reference {
+            Requester::Rc(rc) => rc.on_ack(psn, &aeth, now, card),
+            Requester::Mrc(_) => {}
+        });
+        self.compare(qp, &mut did, was_failed);
+    }
+
+    /// Some packets arrive, and what is answered does too, mostly.
+    pub fn deliver_rc(&mut self, qp: usize, dice: u64) {
+        for i in 0..dice >> 58 & 7 {
+            let dice = dice.rotate_left(7 * i as u32);
+            let pair = &mut self.pairs[qp];
+            let answer = pair
+                .arriving(dice)
+                .and_then(|packet| pair.rc_receiver.answer(&packet));
+            if let Some((psn, in_order)) = answer.filter(|_| dice >> 30 & 7 != 0) {
+                self.ack(qp, psn, if in_order { ACK } else { SEQUENCE_NAK });
+            }
+        }
+    }
+
+    /// An acknowledgement of any packet, about where the queue pair is.
+    pub fn garble_ack(&mut self, qp: usize, dice: u64) {
+        let syndromes = [ACK, 0, SEQUENCE_NAK, 0x25, 0x65, 0x40, 0x80, 0xff];
+        let psn = self.pairs[qp]
+            .rc_receiver
+            .expected()
+            .plus((dice >> 8 & 63) as u32);
+        self.ack(qp, psn.plus(0xff_ffe8), syndromes[(dice & 7) as usize]);
+    }
+
+    /// The oldest packet under way is refused: now and then for good.
+    pub fn refuse_rc(&mut self, qp: usize, dice: u64) {
+        let Some(packet) = self.pairs[qp].flying.first().copied() else {
+            return;
+        };
+        let code = if dice % 8 == 0 {
+            (dice >> 8) as u8 % 5
+        } else {
+            0
+        };
+        self.ack(qp, packet.psn, SEQUENCE_NAK + code);
+    }
+
+    /// What only a queue pair of the other transport gets is counted nowhere and changes nothing.
+    pub fn mistake_transport(&mut self, qp: usize, dice: u64) {
+        let was_failed = self.pairs[qp].reference.error().is_some();
+        let kind = match &self.pairs[qp].reference {
+            Requester::Mrc(_) => ControlKind::Ack,
+            Requester::Rc(_) if dice & 1 == 0 => ControlKind::Sack,
+            Requester::Rc(_) => ControlKind::Nack,
+        };
+        let control = ControlPacket {
+            kind,
+            qp: (qp as u64).to_bits(),
+            ..ControlPacket::default()
+        };
+        let mut did = self.rig.control(control, self.now.0);
+        self.compare(qp, &mut did, was_failed);
+    }
+}

@@ -1,0 +1,59 @@
+//! Histories as those of the lockstep, from fixed seeds: they reach everything that RC does.
+
+use std::collections::BTreeSet;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use stellar_transport::requester::{Requester, RequesterCounters};
+use stellar_wire::host::WcStatus;
+
+use crate::lockstep::Bench;
+
+const HISTORIES: u64 = 24;
+const EVENTS: usize = 300;
+
+#[test]
+fn histories_reach_everything_over_rc() {
+    let mut all = Vec::<RequesterCounters>::new();
+    let mut errors = BTreeSet::new();
+    for seed in 0..HISTORIES {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut bench = Bench::new(rng.random());
+        for _ in 0..EVENTS {
+            bench.act(rng.random_range(0..64), rng.random());
+        }
+        bench.compare_counters();
+        for pair in &bench.pairs {
+            if let Requester::Rc(rc) = &pair.reference {
+                all.push(*rc.counters());
+                errors.extend(rc.error().map(WcStatus::code));
+            }
+        }
+    }
+    let sum = |of: fn(&RequesterCounters) -> u64| all.iter().map(of).sum::<u64>();
+    for (what, count) in [
+        ("packets", sum(|c| c.packets)),
+        ("packets sent again", sum(|c| c.retransmissions)),
+        ("acknowledgements", sum(|c| c.acks)),
+        ("NAKs", sum(|c| c.naks)),
+        ("acknowledgements ignored", sum(|c| c.acks_ignored)),
+        ("timeouts", sum(|c| c.timeouts)),
+    ] {
+        assert!(count >= HISTORIES, "{count} {what}");
+    }
+    for status in [
+        WcStatus::RetryExcErr,
+        WcStatus::RemInvReqErr,
+        WcStatus::RemAccessErr,
+        WcStatus::RemOpErr,
+        WcStatus::LocProtErr,
+        WcStatus::LocQpOpErr,
+        WcStatus::LocLenErr,
+        WcStatus::WrFlushErr,
+    ] {
+        assert!(
+            errors.contains(&status.code()),
+            "no queue pair failed with {status:?}"
+        );
+    }
+}

@@ -1,0 +1,299 @@
+//! Queue pairs of a history: registers, tables, work requests.
+
+use std::sync::Arc;
+
+use hdl_requester::ConfigureKind;
+use stellar_transport::congestion::NsccParams;
+use stellar_transport::requester::{
+    Backoff, CompletionQueue, Messages, MrcConfig, MrcRequester, QpIdentity, RcConfig, RcRequester,
+    Requester, SendQueue, SqRing,
+};
+use stellar_transport::rx::{EmttEntry, MrEntry, Owner, PageSize, Psn, TableWrite, Tables};
+use stellar_transport::spray::{
+    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
+};
+use stellar_transport::time::Ticks;
+use stellar_wire::host::{Wqe, WqeOpcode};
+use stellar_wire::hw::pack::to_words;
+
+use crate::peer::{InFlight, RcReceiver, Receiver};
+use crate::rig::Rig;
+
+pub const LKEY: u32 = 1 << 8 | 0x5a;
+pub const PD: u32 = 7;
+/// Region the local buffers are in, but for its end.
+pub const REGION: u64 = 1 << 20;
+pub const RING_LOG2: u8 = 4;
+/// The first sends over MRC, the last over RC, and those between over either.
+pub const QPS: u32 = 3;
+pub const MAX_WIMM: u16 = 3;
+
+/// One queue pair: the reference and its surroundings.
+pub struct Pair {
+    pub number: u32,
+    pub mtu: u32,
+    pub ring: SqRing,
+    pub reference: Requester,
+    pub cq: CompletionQueue,
+    pub producer: u16,
+    /// Producer index of the last doorbell that was taken.
+    pub rung: u16,
+    pub flying: Vec<InFlight>,
+    pub receiver: Receiver,
+    pub rc_receiver: RcReceiver,
+    /// Completions of the hardware that the reference has not been asked for.
+    pub cqes: Vec<Vec<u32>>,
+}
+
+pub fn tables() -> Tables {
+    let mut tables = Tables::default();
+    let entry = MrEntry {
+        valid: true,
+        key: LKEY as u8,
+        pd: PD,
+        page_size: PageSize::Size4K,
+        base_va: 0x10_0000,
+        length: REGION,
+        ..MrEntry::default()
+    };
+    tables
+        .write(&TableWrite::Mr {
+            index: LKEY >> 8,
+            entry,
+        })
+        .expect("a region");
+    // One page is missing.
+    for index in (0..(REGION >> 12) as u32).filter(|&index| index != 37) {
+        let entry = EmttEntry {
+            valid: true,
+            owner: if index % 3 == 0 {
+                Owner::Gpu
+            } else {
+                Owner::Host
+            },
+            device: 1,
+            frame: 0x9_0000 + u64::from(index) * 2,
+        };
+        tables
+            .write(&TableWrite::Emtt { index, entry })
+            .expect("a page");
+    }
+    tables
+}
+
+/// Registers of an MRC queue pair, out of `dice`.
+fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
+    let gbps = if dice >> 26 & 1 == 0 { 400 } else { 10 };
+    let nscc = NsccParams::from_path(Ticks::from_us(8), gbps, mtu, false).expect("a path");
+    let profile = GeneratedEntropy {
+        base: 0xc000,
+        stride_log2: 0,
+        active: 16,
+        backups: 4,
+    };
+    let policy = [
+        Policy::EvState,
+        Policy::Obs,
+        Policy::RoundRobin,
+        Policy::SinglePath,
+    ][(dice % 4) as usize];
+    let spray = SprayConfig {
+        policy,
+        paths: if policy == Policy::SinglePath { 1 } else { 16 },
+        planes_up: PlaneMask::BOTH,
+        seed: (dice >> 32) as u32 | 1,
+        profile: Arc::new(
+            EntropyProfile::generated(profile, HeaderFields::SourcePort).expect("a profile"),
+        ),
+        rotation: (dice >> 8) as u8 % 8,
+        skip: if dice >> 16 & 1 == 0 {
+            SkipScope::RestOfRotation
+        } else {
+            SkipScope::NextTurn
+        },
+        probe_interval: Ticks::from_us(5),
+    };
+    MrcConfig {
+        mpr: if dice >> 17 & 3 == 0 { 12 } else { 1024 },
+        backoff: if dice >> 19 & 1 == 0 {
+            Backoff::Linear
+        } else {
+            Backoff::Exponential
+        },
+        retry_budget: (dice >> 20 & 3) as u8,
+        early_loss: [0, 0, 3, 8][(dice >> 22 & 3) as usize],
+        rto: Ticks::from_us(40),
+        coalesce_from: [0, 20_000, 1 << 23][(dice >> 27) as usize % 3],
+        ..MrcConfig::new(nscc, spray)
+    }
+}
+
+/// Registers of an RC queue pair, out of `dice`.
+fn rc_config(dice: u64) -> RcConfig {
+    RcConfig {
+        window: [1, 5, 40, 1024][(dice >> 17 & 3) as usize],
+        rto: Ticks::from_us(40),
+        retry_count: [0, 1, 3, 7][(dice >> 20 & 3) as usize],
+        ack_every: [1, 4, 16, 1000][(dice >> 22 & 3) as usize],
+        udp_sport: 0xc000 | (dice >> 24) as u16,
+        plane: (dice >> 27 & 1) as u8,
+    }
+}
+
+/// A table row: which, the port it is given by, and its words.
+type Row = (ConfigureKind, &'static str, Vec<u32>);
+
+/// The reference of an MRC queue pair, and its rows.
+fn mrc(
+    dice: u64,
+    qp: QpIdentity,
+    messages: Messages,
+    first: Psn,
+    now: Ticks,
+    rig: &mut Rig,
+) -> (Requester, Vec<Row>) {
+    let config = mrc_config(dice, qp.mtu);
+    let profile = config.spray.profile.as_generated().expect("generated");
+    rig.profile(&to_words(profile.to_hw()));
+    let rows = vec![
+        (
+            ConfigureKind::Requester,
+            "requester_settings",
+            to_words(config.to_hw(&qp, 3, first)),
+        ),
+        (
+            ConfigureKind::Spray,
+            "spray_settings",
+            to_words(config.spray.to_hw(0)),
+        ),
+        (
+            ConfigureKind::Nscc,
+            "nscc_settings",
+            to_words(config.nscc.registers().to_hw()),
+        ),
+    ];
+    let requester = MrcRequester::new(qp, config, messages, first, now).expect("paths");
+    (Requester::Mrc(Box::new(requester)), rows)
+}
+
+/// The reference of an RC queue pair, and its row.
+fn rc(dice: u64, qp: QpIdentity, messages: Messages, first: Psn) -> (Requester, Vec<Row>) {
+    let config = rc_config(dice);
+    let row = (
+        ConfigureKind::Requester,
+        "requester_settings",
+        to_words(config.to_hw(&qp, 3, first)),
+    );
+    let requester = RcRequester::new(qp, config, messages, first);
+    (Requester::Rc(Box::new(requester)), vec![row])
+}
+
+impl Pair {
+    /// Queue pair `number`, out of `dice`, in hardware too.
+    pub fn new(number: u32, dice: u64, now: Ticks, rig: &mut Rig) -> Self {
+        let mtu = [256, 1024, 4096][(dice >> 30) as usize % 3];
+        let over_rc = match number {
+            0 => false,
+            1 => dice >> 29 & 1 == 1,
+            _ => true,
+        };
+        let qp = QpIdentity {
+            local: number,
+            peer: 90 + number,
+            pd: PD,
+            mtu,
+        };
+        let ring = SqRing {
+            base: 0x5000_0000 + 0x1_0000 * u64::from(number),
+            log2_entries: RING_LOG2,
+        };
+        let first = Psn::new(if number == 1 {
+            (dice >> 40) as u32 & 0xff_ffff
+        } else {
+            0xff_ffe0
+        });
+        let max_wimm = if over_rc { u16::MAX } else { MAX_WIMM };
+        let queue = SendQueue::new(Some(ring)).expect("a ring");
+        let messages = Messages::new(queue, number, max_wimm);
+        rig.set("now", now.0.into());
+        let (reference, rows) = if over_rc {
+            rc(dice, qp, messages, first)
+        } else {
+            mrc(dice, qp, messages, first, now, rig)
+        };
+        for (kind, port, row) in rows {
+            rig.configure(kind, number, port, &row);
+        }
+        let queue = to_words(ring.to_hw(mtu, max_wimm));
+        rig.configure(ConfigureKind::SendQueue, number, "queue_settings", &queue);
+        Self {
+            number,
+            mtu,
+            ring,
+            reference,
+            cq: CompletionQueue::new(1 << 12),
+            producer: 0,
+            rung: 0,
+            flying: Vec::new(),
+            receiver: Receiver::new(first),
+            rc_receiver: RcReceiver::new(first),
+            cqes: Vec::new(),
+        }
+    }
+
+    /// The next packet that arrives, if any does: mostly the oldest; some are lost, some arrive twice.
+    pub fn arriving(&mut self, dice: u64) -> Option<InFlight> {
+        if self.flying.is_empty() {
+            return None;
+        }
+        // RC gets on only with packets in order.
+        let overtakes = match self.reference {
+            Requester::Mrc(_) => dice >> 20 & 1 == 1,
+            Requester::Rc(_) => dice >> 18 & 15 == 15,
+        };
+        let index = if overtakes {
+            (dice % self.flying.len() as u64) as usize
+        } else {
+            0
+        };
+        let packet = self.flying[index];
+        if dice >> 21 & 15 != 0 {
+            self.flying.remove(index);
+        }
+        (dice >> 25 & 7 != 0).then_some(packet)
+    }
+}
+
+/// A work request, out of `dice`: small and large, signaled or not, now and then one that cannot be executed.
+pub fn work_request(dice: u64, slot: u16) -> Wqe {
+    let inline = dice >> 8 & 7 == 0;
+    let length = match dice >> 11 & 7 {
+        0 => 0,
+        1 => 1,
+        2..5 => (dice >> 16 & 0x7ff) as u32,
+        _ => (dice >> 16 & 0x3fff) as u32,
+    };
+    Wqe {
+        opcode: match dice & 7 {
+            0 => WqeOpcode::Nop,
+            1 | 2 => WqeOpcode::WriteImm,
+            _ => WqeOpcode::Write,
+        },
+        signaled: dice >> 3 & 3 != 0,
+        inline,
+        fence: dice >> 5 & 7 == 0,
+        slot,
+        length: if inline && dice >> 40 & 31 != 0 {
+            length % 17
+        } else {
+            length
+        },
+        remote_va: dice.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        rkey: (dice >> 7) as u32,
+        immediate: (dice >> 19) as u32,
+        wr_id: dice,
+        local_va: 0x10_0000 + (dice >> 30) % (REGION - 0x4000),
+        lkey: if dice >> 50 & 63 == 0 { LKEY + 1 } else { LKEY },
+        inline_data: std::array::from_fn(|i| dice.rotate_left(i as u32 * 5) as u8),
+    }
+}

@@ -4,15 +4,18 @@
 //! the host's memory behind them, and software that programs its tables by register writes and reads its completion rings.
 
 mod bar;
-mod entries;
 mod error;
+mod host;
 mod mac;
 mod model;
 mod pcie;
 mod rings;
 mod rtl_nic;
 
+use stellar_transport::endpoint::hardware as entries;
+
 pub use error::NicError;
+pub use host::CardPair;
 pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
 pub use rtl_nic::RtlNic;
 

@@ -164,6 +164,8 @@ impl PciFunction for SimFunction {
         }
         lock(&self.hosts).card(self.host).config.enable_msi_x();
         self.write_vector(vector)?;
+        // What an earlier user of the vector did not look at is not this one's.
+        lock(&self.hosts).card(self.host).take_interrupt(vector);
         Ok(Arc::new(SimInterrupt {
             hosts: Arc::clone(&self.hosts),
             host: self.host,

@@ -28,16 +28,22 @@ const RESET: usize = 4;
 /// Clocks that an access may take before the card counts as dead.
 const PATIENCE: usize = 100_000;
 
+/// Stack to elaborate the card with, whose wide blocks are values: more than a program's main thread has.
+const STACK: usize = 512 << 20;
+
 /// The model, built once by whoever asks first.
 fn library() -> Result<&'static Library, NicError> {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
-    match LIBRARY.get() {
-        Some(library) => Ok(library),
-        None => {
-            let built = NicModel::build(false)?;
-            Ok(LIBRARY.get_or_init(|| built))
-        }
+    if let Some(library) = LIBRARY.get() {
+        return Ok(library);
     }
+    let builder = std::thread::Builder::new().stack_size(STACK);
+    let built = builder
+        .spawn(|| NicModel::build(false))
+        .expect("a thread can be started")
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    Ok(LIBRARY.get_or_init(|| built))
 }
 
 /// Both hosts and the cables, at one point in time.

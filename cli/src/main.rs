@@ -1,10 +1,11 @@
-//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz and world.
+//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz, world, devinfo, write_bw and write_lat.
 
 mod bench;
 mod demo;
 mod fuzz;
 mod pcapng;
 mod progress;
+mod rdma;
 mod scenarios;
 mod synth;
 mod verilog;
@@ -39,6 +40,14 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Run two NICs on a fabric: the software reference, or Verilated cards
     World(world::Arguments),
+    /// Show what the driver finds on a card
+    Devinfo(rdma::devinfo::Arguments),
+    /// Measure the bandwidth of RDMA WRITEs between two cards
+    #[command(name = "write_bw")]
+    WriteBw(rdma::write_bw::Arguments),
+    /// Measure the latency of RDMA WRITEs between two cards
+    #[command(name = "write_lat")]
+    WriteLat(rdma::write_lat::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -67,5 +76,8 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Bench(a) => bench::run(&a),
         Command::Fuzz(a) => fuzz::run(&a),
         Command::World(a) => world::run(&a),
+        Command::Devinfo(a) => rdma::devinfo::run(&a),
+        Command::WriteBw(a) => rdma::write_bw::run(&a),
+        Command::WriteLat(a) => rdma::write_lat::run(&a),
     }
 }

@@ -6,9 +6,9 @@
 mod bar;
 mod beat;
 mod counted;
-mod entries;
 mod error;
 mod field;
+mod host;
 mod mac;
 mod model;
 mod pcie;
@@ -18,8 +18,11 @@ mod rtl_nic;
 mod times;
 mod tlp;
 
+use stellar_transport::endpoint::hardware as entries;
+
 pub use beat::Beat;
 pub use error::NicError;
+pub use host::CardPair;
 pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 pub use rtl_nic::RtlNic;
 pub use times::{Pace, PinTimes, Span};

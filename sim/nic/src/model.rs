@@ -72,7 +72,7 @@ pub struct NicOutputs {
 /// All bytes of a 64-bit word.
 const ALL_BYTES: u64 = 0xff;
 /// Clocks for the tables that are swept after reset.
-const SWEEP: usize = 70_000;
+pub(crate) const SWEEP: usize = 70_000;
 
 /// A Verilated NIC, out of reset.
 pub struct NicModel {

@@ -8,7 +8,7 @@ use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{
     EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig,
 };
-use stellar_transport::requester::{MrcConfig, RcConfig, NO_COALESCING};
+use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig};
 use stellar_transport::rx::{Psn, RxConfig};
 use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig,
@@ -141,7 +141,7 @@ impl Transport {
                 profile,
                 HeaderFields::SourcePort,
             )?),
-            coalesce_from: coalesce_from(mrc, mtu),
+            coalesce_from: coalesce_from(mrc.mpr, mrc.sack_every, mtu),
         })
     }
 
@@ -181,16 +181,6 @@ impl Transport {
                 })
             }
         }
-    }
-}
-
-/// Congestion window from which an MRC requester coalesces: packets that do not ask for a SACK are never all there is.
-fn coalesce_from(plan: MrcPlan, mtu: u32) -> u32 {
-    let packets = 4 * u32::from(plan.sack_every);
-    if u32::from(plan.mpr) < packets {
-        NO_COALESCING
-    } else {
-        packets * mtu
     }
 }
 

@@ -175,7 +175,7 @@ impl EndpointConfig {
     ///
     /// # Errors
     /// [`ConfigError`], the first that is found.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), ConfigError> {
         check_width("data_dscp", self.data_dscp.into(), 6)?;
         check_width("control_dscp", self.control_dscp.into(), 6)?;
         check_ring("event", self.event_entries)?;
@@ -211,6 +211,7 @@ impl QpConfig {
             TransportConfig::Rc(rc) => rc.check()?,
             TransportConfig::Mrc(mrc) => {
                 mrc.check()?;
+                mrc.spray.check()?;
                 if local.is_ipv4() {
                     check_entropy(mrc)?;
                 }

@@ -37,6 +37,7 @@ mod control;
 mod counters;
 mod error;
 mod framing;
+pub mod hardware;
 mod memory;
 mod observe;
 mod qp;

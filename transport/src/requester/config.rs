@@ -82,6 +82,17 @@ pub struct MrcConfig {
     pub coalesce_from: u32,
 }
 
+/// [`MrcConfig::coalesce_from`] for a receiver that sends a SACK for every `sack_every` packets that do not ask for one: packets that do not
+/// ask are never all there is in the window.
+pub const fn coalesce_from(mpr: u16, sack_every: u8, mtu: u32) -> u32 {
+    let packets = 4 * sack_every as u32;
+    if (mpr as u32) < packets {
+        NO_COALESCING
+    } else {
+        packets * mtu
+    }
+}
+
 impl MrcConfig {
     /// MPR 1,024, timeout 250 us growing linearly, 7 retries, early loss detection off, a SACK asked for with
     /// every packet.

@@ -20,7 +20,9 @@ mod slot_bits;
 mod window;
 
 pub use completion::{CompletionQueue, PhaseRing};
-pub use config::{Backoff, MrcConfig, RcConfig, RequesterConfigError, DEFAULT_RTO, NO_COALESCING};
+pub use config::{
+    coalesce_from, Backoff, MrcConfig, RcConfig, RequesterConfigError, DEFAULT_RTO, NO_COALESCING,
+};
 pub use counters::RequesterCounters;
 pub use messages::{Message, Messages, MAX_UNDER_WAY};
 pub use mode::Requester;

@@ -81,7 +81,11 @@ pub enum SprayError {
 }
 
 impl SprayConfig {
-    pub(super) fn check(&self) -> Result<(), SprayError> {
+    /// Checks the values that a type does not.
+    ///
+    /// # Errors
+    /// [`SprayError`], the first that is found.
+    pub fn check(&self) -> Result<(), SprayError> {
         let active = self.profile.active();
         let allowed = match self.paths {
             1 => self.policy == Policy::SinglePath,

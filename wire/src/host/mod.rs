@@ -1,9 +1,11 @@
 //! Records shared between a driver and the card through host memory and doorbell pages: work queue entries (WQE),
-//! completion queue entries (CQE), event queue entries (EQE), the doorbell and consumer index words, and the register map.
+//! completion queue entries (CQE), event queue entries (EQE), the doorbell and consumer index words, the register map, and the
+//! PCI configuration space.
 //!
 //! All are little-endian. Reserved bytes are written as zero and ignored on reading. Offsets stand in each record's own
 //! table; a field narrower than its Rust type says its width, and `to_bytes` panics rather than cut a value down.
 
+pub mod config_space;
 mod consumer;
 mod cqe;
 mod doorbell;

@@ -1,16 +1,17 @@
-//! What software writes into the card's tables for a card and its queue pairs.
+//! What software writes into the card's tables for a card and its queue pairs: rows as the hardware's tables hold them.
 
 use std::net::IpAddr;
 
 use rust_hdl::prelude::*;
-use stellar_transport::endpoint::{EndpointConfig, PlaneAddress, QpConfig, TransportConfig};
-use stellar_transport::requester::{QpIdentity, SqRing};
-use stellar_transport::rx::{ControlPeer, QpContext, QpMode, QpState};
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::MacAddr;
+
+use super::{EndpointConfig, PlaneAddress, QpConfig, TransportConfig};
+use crate::requester::{QpIdentity, SqRing};
+use crate::rx::{ControlPeer, QpContext, QpMode, QpState};
 
 /// Hop limit, and time to live, of frames.
 const HOP_LIMIT: u64 = 64;
@@ -53,7 +54,7 @@ pub fn port(config: &EndpointConfig, plane: PlaneAddress) -> PortConfig {
     }
 }
 
-/// Receive context.
+/// Receive context of a queue pair that is ready.
 pub fn context(config: &QpConfig) -> QpContext {
     QpContext {
         state: QpState::Ready,

@@ -1,0 +1,68 @@
+//! `./stellar devinfo`: what the driver finds (rdma-core: `ibv_devinfo`).
+
+use stellar_driver::{Limits, PageSize, Probe};
+
+use super::Cards;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    cards: Cards,
+    /// Also how much of everything the card has
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// Prints one card: both hosts' are alike.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let pair = arguments.cards.open()?;
+    let probe = Probe::new(pair.function(0))?;
+    println!("hca_id: sim0");
+    line(1, "transport", "OCP MRC 1.0 on RoCEv2");
+    line(1, "vendor_id", format!("{:#06x}", probe.vendor));
+    line(1, "vendor_part_id", format!("{:#06x}", probe.device));
+    let (major, minor) = probe.version;
+    line(1, "register_map", format!("{major}.{minor}"));
+    line(1, "pcie_max_payload", probe.max_payload);
+    line(1, "pcie_max_read", probe.max_read);
+    line(1, "msi_x_vectors", probe.msi_x_vectors);
+    if arguments.verbose {
+        limits(&Limits::of(&probe));
+    }
+    line(1, "phys_port_cnt", probe.features.ports);
+    for port in 0..probe.features.ports {
+        let up = probe.ports_up >> port & 1 == 1;
+        line(2, "port", port + 1);
+        line(
+            3,
+            "state",
+            if up {
+                "PORT_ACTIVE (4)"
+            } else {
+                "PORT_DOWN (1)"
+            },
+        );
+        line(3, "max_mtu", "4096 (5)");
+        line(3, "link_layer", "Ethernet");
+    }
+    Ok(())
+}
+
+fn limits(limits: &Limits) {
+    line(1, "max_qp", limits.queue_pairs);
+    line(1, "max_qp_wr", limits.send_entries);
+    line(1, "max_inline_data", limits.inline_bytes);
+    line(1, "max_write_imm", limits.write_imm);
+    line(1, "max_cqe", limits.completion_entries);
+    line(1, "num_comp_vectors", limits.completion_vectors);
+    line(1, "max_mr", limits.regions);
+    line(1, "max_mr_pages", limits.translations);
+    let bytes = PageSize::ALL.iter().fold(0, |all, size| all | size.bytes());
+    line(1, "page_size_cap", format!("{bytes:#x}"));
+    line(1, "max_pd", limits.domains);
+    line(1, "max_contexts", limits.contexts);
+}
+
+fn line(depth: usize, name: &str, value: impl std::fmt::Display) {
+    println!("{}{:<24}{value}", "\t".repeat(depth), format!("{name}:"));
+}

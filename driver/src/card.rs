@@ -1,0 +1,181 @@
+//! What the driver asks of the card's registers.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rust_hdl::prelude::Synth;
+use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
+use stellar_wire::host::registers::{
+    status, ImmediateArm, Register, TableCommand, COUNTER_SELECT, COUNTER_VALUE, EVENT_CONSUMER,
+    FENCE, IMMEDIATE_ARM, TABLE_COMMAND, TABLE_DATA,
+};
+use stellar_wire::host::{ConsumerIndex, Doorbell};
+use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::pack::to_words;
+
+use crate::device::{DeviceError, Interrupt, PciFunction};
+
+/// Longest the card may take for one thing it is told, on its own clock.
+const PATIENCE: Duration = Duration::from_millis(10);
+/// Longest that what a queue pair has already begun to send may still read memory: 24 KiB that wait for a port of 200 Gb/s and PCIe
+/// reads of a microsecond, many times over. The card has no fence for its transmit side.
+const QUIET: Duration = Duration::from_micros(20);
+
+/// A mutex's content, also after a thread died with it: every guarded value of this crate is whole between two statements.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The card by its registers.
+pub struct Card {
+    function: Arc<dyn PciFunction>,
+    /// Held while a row is being written: the table registers are one set.
+    table: Mutex<()>,
+    /// As well: the counter registers.
+    counter: Mutex<()>,
+}
+
+impl Card {
+    /// The card behind a function whose BARs answer.
+    pub fn new(function: Arc<dyn PciFunction>) -> Self {
+        Self {
+            function,
+            table: Mutex::new(()),
+            counter: Mutex::new(()),
+        }
+    }
+
+    /// The function.
+    pub fn function(&self) -> &Arc<dyn PciFunction> {
+        &self.function
+    }
+
+    /// A register.
+    pub fn read(&self, register: Register) -> Result<u64, DeviceError> {
+        self.function.read64(Bar::Registers, register.offset.into())
+    }
+
+    /// Writes a register.
+    pub fn write(&self, register: Register, value: u64) -> Result<(), DeviceError> {
+        let offset = register.offset.into();
+        self.function.write64(Bar::Registers, offset, value)
+    }
+
+    /// Waits until a command register says that nothing is under way.
+    fn finish(&self, register: Register, what: &'static str) -> Result<(), DeviceError> {
+        let began = self.function.now();
+        loop {
+            let word = self.read(register)?;
+            if word >> status::BUSY_BIT & 1 == 0 {
+                return Ok(());
+            }
+            let waited = self.function.now() - began;
+            if waited > PATIENCE {
+                return Err(DeviceError::NoAnswer { what, waited });
+            }
+            self.function.relax();
+        }
+    }
+
+    fn commit(&self, select: ConfigSelect, index: u32) -> Result<(), DeviceError> {
+        let command = TableCommand {
+            select: select as u8,
+            index,
+        };
+        self.write(TABLE_COMMAND, command.to_word())?;
+        self.finish(TABLE_COMMAND, "write a table row")
+    }
+
+    fn put_entry(&self, words: &[u32]) -> Result<(), DeviceError> {
+        let bytes = usize::from(Register::BYTES);
+        for (offset, pair) in (TABLE_DATA.offset..).step_by(bytes).zip(words.chunks(2)) {
+            let high = pair.get(1).copied().unwrap_or(0);
+            let word = u64::from(high) << 32 | u64::from(pair[0]);
+            self.function.write64(Bar::Registers, offset.into(), word)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a row of a table.
+    pub fn write_row<T: Synth>(
+        &self,
+        select: ConfigSelect,
+        index: u32,
+        row: T,
+    ) -> Result<(), DeviceError> {
+        let _table = lock(&self.table);
+        self.put_entry(&to_words(row))?;
+        self.commit(select, index)
+    }
+
+    /// Writes the same row at every index below `count`.
+    pub fn fill_table<T: Synth>(
+        &self,
+        select: ConfigSelect,
+        count: u32,
+        row: T,
+    ) -> Result<(), DeviceError> {
+        let _table = lock(&self.table);
+        self.put_entry(&to_words(row))?;
+        (0..count).try_for_each(|index| self.commit(select, index))
+    }
+
+    /// Points an interrupt vector to an event.
+    pub fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
+        let _table = lock(&self.table);
+        self.function.interrupt(vector)
+    }
+
+    /// Returns when every packet and table write the card accepted before has left for memory.
+    pub fn fence(&self) -> Result<(), DeviceError> {
+        let _table = lock(&self.table);
+        self.finish(FENCE, "finish an earlier fence")?;
+        self.write(FENCE, 1)?;
+        self.finish(FENCE, "finish a fence")
+    }
+
+    /// Lets pass what a queue pair that no longer sends has begun to read.
+    pub fn quiesce(&self) {
+        let end = self.function.now() + QUIET;
+        while self.function.now() < end {
+            self.function.relax();
+        }
+    }
+
+    /// A counter.
+    pub fn counter(&self, index: u8) -> Result<u64, DeviceError> {
+        let _counter = lock(&self.counter);
+        self.write(COUNTER_SELECT, index.into())?;
+        // The value follows its selection by a few clocks: one access more lets them pass.
+        self.read(COUNTER_SELECT)?;
+        self.read(COUNTER_VALUE)
+    }
+
+    fn write_page(&self, page: u16, offset: u16, word: [u8; 8]) -> Result<(), DeviceError> {
+        let offset = u64::from(page) * PAGE_BYTES + u64::from(offset);
+        let word = u64::from_le_bytes(word);
+        self.function.write64(Bar::Doorbells, offset, word)
+    }
+
+    /// Rings for new send queue entries.
+    pub fn ring(&self, page: u16, doorbell: Doorbell) -> Result<(), DeviceError> {
+        self.write_page(page, Doorbell::OFFSET, doorbell.to_bytes())
+    }
+
+    /// Tells how far a completion queue has been read.
+    pub fn consume(&self, page: u16, index: ConsumerIndex) -> Result<(), DeviceError> {
+        self.write_page(page, ConsumerIndex::OFFSET, index.to_bytes())
+    }
+
+    /// Tells how far the event queue has been read.
+    pub fn consume_events(&self, index: ConsumerIndex) -> Result<(), DeviceError> {
+        self.write(EVENT_CONSUMER, u64::from_le_bytes(index.to_bytes()))
+    }
+
+    /// Asks for an event at a count of immediates.
+    pub fn arm_immediates(&self, arm: ImmediateArm) -> Result<(), DeviceError> {
+        let _table = lock(&self.table);
+        self.finish(IMMEDIATE_ARM, "take an earlier immediate threshold")?;
+        self.write(IMMEDIATE_ARM, arm.to_word())
+    }
+}

@@ -1,0 +1,121 @@
+//! A user of the card.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stellar_wire::host::registers::ImmediateArm;
+
+use crate::card::lock;
+use crate::cq::CompletionQueue;
+use crate::device::DmaBuffer;
+use crate::error::Error;
+use crate::events::AsyncEvent;
+use crate::open::{Device, Shared};
+use crate::pd::ProtectionDomain;
+use crate::qp::QueuePair;
+
+/// A context, for what was made from it.
+pub(crate) struct Opened {
+    pub device: Arc<Shared>,
+    /// Its doorbell page.
+    pub page: u16,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        lock(&self.device.events).forget_page(self.page);
+        lock(&self.device.pools).pages.give_back(self.page.into());
+    }
+}
+
+/// The card as one user has it open, with a doorbell page that is its identity. Clones are the same context.
+#[derive(Clone)]
+pub struct Context(pub(crate) Arc<Opened>);
+
+impl Context {
+    pub(crate) fn new(device: Arc<Shared>) -> Result<Self, Error> {
+        let page = lock(&device.pools).pages.take()? as u16;
+        Ok(Self(Arc::new(Opened { device, page })))
+    }
+
+    /// The card.
+    pub fn device(&self) -> Device {
+        Device(Arc::clone(&self.0.device))
+    }
+
+    /// Its doorbell page.
+    pub fn page(&self) -> u16 {
+        self.0.page
+    }
+
+    /// A protection domain: what its queue pairs may reach.
+    ///
+    /// # Errors
+    /// [`Error::Exhausted`].
+    pub fn alloc_pd(&self) -> Result<ProtectionDomain, Error> {
+        ProtectionDomain::new(Arc::clone(&self.0))
+    }
+
+    /// A completion queue with room for `entries` completions of each of its queue pairs, a power of two up to 2^20; with `interrupt`
+    /// it has a vector of its own and can be waited on.
+    ///
+    /// # Errors
+    /// [`Error::QueueSize`], [`Error::Exhausted`], [`Error::Device`].
+    pub fn create_cq(&self, entries: u32, interrupt: bool) -> Result<CompletionQueue, Error> {
+        CompletionQueue::new(Arc::clone(&self.0), entries, interrupt)
+    }
+
+    /// Zeroed host memory that the card can be let reach.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn alloc(&self, bytes: usize) -> Result<DmaBuffer, Error> {
+        Ok(self.0.device.card.function().allocate(bytes)?)
+    }
+
+    /// The next event of this context's objects, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::BadEntry`], [`Error::Device`].
+    pub fn poll_event(&self) -> Result<Option<AsyncEvent>, Error> {
+        self.0.device.collect_events(false)?;
+        Ok(self.next_event())
+    }
+
+    fn next_event(&self) -> Option<AsyncEvent> {
+        lock(&self.0.device.events).next_of(self.0.page)
+    }
+
+    /// Waits for one, at most `timeout` on the card's clock. With several contexts of a card, one thread should wait for all.
+    ///
+    /// # Errors
+    /// As [`Self::poll_event`].
+    pub fn wait_event(&self, timeout: Duration) -> Result<Option<AsyncEvent>, Error> {
+        let function = self.0.device.card.function();
+        let end = function.now() + timeout;
+        loop {
+            self.0.device.collect_events(true)?;
+            let event = self.next_event();
+            let left = end.saturating_sub(function.now());
+            if event.is_some() || left.is_zero() {
+                return Ok(event);
+            }
+            self.0.device.event_vector().wait(left)?;
+        }
+    }
+
+    /// Asks for one [`AsyncEvent::ImmediateThreshold`] when `qp` has received `count` WRITEs with immediate since it was ready to receive.
+    ///
+    /// # Errors
+    /// [`Error::OtherContext`], [`Error::Device`].
+    pub fn arm_immediates(&self, qp: &QueuePair, count: u32) -> Result<(), Error> {
+        if !qp.is_of(&self.0) {
+            return Err(Error::OtherContext("context and queue pair"));
+        }
+        let arm = ImmediateArm {
+            qp: qp.number(),
+            threshold: count,
+        };
+        Ok(self.0.device.card.arm_immediates(arm)?)
+    }
+}

@@ -1,0 +1,263 @@
+//! Completion queues.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, WcStatus};
+use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::host_queues::RingConfig;
+
+use crate::card::lock;
+use crate::context::Opened;
+use crate::device::{DeviceError, Interrupt};
+use crate::error::Error;
+use crate::limits::MOST_ENTRIES;
+use crate::open::ring_row;
+use crate::qp::Shared;
+use crate::ring::Ring;
+
+/// A completion (verbs: `ibv_wc`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Of the work request; 0 for something received.
+    pub wr_id: u64,
+    /// How it ended.
+    pub status: WcStatus,
+    /// What completed. Means nothing unless the status is success.
+    pub opcode: CqeOpcode,
+    /// Local queue pair.
+    pub qp: u32,
+    /// Bytes of the message.
+    pub byte_len: u32,
+    /// Immediate data, of a WRITE with immediate that was received.
+    pub immediate: Option<u32>,
+}
+
+impl Completion {
+    fn of(cqe: &Cqe) -> Self {
+        Self {
+            wr_id: cqe.wr_id,
+            status: cqe.status,
+            opcode: cqe.opcode,
+            qp: cqe.qp,
+            byte_len: cqe.byte_len,
+            immediate: cqe.opcode.is_receive().then_some(cqe.immediate),
+        }
+    }
+}
+
+/// The ring of one queue pair.
+struct Attached {
+    shared: Arc<Shared>,
+    ring: Ring,
+    /// The card takes this ring's consumer index.
+    live: bool,
+    /// Completions that the driver makes itself: of what it took from the card.
+    flushed: VecDeque<Completion>,
+}
+
+impl Attached {
+    fn take(&mut self) -> Result<Option<Completion>, Error> {
+        match self.ring.take::<Cqe>()? {
+            Some(cqe) => {
+                if !cqe.opcode.is_receive() {
+                    self.shared.completed(&cqe)?;
+                }
+                Ok(Some(Completion::of(&cqe)))
+            }
+            None => Ok(self.flushed.pop_front()),
+        }
+    }
+}
+
+/// A completion queue, for its queue pairs.
+pub(crate) struct Queue {
+    pub context: Arc<Opened>,
+    log2_entries: u8,
+    vector: Option<(u16, Arc<dyn Interrupt>)>,
+    rings: Mutex<VecDeque<Attached>>,
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if let Some((vector, _)) = self.vector {
+            let mut pools = lock(&self.context.device.pools);
+            pools.vectors.give_back(vector.into());
+        }
+    }
+}
+
+impl Queue {
+    /// Gives a queue pair a ring of its own, and the ring to the card.
+    pub fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
+        let card = &self.context.device.card;
+        let ring = Ring::new::<Cqe>(&**card.function(), self.log2_entries)?;
+        let vector = self.vector.as_ref().map(|(vector, _)| *vector);
+        let row = ring_row(&ring, vector);
+        let given = card.write_row(ConfigSelect::CompletionQueue, shared.number, row);
+        if let Err(error) = given {
+            // The card may have it all the same.
+            std::mem::forget(ring);
+            return Err(error.into());
+        }
+        lock(&self.rings).push_back(Attached {
+            shared: Arc::clone(shared),
+            ring,
+            live: false,
+            flushed: VecDeque::new(),
+        });
+        Ok(())
+    }
+
+    /// The card takes the consumer index of a queue pair's ring, or does so no longer.
+    pub fn set_live(&self, qp: u32, live: bool) {
+        if let Some(attached) = lock(&self.rings).iter_mut().find(|a| a.shared.number == qp) {
+            attached.live = live;
+        }
+    }
+
+    /// The driver ends what the card did not: these follow what is in the queue pair's ring.
+    pub fn flush(&self, qp: u32, completions: impl IntoIterator<Item = Completion>) {
+        if let Some(attached) = lock(&self.rings).iter_mut().find(|a| a.shared.number == qp) {
+            attached.flushed.extend(completions);
+        }
+    }
+
+    /// Reads the ring of a queue pair that no longer produces, so that what it completed is not flushed as well.
+    pub fn drain(&self, qp: u32) -> Result<(), Error> {
+        let mut rings = lock(&self.rings);
+        let Some(attached) = rings.iter_mut().find(|a| a.shared.number == qp) else {
+            return Ok(());
+        };
+        while let Some(cqe) = attached.ring.take::<Cqe>()? {
+            if !cqe.opcode.is_receive() {
+                attached.shared.completed(&cqe)?;
+            }
+            attached.flushed.push_back(Completion::of(&cqe));
+        }
+        Ok(())
+    }
+
+    /// Takes a queue pair's ring from the card, and what nobody has polled with it.
+    pub fn detach(&self, qp: u32) -> Result<(), DeviceError> {
+        let mut rings = lock(&self.rings);
+        let Some(at) = rings.iter().position(|a| a.shared.number == qp) else {
+            return Ok(());
+        };
+        let card = &self.context.device.card;
+        let none = RingConfig::default();
+        let taken = card
+            .write_row(ConfigSelect::CompletionQueue, qp, none)
+            .and_then(|()| card.fence());
+        if let (Some(attached), Err(_)) = (rings.remove(at), &taken) {
+            std::mem::forget(attached.ring);
+        }
+        taken
+    }
+
+    fn poll(&self, most: usize, arm: bool) -> Result<Vec<Completion>, Error> {
+        let mut rings = lock(&self.rings);
+        let mut completions = Vec::new();
+        // The queue pair behind the one that came last comes first.
+        for _ in 0..rings.len() {
+            let Some(attached) = rings.front_mut() else {
+                break;
+            };
+            let before = attached.ring.taken();
+            let mut failed = None;
+            while completions.len() < most {
+                match attached.take() {
+                    Ok(Some(completion)) => completions.push(completion),
+                    Ok(None) => break,
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
+                    }
+                }
+            }
+            if attached.live && (arm || attached.ring.taken() != before) {
+                let index = ConsumerIndex {
+                    qp: attached.shared.number,
+                    index: attached.ring.taken(),
+                    arm,
+                };
+                self.context.device.card.consume(self.context.page, index)?;
+            }
+            rings.rotate_left(1);
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+        Ok(completions)
+    }
+}
+
+/// A completion queue. Every queue pair has a ring of its own in it, which holds what it sent and what it received.
+///
+/// Clones are the same queue.
+#[derive(Clone)]
+pub struct CompletionQueue(pub(crate) Arc<Queue>);
+
+impl CompletionQueue {
+    pub(crate) fn new(context: Arc<Opened>, entries: u32, interrupt: bool) -> Result<Self, Error> {
+        if !entries.is_power_of_two() || entries > MOST_ENTRIES {
+            return Err(Error::QueueSize {
+                queue: "completion",
+                entries,
+                least: 1,
+                most: MOST_ENTRIES,
+            });
+        }
+        let vector = if interrupt {
+            Some(enable_vector(&context)?)
+        } else {
+            None
+        };
+        Ok(Self(Arc::new(Queue {
+            context,
+            log2_entries: entries.ilog2() as u8,
+            vector,
+            rings: Mutex::new(VecDeque::new()),
+        })))
+    }
+
+    /// Up to `most` completions, those of a queue pair in order. Queue pairs take turns.
+    ///
+    /// # Errors
+    /// [`Error::BadEntry`], [`Error::BadHead`], [`Error::Device`]: completions that were read before the error are lost.
+    pub fn poll(&self, most: usize) -> Result<Vec<Completion>, Error> {
+        self.0.poll(most, false)
+    }
+
+    /// Waits for completions, at most `timeout` on the card's clock, and takes up to `most`; none if the time is over.
+    ///
+    /// # Errors
+    /// [`Error::NoInterrupt`], and as [`Self::poll`].
+    pub fn wait(&self, most: usize, timeout: Duration) -> Result<Vec<Completion>, Error> {
+        let (_, interrupt) = self.0.vector.as_ref().ok_or(Error::NoInterrupt)?;
+        let function = self.0.context.device.card.function();
+        let end = function.now() + timeout;
+        loop {
+            // Arming announces what came since the last look, so nothing is missed between here and the wait.
+            let completions = self.0.poll(most, true)?;
+            let left = end.saturating_sub(function.now());
+            if !completions.is_empty() || left.is_zero() {
+                return Ok(completions);
+            }
+            interrupt.wait(left)?;
+        }
+    }
+}
+
+fn enable_vector(context: &Opened) -> Result<(u16, Arc<dyn Interrupt>), Error> {
+    let device = &context.device;
+    let vector = lock(&device.pools).vectors.take()? as u16;
+    match device.card.interrupt(vector) {
+        Ok(interrupt) => Ok((vector, interrupt)),
+        Err(error) => {
+            lock(&device.pools).vectors.give_back(vector.into());
+            Err(error.into())
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! The card as PCI shows it: what every back end gives the driver, and nothing that knows of queue pairs.
+//!
+//! [`PciFunction`] has what a back end must do. What the driver calls are the methods of `dyn PciFunction` below it, which check
+//! offsets first, so that no back end has to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stellar_wire::host::config_space::{Bar, LENGTH};
+use thiserror::Error;
+
+/// An access to the card, its memory or its interrupts that cannot be, or failed.
+#[derive(Debug, Error)]
+pub enum DeviceError {
+    /// Not a multiple of the width: it would be several transactions.
+    #[error("{bar:?} offset {offset:#x} is no multiple of {width} bytes; an access is one transaction, so align it")]
+    Misaligned {
+        /// Where.
+        bar: Bar,
+        /// Bytes from its start.
+        offset: u64,
+        /// Bytes of the access.
+        width: u8,
+    },
+    /// Beyond the BAR.
+    #[error("{bar:?} offset {offset:#x} lies outside the BAR, which has {length:#x} bytes")]
+    OutsideBar {
+        /// Where.
+        bar: Bar,
+        /// Bytes from its start.
+        offset: u64,
+        /// Bytes it has.
+        length: u64,
+    },
+    /// Beyond the configuration space, or not aligned.
+    #[error("configuration offset {offset:#x} of {width} bytes; use multiples of the width below {LENGTH:#x}")]
+    ConfigOffset {
+        /// Bytes from its start.
+        offset: u16,
+        /// Bytes of the access.
+        width: u8,
+    },
+    /// Beyond a buffer.
+    #[error("bytes {offset:#x} to {end:#x} of a buffer of {length:#x} bytes; stay inside")]
+    OutsideBuffer {
+        /// First byte.
+        offset: usize,
+        /// Behind the last.
+        end: usize,
+        /// Bytes it has.
+        length: usize,
+    },
+    /// No memory for the card.
+    #[error("no DMA memory of {bytes} bytes: {reason}")]
+    NoMemory {
+        /// Asked for.
+        bytes: usize,
+        /// Why.
+        reason: String,
+    },
+    /// No such interrupt.
+    #[error("interrupt vector {vector}; the card has {vectors}, numbered from 0")]
+    NoVector {
+        /// Asked for.
+        vector: u16,
+        /// How many there are.
+        vectors: u16,
+    },
+    /// The card did not do what it was told.
+    #[error("the card did not {what} in {waited:?}; reset it, or look at its link if it reads as all ones")]
+    NoAnswer {
+        /// What it was told.
+        what: &'static str,
+        /// For how long it was waited, on its own clock.
+        waited: Duration,
+    },
+    /// The back end's own trouble.
+    #[error("{what} failed: {reason}")]
+    Backend {
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        reason: String,
+    },
+}
+
+/// Bytes of a register access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// A double word.
+    Four,
+    /// A register.
+    Eight,
+}
+
+impl Width {
+    /// The number.
+    pub const fn bytes(self) -> u8 {
+        match self {
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+}
+
+/// A register access inside its BAR and aligned. Only this module makes one, so a back end need not check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    bar: Bar,
+    offset: u64,
+    width: Width,
+}
+
+impl Access {
+    fn new(bar: Bar, offset: u64, width: Width) -> Result<Self, DeviceError> {
+        let (length, bytes) = (bar.length(), u64::from(width.bytes()));
+        if offset % bytes != 0 {
+            let width = width.bytes();
+            return Err(DeviceError::Misaligned { bar, offset, width });
+        }
+        if offset >= length {
+            return Err(DeviceError::OutsideBar {
+                bar,
+                offset,
+                length,
+            });
+        }
+        Ok(Self { bar, offset, width })
+    }
+
+    /// The BAR.
+    pub const fn bar(self) -> Bar {
+        self.bar
+    }
+
+    /// Bytes from its start.
+    pub const fn offset(self) -> u64 {
+        self.offset
+    }
+
+    /// Bytes of the access.
+    pub const fn width(self) -> Width {
+        self.width
+    }
+}
+
+/// Memory that the card reaches, mapped for it as long as the object lives. The card writes it at any time, so its bytes are
+/// copied in and out and never borrowed.
+pub trait DmaMemory: Send + Sync {
+    /// Bus address of the first byte, a multiple of 4,096.
+    fn address(&self) -> u64;
+    /// Bytes.
+    fn length(&self) -> usize;
+    /// Copies out. The caller has checked the bounds.
+    fn load(&self, offset: usize, into: &mut [u8]);
+    /// Copies in. The caller has checked the bounds. What is stored is visible to the card before a later register write.
+    fn store(&self, offset: usize, bytes: &[u8]);
+    /// Eight bytes at a multiple of 8, in one piece; later loads see what the card wrote before it wrote these (acquire).
+    fn load_word(&self, offset: usize) -> u64;
+}
+
+/// An interrupt vector of the card.
+pub trait Interrupt: Send + Sync {
+    /// Waits until the vector has been raised since the last wait that said so; `false` if `timeout` passed first.
+    ///
+    /// # Errors
+    /// [`DeviceError::Backend`].
+    fn wait(&self, timeout: Duration) -> Result<bool, DeviceError>;
+}
+
+/// A PCI function: a simulated card, or a real one.
+///
+/// Register accesses are single transactions, in order, and a read returns after everything written before it has arrived.
+pub trait PciFunction: Send + Sync {
+    /// A double word of the configuration space; `offset` is a multiple of 4 below [`LENGTH`].
+    ///
+    /// # Errors
+    /// [`DeviceError::Backend`].
+    fn config_load(&self, offset: u16) -> Result<u32, DeviceError>;
+
+    /// Two bytes into the configuration space; `offset` is a multiple of 2 below [`LENGTH`].
+    ///
+    /// # Errors
+    /// [`DeviceError::Backend`].
+    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError>;
+
+    /// Reads a register, as PCIe does: all ones from a card that does not answer.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoAnswer`], [`DeviceError::Backend`].
+    fn load(&self, access: Access) -> Result<u64, DeviceError>;
+
+    /// Writes a register; of four bytes, the low ones of `value`.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    fn store(&self, access: Access, value: u64) -> Result<(), DeviceError>;
+
+    /// Host memory of at least `bytes` bytes, zeroed, contiguous for the card, mapped for it.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoMemory`].
+    fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError>;
+
+    /// Switches MSI-X on and points `vector` to an event. Call it while no table row is being written: what stands for the operating
+    /// system may need the card's registers for it.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoVector`], [`DeviceError::Backend`].
+    fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError>;
+
+    /// Function-level reset. Returns when the function may be used again; memory stays mapped, interrupts are gone.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoAnswer`], [`DeviceError::Backend`].
+    fn reset(&self) -> Result<(), DeviceError>;
+
+    /// Time on the function's clock: simulated time of a simulated card.
+    fn now(&self) -> Duration;
+
+    /// To be called between two looks at something only the card changes. A simulated card runs on only here, in register
+    /// accesses and in [`Interrupt::wait`]; for a real one this is a hint to the processor.
+    fn relax(&self);
+}
+
+impl dyn PciFunction + '_ {
+    /// Four bytes of the configuration space.
+    ///
+    /// # Errors
+    /// [`DeviceError::ConfigOffset`], and the back end's.
+    pub fn config_read32(&self, offset: u16) -> Result<u32, DeviceError> {
+        check_config(offset, 4)?;
+        self.config_load(offset)
+    }
+
+    /// Two bytes of the configuration space.
+    ///
+    /// # Errors
+    /// As [`Self::config_read32`].
+    pub fn config_read16(&self, offset: u16) -> Result<u16, DeviceError> {
+        check_config(offset, 2)?;
+        let word = self.config_load(offset & !3)?;
+        Ok((word >> (8 * (offset & 3))) as u16)
+    }
+
+    /// Writes two bytes of the configuration space.
+    ///
+    /// # Errors
+    /// As [`Self::config_read32`].
+    pub fn config_write16(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+        check_config(offset, 2)?;
+        self.config_store(offset, value)
+    }
+
+    /// Reads 32 bits in one transaction.
+    ///
+    /// # Errors
+    /// [`DeviceError::Misaligned`], [`DeviceError::OutsideBar`], and the back end's.
+    pub fn read32(&self, bar: Bar, offset: u64) -> Result<u32, DeviceError> {
+        Ok(self.load(Access::new(bar, offset, Width::Four)?)? as u32)
+    }
+
+    /// Reads 64 bits in one transaction.
+    ///
+    /// # Errors
+    /// As [`Self::read32`].
+    pub fn read64(&self, bar: Bar, offset: u64) -> Result<u64, DeviceError> {
+        self.load(Access::new(bar, offset, Width::Eight)?)
+    }
+
+    /// Writes 32 bits in one transaction.
+    ///
+    /// # Errors
+    /// As [`Self::read32`].
+    pub fn write32(&self, bar: Bar, offset: u64, value: u32) -> Result<(), DeviceError> {
+        self.store(Access::new(bar, offset, Width::Four)?, value.into())
+    }
+
+    /// Writes 64 bits in one transaction.
+    ///
+    /// # Errors
+    /// As [`Self::read32`].
+    pub fn write64(&self, bar: Bar, offset: u64, value: u64) -> Result<(), DeviceError> {
+        self.store(Access::new(bar, offset, Width::Eight)?, value)
+    }
+
+    /// Memory for the card.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoMemory`].
+    pub fn allocate(&self, bytes: usize) -> Result<DmaBuffer, DeviceError> {
+        if bytes == 0 {
+            let reason = "it would be empty; ask for at least one byte".to_owned();
+            return Err(DeviceError::NoMemory { bytes, reason });
+        }
+        Ok(DmaBuffer(self.allocate_memory(bytes)?))
+    }
+}
+
+fn check_config(offset: u16, width: u8) -> Result<(), DeviceError> {
+    if offset < LENGTH && offset % u16::from(width) == 0 {
+        Ok(())
+    } else {
+        Err(DeviceError::ConfigOffset { offset, width })
+    }
+}
+
+/// Shared memory of host and card, with its bounds checked. Clones are the same memory, which stays mapped until the last is gone.
+#[derive(Clone)]
+pub struct DmaBuffer(Arc<dyn DmaMemory>);
+
+impl DmaBuffer {
+    /// Bus address of the first byte.
+    pub fn address(&self) -> u64 {
+        self.0.address()
+    }
+
+    /// Bytes.
+    pub fn length(&self) -> usize {
+        self.0.length()
+    }
+
+    fn check(&self, offset: usize, bytes: usize) -> Result<(), DeviceError> {
+        let length = self.length();
+        match offset.checked_add(bytes) {
+            Some(end) if end <= length => Ok(()),
+            end => Err(DeviceError::OutsideBuffer {
+                offset,
+                end: end.unwrap_or(usize::MAX),
+                length,
+            }),
+        }
+    }
+
+    /// Copies bytes out.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutsideBuffer`].
+    pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), DeviceError> {
+        self.check(offset, into.len())?;
+        self.0.load(offset, into);
+        Ok(())
+    }
+
+    /// Copies bytes in.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutsideBuffer`].
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.check(offset, bytes.len())?;
+        self.0.store(offset, bytes);
+        Ok(())
+    }
+
+    /// Eight bytes in one piece, before everything that is read later. `offset` is rounded down to a multiple of 8.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutsideBuffer`].
+    pub fn read_word(&self, offset: usize) -> Result<u64, DeviceError> {
+        let offset = offset & !7;
+        self.check(offset, 8)?;
+        Ok(self.0.load_word(offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_access_is_aligned_and_inside() {
+        let end = Bar::Registers.length();
+        assert!(Access::new(Bar::Registers, end - 8, Width::Eight).is_ok());
+        assert!(Access::new(Bar::Registers, end - 4, Width::Four).is_ok());
+        let outside = Access::new(Bar::Registers, end, Width::Four);
+        assert!(matches!(outside, Err(DeviceError::OutsideBar { .. })));
+        for (offset, width) in [(4, Width::Eight), (end - 4, Width::Eight), (2, Width::Four)] {
+            let split = Access::new(Bar::Registers, offset, width);
+            assert!(matches!(split, Err(DeviceError::Misaligned { .. })));
+        }
+    }
+}

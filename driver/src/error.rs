@@ -1,0 +1,86 @@
+//! What can go wrong with verbs.
+
+use stellar_transport::congestion::ParamError;
+use stellar_transport::endpoint::ConfigError;
+use stellar_transport::spray::ProfileError;
+use stellar_wire::WireError;
+use thiserror::Error;
+
+use crate::device::DeviceError;
+use crate::qp::IllegalTransition;
+
+/// Why a verb failed. Nothing has changed, unless the error is the card's.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The card, its memory or its interrupts.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Attributes that cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The path cannot be congestion controlled.
+    #[error(transparent)]
+    Path(#[from] ParamError),
+    /// The device's entropy values cannot be.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// Not in this state.
+    #[error(transparent)]
+    Transition(#[from] IllegalTransition),
+    /// All of a kind are in use.
+    #[error("no {what} left; the card has {have}: free some")]
+    Exhausted {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        have: u32,
+    },
+    /// A queue of a size that cannot be.
+    #[error("{queue} queue of {entries} entries; use a power of two from {least} to {most}")]
+    QueueSize {
+        /// Which.
+        queue: &'static str,
+        /// Asked for.
+        entries: u32,
+        /// Smallest.
+        least: u32,
+        /// Largest.
+        most: u32,
+    },
+    /// A region that cannot be.
+    #[error("memory region: {0}")]
+    Region(String),
+    /// Two objects that cannot work together.
+    #[error("{0} belong to different contexts; make both from one")]
+    OtherContext(&'static str),
+    /// Too large for the card.
+    #[error("{field} is {value}; the card takes {least} to {most}")]
+    Attribute {
+        /// Which.
+        field: &'static str,
+        /// Asked for.
+        value: u64,
+        /// Smallest.
+        least: u64,
+        /// Largest.
+        most: u64,
+    },
+    /// The card wrote an entry no driver can read.
+    #[error("the card wrote an entry that cannot be: {0}; reset it")]
+    BadEntry(#[from] WireError),
+    /// The card says to have done what it was not asked for.
+    #[error("queue pair {qp}: the card frees send queue entries up to {head}, of {freed} to {producer} that are posted; reset it")]
+    BadHead {
+        /// The queue pair.
+        qp: u32,
+        /// What the card says.
+        head: u16,
+        /// First entry that is posted.
+        freed: u16,
+        /// Behind the last.
+        producer: u16,
+    },
+    /// There is nothing to wait on.
+    #[error("the completion queue was made without an interrupt; make it with one, or poll")]
+    NoInterrupt,
+}

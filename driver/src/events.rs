@@ -1,0 +1,134 @@
+//! The event queue, and who is told what is in it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
+
+use stellar_wire::host::{Eqe, EventKind, WcStatus};
+
+use crate::error::Error;
+use crate::qp::Shared;
+use crate::ring::Ring;
+
+/// Something that happened to a context's objects without a completion of its own (verbs: `ibv_async_event`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsyncEvent {
+    /// A queue pair went to error; what was posted completes with errors.
+    QueuePairFatal {
+        /// Which.
+        qp: u32,
+        /// Why; `None` for a status this driver does not know.
+        status: Option<WcStatus>,
+    },
+    /// A completion was lost: the ring of its queue pair was full.
+    CompletionLost {
+        /// Whose.
+        qp: u32,
+        /// Of the work request.
+        wr_id: u64,
+    },
+    /// The count of WRITEs with immediate that a queue pair received has reached what was asked for.
+    ImmediateThreshold {
+        /// Which.
+        qp: u32,
+        /// The count.
+        count: u32,
+    },
+    /// A doorbell page wrote for a queue pair that it does not own.
+    DoorbellRefused {
+        /// The page that did.
+        page: u32,
+        /// The queue pair.
+        qp: u32,
+    },
+}
+
+/// The event queue and what was read from it.
+pub struct Events {
+    ring: Ring,
+    /// Not read by their context yet, by its page.
+    waiting: BTreeMap<u16, VecDeque<AsyncEvent>>,
+    queue_pairs: BTreeMap<u32, Weak<Shared>>,
+}
+
+impl Events {
+    /// Events of this ring.
+    pub const fn new(ring: Ring) -> Self {
+        Self {
+            ring,
+            waiting: BTreeMap::new(),
+            queue_pairs: BTreeMap::new(),
+        }
+    }
+
+    /// Entries taken, for the card.
+    pub const fn taken(&self) -> u32 {
+        self.ring.taken()
+    }
+
+    /// The ring.
+    pub const fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// A queue pair there is.
+    pub fn add(&mut self, shared: &Arc<Shared>) {
+        self.queue_pairs
+            .insert(shared.number, Arc::downgrade(shared));
+    }
+
+    /// It is gone.
+    pub fn remove(&mut self, qp: u32) {
+        self.queue_pairs.remove(&qp);
+    }
+
+    /// A context is gone: the next one of its page shall not hear of it.
+    pub fn forget_page(&mut self, page: u16) {
+        self.waiting.remove(&page);
+    }
+
+    /// The next event of a page that was read already.
+    pub fn next_of(&mut self, page: u16) -> Option<AsyncEvent> {
+        self.waiting.get_mut(&page)?.pop_front()
+    }
+
+    /// Reads what the card has written; whether there was anything. Events of what nobody has any more are dropped.
+    pub fn collect(&mut self) -> Result<bool, Error> {
+        let before = self.ring.taken();
+        while let Some(eqe) = self.ring.take::<Eqe>()? {
+            let (page, event) = self.judge(&eqe);
+            if let Some(page) = page {
+                self.waiting.entry(page).or_default().push_back(event);
+            }
+        }
+        Ok(self.ring.taken() != before)
+    }
+
+    /// Whose event it is, and the event.
+    fn judge(&self, eqe: &Eqe) -> (Option<u16>, AsyncEvent) {
+        let qp = eqe.source;
+        let owner = self.queue_pairs.get(&qp).and_then(Weak::upgrade);
+        let page = owner.as_ref().map(|shared| shared.page);
+        match eqe.kind {
+            EventKind::QpError => {
+                if let Some(shared) = owner {
+                    shared.has_failed();
+                }
+                let status = WcStatus::from_code(eqe.data as u8);
+                (page, AsyncEvent::QueuePairFatal { qp, status })
+            }
+            EventKind::CqOverrun => {
+                let wr_id = eqe.data;
+                (page, AsyncEvent::CompletionLost { qp, wr_id })
+            }
+            EventKind::ImmThreshold => {
+                let count = eqe.data as u32;
+                (page, AsyncEvent::ImmediateThreshold { qp, count })
+            }
+            EventKind::DoorbellRefused => {
+                let (page, qp) = (eqe.source, eqe.data as u32);
+                let event = AsyncEvent::DoorbellRefused { page, qp };
+                (u16::try_from(page).ok(), event)
+            }
+        }
+    }
+}

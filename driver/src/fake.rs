@@ -1,0 +1,176 @@
+//! A function that takes notes, for tests of what needs no card: registers keep what is written, table rows are remembered, memory is a vector.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use stellar_wire::host::config_space::{Bar, ALL, LENGTH};
+use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABLE_COMMAND};
+
+use crate::card::lock;
+use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
+
+/// A table row that was written: table, row, entry.
+pub type Row = (u8, u32, Vec<u64>);
+
+#[derive(Default)]
+struct State {
+    config: Vec<u32>,
+    registers: Vec<u64>,
+    rows: Vec<Row>,
+    doorbells: Vec<(u64, u64)>,
+    resets: u32,
+    time: u64,
+}
+
+/// The function.
+pub struct FakeCard(Mutex<State>);
+
+fn place(register: Register) -> usize {
+    register.index() as usize
+}
+
+impl FakeCard {
+    /// A card after power-up.
+    pub fn new() -> Arc<Self> {
+        let mut state = State {
+            config: vec![0; usize::from(LENGTH / 4)],
+            registers: vec![u64::MAX; (Bar::Registers.length() / 8) as usize],
+            ..State::default()
+        };
+        for word in ALL {
+            state.config[usize::from(word.offset / 4)] = word.reset;
+        }
+        for register in registers::ALL {
+            let from = place(*register);
+            state.registers[from..from + usize::from(register.count)].fill(register.reset);
+        }
+        let features = Features {
+            log2_queue_pairs: 10,
+            ports: 2,
+            vectors: 64,
+        };
+        state.registers[place(registers::FEATURES)] = features.to_word();
+        Arc::new(Self(Mutex::new(state)))
+    }
+
+    /// Puts something into a register.
+    pub fn set_register(&self, register: Register, value: u64) {
+        lock(&self.0).registers[place(register)] = value;
+    }
+
+    /// Puts a double word into the configuration space.
+    pub fn set_config(&self, offset: u16, value: u32) {
+        lock(&self.0).config[usize::from(offset / 4)] = value;
+    }
+
+    /// The last entry written to a row.
+    pub fn row(&self, select: u8, index: u32) -> Option<Vec<u64>> {
+        let state = lock(&self.0);
+        let is_it = |row: &&Row| (row.0, row.1) == (select, index);
+        state.rows.iter().rev().find(is_it).map(|row| row.2.clone())
+    }
+
+    /// What was written to doorbell pages since the last call: offsets and words.
+    pub fn take_doorbells(&self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut lock(&self.0).doorbells)
+    }
+
+    /// Function-level resets so far.
+    pub fn resets(&self) -> u32 {
+        lock(&self.0).resets
+    }
+}
+
+impl PciFunction for FakeCard {
+    fn config_load(&self, offset: u16) -> Result<u32, DeviceError> {
+        Ok(lock(&self.0).config[usize::from(offset / 4)])
+    }
+
+    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+        let mut state = lock(&self.0);
+        let shift = 8 * u32::from(offset & 2);
+        let word = &mut state.config[usize::from(offset / 4)];
+        *word = *word & !(0xffff << shift) | u32::from(value) << shift;
+        Ok(())
+    }
+
+    fn load(&self, access: Access) -> Result<u64, DeviceError> {
+        assert_eq!(
+            (access.bar(), access.width()),
+            (Bar::Registers, Width::Eight)
+        );
+        Ok(lock(&self.0).registers[(access.offset() / 8) as usize])
+    }
+
+    fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
+        assert_eq!(access.width(), Width::Eight);
+        let mut state = lock(&self.0);
+        if access.bar() == Bar::Doorbells {
+            state.doorbells.push((access.offset(), value));
+        } else if access.offset() == u64::from(TABLE_COMMAND.offset) {
+            let from = place(registers::TABLE_DATA);
+            let entry = state.registers[from..from + 16].to_vec();
+            let select = (value >> TableCommand::SELECT_BIT) as u8;
+            let index = value as u32 & 0x3_ffff;
+            state.rows.push((select, index, entry));
+        } else if access.offset() != u64::from(registers::FENCE.offset) {
+            state.registers[(access.offset() / 8) as usize] = value;
+        }
+        Ok(())
+    }
+
+    fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError> {
+        Ok(Arc::new(FakeMemory(Mutex::new(vec![0; bytes]))))
+    }
+
+    fn interrupt(&self, _vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
+        Ok(Arc::new(NeverRaised))
+    }
+
+    fn reset(&self) -> Result<(), DeviceError> {
+        lock(&self.0).resets += 1;
+        Ok(())
+    }
+
+    fn now(&self) -> Duration {
+        let mut state = lock(&self.0);
+        state.time += 1;
+        Duration::from_micros(state.time)
+    }
+
+    fn relax(&self) {}
+}
+
+struct FakeMemory(Mutex<Vec<u8>>);
+
+impl DmaMemory for FakeMemory {
+    fn address(&self) -> u64 {
+        0x1000_0000
+    }
+
+    fn length(&self) -> usize {
+        lock(&self.0).len()
+    }
+
+    fn load(&self, offset: usize, into: &mut [u8]) {
+        into.copy_from_slice(&lock(&self.0)[offset..offset + into.len()]);
+    }
+
+    fn store(&self, offset: usize, bytes: &[u8]) {
+        lock(&self.0)[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn load_word(&self, offset: usize) -> u64 {
+        let mut bytes = [0; 8];
+        self.load(offset, &mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+}
+
+struct NeverRaised;
+
+impl Interrupt for NeverRaised {
+    fn wait(&self, _timeout: Duration) -> Result<bool, DeviceError> {
+        Ok(false)
+    }
+}

@@ -1,0 +1,61 @@
+//! Userspace driver of the card: bring-up and verbs.
+//!
+//! ```text
+//! Probe ─► Device ─► Context ─► ProtectionDomain ─► MemoryRegion
+//!                       │              └──────────► QueuePair ─► post_send
+//!                       └─────► CompletionQueue ◄───────┘
+//! ```
+//!
+//! [`PciFunction`] is all the driver knows of how it reaches the card; `sim-nic` has the one that runs a Verilated card in this process.
+//! [`Probe::new`] looks at a function and changes nothing. [`Probe::bring_up`] resets it, writes its tables and makes it a [`Device`].
+//! The rest has the names and the order of verbs.
+//!
+//! **Memory**: what the card may touch outlives what the card may do. Objects hold what they were made from, so they can be dropped in any
+//! order; a posted work request holds its region until it has completed; a region that is posted cannot be deregistered. When the
+//! card does not answer while something is taken down, its memory is never freed rather than freed too early. The crate's one
+//! `unsafe` function is [`ProtectionDomain::register_translated`], which hands out final addresses that no IOMMU checks.
+//!
+//! **Time** of a simulated card passes only while the driver waits for it ([`PciFunction::relax`]), so a loop that polls calls that, or waits by
+//! [`CompletionQueue::wait`] and [`Context::wait_event`].
+//!
+//! `docs/driver.md` walks through bring-up. `cargo run --example bring_up` does it.
+
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+mod card;
+mod connect;
+mod context;
+mod cq;
+mod device;
+mod error;
+mod events;
+#[cfg(test)]
+mod fake;
+mod limits;
+mod numbers;
+mod open;
+mod pd;
+mod probe;
+mod qp;
+mod region;
+mod ring;
+
+pub use connect::{exchange, ConnectError, Connection, RemoteRegion};
+pub use context::Context;
+pub use cq::{Completion, CompletionQueue};
+pub use device::{Access, DeviceError, DmaBuffer, DmaMemory, Interrupt, PciFunction, Width};
+pub use error::Error;
+pub use events::AsyncEvent;
+pub use limits::Limits;
+pub use open::{Counter, Device, DeviceConfig, PortAddress};
+pub use pd::ProtectionDomain;
+pub use probe::{Probe, ProbeError};
+pub use qp::{
+    Backoff, IllegalTransition, InitAttributes, Modify, PathAttributes, Policy, PostError, QpState,
+    QueuePair, QueuePairConfig, RtrAttributes, RtsAttributes, SkipScope, Source, WorkRequest,
+    WrOpcode,
+};
+pub use region::{AccessFlags, DeregisterError, MemoryRegion, Pages};
+pub use stellar_transport::rx::{DropReason, PageSize};
+pub use stellar_wire::host::{CqeOpcode, WcStatus};

@@ -1,0 +1,90 @@
+//! How much of everything the card has, and what of it is free.
+
+use stellar_transport::rx::Tables;
+use stellar_wire::host::config_space::DOORBELL_PAGES;
+use stellar_wire::host::Wqe;
+
+use crate::numbers::{Numbers, Runs};
+use crate::probe::Probe;
+use crate::qp::{MOST_WRITE_IMM, SEND_ENTRIES};
+
+/// Vector of the event queue; the others are for completion queues.
+pub const EVENT_VECTOR: u16 = 0;
+/// Most entries of a ring the card writes.
+pub const MOST_ENTRIES: u32 = 1 << 20;
+/// Protection domains that 20 bits name, less the one that memory regions never written have.
+const DOMAINS: u32 = (1 << 20) - 1;
+
+/// How much of everything a card has (verbs: `ibv_device_attr`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Queue pairs.
+    pub queue_pairs: u32,
+    /// Entries of a send queue.
+    pub send_entries: u32,
+    /// Bytes that a work request brings with it.
+    pub inline_bytes: u32,
+    /// WRITEs with immediate under way in each direction of a queue pair.
+    pub write_imm: u16,
+    /// Entries of a completion queue, for each of its queue pairs.
+    pub completion_entries: u32,
+    /// Completion queues with an interrupt of their own; without one there can be any number.
+    pub completion_vectors: u16,
+    /// Memory regions.
+    pub regions: u32,
+    /// Pages of all regions together.
+    pub translations: u32,
+    /// Protection domains.
+    pub domains: u32,
+    /// Contexts: each has a doorbell page.
+    pub contexts: u32,
+}
+
+impl Limits {
+    /// Of a card that was looked at. The register map has no counts of regions and translations: they are the design's.
+    pub fn of(probe: &Probe) -> Self {
+        let queue_pairs = 1 << probe.features.log2_queue_pairs;
+        let vectors = probe.msi_x_vectors.min(probe.features.vectors.into());
+        Self {
+            queue_pairs: queue_pairs - Tables::FIRST_QP,
+            send_entries: SEND_ENTRIES.1,
+            inline_bytes: Wqe::INLINE as u32,
+            write_imm: MOST_WRITE_IMM,
+            completion_entries: MOST_ENTRIES,
+            completion_vectors: vectors.saturating_sub(EVENT_VECTOR + 1),
+            regions: Tables::MRS,
+            translations: Tables::EMTT,
+            domains: DOMAINS,
+            contexts: DOORBELL_PAGES,
+        }
+    }
+}
+
+/// Numbers that are given out.
+pub struct Pools {
+    pub queue_pairs: Numbers,
+    pub regions: Numbers,
+    /// Low byte of the next key of a region's number: a key of an earlier region does not fit.
+    pub keys: Vec<u8>,
+    pub translations: Runs,
+    pub domains: Numbers,
+    pub vectors: Numbers,
+    pub pages: Numbers,
+}
+
+impl Pools {
+    /// Everything is free.
+    pub fn new(limits: &Limits) -> Self {
+        let from = |what, first: u32, count: u32| Numbers::new(what, first, first + count);
+        let vectors = limits.completion_vectors.into();
+        Self {
+            queue_pairs: from("queue pairs", Tables::FIRST_QP, limits.queue_pairs),
+            regions: from("memory regions", 0, limits.regions),
+            keys: vec![0; limits.regions as usize],
+            translations: Runs::new("page translations", limits.translations),
+            domains: from("protection domains", 1, limits.domains),
+            vectors: from("interrupt vectors", u32::from(EVENT_VECTOR) + 1, vectors),
+            pages: from("doorbell pages", 0, limits.contexts),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Numbers to give out: queue pairs, regions, translations, vectors, pages.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use crate::error::Error;
+
+/// Single numbers. The one that was free longest is given next, so that a late user of an old one is found out.
+pub struct Numbers {
+    what: &'static str,
+    have: u32,
+    /// Those that were never given.
+    fresh: Range<u32>,
+    /// Those that came back, in this order.
+    free: VecDeque<u32>,
+}
+
+impl Numbers {
+    /// The numbers from `first` to below `end`.
+    pub const fn new(what: &'static str, first: u32, end: u32) -> Self {
+        Self {
+            what,
+            have: end - first,
+            fresh: first..end,
+            free: VecDeque::new(),
+        }
+    }
+
+    /// One of them.
+    pub fn take(&mut self) -> Result<u32, Error> {
+        let number = self.fresh.next().or_else(|| self.free.pop_front());
+        number.ok_or(Error::Exhausted {
+            what: self.what,
+            have: self.have,
+        })
+    }
+
+    /// Takes one back.
+    pub fn give_back(&mut self, number: u32) {
+        self.free.push_back(number);
+    }
+}
+
+/// Runs of consecutive numbers, first fit.
+pub struct Runs {
+    what: &'static str,
+    have: u32,
+    /// Length by first number. Runs neither touch nor overlap.
+    free: BTreeMap<u32, u32>,
+}
+
+impl Runs {
+    /// The numbers below `end`.
+    pub fn new(what: &'static str, end: u32) -> Self {
+        Self {
+            what,
+            have: end,
+            free: BTreeMap::from([(0, end)]),
+        }
+    }
+
+    /// The first of `count` consecutive numbers.
+    pub fn take(&mut self, count: u32) -> Result<u32, Error> {
+        let fits = |(_, length): &(&u32, &u32)| **length >= count;
+        let Some((&first, &length)) = self.free.iter().find(fits) else {
+            let (what, have) = (self.what, self.have);
+            return Err(Error::Exhausted { what, have });
+        };
+        self.free.remove(&first);
+        if length > count {
+            self.free.insert(first + count, length - count);
+        }
+        Ok(first)
+    }
+
+    /// Takes a run back.
+    pub fn give_back(&mut self, first: u32, count: u32) {
+        let (mut first, mut count) = (first, count);
+        if let Some((&before, &length)) = self.free.range(..first).next_back() {
+            if before + length == first {
+                self.free.remove(&before);
+                (first, count) = (before, length + count);
+            }
+        }
+        if let Some(length) = self.free.remove(&(first + count)) {
+            count += length;
+        }
+        self.free.insert(first, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const END: u32 = 64;
+
+    proptest! {
+        /// Against a list of who has what: runs never overlap, and one is refused only if no gap is wide enough.
+        #[test]
+        fn runs_are_apart_and_refused_only_without_room(steps in prop::collection::vec((any::<bool>(), 1u32..20, any::<prop::sample::Index>()), 1..80)) {
+            let mut runs = Runs::new("translations", END);
+            let mut owned: Vec<(u32, u32)> = Vec::new();
+            let mut used = [false; END as usize];
+            for (takes, count, which) in steps {
+                if takes {
+                    let gap = used.split(|used| *used).map(<[bool]>::len).max().unwrap_or(0);
+                    match runs.take(count) {
+                        Ok(first) => {
+                            for number in first..first + count {
+                                prop_assert!(!std::mem::replace(&mut used[number as usize], true));
+                            }
+                            owned.push((first, count));
+                        }
+                        Err(_) => prop_assert!(gap < count as usize),
+                    }
+                } else if !owned.is_empty() {
+                    let (first, count) = owned.swap_remove(which.index(owned.len()));
+                    used[first as usize..(first + count) as usize].fill(false);
+                    runs.give_back(first, count);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_comes_again_last() {
+        let mut numbers = Numbers::new("queue pairs", 2, 5);
+        assert_eq!(numbers.take().unwrap(), 2);
+        numbers.give_back(2);
+        let next = [(); 3].map(|()| numbers.take().unwrap());
+        assert_eq!(next, [3, 4, 2]);
+        let error = numbers.take().unwrap_err().to_string();
+        assert_eq!(error, "no queue pairs left; the card has 3: free some");
+    }
+}

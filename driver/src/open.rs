@@ -1,0 +1,258 @@
+//! Bring-up, and the card as all its contexts share it.
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+use stellar_transport::endpoint::{hardware, EndpointConfig, PlaneAddress};
+use stellar_transport::rx::{DropReason, MrEntry, QpContext, RxConfig, Tables};
+use stellar_transport::spray::{EntropyProfile, GeneratedEntropy, HeaderFields};
+use stellar_wire::host::config_space::{command, header};
+use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
+use stellar_wire::host::{ConsumerIndex, Eqe};
+use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::host_queues::RingConfig;
+use stellar_wire::MacAddr;
+
+use crate::card::{lock, Card};
+use crate::context::Context;
+use crate::device::{DeviceError, Interrupt};
+use crate::error::Error;
+use crate::events::Events;
+use crate::limits::{Limits, Pools, EVENT_VECTOR};
+use crate::probe::Probe;
+use crate::ring::Ring;
+
+/// Entropy profile that all queue pairs share, and its values: 128 active ones and 8 backups as UDP source ports from 0xc000 on.
+pub(crate) const PROFILE: u8 = 0;
+const ENTROPY: GeneratedEntropy = GeneratedEntropy {
+    base: 0xc000,
+    stride_log2: 0,
+    active: 128,
+    backups: 8,
+};
+/// Address of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortAddress {
+    /// MAC address; of a peer, that of the next hop.
+    pub mac: [u8; 6],
+    /// IP address.
+    pub ip: IpAddr,
+}
+
+impl PortAddress {
+    pub(crate) const fn plane(self) -> PlaneAddress {
+        PlaneAddress {
+            mac: MacAddr(self.mac),
+            ip: self.ip,
+        }
+    }
+}
+
+/// What a card is told at bring-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceConfig {
+    /// Its address in each plane, of one IP version.
+    pub ports: [PortAddress; 2],
+    /// Code point of data packets, 6 bits.
+    pub data_dscp: u8,
+    /// Code point of acknowledgements, 6 bits.
+    pub control_dscp: u8,
+    /// Entries of the event queue, a power of two up to 2^20.
+    pub event_entries: u32,
+    /// Where the queue pairs' choices of paths begin: any number, different on every host.
+    pub seed: u64,
+}
+
+impl DeviceConfig {
+    /// These addresses, code points 0 and 46, 256 events.
+    pub const fn new(ports: [PortAddress; 2], seed: u64) -> Self {
+        Self {
+            ports,
+            data_dscp: 0,
+            control_dscp: 46,
+            event_entries: 256,
+            seed,
+        }
+    }
+
+    fn endpoint(&self) -> EndpointConfig {
+        EndpointConfig {
+            planes: self.ports.map(PortAddress::plane),
+            rx: RxConfig::default(),
+            data_dscp: self.data_dscp,
+            control_dscp: self.control_dscp,
+            event_entries: self.event_entries,
+        }
+    }
+}
+
+/// A counter of received packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// What became of the packets; `None` counts those that were accepted.
+    pub reason: DropReason,
+    /// Packets since the last reset.
+    pub value: u64,
+}
+
+/// The card, for everything made from it.
+pub(crate) struct Shared {
+    pub card: Card,
+    pub probe: Probe,
+    pub config: DeviceConfig,
+    pub profile: Arc<EntropyProfile>,
+    pub pools: Mutex<Pools>,
+    pub events: Mutex<Events>,
+    event_vector: Arc<dyn Interrupt>,
+}
+
+impl Drop for Shared {
+    /// The card stops before the memory of its event queue goes. If it does not, the memory stays.
+    fn drop(&mut self) {
+        if self.card.function().reset().is_err() {
+            std::mem::forget(lock(&self.events).ring().memory().clone());
+        }
+    }
+}
+
+/// A card that is up. Clones are the same card; it is reset when all that was made from it is gone.
+#[derive(Clone)]
+pub struct Device(pub(crate) Arc<Shared>);
+
+impl Probe {
+    /// Resets the card and writes its tables; all of it, as tables keep what they held.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn bring_up(self, config: DeviceConfig) -> Result<Device, Error> {
+        let endpoint = config.endpoint();
+        endpoint.check()?;
+        let fields = if config.ports[0].ip.is_ipv4() {
+            HeaderFields::SourcePort
+        } else {
+            HeaderFields::SourcePortAndFlowLabel
+        };
+        let profile = Arc::new(EntropyProfile::generated(ENTROPY, fields)?);
+        let function = Arc::clone(self.function());
+        function.reset()?;
+        let old = function.config_read16(header::COMMAND)?;
+        let new = old | command::MEMORY | command::BUS_MASTER;
+        function.config_write16(header::COMMAND, new)?;
+        let card = Card::new(function);
+        self.set_sizes(&card, &endpoint)?;
+        self.clear_tables(&card)?;
+        for (index, plane) in (0..).zip(endpoint.planes) {
+            let row = hardware::port(&endpoint, plane);
+            card.write_row(ConfigSelect::Port, index, row)?;
+        }
+        card.write_row(ConfigSelect::Profile, PROFILE.into(), ENTROPY.to_hw())?;
+        let event_vector = card.interrupt(EVENT_VECTOR)?;
+        let log2_entries = config.event_entries.ilog2() as u8;
+        let ring = Ring::new::<Eqe>(&**card.function(), log2_entries)?;
+        let row = ring_row(&ring, Some(EVENT_VECTOR));
+        // What resets the card before the ring goes exists before the card hears of the ring.
+        let device = Device(Arc::new(Shared {
+            pools: Mutex::new(Pools::new(&Limits::of(&self))),
+            events: Mutex::new(Events::new(ring)),
+            card,
+            probe: self,
+            config,
+            profile,
+            event_vector,
+        }));
+        device.0.card.write_row(ConfigSelect::EventQueue, 0, row)?;
+        Ok(device)
+    }
+
+    /// PCIe sizes as the host set them, and the UDP port.
+    fn set_sizes(&self, card: &Card, endpoint: &EndpointConfig) -> Result<(), DeviceError> {
+        let code = |bytes: u32| u64::from(bytes.ilog2() - 7);
+        card.write(MAX_PAYLOAD, code(self.max_payload))?;
+        card.write(MAX_READ, code(self.max_read))?;
+        card.write(UDP_PORT, endpoint.rx.udp_port.into())
+    }
+
+    /// Rows that would let packets in: queue pairs, their peers, regions.
+    fn clear_tables(&self, card: &Card) -> Result<(), DeviceError> {
+        let queue_pairs = 1 << self.features.log2_queue_pairs;
+        card.fill_table(ConfigSelect::Qp, queue_pairs, QpContext::default().to_hw())?;
+        let nobody = ControlPeer::default();
+        card.fill_table(ConfigSelect::ControlPeer, queue_pairs, nobody)?;
+        card.fill_table(ConfigSelect::Mr, Tables::MRS, MrEntry::default().to_hw())
+    }
+}
+
+/// The row of a ring whose entries raise `vector` when it is armed.
+pub(crate) fn ring_row(ring: &Ring, vector: Option<u16>) -> RingConfig {
+    RingConfig {
+        valid: true,
+        interrupts: vector.is_some(),
+        vector: u64::from(vector.unwrap_or(0)).into(),
+        log2_entries: u64::from(ring.log2_entries()).into(),
+        base: ring.memory().address().into(),
+    }
+}
+
+impl Device {
+    /// Opens the card: a context with a doorbell page of its own.
+    ///
+    /// # Errors
+    /// [`Error::Exhausted`] if every page is taken.
+    pub fn open(&self) -> Result<Context, Error> {
+        Context::new(Arc::clone(&self.0))
+    }
+
+    /// What was found at bring-up.
+    pub fn probe(&self) -> &Probe {
+        &self.0.probe
+    }
+
+    /// What the card has.
+    pub fn limits(&self) -> Limits {
+        Limits::of(self.probe())
+    }
+
+    /// What the card was told at bring-up.
+    pub fn config(&self) -> &DeviceConfig {
+        &self.0.config
+    }
+
+    /// The counters of received packets that are not zero, accepted ones first.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn counters(&self) -> Result<Vec<Counter>, Error> {
+        let mut counters = Vec::new();
+        for reason in DropReason::ALL {
+            let value = self.0.card.counter(reason.index())?;
+            if value > 0 {
+                counters.push(Counter { reason, value });
+            }
+        }
+        Ok(counters)
+    }
+}
+
+impl Shared {
+    /// Reads the event queue and tells the card how far.
+    pub fn collect_events(&self, arm: bool) -> Result<(), Error> {
+        let mut events = lock(&self.events);
+        let collected = events.collect();
+        // A bad entry counts as read, so the card hears of it too.
+        if arm || !matches!(collected, Ok(false)) {
+            self.card.consume_events(ConsumerIndex {
+                qp: 0,
+                index: events.taken(),
+                arm,
+            })?;
+        }
+        collected.map(|_| ())
+    }
+
+    /// The interrupt of the event queue.
+    pub fn event_vector(&self) -> &dyn Interrupt {
+        &*self.event_vector
+    }
+}

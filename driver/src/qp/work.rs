@@ -1,0 +1,341 @@
+//! What is asked of a queue pair, and what it still owes.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use stellar_wire::host::{CqeOpcode, WcStatus, Wqe, WqeOpcode};
+use thiserror::Error as ThisError;
+
+use super::state::QpState;
+use crate::cq::Completion;
+use crate::device::DeviceError;
+use crate::error::Error;
+use crate::region::{MemoryRegion, Registered};
+
+/// What a work request asks for (verbs: `ibv_wr_opcode`). The card executes the first three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum WrOpcode {
+    Nop,
+    RdmaWrite,
+    RdmaWriteWithImm,
+    Send,
+    SendWithImm,
+    SendWithInv,
+    RdmaRead,
+    AtomicCmpAndSwp,
+    AtomicFetchAndAdd,
+    LocalInv,
+    BindMw,
+}
+
+impl WrOpcode {
+    /// What the card calls it, if it has it.
+    const fn on_card(self) -> Option<(WqeOpcode, CqeOpcode)> {
+        match self {
+            Self::Nop => Some((WqeOpcode::Nop, CqeOpcode::Nop)),
+            Self::RdmaWrite => Some((WqeOpcode::Write, CqeOpcode::Write)),
+            Self::RdmaWriteWithImm => Some((WqeOpcode::WriteImm, CqeOpcode::WriteImm)),
+            _ => None,
+        }
+    }
+}
+
+/// Where the bytes of a work request come from.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// Nowhere: it has none.
+    Nothing,
+    /// Part of a region ([`MemoryRegion::slice`]).
+    Region {
+        /// The region.
+        region: &'a MemoryRegion,
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u32,
+    },
+    /// Bytes that are copied now, at most 16.
+    Inline(&'a [u8]),
+}
+
+/// A work request (verbs: `ibv_send_wr`).
+#[derive(Clone, Copy)]
+pub struct WorkRequest<'a> {
+    /// Comes back with the completion.
+    pub wr_id: u64,
+    /// What is to be done.
+    pub opcode: WrOpcode,
+    /// What is to be sent.
+    pub source: Source<'a>,
+    /// Where it goes: an address in the peer's region.
+    pub remote_address: u64,
+    /// Key of that region.
+    pub rkey: u32,
+    /// Immediate data, of [`WrOpcode::RdmaWriteWithImm`].
+    pub immediate: u32,
+    /// Success makes a completion too; failure always does. What is not signaled frees its place in the send queue only when a later one
+    /// completes.
+    pub signaled: bool,
+    /// Starts only when everything before it has completed.
+    pub fence: bool,
+}
+
+impl<'a> WorkRequest<'a> {
+    /// Nothing: completes when everything before it has.
+    pub const fn nop(wr_id: u64) -> Self {
+        Self {
+            wr_id,
+            opcode: WrOpcode::Nop,
+            source: Source::Nothing,
+            remote_address: 0,
+            rkey: 0,
+            immediate: 0,
+            signaled: true,
+            fence: false,
+        }
+    }
+
+    /// Writes `source` to the peer's memory.
+    pub const fn write(wr_id: u64, source: Source<'a>, remote_address: u64, rkey: u32) -> Self {
+        Self {
+            opcode: WrOpcode::RdmaWrite,
+            source,
+            remote_address,
+            rkey,
+            ..Self::nop(wr_id)
+        }
+    }
+
+    /// The same, and tells the peer when all of it and of what was written before has arrived.
+    #[must_use]
+    pub const fn with_immediate(mut self, immediate: u32) -> Self {
+        self.opcode = WrOpcode::RdmaWriteWithImm;
+        self.immediate = immediate;
+        self
+    }
+
+    /// The same, without a completion for success.
+    #[must_use]
+    pub const fn unsignaled(mut self) -> Self {
+        self.signaled = false;
+        self
+    }
+
+    /// The same, behind a fence.
+    #[must_use]
+    pub const fn fenced(mut self) -> Self {
+        self.fence = true;
+        self
+    }
+}
+
+/// Why a work request was not posted.
+#[derive(Debug, ThisError)]
+pub enum PostError {
+    /// Not in this state.
+    #[error("queue pair {qp} is in {state:?}; it sends in Rts only")]
+    State {
+        /// The queue pair.
+        qp: u32,
+        /// Its state.
+        state: QpState,
+    },
+    /// The card cannot do it.
+    #[error("the card has no {0:?}; it has Nop, RdmaWrite and RdmaWriteWithImm")]
+    Opcode(WrOpcode),
+    /// Every place is taken.
+    #[error("the send queue of {entries} entries is full; poll completions, and signal some work requests")]
+    Full {
+        /// Its size.
+        entries: u32,
+    },
+    /// Too many bytes to come with the entry.
+    #[error("{0} bytes inline; an entry holds at most {most}", most = Wqe::INLINE)]
+    Inline(usize),
+    /// Not all in the region.
+    #[error("{length} bytes at {offset:#x} do not lie in a region of {have:#x} bytes")]
+    Bounds {
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u32,
+        /// Bytes of the region.
+        have: u64,
+    },
+    /// The region is not the queue pair's to use.
+    #[error(
+        "the region belongs to another protection domain; register the memory in the queue pair's"
+    )]
+    Domain,
+    /// The card or its memory.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// A posted work request.
+struct Posted {
+    wr_id: u64,
+    opcode: CqeOpcode,
+    byte_len: u32,
+    /// Keeps the region until the card is done with it.
+    _region: Option<Arc<Registered>>,
+}
+
+/// A work request, checked.
+pub struct Ready {
+    pub wqe: Wqe,
+    posted: Posted,
+}
+
+/// Send queue of a queue pair, as software sees it.
+pub struct Work {
+    entries: u32,
+    /// Index behind the last entry, modulo 2^16.
+    producer: u16,
+    /// Those from here to the producer.
+    posted: VecDeque<Posted>,
+}
+
+impl Work {
+    /// An empty queue.
+    pub const fn new(entries: u32) -> Self {
+        Self {
+            entries,
+            producer: 0,
+            posted: VecDeque::new(),
+        }
+    }
+
+    /// Begins anew; returns nothing that was posted.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.entries);
+    }
+
+    /// Index of the next entry, modulo 2^16.
+    pub const fn producer(&self) -> u16 {
+        self.producer
+    }
+
+    /// Work requests that have not completed.
+    pub fn len(&self) -> usize {
+        self.posted.len()
+    }
+
+    /// Checks that there is room.
+    pub fn check_room(&self) -> Result<(), PostError> {
+        if self.posted.len() < self.entries as usize {
+            Ok(())
+        } else {
+            let entries = self.entries;
+            Err(PostError::Full { entries })
+        }
+    }
+
+    /// Place of the next entry in the ring.
+    pub const fn place(&self) -> usize {
+        self.producer as usize % self.entries as usize
+    }
+
+    /// Adds one, for which there is room.
+    pub fn push(&mut self, ready: Ready) {
+        self.posted.push_back(ready.posted);
+        self.producer = self.producer.wrapping_add(1);
+    }
+
+    /// The card is done with every entry before `head`.
+    pub fn free(&mut self, qp: u32, head: u16) -> Result<(), Error> {
+        let left = self.producer.wrapping_sub(head);
+        let Some(done) = self.posted.len().checked_sub(left.into()) else {
+            let producer = self.producer;
+            let freed = producer.wrapping_sub(self.posted.len() as u16);
+            return Err(Error::BadHead {
+                qp,
+                head,
+                freed,
+                producer,
+            });
+        };
+        self.posted.drain(..done);
+        Ok(())
+    }
+
+    /// Completions of all that is left, which nobody will do.
+    pub fn flush(&mut self, qp: u32) -> Vec<Completion> {
+        let completion = |posted: Posted| Completion {
+            wr_id: posted.wr_id,
+            status: WcStatus::WrFlushErr,
+            opcode: posted.opcode,
+            qp,
+            byte_len: posted.byte_len,
+            immediate: None,
+        };
+        self.posted.drain(..).map(completion).collect()
+    }
+}
+
+impl WorkRequest<'_> {
+    /// Checks it against the protection domain `domain` and makes its entry for index `slot`.
+    pub(super) fn ready(
+        &self,
+        domain: &Arc<crate::pd::Domain>,
+        slot: u16,
+    ) -> Result<Ready, PostError> {
+        let (opcode, completes) = self
+            .opcode
+            .on_card()
+            .ok_or(PostError::Opcode(self.opcode))?;
+        let mut wqe = Wqe {
+            opcode,
+            signaled: self.signaled,
+            fence: self.fence,
+            slot,
+            remote_va: self.remote_address,
+            rkey: self.rkey,
+            immediate: self.immediate,
+            wr_id: self.wr_id,
+            ..Wqe::default()
+        };
+        let mut used = None;
+        match self.source {
+            Source::Nothing => {}
+            Source::Inline(bytes) => {
+                let into = wqe.inline_data.get_mut(..bytes.len());
+                into.ok_or(PostError::Inline(bytes.len()))?
+                    .copy_from_slice(bytes);
+                wqe.inline = true;
+                wqe.length = bytes.len() as u32;
+            }
+            Source::Region {
+                region,
+                offset,
+                length,
+            } => {
+                let registered = &region.registered;
+                if !Arc::ptr_eq(&registered.domain, domain) {
+                    return Err(PostError::Domain);
+                }
+                let have = region.length();
+                let end = offset.checked_add(length.into());
+                if end.is_none_or(|end| end > have) {
+                    return Err(PostError::Bounds {
+                        offset,
+                        length,
+                        have,
+                    });
+                }
+                wqe.length = length;
+                wqe.local_va = region.address() + offset;
+                wqe.lkey = region.lkey();
+                used = Some(Arc::clone(registered));
+            }
+        }
+        let posted = Posted {
+            wr_id: self.wr_id,
+            opcode: completes,
+            byte_len: wqe.length,
+            _region: used,
+        };
+        Ok(Ready { wqe, posted })
+    }
+}

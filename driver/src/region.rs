@@ -1,0 +1,311 @@
+//! Memory regions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use stellar_transport::rx::{EmttEntry, MrEntry, Owner, PageSize};
+use stellar_wire::hw::config::ConfigSelect;
+use thiserror::Error as ThisError;
+
+use crate::card::lock;
+use crate::connect::RemoteRegion;
+use crate::device::{DeviceError, DmaBuffer};
+use crate::error::Error;
+use crate::pd::Domain;
+use crate::qp::Source;
+
+/// What a region's memory may be used for besides being sent from (verbs: `ibv_access_flags`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessFlags {
+    /// The peer may write.
+    pub remote_write: bool,
+    /// The peer may read.
+    pub remote_read: bool,
+    /// The peer may do atomic operations.
+    pub remote_atomic: bool,
+}
+
+/// Memory as final addresses of pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pages {
+    /// Size of each.
+    pub size: PageSize,
+    /// Their addresses in order, multiples of the size.
+    pub addresses: Vec<u64>,
+    /// Address that work requests name the first page by, a multiple of the size.
+    pub base: u64,
+    /// Index of the device, for reports, 10 bits.
+    pub device: u16,
+}
+
+/// What is behind a region.
+pub(crate) enum Backing {
+    Host(DmaBuffer),
+    Translated(Pages),
+}
+
+/// A region as the card has it.
+pub(crate) struct Registered {
+    pub domain: Arc<Domain>,
+    backing: Backing,
+    index: u32,
+    key: u8,
+    first_translation: u32,
+    translations: u32,
+    address: u64,
+    length: u64,
+}
+
+/// What the tables are to hold.
+struct Plan {
+    size: PageSize,
+    owner: Owner,
+    device: u16,
+    pages: Vec<u64>,
+    address: u64,
+    length: u64,
+}
+
+/// Largest page that buffer and address allow.
+fn page_size(address: u64, length: u64) -> PageSize {
+    let fits = |size: &PageSize| address % size.bytes() == 0 && size.bytes() <= length;
+    let largest = PageSize::ALL.into_iter().rev().find(fits);
+    largest.unwrap_or(PageSize::Size4K)
+}
+
+impl Plan {
+    fn new(backing: &Backing) -> Result<Self, Error> {
+        match backing {
+            Backing::Host(memory) => {
+                let (address, length) = (memory.address(), memory.length() as u64);
+                let size = page_size(address, length);
+                let page = |n| address + n * size.bytes();
+                Ok(Self {
+                    size,
+                    owner: Owner::Host,
+                    device: 0,
+                    pages: (0..length.div_ceil(size.bytes())).map(page).collect(),
+                    address,
+                    length,
+                })
+            }
+            Backing::Translated(pages) => {
+                let bytes = pages.size.bytes();
+                let odd = |at: &&u64| **at % bytes != 0;
+                if let Some(odd) = pages.addresses.iter().chain([&pages.base]).find(odd) {
+                    let reason = format!("{odd:#x} is no multiple of the page size, {bytes:#x}");
+                    return Err(Error::Region(reason));
+                }
+                if pages.addresses.is_empty() || pages.device >> 10 != 0 {
+                    let reason = "give at least one page, and a device below 1024";
+                    return Err(Error::Region(reason.to_owned()));
+                }
+                Ok(Self {
+                    size: pages.size,
+                    owner: Owner::Gpu,
+                    device: pages.device,
+                    pages: pages.addresses.clone(),
+                    address: pages.base,
+                    length: bytes * pages.addresses.len() as u64,
+                })
+            }
+        }
+    }
+}
+
+impl Registered {
+    fn new(domain: Arc<Domain>, backing: Backing, access: AccessFlags) -> Result<Self, Error> {
+        let plan = Plan::new(&backing)?;
+        let (index, key, first_translation) = {
+            let mut pools = lock(&domain.context.device.pools);
+            let index = pools.regions.take()?;
+            match pools.translations.take(plan.pages.len() as u32) {
+                Ok(first) => {
+                    let key = &mut pools.keys[index as usize];
+                    *key = key.wrapping_add(1);
+                    (index, *key, first)
+                }
+                Err(error) => {
+                    pools.regions.give_back(index);
+                    return Err(error);
+                }
+            }
+        };
+        // From here on dropping it gives everything back.
+        let registered = Self {
+            backing,
+            index,
+            key,
+            first_translation,
+            translations: plan.pages.len() as u32,
+            address: plan.address,
+            length: plan.length,
+            domain,
+        };
+        registered.write_rows(&plan, access)?;
+        Ok(registered)
+    }
+
+    fn write_rows(&self, plan: &Plan, access: AccessFlags) -> Result<(), DeviceError> {
+        let card = &self.domain.context.device.card;
+        for (index, page) in (self.first_translation..).zip(&plan.pages) {
+            let row = EmttEntry {
+                valid: true,
+                owner: plan.owner,
+                device: plan.device,
+                frame: page >> PageSize::Size4K.shift(),
+            };
+            card.write_row(ConfigSelect::Emtt, index, row.to_hw())?;
+        }
+        let row = MrEntry {
+            valid: true,
+            key: self.key,
+            pd: self.domain.number,
+            remote_write: access.remote_write,
+            remote_read: access.remote_read,
+            remote_atomic: access.remote_atomic,
+            page_size: plan.size,
+            base_va: self.address,
+            length: self.length,
+            first_emtt: self.first_translation,
+        };
+        card.write_row(ConfigSelect::Mr, self.index, row.to_hw())
+    }
+
+    /// Takes the region from the card: when this returns, no packet that used it is still under way.
+    fn invalidate(&self) -> Result<(), DeviceError> {
+        let card = &self.domain.context.device.card;
+        let none = MrEntry::default().to_hw();
+        card.write_row(ConfigSelect::Mr, self.index, none)?;
+        let none = EmttEntry::default().to_hw();
+        for index in self.first_translation..self.first_translation + self.translations {
+            card.write_row(ConfigSelect::Emtt, index, none)?;
+        }
+        card.fence()
+    }
+
+    /// Its key, for both sides.
+    pub fn rkey(&self) -> u32 {
+        self.index << 8 | u32::from(self.key)
+    }
+}
+
+impl Drop for Registered {
+    /// If the card does not let go, its memory and its numbers are never used again.
+    fn drop(&mut self) {
+        if self.invalidate().is_ok() {
+            let mut pools = lock(&self.domain.context.device.pools);
+            let (first, count) = (self.first_translation, self.translations);
+            pools.translations.give_back(first, count);
+            pools.regions.give_back(self.index);
+        } else if let Backing::Host(memory) = &self.backing {
+            std::mem::forget(memory.clone());
+        }
+    }
+}
+
+/// A memory region: memory the card may use for its protection domain's queue pairs. It owns the memory.
+///
+/// Dropped while it is posted, it stays registered until the work request has completed.
+pub struct MemoryRegion {
+    pub(crate) registered: Arc<Registered>,
+}
+
+/// A region that cannot be deregistered.
+#[derive(ThisError)]
+#[error("{posted} posted work requests use the region: poll their completions first")]
+pub struct DeregisterError {
+    /// The region, as it was.
+    pub region: MemoryRegion,
+    /// How many.
+    pub posted: usize,
+}
+
+impl fmt::Debug for DeregisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl MemoryRegion {
+    pub(crate) fn new(
+        domain: Arc<Domain>,
+        backing: Backing,
+        access: AccessFlags,
+    ) -> Result<Self, Error> {
+        let registered = Arc::new(Registered::new(domain, backing, access)?);
+        Ok(Self { registered })
+    }
+
+    /// Address of its first byte in work requests, here and at the peer.
+    pub fn address(&self) -> u64 {
+        self.registered.address
+    }
+
+    /// Bytes.
+    pub fn length(&self) -> u64 {
+        self.registered.length
+    }
+
+    /// Key that local work requests name it by.
+    pub fn lkey(&self) -> u32 {
+        self.registered.rkey()
+    }
+
+    /// Key that the peer names it by.
+    pub fn rkey(&self) -> u32 {
+        self.registered.rkey()
+    }
+
+    /// What the peer has to know of it.
+    pub fn remote(&self) -> RemoteRegion {
+        RemoteRegion {
+            address: self.address(),
+            rkey: self.rkey(),
+            length: self.length(),
+        }
+    }
+
+    /// Its memory; `None` if it is not host memory.
+    pub fn memory(&self) -> Option<&DmaBuffer> {
+        match &self.registered.backing {
+            Backing::Host(memory) => Some(memory),
+            Backing::Translated(_) => None,
+        }
+    }
+
+    /// Bytes of it, to be sent.
+    ///
+    /// # Errors
+    /// [`Error::Region`] beyond its end.
+    pub fn slice(&self, offset: u64, length: u32) -> Result<Source<'_>, Error> {
+        let have = self.length();
+        match offset.checked_add(length.into()) {
+            Some(end) if end <= have => Ok(Source::Region {
+                region: self,
+                offset,
+                length,
+            }),
+            _ => Err(Error::Region(format!(
+                "{length} bytes at {offset:#x} do not lie in {have:#x} bytes"
+            ))),
+        }
+    }
+
+    /// Takes it from the card and frees its memory.
+    ///
+    /// # Errors
+    /// [`DeregisterError`], with the region, if work requests that use it have not completed.
+    pub fn deregister(self) -> Result<(), DeregisterError> {
+        match Arc::try_unwrap(self.registered) {
+            Ok(registered) => {
+                drop(registered);
+                Ok(())
+            }
+            Err(registered) => Err(DeregisterError {
+                posted: Arc::strong_count(&registered) - 1,
+                region: Self { registered },
+            }),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! A ring in host memory that the card fills: completion queues and the event queue.
+
+use stellar_wire::host::{Cqe, Eqe};
+use stellar_wire::WireError;
+
+use crate::device::{DeviceError, DmaBuffer, PciFunction};
+use crate::error::Error;
+
+/// Indices count entries modulo 2^24.
+pub const INDEX_MODULUS: u32 = 1 << 24;
+
+/// An entry of a ring.
+pub trait Entry: Sized {
+    /// Its bytes.
+    type Bytes: Default + AsMut<[u8]>;
+    /// Bytes of it.
+    const LENGTH: usize;
+    /// Where its phase is in its first eight bytes.
+    const PHASE_BIT: usize;
+
+    /// The entry these bytes hold.
+    fn parse(bytes: &Self::Bytes) -> Result<Self, WireError>;
+}
+
+impl Entry for Cqe {
+    type Bytes = [u8; Cqe::LEN];
+    const LENGTH: usize = Cqe::LEN;
+    const PHASE_BIT: usize = Cqe::PHASE_BIT;
+
+    fn parse(bytes: &Self::Bytes) -> Result<Self, WireError> {
+        Self::from_bytes(bytes)
+    }
+}
+
+impl Entry for Eqe {
+    type Bytes = [u8; Eqe::LEN];
+    const LENGTH: usize = Eqe::LEN;
+    const PHASE_BIT: usize = Eqe::PHASE_BIT;
+
+    fn parse(bytes: &Self::Bytes) -> Result<Self, WireError> {
+        Self::from_bytes(bytes)
+    }
+}
+
+/// The reader's side of a ring.
+pub struct Ring {
+    memory: DmaBuffer,
+    log2_entries: u8,
+    /// Entries taken, modulo 2^24.
+    taken: u32,
+}
+
+impl Ring {
+    /// A fresh ring, its memory zeroed: phase 0, which is not the first round's.
+    pub fn new<E: Entry>(
+        function: &dyn PciFunction,
+        log2_entries: u8,
+    ) -> Result<Self, DeviceError> {
+        Ok(Self {
+            memory: function.allocate(E::LENGTH << log2_entries)?,
+            log2_entries,
+            taken: 0,
+        })
+    }
+
+    /// Its memory.
+    pub const fn memory(&self) -> &DmaBuffer {
+        &self.memory
+    }
+
+    /// log2 of its entries.
+    pub const fn log2_entries(&self) -> u8 {
+        self.log2_entries
+    }
+
+    /// What the card is to be told: entries taken.
+    pub const fn taken(&self) -> u32 {
+        self.taken
+    }
+
+    /// The next entry, if the card has written it. One that cannot be read counts as taken.
+    pub fn take<E: Entry>(&mut self) -> Result<Option<E>, Error> {
+        let entries = 1 << self.log2_entries;
+        let at = (self.taken % entries) as usize * E::LENGTH;
+        let phase = u64::from(self.taken / entries % 2 == 0);
+        if self.memory.read_word(at)? >> E::PHASE_BIT & 1 != phase {
+            return Ok(None);
+        }
+        let mut bytes = E::Bytes::default();
+        self.memory.read(at, bytes.as_mut())?;
+        self.taken = (self.taken + 1) % INDEX_MODULUS;
+        Ok(Some(E::parse(&bytes)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::FakeCard;
+    use proptest::prelude::*;
+    use stellar_wire::host::EventKind;
+
+    fn event(number: u64, phase: bool) -> Eqe {
+        Eqe {
+            kind: EventKind::QpError,
+            phase,
+            source: 7,
+            data: number,
+        }
+    }
+
+    proptest! {
+        /// A writer that never overruns and a reader that comes when it likes: every entry is read once, in order, over any number of rounds.
+        #[test]
+        fn every_entry_is_read_once_in_order(
+            log2_entries in 0u8..5,
+            start in prop::sample::select(vec![0u32, INDEX_MODULUS - 40]),
+            steps in prop::collection::vec((any::<bool>(), 1u64..9), 1..60),
+        ) {
+            let function = FakeCard::new();
+            let mut ring = Ring::new::<Eqe>(&*function, log2_entries).unwrap();
+            let entries = 1u64 << log2_entries;
+            ring.taken = start;
+            let phase = |index: u64| index / entries % 2 == 0;
+            // A ring that has been in use: every place holds what was last written there, all of it read.
+            let read_so_far = u64::from(start) + 4 * entries;
+            for index in read_so_far - entries..read_so_far {
+                let place = (index % entries) as usize * Eqe::LEN;
+                ring.memory.write(place, &event(u64::MAX, phase(index)).to_bytes()).unwrap();
+            }
+            let (mut written, mut read) = (u64::from(start), u64::from(start));
+            for (writes, count) in steps {
+                for _ in 0..count {
+                    if writes && written - read < entries {
+                        let place = (written % entries) as usize * Eqe::LEN;
+                        let bytes = event(written, phase(written)).to_bytes();
+                        ring.memory.write(place, &bytes).unwrap();
+                        written += 1;
+                    } else if !writes {
+                        let taken = ring.take::<Eqe>().unwrap();
+                        let expected = (read < written).then(|| event(read, phase(read)));
+                        prop_assert_eq!(taken, expected);
+                        read += u64::from(taken.is_some());
+                        prop_assert_eq!(u64::from(ring.taken()), read % u64::from(INDEX_MODULUS));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `docs/driver.md` says what the definitions in `stellar-wire` say. `UPDATE_DOCS=1 cargo test -p stellar-driver --test docs` writes it anew.
+
+use std::fmt::Write;
+
+use stellar_wire::host::config_space::{self, Bar};
+use stellar_wire::host::registers::{self, Access};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/driver.md");
+
+/// A description on one line: its links point into Rust documentation, so only their names stay.
+fn line(description: &str) -> String {
+    let words: Vec<&str> = description.split_whitespace().collect();
+    words
+        .join(" ")
+        .replace("[`", "`")
+        .replace("`]", "`")
+        .replace("crate::host::", "")
+        .replace("crate::hw::config::", "")
+        .replace('|', "\\|")
+}
+
+fn register_map() -> String {
+    let mut out = String::from("| offset | name | access | reset | |\n|---|---|---|---|---|\n");
+    for register in registers::ALL {
+        let access = match register.access {
+            Access::ReadOnly => "read",
+            Access::ReadWrite => "read, write",
+            Access::Command => "command",
+        };
+        let name = match register.count {
+            1 => register.name.to_owned(),
+            count => format!("{} x {count}", register.name),
+        };
+        let (offset, reset) = (register.offset, register.reset);
+        let description = line(register.description);
+        writeln!(
+            out,
+            "| {offset:#06x} | {name} | {access} | {reset:#x} | {description} |"
+        )
+        .expect("a string takes everything");
+    }
+    out
+}
+
+fn config_space() -> String {
+    let mut out = String::from("| offset | reset | writable | |\n|---|---|---|---|\n");
+    for word in config_space::ALL {
+        let (offset, reset, writable) = (word.offset, word.reset, word.writable);
+        let description = line(word.description);
+        writeln!(
+            out,
+            "| {offset:#04x} | {reset:#010x} | {writable:#010x} | {description} |"
+        )
+        .expect("a string takes everything");
+    }
+    for bar in Bar::ALL {
+        assert!(out.contains(&format!("BAR{}", bar.index())));
+    }
+    out
+}
+
+/// The document with the part between two marks replaced.
+fn with_part(document: &str, name: &str, part: &str) -> String {
+    let (begin, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (before, rest) = document
+        .split_once(&begin)
+        .expect("the document has the mark");
+    let (_, after) = rest.split_once(&end).expect("the part has an end");
+    format!("{before}{begin}{part}{end}{after}")
+}
+
+#[test]
+fn the_manual_has_the_definitions_of_wire() {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    let fresh = with_part(&document, "registers", &register_map());
+    let fresh = with_part(&fresh, "configuration space", &config_space());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(DOCUMENT, &fresh).unwrap();
+    }
+    assert!(
+        document == fresh,
+        "docs/driver.md is behind stellar-wire: run UPDATE_DOCS=1 cargo test -p stellar-driver --test docs"
+    );
+}

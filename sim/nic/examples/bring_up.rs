@@ -1,0 +1,156 @@
+//! Two simulated cards, cable to cable: bring-up, a WRITE from host memory to host memory, and a WRITE with immediate.
+//!
+//! ```text
+//! cargo run --example bring_up
+//! ```
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sim_nic::CardPair;
+use stellar_driver::{
+    AccessFlags, Completion, CompletionQueue, Context, Device, DeviceConfig, InitAttributes,
+    MemoryRegion, Modify, PciFunction, PortAddress, Probe, QueuePair, QueuePairConfig,
+    RtrAttributes, RtsAttributes, WcStatus, WorkRequest,
+};
+
+/// Bytes that are written.
+const BYTES: usize = 1 << 20;
+/// Longest the whole transfer may take on the cards' clock.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// All that one host has.
+struct Host {
+    device: Device,
+    context: Context,
+    cq: CompletionQueue,
+    qp: QueuePair,
+    region: MemoryRegion,
+}
+
+fn bring_up(function: Arc<dyn PciFunction>, number: u8) -> Result<Device> {
+    let probe = Probe::new(function)?;
+    println!(
+        "host {number}: PCI {:04x}:{:04x}, registers {}.{}, {} queue pairs, {} ports (up: {:#04b}), {} vectors, payload {} B, reads {} B",
+        probe.vendor,
+        probe.device,
+        probe.version.0,
+        probe.version.1,
+        1 << probe.features.log2_queue_pairs,
+        probe.features.ports,
+        probe.ports_up,
+        probe.msi_x_vectors,
+        probe.max_payload,
+        probe.max_read,
+    );
+    let ports = [0, 1].map(|plane| PortAddress {
+        mac: [2, 0, 0, plane, 0, number + 1],
+        ip: [10, plane, 0, number + 1].into(),
+    });
+    Ok(probe.bring_up(DeviceConfig::new(ports, number.into()))?)
+}
+
+fn host(function: Arc<dyn PciFunction>, number: u8) -> Result<Host> {
+    let device = bring_up(function, number)?;
+    let context = device.open()?;
+    let pd = context.alloc_pd()?;
+    let cq = context.create_cq(64, true)?;
+    let qp = pd.create_qp(&cq, QueuePairConfig::default())?;
+    let access = AccessFlags {
+        remote_write: true,
+        ..AccessFlags::default()
+    };
+    let region = pd.register(context.alloc(BYTES)?, access)?;
+    println!(
+        "host {number}: doorbell page {}, queue pair {}, {} KiB at {:#x} with key {:#010x}",
+        context.page(),
+        qp.number(),
+        BYTES >> 10,
+        region.address(),
+        region.rkey(),
+    );
+    Ok(Host {
+        device,
+        context,
+        cq,
+        qp,
+        region,
+    })
+}
+
+/// Tells each of the other, which is out of band: here, a function call.
+fn connect(hosts: &[Host; 2]) -> Result<()> {
+    let psn = [0x0012_3456, 0x00ff_ffff];
+    let told = [0, 1].map(|i| hosts[i].qp.connection(psn[i]));
+    for i in [0, 1] {
+        let qp = &hosts[i].qp;
+        qp.modify(Modify::Init(InitAttributes::default()))?;
+        qp.modify(Modify::Rtr(RtrAttributes::new(told[1 - i])))?;
+    }
+    for i in [0, 1] {
+        hosts[i]
+            .qp
+            .modify(Modify::Rts(RtsAttributes::new(psn[i])))?;
+    }
+    Ok(())
+}
+
+fn wait(host: &Host, what: &str) -> Result<Completion> {
+    let completions = host.cq.wait(1, PATIENCE)?;
+    let completion = completions.first().ok_or(format!("no {what}"))?;
+    if completion.status != WcStatus::Success {
+        let event = host.context.poll_event()?;
+        return Err(format!("{what}: {completion:?}, {event:?}").into());
+    }
+    Ok(*completion)
+}
+
+fn main() -> Result<()> {
+    let pair = CardPair::new()?;
+    let hosts = [host(pair.function(0), 0)?, host(pair.function(1), 1)?];
+    connect(&hosts)?;
+    let [a, b] = &hosts;
+
+    let sent: Vec<u8> = (0..BYTES).map(|i| (i * 7 + i / 4099) as u8).collect();
+    let memory = |host: &Host| host.region.memory().cloned().ok_or("no host memory");
+    memory(a)?.write(0, &sent)?;
+    let to = b.region.remote();
+    let began = pair.clocks();
+    let half = BYTES as u32 / 2;
+    let write = WorkRequest::write(1, a.region.slice(0, half)?, to.address, to.rkey);
+    a.qp.post_send(&write)?;
+    let rest = a.region.slice(half.into(), half)?;
+    let write = WorkRequest::write(2, rest, to.address + u64::from(half), to.rkey);
+    a.qp.post_send(&write.with_immediate(0x57e1_1a12))?;
+
+    let received = wait(b, "immediate")?;
+    println!(
+        "host 1: {} bytes announced by immediate {:#010x} after {} clocks",
+        received.byte_len,
+        received.immediate.unwrap_or(0),
+        pair.clocks() - began,
+    );
+    for _ in 0..2 {
+        let done = wait(a, "completion")?;
+        println!(
+            "host 0: work request {} ended in {:?}",
+            done.wr_id, done.status
+        );
+    }
+    let mut arrived = vec![0; BYTES];
+    memory(b)?.read(0, &mut arrived)?;
+    for counter in b.device.counters()? {
+        println!(
+            "host 1: {} packets counted as {:?}",
+            counter.value, counter.reason
+        );
+    }
+    if arrived != sent {
+        return Err("the bytes that arrived are not those that were sent".into());
+    }
+    println!("{BYTES} bytes compared: equal");
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! One card in its host: pins, PCIe endpoints, MACs, memory.
+
+use sim_verilated::Library;
+use sim_world::{HostMemory, PcieReads};
+use stellar_transport::rx::Owner;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::pack::Record;
+
+use super::config_space::ConfigSpace;
+use crate::mac::{MacRx, MacTx};
+use crate::model::{NicInputs, NicModel, NicOutputs, WriteBeat};
+use crate::pcie::{Behind, Endpoint};
+use crate::rings::{Rings, RINGS};
+use crate::NicError;
+
+/// Where interrupt messages go: a vector's message is its number, written here (x86's range of interrupt addresses).
+pub const MESSAGES: u64 = 0xfee0_0000;
+/// Bytes of that range.
+const MESSAGES_LENGTH: u64 = 1 << 20;
+/// Bus address of the first buffer.
+const FIRST_BUFFER: u64 = 0x10_0000_0000;
+/// Buffers begin at multiples of this, the largest page but one, and never where one was before.
+const BUFFER_ALIGN: u64 = 1 << 21;
+/// Codes of PCIe sizes, as the firmware set them: payload 256, reads 512 bytes.
+const PAYLOAD_CODE: u16 = 1;
+const READ_CODE: u16 = 2;
+
+/// An access on its way through the BAR ports.
+#[derive(Clone, Copy, Debug)]
+pub enum Operation {
+    Read(u16),
+    /// Offset, data, enabled bytes.
+    Write(u16, u64, u8),
+    /// Page, offset, data, enabled bytes.
+    Ring(u16, u16, u64, u8),
+}
+
+/// What became of it in a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It is still on offer.
+    Waits,
+    /// A read was asked; its answer follows.
+    Asked,
+    Done,
+    Answer(u64),
+}
+
+/// One port's MAC.
+#[derive(Default)]
+struct Port {
+    rx: MacRx,
+    tx: MacTx,
+}
+
+/// The card with all around it.
+pub struct Card {
+    model: NicModel,
+    pub config: ConfigSpace,
+    pub memory: HostMemory,
+    /// The endpoints know rings apart from memory, which this host has not: the driver's rings are in its memory.
+    nowhere: Rings,
+    endpoints: [Endpoint; 2],
+    ports: [Port; 2],
+    reads: PcieReads,
+    /// Bit v: vector v was raised and nobody has looked.
+    raised: u64,
+    next_buffer: u64,
+}
+
+fn endpoints(reads: PcieReads) -> [Endpoint; 2] {
+    [0, 1].map(|index| Endpoint::new(index + 1, reads))
+}
+
+fn config() -> ConfigSpace {
+    let mut config = ConfigSpace::new();
+    config.set_sizes(PAYLOAD_CODE, READ_CODE);
+    config
+}
+
+impl Card {
+    /// A card after power-up.
+    ///
+    /// # Errors
+    /// [`NicError`] if the library is of something else.
+    pub fn new(library: &Library, reads: PcieReads) -> Result<Self, NicError> {
+        Ok(Self {
+            model: NicModel::new(library)?,
+            config: config(),
+            memory: HostMemory::new(0),
+            nowhere: Rings::new(),
+            endpoints: endpoints(reads),
+            ports: Default::default(),
+            reads,
+            raised: 0,
+            next_buffer: FIRST_BUFFER,
+        })
+    }
+
+    /// Maps zeroed memory; returns its bus address, or `None` if there is no room below [`RINGS`].
+    pub fn map(&mut self, bytes: usize) -> Option<u64> {
+        let at = self.next_buffer;
+        let end = (bytes as u64)
+            .checked_next_multiple_of(BUFFER_ALIGN)
+            .and_then(|bytes| at.checked_add(bytes))
+            .filter(|end| *end <= RINGS)?;
+        self.next_buffer = end;
+        self.memory.map(Owner::Host, at, bytes as u64);
+        self.memory.store(Owner::Host, at, &vec![0; bytes]);
+        Some(at)
+    }
+
+    /// Whether a vector was raised since the last time this said so.
+    pub fn take_interrupt(&mut self, vector: u16) -> bool {
+        let raised = self.raised >> vector & 1 == 1;
+        self.raised &= !(1 << vector);
+        raised
+    }
+
+    /// Drives the reset pin; all that hangs on the card begins anew with it.
+    pub fn hold_reset(&mut self, on: bool) -> Result<(), NicError> {
+        let model = self.model.model_mut();
+        let reset = model.port("reset")?;
+        model.set_u64(reset, on.into());
+        self.config = config();
+        self.endpoints = endpoints(self.reads);
+        self.ports = Default::default();
+        self.raised = 0;
+        Ok(())
+    }
+
+    /// A frame has arrived at a port.
+    pub fn receive(&mut self, port: usize, frame: Vec<u8>) {
+        self.ports[port].rx.push(frame);
+    }
+
+    /// A whole frame that has left a port.
+    pub fn transmitted(&mut self, port: usize) -> Option<Vec<u8>> {
+        self.ports[port].tx.pop()
+    }
+
+    /// One clock, with the access on offer.
+    pub fn clock(&mut self, operation: Option<Operation>) -> Progress {
+        let clock = self.model.clocks();
+        let mut inputs = NicInputs {
+            port_up: 3,
+            ..NicInputs::default()
+        };
+        self.offer(operation, &mut inputs);
+        let is_master = self.config.is_master();
+        let Self {
+            endpoints,
+            ports,
+            memory,
+            nowhere,
+            ..
+        } = self;
+        for ((pins, port), endpoint) in inputs.ports.iter_mut().zip(ports).zip(endpoints) {
+            let mut behind = Behind {
+                memory,
+                rings: nowhere,
+            };
+            endpoint.serve(clock, &mut behind);
+            pins.rx = port.rx.clock();
+            pins.tx_ready = port.tx.ready();
+            let (write, read) = endpoint.ready();
+            (pins.write_ready, pins.read_ready) = (write && is_master, read && is_master);
+            pins.completion = endpoint
+                .completion(clock)
+                .map(|arrival| (arrival.header, arrival.beat));
+        }
+        let outputs = self.model.clock(&inputs);
+        let progress = progress(operation, &outputs);
+        self.take(outputs, clock);
+        progress
+    }
+
+    fn offer(&mut self, operation: Option<Operation>, inputs: &mut NicInputs) {
+        let enable = match operation {
+            Some(Operation::Read(offset)) => {
+                inputs.bar0_read = Some(offset);
+                return;
+            }
+            Some(Operation::Write(offset, data, enable)) => {
+                inputs.bar0_write = Some((offset, data));
+                enable
+            }
+            Some(Operation::Ring(page, offset, data, enable)) => {
+                inputs.bar2_write = Some((page, offset, data));
+                enable
+            }
+            None => return,
+        };
+        let model = self.model.model_mut();
+        for name in ["bar0_write_enable", "bar2_write_enable"] {
+            let port = model.port(name).expect("the model has its BAR ports");
+            model.set_u64(port, enable.into());
+        }
+    }
+
+    fn take(&mut self, outputs: NicOutputs, clock: u64) {
+        assert!(
+            !outputs.payload_mismatch,
+            "clock {clock}: the transmit side lost count of its payload"
+        );
+        for (index, moved) in outputs.ports.into_iter().enumerate() {
+            if let Some(beat) = moved.tx {
+                self.ports[index].tx.push(&beat);
+            }
+            if let Some(write) = moved.write {
+                self.take_write(index, &write);
+            }
+            if let Some(request) = moved.read {
+                self.endpoints[index].read(&request, clock);
+            }
+        }
+    }
+
+    /// A beat of a write: an interrupt message, or memory's.
+    fn take_write(&mut self, index: usize, write: &WriteBeat) {
+        let address = write
+            .header
+            .as_ref()
+            .map(|words| Record::<WriteTlpHeader>::new(words).u64("address_dw") << 2);
+        if address.is_some_and(|at| (MESSAGES..MESSAGES + MESSAGES_LENGTH).contains(&at)) {
+            let vector = write.beat.words[0] as u8;
+            if self.config.has_msi_x() && u16::from(vector) < self.config.vectors() {
+                self.raised |= 1 << vector;
+            }
+            return;
+        }
+        let mut behind = Behind {
+            memory: &mut self.memory,
+            rings: &mut self.nowhere,
+        };
+        self.endpoints[index].write(write, &mut behind);
+    }
+}
+
+fn progress(operation: Option<Operation>, outputs: &NicOutputs) -> Progress {
+    match (operation, outputs.bar0_read) {
+        (None, Some(word)) => Progress::Answer(word),
+        (None, None) => Progress::Waits,
+        (Some(Operation::Read(_)), _) => Progress::Asked,
+        (Some(Operation::Write(..)), _) => Progress::Done,
+        (Some(Operation::Ring(..)), _) if outputs.bar2_taken => Progress::Done,
+        (Some(Operation::Ring(..)), _) => Progress::Waits,
+    }
+}

@@ -1,0 +1,145 @@
+//! Configuration space of a simulated card, out of the table in `stellar-wire`.
+
+use stellar_wire::host::config_space::{
+    command, header, msi_x, pci_express, ConfigWord, ALL, LENGTH, MSI_X_ID, PCI_EXPRESS_ID,
+};
+
+const WORDS: usize = LENGTH as usize / 4;
+
+/// What a write asks for besides keeping the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigEffect {
+    Nothing,
+    /// Reset the function.
+    Reset,
+}
+
+/// The registers.
+pub struct ConfigSpace {
+    words: [u32; WORDS],
+}
+
+impl ConfigSpace {
+    /// After power-up or a function-level reset.
+    pub fn new() -> Self {
+        let mut words = [0; WORDS];
+        for word in ALL {
+            words[usize::from(word.offset / 4)] = word.reset;
+        }
+        Self { words }
+    }
+
+    /// A double word.
+    pub fn load(&self, offset: u16) -> u32 {
+        self.words
+            .get(usize::from(offset / 4))
+            .copied()
+            .unwrap_or(u32::MAX)
+    }
+
+    /// Writes two bytes: bits that cannot be written stay.
+    pub fn store(&mut self, offset: u16, value: u16) -> ConfigEffect {
+        let shift = 8 * u32::from(offset & 2);
+        let here = |word: &&ConfigWord| word.offset == offset & !3;
+        let writable = ALL.iter().find(here).map_or(0, |word| word.writable);
+        let mask = writable & 0xffff << shift;
+        if let Some(word) = self.words.get_mut(usize::from(offset / 4)) {
+            *word = *word & !mask | u32::from(value) << shift & mask;
+        }
+        let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
+        if offset == control && value & pci_express::INITIATE_RESET != 0 {
+            ConfigEffect::Reset
+        } else {
+            ConfigEffect::Nothing
+        }
+    }
+
+    /// Where a capability of the table is.
+    fn capability(&self, id: u8) -> u16 {
+        let mut at = self.load(header::CAPABILITIES) as u16;
+        while at != 0 && self.load(at) as u8 != id {
+            at = (self.load(at) >> 8 & 0xff) as u16;
+        }
+        at
+    }
+
+    fn command(&self) -> u16 {
+        self.load(header::COMMAND) as u16
+    }
+
+    /// The BARs answer.
+    pub fn has_memory(&self) -> bool {
+        self.command() & command::MEMORY != 0
+    }
+
+    /// The card may ask for memory.
+    pub fn is_master(&self) -> bool {
+        self.command() & command::BUS_MASTER != 0
+    }
+
+    /// Interrupt vectors.
+    pub fn vectors(&self) -> u16 {
+        let control = (self.load(self.capability(MSI_X_ID)) >> 16) as u16;
+        (control & msi_x::SIZE_MASK) + 1
+    }
+
+    /// Switches MSI-X on, as the operating system does.
+    pub fn enable_msi_x(&mut self) {
+        let control = self.capability(MSI_X_ID) + msi_x::CONTROL;
+        self.store(control, msi_x::ENABLE);
+    }
+
+    /// MSI-X is on.
+    pub fn has_msi_x(&self) -> bool {
+        (self.load(self.capability(MSI_X_ID)) >> 16) as u16 & msi_x::ENABLE != 0
+    }
+
+    /// What the firmware of the host sets: the sizes of PCIe requests, as codes.
+    pub fn set_sizes(&mut self, payload_code: u16, read_code: u16) {
+        let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
+        let value =
+            payload_code << pci_express::MAX_PAYLOAD_BIT | read_code << pci_express::MAX_READ_BIT;
+        self.store(control, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stellar_wire::host::config_space::{Bar, DEVICE, VENDOR};
+
+    #[test]
+    fn a_reader_finds_the_card_its_bars_and_its_capabilities() {
+        let mut space = ConfigSpace::new();
+        assert_eq!(space.load(0), u32::from(DEVICE) << 16 | u32::from(VENDOR));
+        assert_eq!(space.vectors(), 64);
+        for bar in Bar::ALL {
+            let at = header::BARS + 4 * u16::from(bar.index());
+            for half in [0, 2, 4, 6] {
+                space.store(at + half, 0xffff);
+            }
+            let size = u64::from(space.load(at + 4)) << 32 | u64::from(space.load(at) & !0xf);
+            assert_eq!(size.wrapping_neg(), bar.length());
+        }
+    }
+
+    #[test]
+    fn only_what_is_writable_is_written_and_the_reset_bit_resets() {
+        let mut space = ConfigSpace::new();
+        assert!(!space.is_master() && !space.has_memory());
+        assert_eq!(space.store(header::COMMAND, 0xffff), ConfigEffect::Nothing);
+        assert!(space.is_master() && space.has_memory());
+        assert_eq!(
+            space.load(header::COMMAND) as u16,
+            command::MEMORY | command::BUS_MASTER
+        );
+        space.store(header::VENDOR_ID, 0);
+        assert_eq!(space.load(0) as u16, VENDOR);
+        space.set_sizes(1, 2);
+        let control = space.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
+        assert_eq!(space.load(control) as u16, 1 << 5 | 2 << 12);
+        let reset = space.store(control, pci_express::INITIATE_RESET);
+        assert_eq!(reset, ConfigEffect::Reset);
+        assert_eq!(space.load(control) as u16 & pci_express::INITIATE_RESET, 0);
+    }
+}

@@ -150,6 +150,8 @@ struct Pins {
 
 /// All bytes of a 64-bit word.
 const ALL_BYTES: u64 = 0xff;
+/// rust-hdl keeps `Bits<N>` as `[bool; N]`: the card is a value too large for the stack of an ordinary thread, whoever calls.
+const STACK: usize = 512 << 20;
 /// Clocks for the tables that are swept after reset.
 const SWEEP: usize = 70_000;
 
@@ -165,9 +167,16 @@ impl NicModel {
     /// # Errors
     /// [`NicError`].
     pub fn build(trace: bool) -> Result<Library, NicError> {
-        let mut nic = Box::<Nic>::default();
-        nic.connect_all();
-        let spec = hdl_verilog::emit(nic.as_ref())?.model();
+        let design = std::thread::Builder::new().stack_size(STACK).spawn(|| {
+            let mut nic = Box::<Nic>::default();
+            nic.connect_all();
+            hdl_verilog::emit(nic.as_ref())
+        });
+        let design = match design.expect("a thread can be started").join() {
+            Ok(design) => design?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let spec = design.model();
         let spec = if trace { spec.with_trace() } else { spec };
         Ok(spec.build()?)
     }

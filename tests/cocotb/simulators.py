@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
 from cocotb_tools.runner import Runner, get_runner
 from openstellar.cocotb.results import Outcome, read_results
+from openstellar.designs import write
 
 BENCHES = Path(__file__).parent / "benches"
 
@@ -65,8 +66,8 @@ class Simulator:
         **build: object,
     ) -> dict[str, Outcome]:
         """Builds `top` from `sources` and runs the tests of module `bench`; the outcome of each."""
-        results = self.directory / "results.xml"
-        with environment({"PYTHONPATH": str(BENCHES), **self.environment()}), import_path(BENCHES):
+
+        def prepare() -> tuple[Runner, str]:
             runner = self.runner(signals)
             runner.build(
                 sources=sources,
@@ -76,9 +77,29 @@ class Simulator:
                 build_args=self.build_args,
                 **build,
             )
+            return runner, top
+
+        return self._run(bench, prepare, tests)
+
+    def run_block(self, bench: str, name: str) -> dict[str, Outcome]:
+        """Runs the tests of module `bench` on the project's block `name`, as it is."""
+        tops, source = write(self.directory / "verilog", name)
+        return self.run(bench, tops[0], [source])
+
+    def _run(self, bench: str, prepare: Callable[[], tuple[Runner, str]], tests: list[str] | None = None) -> dict[str, Outcome]:
+        """Runs tests on what `prepare` builds: a runner, and the name of the top module."""
+        results = self.directory / "results.xml"
+        with environment({"PYTHONPATH": str(BENCHES), **self.environment()}), import_path(BENCHES):
+            runner, top = prepare()
             # A failed test ends in SystemExit: the results say which.
             with contextlib.suppress(SystemExit):
-                runner.test(test_module=bench, hdl_toplevel=top, hdl_toplevel_lang="verilog", testcase=tests, results_xml=str(results))
+                runner.test(
+                    test_module=bench,
+                    hdl_toplevel=top,
+                    hdl_toplevel_lang="verilog",
+                    testcase=tests,
+                    results_xml=str(results),
+                )
         return read_results(results)
 
 
@@ -91,6 +112,15 @@ class OpenStellar(Simulator):
         from openstellar.cocotb import Runner as OpenStellarRunner
 
         return OpenStellarRunner(signals)
+
+    def run_block(self, bench: str, name: str) -> dict[str, Outcome]:
+        """On the very model that the rest of the project uses, which is built already where its tests ran."""
+
+        def prepare() -> tuple[Runner, str]:
+            runner = self.runner("ports")
+            return runner, runner.build_design(name, build_dir=self.directory)
+
+        return self._run(bench, prepare)
 
 
 class Stock(Simulator):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from blocks import BENCHES, Bench
 from openstellar.cocotb.results import Outcome
-from openstellar.designs import write_lane
 from simulators import Simulator
 
 
@@ -21,10 +21,9 @@ def test_counter(simulator: Simulator, verilog: Path, signals: str) -> None:
     all_passed(simulator.run("bench_counter", "counter", [verilog / "counter.v"], signals=signals), 6)
 
 
-def test_rx_lane(simulator: Simulator, verilog: Path, tmp_path: Path) -> None:
-    _, lane = write_lane(tmp_path / "verilog", 512)
-    sources = [lane, verilog / "rx_lane_axis.v"]
-    all_passed(simulator.run("bench_rx_lane", "rx_lane_axis", sources), 9)
+@pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench.module)
+def test_block(simulator: Simulator, bench: Bench) -> None:
+    all_passed(bench.run(simulator), bench.tests)
 
 
 def test_internal_signals(simulator: Simulator, verilog: Path) -> None:

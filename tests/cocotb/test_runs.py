@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from openstellar.cocotb import Runner
 from openstellar.cocotb.results import read_results
 from openstellar.cocotb.runner import precision_exponent
-from openstellar.designs import write_lane
+from openstellar.designs import designs, write
 from simulators import BENCHES, OpenStellar, import_path
 
 
@@ -62,7 +63,7 @@ def test_waves_and_coverage_are_written(tmp_path: Path, verilog: Path) -> None:
 def test_the_lane_starts_in_two_seconds(tmp_path: Path) -> None:
     """With the model built. Processor time of the simulation's process, which waits for nothing: the machine may be busy with other things."""
     runner = Runner()
-    top = runner.build_lane(512, build_dir=tmp_path)
+    top = runner.build_design("rx_lane_512", build_dir=tmp_path)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with import_path(BENCHES):
         runner.test("bench_start", top)
@@ -83,11 +84,20 @@ def test_a_built_model_is_used_again(tmp_path: Path, verilog: Path) -> None:
     assert manifests[0] == manifests[1]
 
 
-def test_the_lane_is_written_as_verilog(tmp_path: Path) -> None:
-    top, path = write_lane(tmp_path, 512)
-    assert f"module {top} (" in path.read_text()
-    with pytest.raises(ValueError, match="there is no lane of 300 bits: use 512 or 1024"):
-        write_lane(tmp_path, 300)
+def test_designs_are_written_as_verilog(tmp_path: Path) -> None:
+    """Two into one file: no module of theirs is defined twice."""
+    tops, path = write(tmp_path, "dma_write_512", "dma_read_512")
+    text = path.read_text()
+    modules = re.findall(r"^module (\w+) ", text, re.MULTILINE)
+    assert set(tops) < set(modules) and len(set(modules)) == len(modules)
+    assert write(tmp_path, "dma_read_512")[0] == tops[1:]
+    assert {"rx_lane_512", "nic"} < designs().keys()
+    with pytest.raises(ValueError, match='no design "rx_lane_300"; closest: rx_lane_'):
+        write(tmp_path, "rx_lane_300")
+    with pytest.raises(ValueError, match='no design "nik"; closest: nic'):
+        Runner().build_design("nik", build_dir=tmp_path)
+    with pytest.raises(ValueError, match="at least one design"):
+        write(tmp_path)
 
 
 def test_the_pytest_plugin_of_cocotb_runs_here(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(prog="./stellar cocotb", description="cocotb on this project's simulator and on stock Verilator")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("compare", help="run the benches on both: same outcomes, same simulated times")
+    benches = commands.add_parser("compare", help="run the benches on both: same outcomes, same simulated times")
+    benches.add_argument("--only", metavar="TEXT", help="only benches with this in their name")
     speed = commands.add_parser("speed", help="measure both: the table of docs/results.md")
     speed.add_argument("--cycles", type=int, default=20_000, help="clock cycles of the rows that await every edge (default: %(default)s)")
     speed.add_argument("--repeat", type=int, default=3, help="runs per row, of which the best counts (default: %(default)s)")
@@ -37,7 +38,7 @@ def main() -> int:
         parser.error(f"unknown package {unknown[0]!r}: choose from {', '.join(PACKAGES)}")
     try:
         if options.command == "compare":
-            return compare()
+            return compare(options.only)
         if options.command == "speed":
             return measure(options.cycles, options.repeat)
         return run_suites(options.packages or list(PACKAGES), options.only, on_stock=not options.ours_only)

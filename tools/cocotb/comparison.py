@@ -8,12 +8,10 @@ import tempfile
 from pathlib import Path
 
 import stock
+from blocks import BENCHES, Bench
 from openstellar.cocotb.results import Outcome
-from openstellar.designs import write_lane
 from output import captured
 from simulators import SIMULATORS
-
-BENCHES = stock.ROOT / "tests" / "cocotb"
 
 
 def differences(ours: dict[str, Outcome], stocks: dict[str, Outcome]) -> list[str]:
@@ -31,28 +29,26 @@ def differences(ours: dict[str, Outcome], stocks: dict[str, Outcome]) -> list[st
     return found
 
 
-def compare() -> int:
-    """Runs the benches of both designs on both simulators. Returns 1 if anything differs or fails."""
+def compare(only: str | None) -> int:
+    """Runs the benches on both simulators, or those whose name has `only` in it. Returns 1 if anything differs or fails."""
     stock.use()
     os.environ.setdefault("COCOTB_RANDOM_SEED", "1")
     problems = 0
+    counter = Bench("bench_counter", (), 6, "counter")
     with tempfile.TemporaryDirectory() as directory:
         work = Path(directory)
-        _, lane = write_lane(work / "verilog", 512)
-        designs = {
-            "bench_counter": ("counter", [BENCHES / "verilog" / "counter.v"]),
-            "bench_rx_lane": ("rx_lane_axis", [lane, BENCHES / "verilog" / "rx_lane_axis.v"]),
-        }
-        for bench, (top, sources) in designs.items():
+        for bench in (counter, *BENCHES):
+            if only and only not in bench.module:
+                continue
             outcomes = {}
             for name in ("openstellar", "stock"):
-                folder = work / name / bench
+                folder = work / name / bench.module
                 folder.mkdir(parents=True)
-                with captured(work / f"{name}-{bench}.log"):
-                    outcomes[name] = SIMULATORS[name](folder).run(bench, top, sources)
+                with captured(work / f"{name}-{bench.module}.log"):
+                    outcomes[name] = bench.run(SIMULATORS[name](folder))
             found = differences(outcomes["openstellar"], outcomes["stock"])
             found += [f"{test}: fails on both" for test, o in outcomes["openstellar"].items() if not o.passed]
-            print(f"{bench}: {len(outcomes['openstellar'])} tests, {len(found)} differences or failures", flush=True)
+            print(f"{bench.module}: {len(outcomes['openstellar'])} tests, {len(found)} differences or failures", flush=True)
             for line in found:
                 print(f"  {line}")
             problems += len(found)

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import stock
-from openstellar.designs import write_lane
+from openstellar.designs import write
 from output import captured
 from simulators import SIMULATORS
 
@@ -28,7 +28,7 @@ def measure(cycles: int, repeat: int) -> int:
     slow = 0
     with tempfile.TemporaryDirectory() as directory:
         work = Path(directory)
-        _, lane = write_lane(work / "verilog", 512)
+        _, lane = write(work / "verilog", "rx_lane_512")
         designs = {
             "counter": [BENCHES / "verilog" / "counter.v"],
             "rx_lane_axis": [lane, BENCHES / "verilog" / "rx_lane_axis.v"],

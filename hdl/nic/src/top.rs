@@ -1,9 +1,15 @@
 //! The top levels, as Verilog.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use hdl_verilog::{emit, Design, EmitError};
 use rust_hdl::prelude::Block;
 
 use crate::{Nic, RxLane1024, RxLane512};
+
+/// rust-hdl keeps `Bits<N>` as `[bool; N]`: the card is a value too large for the stack of an ordinary thread, whoever calls.
+const STACK: usize = 512 << 20;
 
 /// What boards and simulations are made from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,11 +27,19 @@ impl Top {
     ///
     /// # Errors
     /// [`EmitError`], which names the place.
+    ///
+    /// # Panics
+    /// If no thread can be started.
     pub fn elaborate(self) -> Result<Design, EmitError> {
-        match self {
-            Self::Nic => elaborated::<Nic>(),
-            Self::RxLane512 => elaborated::<RxLane512>(),
-            Self::RxLane1024 => elaborated::<RxLane1024>(),
+        let elaborate = match self {
+            Self::Nic => elaborated::<Nic>,
+            Self::RxLane512 => elaborated::<RxLane512>,
+            Self::RxLane1024 => elaborated::<RxLane1024>,
+        };
+        let thread = thread::Builder::new().stack_size(STACK).spawn(elaborate);
+        match thread.expect("a thread can be started").join() {
+            Ok(design) => design,
+            Err(panic) => resume_unwind(panic),
         }
     }
 }

@@ -44,8 +44,7 @@ pub struct Design {
 impl Design {
     /// All modules as one source text.
     pub fn text(&self) -> String {
-        let modules: Vec<&str> = self.modules.iter().map(|m| m.text.as_str()).collect();
-        modules.join("\n")
+        text(&self.modules)
     }
 
     /// The specification to Verilate this design.
@@ -66,6 +65,11 @@ impl Design {
     }
 }
 
+fn text(modules: &[Module]) -> String {
+    let modules: Vec<&str> = modules.iter().map(|m| m.text.as_str()).collect();
+    modules.join("\n")
+}
+
 /// Translates `block`; the top module is named after its Rust type.
 pub fn emit<B: Block>(block: &B) -> Result<Design, EmitError> {
     translate(&collect(block, "top"), None)
@@ -77,11 +81,11 @@ pub fn emit_as<B: Block>(block: &B, top: &str) -> Result<Design, EmitError> {
 }
 
 fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError> {
-    let mut builder = Builder::default();
+    let mut emitter = Emitter::default();
     if let Some(top) = top {
-        builder.names.claim(top);
+        emitter.names.claim(top);
     }
-    let name = builder.add(instance, top)?;
+    let name = emitter.add_instance(instance, top)?;
     let mut ports: Vec<Port> = vec![];
     let names = names::of_signals(instance.signals.iter().map(|s| s.name.as_str()));
     for (s, name) in instance.signals.iter().zip(names) {
@@ -98,25 +102,43 @@ fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError
     }
     Ok(Design {
         top: name,
-        modules: builder.modules,
+        modules: emitter.modules,
         ports,
     })
 }
 
+/// Several blocks for one source text: no two modules of it have the same name, and a module that blocks share is in it once.
 #[derive(Default)]
-struct Builder {
+pub struct Emitter {
     modules: Vec<Module>,
     /// Module body without its name, to the name it was emitted under.
     by_body: BTreeMap<String, String>,
     names: Scope,
 }
 
-impl Builder {
-    fn add(&mut self, instance: &Instance, forced: Option<&str>) -> Result<String, EmitError> {
+impl Emitter {
+    /// Translates `block` and everything below it; the name of its module.
+    ///
+    /// # Errors
+    /// [`EmitError`] for what cannot be translated.
+    pub fn add<B: Block>(&mut self, block: &B) -> Result<String, EmitError> {
+        self.add_instance(&collect(block, "top"), None)
+    }
+
+    /// Everything translated so far as one source text.
+    pub fn text(&self) -> String {
+        text(&self.modules)
+    }
+
+    fn add_instance(
+        &mut self,
+        instance: &Instance,
+        forced: Option<&str>,
+    ) -> Result<String, EmitError> {
         let mut kinds = BTreeMap::new();
         for child in &instance.children {
             if module::register_init(child).is_none() {
-                let kind = self.add(child, None)?;
+                let kind = self.add_instance(child, None)?;
                 kinds.insert(child.name.clone(), kind);
             }
         }

@@ -29,5 +29,5 @@ mod statement;
 mod symbols;
 pub mod tools;
 
-pub use design::{emit, emit_as, Design, Module, Port, PortDirection};
+pub use design::{emit, emit_as, Design, Emitter, Module, Port, PortDirection};
 pub use error::EmitError;

@@ -1,7 +1,8 @@
 """OpenStellar's simulator for Python.
 
-`openstellar.cocotb` runs cocotb tests on Verilated models. `openstellar.designs` has the project's own hardware. `openstellar.world` simulates
-a NIC with everything around it, without cocotb.
+`openstellar.cocotb` runs cocotb tests on Verilated models. `openstellar.designs` has the project's own hardware, `openstellar.records` the records at
+its ports. Without cocotb: `openstellar.hosts` is two hosts with NICs on a fabric, `openstellar.fabric` whole runs of such a world, `openstellar.world` the
+receive lane of one NIC with its MAC, PCIe and memories.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""Two hosts on a fabric with loss, marks and many paths; both NICs are the software reference of the transport.
+"""Two hosts on a fabric with loss, marks and many paths. Their NICs are the software reference of the transport, or Verilated cards.
+
+`run` makes a whole run at once. `openstellar.hosts` is the same world step by step: memory, posts, time.
 
     from openstellar import fabric
 
@@ -83,40 +85,52 @@ class Run:
 def run(
     *,
     topology: str | Path | None = None,
+    nic: Literal["reference", "rtl"] = "reference",
     bytes: int = 1 << 20,
     qps: int = 1,
     mode: Literal["mrc", "rc"] = "mrc",
     paths: int = 128,
     policy: Literal["single", "round-robin", "obs", "ev-state"] | None = None,
     loss: tuple[str, float] | None = None,
+    mtu: int = 4096,
     seed: int = 1,
     captures: bool = True,
 ) -> Run:
     """Each of `qps` queue pairs writes one message of `bytes` from GPU memory of the first host to GPU memory of the last.
 
-    `topology` is a TOML file (docs/fabric.md); None is a leaf-spine of two planes. `loss` names a link and the probability that it loses a
+    `topology` is a TOML file (docs/fabric.md); None is a leaf-spine of two planes. `nic` is the software reference of the transport, or
+    "rtl": two Verilated cards, whose model takes minutes to build the first time. `loss` names a link and the probability that it loses a
     frame. `captures` keeps every frame four times: turn it off for long runs.
 
     Raises ValueError for an argument that cannot be, RuntimeError if the run does not end well.
     """
-    text = (str(topology), Path(topology).read_text()) if topology is not None else None
     report, files = _native.run_pair(
-        topology=text,
+        topology=topology_text(topology),
+        nic=nic,
         bytes=bytes,
         qps=qps,
         mode=mode,
         paths=paths,
         policy=policy,
         loss=loss,
+        mtu=mtu,
         seed=seed,
         captures=captures,
     )
     return Run(json.loads(report), dict(files))
 
 
-def run_scenario(name: str, seed: int = 1) -> Run:
-    """Runs one of `scenarios`. Raises ValueError with the closest names if there is none of this name."""
-    report, files = _native.run_scenario(name, seed)
+def topology_text(topology: str | Path | None) -> tuple[str, str] | None:
+    """Name and text of a topology file, for the native library."""
+    return (str(topology), Path(topology).read_text()) if topology is not None else None
+
+
+def run_scenario(name: str, seed: int = 1, *, nic: Literal["reference", "rtl"] = "reference", shrink: int = 1) -> Run:
+    """Runs one of `scenarios`. Raises ValueError with the closest names if there is none of this name.
+
+    `shrink`, 1 to 16, divides the length of its messages where that means the same: between Verilated cards 8 is a good choice.
+    """
+    report, files = _native.run_scenario(name, nic, seed, shrink)
     return Run(json.loads(report), dict(files))
 
 

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use sim_cosim::LaneWidth;
 use sim_kernel::Manifest;
 use sim_verilated::{default_cache, ModelSpec, Sources, Toolchain, TopModule};
+
+use crate::designs;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(build_sources, module)?,
-        wrap_pyfunction!(build_lane, module)?,
-        wrap_pyfunction!(lane_verilog, module)?,
+        wrap_pyfunction!(build_design, module)?,
     ] {
         module.add_function(function)?;
     }
@@ -98,40 +98,17 @@ fn build(
     Ok(description.top)
 }
 
-/// The width of a lane given in bits.
-pub fn lane_width(bits: u32) -> PyResult<LaneWidth> {
-    match bits {
-        512 => Ok(LaneWidth::Bits512),
-        1024 => Ok(LaneWidth::Bits1024),
-        other => Err(PyValueError::new_err(format!(
-            "there is no lane of {other} bits: use 512 or 1024"
-        ))),
-    }
-}
-
-/// Builds the receive lane of `width` bits, the same model as every other command uses, and describes it in the file `manifest`. Returns the
+/// Builds the block `name` of the project, the same model as every other command uses, and describes it in the file `manifest`. Returns the
 /// name of the top module.
 #[pyfunction]
-#[pyo3(signature = (manifest, width, *, waves=false))]
-fn build_lane(py: Python<'_>, manifest: PathBuf, width: u32, waves: bool) -> PyResult<String> {
-    let width = lane_width(width)?;
+#[pyo3(signature = (manifest, name, *, waves=false))]
+fn build_design(py: Python<'_>, manifest: PathBuf, name: &str, waves: bool) -> PyResult<String> {
     py.detach(|| {
         let tools = Toolchain::find().map_err(failed)?;
-        let mut spec = width.elaborate().map_err(failed)?.model();
+        let mut spec = designs::elaborate(name)?.model();
         spec.trace = waves;
         let interface = TopModule::describe(&spec.top, &spec.verilog, &spec.parameters, tools)
             .map_err(failed)?;
         build(spec, interface, tools, -12, &manifest)
-    })
-}
-
-/// Name of the receive lane's top module and its Verilog.
-#[pyfunction]
-fn lane_verilog(py: Python<'_>, width: u32) -> PyResult<(String, String)> {
-    let width = lane_width(width)?;
-    py.detach(|| {
-        let design = width.elaborate().map_err(failed)?;
-        let text = design.text();
-        Ok((design.top, text))
     })
 }

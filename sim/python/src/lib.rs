@@ -4,6 +4,8 @@
 //! under the name `cocotb.simulator` (see `openstellar/process.py`) and gives cocotb's own scheduler a Verilated model to work on.
 
 mod build;
+mod designs;
+mod records;
 mod simulation;
 mod simulator;
 mod world;
@@ -14,6 +16,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     build::register(module)?;
+    designs::register(module)?;
+    records::register(module)?;
     world::register(module)
 }
 

@@ -34,6 +34,7 @@ pub use config::{
 pub use error::{CheckError, WorldError};
 pub use host::{Completed, Host};
 pub use memory::{HostMemory, Stray};
+pub use names::closest;
 pub use nic::{CongestionState, Nic, Outgoing, ReferenceNic};
 pub use record::{ArrivalOrder, Moment, Record};
 pub use region::{Region, RegionId, RegionSpec};

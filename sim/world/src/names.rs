@@ -1,7 +1,7 @@
 //! Names a user may have meant.
 
 /// The up to three names most like `wanted` (Jaro-Winkler similarity), best first, as one phrase.
-pub(crate) fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
+pub fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let mut scored: Vec<(f64, &str)> = names
         .map(|name| (strsim::jaro_winkler(wanted, name), name))
         .collect();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sim_net::{Fabric, HostId, LinkId, Time};
+use stellar_transport::rx::Owner;
 use stellar_wire::host::{Doorbell, Wqe, WqeOpcode};
 
 use crate::capture::Recorder;
@@ -171,6 +172,14 @@ impl<N: Nic> World<N> {
     /// Time series and arrival order so far.
     pub const fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// Writes to a host's memory as its processor or GPU does.
+    pub fn store(&mut self, host: usize, owner: Owner, address: u64, bytes: &[u8]) {
+        self.hosts[host]
+            .nic
+            .memory_mut()
+            .store(owner, address, bytes);
     }
 
     /// Registers memory at a host.

@@ -11,15 +11,10 @@ from cocotb.queue import Queue
 from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 from openstellar.world import table_words
-from scapy.compat import raw
-from scapy.contrib.roce import BTH
-from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import Ether
-from scapy.packet import Raw
+from roce import WRITE_FIRST, WRITE_LAST, WRITE_MIDDLE, WRITE_ONLY, roce_write
 
 QP, PD, RKEY, PSN, MTU = 100, 7, 0x2A5A, 0xFFFFFE, 1024
 VA, BUS, LENGTH = 0x7F00_0000_0000, 0x20_0000_0000, 1 << 20
-WRITE_ONLY, WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST = 0x0A, 0x06, 0x07, 0x08
 ACCEPTED, BAD_ICRC, GAP = 0, 6, 18
 
 
@@ -32,16 +27,9 @@ class MemoryWrite:
     data: bytes
 
 
-def roce_write(opcode: int, psn: int, payload: bytes, *, va: int = VA, dma_length: int | None = None, ack: bool = False) -> bytes:
-    """An RC WRITE packet over IPv4, its iCRC by scapy."""
-    reth = b""
-    if opcode in (WRITE_ONLY, WRITE_FIRST):
-        length = len(payload) if dma_length is None else dma_length
-        reth = va.to_bytes(8, "big") + RKEY.to_bytes(4, "big") + length.to_bytes(4, "big")
-    pad = -len(payload) % 4
-    bth = BTH(opcode=opcode, dqpn=QP, psn=psn & 0xFFFFFF, padcount=pad, ackreq=int(ack), migreq=1)
-    ip = IP(src="10.0.0.1", dst="10.0.0.2", ttl=64, flags="DF", id=0)
-    return raw(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / ip / UDP(sport=0xC123, dport=4791, chksum=0) / bth / Raw(reth + payload + bytes(pad)))
+def write(opcode: int, psn: int, payload: bytes, *, dma_length: int | None = None, ack: bool = False) -> bytes:
+    """A packet of a message to the start of the region."""
+    return roce_write(opcode, psn, payload, qp=QP, rkey=RKEY, va=VA, dma_length=dma_length, ack=ack)
 
 
 class Bench:
@@ -109,7 +97,7 @@ async def one_write_reaches_memory(dut):
     bench = Bench(dut)
     await bench.start()
     payload = random.randbytes(333)
-    await bench.mac.send(roce_write(WRITE_ONLY, PSN, payload, ack=True))
+    await bench.mac.send(write(WRITE_ONLY, PSN, payload, ack=True))
     assert await bench.verdict() == ACCEPTED
     assert await bench.memory(333) == payload
     ack = (await with_timeout(bench.acks.recv(), 10, "us")).tdata[0]
@@ -130,7 +118,7 @@ async def messages_of_every_length(dut, length):
     for n, part in enumerate(parts):
         first, last = n == 0, n == len(parts) - 1
         opcode = (WRITE_ONLY if last else WRITE_FIRST) if first else (WRITE_LAST if last else WRITE_MIDDLE)
-        await bench.mac.send(roce_write(opcode, PSN + n, part, dma_length=length))
+        await bench.mac.send(write(opcode, PSN + n, part, dma_length=length))
     for _ in parts:
         assert await bench.verdict() == ACCEPTED
     assert await bench.memory(length) == message
@@ -141,12 +129,12 @@ async def bad_frames_place_nothing(dut):
     """A wrong iCRC and a frame the MAC found bad are dropped and counted; the next good one is placed."""
     bench = Bench(dut)
     await bench.start()
-    frame = bytearray(roce_write(WRITE_ONLY, PSN, bytes(100)))
+    frame = bytearray(write(WRITE_ONLY, PSN, bytes(100)))
     frame[-1] ^= 1
     await bench.mac.send(bytes(frame))
     reason = await bench.verdict()
     assert reason != ACCEPTED
-    good = roce_write(WRITE_ONLY, PSN, b"x" * 100)
+    good = write(WRITE_ONLY, PSN, b"x" * 100)
     await bench.mac.send(AxiStreamFrame(good, tuser=1))
     assert await bench.verdict() not in (ACCEPTED, reason)
     await bench.mac.send(good)
@@ -165,7 +153,7 @@ async def a_gap_is_answered_once(dut):
     bench = Bench(dut)
     await bench.start()
     for psn in (PSN + 1, PSN + 2):
-        await bench.mac.send(roce_write(WRITE_ONLY, psn, bytes(8)))
+        await bench.mac.send(write(WRITE_ONLY, psn, bytes(8)))
         assert await bench.verdict() != ACCEPTED
     nak = (await with_timeout(bench.acks.recv(), 10, "us")).tdata[0]
     assert nak & 3 == 1 and nak >> 17 & 0xFFFFFF == PSN

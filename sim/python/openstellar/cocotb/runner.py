@@ -55,14 +55,14 @@ class Runner(cocotb_runner.Runner):
         super().__init__()
         self.signals = signals
 
-    def build_lane(self, width: int = 512, *, build_dir: str | Path = "sim_build", waves: bool = False) -> str:
-        """Builds the project's receive lane, the very model the rest of the project simulates: its ports are accessible.
+    def build_design(self, name: str, *, build_dir: str | Path = "sim_build", waves: bool = False) -> str:
+        """Builds one of the project's own blocks (`openstellar.designs.designs()`), the very model the rest of the project simulates.
 
-        Returns the name of the top module, for `test`.
+        Its ports are accessible. Returns the name of the top module, for `test`. Raises ValueError with the closest names for a block there is not.
         """
         self.build_dir = cocotb_runner.get_abs_path(build_dir)
         self.build_dir.mkdir(parents=True, exist_ok=True)
-        return _native.build_lane(self.build_dir / MANIFEST, width, waves=waves)
+        return _native.build_design(self.build_dir / MANIFEST, name, waves=waves)
 
     def _simulator_in_path(self) -> None:
         # The simulator is this package.

@@ -6,6 +6,17 @@ use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
 
 use super::invalid;
 
+/// The width of a lane given in bits.
+pub fn lane_width(bits: u32) -> PyResult<LaneWidth> {
+    match bits {
+        512 => Ok(LaneWidth::Bits512),
+        1024 => Ok(LaneWidth::Bits1024),
+        other => Err(invalid(format!(
+            "there is no lane of {other} bits: use 512 or 1024"
+        ))),
+    }
+}
+
 pub fn pacing(name: &str, seed: u64, width: LaneWidth) -> PyResult<Pacing> {
     match name {
         "line" => Ok(Pacing::Line {
@@ -17,6 +28,37 @@ pub fn pacing(name: &str, seed: u64, width: LaneWidth) -> PyResult<Pacing> {
             "unknown pacing {other:?}: use \"line\", \"every-clock\" or \"random\""
         ))),
     }
+}
+
+/// What the NICs of two hosts are.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// Software reference of the transport.
+    Reference,
+    /// The Verilated card.
+    Rtl,
+}
+
+impl Kind {
+    pub fn named(name: &str) -> PyResult<Self> {
+        match name {
+            "reference" => Ok(Self::Reference),
+            "rtl" => Ok(Self::Rtl),
+            other => Err(invalid(format!(
+                "unknown NIC {other:?}: use \"reference\" or \"rtl\""
+            ))),
+        }
+    }
+}
+
+/// log2 of a path MTU in bytes.
+pub fn mtu_log2(mtu: u32) -> PyResult<u8> {
+    if !mtu.is_power_of_two() || !(256..=4096).contains(&mtu) {
+        return Err(invalid(format!(
+            "no path MTU of {mtu} bytes: use 256, 512, 1024, 2048 or 4096"
+        )));
+    }
+    Ok(mtu.trailing_zeros() as u8)
 }
 
 pub fn owner(memory: &str) -> PyResult<Owner> {
@@ -55,17 +97,12 @@ pub fn qp_context(
             )))
         }
     };
-    if !mtu.is_power_of_two() || !(256..=4096).contains(&mtu) {
-        return Err(invalid(format!(
-            "no path MTU of {mtu} bytes: use 256, 512, 1024, 2048 or 4096"
-        )));
-    }
     Ok(QpContext {
         state: QpState::Ready,
         mode,
         pd,
         pkey,
-        mtu_log2: mtu.trailing_zeros() as u8,
+        mtu_log2: mtu_log2(mtu)?,
         initial_psn: Psn::new(psn),
         remote_write,
     })

@@ -6,9 +6,8 @@ use sim_cosim::{LaneModel, RegionSpec, Session, SessionConfig, CLOCK_PS};
 use sim_pcie::{AddressType, MemWrite};
 use stellar_transport::rx::{AckBody, AckRequest, DropReason, MaxPayload, Owner, TableWrite};
 
-use super::arguments::{self, owner, page_size, qp_context};
+use super::arguments::{self, lane_width, owner, page_size, qp_context};
 use super::{failed, invalid};
-use crate::build::lane_width;
 
 /// One page of a region: where it starts in the requester's addresses and on the bus, and its size.
 struct Page {

@@ -1,15 +1,18 @@
 //! The simulated world for Python without cocotb: a receive lane with its MAC, PCIe fabric, memories and reference; and two hosts on a fabric.
 
 mod arguments;
+mod hosts;
 mod lane;
 mod pair;
 mod traffic;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use sim_world::WorldError;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lane::Lane>()?;
+    module.add_class::<hosts::Hosts>()?;
     module.add_function(wrap_pyfunction!(traffic::write_frames, module)?)?;
     module.add_function(wrap_pyfunction!(pair::run_pair, module)?)?;
     module.add_function(wrap_pyfunction!(pair::run_scenario, module)?)?;
@@ -26,4 +29,12 @@ fn failed(error: impl std::fmt::Display) -> PyErr {
 /// An argument that means nothing.
 fn invalid(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+/// The world says no: to what was asked of it, or to how it went.
+fn rejected(error: WorldError) -> PyErr {
+    match error {
+        WorldError::Unsupported { .. } => invalid(error),
+        other => failed(other),
+    }
 }

@@ -1,60 +1,111 @@
-//! Two hosts on a fabric, their NICs being the software reference of the transport.
+//! Two hosts on a fabric, for a whole run at once.
 
 use pyo3::prelude::*;
+use sim_nic::RtlNic;
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{
-    check_bytes, lossy_topology, policy_name, MrcPlan, Plan, Recorder, ReferenceNic, TransportPlan,
-    WorldError,
+    check_bytes, lossy_topology, policy_name, MrcPlan, Nic, Plan, Recorder, ReferenceNic,
+    TransportPlan, WorldError,
 };
 use stellar_transport::spray::Policy;
 
-use super::{failed, invalid};
+use super::arguments::{mtu_log2, Kind};
+use super::{invalid, rejected};
 
 /// The report as JSON, and a pcapng file per port by the port's name.
-type Outcome = (String, Vec<(String, Vec<u8>)>);
+pub type Outcome = (String, Vec<(String, Vec<u8>)>);
+
+/// Name and text of a topology file; none is the built-in one.
+pub type Topology = Option<(String, String)>;
 
 /// Each of `qps` queue pairs writes one message of `bytes` from GPU memory to GPU memory.
 #[pyfunction]
-#[pyo3(signature = (*, topology, bytes, qps, mode, paths, policy, loss, seed, captures))]
+#[pyo3(signature = (*, topology, nic, bytes, qps, mode, paths, policy, loss, mtu, seed, captures))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of a Python function
 pub fn run_pair(
     py: Python<'_>,
-    topology: Option<(String, String)>,
+    topology: Topology,
+    nic: &str,
     bytes: u64,
     qps: u32,
     mode: &str,
     paths: u8,
     policy: Option<&str>,
     loss: Option<(String, f64)>,
+    mtu: u32,
     seed: u64,
     captures: bool,
 ) -> PyResult<Outcome> {
+    let kind = Kind::named(nic)?;
+    let plan = plan(
+        topology, qps, mode, paths, policy, loss, mtu, seed, captures,
+    )?;
+    let bytes = check_bytes(bytes).map_err(invalid)?;
+    py.detach(|| match kind {
+        Kind::Reference => transfer::<ReferenceNic>(&plan, bytes),
+        Kind::Rtl => transfer::<RtlNic>(&plan, bytes),
+    })
+    .map_err(rejected)
+}
+
+fn transfer<N: Nic>(plan: &Plan, bytes: u32) -> Result<Outcome, WorldError> {
+    let run = run::<N>(plan, Transfer::whole(bytes))?;
+    Ok((run.report.json(), files(run.world.captures())?))
+}
+
+/// What the arguments of a run say.
+#[allow(clippy::too_many_arguments)] // keyword arguments of Python functions
+pub fn plan(
+    topology: Topology,
+    qps: u32,
+    mode: &str,
+    paths: u8,
+    policy: Option<&str>,
+    loss: Option<(String, f64)>,
+    mtu: u32,
+    seed: u64,
+    captures: bool,
+) -> PyResult<Plan> {
     let (file, text) = topology.unwrap_or_else(|| (LEAF_SPINE_FILE.into(), LEAF_SPINE.into()));
     let loss = loss.as_ref().map(|(link, p)| (link.as_str(), *p));
     let topology = lossy_topology(&file, &text, loss).map_err(invalid)?;
     let mut plan = Plan::new(topology, seed).map_err(invalid)?;
     plan.transport = transport(mode, paths, policy)?;
     plan.qps = qps;
+    plan.mtu_log2 = mtu_log2(mtu)?;
     plan.capture = captures;
-    let bytes = check_bytes(bytes).map_err(invalid)?;
     plan.check().map_err(invalid)?;
-    py.detach(|| {
-        let run = run::<ReferenceNic>(&plan, Transfer::whole(bytes))?;
-        Ok((run.report.json(), files(run.world.captures())?))
-    })
-    .map_err(|error: WorldError| failed(error))
+    Ok(plan)
 }
 
-/// A named scenario, which brings its own topology and traffic.
+/// A named scenario, which brings its own topology and traffic; messages are `shrink` times shorter, where it means the same.
 #[pyfunction]
-pub fn run_scenario(py: Python<'_>, name: &str, seed: u64) -> PyResult<Outcome> {
-    let scenario = Scenario::<ReferenceNic>::find(name).map_err(invalid)?;
+pub fn run_scenario(
+    py: Python<'_>,
+    name: &str,
+    nic: &str,
+    seed: u64,
+    shrink: u32,
+) -> PyResult<Outcome> {
+    let kind = Kind::named(nic)?;
+    if !(1..=16).contains(&shrink) {
+        return Err(invalid(format!("shrink of {shrink}: use 1 to 16")));
+    }
+    let setup = Setup::shrunk(seed, shrink);
+    match kind {
+        Kind::Reference => play::<ReferenceNic>(py, name, &setup),
+        Kind::Rtl => play::<RtlNic>(py, name, &setup),
+    }
+}
+
+fn play<N: Nic>(py: Python<'_>, name: &str, setup: &Setup) -> PyResult<Outcome> {
+    let scenario = Scenario::<N>::find(name).map_err(invalid)?;
     py.detach(|| {
-        let outcome = scenario.run(&Setup::full(seed))?;
+        let outcome = scenario.run(setup)?;
         Ok((outcome.report().json(), files(outcome.world.captures())?))
     })
-    .map_err(|error: WorldError| failed(error))
+    .map_err(rejected)
 }
 
 /// Names of the scenarios, and what each is.
@@ -64,7 +115,8 @@ pub fn scenarios() -> Vec<(&'static str, &'static str)> {
     all.iter().map(|s| (s.name, s.what)).collect()
 }
 
-fn files(captures: Option<&Recorder>) -> Result<Vec<(String, Vec<u8>)>, WorldError> {
+/// The captures of a world.
+pub fn files(captures: Option<&Recorder>) -> Result<Vec<(String, Vec<u8>)>, WorldError> {
     captures.map_or(Ok(vec![]), Recorder::files)
 }
 

@@ -1,0 +1,209 @@
+//! The project's blocks by name, for whoever wants the Verilog of one: Python's benches, and tools that take a name.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+use hdl_congestion::NsccEngine;
+use hdl_emtt::PayloadLocate;
+use hdl_host_if::{Doorbells, HostQueues, Registers};
+use hdl_nic::{Nic, RxLane1024, RxLane512};
+use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
+use hdl_pcie::share::WriteShare;
+use hdl_pcie::{DmaWrite1024, DmaWrite512, RqShim1024, RqShim512};
+use hdl_requester::RequesterEngine1024;
+use hdl_responder::Responder;
+use hdl_send_queue::MessageTable;
+use hdl_spray_engine::SprayEngine;
+use hdl_tx_pipeline::{TxFront1024, TxFront512, TxLane1024, TxLane512};
+use hdl_tx_window::TxWindow;
+use hdl_verilog::{Design, EmitError, Emitter};
+use rust_hdl::prelude::Block;
+use thiserror::Error;
+
+/// rust-hdl keeps `Bits<N>` as `[bool; N]`: a card is a value too large for the stack of an ordinary thread.
+const STACK: usize = 512 << 20;
+
+/// Why there is no Verilog.
+#[derive(Debug, Error)]
+pub enum DesignError {
+    /// No block of this name.
+    #[error("there is no design {name:?}; closest: {closest}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What may have been meant.
+        closest: String,
+    },
+    /// It cannot be translated.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    /// No thread for it.
+    #[error("cannot start a thread to elaborate in: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// A block with a name.
+pub struct Known {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub what: &'static str,
+    emit: fn() -> Result<Design, EmitError>,
+    add: fn(&mut Emitter) -> Result<String, EmitError>,
+}
+
+const fn known<B: Block + Default>(name: &'static str, what: &'static str) -> Known {
+    fn connected<B: Block + Default>() -> Box<B> {
+        let mut block = Box::<B>::default();
+        block.connect_all();
+        block
+    }
+    Known {
+        name,
+        what,
+        emit: || hdl_verilog::emit(connected::<B>().as_ref()),
+        add: |emitter| emitter.add(connected::<B>().as_ref()),
+    }
+}
+
+/// Every block there is a name for. Servers of the requester are here for few queue pairs, as the tests of their crates have them: the logic is the same.
+pub const ALL: &[Known] = &[
+    known::<RxLane512>("rx_lane_512", "receive lane of a 100G port"),
+    known::<RxLane1024>("rx_lane_1024", "receive lane of a 200G port"),
+    known::<TxFront512>("tx_front_512", "records and payload to frames, 512 bits"),
+    known::<TxFront1024>("tx_front_1024", "records and payload to frames, 1,024 bits"),
+    known::<TxLane512>("tx_lane_512", "transmit lane of a 100G port"),
+    known::<TxLane1024>("tx_lane_1024", "transmit lane of a 200G port"),
+    known::<DmaWrite512>("dma_write_512", "DMA write engine, 512 bits"),
+    known::<DmaWrite1024>("dma_write_1024", "DMA write engine, 1,024 bits"),
+    known::<DmaRead512>("dma_read_512", "DMA read engine, 512 bits"),
+    known::<DmaRead1024>("dma_read_1024", "DMA read engine, 1,024 bits"),
+    known::<WriteShare<512>>("write_share_512", "streams of write TLPs to one, 512 bits"),
+    known::<RqShim512>(
+        "rq_shim_512",
+        "write TLPs to AMD's requester requests, 512 bits",
+    ),
+    known::<RqShim1024>(
+        "rq_shim_1024",
+        "write TLPs to AMD's requester requests, 1,024 bits",
+    ),
+    known::<RcShim512>(
+        "rc_shim_512",
+        "AMD's requester completions to completions, 512 bits",
+    ),
+    known::<RcShim1024>(
+        "rc_shim_1024",
+        "AMD's requester completions to completions, 1,024 bits",
+    ),
+    known::<HostQueues<2, 512>>(
+        "host_queues_512",
+        "completion queues, event queue, MSI-X; 4 queue pairs",
+    ),
+    known::<Registers<10>>("registers", "registers of BAR0"),
+    known::<Doorbells<2>>("doorbells", "doorbell pages of BAR2; 4 queue pairs"),
+    known::<PayloadLocate<6, 8>>(
+        "payload_locate",
+        "regions and eMTT of the transmit side; 64 regions, 512 pages",
+    ),
+    known::<SprayEngine<2>>("spray_engine", "path choice; 4 queue pairs"),
+    known::<NsccEngine<3>>("nscc_engine", "congestion windows; 8 queue pairs"),
+    known::<TxWindow<2, 10>>("tx_window", "transmit windows; 4 queue pairs"),
+    known::<MessageTable<2, 6, 8>>("message_table", "send queues; 4 queue pairs"),
+    known::<Responder<2, 3, 5, 7>>("responder", "answers and immediates; 4 queue pairs"),
+    known::<RequesterEngine1024>("requester_engine", "requester; 1,024 queue pairs"),
+    known::<Nic>("nic", "the card: two lanes of 1,024 bits"),
+];
+
+/// The block `name`.
+///
+/// # Errors
+/// [`DesignError::Unknown`].
+pub fn find(name: &str) -> Result<&'static Known, DesignError> {
+    ALL.iter()
+        .find(|known| known.name == name)
+        .ok_or_else(|| DesignError::Unknown {
+            name: name.into(),
+            closest: closest(name),
+        })
+}
+
+/// The three names most like `name` (Jaro-Winkler similarity), best first.
+fn closest(name: &str) -> String {
+    let mut names: Vec<&str> = ALL.iter().map(|known| known.name).collect();
+    let likeness = |known: &str| strsim::jaro_winkler(known, name);
+    names.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
+    names.truncate(3);
+    names.join(", ")
+}
+
+/// The block `name` as Verilog.
+///
+/// # Errors
+/// [`DesignError`].
+pub fn elaborate(name: &str) -> Result<Design, DesignError> {
+    let known = find(name)?;
+    on_large_stack(known.emit)
+}
+
+/// The blocks `names` as one source text, in which modules that they share are once, and the names of their top modules.
+///
+/// # Errors
+/// [`DesignError`].
+pub fn together(names: &[String]) -> Result<(Vec<String>, String), DesignError> {
+    let blocks = names.iter().map(|name| find(name));
+    let blocks: Vec<&Known> = blocks.collect::<Result<_, _>>()?;
+    on_large_stack(move || {
+        let mut emitter = Emitter::default();
+        let tops = blocks.iter().map(|known| (known.add)(&mut emitter));
+        let tops = tops.collect::<Result<Vec<String>, EmitError>>()?;
+        Ok((tops, emitter.text()))
+    })
+}
+
+fn on_large_stack<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, EmitError> + Send + 'static,
+) -> Result<T, DesignError> {
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work)?;
+    match thread.join() {
+        Ok(result) => Ok(result?),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_the_closest_is_told() {
+        let mut names: Vec<&str> = ALL.iter().map(|known| known.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ALL.len());
+        let error = find("dma_wrte_512").err().map(|error| error.to_string());
+        let expected = "there is no design \"dma_wrte_512\"; closest: dma_write_512";
+        assert!(error.is_some_and(|error| error.starts_with(expected)));
+    }
+
+    /// The DMA engines cut requests with the same block, of different parameters, and share others.
+    #[test]
+    fn blocks_in_one_text_define_every_module_once() {
+        let names = ["rq_shim_512", "dma_write_512", "dma_read_512"].map(String::from);
+        let (tops, text) = together(&names).expect("they can be translated");
+        assert_eq!(tops.len(), 3);
+        let mut modules: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("module "))
+            .filter_map(|line| line.split([' ', '(']).next())
+            .collect();
+        assert!(tops.iter().all(|top| modules.contains(&top.as_str())));
+        let count = modules.len();
+        modules.sort_unstable();
+        modules.dedup();
+        assert_eq!(modules.len(), count, "a module is defined twice");
+        let alone: usize = names
+            .iter()
+            .map(|name| elaborate(name).expect("it can be translated").modules.len())
+            .sum();
+        assert!(count < alone, "the DMA engines share modules");
+    }
+}

@@ -1,0 +1,79 @@
+"""The DMA read engine and `rc_shim`, from the memory of a root complex."""
+
+from __future__ import annotations
+
+import random
+
+import cocotb
+from cocotb.triggers import Timer, with_timeout
+from pcie import TRANSLATED, UNTRANSLATED, Endpoint, pieces
+
+FAILED = 1
+
+
+async def ask(bench: Endpoint, length: int, user: int, where: dict[str, int]) -> None:
+    await bench.command(bench.reads, "ReadCommand", {"length": length, "user": user, **where})
+
+
+async def payload(bench: Endpoint) -> tuple[bytes, int, bool]:
+    """What the next command returned: bytes, its user word, and whether it failed."""
+    frame = await with_timeout(bench.payloads.recv(compact=True), 50, "us")
+    # `compact` makes one value of the same value on every byte.
+    return bytes(frame.tdata), frame.tuser >> 1, bool(frame.tuser & FAILED)
+
+
+@cocotb.test()
+@cocotb.parametrize(pauses=[0.0, 0.3])
+async def reads_of_every_length_and_alignment_return_in_order(dut, pauses):
+    bench = Endpoint(dut, pauses)
+    await bench.start()
+    region = bench.root.mem_pool.alloc_region(1 << 16)
+    region.mem[:] = memory = random.randbytes(1 << 16)
+    commands = []
+    for user, length in enumerate((1, 2, 3, 4, 5, 63, 64, 65, 511, 512, 513, 1024, 1500, 2047, 4095, 4096)):
+        cut = random.randrange(1, length + 1)
+        # A command's pieces end with their pages.
+        here, there = random.randrange(0, 1 << 15), random.randrange(1 << 15, (1 << 16) - 4096)
+        first, second = (region.get_absolute_address(here), TRANSLATED), (region.get_absolute_address(there), UNTRANSLATED)
+        await ask(bench, length, 0xABCD_0000 + user, pieces(first, length, second, cut))
+        commands.append(memory[here : here + cut] + memory[there : there + length - cut])
+    for user, expected in enumerate(commands):
+        assert await payload(bench) == (expected, 0xABCD_0000 + user, False)
+    assert {tlp.at for tlp in bench.block.sent} == {TRANSLATED, UNTRANSLATED}
+    for tlp in bench.block.sent:
+        assert tlp.length * 4 <= 512 and tlp.address % 4096 + tlp.length * 4 <= 4096
+
+
+@cocotb.test()
+async def more_than_fits_waits_for_room(dut):
+    """Slots hold 128 KiB: commands beyond them are taken as payload leaves, and nothing is lost while nobody takes it."""
+    bench = Endpoint(dut)
+    await bench.start()
+    region = bench.root.mem_pool.alloc_region(1 << 18)
+    region.mem[:] = memory = random.randbytes(1 << 18)
+    bench.payloads.pause = True
+    base = region.get_absolute_address(0)
+    for n in range(48):
+        await ask(bench, 4096, n, pieces((base + n * 4096, UNTRANSLATED), 4096))
+    await Timer(20, "us")
+    bench.payloads.pause = False
+    for n in range(48):
+        assert await payload(bench) == (memory[n * 4096 : (n + 1) * 4096], n, False)
+
+
+@cocotb.test()
+async def a_read_of_nothing_fails_alone(dut):
+    """The root complex answers an address that nobody has with Unsupported Request."""
+    bench = Endpoint(dut)
+    await bench.start()
+    region = bench.root.mem_pool.alloc_region(4096)
+    region.mem[:] = memory = random.randbytes(4096)
+    good = pieces((region.get_absolute_address(5), UNTRANSLATED), 100)
+    await ask(bench, 100, 1, good)
+    await ask(bench, 100, 2, pieces((0xDEAD_0000_0000, UNTRANSLATED), 100))
+    await ask(bench, 100, 3, good)
+    assert await payload(bench) == (memory[5:105], 1, False)
+    _, user, failed = await payload(bench)
+    assert (user, failed) == (2, True)
+    assert await payload(bench) == (memory[5:105], 3, False)
+    assert dut.bad_completions.value.to_unsigned() == 1 and dut.unexpected.value.to_unsigned() == 0

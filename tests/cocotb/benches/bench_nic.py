@@ -1,0 +1,162 @@
+"""The card: frames at both ports, tables through BAR0, doorbells at BAR2, TLPs at both PCIe endpoints."""
+
+from __future__ import annotations
+
+import random
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
+from cocotbext.axi.stream import define_stream
+from openstellar.records import Record, registers
+from roce import WRITE_ONLY, roce_write
+
+BEAT = 128
+QP, PD, RKEY, VA, PAGE_SIZE, PSN = 100, 7, 0x2A5A, 0x7F00_0000_0000, 1 << 21, 0xFFFFFE
+BUS, LENGTH = 0x20_0000_0000, 1 << 22
+EVENTS, DOORBELL_REFUSED = 0x5_0000, 4
+MacBus, MacBeat, MacSource, _, _ = define_stream("Mac", ["data", "bytes", "last", "error", "valid"])
+TlpBus, _, _, TlpSink, _ = define_stream("Tlp", ["data", "header", "first", "last", "valid", "ready"])
+
+
+class Card:
+    """The card out of reset, with software's side of BAR0 and BAR2."""
+
+    def __init__(self, dut) -> None:
+        self.dut = dut
+        self.at = registers()
+        self.command = Record("ConfigWrite").fields["select"].values
+        Clock(dut.clock, 4, "ns").start()
+        self.macs = [MacSource(MacBus.from_prefix(dut, f"rx{n}"), dut.clock, dut.reset) for n in range(2)]
+        self.tlps = [TlpSink(TlpBus.from_prefix(dut, f"write{n}"), dut.clock, dut.reset) for n in range(2)]
+        self.header = Record("WriteTlpHeader")
+
+    async def start(self) -> None:
+        dut = self.dut
+        for name in ("bar0_write_valid", "bar0_read_valid", "bar2_write_valid", "completion0_valid", "completion1_valid"):
+            getattr(dut, name).value = 0
+        for name in ("read0_ready", "read1_ready", "tx0_ready", "tx1_ready"):
+            getattr(dut, name).value = 1
+        dut.bar0_write_enable.value = dut.bar2_write_enable.value = 0xFF
+        dut.port_up.value = 3
+        dut.reset.value = 1
+        await ClockCycles(dut.clock, 4)
+        dut.reset.value = 0
+        # Tables are swept after a reset.
+        await ClockCycles(dut.clock, 70_000)
+
+    async def write(self, name: str, value: int, index: int = 0) -> None:
+        self.dut.bar0_write_address.value = self.at[name].offset + 8 * index
+        self.dut.bar0_write_data.value = value
+        self.dut.bar0_write_valid.value = 1
+        await RisingEdge(self.dut.clock)
+        self.dut.bar0_write_valid.value = 0
+
+    async def read(self, name: str) -> int:
+        self.dut.bar0_read_address.value = self.at[name].offset
+        self.dut.bar0_read_valid.value = 1
+        await RisingEdge(self.dut.clock)
+        self.dut.bar0_read_valid.value = 0
+        while True:
+            await RisingEdge(self.dut.clock)
+            if self.dut.bar0_read_done.value == 1:
+                return self.dut.bar0_read_data.value.to_unsigned()
+
+    async def table(self, select: str, index: int, record: str, **fields: int | str) -> None:
+        """Writes a table entry and waits until the card has it."""
+        entry = Record(record).pack(fields)
+        for word in range(-(-Record(record).width // 64)):
+            await self.write("TABLE_DATA", entry >> 64 * word & (1 << 64) - 1, word)
+        await self.write("TABLE_COMMAND", self.command.index(select) << 32 | index)
+        # A write acts two clocks later.
+        await ClockCycles(self.dut.clock, 4)
+        while await self.read("TABLE_COMMAND"):
+            pass
+
+    async def receiver(self) -> None:
+        """A queue pair that receives over RC, and a region of two pages: the GPU's and the host's."""
+        await self.table("Responder", QP, "ResponderConfig", mtu_log2=12, initial_psn=PSN, max_wimm=16, sack_every=1)
+        await self.table(
+            "Mr", RKEY >> 8, "MrEntry", valid=1, key=RKEY & 0xFF, pd=PD, remote_write=1, page_size="Size2M", base_va=VA, length=LENGTH
+        )
+        for page, owner in enumerate(("Gpu", "Host")):
+            await self.table("Emtt", page, "EmttEntry", valid=1, owner=owner, frame=(BUS >> 12) + page * (PAGE_SIZE >> 12))
+        await self.table(
+            "Qp", QP, "QpContext", state="Ready", mode="Rc", pd=PD, pkey=0xFFFF, mtu_log2=12, initial_psn=PSN, remote_write=1
+        )
+        await self.write("MAX_PAYLOAD", 1)
+
+    async def arrive(self, port: int, frame: bytes) -> None:
+        """A frame comes from the MAC of `port`."""
+        for at in range(0, len(frame), BEAT):
+            part = frame[at : at + BEAT]
+            await self.macs[port].send(
+                MacBeat(data=int.from_bytes(part, "little"), bytes=len(part), last=int(at + BEAT >= len(frame)))
+            )
+
+    async def memory_write(self, endpoint: int) -> tuple[int, int, bytes]:
+        """The next TLP of an endpoint: address, address type, bytes from the first to the last that is enabled."""
+        data = b""
+        while True:
+            beat = await with_timeout(self.tlps[endpoint].recv(), 10, "us")
+            data += beat.data.to_unsigned().to_bytes(BEAT, "little")
+            if beat.last == 1:
+                break
+        header = self.header.unpack(beat.header.to_unsigned())
+        first, last = header["first_be"], header["last_be"] or header["first_be"]
+        lead = (first & -first).bit_length() - 1
+        end = 4 * header["length_dw"] - (4 - last.bit_length())
+        return (header["address_dw"] << 2) + lead, header["at"], data[lead:end]
+
+
+@cocotb.test()
+async def a_write_at_either_port_leaves_by_its_endpoint(dut):
+    """The eMTT decides the address type of each page; payload lands whichever port brought it."""
+    card = Card(dut)
+    await card.start()
+    assert (await card.read("IDENTITY")).to_bytes(8, "little") == b"STELLAR1"
+    await card.receiver()
+    for n, (port, va, at) in enumerate([(0, VA + 5, 0b10), (1, VA + PAGE_SIZE, 0b00), (1, VA + 4096, 0b10)]):
+        payload = random.randbytes(100 + 33 * n)
+        await card.arrive(port, roce_write(WRITE_ONLY, PSN + n, payload, qp=QP, rkey=RKEY, va=va))
+        assert await card.memory_write(port) == (BUS + va - VA, at, payload)
+    assert card.tlps[0].empty() and card.tlps[1].empty()
+    assert dut.payload_mismatch.value == 0
+
+
+@cocotb.test()
+async def a_damaged_frame_is_counted_by_its_reason(dut):
+    card = Card(dut)
+    await card.start()
+    await card.receiver()
+    frame = bytearray(roce_write(WRITE_ONLY, PSN, bytes(64), qp=QP, rkey=RKEY, va=VA))
+    frame[-1] ^= 1
+    await card.arrive(0, bytes(frame))
+    await with_timeout(RisingEdge(dut.verdict_valid), 5, "us")
+    await RisingEdge(dut.clock)
+    reason = dut.verdict_reason.value.to_unsigned()
+    assert Record("AckRequest").value_name("reason", reason) == "BadIcrc"
+    await card.write("COUNTER_SELECT", reason)
+    await ClockCycles(dut.clock, 10)
+    assert await card.read("COUNTER_VALUE") == 1
+    assert card.tlps[0].empty() and card.tlps[1].empty()
+
+
+@cocotb.test()
+async def a_foreign_doorbell_is_reported_to_the_host(dut):
+    card = Card(dut)
+    await card.start()
+    await card.table("EventQueue", 0, "RingConfig", valid=1, log2_entries=4, base=EVENTS)
+    dut.bar2_write_page.value = 0x77
+    dut.bar2_write_offset.value = 0
+    dut.bar2_write_data.value = 3 << 32 | QP
+    dut.bar2_write_valid.value = 1
+    while True:
+        await RisingEdge(dut.clock)
+        if dut.bar2_ready.value == 1:
+            break
+    dut.bar2_write_valid.value = 0
+    address, at, entry = await card.memory_write(0)
+    event = Record("EventEntry").unpack(int.from_bytes(entry, "little"))
+    assert (address, at) == (EVENTS, 0)
+    assert (event["kind"], event["source"], event["data"], event["phase"]) == (DOORBELL_REFUSED, 0x77, QP, 1)

@@ -1,0 +1,79 @@
+"""Regions and eMTT of the transmit side: where the payload of a packet lies."""
+
+from __future__ import annotations
+
+import random
+
+import cocotb
+from cocotb.triggers import ClockCycles
+from openstellar.records import Record
+from servers import Server, start
+
+PD, KEY, INDEX, VA, FIRST_PAGE = 9, 0x5A, 3, 0x7F00_1234_5678, 16
+PAGE = 4096
+LENGTH = 10 * PAGE
+LKEY = INDEX << 8 | KEY
+
+
+class Located(Server):
+    """A region of host and GPU pages in no order."""
+
+    def __init__(self, dut) -> None:
+        super().__init__(dut, "LocateRequest", "LocateResponse")
+        self.dut = dut
+        self.frames = [(0x20_0000_0000 >> 12) + n * 7 % 16 for n in range(LENGTH // PAGE + 1)]
+
+    async def table(self, select: str, index: int, entry: int) -> None:
+        self.dut.table_write.value = Record("TableWrite").pack(select=select, index=index, entry=entry)
+        self.dut.table_valid.value = 1
+        await ClockCycles(self.dut.clock, 1)
+        self.dut.table_valid.value = 0
+
+    async def register(self) -> None:
+        for n, frame in enumerate(self.frames):
+            entry = Record("EmttEntry").pack(valid=1, owner="Gpu" if n % 3 else "Host", frame=frame)
+            await self.table("Emtt", FIRST_PAGE + n, entry)
+        region = Record("MrEntry").pack(
+            valid=1, key=KEY, pd=PD, page_size="Size4K", base_va=VA, length=LENGTH, first_emtt=FIRST_PAGE
+        )
+        await self.table("Mr", INDEX, region)
+
+    def expected(self, offset: int, length: int) -> tuple[int, int, int, int, int]:
+        """First length and address, whether AT = 10 there, and the same of the second page, by hand."""
+        page, at = divmod(VA % PAGE + offset, PAGE)
+        first = min(length, PAGE - at)
+        second = page + 1 if first < length else page
+        return first, self.frames[page] * PAGE + at, int(page % 3 != 0), self.frames[second] * PAGE, int(second % 3 != 0)
+
+
+async def located(dut) -> Located:
+    server = Located(dut)
+    await start(dut, table_valid=0)
+    await server.register()
+    return server
+
+
+@cocotb.test()
+async def every_packet_is_found_in_its_pages(dut):
+    server = await located(dut)
+    for _ in range(200):
+        offset = random.randrange(LENGTH)
+        length = random.randrange(1, min(4096, LENGTH - offset) + 1)
+        found = await server.ask(qp=5, pd=PD, lkey=LKEY, va=VA, message_length=LENGTH, offset=offset, length=length)
+        assert not found["fault"] and found["qp"] == 5
+        first, address, translated, second, second_translated = server.expected(offset, length)
+        assert (found["pieces.first_length"], found["pieces.first_address"], found["pieces.first_translated"]) == (first, address, translated)
+        if first < length:
+            assert (found["pieces.second_address"], found["pieces.second_translated"]) == (second, second_translated)
+
+
+@cocotb.test()
+@cocotb.parametrize(wrong=["lkey", "pd", "bounds", "page"])
+async def what_may_not_be_read_is_a_fault(dut, wrong):
+    server = await located(dut)
+    good = {"qp": 1, "pd": PD, "lkey": LKEY, "va": VA, "message_length": 100, "offset": 0, "length": 100}
+    assert not (await server.ask(**good))["fault"]
+    bad = {"lkey": {"lkey": LKEY ^ 1}, "pd": {"pd": PD + 1}, "bounds": {"message_length": LENGTH + 1}, "page": {}}[wrong]
+    if wrong == "page":
+        await server.table("Emtt", FIRST_PAGE, 0)
+    assert (await server.ask(**{**good, **bad}))["fault"]

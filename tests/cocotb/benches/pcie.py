@@ -1,0 +1,129 @@
+"""The PCIe side of `pcie_endpoint_axis` against cocotbext-pcie: a root complex, its memory, and AMD's UltraScale+ block."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+
+from cocotb.triggers import RisingEdge, Timer
+from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
+from cocotbext.pcie.core import RootComplex
+from cocotbext.pcie.core.tlp import Tlp
+from cocotbext.pcie.xilinx.us import UltraScalePlusPcieDevice
+from openstellar.records import Record
+
+BEAT = 64
+TRANSLATED, UNTRANSLATED = 0b10, 0b00
+
+
+class Block(UltraScalePlusPcieDevice):
+    """AMD's block, which remembers what it sent upstream."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.sent: list[Tlp] = []
+
+    async def send(self, tlp: Tlp) -> None:
+        self.sent.append(tlp)
+        await super().send(tlp)
+
+
+def sometimes(probability: float) -> Iterator[bool]:
+    """Pauses, each clock with this probability."""
+    return (random.random() < probability for _ in iter(int, 1))
+
+
+class Endpoint:
+    """The card behind a root complex, enumerated and allowed to master the bus."""
+
+    def __init__(self, dut, pauses: float = 0.0) -> None:
+        self.dut = dut
+        self.root = RootComplex()
+        self.block = Block(
+            max_payload_size=512,
+            enable_extended_tag=True,
+            user_clk=dut.user_clk,
+            user_reset=dut.user_reset,
+            rq_bus=AxiStreamBus.from_prefix(dut, "s_axis_rq"),
+            rc_bus=AxiStreamBus.from_prefix(dut, "m_axis_rc"),
+            cfg_max_payload=dut.cfg_max_payload,
+            cfg_max_read_req=dut.cfg_max_read_req,
+        )
+        self.root.make_port().connect(self.block)
+
+        def stream(name: str) -> AxiStreamBus:
+            return AxiStreamBus.from_prefix(dut, name)
+
+        ports = (dut.user_clk, dut.user_reset)
+        self.places = AxiStreamSource(stream("s_axis_place"), *ports, byte_lanes=1)
+        self.reads = AxiStreamSource(stream("s_axis_read"), *ports, byte_lanes=1)
+        self.payloads = AxiStreamSink(stream("m_axis_read"), *ports)
+        self.completions = AxiStreamSource(stream("s_axis_completion"), *ports, byte_lanes=1)
+        for name in ("frame_write", "refused_valid", "ring_valid", "event_ring_valid", "vector_valid", "consumer_valid", "read_timeout"):
+            getattr(dut, name).value = 0
+        if pauses:
+            for port in (self.block.rq_sink, self.block.rc_source, self.payloads):
+                port.set_pause_generator(sometimes(pauses))
+
+    async def start(self) -> None:
+        """Enumerates, with a maximum payload of 256 and a maximum read request of 512 bytes."""
+        # As PCIe codes them: 128 bytes shifted left by so much.
+        self.root.max_payload_size = 1
+        self.root.max_read_request_size = 2
+        await self.root.enumerate()
+        device = self.root.find_device(self.block.functions[0].pcie_id)
+        await device.enable_device()
+        await device.set_master()
+        # The read engine sweeps its tags after a reset.
+        await Timer(1200, "ns")
+        self.block.sent.clear()
+
+    async def command(self, port: AxiStreamSource, record: str, fields: dict[str, int]) -> None:
+        """Sends a record."""
+        await port.send(AxiStreamFrame([Record(record).pack(fields)]))
+
+    async def offer(self, name: str, **signals: int) -> None:
+        """Holds `name`_valid with `signals` beside it until `name`_ready."""
+        for signal, value in signals.items():
+            getattr(self.dut, signal).value = value
+        valid, ready = getattr(self.dut, f"{name}_valid"), getattr(self.dut, f"{name}_ready")
+        valid.value = 1
+        while True:
+            await RisingEdge(self.dut.user_clk)
+            if ready.value == 1 and valid.value == 1:
+                break
+        valid.value = 0
+
+    async def frame(self, beat: int, data: bytes) -> None:
+        """Puts a frame into the packet buffer from `beat` on."""
+        self.dut.frame_write.value = 1
+        for n in range(0, len(data), BEAT):
+            self.dut.frame_beat.value = (beat + n // BEAT) % 4096
+            self.dut.frame_data.value = int.from_bytes(data[n : n + BEAT], "little")
+            await RisingEdge(self.dut.user_clk)
+        self.dut.frame_write.value = 0
+
+
+def pieces(first: tuple[int, int], length: int, second: tuple[int, int] | None = None, cut: int | None = None) -> dict[str, int]:
+    """Where `length` bytes lie: address and address type of the first piece, and of the second from `cut` bytes on."""
+    address, at = first
+    there, other = second or (0, UNTRANSLATED)
+    return {
+        "pieces.first_length": length if cut is None else cut,
+        "pieces.first_address": address,
+        "pieces.first_translated": int(at == TRANSLATED),
+        "pieces.second_address": there,
+        "pieces.second_translated": int(other == TRANSLATED),
+    }
+
+
+async def until(condition, what: str, microseconds: int = 20) -> None:
+    """Waits until `condition()` holds."""
+    for _ in range(microseconds * 10):
+        if condition():
+            return
+        await Timer(100, "ns")
+    raise AssertionError(f"after {microseconds} us still not: {what}")
+
+

@@ -1,0 +1,52 @@
+"""The benches of the project's blocks: one per top-level block, the same list for every simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from openstellar.cocotb.results import Outcome
+from openstellar.designs import write
+from openstellar.records import Record
+from simulators import Simulator
+
+VERILOG = Path(__file__).parent / "verilog"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A module of tests, and what they run on."""
+
+    module: str
+    blocks: tuple[str, ...]
+    """Names of the project's blocks in the design; the wrapper may need none."""
+    tests: int
+    wrapper: str | None = None
+    """The module around them, in a file of its name; without one the only block is the top."""
+    parameters: dict[str, int] = field(default_factory=dict)
+
+    def run(self, simulator: Simulator) -> dict[str, Outcome]:
+        """The outcome of each test."""
+        if self.wrapper is None:
+            return simulator.run_block(self.module, *self.blocks)
+        sources = [VERILOG / f"{self.wrapper}.v"]
+        if self.blocks:
+            sources.insert(0, write(simulator.directory / "verilog", *self.blocks)[1])
+        return simulator.run(self.module, self.wrapper, sources, parameters=self.parameters)
+
+
+PCIE = ("dma_write_512", "dma_read_512", "host_queues_512", "write_share_512", "rq_shim_512", "rc_shim_512")
+
+BENCHES = (
+    Bench("bench_rx_lane", ("rx_lane_512",), 9, "rx_lane_axis"),
+    Bench("bench_tx_front", ("tx_front_512",), 6, "tx_front_axis", {"PACKET_BITS": Record("TxPacket").width}),
+    Bench("bench_dma_write", PCIE, 2, "pcie_endpoint_axis"),
+    Bench("bench_dma_read", PCIE, 4, "pcie_endpoint_axis"),
+    Bench("bench_host_queues", PCIE, 4, "pcie_endpoint_axis"),
+    Bench("bench_host_pages", ("registers", "doorbells"), 6, "host_pages_axil"),
+    Bench("bench_payload_locate", ("payload_locate",), 5),
+    Bench("bench_spray_engine", ("spray_engine",), 6),
+    Bench("bench_nscc_engine", ("nscc_engine",), 4),
+    Bench("bench_tx_window", ("tx_window",), 4),
+    Bench("bench_nic", ("nic",), 3),
+)

@@ -1,0 +1,289 @@
+// The DMA engines, the host's queues and AMD's shims between them and a PCIe block, as on a board of one 512-bit lane.
+//
+// Toward the PCIe block: requester requests and completions, with the names that AMD's block has for them. The shims are there for writes and for
+// completions; a read request is a descriptor alone, which is made here.
+module pcie_endpoint_axis (
+  input wire user_clk,
+  input wire user_reset,
+  // Requester requests.
+  output wire [511:0] s_axis_rq_tdata,
+  output wire [15:0] s_axis_rq_tkeep,
+  output wire s_axis_rq_tlast,
+  output wire [136:0] s_axis_rq_tuser,
+  output wire s_axis_rq_tvalid,
+  input wire s_axis_rq_tready,
+  // Requester completions.
+  input wire [511:0] m_axis_rc_tdata,
+  input wire [15:0] m_axis_rc_tkeep,
+  input wire m_axis_rc_tlast,
+  input wire [160:0] m_axis_rc_tuser,
+  input wire m_axis_rc_tvalid,
+  output wire m_axis_rc_tready,
+  // What the PCIe block says of itself.
+  input wire [1:0] cfg_max_payload,
+  input wire [2:0] cfg_max_read_req,
+  input wire [30:0] read_timeout,
+  // The packet buffer: frames are put there for place commands.
+  input wire frame_write,
+  input wire [11:0] frame_beat,
+  input wire [511:0] frame_data,
+  // Records: `PlaceCommand`, `ReadCommand`.
+  input wire [185:0] s_axis_place_tdata,
+  input wire s_axis_place_tvalid,
+  output wire s_axis_place_tready,
+  output wire fence_done,
+  input wire [187:0] s_axis_read_tdata,
+  input wire s_axis_read_tvalid,
+  output wire s_axis_read_tready,
+  // What was read; tuser is the command's user word, and whether the read failed.
+  output wire [511:0] m_axis_read_tdata,
+  output wire [63:0] m_axis_read_tkeep,
+  output wire m_axis_read_tlast,
+  output wire [32:0] m_axis_read_tuser,
+  output wire m_axis_read_tvalid,
+  input wire m_axis_read_tready,
+  output wire [47:0] unexpected,
+  output wire [47:0] bad_completions,
+  output wire [47:0] timeouts,
+  // The host's queues: `Completion`, refused doorbells, their rings, MSI-X entries, readers.
+  input wire [193:0] s_axis_completion_tdata,
+  input wire s_axis_completion_tvalid,
+  output wire s_axis_completion_tready,
+  input wire refused_valid,
+  input wire [15:0] refused_page,
+  input wire [23:0] refused_qp,
+  output wire refused_ready,
+  input wire [9:0] ring_qp,
+  input wire [76:0] ring,
+  input wire ring_valid,
+  output wire ring_ready,
+  input wire [76:0] event_ring,
+  input wire event_ring_valid,
+  output wire event_ring_ready,
+  input wire [5:0] vector,
+  input wire [96:0] vector_entry,
+  input wire vector_valid,
+  output wire vector_ready,
+  input wire [9:0] consumer_qp,
+  input wire [23:0] consumer_index,
+  input wire consumer_arm,
+  input wire consumer_valid,
+  output wire consumer_ready,
+  output wire completion_lost,
+  output wire [63:0] interrupt_pending
+);
+  // The packet buffer answers two clocks after the address, with the beat and its successor.
+  reg [511:0] frames [0:4095];
+  reg [511:0] low0, high0, low1, high1;
+  wire [11:0] read_beat;
+  wire [11:0] next_beat = read_beat + 12'd1;
+  always @(posedge user_clk) begin
+    if (frame_write) frames[frame_beat] <= frame_data;
+    low0 <= frames[read_beat];
+    high0 <= frames[next_beat];
+    low1 <= low0;
+    high1 <= high0;
+  end
+
+  wire dma_valid, dma_ready, dma_first, dma_last;
+  wire [511:0] dma_data;
+  wire [82:0] dma_header;
+  dma_write_512_6_64 u_dma_write (
+    .clock(user_clk),
+    .reset(user_reset),
+    .mps_code({1'b0, cfg_max_payload}),
+    .command_valid(s_axis_place_tvalid),
+    .command(s_axis_place_tdata),
+    .command_ready(s_axis_place_tready),
+    .fence_done(fence_done),
+    .read_beat(read_beat),
+    .read_low(low1),
+    .read_high(high1),
+    .tlp_valid(dma_valid),
+    .tlp_ready(dma_ready),
+    .tlp_data(dma_data),
+    .tlp_header(dma_header),
+    .tlp_first(dma_first),
+    .tlp_last(dma_last)
+  );
+
+  wire queue_valid, queue_ready, queue_first, queue_last;
+  wire [511:0] queue_data;
+  wire [82:0] queue_header;
+  host_queues_2_512 u_host_queues (
+    .clock(user_clk),
+    .reset(user_reset),
+    .send_valid(s_axis_completion_tvalid),
+    .send(s_axis_completion_tdata),
+    .send_ready(s_axis_completion_tready),
+    .receive_valid(1'b0),
+    .receive(194'b0),
+    .qp_error_valid(1'b0),
+    .qp_error_qp(10'b0),
+    .qp_error_status(8'b0),
+    .imm_threshold_valid(1'b0),
+    .imm_threshold_qp(10'b0),
+    .imm_threshold_count(32'b0),
+    .doorbell_refused_valid(refused_valid),
+    .doorbell_refused_page(refused_page),
+    .doorbell_refused_qp(refused_qp),
+    .doorbell_refused_ready(refused_ready),
+    .completion_config_valid(ring_valid),
+    .completion_config_qp(ring_qp),
+    .completion_config(ring),
+    .completion_config_ready(ring_ready),
+    .event_config_valid(event_ring_valid),
+    .event_config(event_ring),
+    .event_config_ready(event_ring_ready),
+    .interrupt_config_valid(vector_valid),
+    .interrupt_config_vector(vector),
+    .interrupt_config(vector_entry),
+    .interrupt_config_ready(vector_ready),
+    .consumer_valid(consumer_valid),
+    .consumer_qp(consumer_qp),
+    .consumer_index(consumer_index),
+    .consumer_arm(consumer_arm),
+    .consumer_ready(consumer_ready),
+    .event_consumer_valid(1'b0),
+    .event_consumer_index(24'b0),
+    .event_consumer_arm(1'b0),
+    .tlp_valid(queue_valid),
+    .tlp_ready(queue_ready),
+    .tlp_data(queue_data),
+    .tlp_header(queue_header),
+    .tlp_first(queue_first),
+    .tlp_last(queue_last),
+    .interrupt_pending(interrupt_pending),
+    .completions_lost(completion_lost)
+  );
+
+  wire write_valid, write_ready, write_first, write_last;
+  wire [511:0] write_data;
+  wire [82:0] write_header;
+  write_share_512 u_write_share (
+    .clock(user_clk),
+    .reset(user_reset),
+    .in0_valid(dma_valid),
+    .in0_data(dma_data),
+    .in0_header(dma_header),
+    .in0_first(dma_first),
+    .in0_last(dma_last),
+    .in0_ready(dma_ready),
+    .in1_valid(queue_valid),
+    .in1_data(queue_data),
+    .in1_header(queue_header),
+    .in1_first(queue_first),
+    .in1_last(queue_last),
+    .in1_ready(queue_ready),
+    .in2_valid(1'b0),
+    .in2_data(512'b0),
+    .in2_header(83'b0),
+    .in2_first(1'b0),
+    .in2_last(1'b0),
+    .tlp_valid(write_valid),
+    .tlp_ready(write_ready),
+    .tlp_data(write_data),
+    .tlp_header(write_header),
+    .tlp_first(write_first),
+    .tlp_last(write_last)
+  );
+
+  wire shim_valid, shim_ready, shim_last;
+  wire [511:0] shim_data;
+  wire [15:0] shim_keep;
+  wire [136:0] shim_user;
+  rq_shim_512_6_16_137 u_rq_shim (
+    .clock(user_clk),
+    .reset(user_reset),
+    .tlp_valid(write_valid),
+    .tlp_ready(write_ready),
+    .tlp_data(write_data),
+    .tlp_header(write_header),
+    .tlp_first(write_first),
+    .tlp_last(write_last),
+    .rq_tvalid(shim_valid),
+    .rq_tready(shim_ready),
+    .rq_tdata(shim_data),
+    .rq_tkeep(shim_keep),
+    .rq_tlast(shim_last),
+    .rq_tuser(shim_user)
+  );
+
+  wire completion_valid, completion_end, completion_error;
+  wire [511:0] completion_data;
+  wire [42:0] completion;
+  rc_shim_512_16_161_96 u_rc_shim (
+    .clock(user_clk),
+    .reset(user_reset),
+    .rc_tvalid(m_axis_rc_tvalid),
+    .rc_tready(m_axis_rc_tready),
+    .rc_tdata(m_axis_rc_tdata),
+    .rc_tkeep(m_axis_rc_tkeep),
+    .rc_tlast(m_axis_rc_tlast),
+    .rc_tuser(m_axis_rc_tuser),
+    .completion_valid(completion_valid),
+    .completion(completion),
+    .completion_data(completion_data),
+    .completion_last(completion_end),
+    .completion_error(completion_error)
+  );
+
+  wire request_valid, request_ready;
+  wire [90:0] request;
+  wire [41:0] beat;
+  dma_read_512_6_64_5_32_10 u_dma_read (
+    .clock(user_clk),
+    .reset(user_reset),
+    .mrrs_code(cfg_max_read_req),
+    .timeout(read_timeout),
+    .command_valid(s_axis_read_tvalid),
+    .command(s_axis_read_tdata),
+    .command_ready(s_axis_read_tready),
+    .request_valid(request_valid),
+    .request(request),
+    .request_ready(request_ready),
+    .completion_valid(completion_valid),
+    .completion(completion),
+    .completion_data(completion_data),
+    .completion_last(completion_end),
+    .completion_error(completion_error),
+    .out_valid(m_axis_read_tvalid),
+    .out_data(m_axis_read_tdata),
+    .out_beat(beat),
+    .out_ready(m_axis_read_tready),
+    .unexpected(unexpected),
+    .bad_completions(bad_completions),
+    .timeouts(timeouts)
+  );
+  // Bytes are contiguous from the lowest; a failed read has none, and keeps one so that its beat is a beat.
+  assign m_axis_read_tkeep = beat[9] ? 64'd1 : ~64'd0 >> (7'd64 - beat[6:0]);
+  assign m_axis_read_tlast = beat[8];
+  assign m_axis_read_tuser = {beat[41:10], beat[9]};
+
+  // Requests take turns, TLP by TLP. What is on offer stays until it is taken.
+  reg in_write, locked, locked_read, read_was_last;
+  wire picks_read = request_valid & !in_write & (!shim_valid | !read_was_last);
+  wire sends_read = locked ? locked_read : picks_read;
+  assign s_axis_rq_tvalid = sends_read ? request_valid : shim_valid;
+  assign request_ready = sends_read & s_axis_rq_tready;
+  assign shim_ready = !sends_read & s_axis_rq_tready;
+  // Descriptor: address type, address, length, request type 0 (memory read), tag (PG213).
+  assign s_axis_rq_tdata = sends_read
+    ? {384'b0, 24'b0, request[90:83], 16'b0, 1'b0, 4'b0, request[74:64], request[61:0], request[63:62]}
+    : shim_data;
+  assign s_axis_rq_tkeep = sends_read ? 16'h000f : shim_keep;
+  assign s_axis_rq_tlast = sends_read | shim_last;
+  assign s_axis_rq_tuser = sends_read ? {125'b0, request[82:79], 4'b0, request[78:75]} : shim_user;
+  always @(posedge user_clk) begin
+    locked <= s_axis_rq_tvalid & !s_axis_rq_tready;
+    locked_read <= sends_read;
+    if (s_axis_rq_tvalid & s_axis_rq_tready) begin
+      in_write <= !s_axis_rq_tlast;
+      read_was_last <= sends_read;
+    end
+    if (user_reset) begin
+      in_write <= 1'b0;
+      locked <= 1'b0;
+    end
+  end
+endmodule

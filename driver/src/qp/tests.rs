@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use stellar_wire::host::{Cqe, CqeOpcode, Doorbell};
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::pack::Record;
-use stellar_wire::hw::requester::MrcRequesterConfig;
+use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::tables::QpContext;
 
 use super::*;
@@ -89,7 +89,7 @@ impl Bench {
         let requester = self.words(ConfigSelect::Requester, qp);
         (
             Record::<QpContext>::new(&context).variant("state"),
-            Record::<MrcRequesterConfig>::new(&requester).bool("valid"),
+            Record::<RequesterConfig>::new(&requester).bool("valid"),
         )
     }
 

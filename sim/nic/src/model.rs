@@ -1,6 +1,6 @@
 //! The pins of the Verilated NIC, by clocks.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hdl_nic::Top;
 use sim_verilated::{Library, Model};
@@ -89,6 +89,19 @@ impl NicModel {
         let spec = Top::Nic.elaborate()?.model();
         let spec = if trace { spec.with_trace() } else { spec };
         Ok(spec.build()?)
+    }
+
+    /// The model of all cards of this process: built, or loaded, by whoever asks first.
+    ///
+    /// # Errors
+    /// Those of [`Self::build`].
+    pub fn shared() -> Result<&'static Library, NicError> {
+        static LIBRARY: OnceLock<Library> = OnceLock::new();
+        if let Some(library) = LIBRARY.get() {
+            return Ok(library);
+        }
+        let built = Self::build(false)?;
+        Ok(LIBRARY.get_or_init(|| built))
     }
 
     /// A fresh NIC, reset and swept.

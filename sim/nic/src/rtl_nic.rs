@@ -1,7 +1,6 @@
 //! The Verilated NIC as a NIC of a world.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::OnceLock;
 use std::time::Instant;
 
 use sim_net::Time;
@@ -133,7 +132,7 @@ impl RtlNic {
     /// # Errors
     /// [`NicError`].
     pub fn prepare() -> Result<(), NicError> {
-        shared_library().map(|_| ())
+        NicModel::shared().map(|_| ())
     }
 
     /// When what was seen at the pins.
@@ -289,16 +288,6 @@ impl RtlNic {
     }
 }
 
-/// The model of all cards of this process.
-fn shared_library() -> Result<&'static Library, NicError> {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    if let Some(library) = LIBRARY.get() {
-        return Ok(library);
-    }
-    let built = NicModel::build(false)?;
-    Ok(LIBRARY.get_or_init(|| built))
-}
-
 /// A ring whose entries raise no interrupt: its reader polls.
 fn ring_entry(base: u64, log2_entries: u8) -> RingConfig {
     RingConfig {
@@ -320,7 +309,7 @@ impl Nic for RtlNic {
         reads: PcieReads,
     ) -> Result<Self, WorldError> {
         let failed = |error: NicError| WorldError::Nic(error.to_string());
-        let library = shared_library().map_err(failed)?;
+        let library = NicModel::shared().map_err(failed)?;
         Self::new(library, config, memory, reads).map_err(failed)
     }
 

@@ -1,9 +1,8 @@
 //! Two hosts with a card each, cabled port to port.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sim_net::{Fabric, Frame, HostId, Time, Topology};
-use sim_verilated::Library;
 use sim_world::PcieReads;
 use stellar_driver::PciFunction;
 use stellar_transport::rx::Owner;
@@ -27,24 +26,6 @@ const CABLES: &str = r#"
 const RESET: usize = 4;
 /// Clocks that an access may take before the card counts as dead.
 const PATIENCE: usize = 100_000;
-
-/// Stack to elaborate the card with, whose wide blocks are values: more than a program's main thread has.
-const STACK: usize = 512 << 20;
-
-/// The model, built once by whoever asks first.
-fn library() -> Result<&'static Library, NicError> {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    if let Some(library) = LIBRARY.get() {
-        return Ok(library);
-    }
-    let builder = std::thread::Builder::new().stack_size(STACK);
-    let built = builder
-        .spawn(|| NicModel::build(false))
-        .expect("a thread can be started")
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-    Ok(LIBRARY.get_or_init(|| built))
-}
 
 /// Both hosts and the cables, at one point in time.
 pub struct Hosts {
@@ -144,7 +125,7 @@ impl CardPair {
     /// # Errors
     /// [`NicError`].
     pub fn new() -> Result<Self, NicError> {
-        let library = library()?;
+        let library = NicModel::shared()?;
         let reads = PcieReads::default();
         let topology = Topology::from_toml("cables", CABLES).expect("the text is a topology");
         let hosts = Hosts {

@@ -59,7 +59,7 @@ def test_a_region_that_is_gone_is_refused() -> None:
     target.deregister()
     world.sender.write(source, target)
     world.run()
-    assert [done.status for done in world.sender.completions()] == ["RemAccessErr"]
+    assert [done.status for done in world.sender.completions()] == ["RemOpErr"]
     assert [event.kind for event in world.sender.events()] == ["QpError"]
 
 

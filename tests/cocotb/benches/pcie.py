@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-
 from cocotb.triggers import RisingEdge, Timer
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 from cocotbext.pcie.core import RootComplex
@@ -125,5 +124,3 @@ async def until(condition, what: str, microseconds: int = 20) -> None:
             return
         await Timer(100, "ns")
     raise AssertionError(f"after {microseconds} us still not: {what}")
-
-

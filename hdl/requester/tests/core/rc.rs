@@ -77,10 +77,9 @@ impl Bench {
         let Some(packet) = self.pairs[qp].flying.first().copied() else {
             return;
         };
-        let code = if dice % 8 == 0 {
-            (dice >> 8) as u8 % 5
-        } else {
-            0
+        let code = match dice % 8 {
+            0 => 1 + (dice >> 8) as u8 % 4,
+            _ => 0,
         };
         self.ack(qp, packet.psn, SEQUENCE_NAK + code);
     }

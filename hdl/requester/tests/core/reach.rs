@@ -9,7 +9,7 @@ use stellar_wire::host::WcStatus;
 
 use crate::lockstep::Bench;
 
-const HISTORIES: u64 = 24;
+const HISTORIES: u64 = 64;
 const EVENTS: usize = 300;
 
 #[test]

@@ -32,6 +32,8 @@ mod error;
 mod events;
 #[cfg(test)]
 mod fake;
+#[cfg(doctest)]
+mod forbidden;
 mod limits;
 mod numbers;
 mod open;

@@ -102,7 +102,7 @@ impl Probe {
         }
         let version = read(VERSION.offset)? as u32;
         let (major, minor) = ((version >> 16) as u16, version as u16);
-        if major != MAJOR || minor < MINOR {
+        if major != MAJOR || minor.checked_sub(MINOR).is_none() {
             return Err(ProbeError::Version(version));
         }
         let features = Features::from_word(read(FEATURES.offset)?);

@@ -16,7 +16,7 @@ const REGISTERS: u64 = 3 << 17 | 3 << 20 | 3 << 22 | 1 << 30;
 
 /// Clocks of a burst beside one for each packet: new ones, and those sent again with two messages under way.
 const NEW: u32 = 15;
-const AGAIN: u32 = 24;
+const AGAIN: u32 = 22;
 
 /// A queue pair with `messages` of 20 packets posted.
 fn posted(messages: u16) -> Rig {

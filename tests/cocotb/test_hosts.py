@@ -101,11 +101,6 @@ def test_wrong_use_is_answered() -> None:
         world.run(limit_ns=100)
 
 
-def test_cards_say_what_they_lack() -> None:
-    with pytest.raises(ValueError, match="not supported by this NIC: the Verilated RTL has no queue pairs that send over RC"):
-        hosts.World(nic="rtl", mode="rc", captures=False)
-
-
 def test_the_example_of_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
     example = Path(__file__).parents[2] / "docs" / "examples" / "two_hosts.py"
     runpy.run_path(str(example))

@@ -13,7 +13,7 @@ use stellar_transport::rx::DropReason;
 
 use super::arguments::{owner, page_size, Kind};
 use super::pair::{files, plan, Topology};
-use super::{failed, invalid, rejected};
+use super::{failed, invalid};
 
 /// Fields of [`RequesterCounters`] as a dictionary.
 macro_rules! counters {
@@ -80,7 +80,7 @@ impl Hosts {
             }
         };
         Ok(Self {
-            world: world.map_err(rejected)?,
+            world: world.map_err(failed)?,
             plan,
             regions: Default::default(),
         })

@@ -8,7 +8,6 @@ mod traffic;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use sim_world::WorldError;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lane::Lane>()?;
@@ -29,12 +28,4 @@ fn failed(error: impl std::fmt::Display) -> PyErr {
 /// An argument that means nothing.
 fn invalid(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
-}
-
-/// The world says no: to what was asked of it, or to how it went.
-fn rejected(error: WorldError) -> PyErr {
-    match error {
-        WorldError::Unsupported { .. } => invalid(error),
-        other => failed(other),
-    }
 }

@@ -11,7 +11,7 @@ use sim_world::{
 use stellar_transport::spray::Policy;
 
 use super::arguments::{mtu_log2, Kind};
-use super::{invalid, rejected};
+use super::{failed, invalid};
 
 /// The report as JSON, and a pcapng file per port by the port's name.
 pub type Outcome = (String, Vec<(String, Vec<u8>)>);
@@ -46,7 +46,7 @@ pub fn run_pair(
         Kind::Reference => transfer::<ReferenceNic>(&plan, bytes),
         Kind::Rtl => transfer::<RtlNic>(&plan, bytes),
     })
-    .map_err(rejected)
+    .map_err(failed)
 }
 
 fn transfer<N: Nic>(plan: &Plan, bytes: u32) -> Result<Outcome, WorldError> {
@@ -105,7 +105,7 @@ fn play<N: Nic>(py: Python<'_>, name: &str, setup: &Setup) -> PyResult<Outcome> 
         let outcome = scenario.run(setup)?;
         Ok((outcome.report().json(), files(outcome.world.captures())?))
     })
-    .map_err(rejected)
+    .map_err(failed)
 }
 
 /// Names of the scenarios, and what each is.

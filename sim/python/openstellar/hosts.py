@@ -164,7 +164,7 @@ class Host:
 class World:
     """The first and the last host of a topology, and `qps` queue pairs between them; arguments as in `openstellar.fabric.run`.
 
-    Raises ValueError for arguments that cannot be, or that the NIC does not support.
+    Raises ValueError for arguments that cannot be, RuntimeError if the world cannot be built from them.
     """
 
     def __init__(

@@ -103,7 +103,7 @@ fn play<N: Nic>(py: Python<'_>, name: &str, setup: &Setup) -> PyResult<Outcome> 
     let scenario = Scenario::<N>::find(name).map_err(invalid)?;
     py.detach(|| {
         let outcome = scenario.run(setup)?;
-        Ok((outcome.report().json(), files(outcome.world.captures())?))
+        Ok::<_, WorldError>((outcome.report().json(), files(outcome.world.captures())?))
     })
     .map_err(failed)
 }

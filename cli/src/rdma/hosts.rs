@@ -15,7 +15,7 @@ use super::Options;
 /// First PSN of everyone.
 const PSN: u32 = 0x00c0_ffee;
 /// Longest a test may go without any progress, on the cards' clock.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What a test needs of its hosts.
 pub struct Plan {

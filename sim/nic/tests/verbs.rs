@@ -393,3 +393,24 @@ fn a_write_to_a_gpu_goes_to_final_addresses() {
     assert!(arrived == sent, "other bytes arrived");
     assert_eq!(cards.pair.strays(1), 0);
 }
+
+#[test]
+fn the_shortest_regions_are_written_there_and_back() {
+    let (_turn, cards) = cards();
+    let [a, b] = open(&cards.devices, false);
+    let (qa, qb) = (a.qp(), b.qp());
+    connect([&qa, &qb], 40);
+    for length in [1, 2, 3, 5] {
+        let sent = pattern(length, 0xc3);
+        for (from, qp, to) in [(&a, &qa, &b), (&b, &qb, &a)] {
+            let (source, target) = (from.region(length, false), to.region(length, true));
+            source.memory().unwrap().write(0, &sent).unwrap();
+            let (slice, place) = (source.slice(0, length as u32).unwrap(), target.remote());
+            let write = WorkRequest::write(1, slice, place.address, place.rkey);
+            qp.post_send(&write).unwrap();
+            assert_eq!(from.completions(1)[0].status, WcStatus::Success);
+            assert_eq!(bytes(&target), sent);
+        }
+    }
+    assert_eq!((cards.pair.strays(0), cards.pair.strays(1)), (0, 0));
+}

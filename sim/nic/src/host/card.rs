@@ -21,6 +21,8 @@ const MESSAGES_LENGTH: u64 = 1 << 20;
 const FIRST_BUFFER: u64 = 0x10_0000_0000;
 /// Buffers begin at multiples of this, the largest page but one, and never where one was before.
 const BUFFER_ALIGN: u64 = 1 << 21;
+/// Bytes that an IOMMU maps at least.
+const PAGE: usize = 4096;
 /// Codes of PCIe sizes, as the firmware set them: payload 256, reads 512 bytes.
 const PAYLOAD_CODE: u16 = 1;
 const READ_CODE: u16 = 2;
@@ -105,8 +107,10 @@ impl Card {
             .and_then(|bytes| at.checked_add(bytes))
             .filter(|end| *end <= RINGS)?;
         self.next_buffer = end;
-        self.memory.map(Owner::Host, at, bytes as u64);
-        self.memory.store(Owner::Host, at, &vec![0; bytes]);
+        // Whole pages, as an IOMMU does: the card reads double words and uses the bytes it wants.
+        let mapped = bytes.next_multiple_of(PAGE);
+        self.memory.map(Owner::Host, at, mapped as u64);
+        self.memory.store(Owner::Host, at, &vec![0; mapped]);
         Some(at)
     }
 

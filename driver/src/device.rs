@@ -236,7 +236,7 @@ impl dyn PciFunction + '_ {
     /// Two bytes of the configuration space.
     ///
     /// # Errors
-    /// As [`Self::config_read32`].
+    /// As `config_read32`.
     pub fn config_read16(&self, offset: u16) -> Result<u16, DeviceError> {
         check_config(offset, 2)?;
         let word = self.config_load(offset & !3)?;
@@ -246,7 +246,7 @@ impl dyn PciFunction + '_ {
     /// Writes two bytes of the configuration space.
     ///
     /// # Errors
-    /// As [`Self::config_read32`].
+    /// As `config_read32`.
     pub fn config_write16(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
         check_config(offset, 2)?;
         self.config_store(offset, value)
@@ -263,7 +263,7 @@ impl dyn PciFunction + '_ {
     /// Reads 64 bits in one transaction.
     ///
     /// # Errors
-    /// As [`Self::read32`].
+    /// As `read32`.
     pub fn read64(&self, bar: Bar, offset: u64) -> Result<u64, DeviceError> {
         self.load(Access::new(bar, offset, Width::Eight)?)
     }
@@ -271,7 +271,7 @@ impl dyn PciFunction + '_ {
     /// Writes 32 bits in one transaction.
     ///
     /// # Errors
-    /// As [`Self::read32`].
+    /// As `read32`.
     pub fn write32(&self, bar: Bar, offset: u64, value: u32) -> Result<(), DeviceError> {
         self.store(Access::new(bar, offset, Width::Four)?, value.into())
     }
@@ -279,7 +279,7 @@ impl dyn PciFunction + '_ {
     /// Writes 64 bits in one transaction.
     ///
     /// # Errors
-    /// As [`Self::read32`].
+    /// As `read32`.
     pub fn write64(&self, bar: Bar, offset: u64, value: u64) -> Result<(), DeviceError> {
         self.store(Access::new(bar, offset, Width::Eight)?, value)
     }

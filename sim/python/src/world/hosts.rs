@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sim_nic::{NicModel, RtlNic};
+use sim_nic::RtlNic;
 use sim_world::pair::{connect, FIRST_QP};
 use sim_world::report::Report;
 use sim_world::{
@@ -75,7 +75,7 @@ impl Hosts {
         let world = match kind {
             Kind::Reference => connect(&plan).map(Box::new).map(Either::Reference),
             Kind::Rtl => {
-                py.detach(|| NicModel::build(false)).map_err(failed)?;
+                py.detach(RtlNic::prepare).map_err(failed)?;
                 connect(&plan).map(Box::new).map(Either::Rtl)
             }
         };

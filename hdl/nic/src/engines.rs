@@ -13,7 +13,7 @@ use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 use crate::stream_merge::StreamMerge;
 
 /// An engine of 512 queue pairs with 64 messages under way each, 65,536 doorbell pages.
-type Engine = RequesterEngine<9, 10, 512, 17, 6, 15, 16>;
+type Engine = RequesterEngine<9, 10, 512, 17, 6, 15, 13, 16>;
 
 /// Queue pair of an engine: the card's number without its bit 0.
 #[hdl_fn]
@@ -121,6 +121,7 @@ pub struct Engines {
     pub fetch_ready: Signal<In, Bit>,
     pub fetched_valid: Signal<In, Bit>,
     pub fetched: Signal<In, WqeFetched>,
+    pub fetched_ready: Signal<Out, Bit>,
     pub cqe_valid: Signal<Out, Bit>,
     pub cqe: Signal<Out, Completion>,
     pub cqe_ready: Signal<In, Bit>,
@@ -221,6 +222,11 @@ impl Logic for Engines {
                 ..located
             };
         }
+        self.fetched_ready.next = if fetched.qp.get_bit(0) {
+            self.engines[1].fetched_ready.val()
+        } else {
+            self.engines[0].fetched_ready.val()
+        };
         self.configure_ready.next = if configure_odd {
             self.engines[1].configure_ready.val()
         } else {

@@ -349,7 +349,7 @@ impl Logic for Nic {
         self.engine.fetch_ready.next = self.read_share0.fetch_ready.val();
         self.engine.fetched_valid.next = self.read_share0.fetched_valid.val();
         self.engine.fetched.next = self.read_share0.fetched.val();
-        self.read_share0.fetched_ready.next = true;
+        self.read_share0.fetched_ready.next = self.engine.fetched_ready.val();
         self.port0.request_valid.next = self.engine.tx0_valid.val();
         self.port0.request.next = self.engine.tx0.val();
         self.engine.tx0_ready.next = self.port0.request_ready.val();

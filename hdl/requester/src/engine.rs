@@ -49,11 +49,11 @@ fn counted(bytes: Bits<19>, came: Bits<13>, left: Bits<13>) -> Bits<19> {
 }
 
 /// 1,024 queue pairs with 64 messages under way each, 65,536 doorbell pages.
-pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 6, 16, 16>;
+pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 6, 16, 14, 16>;
 /// 16 queue pairs and 16 pages, for tests.
-pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 6, 10, 4>;
+pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 6, 10, 8, 4>;
 
-/// 2^`Q` = `K` queue pairs (`C` = `Q` + 1, `S` = `Q` + 8) with 2^`M` messages under way each (`A` = `Q` + `M`), of 2^`P` doorbell pages.
+/// 2^`Q` = `K` queue pairs (`C` = `Q` + 1, `S` = `Q` + 8) with 2^`M` messages under way each (`A` = `Q` + `M`; `E` = `Q` + 4), of 2^`P` doorbell pages.
 #[derive(LogicBlock, Default)]
 pub struct RequesterEngine<
     const Q: usize,
@@ -62,6 +62,7 @@ pub struct RequesterEngine<
     const S: usize,
     const M: usize,
     const A: usize,
+    const E: usize,
     const P: usize,
 > {
     pub clock: Signal<In, Clock>,
@@ -134,11 +135,12 @@ pub struct RequesterEngine<
     pub fetch_ready: Signal<In, Bit>,
     pub fetched_valid: Signal<In, Bit>,
     pub fetched: Signal<In, WqeFetched>,
+    pub fetched_ready: Signal<Out, Bit>,
     pub cqe_valid: Signal<Out, Bit>,
     pub cqe: Signal<Out, Completion>,
     pub cqe_ready: Signal<In, Bit>,
 
-    core: RequesterCore<Q, S, M, A>,
+    core: RequesterCore<Q, S, M, A, E>,
     schedule0: QpSchedule<Q, P>,
     schedule1: QpSchedule<Q, P>,
     timers: TimerScan<Q>,
@@ -158,8 +160,9 @@ impl<
         const S: usize,
         const M: usize,
         const A: usize,
+        const E: usize,
         const P: usize,
-    > Logic for RequesterEngine<Q, C, K, S, M, A, P>
+    > Logic for RequesterEngine<Q, C, K, S, M, A, E, P>
 {
     #[hdl]
     fn update(&mut self) {
@@ -205,6 +208,7 @@ impl<
         self.core.fetch_ready.next = self.fetch_ready.val();
         self.core.fetched_valid.next = self.fetched_valid.val();
         self.core.fetched.next = self.fetched.val();
+        self.fetched_ready.next = self.core.fetched_ready.val();
         self.core.cqe_ready.next = self.cqe_ready.val();
         self.configure_ready.next = self.core.configure_ready.val();
         self.control_ready.next = self.core.control_ready.val();

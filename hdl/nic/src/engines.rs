@@ -76,6 +76,9 @@ pub struct Engines {
     pub doorbell_valid: Signal<In, Bit>,
     pub doorbell_qp: Signal<In, Bits<10>>,
     pub doorbell_producer: Signal<In, Bits<16>>,
+    /// The entry before `doorbell_producer` came with it.
+    pub doorbell_pushed: Signal<In, Bit>,
+    pub doorbell_entry: Signal<In, Bits<512>>,
     pub doorbell_ready: Signal<Out, Bit>,
     pub fault_valid: Signal<In, Bit>,
     pub fault_qp: Signal<In, Bits<10>>,
@@ -202,6 +205,8 @@ impl Logic for Engines {
                 self.doorbell_valid.val() & to_engine(doorbell_odd).get_bit(i);
             self.engines[i].doorbell_qp.next = own(self.doorbell_qp.val());
             self.engines[i].doorbell_producer.next = self.doorbell_producer.val();
+            self.engines[i].doorbell_pushed.next = self.doorbell_pushed.val();
+            self.engines[i].doorbell_entry.next = self.doorbell_entry.val();
             self.engines[i].fault_valid.next =
                 self.fault_valid.val() & to_engine(fault_odd).get_bit(i);
             self.engines[i].fault_qp.next = own(self.fault_qp.val());

@@ -223,6 +223,8 @@ impl Logic for Nic {
         self.engine.doorbell_valid.next = self.doorbells.doorbell_valid.val();
         self.engine.doorbell_qp.next = self.doorbells.doorbell_qp.val();
         self.engine.doorbell_producer.next = self.doorbells.doorbell_producer.val();
+        self.engine.doorbell_pushed.next = self.doorbells.doorbell_pushed.val();
+        self.engine.doorbell_entry.next = self.doorbells.doorbell_entry.val();
         self.doorbells.doorbell_ready.next = self.engine.doorbell_ready.val();
         self.queues.consumer_valid.next = self.doorbells.consumer_valid.val();
         self.queues.consumer_qp.next = self.doorbells.consumer_qp.val();

@@ -93,6 +93,9 @@ pub struct RequesterEngine<
     pub doorbell_valid: Signal<In, Bit>,
     pub doorbell_qp: Signal<In, Bits<10>>,
     pub doorbell_producer: Signal<In, Bits<16>>,
+    /// The entry before `doorbell_producer` came with it.
+    pub doorbell_pushed: Signal<In, Bit>,
+    pub doorbell_entry: Signal<In, Bits<512>>,
     pub doorbell_ready: Signal<Out, Bit>,
     pub fault_valid: Signal<In, Bit>,
     pub fault_qp: Signal<In, Bits<10>>,
@@ -197,6 +200,8 @@ impl<
         self.core.doorbell_valid.next = self.doorbell_valid.val();
         self.core.doorbell_qp.next = self.doorbell_qp.val();
         self.core.doorbell_producer.next = self.doorbell_producer.val();
+        self.core.doorbell_pushed.next = self.doorbell_pushed.val();
+        self.core.doorbell_entry.next = self.doorbell_entry.val();
         self.core.fault_valid.next = self.fault_valid.val();
         self.core.fault_qp.next = self.fault_qp.val();
         self.core.fault_slot.next = self.fault_slot.val();

@@ -55,6 +55,9 @@ pub struct RequesterCore<
     pub doorbell_valid: Signal<In, Bit>,
     pub doorbell_qp: Signal<In, Bits<10>>,
     pub doorbell_producer: Signal<In, Bits<16>>,
+    /// The entry before `doorbell_producer` came with it.
+    pub doorbell_pushed: Signal<In, Bit>,
+    pub doorbell_entry: Signal<In, Bits<512>>,
     pub doorbell_ready: Signal<Out, Bit>,
     pub fault_valid: Signal<In, Bit>,
     pub fault_qp: Signal<In, Bits<10>>,
@@ -230,6 +233,14 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
         self.fetch_valid.next = self.messages.fetch_valid.val();
         self.fetch.next = self.messages.fetch.val();
         self.messages.fetch_ready.next = self.fetch_ready.val();
+        self.messages.pushed_valid.next = self.doorbell_valid.val()
+            & self.sequencer.doorbell_ready.val()
+            & self.doorbell_pushed.val();
+        self.messages.pushed.next = WqeFetched {
+            qp: self.doorbell_qp.val(),
+            error: false,
+            entry: self.doorbell_entry.val(),
+        };
         self.messages.fetched_valid.next = self.fetched_valid.val();
         self.messages.fetched.next = self.fetched.val();
         self.fetched_ready.next = self.messages.fetched_ready.val();

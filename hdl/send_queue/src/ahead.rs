@@ -2,7 +2,8 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::messages::WqeFetch;
+use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::wqe::offset;
 
 use crate::records::Ask;
 use crate::ring::{ring_place, ring_place__hdl};
@@ -54,13 +55,27 @@ pub fn arrived(row: AheadRow) -> AheadRow {
     after
 }
 
-/// The row after the next entry was asked for.
+/// Whether an entry that came with a doorbell is the one asked for, and not read yet.
 #[hdl_fn]
-pub fn handed(row: AheadRow, ask: Ask) -> AheadRow {
+pub fn is_pushed(row: AheadRow, ask: Ask, offer: WqeFetched) -> Bit {
+    let slot = offer.entry.get_bits::<16>(offset::SLOT);
+    let is_next = (offer.qp == ask.qp) & (slot == ask.slot);
+    is_next & !row.kept.any() & !row.stale.any() & (row.arriving == row.reading)
+}
+
+/// The row after the next entry was asked for. `pushed`: it came with the doorbell.
+#[hdl_fn]
+pub fn handed(row: AheadRow, ask: Ask, pushed: Bit) -> AheadRow {
     let has_kept = row.kept.any();
     let mut after = row;
-    after.wanted = !has_kept;
+    after.wanted = !has_kept & !pushed;
     after.kept = if has_kept { row.kept - 1 } else { row.kept };
+    after.arriving = if pushed {
+        row.arriving + 1
+    } else {
+        row.arriving
+    };
+    after.reading = if pushed { row.reading + 1 } else { row.reading };
     after.producer = ask.producer;
     after
 }

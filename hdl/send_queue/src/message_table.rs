@@ -76,6 +76,10 @@ pub struct MessageTable<
     pub fetched: Signal<In, WqeFetched>,
     pub fetched_ready: Signal<Out, Bit>,
 
+    /// An entry that came with a doorbell, before its `Doorbell` request; good unless `error`. It need not be read if it is the next one.
+    pub pushed_valid: Signal<In, Bit>,
+    pub pushed: Signal<In, WqeFetched>,
+
     /// Completions, those of a queue pair in order.
     pub cqe_valid: Signal<Out, Bit>,
     pub cqe: Signal<Out, Completion>,
@@ -404,6 +408,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.prefetch.fetch_ready.next = self.fetch_ready.val();
         self.prefetch.fetched_valid.next = self.fetched_valid.val();
         self.prefetch.fetched.next = self.fetched.val();
+        self.prefetch.pushed_valid.next = self.pushed_valid.val();
+        self.prefetch.pushed.next = self.pushed.val();
         self.fetched_ready.next = self.prefetch.fetched_ready.val();
         self.wake_valid.next = self.prefetch.wake_valid.val();
         self.wake_qp.next = self.prefetch.wake_qp.val();

@@ -52,6 +52,10 @@ pub struct WqePrefetch<const Q: usize, const E: usize> {
     pub fetched: Signal<In, WqeFetched>,
     pub fetched_ready: Signal<Out, Bit>,
 
+    /// An entry that came with its doorbell. It is used by the next question of its queue pair, if that is for it and nothing is read, or never.
+    pub pushed_valid: Signal<In, Bit>,
+    pub pushed: Signal<In, WqeFetched>,
+
     /// One clock for every entry asked for, or given up by a restart.
     pub wake_valid: Signal<Out, Bit>,
     pub wake_qp: Signal<Out, Bits<10>>,
@@ -72,7 +76,11 @@ pub struct WqePrefetch<const Q: usize, const E: usize> {
     /// What is being done: a question, or with `answers` an answer.
     asked: DFF<Ask>,
     answers: DFF<Bit>,
+    /// With a question: the entry pushed last, if `offers`.
     answer: DFF<WqeFetched>,
+    offers: DFF<Bit>,
+    offer_valid: DFF<Bit>,
+    offer: DFF<WqeFetched>,
     row: DFF<AheadRow>,
     /// The entry asked for is among those kept.
     moves: DFF<Bit>,
@@ -87,7 +95,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, asking_valid, asking, asked, answers);
-        dff_setup!(self, clock, answer, row, moves);
+        dff_setup!(self, clock, answer, offers, offer_valid, offer, row, moves);
         clock!(self, clock, rows, entries, kept, phases, queue, wakes);
         self.queue.reset.next = self.reset.val();
         let step = self.step.q.val();
@@ -127,7 +135,8 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         if takes {
             self.asked.d.next = asking;
             self.answers.d.next = !waits;
-            self.answer.d.next = fetched;
+            self.answer.d.next = if waits { self.offer.q.val() } else { fetched };
+            self.offers.d.next = self.offer_valid.q.val();
             if waits | self.fetched_valid.val() {
                 self.step.d.next = AheadStep::Act;
             }
@@ -142,12 +151,13 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         let restarts = acts & !answers & asked.restarts;
         let asks = acts & !answers & !asked.restarts;
         let has_kept = row.kept.any();
+        let pushed = asks & self.offers.q.val() & is_pushed(row, asked, answer);
         let after = if answers {
             arrived(row)
         } else if asked.restarts {
             restarted(row, asked)
         } else {
-            handed(row, asked)
+            handed(row, asked, pushed)
         };
         if acts {
             self.row.d.next = after;
@@ -157,6 +167,14 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         self.kept.write_enable.next = keeps;
         self.kept.write_address.next = first_kept | bit_cast::<E, 4>(row.arriving.get_bits::<4>(0));
         self.kept.write_data.next = judged;
+
+        // push
+        if self.pushed_valid.val() {
+            self.offer.d.next = self.pushed.val();
+        }
+        let offer_is_over = acts & !answers & (self.offer.q.val().qp == asked.qp);
+        self.offer_valid.d.next =
+            self.pushed_valid.val() | (self.offer_valid.q.val() & !offer_is_over);
 
         // read
         let known = self.row.q.val();
@@ -179,7 +197,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         // hand_over
         let moves = reads & self.moves.q.val();
         let gives_up = restarts & row.wanted;
-        let hands_over = (comes & row.wanted) | gives_up | moves;
+        let hands_over = (comes & row.wanted) | pushed | gives_up | moves;
         self.phases.read_address.next = own_qp;
         let phase = !self.phases.read_data.val();
         let mut written = if moves {
@@ -215,6 +233,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         if self.reset.val() {
             self.step.d.next = AheadStep::Take;
             self.asking_valid.d.next = false;
+            self.offer_valid.d.next = false;
         }
     }
 }

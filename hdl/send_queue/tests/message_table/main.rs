@@ -95,6 +95,8 @@ fn verilog_agrees_with_rust_hdl() {
         let answer = random_answer(rng);
         block.fetched_valid.next = owed[answer.qp.index()] > 0;
         block.fetched.next = answer;
+        block.pushed_valid.next = rng.random_bool(0.1);
+        block.pushed.next = random_answer(rng);
     };
     check(Tiny::default, Some(|b| &mut b.clock), drive, 1500, 1).unwrap();
 }
@@ -159,6 +161,46 @@ fn entries_are_read_ahead_in_blocks_as_far_as_they_can_be_kept() {
             "{asked} of {taken}"
         );
     }
+}
+
+#[test]
+fn an_entry_pushed_with_its_doorbell_is_not_read() {
+    let mut server = quick(7);
+    for slot in 0..3 {
+        server.push(0, slot, write(slot as u16));
+        server.post(0, vec![write(slot as u16)]);
+        server.rest(16);
+        assert!(server.current(0, 8));
+    }
+    assert_eq!(server.pairs[0].handed.len(), 3);
+    // Behind an entry that was not pushed, all are read; so is one that another queue pair's pushed out.
+    server.push(0, 4, write(4));
+    server.post(0, vec![write(3), write(4)]);
+    server.rest(16);
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (5, 5));
+    server.current(0, 8);
+    server.rest(16);
+    server.current(0, 8);
+    server.push(0, 5, write(5));
+    server.push(1, 0, write(0));
+    server.pairs[0].pushed.clear();
+    server.post(0, vec![write(5)]);
+    server.rest(16);
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (6, 6));
+    server.drain();
+}
+
+#[test]
+fn an_entry_pushed_before_configure_is_forgotten() {
+    let mut server = quick(4);
+    server.push(0, 0, write(0));
+    server.configure(0);
+    server.rest(16);
+    server.post(0, vec![write(0)]);
+    server.rest(30);
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (1, 1));
+    assert!(server.current(0, 8));
+    server.drain();
 }
 
 #[test]

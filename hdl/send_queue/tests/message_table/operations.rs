@@ -1,5 +1,6 @@
 //! Operations, each compared with the reference.
 
+use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::requester::Message;
 use stellar_transport::rx::Psn;
@@ -73,6 +74,12 @@ impl Server {
         } else {
             vec![]
         };
+        if let Some(&last) = entries.last() {
+            if last.readable && self.rng.random() {
+                let entry = self.pairs[qp].posted.len() + entries.len() - 1;
+                self.push(qp, entry, last);
+            }
+        }
         self.ring(qp, producer, entries);
     }
 

@@ -64,6 +64,8 @@ pub struct Pair {
     pub configured: u64,
     /// Entries that were read.
     pub came: usize,
+    /// Entries that were pushed.
+    pub pushed: Vec<usize>,
     /// Clocks in which entries were handed over, one at a time.
     pub handed: Vec<u64>,
     pub flushed: bool,
@@ -97,6 +99,7 @@ impl Pair {
             left_over: vec![],
             configured: 0,
             came: 0,
+            pushed: vec![],
             handed: vec![],
             flushed: false,
             next: first,

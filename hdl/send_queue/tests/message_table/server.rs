@@ -10,7 +10,7 @@ use stellar_wire::host::{Cqe, Wqe};
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::pack::{to_words, Record};
 
-use crate::entries::any_entry;
+use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
 
 /// Clocks after a `Configure` was taken in which an entry that it gave up may still be handed over; a new one cannot.
@@ -31,6 +31,8 @@ pub struct Ports {
     pub fetched_valid: PortId,
     pub fetched: PortId,
     pub fetched_ready: PortId,
+    pub pushed_valid: PortId,
+    pub pushed: PortId,
     pub cqe_valid: PortId,
     pub cqe: PortId,
     pub cqe_ready: PortId,
@@ -79,6 +81,8 @@ impl Server {
             fetched_valid: port("fetched_valid"),
             fetched: port("fetched"),
             fetched_ready: port("fetched_ready"),
+            pushed_valid: port("pushed_valid"),
+            pushed: port("pushed"),
             cqe_valid: port("cqe_valid"),
             cqe: port("cqe"),
             cqe_ready: port("cqe_ready"),
@@ -203,6 +207,12 @@ impl Server {
         let handed = (self.now + 1).saturating_sub(WAKE_CLOCKS as u64);
         // What Configure gave up wakes too.
         if handed > pair.configured + GIVEN_UP {
+            // One that was pushed has not been read.
+            if pair.pushed.contains(&pair.came) && pair.handed.len() == pair.came {
+                assert!(pair.reading.is_empty());
+                pair.came += 1;
+                pair.asked += 1;
+            }
             pair.handed.push(handed);
             assert!(
                 pair.handed.len() <= pair.came,
@@ -214,7 +224,9 @@ impl Server {
     /// Whether it is not known yet if an entry was handed over before a clock.
     pub fn is_open(&self, qp: usize, before: u64) -> bool {
         let pair = &self.pairs[qp];
-        pair.handed.len() < pair.came && self.now < before + WAKE_CLOCKS as u64
+        let handed = pair.handed.len();
+        let may_be = handed < pair.came || pair.pushed.contains(&handed);
+        may_be && self.now < before + WAKE_CLOCKS as u64
     }
 
     /// What stands at an output, which stays until taken.
@@ -278,6 +290,20 @@ impl Server {
         let expected =
             expected.unwrap_or_else(|| panic!("a completion nobody expects: {words:x?}"));
         assert_eq!(words, to_words(completion(&expected)), "{expected:?}");
+    }
+
+    /// The entry comes with the doorbell that is to follow.
+    pub fn push(&mut self, qp: usize, entry: usize, posted: Posted) {
+        self.pairs[qp].pushed.push(entry);
+        let pushed = WqeFetched {
+            qp: (qp as u64).to_bits(),
+            error: false,
+            entry: posted.packed(),
+        };
+        self.model.set(self.ports.pushed, &to_words(pushed));
+        self.model.set_u64(self.ports.pushed_valid, 1);
+        self.rest(1);
+        self.model.set_u64(self.ports.pushed_valid, 0);
     }
 
     /// Clocks without a request, with noise at its port.

@@ -1,0 +1,10 @@
+//! The engine on a network in memory that delivers in any order.
+
+mod barriers;
+mod cluster;
+mod errors;
+mod failures;
+mod messages;
+mod network;
+mod transfers;
+mod workers;

@@ -6,7 +6,7 @@
 mod nic;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -83,7 +83,8 @@ impl Network {
     }
 
     fn lock(&self) -> MutexGuard<'_, Net> {
-        self.0.lock().expect("the network has not panicked")
+        // After an assertion failed in it, what is dropped on the way out still looks at it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One more NIC.

@@ -13,7 +13,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use sim_nic::CardPair;
-use stellar_driver::{DeviceConfig, PciFunction, PortAddress, Probe};
+use stellar_driver::{DeviceConfig, PortAddress, Probe};
 use stellar_transfer::{
     Access, DriverNic, DriverNicConfig, Engine, EngineConfig, EngineId, Event, LocalRegion, Memory,
     Pages, RegionDescriptor, Senders, Transfer,
@@ -25,6 +25,8 @@ const PAGES: u32 = 16;
 /// Pages that each host has for each layer.
 const POOL: u32 = 40;
 const PAGE_BYTES: u32 = 16 << 10;
+/// NICs of each engine: contexts of its one card, with a queue pair each, as the card starts the writes of a queue pair one at a time.
+const NICS: usize = 2;
 /// Longest the transfer may take on the cards' clock.
 const PATIENCE: Duration = Duration::from_millis(10);
 
@@ -67,9 +69,9 @@ fn host(pair: &CardPair, number: u8, rng: &mut ChaCha8Rng) -> Result<Host> {
     });
     let probe = Probe::new(pair.function(number.into()))?;
     let device = probe.bring_up(DeviceConfig::new(ports, number.into()))?;
-    let nic = DriverNic::new(device.open()?, DriverNicConfig::default())?;
-    let config = EngineConfig::new(EngineId(number.into()));
-    let engine = Engine::new(config, vec![nic])?;
+    let nic = |_| -> Result<_> { Ok(DriverNic::new(device.open()?, DriverNicConfig::default())?) };
+    let nics = (0..NICS).map(nic).collect::<Result<_>>()?;
+    let engine = Engine::new(EngineConfig::new(EngineId(number.into())), nics)?;
     let memory = engine.allocate(place(LAYERS, 0))?;
     let cache = engine.register(memory, Access::RemoteWrite)?;
     let mut pool: Vec<u32> = (0..POOL).collect();
@@ -172,7 +174,10 @@ fn main() -> Result<()> {
             _ => {}
         }
         match decode.engine.next_event() {
-            Some(Event::Reached { result, .. }) => break (result?, function.now() - began).1,
+            Some(Event::Reached { result, .. }) => {
+                result?;
+                break function.now() - began;
+            }
             Some(Event::Response { result, .. }) => {
                 let answer = String::from_utf8(result?)?;
                 let arrived = decode.engine.arrivals(COUNTED);
@@ -188,7 +193,7 @@ fn main() -> Result<()> {
     let moving = took - first.map_or(Duration::ZERO, |first| first - began);
     println!("host 1: {count} pages of {PAGE_BYTES} bytes in {LAYERS} layers are there, counted by immediate {COUNTED:#010x}");
     println!(
-        "simulated time: {:.2} us from the request on, {:.2} us of them for the pages: {:.1} Gb/s",
+        "simulated time: {:.2} us from the request on, {:.2} us of them for the pages over {NICS} queue pairs: {:.1} Gb/s",
         took.as_secs_f64() * 1e6,
         moving.as_secs_f64() * 1e6,
         bits as f64 / moving.as_secs_f64() / 1e9,

@@ -83,7 +83,7 @@ impl<N: Nic> Channel<N> {
         self.posted.len()
     }
 
-    /// Posts a write. If that fails it is not under way, and the channel is dead.
+    /// Posts a write. If that fails it is not under way.
     pub fn post(&mut self, nic: &N, posting: Posting<'_, N>) -> Result<(), NicError> {
         let write = Write {
             id: self.next_id,
@@ -93,12 +93,9 @@ impl<N: Nic> Channel<N> {
             immediate: posting.immediate,
         };
         let done = nic.post(&self.qp, &write);
-        match &done {
-            Ok(()) => {
-                self.posted.insert(self.next_id, posting.what);
-                self.next_id += 1;
-            }
-            Err(_) => self.alive = false,
+        if done.is_ok() {
+            self.posted.insert(self.next_id, posting.what);
+            self.next_id += 1;
         }
         done
     }

@@ -114,6 +114,22 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
     let sent = pattern(bytes);
     source.memory().unwrap().write(0, &sent).unwrap();
 
+    // The driver's NICs say what cannot be.
+    let memory = engines[0].allocate(64).unwrap();
+    let foreign = engines[1].register(memory, Access::Local);
+    let error = foreign.err().unwrap().to_string();
+    assert!(error.contains("mapped for another card"), "{error}");
+    let depth = QueueDepth {
+        writes: 60,
+        immediates: 5,
+    };
+    let error = engines[0].nics()[0].create(depth).err().unwrap();
+    let error = error.to_string();
+    assert!(
+        error.contains("65 completions, and there is room for 64"),
+        "{error}"
+    );
+
     // Pages, backwards, shared by both NICs; the receiver learns of them by their number alone.
     let count = PAGES.into();
     engines[1]

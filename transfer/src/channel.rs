@@ -88,7 +88,8 @@ impl<N: Nic> Channel<N> {
         let write = Write {
             id: self.next_id,
             payload: posting.payload,
-            address: posting.to.address + posting.offset,
+            // The address is what the peer says it is: if it is nonsense, the peer's NIC refuses it.
+            address: posting.to.address.wrapping_add(posting.offset),
             rkey: posting.to.rkey,
             immediate: posting.immediate,
         };

@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::nic::Nic;
 
 /// An engine that a thread of its own drives. Callbacks run on that thread, while nobody holds the engine, so they may use it.
+/// One that panics ends the thread; the engine can still be used by [`Self::with`].
 pub struct Worker<N: Nic> {
     shared: Arc<Shared<N>>,
     thread: Option<JoinHandle<()>>,

@@ -4,6 +4,7 @@ mod barriers;
 mod cluster;
 mod errors;
 mod failures;
+mod intruders;
 mod messages;
 mod network;
 mod transfers;

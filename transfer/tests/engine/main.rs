@@ -7,5 +7,6 @@ mod failures;
 mod intruders;
 mod messages;
 mod network;
+mod regions;
 mod transfers;
 mod workers;

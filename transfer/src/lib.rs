@@ -13,6 +13,29 @@
 //!    └─ progress ─► callbacks and next_event
 //! ```
 //!
+//! ```no_run
+//! use stellar_transfer::{Engine, Event, LocalRegion, Nic, RegionDescriptor, Transfer};
+//!
+//! /// Writes a page, and waits until it is there.
+//! fn put<N: Nic>(
+//!     engine: &mut Engine<N>,
+//!     from: &LocalRegion<N>,
+//!     to: &RegionDescriptor,
+//! ) -> Result<(), Box<dyn std::error::Error>> {
+//!     let transfer = Transfer::write(from.slice(0, 4096), to.at(8192)).with_immediate(7);
+//!     let id = engine.submit(&transfer)?;
+//!     loop {
+//!         if !engine.progress() {
+//!             engine.relax();
+//!         }
+//!         match engine.next_event() {
+//!             Some(Event::Done { id: done, result }) if done == id => return Ok(result?),
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! ```
+//!
 //! [`Engine`] does everything in [`Engine::progress`], on the caller's thread, so that a run on simulated hosts is a function of the calls made.
 //! [`Worker`] is a thread that does the calling.
 //!

@@ -185,3 +185,17 @@ fn captures_that_cannot_be_read_are_named_before_anything_is_built() {
         refuse(folder.path(), &arguments, 1, &[name, reason]);
     }
 }
+
+#[test]
+fn a_bandwidth_test_that_cannot_be_is_refused_before_the_cards_are_built() {
+    let folder = scratch();
+    for test in ["write_bw", "write_imm_bw"] {
+        refuse(folder.path(), &[test], 1, &["which cards", "--sim"]);
+        let never = [test, "--sim", "--cq-mod", "9", "--tx-depth", "8"];
+        refuse(folder.path(), &never, 1, &["--cq-mod", "--tx-depth", "9"]);
+        for (option, value) in [("--size", "0"), ("--qp", "65"), ("--mtu", "4097")] {
+            let arguments = [test, "--sim", option, value];
+            refuse(folder.path(), &arguments, 2, &[option, value]);
+        }
+    }
+}

@@ -33,6 +33,7 @@ pub mod opcode;
 pub mod pcie;
 pub mod reth;
 pub mod srv6;
+pub mod transfer;
 pub mod udp;
 
 pub use aeth::{Aeth, NakCode, Syndrome};

@@ -35,6 +35,9 @@ class Bench:
         return simulator.run(self.module, self.wrapper, sources, parameters=self.parameters)
 
 
+COUNTER = Bench("bench_counter", (), 6, "counter")
+"""Of no block of the project: what simulators have to agree on."""
+
 PCIE = ("dma_write_512", "dma_read_512", "host_queues_512", "write_share_512", "rq_shim_512", "rc_shim_512")
 
 BENCHES = (
@@ -48,5 +51,10 @@ BENCHES = (
     Bench("bench_spray_engine", ("spray_engine",), 6),
     Bench("bench_nscc_engine", ("nscc_engine",), 4),
     Bench("bench_tx_window", ("tx_window",), 4),
+    Bench("bench_message_table", ("message_table",), 8),
+    Bench("bench_responder", ("responder",), 5),
+    Bench("bench_psn_track", ("psn_track",), 3),
+    Bench("bench_rc_track", ("rc_track",), 5),
+    Bench("bench_requester", ("requester_engine_16",), 3),
     Bench("bench_nic", ("nic",), 3),
 )

@@ -25,6 +25,11 @@ class Bench:
     """The module around them, in a file of its name; without one the only block is the top."""
     parameters: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def design(self) -> str:
+        """Name of what has to be built, which benches share."""
+        return self.wrapper or self.blocks[0]
+
     def run(self, simulator: Simulator) -> dict[str, Outcome]:
         """The outcome of each test."""
         if self.wrapper is None:

@@ -88,7 +88,7 @@ class Simulator:
 
     def _run(self, bench: str, prepare: Callable[[], tuple[Runner, str]], tests: list[str] | None = None) -> dict[str, Outcome]:
         """Runs tests on what `prepare` builds: a runner, and the name of the top module."""
-        results = self.directory / "results.xml"
+        results = self.directory / f"{bench}.results.xml"
         with environment({"PYTHONPATH": str(BENCHES), **self.environment()}), import_path(BENCHES):
             runner, top = prepare()
             # A failed test ends in SystemExit: the results say which.

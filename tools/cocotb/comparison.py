@@ -49,8 +49,9 @@ def compare(benches: list[Bench]) -> int:
         for bench in benches:
             outcomes, seconds = {}, {}
             for name in ("openstellar", "stock"):
-                folder = work / name / bench.module
-                folder.mkdir(parents=True)
+                # Benches of one design follow each other in one directory: it is built once.
+                folder = work / name / bench.design
+                folder.mkdir(parents=True, exist_ok=True)
                 started = time.monotonic()
                 with captured(work / f"{name}-{bench.module}.log"):
                     outcomes[name] = bench.run(SIMULATORS[name](folder))

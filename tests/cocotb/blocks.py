@@ -56,7 +56,7 @@ BENCHES = (
     Bench("bench_spray_engine", ("spray_engine",), 6),
     Bench("bench_nscc_engine", ("nscc_engine",), 4),
     Bench("bench_tx_window", ("tx_window",), 4),
-    Bench("bench_message_table", ("message_table",), 8),
+    Bench("bench_message_table", ("message_table",), 9),
     Bench("bench_responder", ("responder",), 5),
     Bench("bench_psn_track", ("psn_track",), 3),
     Bench("bench_rc_track", ("rc_track",), 5),

@@ -273,7 +273,8 @@ impl QueuePair {
         let ready = request.ready(&self.domain, inner.work.producer())?;
         inner.work.check_room()?;
         let at = inner.work.place() * Wqe::LEN;
-        self.memory.write(at, &ready.wqe.to_bytes())?;
+        let entry = ready.wqe.to_bytes();
+        self.memory.write(at, &entry)?;
         // From here on the entry counts: a doorbell that failed on its way may have arrived.
         inner.work.push(ready);
         let doorbell = Doorbell {
@@ -281,7 +282,11 @@ impl QueuePair {
             producer: inner.work.producer(),
         };
         let card = &self.domain.context.device.card;
-        Ok(card.ring(self.shared.page, doorbell)?)
+        match request.push {
+            true => card.push(self.shared.page, &entry, doorbell)?,
+            false => card.ring(self.shared.page, doorbell)?,
+        }
+        Ok(())
     }
 }
 

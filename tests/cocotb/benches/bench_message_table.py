@@ -44,25 +44,39 @@ class SendQueue(Server):
         self.dut = dut
         self.memory: dict[int, int] = {}
         self.posted: list[Entry] = []
+        self.reads = 0
         self.fetches = RecordSink(dut, "fetch", "WqeFetch", pauses=0.4)
         self.entries = RecordSource(dut, "fetched", "WqeFetched")
         self.completions = RecordSink(dut, "cqe", "Completion", pauses=0.4)
 
     async def answer_fetches(self) -> None:
-        """Reads of host memory; where nothing was written they fail."""
+        """Reads of host memory, of one or more entries; where nothing was written they fail."""
         while True:
             fetch = await self.fetches.recv()
+            self.reads += 1
             await ClockCycles(self.dut.clock, random.randrange(1, 20))
-            entry = self.memory.get(fetch["address"])
-            await self.entries.send({"qp": fetch["qp"], "error": int(entry is None), "entry": entry or 0})
+            addresses = range(fetch["address"], fetch["address"] + fetch["entries"] * ENTRY_BYTES, ENTRY_BYTES)
+            error = int(not all(address in self.memory for address in addresses))
+            for address in addresses:
+                await self.entries.send({"qp": fetch["qp"], "error": error, "entry": self.memory.get(address, 0)})
 
-    async def post(self, **fields: int) -> Entry:
+    async def push(self, entry: Entry) -> None:
+        """The entry comes with the doorbell that follows."""
+        packed = Record("Wqe").pack(entry.fields)
+        self.dut.pushed.value = Record("WqeFetched").pack(qp=QP, error=0, entry=packed)
+        self.dut.pushed_valid.value = 1
+        await ClockCycles(self.dut.clock, 1)
+        self.dut.pushed_valid.value = 0
+
+    async def post(self, *, pushed: bool = False, **fields: int) -> Entry:
         """Writes an entry and rings the doorbell."""
         slot = len(self.posted)
         defaults = {"opcode": WRITE, "signaled": 1, "length": 100, "wr_id": 0x1000 + slot, "slot": slot}
         entry = Entry({**defaults, **fields})
         self.memory[BASE + slot % (1 << LOG2_ENTRIES) * ENTRY_BYTES] = Record("Wqe").pack(entry.fields)
         self.posted.append(entry)
+        if pushed:
+            await self.push(entry)
         assert (await self.doorbell(slot + 1))["found"]
         return entry
 
@@ -91,7 +105,7 @@ class SendQueue(Server):
 
 async def send_queue(dut) -> SendQueue:
     queue = SendQueue(dut)
-    await start(dut)
+    await start(dut, pushed_valid=0, pushed=0)
     cocotb.start_soon(queue.answer_fetches())
     settings = {"base": BASE, "log2_entries": LOG2_ENTRIES, "mtu_log2": MTU_LOG2, "max_wimm": MAX_WIMM}
     await queue.ask(op="Configure", qp=QP, settings=settings)
@@ -172,6 +186,19 @@ async def no_more_immediates_are_under_way_than_the_peer_takes(dut):
     assert not (await queue.current(held))["found"]
     await queue.complete((FIRST + 1) % (1 << 24))
     assert (await queue.current(held))["message.rqmsn"] == MAX_WIMM
+
+
+@cocotb.test()
+async def an_entry_that_came_with_its_doorbell_is_not_read(dut):
+    queue = await send_queue(dut)
+    for number in range(3):
+        entry = await queue.post(pushed=True, length=number)
+        found = await queue.current((FIRST + number) % (1 << 24))
+        assert (found["found"], found["message.slot"], found["message.length"]) == (1, number, number), entry
+    assert queue.reads == 0
+    await queue.post()
+    assert (await queue.current((FIRST + 3) % (1 << 24)))["message.slot"] == 3
+    assert queue.reads == 1
 
 
 @cocotb.test()

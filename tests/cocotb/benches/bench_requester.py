@@ -66,7 +66,7 @@ class Requester:
 
     async def start(self) -> None:
         dut = self.dut
-        inputs = ("configure_valid", "profile_valid", "doorbell_valid", "fault_valid", "flush_valid", "now")
+        inputs = ("configure_valid", "profile_valid", "doorbell_valid", "fault_valid", "flush_valid", "now", "doorbell_pushed")
         cocotb.start_soon(self.keep_time())
         await start(dut, plane_up=3, failure_ready=1, **dict.fromkeys(inputs, 0))
         # Schedulers and windows are cleared after a reset.
@@ -101,7 +101,8 @@ class Requester:
         while True:
             fetch = await self.fetches.recv()
             await ClockCycles(self.dut.clock, random.randrange(1, 30))
-            await self.entries.send({"qp": fetch["qp"], "entry": self.memory[fetch["address"]]})
+            for number in range(fetch["entries"]):
+                await self.entries.send({"qp": fetch["qp"], "entry": self.memory[fetch["address"] + number * ENTRY_BYTES]})
 
     async def answer_locates(self) -> None:
         while True:

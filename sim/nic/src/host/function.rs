@@ -14,7 +14,7 @@ use stellar_wire::hw::pack::to_words;
 
 use super::card::{Operation, MESSAGES};
 use super::config_space::ConfigEffect;
-use super::pair::{lock, Hosts};
+use super::hosts::{lock, Hosts};
 
 /// Clocks between two looks of a driver that waits: 32 ns, about what a processor's loop over a cached word takes.
 const PAUSE: u64 = 8;
@@ -147,7 +147,7 @@ impl PciFunction for SimFunction {
         let mapped = lock(&self.hosts).card(self.host).map(bytes);
         let address = mapped.ok_or_else(|| DeviceError::NoMemory {
             bytes,
-            reason: "the simulated host has no bus addresses left; use a new pair".to_owned(),
+            reason: "the simulated host has no bus addresses left; use new hosts".to_owned(),
         })?;
         Ok(Arc::new(SimMemory {
             hosts: Arc::clone(&self.hosts),

@@ -1,123 +1,16 @@
 //! Two hosts with a card each, cabled port to port.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
 
-use sim_net::{Fabric, Frame, HostId, Time, Topology};
-use sim_world::PcieReads;
-use stellar_driver::PciFunction;
-use stellar_transport::rx::Owner;
+use sim_world::WorldError;
 
-use super::card::{Card, Operation, Progress};
-use super::function::SimFunction;
-use crate::model::{NicModel, SWEEP};
-use crate::rings::RINGS;
-use crate::{NicError, CLOCK_PS};
+use super::hosts::SimHosts;
+use super::wire::Wire;
+use crate::NicError;
 
-/// Two cables of 100 ns, about 20 m, at the rate of the card's ports.
-const CABLES: &str = r#"
-    [defaults]
-    rate_gbps = 200
-    delay_ns = 100
-    [back_to_back]
-    planes = 2
-"#;
-
-/// Clocks that the reset pin is held.
-const RESET: usize = 4;
-/// Clocks that an access may take before the card counts as dead.
-const PATIENCE: usize = 100_000;
-
-/// Both hosts and the cables, at one point in time.
-pub struct Hosts {
-    cards: [Card; 2],
-    fabric: Fabric,
-    clocks: u64,
-}
-
-impl Hosts {
-    /// A host's card.
-    pub fn card(&mut self, host: usize) -> &mut Card {
-        &mut self.cards[host]
-    }
-
-    /// Picoseconds since power-up.
-    pub fn now(&self) -> Time {
-        self.clocks * CLOCK_PS
-    }
-
-    /// A clock passes for nobody in particular.
-    pub fn idle(&mut self) {
-        self.clock(0, None);
-    }
-
-    /// A clock passes, with an access to the card of `host` on offer.
-    fn clock(&mut self, host: usize, operation: Option<Operation>) -> Progress {
-        let now = self.now();
-        let cards = &mut self.cards;
-        self.fabric.advance_to(now, |delivery| {
-            let frame = delivery.frame.bytes().to_vec();
-            cards[delivery.host.0 as usize].receive(delivery.port, frame);
-        });
-        let mut progress = Progress::Waits;
-        for (index, card) in cards.iter_mut().enumerate() {
-            if index == host {
-                progress = card.clock(operation);
-            } else {
-                card.clock(None);
-            }
-            for port in 0..2 {
-                while let Some(frame) = card.transmitted(port) {
-                    self.fabric
-                        .send(HostId(index as u32), port, now, Frame::new(frame))
-                        .expect("the cables have these ports, and time does not run back");
-                }
-            }
-        }
-        self.clocks += 1;
-        progress
-    }
-
-    /// Carries an access to the card of `host` and its answer back, 0 for a write; `None` if the card does not take it.
-    pub fn access(&mut self, host: usize, operation: Operation) -> Option<u64> {
-        let mut offered = Some(operation);
-        for _ in 0..PATIENCE {
-            match self.clock(host, offered) {
-                Progress::Waits => {}
-                Progress::Asked => offered = None,
-                Progress::Done => return Some(0),
-                Progress::Answer(word) => return Some(word),
-            }
-        }
-        None
-    }
-
-    /// Resets the card of `host`, and waits as long as it clears its tables.
-    ///
-    /// # Errors
-    /// [`NicError`] if the model is not the card.
-    pub fn reset(&mut self, host: usize) -> Result<(), NicError> {
-        self.cards[host].hold_reset(true)?;
-        for _ in 0..RESET {
-            self.idle();
-        }
-        self.cards[host].hold_reset(false)?;
-        for _ in 0..SWEEP {
-            self.idle();
-        }
-        Ok(())
-    }
-}
-
-/// Two hosts with a Verilated card each.
+/// Two hosts, 0 and 1, with a Verilated card each; a cable from each port to the same port of the other.
 #[derive(Clone)]
-pub struct CardPair {
-    hosts: Arc<Mutex<Hosts>>,
-}
-
-/// The hosts, also after a thread died in the middle of a clock: what it left is as good as any state of a card.
-pub fn lock(hosts: &Mutex<Hosts>) -> MutexGuard<'_, Hosts> {
-    hosts.lock().unwrap_or_else(PoisonError::into_inner)
-}
+pub struct CardPair(SimHosts);
 
 impl CardPair {
     /// Builds the model, unless that was done before, and powers up both cards.
@@ -125,73 +18,30 @@ impl CardPair {
     /// # Errors
     /// [`NicError`].
     pub fn new() -> Result<Self, NicError> {
-        let library = NicModel::shared()?;
-        let reads = PcieReads::default();
-        let topology = Topology::from_toml("cables", CABLES).expect("the text is a topology");
-        let hosts = Hosts {
-            cards: [Card::new(library, reads)?, Card::new(library, reads)?],
-            fabric: Fabric::new(topology, 0),
-            clocks: 0,
-        };
-        Ok(Self {
-            hosts: Arc::new(Mutex::new(hosts)),
-        })
+        Ok(Self(SimHosts::new(2, Wire::cables(false))?))
     }
 
-    /// The card of host 0 or 1, for its driver.
+    /// The same, and keeps every frame, at both ends of its cable.
     ///
-    /// # Panics
-    /// If there is no such host.
-    pub fn function(&self, host: usize) -> Arc<dyn PciFunction> {
-        assert!(host < 2, "host {host}; there are hosts 0 and 1");
-        Arc::new(SimFunction::new(Arc::clone(&self.hosts), host))
+    /// # Errors
+    /// [`NicError`].
+    pub fn with_captures() -> Result<Self, NicError> {
+        Ok(Self(SimHosts::new(2, Wire::cables(true))?))
     }
 
-    /// Lets time pass for both.
-    pub fn run(&self, clocks: u64) {
-        let mut hosts = lock(&self.hosts);
-        for _ in 0..clocks {
-            hosts.idle();
-        }
-    }
-
-    /// Clocks since power-up.
-    pub fn clocks(&self) -> u64 {
-        lock(&self.hosts).clocks
-    }
-
-    /// Accesses of a host's card to memory that is not mapped for it, so far.
+    /// What has passed each port so far, by its name, such as `h0.p1`: a pcapng file. None unless made with captures.
     ///
-    /// # Panics
-    /// If there is no such host.
-    pub fn strays(&self, host: usize) -> usize {
-        lock(&self.hosts).card(host).memory.strays().len()
+    /// # Errors
+    /// [`WorldError::Output`] if a block cannot be encoded.
+    pub fn captures(&self) -> Result<Vec<(String, Vec<u8>)>, WorldError> {
+        self.0.lock().wire().captures()
     }
+}
 
-    /// Memory at final addresses, as a GPU's: maps `bytes` bytes at `address` for a host's card.
-    ///
-    /// # Panics
-    /// If there is no such host, or the memory does not lie below 0xf0_0000_0000, where all of a simulated host's memory is.
-    pub fn add_gpu_memory(&self, host: usize, address: u64, bytes: u64) {
-        let end = address.checked_add(bytes);
-        assert!(
-            end.is_some_and(|end| end <= RINGS),
-            "{bytes:#x} bytes at {address:#x} end above {RINGS:#x}"
-        );
-        lock(&self.hosts)
-            .card(host)
-            .memory
-            .map(Owner::Gpu, address, bytes);
-    }
+impl Deref for CardPair {
+    type Target = SimHosts;
 
-    /// Copies out of that memory.
-    ///
-    /// # Panics
-    /// If there is no such host.
-    pub fn load_gpu_memory(&self, host: usize, address: u64, into: &mut [u8]) {
-        lock(&self.hosts)
-            .card(host)
-            .memory
-            .load(Owner::Gpu, address, into);
+    fn deref(&self) -> &SimHosts {
+        &self.0
     }
 }

@@ -3,3 +3,4 @@
 #![warn(missing_docs)]
 
 pub mod pvdma;
+pub mod start_up;

@@ -18,6 +18,7 @@ struct State {
     registers: Vec<u64>,
     rows: Vec<Row>,
     doorbells: Vec<(u64, u64)>,
+    stores: u64,
     resets: u32,
     time: u64,
 }
@@ -31,6 +32,7 @@ fn place(register: Register) -> usize {
 
 impl FakeCard {
     /// A card after power-up.
+    #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Arc<Self> {
         let mut state = State {
             config: vec![0; usize::from(LENGTH / 4)],
@@ -75,6 +77,16 @@ impl FakeCard {
         std::mem::take(&mut lock(&self.0).doorbells)
     }
 
+    /// Rows written since power-up.
+    pub fn rows_written(&self) -> usize {
+        lock(&self.0).rows.len()
+    }
+
+    /// Register and doorbell writes since power-up.
+    pub fn stores(&self) -> u64 {
+        lock(&self.0).stores
+    }
+
     /// Function-level resets so far.
     pub fn resets(&self) -> u32 {
         lock(&self.0).resets
@@ -105,6 +117,7 @@ impl PciFunction for FakeCard {
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
         assert_eq!(access.width(), Width::Eight);
         let mut state = lock(&self.0);
+        state.stores += 1;
         if access.bar() == Bar::Doorbells {
             state.doorbells.push((access.offset(), value));
         } else if access.offset() == u64::from(TABLE_COMMAND.offset) {

@@ -34,6 +34,7 @@ pub mod pcie;
 pub mod reth;
 pub mod srv6;
 pub mod udp;
+pub mod vstellar;
 
 pub use aeth::{Aeth, NakCode, Syndrome};
 pub use atomic::{AtomicAckEth, AtomicEth};

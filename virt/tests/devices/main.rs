@@ -1,0 +1,7 @@
+//! Virtual devices: their control path on a function that takes notes, all of them on Verilated cards.
+
+mod common;
+mod control_queue;
+mod isolation;
+mod life;
+mod verilated;

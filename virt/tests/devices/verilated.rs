@@ -1,0 +1,419 @@
+//! Virtual devices of two Verilated cards: rings and data in guest memory, doorbells from the guest, isolation by the card itself.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use sim_nic::CardPair;
+use sim_world::Backing;
+use stellar_virt::pvdma::BLOCK;
+use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, Doorbell, WcStatus, Wqe, WqeOpcode};
+use stellar_wire::vstellar::*;
+use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
+
+use crate::common::{ports, Guest, Host, Iommu, Pair};
+
+/// Clocks that anything here may take.
+const PATIENCE: u64 = 400_000;
+
+/// A block of a guest's memory.
+struct Block {
+    memory: Arc<GuestMemoryMmap>,
+    address: u64,
+}
+
+impl Backing for Block {
+    fn read(&self, offset: u64, into: &mut [u8]) {
+        let at = GuestAddress(self.address + offset);
+        self.memory
+            .read_slice(into, at)
+            .expect("the block is memory");
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        let at = GuestAddress(self.address + offset);
+        self.memory
+            .write_slice(bytes, at)
+            .expect("the block is memory");
+    }
+}
+
+/// The IOMMU of a simulated host.
+struct SimIommu {
+    pair: CardPair,
+    host: usize,
+}
+
+impl Iommu for SimIommu {
+    fn map(&mut self, iova: u64, memory: &Arc<GuestMemoryMmap>, guest_address: u64) {
+        let block = Block {
+            memory: Arc::clone(memory),
+            address: guest_address,
+        };
+        let block = Arc::new(block);
+        self.pair.map_backed(self.host, iova, BLOCK, block);
+    }
+
+    fn unmap(&mut self, iova: u64) {
+        self.pair.unmap_backed(self.host, iova);
+    }
+}
+
+struct World {
+    pair: CardPair,
+    hosts: [Arc<Host>; 2],
+}
+
+/// The cards, which tests use in turns.
+fn world() -> (MutexGuard<'static, ()>, &'static World) {
+    static TURN: Mutex<()> = Mutex::new(());
+    static WORLD: OnceLock<World> = OnceLock::new();
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let world = WORLD.get_or_init(|| {
+        let pair = CardPair::new().unwrap();
+        let hosts = [0, 1].map(|host| {
+            let iommu = SimIommu {
+                pair: pair.clone(),
+                host,
+            };
+            Host::new(host as u8, pair.function(host), Box::new(iommu))
+        });
+        World { pair, hosts }
+    });
+    (turn, world)
+}
+
+/// An end of a connection: a guest with a queue pair and a region.
+struct End {
+    guest: Guest,
+    pair: Pair,
+    /// Guest address, which is the address in work requests too.
+    at: u64,
+    key: u32,
+}
+
+impl End {
+    fn new(host: &Arc<Host>, number: u32, pages: u64) -> Self {
+        let mut guest = Guest::new(host, number);
+        let pair = guest.pair();
+        let region = guest.region_request(pair.pd, pages);
+        let key = guest.handle(Request::RegisterMr(region));
+        Self {
+            guest,
+            pair,
+            at: region.address,
+            key,
+        }
+    }
+
+    fn store(&self, bytes: &[u8]) {
+        let at = GuestAddress(self.at);
+        self.guest.memory.write_slice(bytes, at).unwrap();
+    }
+
+    fn load(&self, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        let at = GuestAddress(self.at);
+        self.guest.memory.read_slice(&mut bytes, at).unwrap();
+        bytes
+    }
+
+    /// A write of the first `length` bytes of its region to those of `to`.
+    fn write(&self, to: &Self, length: u32) -> Wqe {
+        Wqe {
+            opcode: WqeOpcode::Write,
+            length,
+            local_va: self.at,
+            lkey: self.key,
+            remote_va: to.at,
+            rkey: to.key,
+            wr_id: u64::from(length),
+            ..Wqe::default()
+        }
+    }
+}
+
+impl World {
+    /// Two guests, one on each host, connected.
+    fn connected(&self, numbers: [u32; 2], pages: u64) -> [End; 2] {
+        let mut a = End::new(&self.hosts[0], numbers[0], pages);
+        let mut b = End::new(&self.hosts[1], numbers[1], pages);
+        let [qa, qb] = [a.pair.qp.number(), b.pair.qp.number()];
+        a.guest.connect(qa, qb, ports(1));
+        b.guest.connect(qb, qa, ports(0));
+        [a, b]
+    }
+
+    /// Lets time pass until the queue pair has a completion, with `meanwhile` in every pause.
+    fn completion_with(&self, end: &mut End, mut meanwhile: impl FnMut()) -> Cqe {
+        let last = self.pair.clocks() + PATIENCE;
+        loop {
+            if let Some(cqe) = end.pair.qp.poll().unwrap() {
+                return cqe;
+            }
+            assert!(self.pair.clocks() < last, "no completion");
+            meanwhile();
+            self.pair.run(8);
+        }
+    }
+
+    fn completion(&self, end: &mut End) -> Cqe {
+        self.completion_with(end, || {})
+    }
+
+    fn strays(&self) -> [usize; 2] {
+        [self.pair.strays(0), self.pair.strays(1)]
+    }
+
+    /// Two guests that connect, write and go.
+    fn write_once(&self, number: u32) {
+        let [mut c, d] = self.connected([number, number], 1);
+        let bytes = pattern(4096, 9);
+        c.store(&bytes);
+        c.pair.qp.post(c.write(&d, 4096)).unwrap();
+        assert_eq!(self.completion(&mut c).status, WcStatus::Success);
+        assert!(d.load(4096) == bytes);
+        self.remove_some([c, d]);
+    }
+
+    /// Removes guests.
+    fn remove_some(&self, ends: [End; 2]) {
+        for End { guest, .. } in ends {
+            assert_eq!(guest.host.service().remove_guest(guest.guest).unwrap(), 0);
+        }
+    }
+
+    /// Removes the last guests; nothing of any is left.
+    fn remove(&self, ends: [End; 2]) {
+        self.remove_some(ends);
+        for host in &self.hosts {
+            let hypervisor = &host.hypervisor;
+            assert_eq!(
+                (hypervisor.blocks_pinned(), hypervisor.blocks_mapped()),
+                (0, 0)
+            );
+        }
+    }
+}
+
+fn pattern(length: usize, salt: u8) -> Vec<u8> {
+    (0..length)
+        .map(|i| (i * 31 + i / 251) as u8 ^ salt)
+        .collect()
+}
+
+#[test]
+fn guests_write_to_each_other_without_their_hosts() {
+    let (_turn, world) = world();
+    let before = world.strays();
+    let [mut a, mut b] = world.connected([1, 1], 4);
+    let done = |end: &End| {
+        end.guest
+            .host
+            .service()
+            .counters(end.guest.id)
+            .unwrap()
+            .done
+    };
+    let requests = (done(&a), done(&b));
+    let sent = pattern(4 * 4096, 0x5a);
+    a.store(&sent);
+    let write = Wqe {
+        opcode: WqeOpcode::WriteImm,
+        immediate: 0xfeed,
+        ..a.write(&b, 10_000)
+    };
+    a.pair.qp.post(write).unwrap();
+    let cqe = world.completion(&mut a);
+    let done_as = (cqe.status, cqe.opcode, cqe.wr_id);
+    assert_eq!(done_as, (WcStatus::Success, CqeOpcode::WriteImm, 10_000));
+    let received = world.completion(&mut b);
+    let (opcode, immediate) = (CqeOpcode::RecvRdmaWithImm, 0xfeed);
+    assert_eq!((received.opcode, received.immediate), (opcode, immediate));
+    let mut expected = sent[..10_000].to_vec();
+    expected.resize(4 * 4096, 0);
+    assert!(b.load(4 * 4096) == expected, "other bytes arrived");
+    // The ring goes round, and messages go the other way.
+    for round in 0..20 {
+        let bytes = pattern(300, round);
+        b.store(&bytes);
+        b.pair.qp.post(b.write(&a, 300)).unwrap();
+        assert_eq!(world.completion(&mut b).status, WcStatus::Success);
+        assert!(a.load(300) == bytes, "round {round}");
+    }
+    assert_eq!((done(&a), done(&b)), requests, "no host was in the way");
+    assert_eq!(world.strays(), before);
+    world.remove([a, b]);
+}
+
+/// Clocks that `end` takes for 32 KiB to `to`, with `meanwhile` in every pause.
+fn clocks(world: &World, end: &mut End, to: &End, meanwhile: impl FnMut()) -> u64 {
+    let began = world.pair.clocks();
+    end.pair.qp.post(end.write(to, 32 << 10)).unwrap();
+    let cqe = world.completion_with(end, meanwhile);
+    assert_eq!(cqe.status, WcStatus::Success);
+    world.pair.clocks() - began
+}
+
+#[test]
+fn the_card_refuses_what_is_another_devices() {
+    let (_turn, world) = world();
+    let before = world.strays();
+    let [mut a, b] = world.connected([1, 1], 8);
+    let [mut attacker, peer] = world.connected([2, 2], 8);
+    let bytes = pattern(8 * 4096, 1);
+    a.store(&bytes);
+    let alone = clocks(world, &mut a, &b, || {});
+
+    // Doorbells and consumer indices of the victim's queue pair, hammered while it transfers.
+    let victim = a.pair.qp.number();
+    let doorbell = Doorbell {
+        qp: victim,
+        producer: 7,
+    };
+    let consumer = ConsumerIndex {
+        qp: victim,
+        index: 1,
+        arm: true,
+    };
+    let word = |bytes| u64::from_le_bytes(bytes);
+    let mut rung = 0;
+    let window = attacker.guest.window.clone();
+    let attacked = clocks(world, &mut a, &b, || {
+        window
+            .store(Doorbell::OFFSET.into(), word(doorbell.to_bytes()))
+            .unwrap();
+        window
+            .store(ConsumerIndex::OFFSET.into(), word(consumer.to_bytes()))
+            .unwrap();
+        rung += 1;
+    });
+    println!("32 KiB: {alone} clocks alone, {attacked} with {rung} foreign doorbells and consumer indices");
+    // A pause is 8 clocks, so a look at the ring can be late by two stores and one pause.
+    assert!(
+        attacked <= alone + alone / 50 + 32,
+        "{attacked} instead of {alone}"
+    );
+    let counted = attacker.guest.counters().doorbells_refused;
+    assert!(counted > 0 && counted <= 2 * rung, "{counted} of {rung}");
+    let event = attacker.guest.call(Request::NextEvent).unwrap();
+    let Answer::Event(Some(event)) = event else {
+        panic!("{event:?}");
+    };
+    assert_eq!((event.kind, event.qp), (Event::DoorbellRefused, victim));
+    assert_eq!(
+        a.guest.call(Request::NextEvent).unwrap(),
+        Answer::Event(None)
+    );
+
+    // Its own queue pair with the victim's local key; then, on new connections, with the key of the victim's peer, and beyond its own region.
+    let landed = b.load(8 * 4096);
+    let foreign = Wqe {
+        lkey: a.key,
+        local_va: a.at,
+        ..attacker.write(&peer, 64)
+    };
+    attacker.pair.qp.post(foreign).unwrap();
+    assert_eq!(world.completion(&mut attacker).status, WcStatus::LocProtErr);
+    let qp = attacker.pair.qp.number();
+    let state = attacker.guest.call(Request::QueryQp { qp }).unwrap();
+    assert_eq!(state, Answer::State(GuestQpState::Error));
+    world.remove_some([attacker, peer]);
+    for (number, bad) in [(3, 0), (4, 1)] {
+        let [mut attacker, peer] = world.connected([number, number], 1);
+        let write = match bad {
+            0 => Wqe {
+                rkey: b.key,
+                remote_va: b.at,
+                ..attacker.write(&peer, 64)
+            },
+            _ => attacker.write(&peer, 4097),
+        };
+        attacker.pair.qp.post(write).unwrap();
+        let expected = [WcStatus::RemAccessErr, WcStatus::LocProtErr][bad];
+        assert_eq!(world.completion(&mut attacker).status, expected);
+        world.remove_some([attacker, peer]);
+    }
+    assert!(b.load(8 * 4096) == landed, "the victim's memory changed");
+    let after = clocks(world, &mut a, &b, || {});
+    assert!(after <= alone + 32, "{after} instead of {alone}");
+    assert!(b.load(32 << 10) == bytes, "other bytes arrived");
+    assert_eq!(world.strays(), before);
+    world.remove([a, b]);
+}
+
+#[test]
+fn devices_come_and_go_and_die_while_others_transfer() {
+    let (_turn, world) = world();
+    let before = world.strays();
+    let [mut a, b] = world.connected([1, 1], 16);
+    let sent = pattern(16 * 4096, 0x33);
+    a.store(&sent);
+    // A second connection whose guests die in the middle of a transfer: first the sender, then, on another, the receiver.
+    for (number, dies) in [(2, 0), (3, 1)] {
+        let [mut c, d] = world.connected([number, number], 16);
+        c.store(&sent);
+        a.pair.qp.post(a.write(&b, 16 * 4096)).unwrap();
+        c.pair.qp.post(c.write(&d, 16 * 4096)).unwrap();
+        world.pair.run(600);
+        let dead = [&c, &d][dies].guest.guest;
+        assert_eq!(world.hosts[dies].service().remove_guest(dead).unwrap(), 0);
+        assert_eq!(world.completion(&mut a).status, WcStatus::Success);
+        assert!(b.load(16 * 4096) == sent, "the neighbour's bytes");
+        // What was on its way to the dead comes to nothing, in memory and out of it.
+        world.pair.run(2_000);
+        assert_eq!(
+            world.strays(),
+            before,
+            "{number}: memory that was given back was touched"
+        );
+        let other = [&d, &c][dies].guest.guest;
+        assert_eq!(
+            world.hosts[1 - dies].service().remove_guest(other).unwrap(),
+            0
+        );
+        // The same guest again, at once.
+        world.write_once(number);
+    }
+    assert_eq!(world.strays(), before);
+    world.remove([a, b]);
+}
+
+/// What a device costs on the card: simulated time, and wall time of its simulation. Run with `--nocapture`.
+#[test]
+fn creation_is_measured() {
+    let (_turn, world) = world();
+    let simulated = |clocks: u64| Duration::from_nanos(4 * clocks);
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    let mut guests: Vec<_> = (1..=8).map(|n| Guest::new(&world.hosts[0], n)).collect();
+    assert_eq!(
+        world.pair.clocks(),
+        clocks,
+        "a device alone asks nothing of the card"
+    );
+    println!("8 devices: no clock, {:?}", wall.elapsed());
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    for guest in &mut guests {
+        let pair = guest.pair();
+        let region = guest.region_request(pair.pd, 1);
+        guest.handle(Request::RegisterMr(region));
+        guest.connect(pair.qp.number(), 9, ports(1));
+    }
+    let each = (world.pair.clocks() - clocks) / 8;
+    println!(
+        "a region and a queue pair in RTS: {:?} each, {:?} of wall time for 8",
+        simulated(each),
+        wall.elapsed()
+    );
+    assert!(simulated(each) < Duration::from_millis(1));
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    for guest in guests {
+        let removed = world.hosts[0].service().remove_guest(guest.guest);
+        assert_eq!(removed.unwrap(), 0);
+    }
+    let each = (world.pair.clocks() - clocks) / 8;
+    println!(
+        "destroyed: {:?} each, {:?} of wall time for 8",
+        simulated(each),
+        wall.elapsed()
+    );
+}

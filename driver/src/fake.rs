@@ -32,7 +32,6 @@ fn place(register: Register) -> usize {
 
 impl FakeCard {
     /// A card after power-up.
-    #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Arc<Self> {
         let mut state = State {
             config: vec![0; usize::from(LENGTH / 4)],

@@ -149,3 +149,101 @@ impl Drop for MediatedQueuePair {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::FakeCard;
+    use crate::{AccessFlags, DeviceConfig, InitAttributes, PageSize, Pages, PortAddress, Probe};
+    use stellar_wire::host::registers::{status, TABLE_COMMAND};
+
+    const RINGS: ForeignRings = ForeignRings {
+        send: 0x10_0000,
+        send_entries: 16,
+        completions: 0x20_0000,
+        completion_entries: 32,
+    };
+
+    /// A queue pair in INIT and a region, held by `hold`, are made and dropped; the card answers all the time, or not when they are dropped.
+    #[allow(unsafe_code)]
+    fn make_and_drop(hold: &Arc<()>, card_answers: bool) {
+        let function = FakeCard::new();
+        let ports = [1, 2].map(|last| PortAddress {
+            mac: [2, 0, 0, 0, 0, last],
+            ip: [10, 0, 0, last].into(),
+        });
+        let probe = Probe::new(function.clone()).unwrap();
+        let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
+        let pd = device.open().unwrap().alloc_pd().unwrap();
+        let pages = Pages {
+            size: PageSize::Size4K,
+            addresses: vec![0x5000, 0x9000],
+            base: 0x7000,
+            device: 0,
+        };
+        // SAFETY: no card is there that could touch anything.
+        let (region, qp) = unsafe {
+            let region = pd.register_mapped(pages, AccessFlags::default(), hold.clone());
+            (region.unwrap(), pd.create_mediated_qp(RINGS, hold.clone()))
+        };
+        let qp = qp.unwrap();
+        qp.modify(Modify::Init(InitAttributes::default())).unwrap();
+        assert_eq!((region.length(), Arc::strong_count(hold)), (8192, 3));
+        if !card_answers {
+            function.set_register(TABLE_COMMAND, 1 << status::BUSY_BIT);
+        }
+    }
+
+    #[test]
+    fn memory_is_let_go_only_when_the_card_has() {
+        let hold = Arc::new(());
+        make_and_drop(&hold, true);
+        assert_eq!(Arc::strong_count(&hold), 1);
+        make_and_drop(&hold, false);
+        assert_eq!(
+            Arc::strong_count(&hold),
+            3,
+            "nobody knows what the card does"
+        );
+    }
+
+    #[test]
+    fn rings_that_cannot_be_are_refused() {
+        assert!(RINGS.check().is_ok());
+        assert_eq!((RINGS.send_bytes(), RINGS.completion_bytes()), (1024, 1024));
+        for (rings, named) in [
+            (ForeignRings { send: 32, ..RINGS }, "send ring at 0x20"),
+            (
+                ForeignRings {
+                    completions: 16,
+                    ..RINGS
+                },
+                "completion ring at 0x10",
+            ),
+            (
+                ForeignRings {
+                    send_entries: 1,
+                    ..RINGS
+                },
+                "send queue of 1 entries",
+            ),
+            (
+                ForeignRings {
+                    completion_entries: 0,
+                    ..RINGS
+                },
+                "completion queue of 0 entries",
+            ),
+            (
+                ForeignRings {
+                    completion_entries: 1 << 21,
+                    ..RINGS
+                },
+                "completion queue of 2097152",
+            ),
+        ] {
+            let said = rings.check().unwrap_err().to_string();
+            assert!(said.contains(named), "{said}");
+        }
+    }
+}

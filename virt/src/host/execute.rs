@@ -105,14 +105,9 @@ impl VirtualDevice {
         let read = self.machine.memory.read_slice(&mut bytes, list);
         read.map_err(|_| Status::BadAddress)?;
         let entries = bytes.chunks_exact(PAGE_ENTRY as usize);
-        Ok(entries
-            .map(|entry| {
-                entry
-                    .iter()
-                    .rev()
-                    .fold(0, |word, &byte| word << 8 | u64::from(byte))
-            })
-            .collect())
+        let address = |entry: &[u8]| entry.try_into().map(u64::from_le_bytes);
+        let addresses: Result<_, _> = entries.map(address).collect();
+        addresses.map_err(|_| Status::BadAddress)
     }
 
     fn register(&mut self, region: &RegisterMr) -> Result<Answer, Status> {

@@ -7,6 +7,7 @@ mod control;
 mod convert;
 mod device;
 mod execute;
+mod fence;
 mod iova;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use virtio_queue::{Queue, QueueT};
 pub use control::{ControlError, QueuePlace};
 pub use device::GuestMachine;
 use device::VirtualDevice;
+pub use fence::CardFence;
 use iova::IovaSpace;
 
 use crate::pvdma::{GuestId, Pvdma, PvdmaError, Window};
@@ -57,7 +59,7 @@ struct Guest {
     window: Window,
 }
 
-/// What a device is given at its creation, until it asks for other numbers.
+/// A quota for devices that need no other.
 pub const QUOTA: GuestQuota = GuestQuota {
     domains: 8,
     regions: 64,

@@ -5,10 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stellar_driver::{Device, DeviceConfig, PciFunction, PortAddress, Probe};
 use stellar_virt::guest::{CallError, GuestDriver, GuestQueuePair, RingPlace};
-use stellar_virt::host::{DeviceId, GuestMachine, Service, QUOTA};
-use stellar_virt::pvdma::{
-    Fence, GuestId, IoMap, Limits, Piece, Pinning, PlatformError, Pvdma, BLOCK,
-};
+use stellar_virt::host::{CardFence, DeviceId, GuestMachine, Service, QUOTA};
+use stellar_virt::pvdma::{GuestId, IoMap, Limits, Piece, Pinning, PlatformError, Pvdma, BLOCK};
 use stellar_virt::{DoorbellWindow, GuestLayout};
 use stellar_wire::host::{Cqe, Wqe};
 use stellar_wire::vstellar::*;
@@ -106,13 +104,6 @@ impl IoMap for Hypervisor {
     }
 }
 
-/// The driver fences the card before a region or ring is let go; nothing else of these hosts has DMA.
-impl Fence for Hypervisor {
-    fn fence(&mut self) -> Result<(), PlatformError> {
-        Ok(())
-    }
-}
-
 /// A host: its card, and the service that makes virtual devices of it.
 pub struct Host {
     pub service: Mutex<Service>,
@@ -131,7 +122,8 @@ impl Host {
             most_idle: 0,
             ..Limits::default()
         };
-        let pvdma = Pvdma::new(limits, part(), part(), part());
+        let fence = CardFence::new(device.clone());
+        let pvdma = Pvdma::new(limits, part(), part(), Box::new(fence));
         let service = Service::new(device.clone(), pvdma.clone(), ADDRESSES);
         Arc::new(Self {
             service: Mutex::new(service),

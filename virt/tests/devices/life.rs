@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::common::{ports, Guest, Host, NoIommu, ENTRIES};
+use crate::common::{ports, Guest, Host, NoIommu, ENTRIES, MEMORY, SHARED};
 use stellar_driver::fake::FakeCard;
-use stellar_virt::host::{ServiceError, QUOTA};
-use stellar_virt::pvdma::GuestId;
+use stellar_virt::host::{GuestMachine, ServiceError, QUOTA};
+use stellar_virt::pvdma::{GuestId, PvdmaError, BLOCK};
+use stellar_virt::GuestLayout;
 use stellar_wire::host::config_space::{DOORBELL_PAGES, PAGE_BYTES};
 use stellar_wire::host::{Doorbell, Wqe};
 use stellar_wire::vstellar::*;
@@ -259,11 +260,33 @@ fn a_thousand_devices_are_created_and_used() {
 }
 
 #[test]
-fn a_guest_unknown_or_too_large_gets_no_device() {
+fn guests_that_cannot_be_are_refused() {
     let (_, host) = host();
     let unknown = host.service().create_device(GuestId(5), QUOTA);
     assert!(matches!(
         unknown,
         Err(ServiceError::UnknownGuest(GuestId(5)))
     ));
+    let (guest, memory) = host.add_guest(1);
+    let machine = |bytes| GuestMachine {
+        memory: Arc::clone(&memory),
+        layout: Arc::new(
+            GuestLayout::new(vec![0..bytes], SHARED << 30..(SHARED << 30) + BLOCK).unwrap(),
+        ),
+    };
+    let twice = host.service().add_guest(guest, machine(BLOCK));
+    assert!(matches!(
+        twice,
+        Err(ServiceError::Memory(PvdmaError::GuestExists(_)))
+    ));
+    let large = host.service().add_guest(GuestId(2), machine(1 << 40));
+    assert!(matches!(
+        large,
+        Err(ServiceError::Addresses(0x100_0000_0000))
+    ));
+    // Neither took addresses that another guest could use.
+    let all = host
+        .service()
+        .add_guest(GuestId(2), machine((0x60 << 32) - MEMORY));
+    assert_eq!(all.unwrap().length, (0x60 << 32) - MEMORY);
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use sim_nic::CardPair;
 use sim_world::Backing;
+use stellar_driver::DropReason;
 use stellar_virt::pvdma::BLOCK;
 use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, Doorbell, WcStatus, Wqe, WqeOpcode};
 use stellar_wire::vstellar::*;
@@ -254,6 +255,13 @@ fn clocks(world: &World, end: &mut End, to: &End, meanwhile: impl FnMut()) -> u6
     world.pair.clocks() - began
 }
 
+/// Packets a host's card has dropped because the region was of another protection domain than the queue pair.
+fn wrong_domain(host: &Host) -> u64 {
+    let counters = host.device.counters().unwrap();
+    let wrong = counters.iter().find(|c| c.reason == DropReason::WrongPd);
+    wrong.map_or(0, |counter| counter.value)
+}
+
 #[test]
 fn the_card_refuses_what_is_another_devices() {
     let (_turn, world) = world();
@@ -318,6 +326,7 @@ fn the_card_refuses_what_is_another_devices() {
     let state = attacker.guest.call(Request::QueryQp { qp }).unwrap();
     assert_eq!(state, Answer::State(GuestQpState::Error));
     world.remove_some([attacker, peer]);
+    let wrong_before = wrong_domain(&world.hosts[1]);
     for (number, bad) in [(3, 0), (4, 1)] {
         let [mut attacker, peer] = world.connected([number, number], 1);
         let write = match bad {
@@ -329,10 +338,12 @@ fn the_card_refuses_what_is_another_devices() {
             _ => attacker.write(&peer, 4097),
         };
         attacker.pair.qp.post(write).unwrap();
-        let expected = [WcStatus::RemAccessErr, WcStatus::LocProtErr][bad];
+        let expected = [WcStatus::RemOpErr, WcStatus::LocProtErr][bad];
         assert_eq!(world.completion(&mut attacker).status, expected);
         world.remove_some([attacker, peer]);
     }
+    let of_another_domain = wrong_domain(&world.hosts[1]) - wrong_before;
+    assert_eq!(of_another_domain, 1, "the receiving card says why");
     assert!(b.load(8 * 4096) == landed, "the victim's memory changed");
     let after = clocks(world, &mut a, &b, || {});
     assert!(after <= alone + 32, "{after} instead of {alone}");

@@ -78,14 +78,12 @@ fn plot(file: &str, starts: &[StartUp]) -> Result<(), Box<dyn std::error::Error>
         .x_desc("guest memory in GB")
         .y_desc("seconds")
         .draw()?;
-    let lines: [(&str, RGBColor, fn(&StartUp) -> f64); 2] = [
-        ("all memory pinned", RED, |start| start.full.1),
-        ("PVDMA", BLUE, |start| start.on_demand.1),
-    ];
+    let full: Vec<_> = starts.iter().map(|start| start.full.1).collect();
+    let on_demand: Vec<_> = starts.iter().map(|start| start.on_demand.1).collect();
+    let lines = [("all memory pinned", RED, full), ("PVDMA", BLUE, on_demand)];
     for (name, color, seconds) in lines {
-        let points = starts
-            .iter()
-            .map(|start| ((start.memory / GB) as f64, seconds(start)));
+        let memory = starts.iter().map(|start| (start.memory / GB) as f64);
+        let points = memory.zip(seconds);
         chart
             .draw_series(LineSeries::new(points, color.stroke_width(2)))?
             .label(name)

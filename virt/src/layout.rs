@@ -54,7 +54,11 @@ impl GuestLayout {
     ///
     /// # Errors
     /// [`LayoutError`].
-    pub fn new(memory: Vec<Range<u64>>, shared: Range<u64>) -> Result<Self, LayoutError> {
+    pub fn new(
+        memory: impl IntoIterator<Item = Range<u64>>,
+        shared: Range<u64>,
+    ) -> Result<Self, LayoutError> {
+        let memory: Vec<_> = memory.into_iter().collect();
         if let Some(odd) = memory
             .iter()
             .chain([&shared])
@@ -102,20 +106,22 @@ impl GuestLayout {
 mod tests {
     use super::*;
 
-    fn refused(memory: &[Range<u64>], shared: Range<u64>) -> LayoutError {
-        GuestLayout::new(memory.to_vec(), shared).unwrap_err()
+    fn refused<const N: usize>(memory: [&Range<u64>; N], shared: &Range<u64>) -> LayoutError {
+        GuestLayout::new(memory.map(Clone::clone), shared.clone()).unwrap_err()
     }
 
     #[test]
     fn a_doorbell_never_shares_a_block_with_memory() {
         let memory = 0..4 * BLOCK - 4096;
-        let all = std::slice::from_ref(&memory);
         // Behind the memory's last page, in its last block.
         let behind = 4 * BLOCK - 4096..4 * BLOCK;
-        assert_eq!(refused(all, behind), LayoutError::SharedBlock(3 * BLOCK));
+        assert_eq!(
+            refused([&memory], &behind),
+            LayoutError::SharedBlock(3 * BLOCK)
+        );
         let inside = BLOCK..BLOCK + 4096;
-        assert_eq!(refused(all, inside), LayoutError::SharedBlock(BLOCK));
-        let layout = GuestLayout::new(all.to_vec(), 4 * BLOCK..4 * BLOCK + 4096).unwrap();
+        assert_eq!(refused([&memory], &inside), LayoutError::SharedBlock(BLOCK));
+        let layout = GuestLayout::new([memory], 4 * BLOCK..4 * BLOCK + 4096).unwrap();
         assert_eq!(layout.memory_end(), 4 * BLOCK);
         assert!(layout.is_memory(4 * BLOCK - 8192, 4096));
         for (address, length) in [
@@ -131,20 +137,15 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let shared = 8 * BLOCK..9 * BLOCK;
-        assert_eq!(refused(&[], shared.clone()), LayoutError::Empty);
+        assert_eq!(refused([], &shared), LayoutError::Empty);
         let odd = 0..100;
-        assert_eq!(
-            refused(&[odd.clone()], shared.clone()),
-            LayoutError::Pages(odd)
-        );
+        assert_eq!(refused([&odd], &shared), LayoutError::Pages(odd));
+        let first = 0..BLOCK;
         let empty = BLOCK..BLOCK;
-        assert_eq!(
-            refused(&[0..BLOCK], empty.clone()),
-            LayoutError::Pages(empty)
-        );
+        assert_eq!(refused([&first], &empty), LayoutError::Pages(empty));
         let twice = BLOCK - 4096..2 * BLOCK;
         assert_eq!(
-            refused(&[0..BLOCK, twice.clone()], shared),
+            refused([&first, &twice], &shared),
             LayoutError::Overlap(twice)
         );
     }

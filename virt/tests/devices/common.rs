@@ -1,6 +1,7 @@
 //! A host with a card and guests with virtual devices, for tests.
 
 use std::collections::BTreeMap;
+use std::iter::once;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stellar_driver::{Device, DeviceConfig, PciFunction, PortAddress, Probe};
@@ -141,7 +142,7 @@ impl Host {
     pub fn add_guest(&self, number: u32) -> (GuestId, Arc<GuestMemoryMmap>) {
         let ranges = [(GuestAddress(0), MEMORY as usize)];
         let memory = Arc::new(GuestMemoryMmap::from_ranges(&ranges).unwrap());
-        let layout = GuestLayout::new(vec![0..MEMORY], SHARED..SHARED + BLOCK).unwrap();
+        let layout = GuestLayout::new(once(0..MEMORY), SHARED..SHARED + BLOCK).unwrap();
         let machine = GuestMachine {
             memory: Arc::clone(&memory),
             layout: Arc::new(layout),

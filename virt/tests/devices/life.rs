@@ -1,5 +1,6 @@
 //! Virtual devices on a function that takes notes: life, quotas, death, and how many there can be.
 
+use std::iter::once;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -271,7 +272,7 @@ fn guests_that_cannot_be_are_refused() {
     let machine = |bytes| GuestMachine {
         memory: Arc::clone(&memory),
         layout: Arc::new(
-            GuestLayout::new(vec![0..bytes], SHARED << 30..(SHARED << 30) + BLOCK).unwrap(),
+            GuestLayout::new(once(0..bytes), SHARED << 30..(SHARED << 30) + BLOCK).unwrap(),
         ),
     };
     let twice = host.service().add_guest(guest, machine(BLOCK));

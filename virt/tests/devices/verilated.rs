@@ -69,18 +69,7 @@ fn world() -> (MutexGuard<'static, ()>, &'static World) {
     static TURN: Mutex<()> = Mutex::new(());
     static WORLD: OnceLock<World> = OnceLock::new();
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let world = WORLD.get_or_init(|| {
-        let pair = CardPair::new().unwrap();
-        let hosts = [0, 1].map(|host| {
-            let iommu = SimIommu {
-                pair: pair.clone(),
-                host,
-            };
-            Host::new(host as u8, pair.function(host), Box::new(iommu))
-        });
-        World { pair, hosts }
-    });
-    (turn, world)
+    (turn, WORLD.get_or_init(World::new))
 }
 
 /// An end of a connection: a guest with a queue pair and a region.
@@ -134,6 +123,19 @@ impl End {
 }
 
 impl World {
+    /// Two cards that are up.
+    fn new() -> Self {
+        let pair = CardPair::new().unwrap();
+        let hosts = [0, 1].map(|host| {
+            let iommu = SimIommu {
+                pair: pair.clone(),
+                host,
+            };
+            Host::new(host as u8, pair.function(host), Box::new(iommu))
+        });
+        Self { pair, hosts }
+    }
+
     /// Two guests, one on each host, connected.
     fn connected(&self, numbers: [u32; 2], pages: u64) -> [End; 2] {
         let mut a = End::new(&self.hosts[0], numbers[0], pages);
@@ -427,4 +429,49 @@ fn creation_is_measured() {
         simulated(each),
         wall.elapsed()
     );
+}
+
+/// 1,024 devices on each card, as many with a queue pair as there are, all writing at once.
+#[test]
+#[ignore = "half a million clocks of two cards: minutes; cargo test -p stellar-virt --test devices -- --ignored --nocapture"]
+fn a_thousand_devices_write_at_once() {
+    let world = World::new();
+    let most = world.hosts[0].device.limits().queue_pairs;
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    let mut ends: Vec<[End; 2]> = (0..most).map(|n| world.connected([n, n], 1)).collect();
+    for number in most..1024 {
+        world
+            .hosts
+            .iter()
+            .for_each(|host| drop(Guest::new(host, number)));
+    }
+    for host in &world.hosts {
+        assert_eq!(host.service().devices().count(), 1024);
+    }
+    let took = Duration::from_nanos(4 * (world.pair.clocks() - clocks));
+    println!(
+        "2,048 devices, {most} connections: {took:?}, {:?} of wall time",
+        wall.elapsed()
+    );
+
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    let bytes = |number: usize| pattern(512, number as u8);
+    for (number, [from, to]) in ends.iter_mut().enumerate() {
+        from.store(&bytes(number));
+        from.pair.qp.post(from.write(to, 512)).unwrap();
+    }
+    for [from, _] in &mut ends {
+        assert_eq!(world.completion(from).status, WcStatus::Success);
+    }
+    let took = Duration::from_nanos(4 * (world.pair.clocks() - clocks));
+    println!(
+        "a write of 512 bytes by each: {took:?}, {:?} of wall time",
+        wall.elapsed()
+    );
+    for (number, [_, to]) in ends.iter().enumerate() {
+        assert!(to.load(512) == bytes(number), "device {number}");
+    }
+    assert_eq!(world.strays(), [0, 0]);
+    // Taking down 2,044 queue pairs is 20 us of simulated time each, which `creation_is_measured` has: the cards are switched off instead.
+    std::mem::forget((world, ends));
 }

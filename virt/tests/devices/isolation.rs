@@ -9,7 +9,8 @@ use stellar_wire::hw::host_queues::RingConfig;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::vstellar::*;
 
-use crate::common::{ports, steps, Guest, Host, NoIommu, MEMORY};
+use crate::common::{ports, steps, Guest, Host, MEMORY};
+use crate::hypervisor::NoIommu;
 
 fn two() -> (Arc<FakeCard>, [Guest; 2]) {
     let card = FakeCard::new();

@@ -4,7 +4,8 @@ use std::iter::once;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::common::{ports, Guest, Host, NoIommu, ENTRIES, MEMORY, SHARED};
+use crate::common::{ports, Guest, Host, ENTRIES, MEMORY, SHARED};
+use crate::hypervisor::NoIommu;
 use stellar_driver::fake::FakeCard;
 use stellar_virt::host::{GuestMachine, ServiceError, QUOTA};
 use stellar_virt::pvdma::{GuestId, PvdmaError, BLOCK};

@@ -2,6 +2,8 @@
 
 mod common;
 mod control_queue;
+mod hypervisor;
 mod isolation;
 mod life;
+mod requests;
 mod verilated;

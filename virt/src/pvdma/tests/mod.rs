@@ -1,11 +1,15 @@
 //! PVDMA against a simple reference, and on a machine that fails.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+mod machine;
+mod reference;
+
+use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
 use super::*;
+use machine::{check_order, window, Machine};
+use reference::Reference;
 
 /// Blocks of a test guest.
 const BLOCKS: u64 = 6;
@@ -14,99 +18,6 @@ const LIMITS: Limits = Limits {
     most_blocks: 9,
     most_idle: 4,
 };
-
-/// What was done to a block since the last look, to see the order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Fence,
-    Unmap(u64),
-    Unpin(u64),
-}
-
-/// A machine that takes notes, checks the contract, and fails when told to.
-#[derive(Default)]
-struct Notes {
-    pinned: BTreeSet<(GuestId, u64)>,
-    mapped: BTreeSet<u64>,
-    steps: Vec<Step>,
-    /// The block that was pinned and then not mapped: it is unpinned without more ado.
-    unmappable: Option<u64>,
-    /// The next call of this kind fails: pin, map, unmap, fence.
-    failing: [bool; 4],
-}
-
-#[derive(Clone, Default)]
-struct Machine(Arc<Mutex<Notes>>);
-
-fn window(guest: GuestId) -> Window {
-    Window {
-        base: u64::from(guest.0 + 1) << 40,
-        length: BLOCKS * BLOCK,
-    }
-}
-
-impl Machine {
-    fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn fails(&self, kind: usize) -> Result<(), PlatformError> {
-        if std::mem::take(&mut self.notes().failing[kind]) {
-            Err(PlatformError("told to fail".to_owned()))
-        } else {
-            Ok(())
-        }
-    }
-}
-
-impl Pinning for Machine {
-    fn pin(&mut self, guest: GuestId, address: u64) -> Result<Vec<Piece>, PlatformError> {
-        self.fails(0)?;
-        assert!(self.notes().pinned.insert((guest, address)), "pinned twice");
-        let host = window(guest).base / 2 + address;
-        Ok(vec![Piece {
-            offset: 0,
-            length: BLOCK,
-            host,
-        }])
-    }
-
-    fn unpin(&mut self, guest: GuestId, address: u64) {
-        let iova = window(guest).base + address;
-        let mut notes = self.notes();
-        assert!(!notes.mapped.contains(&iova), "unpinned while mapped");
-        assert!(notes.pinned.remove(&(guest, address)), "unpinned twice");
-        if notes.unmappable.take() != Some(iova) {
-            notes.steps.push(Step::Unpin(iova));
-        }
-    }
-}
-
-impl IoMap for Machine {
-    fn map(&mut self, iova: u64, pieces: &[Piece]) -> Result<(), PlatformError> {
-        self.fails(1)
-            .inspect_err(|_| self.notes().unmappable = Some(iova))?;
-        assert_eq!(pieces.len(), 1);
-        assert!(self.notes().mapped.insert(iova), "mapped twice");
-        Ok(())
-    }
-
-    fn unmap(&mut self, iova: u64, _pieces: &[Piece]) -> Result<(), PlatformError> {
-        self.fails(2)?;
-        let mut notes = self.notes();
-        assert!(notes.mapped.remove(&iova), "unmapped twice");
-        notes.steps.push(Step::Unmap(iova));
-        Ok(())
-    }
-}
-
-impl Fence for Machine {
-    fn fence(&mut self) -> Result<(), PlatformError> {
-        self.fails(3)?;
-        self.notes().steps.push(Step::Fence);
-        Ok(())
-    }
-}
 
 fn service(limits: Limits) -> (Machine, Pvdma) {
     let machine = Machine::default();
@@ -139,95 +50,6 @@ fn op() -> impl Strategy<Value = Op> {
 
 fn op_or_failure() -> impl Strategy<Value = Op> {
     prop_oneof![6 => op(), 1 => (0usize..4).prop_map(Op::Fail)]
-}
-
-/// The reference: users by block, and the order in which blocks became idle.
-#[derive(Default)]
-struct Reference {
-    users: BTreeMap<(u32, u64), u32>,
-    idle: Vec<(u32, u64)>,
-    gone: BTreeSet<u32>,
-}
-
-impl Reference {
-    /// Whether it succeeds.
-    fn acquire(&mut self, guest: u32, address: u64, length: u64) -> Option<Vec<(u32, u64)>> {
-        let end = address + length;
-        if self.gone.contains(&guest) || length == 0 || end > BLOCKS * BLOCK {
-            return None;
-        }
-        let wanted: Vec<_> = (address / BLOCK..=(end - 1) / BLOCK)
-            .map(|block| (guest, block))
-            .collect();
-        let others = self.idle.iter().filter(|it| !wanted.contains(it)).count();
-        let busy = |it: &&(u32, u64)| self.users.get(it).is_some_and(|users| *users > 0);
-        let needed = wanted.iter().filter(|it| !busy(it)).count();
-        let in_use = self.users.values().filter(|users| **users > 0).count();
-        if in_use + needed > LIMITS.most_blocks {
-            // Refused; those of it that were idle were touched, and are the youngest now.
-            for block in wanted {
-                if let Some(at) = self.idle.iter().position(|it| *it == block) {
-                    self.idle.remove(at);
-                    self.idle.push(block);
-                }
-            }
-            return None;
-        }
-        self.idle.retain(|it| !wanted.contains(it));
-        let too_many = (in_use + needed + others).saturating_sub(LIMITS.most_blocks);
-        self.forget_oldest(too_many);
-        for block in &wanted {
-            *self.users.entry(*block).or_default() += 1;
-        }
-        Some(wanted)
-    }
-
-    fn forget_oldest(&mut self, count: usize) {
-        for block in self.idle.drain(..count.min(self.idle.len())) {
-            self.users.remove(&block);
-        }
-    }
-
-    fn release(&mut self, blocks: &[(u32, u64)]) {
-        for block in blocks {
-            let users = self.users.get_mut(block).expect("it is in use");
-            *users -= 1;
-            if *users == 0 {
-                self.idle.push(*block);
-            }
-        }
-        self.bury();
-        let over = self.idle.len().saturating_sub(LIMITS.most_idle);
-        self.forget_oldest(over);
-    }
-
-    fn bury(&mut self) {
-        let gone = self.gone.clone();
-        self.idle.retain(|block| !gone.contains(&block.0));
-        self.users
-            .retain(|block, users| *users > 0 || !gone.contains(&block.0));
-    }
-
-    fn pinned(&self) -> BTreeSet<(GuestId, u64)> {
-        let place = |&(guest, block): &(u32, u64)| (GuestId(guest), block * BLOCK);
-        self.users.keys().map(place).collect()
-    }
-}
-
-/// Everything that was taken back was so behind a fence, unmapped before it was unpinned.
-fn check_order(machine: &Machine) {
-    let mut fenced = false;
-    let mut unmapped = None;
-    for step in std::mem::take(&mut machine.notes().steps) {
-        match step {
-            Step::Fence => fenced = true,
-            Step::Unmap(iova) => {
-                assert!(fenced, "{iova:#x} was unmapped without a fence");
-                unmapped = Some(iova);
-            }
-            Step::Unpin(iova) => assert_eq!(unmapped.take(), Some(iova)),
-        }
-    }
 }
 
 fn check_nothing_is_left(machine: &Machine, pvdma: &Pvdma) {

@@ -381,11 +381,11 @@ fn a_posted_region_outlives_its_handle_and_is_released_by_the_completion() {
         msn: 0,
         sq_head: 1,
     };
-    qp.shared.completed(&cqe).unwrap();
+    qp.core.shared.completed(&cqe).unwrap();
     assert!(!valid());
     let late = Cqe { sq_head: 3, ..cqe };
     assert!(matches!(
-        qp.shared.completed(&late),
+        qp.core.shared.completed(&late),
         Err(Error::BadHead { head: 3, .. })
     ));
 }

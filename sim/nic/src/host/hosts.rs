@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sim_net::Time;
-use sim_world::PcieReads;
+use sim_world::{Backing, PcieReads};
 use stellar_driver::PciFunction;
 use stellar_transport::rx::Owner;
 
@@ -186,6 +186,29 @@ impl SimHosts {
         );
         let mut hosts = self.lock();
         hosts.card(host).memory.map(Owner::Gpu, address, bytes);
+    }
+
+    /// Maps somebody else's memory for a host's card, such as a guest's.
+    ///
+    /// # Panics
+    /// If there is no such host, or the addresses do not lie below 0xf0_0000_0000.
+    pub fn map_backed(&self, host: usize, address: u64, bytes: u64, backing: Arc<dyn Backing>) {
+        let end = address.checked_add(bytes);
+        assert!(
+            end.is_some_and(|end| end <= RINGS),
+            "{bytes:#x} bytes at {address:#x} end above {RINGS:#x}"
+        );
+        let mut hosts = self.lock();
+        hosts.card(host).memory.map_backed(address, bytes, backing);
+    }
+
+    /// Takes back what [`Self::map_backed`] gave at `address`: the card's next access there is a stray.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn unmap_backed(&self, host: usize, address: u64) {
+        let mut hosts = self.lock();
+        hosts.card(host).memory.unmap(Owner::Host, address);
     }
 
     /// Copies out of that memory.

@@ -189,7 +189,8 @@ impl QueuePair {
         let ready = request.ready(&self.core.domain, inner.work.producer())?;
         inner.work.check_room()?;
         let at = inner.work.place() * Wqe::LEN;
-        self.memory.write(at, &ready.wqe.to_bytes())?;
+        let entry = ready.wqe.to_bytes();
+        self.memory.write(at, &entry)?;
         // From here on the entry counts: a doorbell that failed on its way may have arrived.
         inner.work.push(ready);
         let doorbell = Doorbell {
@@ -197,7 +198,12 @@ impl QueuePair {
             producer: inner.work.producer(),
         };
         let card = &self.core.domain.context.device.card;
-        Ok(card.ring(self.core.shared.page, doorbell)?)
+        let page = self.core.shared.page;
+        match request.push {
+            true => card.push(page, &entry, doorbell)?,
+            false => card.ring(page, doorbell)?,
+        }
+        Ok(())
     }
 }
 

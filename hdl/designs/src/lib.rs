@@ -107,7 +107,7 @@ pub const ALL: &[Known] = &[
     known::<SprayEngine<2>>("spray_engine", "path choice; 4 queue pairs"),
     known::<NsccEngine<3>>("nscc_engine", "congestion windows; 8 queue pairs"),
     known::<TxWindow<2, 10>>("tx_window", "transmit windows; 4 queue pairs"),
-    known::<MessageTable<2, 6, 8>>("message_table", "send queues; 4 queue pairs"),
+    known::<MessageTable<2, 6, 8, 6>>("message_table", "send queues; 4 queue pairs"),
     known::<Responder<2, 3, 5, 7>>("responder", "answers and immediates; 4 queue pairs"),
     known::<RequesterEngine1024>("requester_engine", "requester; 1,024 queue pairs"),
     known::<Nic>("nic", "the card: two lanes of 1,024 bits"),

@@ -198,9 +198,10 @@ impl QueuePair {
             producer: inner.work.producer(),
         };
         let card = &self.core.domain.context.device.card;
+        let page = self.core.shared.page;
         match request.push {
-            true => card.push(self.core.shared.page, &entry, doorbell)?,
-            false => card.ring(self.core.shared.page, doorbell)?,
+            true => card.push(page, &entry, doorbell)?,
+            false => card.ring(page, doorbell)?,
         }
         Ok(())
     }

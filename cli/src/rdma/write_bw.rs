@@ -66,7 +66,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             format!("{}[B]", arguments.options.inline_size),
         ),
     ];
-    table::head("RDMA_Write BW", &conditions, &hosts);
+    let cards = &arguments.options.cards;
+    table::head("RDMA_Write BW", cards, &conditions, &hosts);
     let unit = if arguments.report_gbits {
         "Gb/sec"
     } else {

@@ -1,121 +1,24 @@
-//! Two hosts with a card each, cabled port to port.
+//! Two hosts with a card each, in this process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sim_net::{Fabric, Frame, HostId, Time, Topology};
-use sim_world::PcieReads;
 use stellar_driver::PciFunction;
 use stellar_transport::rx::Owner;
 
-use super::card::{Card, Operation, Progress};
 use super::function::SimFunction;
-use crate::model::{NicModel, SWEEP};
+use super::hosts::Hosts;
+use super::memory::LocalMemory;
 use crate::rings::RINGS;
-use crate::{NicError, CLOCK_PS};
-
-/// Two cables of 100 ns, about 20 m, at the rate of the card's ports.
-const CABLES: &str = r#"
-    [defaults]
-    rate_gbps = 200
-    delay_ns = 100
-    [back_to_back]
-    planes = 2
-"#;
-
-/// Clocks that the reset pin is held.
-const RESET: usize = 4;
-/// Clocks that an access may take before the card counts as dead.
-const PATIENCE: usize = 100_000;
-
-/// Both hosts and the cables, at one point in time.
-pub struct Hosts {
-    cards: [Card; 2],
-    fabric: Fabric,
-    clocks: u64,
-}
-
-impl Hosts {
-    /// A host's card.
-    pub fn card(&mut self, host: usize) -> &mut Card {
-        &mut self.cards[host]
-    }
-
-    /// Picoseconds since power-up.
-    pub fn now(&self) -> Time {
-        self.clocks * CLOCK_PS
-    }
-
-    /// A clock passes for nobody in particular.
-    pub fn idle(&mut self) {
-        self.clock(0, None);
-    }
-
-    /// A clock passes, with an access to the card of `host` on offer.
-    fn clock(&mut self, host: usize, operation: Option<Operation>) -> Progress {
-        let now = self.now();
-        let cards = &mut self.cards;
-        self.fabric.advance_to(now, |delivery| {
-            let frame = delivery.frame.bytes().to_vec();
-            cards[delivery.host.0 as usize].receive(delivery.port, frame);
-        });
-        let mut progress = Progress::Waits;
-        for (index, card) in cards.iter_mut().enumerate() {
-            if index == host {
-                progress = card.clock(operation);
-            } else {
-                card.clock(None);
-            }
-            for port in 0..2 {
-                while let Some(frame) = card.transmitted(port) {
-                    self.fabric
-                        .send(HostId(index as u32), port, now, Frame::new(frame))
-                        .expect("the cables have these ports, and time does not run back");
-                }
-            }
-        }
-        self.clocks += 1;
-        progress
-    }
-
-    /// Carries an access to the card of `host` and its answer back, 0 for a write; `None` if the card does not take it.
-    pub fn access(&mut self, host: usize, operation: Operation) -> Option<u64> {
-        let mut offered = Some(operation);
-        for _ in 0..PATIENCE {
-            match self.clock(host, offered) {
-                Progress::Waits => {}
-                Progress::Asked => offered = None,
-                Progress::Done => return Some(0),
-                Progress::Answer(word) => return Some(word),
-            }
-        }
-        None
-    }
-
-    /// Resets the card of `host`, and waits as long as it clears its tables.
-    ///
-    /// # Errors
-    /// [`NicError`] if the model is not the card.
-    pub fn reset(&mut self, host: usize) -> Result<(), NicError> {
-        self.cards[host].hold_reset(true)?;
-        for _ in 0..RESET {
-            self.idle();
-        }
-        self.cards[host].hold_reset(false)?;
-        for _ in 0..SWEEP {
-            self.idle();
-        }
-        Ok(())
-    }
-}
+use crate::NicError;
 
 /// Two hosts with a Verilated card each.
 #[derive(Clone)]
 pub struct CardPair {
-    hosts: Arc<Mutex<Hosts>>,
+    hosts: Arc<Mutex<Hosts<LocalMemory>>>,
 }
 
 /// The hosts, also after a thread died in the middle of a clock: what it left is as good as any state of a card.
-pub fn lock(hosts: &Mutex<Hosts>) -> MutexGuard<'_, Hosts> {
+pub fn lock<M>(hosts: &Mutex<Hosts<M>>) -> MutexGuard<'_, Hosts<M>> {
     hosts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -125,14 +28,7 @@ impl CardPair {
     /// # Errors
     /// [`NicError`].
     pub fn new() -> Result<Self, NicError> {
-        let library = NicModel::shared()?;
-        let reads = PcieReads::default();
-        let topology = Topology::from_toml("cables", CABLES).expect("the text is a topology");
-        let hosts = Hosts {
-            cards: [Card::new(library, reads)?, Card::new(library, reads)?],
-            fabric: Fabric::new(topology, 0),
-            clocks: 0,
-        };
+        let hosts = Hosts::new([LocalMemory::new(), LocalMemory::new()])?;
         Ok(Self {
             hosts: Arc::new(Mutex::new(hosts)),
         })
@@ -157,7 +53,7 @@ impl CardPair {
 
     /// Clocks since power-up.
     pub fn clocks(&self) -> u64 {
-        lock(&self.hosts).clocks
+        lock(&self.hosts).clocks()
     }
 
     /// Accesses of a host's card to memory that is not mapped for it, so far.
@@ -165,7 +61,7 @@ impl CardPair {
     /// # Panics
     /// If there is no such host.
     pub fn strays(&self, host: usize) -> usize {
-        lock(&self.hosts).card(host).memory.strays().len()
+        lock(&self.hosts).memory(host).memory.strays().len()
     }
 
     /// Memory at final addresses, as a GPU's: maps `bytes` bytes at `address` for a host's card.
@@ -178,10 +74,8 @@ impl CardPair {
             end.is_some_and(|end| end <= RINGS),
             "{bytes:#x} bytes at {address:#x} end above {RINGS:#x}"
         );
-        lock(&self.hosts)
-            .card(host)
-            .memory
-            .map(Owner::Gpu, address, bytes);
+        let mut hosts = lock(&self.hosts);
+        hosts.memory(host).memory.map(Owner::Gpu, address, bytes);
     }
 
     /// Copies out of that memory.
@@ -189,9 +83,7 @@ impl CardPair {
     /// # Panics
     /// If there is no such host.
     pub fn load_gpu_memory(&self, host: usize, address: u64, into: &mut [u8]) {
-        lock(&self.hosts)
-            .card(host)
-            .memory
-            .load(Owner::Gpu, address, into);
+        let mut hosts = lock(&self.hosts);
+        hosts.memory(host).memory.load(Owner::Gpu, address, into);
     }
 }

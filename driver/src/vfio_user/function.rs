@@ -13,7 +13,7 @@ use super::memory::SharedMemory;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
 
 /// Longest a server may take to answer a new driver. It answers at once unless it is resetting the card after the last one.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// What a waiting driver sleeps between two looks: about a clock of the simulation.
 const PAUSE: Duration = Duration::from_micros(50);
 

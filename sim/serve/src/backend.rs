@@ -12,10 +12,6 @@ use std::time::Duration;
 use sim_nic::ConfigEffect;
 use stellar_wire::host::config_space::{Bar, LENGTH};
 use stellar_wire::host::simulation::{NOW, RUN_UNTIL};
-use vfio_bindings::bindings::vfio::{
-    VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_ACTION_TYPE_MASK, VFIO_IRQ_SET_DATA_EVENTFD,
-    VFIO_IRQ_SET_DATA_NONE, VFIO_IRQ_SET_DATA_TYPE_MASK, VFIO_PCI_MSIX_IRQ_INDEX,
-};
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
 
 use crate::clock_page::ClockPage;
@@ -42,16 +38,12 @@ fn is_one_transaction(bar: Bar, offset: u64, bytes: usize) -> bool {
             .is_some_and(|end| end <= bar.length())
 }
 
-fn invalid(reason: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, reason)
-}
-
 impl Backend {
     /// Does something to the simulation.
     ///
     /// # Panics
     /// If its thread has. The connection ends then, as a card's that was pulled.
-    fn call<T: Send + 'static>(
+    pub fn call<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Simulation, usize) -> T + Send + 'static,
     ) -> T {
@@ -124,8 +116,8 @@ impl Backend {
         }
         let data = data.to_vec();
         let effect = self.call(move |simulation, host| {
-            simulation.peers[host].is_used = true;
-            simulation.hosts.config_store(host, offset as u16, &data)
+            let hosts = &mut simulation.hosts;
+            hosts.config_store(host, offset as u16, &data)
         });
         match effect {
             ConfigEffect::Nothing => {}
@@ -133,24 +125,6 @@ impl Backend {
             ConfigEffect::MsiX => self.enable_vectors(),
         }
         true
-    }
-
-    /// The operating system has switched MSI-X on: its messages go to where vectors lead already.
-    fn enable_vectors(&self) {
-        let vectors = self.call(|simulation, host| simulation.peers[host].interrupts.vectors());
-        for vector in vectors {
-            if let Err(error) = self.enable_vector(vector) {
-                tracing::error!("card {}: {error}", self.host);
-            }
-        }
-    }
-
-    fn enable_vector(&self, vector: u16) -> io::Result<()> {
-        let enabled = self.call(move |simulation, host| {
-            simulation.peers[host].is_used = true;
-            simulation.hosts.enable_vector(host, vector)
-        });
-        enabled.map_err(io::Error::other)
     }
 
     /// Waits for the end of a reset. A peer that waits on the wall, as PCIe has it, would not wait long enough for a simulation.
@@ -180,40 +154,17 @@ impl Backend {
             peer.is_connected = false;
             peer.run_until = Duration::ZERO;
             peer.interrupts.clear();
-            if peer.is_used {
+            let is_used = peer.is_used;
+            if is_used {
                 simulation.hosts.begin_reset(host);
+            } else {
+                simulation.hosts.reset_config(host);
             }
-            simulation.peers[host].is_used
+            is_used
         });
         if is_used {
             self.finish_reset();
         }
-    }
-
-    fn trigger(&self, vectors: std::ops::Range<u32>) {
-        let bits = vectors.fold(0, |bits, vector| bits | 1 << vector);
-        self.call(move |simulation, host| simulation.peers[host].interrupts.raise(bits));
-    }
-
-    fn point(&self, vectors: std::ops::Range<u32>, fds: Vec<File>) -> io::Result<()> {
-        let count = vectors.len();
-        if !fds.is_empty() && fds.len() != count {
-            let given = fds.len();
-            return Err(invalid(format!("{given} eventfds for {count} vectors")));
-        }
-        if fds.is_empty() {
-            self.call(|simulation, host| {
-                let interrupts = &mut simulation.peers[host].interrupts;
-                vectors.for_each(|vector| interrupts.remove(vector as u16));
-            });
-            return Ok(());
-        }
-        for (vector, fd) in vectors.zip(fds) {
-            let vector = vector as u16;
-            self.call(move |simulation, host| simulation.peers[host].interrupts.set(vector, fd));
-            self.enable_vector(vector)?;
-        }
-        Ok(())
     }
 }
 
@@ -302,28 +253,6 @@ impl ServerBackend for Backend {
         count: u32,
         fds: Vec<File>,
     ) -> io::Result<()> {
-        let vectors = start..start.saturating_add(count);
-        let have = u32::from(self.vectors);
-        if index != VFIO_PCI_MSIX_IRQ_INDEX || vectors.end > have {
-            let reason =
-                format!("interrupts {vectors:?} of kind {index}; there are {have} MSI-X vectors");
-            return Err(invalid(reason));
-        }
-        let action = flags & VFIO_IRQ_SET_ACTION_TYPE_MASK;
-        let data = flags & VFIO_IRQ_SET_DATA_TYPE_MASK;
-        match (action, data) {
-            (VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_DATA_NONE) if count == 0 => {
-                self.call(|simulation, host| simulation.peers[host].interrupts.clear());
-                Ok(())
-            }
-            (VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_DATA_NONE) => {
-                self.trigger(vectors);
-                Ok(())
-            }
-            (VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_DATA_EVENTFD) => self.point(vectors, fds),
-            _ => Err(invalid(format!(
-                "action {action:#x} on interrupts with data {data:#x}"
-            ))),
-        }
+        self.route(index, flags, start, count, fds)
     }
 }

@@ -52,3 +52,8 @@ pub enum ServeError {
     #[error("the server cannot be started: {0}")]
     System(#[from] io::Error),
 }
+
+/// The answer to a message that asks for what cannot be.
+pub(crate) fn invalid(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
+}

@@ -32,6 +32,7 @@ mod memory;
 mod regions;
 mod server;
 mod socket;
+mod vectors;
 mod world;
 
 pub use error::ServeError;

@@ -12,6 +12,8 @@ use stellar_transport::rx::WriteTlp;
 use vfio_user::DmaMapFlags;
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
+use crate::error::invalid;
+
 /// Bytes that a host writes in one piece: a cache line.
 const LINE: u64 = 64;
 /// Bytes of a line that become visible after all others.
@@ -36,10 +38,6 @@ pub struct PeerMemory {
     files: BTreeMap<FileId, Weak<MmapRegion>>,
     /// Accesses of the card that met no window, or one that may not be accessed so.
     strays: u64,
-}
-
-fn invalid(reason: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
 /// A part of a window: the mapping, where in it, and how many bytes.

@@ -23,7 +23,7 @@ pub struct Peer {
     pub interrupts: Interrupts,
     /// The clock runs at least until this time.
     pub run_until: Duration,
-    /// Something was written to the card, or mapped for it, since its last reset.
+    /// Something was written to the card itself since its last reset.
     pub is_used: bool,
     /// Accesses that nothing answered.
     pub refused: u64,

@@ -215,7 +215,7 @@ fn check_one_driver_at_a_time(socket: &Path, first: VfioUser) {
     assert!(matches!(second, Err(VfioUserError::Busy { .. })));
     assert_eq!(first.config_load(0).unwrap() as u16, VENDOR);
     drop(first);
-    let third = VfioUser::open(socket).unwrap();
+    let third = VfioUser::open_within(socket, PATIENCE).unwrap();
     assert_eq!(third.config_load(0).unwrap() as u16, VENDOR);
 }
 

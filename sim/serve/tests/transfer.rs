@@ -30,7 +30,8 @@ struct Driver {
 impl Driver {
     /// Brings the card at a socket up. Its memory is mapped page by page, as by a virtual IOMMU.
     fn new(socket: &Path, host: u8) -> Self {
-        let function = VfioUser::open(socket).unwrap().with_windows(4096);
+        let function = VfioUser::open_within(socket, WALL).unwrap();
+        let function = function.with_windows(4096);
         let ports = [0, 1].map(|plane| PortAddress {
             mac: [2, 0, 0, plane, 0, host + 1],
             ip: [10, plane, 0, host + 1].into(),

@@ -13,7 +13,7 @@ use tracing_subscriber::EnvFilter;
 use crate::progress;
 
 /// What is said without RUST_LOG: who comes and goes.
-const DEFAULT_LOG: &str = "info";
+const DEFAULT_LOG: &str = "info,vfio_user=warn";
 
 #[derive(clap::Args)]
 #[command(

@@ -70,7 +70,7 @@ impl Serve {
             .expect("the server starts");
         let output = BufReader::new(child.stdout.take().expect("it is piped"));
         let sockets = [0, 1].map(|host| directory.join(format!("nic{host}.sock")));
-        for (line, socket) in output.lines().zip(&sockets) {
+        for (socket, line) in sockets.iter().zip(output.lines()) {
             let expected = format!("serving a card at {}", socket.display());
             assert_eq!(line.expect("a line"), expected);
             assert!(socket.exists());

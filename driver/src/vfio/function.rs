@@ -155,7 +155,7 @@ impl PciFunction for Vfio {
         };
         let interrupt = all.get(vector);
         *vectors = Some(all);
-        Ok(interrupt?)
+        interrupt
     }
 
     fn reset(&self) -> Result<(), DeviceError> {

@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// Longest that one program may take. The model is there: tests of `sim-nic` and this one share it.
@@ -19,19 +20,26 @@ fn bring_up() -> Command {
     Command::new(target.join("examples/bring_up"))
 }
 
-/// Runs a program to its end, for as long as it may take.
-fn run(command: &mut Command) -> Output {
-    let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = piped.spawn().expect("the program starts");
-    // What these print fits into a pipe: nothing has to be read meanwhile.
+/// Waits for the end of a process, for as long as it may take.
+fn end(child: &mut Child) -> ExitStatus {
     let deadline = Instant::now() + PATIENCE;
-    while child.try_wait().expect("it can be waited for").is_none() {
+    loop {
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            return status;
+        }
         if Instant::now() > deadline {
             child.kill().expect("it can be killed");
-            panic!("{command:?} takes longer than {PATIENCE:?}");
+            panic!("{child:?} takes longer than {PATIENCE:?}");
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Runs a program to its end. What these print fits into a pipe: nothing has to be read meanwhile.
+fn run(command: &mut Command) -> Output {
+    let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().expect("the program starts");
+    end(&mut child);
     child.wait_with_output().expect("it has ended")
 }
 
@@ -70,19 +78,23 @@ impl Serve {
             .expect("the server starts");
         let output = BufReader::new(child.stdout.take().expect("it is piped"));
         let sockets = [0, 1].map(|host| directory.join(format!("nic{host}.sock")));
-        for (socket, line) in sockets.iter().zip(output.lines()) {
+        let serve = Self { child, sockets };
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || output.lines().try_for_each(|line| tell.send(line)));
+        for socket in &serve.sockets {
+            let line = told.recv_timeout(PATIENCE).expect("it says where it is");
             let expected = format!("serving a card at {}", socket.display());
             assert_eq!(line.expect("a line"), expected);
             assert!(socket.exists());
         }
-        Self { child, sockets }
+        serve
     }
 
     /// Sends a signal: the server ends well, and takes its sockets along.
     fn stop(mut self, signal: &str) {
         let kill = format!("kill -{signal} {}", self.child.id());
         succeed(Command::new("sh").args(["-c", &kill]));
-        let status = self.child.wait().expect("it ends");
+        let status = end(&mut self.child);
         assert!(status.success(), "{status}");
         for socket in &self.sockets {
             assert!(!socket.exists(), "{} is left", socket.display());
@@ -117,17 +129,12 @@ fn the_same_program_prints_the_same_in_process_and_served() {
         "{devinfo}"
     );
     assert!(devinfo.contains("PORT_ACTIVE (4)"), "{devinfo}");
-    let both = |command: &str| {
-        let mut program = stellar();
-        program.arg(command);
-        program.arg("--vfio-user").arg(a).arg("--vfio-user").arg(b);
-        program
-    };
-    let bandwidth = succeed(both("write_bw").args(["--size", "8192", "--iters", "8"]));
+    let mut program = stellar();
+    program.args(["write_bw", "--size", "8192", "--iters", "8"]);
+    program.arg("--vfio-user").arg(a).arg("--vfio-user").arg(b);
+    let bandwidth = succeed(&mut program);
     assert!(bandwidth.contains("\n 8192       8 "), "{bandwidth}");
     assert!(bandwidth.contains("it runs on"), "{bandwidth}");
-    let latency = succeed(both("write_lat").args(["--iters", "3"]));
-    assert!(latency.contains("\n 2       3 "), "{latency}");
     serve.stop("TERM");
     refuse(
         stellar().args(["devinfo", "--vfio-user"]).arg(a),

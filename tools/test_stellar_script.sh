@@ -44,6 +44,7 @@ for flag in --help -h help; do
 done
 expect 'the usage names both demonstrations' 0 '^  demo .*two Verilated cards.*demo rx' ./stellar help
 expect 'the usage names the command for cocotb' 0 '^  cocotb ' ./stellar help
+expect 'the usage names the server of cards' 0 '^  serve .*vfio-user' ./stellar help
 expect 'the usage names the RDMA tools' 0 '^  write_lat ' ./stellar help
 expect 'the usage names the test of immediates' 0 '^  write_imm_bw ' ./stellar help
 expect 'no command shows the usage' 2 '^usage: ' ./stellar

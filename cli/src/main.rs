@@ -1,4 +1,4 @@
-//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz, world, devinfo, write_bw, write_imm_bw and write_lat.
+//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz, world, serve, devinfo, write_bw, write_imm_bw and write_lat.
 
 mod bench;
 mod demo;
@@ -7,6 +7,7 @@ mod pcapng;
 mod progress;
 mod rdma;
 mod scenarios;
+mod serve;
 mod synth;
 mod verilog;
 mod wave;
@@ -41,6 +42,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Run two NICs on a fabric: the software reference, or Verilated cards
     World(world::Arguments),
+    /// Run two cabled cards and serve each as a PCI device on a socket (vfio-user)
+    Serve(serve::Arguments),
     /// Show what the driver finds on a card
     Devinfo(rdma::devinfo::Arguments),
     /// Measure the bandwidth of RDMA WRITEs between two cards
@@ -80,6 +83,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Bench(a) => bench::run(&a),
         Command::Fuzz(a) => fuzz::run(&a),
         Command::World(a) => world::run(&a),
+        Command::Serve(a) => serve::run(&a),
         Command::Devinfo(a) => rdma::devinfo::run(&a),
         Command::WriteBw(a) => rdma::write_bw::run(&a, Verb::Write),
         Command::WriteImmBw(a) => rdma::write_bw::run(&a, Verb::WriteWithImmediate),

@@ -101,6 +101,11 @@ impl Width {
             Self::Eight => 8,
         }
     }
+
+    /// What a read of this width shows where nothing answers.
+    pub const fn ones(self) -> u64 {
+        u64::MAX >> (64 - 8 * self.bytes() as u32)
+    }
 }
 
 /// A register access inside its BAR and aligned. Only this module makes one, so a back end need not check.

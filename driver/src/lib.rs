@@ -6,7 +6,8 @@
 //!                       └─────► CompletionQueue ◄───────┘
 //! ```
 //!
-//! [`PciFunction`] is all the driver knows of how it reaches the card; `sim-nic` has the one that runs a Verilated card in this process.
+//! [`PciFunction`] is all the driver knows of how it reaches the card. [`VfioUser`] reaches one that `stellar serve` simulates in another process, [`Vfio`]
+//! one that is bound to Linux's `vfio-pci`; `sim-nic` has the one that runs a Verilated card in this process.
 //! [`Probe::new`] looks at a function and changes nothing. [`Probe::bring_up`] resets it, writes its tables and makes it a [`Device`].
 //! The rest has the names and the order of verbs.
 //!
@@ -24,18 +25,21 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+mod addresses;
 mod card;
 mod connect;
 mod context;
 mod cq;
 mod device;
 mod error;
+mod event;
 mod events;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
 #[cfg(doctest)]
 mod forbidden;
 mod limits;
+mod mapped;
 mod numbers;
 mod open;
 mod pd;
@@ -43,7 +47,10 @@ mod probe;
 mod qp;
 mod region;
 mod ring;
+mod vfio;
+mod vfio_user;
 
+pub use addresses::BusAddresses;
 pub use connect::{exchange, ConnectError, Connection, RemoteRegion};
 pub use context::{Context, DoorbellPage};
 pub use cq::{Completion, CompletionQueue};
@@ -62,3 +69,5 @@ pub use qp::{
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
 pub use stellar_transport::rx::{DropReason, PageSize};
 pub use stellar_wire::host::{CqeOpcode, WcStatus};
+pub use vfio::{Vfio, VfioError};
+pub use vfio_user::{VfioUser, VfioUserError};

@@ -13,11 +13,11 @@ pub struct Arguments {
     verbose: bool,
 }
 
-/// Prints one card: both hosts' are alike.
+/// Prints one card: both of a pair are alike.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let pair = arguments.cards.open()?;
-    let probe = Probe::new(pair.function(0))?;
-    println!("hca_id: sim0");
+    let [function] = arguments.cards.open()?;
+    let probe = Probe::new(function)?;
+    println!("hca_id: {}", arguments.cards.names()[0]);
     line(1, "transport", "OCP MRC 1.0 on RoCEv2");
     line(1, "vendor_id", format!("{:#06x}", probe.vendor));
     line(1, "vendor_part_id", format!("{:#06x}", probe.device));

@@ -167,9 +167,11 @@ pub fn memory(region: &MemoryRegion) -> anyhow::Result<&DmaBuffer> {
 
 /// Brings both cards up and connects their queue pairs, number by number.
 pub fn connect(plan: &Plan, options: &Options) -> anyhow::Result<[Host; 2]> {
-    let pair = options.cards.open()?;
-    let host = |number: u8| Host::new(pair.function(number.into()), number, plan, options);
-    let hosts = [host(0)?, host(1)?];
+    let [a, b] = options.cards.open()?;
+    let hosts = [
+        Host::new(a, 0, plan, options)?,
+        Host::new(b, 1, plan, options)?,
+    ];
     let path = PathAttributes {
         mtu_log2: options.mtu_log2(),
         ..PathAttributes::default()

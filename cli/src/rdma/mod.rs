@@ -7,21 +7,103 @@ mod times;
 pub mod write_bw;
 pub mod write_lat;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use anyhow::ensure;
 use sim_nic::CardPair;
+use stellar_driver::{PciFunction, Vfio, VfioUser};
 
 /// Which cards.
 #[derive(clap::Args)]
+#[group(multiple = false)]
 pub struct Cards {
     /// Two simulated hosts in this process, a Verilated card each, cable to cable; times are simulated
     #[arg(long)]
     sim: bool,
+    /// A card of `stellar serve`, by its socket. A test drives both ends from this process: name both sockets, each with --vfio-user. Times are
+    /// simulated, and the cards run on while this program works
+    #[arg(long, value_name = "SOCKET")]
+    vfio_user: Vec<PathBuf>,
+    /// A card bound to vfio-pci, by its PCI address (0000:01:00.0). A test drives both ends from this process: name both cards, each with --vfio.
+    /// Times are those of this machine
+    #[arg(long, value_name = "BDF")]
+    vfio: Vec<String>,
+}
+
+/// Opens cards by their names.
+fn open_all<T, F, E>(
+    names: &[T],
+    open: impl Fn(&T) -> Result<F, E>,
+) -> Result<Vec<Arc<dyn PciFunction>>, E>
+where
+    F: PciFunction + 'static,
+{
+    let share = |name| Ok(Arc::new(open(name)?) as Arc<dyn PciFunction>);
+    names.iter().map(share).collect()
 }
 
 impl Cards {
-    fn open(&self) -> anyhow::Result<CardPair> {
-        ensure!(self.sim, "say which cards to use: --sim is what there is");
-        Ok(CardPair::new()?)
+    /// As many cards as are asked for.
+    fn open<const N: usize>(&self) -> anyhow::Result<[Arc<dyn PciFunction>; N]> {
+        let found = if self.sim { N } else { self.names().len() };
+        ensure!(
+            found > 0,
+            "say which cards to use: --sim, --vfio-user SOCKET for those of ./stellar serve, or --vfio BDF for real ones"
+        );
+        ensure!(
+            found == N,
+            "{found} cards are named; it takes {N}, each with its own --vfio-user or --vfio"
+        );
+        let functions = if self.sim {
+            let pair = CardPair::new()?;
+            (0..N).map(|host| pair.function(host)).collect()
+        } else if self.vfio.is_empty() {
+            open_all(&self.vfio_user, |socket| VfioUser::open(socket))?
+        } else {
+            open_all(&self.vfio, |address| Vfio::open(address))?
+        };
+        let functions = functions.try_into().ok();
+        Ok(functions.expect("there are as many as are asked for"))
+    }
+
+    /// What the cards are called.
+    fn names(&self) -> Vec<String> {
+        if self.sim {
+            return vec!["sim0".to_owned(), "sim1".to_owned()];
+        }
+        let sockets = self.vfio_user.iter();
+        let sockets = sockets.map(|socket| socket.display().to_string());
+        sockets.chain(self.vfio.iter().cloned()).collect()
+    }
+
+    /// What kind of cards, and how they are connected.
+    fn kind(&self) -> &'static str {
+        if self.vfio.is_empty() {
+            "Verilated cards, cable to cable"
+        } else {
+            "through vfio-pci"
+        }
+    }
+
+    /// What is to be said of times in the head of a test.
+    fn times(&self) -> &'static str {
+        if self.sim {
+            "of the cards' 250 MHz clock, simulated"
+        } else if self.vfio.is_empty() {
+            "of the cards' 250 MHz clock, simulated; it runs on while this program works"
+        } else {
+            "of this machine"
+        }
+    }
+
+    /// What is to be said of PCIe.
+    fn pcie(&self) -> &'static str {
+        if self.vfio.is_empty() {
+            "reads take 600 ns; register and memory writes arrive at once"
+        } else {
+            "of this machine"
+        }
     }
 }
 

@@ -3,27 +3,27 @@
 use stellar_driver::QueuePair;
 
 use super::hosts::Host;
+use super::Cards;
 
 const LINE: &str =
     "---------------------------------------------------------------------------------------";
 
 /// Prints what is measured, under what conditions, and between whom.
-pub fn head(test: &str, conditions: &[(&str, String)], hosts: &[Host; 2]) {
+pub fn head(test: &str, cards: &Cards, conditions: &[(&str, String)], hosts: &[Host; 2]) {
     println!("{LINE}\n{:^87}", format!("{test} Test"));
     println!(
-        " {:<18}: sim0, sim1 (Verilated cards, cable to cable)",
-        "Devices"
+        " {:<18}: {} ({})",
+        "Devices",
+        cards.names().join(", "),
+        cards.kind()
     );
     println!(" {:<18}: MRC", "Connection type");
     println!(" {:<18}: Ethernet", "Link type");
     for (name, value) in conditions {
         println!(" {name:<18}: {value}");
     }
-    println!(" {:<18}: of the cards' 250 MHz clock, simulated", "Times");
-    println!(
-        " {:<18}: reads take 600 ns; register and memory writes arrive at once",
-        "PCIe"
-    );
+    println!(" {:<18}: {}", "Times", cards.times());
+    println!(" {:<18}: {}", "PCIe", cards.pcie());
     println!("{LINE}");
     for (side, host) in ["local", "remote"].into_iter().zip(hosts) {
         for qp in &host.qps {

@@ -85,7 +85,8 @@ pub fn run(arguments: &Arguments, verb: Verb) -> anyhow::Result<()> {
             format!("{}[B]", arguments.options.inline_size),
         ),
     ];
-    table::head(verb.title(), &conditions, &hosts);
+    let cards = &arguments.options.cards;
+    table::head(verb.title(), cards, &conditions, &hosts);
     let unit = if arguments.report_gbits {
         "Gb/sec"
     } else {

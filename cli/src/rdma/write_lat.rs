@@ -35,7 +35,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             format!("{}[B]", arguments.options.inline_size),
         ),
     ];
-    table::head("RDMA_Write Latency", &conditions, &hosts);
+    let cards = &arguments.options.cards;
+    table::head("RDMA_Write Latency", cards, &conditions, &hosts);
     println!(" #bytes  #iterations  t_min[usec]  t_max[usec]  t_typical[usec]  t_avg[usec]  t_stdev[usec]  99% percentile[usec]  99.9% percentile[usec]");
     let rounds = bounce(&hosts, arguments)?;
     let found = Latencies::of(&rounds).context("not one round trip")?;

@@ -115,11 +115,11 @@ impl NicModel {
         nic.model.set_u64(nic.pins.bar0_write_enable, ALL_BYTES);
         nic.model.set_u64(nic.pins.bar2_write_enable, ALL_BYTES);
         nic.model.set_u64(nic.pins.port_up, 3);
-        nic.model.set_u64(nic.pins.reset, 1);
+        nic.set_reset(true);
         for _ in 0..4 {
             nic.model.clock(nic.pins.clock);
         }
-        nic.model.set_u64(nic.pins.reset, 0);
+        nic.set_reset(false);
         for _ in 0..SWEEP {
             nic.model.clock(nic.pins.clock);
         }
@@ -129,6 +129,11 @@ impl NicModel {
     /// The model, for waves and coverage.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
+    }
+
+    /// Drives the reset pin.
+    pub fn set_reset(&mut self, on: bool) {
+        self.model.set_u64(self.pins.reset, on.into());
     }
 
     /// Clocks since power-up.

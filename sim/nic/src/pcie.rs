@@ -25,7 +25,7 @@ pub struct Behind<'a> {
     pub rings: &'a mut Rings,
 }
 
-impl Behind<'_> {
+impl Memory for Behind<'_> {
     fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
         let memory = if address >= RINGS {
             &mut self.rings.memory
@@ -130,7 +130,7 @@ impl Endpoint {
     }
 
     /// A beat of a write. The whole write takes effect with its last beat. Returns whether its address is translated.
-    pub fn write(&mut self, write: &WriteBeat, behind: &mut Behind<'_>) -> bool {
+    pub fn write(&mut self, write: &WriteBeat, memory: &mut impl Memory) -> bool {
         if let Some(words) = &write.header {
             self.write = Some(self.headers.write(words));
         }
@@ -151,7 +151,7 @@ impl Endpoint {
                 4 * tlp.length_dw,
                 "a write ends early: {tlp:?}"
             );
-            behind.write(tlp);
+            memory.write(tlp);
             self.write = None;
         }
         translated
@@ -166,14 +166,14 @@ impl Endpoint {
     }
 
     /// Memory answers the requests that have reached it.
-    pub fn serve(&mut self, clock: u64, behind: &mut Behind<'_>) {
+    pub fn serve(&mut self, clock: u64, memory: &mut impl Memory) {
         while self.reads.front().is_some_and(|(due, _)| *due <= clock) {
             let Some((due, read)) = self.reads.pop_front() else {
                 break;
             };
             let mut data = vec![0; 4 * usize::from(read.dwords)];
             let translated = read.at == AddressType::Translated;
-            let found = behind.read(read.address, translated, &mut data);
+            let found = memory.read(read.address, translated, &mut data);
             let root = Bdf::from_id(0);
             let largest = self.config.max_completion;
             let completions = match found {

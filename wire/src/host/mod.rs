@@ -1,6 +1,6 @@
 //! Records shared between a driver and the card through host memory and doorbell pages: work queue entries (WQE),
-//! completion queue entries (CQE), event queue entries (EQE), the doorbell and consumer index words, the register map, and the
-//! PCI configuration space.
+//! completion queue entries (CQE), event queue entries (EQE), the doorbell and consumer index words, the register map, the
+//! PCI configuration space, and the clock of a simulated card.
 //!
 //! All are little-endian. Reserved bytes are written as zero and ignored on reading. Offsets stand in each record's own
 //! table; a field narrower than its Rust type says its width, and `to_bytes` panics rather than cut a value down.
@@ -11,6 +11,7 @@ mod cqe;
 mod doorbell;
 mod eqe;
 pub mod registers;
+pub mod simulation;
 mod status;
 mod wqe;
 

@@ -1,28 +1,21 @@
 //! One card in its host: pins, PCIe endpoints, MACs, memory.
 
 use sim_verilated::Library;
-use sim_world::{HostMemory, PcieReads};
-use stellar_transport::rx::Owner;
+use sim_world::PcieReads;
+use stellar_transport::endpoint::Memory;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::Record;
 
 use super::config_space::ConfigSpace;
 use crate::mac::{MacRx, MacTx};
-use crate::model::{NicInputs, NicModel, NicOutputs, WriteBeat};
-use crate::pcie::{Behind, Endpoint};
-use crate::rings::{Rings, RINGS};
+use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
+use crate::pcie::Endpoint;
 use crate::NicError;
 
 /// Where interrupt messages go: a vector's message is its number, written here (x86's range of interrupt addresses).
 pub const MESSAGES: u64 = 0xfee0_0000;
 /// Bytes of that range.
 const MESSAGES_LENGTH: u64 = 1 << 20;
-/// Bus address of the first buffer.
-const FIRST_BUFFER: u64 = 0x10_0000_0000;
-/// Buffers begin at multiples of this, the largest page but one, and never where one was before.
-const BUFFER_ALIGN: u64 = 1 << 21;
-/// Bytes that an IOMMU maps at least.
-const PAGE: usize = 4096;
 /// Codes of PCIe sizes, as the firmware set them: payload 256, reads 512 bytes.
 const PAYLOAD_CODE: u16 = 1;
 const READ_CODE: u16 = 2;
@@ -56,18 +49,17 @@ struct Port {
 }
 
 /// The card with all around it.
-pub struct Card {
+pub struct Card<M> {
     model: NicModel,
     pub config: ConfigSpace,
-    pub memory: HostMemory,
-    /// The endpoints know rings apart from memory, which this host has not: the driver's rings are in its memory.
-    nowhere: Rings,
+    pub memory: M,
     endpoints: [Endpoint; 2],
     ports: [Port; 2],
     reads: PcieReads,
     /// Bit v: vector v was raised and nobody has looked.
-    raised: u64,
-    next_buffer: u64,
+    pub raised: u64,
+    /// Something crossed a pin in the last clock.
+    pub is_active: bool,
 }
 
 fn endpoints(reads: PcieReads) -> [Endpoint; 2] {
@@ -80,57 +72,46 @@ fn config() -> ConfigSpace {
     config
 }
 
-impl Card {
+impl<M: Memory> Card<M> {
     /// A card after power-up.
     ///
     /// # Errors
     /// [`NicError`] if the library is of something else.
-    pub fn new(library: &Library, reads: PcieReads) -> Result<Self, NicError> {
+    pub fn new(library: &Library, reads: PcieReads, memory: M) -> Result<Self, NicError> {
         Ok(Self {
             model: NicModel::new(library)?,
             config: config(),
-            memory: HostMemory::new(0),
-            nowhere: Rings::new(),
+            memory,
             endpoints: endpoints(reads),
             ports: Default::default(),
             reads,
             raised: 0,
-            next_buffer: FIRST_BUFFER,
+            is_active: false,
         })
     }
 
-    /// Maps zeroed memory; returns its bus address, or `None` if there is no room below [`RINGS`].
-    pub fn map(&mut self, bytes: usize) -> Option<u64> {
-        let at = self.next_buffer;
-        let end = (bytes as u64)
-            .checked_next_multiple_of(BUFFER_ALIGN)
-            .and_then(|bytes| at.checked_add(bytes))
-            .filter(|end| *end <= RINGS)?;
-        self.next_buffer = end;
-        // Whole pages, as an IOMMU does: the card reads double words and uses the bytes it wants.
-        let mapped = bytes.next_multiple_of(PAGE);
-        self.memory.map(Owner::Host, at, mapped as u64);
-        self.memory.store(Owner::Host, at, &vec![0; mapped]);
-        Some(at)
+    /// Pulls the reset pin; all that hangs on the card begins anew with it.
+    pub fn hold_reset(&mut self) {
+        self.model.set_reset(true);
+        self.reset_config();
+        self.restart();
     }
 
-    /// Whether a vector was raised since the last time this said so.
-    pub fn take_interrupt(&mut self, vector: u16) -> bool {
-        let raised = self.raised >> vector & 1 == 1;
-        self.raised &= !(1 << vector);
-        raised
-    }
-
-    /// Drives the reset pin; all that hangs on the card begins anew with it.
-    pub fn hold_reset(&mut self, on: bool) -> Result<(), NicError> {
-        let model = self.model.model_mut();
-        let reset = model.port("reset")?;
-        model.set_u64(reset, on.into());
+    /// Sets the configuration space back.
+    pub fn reset_config(&mut self) {
         self.config = config();
+    }
+
+    /// Lets go of it.
+    pub fn release_reset(&mut self) {
+        self.model.set_reset(false);
+        self.restart();
+    }
+
+    fn restart(&mut self) {
         self.endpoints = endpoints(self.reads);
         self.ports = Default::default();
         self.raised = 0;
-        Ok(())
     }
 
     /// A frame has arrived at a port.
@@ -156,15 +137,10 @@ impl Card {
             endpoints,
             ports,
             memory,
-            nowhere,
             ..
         } = self;
         for ((pins, port), endpoint) in inputs.ports.iter_mut().zip(ports).zip(endpoints) {
-            let mut behind = Behind {
-                memory,
-                rings: nowhere,
-            };
-            endpoint.serve(clock, &mut behind);
+            endpoint.serve(clock, memory);
             pins.rx = port.rx.clock();
             pins.tx_ready = port.tx.ready();
             let (write, read) = endpoint.ready();
@@ -173,7 +149,12 @@ impl Card {
                 .completion(clock)
                 .map(|arrival| (arrival.header, arrival.beat));
         }
+        let arrives = |port: &PortInputs| port.rx.is_some() || port.completion.is_some();
+        let has_input = operation.is_some() || inputs.ports.iter().any(arrives);
         let outputs = self.model.clock(&inputs);
+        let leaves =
+            |port: &PortOutputs| port.tx.is_some() || port.write.is_some() || port.read.is_some();
+        self.is_active = has_input || outputs.ports.iter().any(leaves);
         let progress = progress(operation, &outputs);
         self.take(outputs, clock);
         progress
@@ -233,11 +214,7 @@ impl Card {
             }
             return;
         }
-        let mut behind = Behind {
-            memory: &mut self.memory,
-            rings: &mut self.nowhere,
-        };
-        self.endpoints[index].write(write, &mut behind);
+        self.endpoints[index].write(write, &mut self.memory);
     }
 }
 

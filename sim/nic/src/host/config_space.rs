@@ -12,6 +12,8 @@ pub enum ConfigEffect {
     Nothing,
     /// Reset the function.
     Reset,
+    /// MSI-X was off and is on.
+    MsiX,
 }
 
 /// The registers.
@@ -37,20 +39,26 @@ impl ConfigSpace {
             .unwrap_or(u32::MAX)
     }
 
-    /// Writes two bytes: bits that cannot be written stay.
-    pub fn store(&mut self, offset: u16, value: u16) -> ConfigEffect {
-        let shift = 8 * u32::from(offset & 2);
-        let here = |word: &&ConfigWord| word.offset == offset & !3;
-        let writable = ALL.iter().find(here).map_or(0, |word| word.writable);
-        let mask = writable & 0xffff << shift;
-        if let Some(word) = self.words.get_mut(usize::from(offset / 4)) {
-            *word = *word & !mask | u32::from(value) << shift & mask;
-        }
+    /// Writes bytes: bits that cannot be written stay, and so does what lies outside.
+    pub fn store(&mut self, offset: u16, bytes: &[u8]) -> ConfigEffect {
+        let had_msi_x = self.has_msi_x();
         let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
-        if offset == control && value & pci_express::INITIATE_RESET != 0 {
-            ConfigEffect::Reset
-        } else {
-            ConfigEffect::Nothing
+        let reset = pci_express::INITIATE_RESET.to_le_bytes()[1];
+        let mut effect = ConfigEffect::Nothing;
+        for (at, byte) in (offset..LENGTH).zip(bytes) {
+            let shift = 8 * u32::from(at & 3);
+            let here = |word: &&ConfigWord| word.offset == at & !3;
+            let writable = ALL.iter().find(here).map_or(0, |word| word.writable);
+            let mask = writable & 0xff << shift;
+            let word = &mut self.words[usize::from(at / 4)];
+            *word = *word & !mask | u32::from(*byte) << shift & mask;
+            if at == control + 1 && byte & reset != 0 {
+                effect = ConfigEffect::Reset;
+            }
+        }
+        match effect {
+            ConfigEffect::Nothing if !had_msi_x && self.has_msi_x() => ConfigEffect::MsiX,
+            effect => effect,
         }
     }
 
@@ -86,7 +94,7 @@ impl ConfigSpace {
     /// Switches MSI-X on, as the operating system does.
     pub fn enable_msi_x(&mut self) {
         let control = self.capability(MSI_X_ID) + msi_x::CONTROL;
-        self.store(control, msi_x::ENABLE);
+        self.store(control, &msi_x::ENABLE.to_le_bytes());
     }
 
     /// MSI-X is on.
@@ -99,7 +107,7 @@ impl ConfigSpace {
         let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
         let value =
             payload_code << pci_express::MAX_PAYLOAD_BIT | read_code << pci_express::MAX_READ_BIT;
-        self.store(control, value);
+        self.store(control, &value.to_le_bytes());
     }
 }
 
@@ -116,7 +124,7 @@ mod tests {
         for bar in Bar::ALL {
             let at = header::BARS + 4 * u16::from(bar.index());
             for half in [0, 2, 4, 6] {
-                space.store(at + half, 0xffff);
+                space.store(at + half, &[0xff; 2]);
             }
             let size = u64::from(space.load(at + 4)) << 32 | u64::from(space.load(at) & !0xf);
             assert_eq!(size.wrapping_neg(), bar.length());
@@ -127,19 +135,37 @@ mod tests {
     fn only_what_is_writable_is_written_and_the_reset_bit_resets() {
         let mut space = ConfigSpace::new();
         assert!(!space.is_master() && !space.has_memory());
-        assert_eq!(space.store(header::COMMAND, 0xffff), ConfigEffect::Nothing);
+        let nothing = space.store(header::COMMAND, &[0xff; 2]);
+        assert_eq!(nothing, ConfigEffect::Nothing);
         assert!(space.is_master() && space.has_memory());
         assert_eq!(
             space.load(header::COMMAND) as u16,
             command::MEMORY | command::BUS_MASTER
         );
-        space.store(header::VENDOR_ID, 0);
+        space.store(header::VENDOR_ID, &[0; 2]);
         assert_eq!(space.load(0) as u16, VENDOR);
         space.set_sizes(1, 2);
         let control = space.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
         assert_eq!(space.load(control) as u16, 1 << 5 | 2 << 12);
-        let reset = space.store(control, pci_express::INITIATE_RESET);
+        let reset = space.store(control, &pci_express::INITIATE_RESET.to_le_bytes());
         assert_eq!(reset, ConfigEffect::Reset);
         assert_eq!(space.load(control) as u16 & pci_express::INITIATE_RESET, 0);
+    }
+
+    #[test]
+    fn bytes_are_written_one_by_one_and_none_outside() {
+        let mut space = ConfigSpace::new();
+        space.store(header::BARS + 5, &[0x12]);
+        assert_eq!(space.load(header::BARS + 4), 0x1200);
+        space.store(header::BARS + 7, &[0x34, 0xff]);
+        assert_eq!(space.load(header::BARS + 4), 0x3400_1200);
+        space.store(LENGTH - 1, &[0xff; 4]);
+        assert_eq!(space.load(LENGTH), u32::MAX);
+        let enable = space.capability(MSI_X_ID) + msi_x::CONTROL + 1;
+        assert_eq!(space.store(enable, &[0x80]), ConfigEffect::MsiX);
+        assert_eq!(space.store(enable, &[0x80]), ConfigEffect::Nothing);
+        assert!(space.has_msi_x());
+        let reset = space.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL + 1;
+        assert_eq!(space.store(reset, &[0x80]), ConfigEffect::Reset);
     }
 }

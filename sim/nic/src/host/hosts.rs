@@ -1,17 +1,12 @@
 //! Hosts with a card each, and the wires between them, on one clock.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use sim_net::Time;
-use sim_world::{Backing, PcieReads};
-use stellar_driver::PciFunction;
-use stellar_transport::rx::Owner;
+use sim_world::PcieReads;
+use stellar_transport::endpoint::Memory;
 
 use super::card::{Card, Operation, Progress};
-use super::function::SimFunction;
 use super::wire::Wire;
 use crate::model::{NicModel, SWEEP};
-use crate::rings::RINGS;
 use crate::{NicError, CLOCK_PS};
 
 /// Clocks that the reset pin is held.
@@ -19,41 +14,73 @@ const RESET: usize = 4;
 /// Clocks that an access may take before the card counts as dead.
 const PATIENCE: usize = 100_000;
 
-/// The hosts and the wires, at one point in time.
-pub struct Hosts {
-    cards: Vec<Card>,
+/// The hosts and the wires, at one point in time. `M` is the memory that a card reaches.
+pub struct Hosts<M> {
+    cards: Vec<Card<M>>,
+    /// Clocks until a card has come out of its reset.
+    resetting: Vec<usize>,
     wire: Wire,
     clocks: u64,
+    last_active: u64,
 }
 
-impl Hosts {
-    /// `count` cards after power-up; builds the model, unless that was done before.
+impl<M: Memory> Hosts<M> {
+    /// Builds the model, unless that was done before, and powers up two cards, cabled port to port.
     ///
     /// # Errors
     /// [`NicError`].
-    pub fn new(count: usize, wire: Wire) -> Result<Self, NicError> {
+    pub fn new(memories: [M; 2]) -> Result<Self, NicError> {
+        Self::with_wire(memories, Wire::cables(false))
+    }
+
+    /// A card for each of the memories.
+    pub(super) fn with_wire(
+        memories: impl IntoIterator<Item = M>,
+        wire: Wire,
+    ) -> Result<Self, NicError> {
         let library = NicModel::shared()?;
-        let card = |_| Card::new(library, PcieReads::default());
+        let card = |memory| Card::new(library, PcieReads::default(), memory);
+        let cards: Vec<_> = memories.into_iter().map(card).collect::<Result<_, _>>()?;
         Ok(Self {
-            cards: (0..count).map(card).collect::<Result<_, _>>()?,
+            resetting: vec![0; cards.len()],
+            cards,
             wire,
             clocks: 0,
+            last_active: 0,
         })
     }
 
-    /// The wires.
-    pub fn wire(&mut self) -> &mut Wire {
+    /// How many.
+    pub(super) fn count(&self) -> usize {
+        self.cards.len()
+    }
+
+    pub(super) fn wire(&mut self) -> &mut Wire {
         &mut self.wire
     }
 
-    /// A host's card.
-    pub fn card(&mut self, host: usize) -> &mut Card {
+    pub(super) fn card(&mut self, host: usize) -> &mut Card<M> {
         &mut self.cards[host]
+    }
+
+    /// What the card of a host reaches.
+    pub fn memory(&mut self, host: usize) -> &mut M {
+        &mut self.cards[host].memory
     }
 
     /// Picoseconds since power-up.
     pub fn now(&self) -> Time {
         self.clocks * CLOCK_PS
+    }
+
+    /// Clocks since power-up.
+    pub fn clocks(&self) -> u64 {
+        self.clocks
+    }
+
+    /// Clocks in which nothing crossed a pin of either card, up to now.
+    pub fn quiet(&self) -> u64 {
+        self.clocks - self.last_active
     }
 
     /// A clock passes for nobody in particular.
@@ -80,11 +107,20 @@ impl Hosts {
             }
         }
         self.clocks += 1;
+        if self.cards.iter().any(|card| card.is_active) {
+            self.last_active = self.clocks;
+        }
+        for (card, left) in self.cards.iter_mut().zip(&mut self.resetting) {
+            *left = left.saturating_sub(1);
+            if *left == SWEEP {
+                card.release_reset();
+            }
+        }
         progress
     }
 
     /// Carries an access to the card of `host` and its answer back, 0 for a write; `None` if the card does not take it.
-    pub fn access(&mut self, host: usize, operation: Operation) -> Option<u64> {
+    pub(super) fn carry(&mut self, host: usize, operation: Operation) -> Option<u64> {
         let mut offered = Some(operation);
         for _ in 0..PATIENCE {
             match self.clock(host, offered) {
@@ -97,135 +133,14 @@ impl Hosts {
         None
     }
 
-    /// Resets the card of `host`, and waits as long as it clears its tables.
-    ///
-    /// # Errors
-    /// [`NicError`] if the model is not the card.
-    pub fn reset(&mut self, host: usize) -> Result<(), NicError> {
-        self.cards[host].hold_reset(true)?;
-        for _ in 0..RESET {
-            self.idle();
-        }
-        self.cards[host].hold_reset(false)?;
-        for _ in 0..SWEEP {
-            self.idle();
-        }
-        Ok(())
-    }
-}
-
-/// The hosts, also after a thread died in the middle of a clock: what it left is as good as any state of a card.
-pub fn lock(hosts: &Mutex<Hosts>) -> MutexGuard<'_, Hosts> {
-    hosts.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Hosts with a Verilated card each: [`crate::CardPair`] or [`crate::LoneCard`]. Clones are the same hosts.
-#[derive(Clone)]
-pub struct SimHosts {
-    hosts: Arc<Mutex<Hosts>>,
-    count: usize,
-}
-
-impl SimHosts {
-    pub(super) fn new(count: usize, wire: Wire) -> Result<Self, NicError> {
-        Ok(Self {
-            hosts: Arc::new(Mutex::new(Hosts::new(count, wire)?)),
-            count,
-        })
+    /// Pulls the reset pin of a card. It is in reset until as many clocks have passed as it takes to clear its tables.
+    pub fn begin_reset(&mut self, host: usize) {
+        self.cards[host].hold_reset();
+        self.resetting[host] = RESET + SWEEP;
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Hosts> {
-        lock(&self.hosts)
-    }
-
-    /// How many hosts.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// The card of a host, for its driver.
-    ///
-    /// # Panics
-    /// If there is no such host.
-    pub fn function(&self, host: usize) -> Arc<dyn PciFunction> {
-        let count = self.count;
-        assert!(host < count, "host {host}; there are {count}, from 0 on");
-        Arc::new(SimFunction::new(Arc::clone(&self.hosts), host))
-    }
-
-    /// Lets time pass for all.
-    pub fn run(&self, clocks: u64) {
-        let mut hosts = self.lock();
-        for _ in 0..clocks {
-            hosts.idle();
-        }
-    }
-
-    /// Clocks since power-up.
-    pub fn clocks(&self) -> u64 {
-        self.lock().clocks
-    }
-
-    /// Accesses of a host's card to memory that is not mapped for it, so far.
-    ///
-    /// # Panics
-    /// If there is no such host.
-    pub fn strays(&self, host: usize) -> usize {
-        self.lock().card(host).memory.strays().len()
-    }
-
-    /// Memory at final addresses, as a GPU's: maps `bytes` bytes at `address` for a host's card.
-    ///
-    /// # Panics
-    /// If there is no such host, or the memory does not lie below 0xf0_0000_0000, where all of a simulated host's memory is.
-    pub fn add_gpu_memory(&self, host: usize, address: u64, bytes: u64) {
-        let end = address.checked_add(bytes);
-        assert!(
-            end.is_some_and(|end| end <= RINGS),
-            "{bytes:#x} bytes at {address:#x} end above {RINGS:#x}"
-        );
-        let mut hosts = self.lock();
-        hosts.card(host).memory.map(Owner::Gpu, address, bytes);
-    }
-
-    /// Maps somebody else's memory for a host's card, such as a guest's.
-    ///
-    /// # Panics
-    /// If there is no such host, or the addresses do not lie below 0xf0_0000_0000.
-    pub fn map_backed(&self, host: usize, address: u64, bytes: u64, backing: Arc<dyn Backing>) {
-        let end = address.checked_add(bytes);
-        assert!(
-            end.is_some_and(|end| end <= RINGS),
-            "{bytes:#x} bytes at {address:#x} end above {RINGS:#x}"
-        );
-        let mut hosts = self.lock();
-        hosts.card(host).memory.map_backed(address, bytes, backing);
-    }
-
-    /// Takes back what [`Self::map_backed`] gave at `address`: the card's next access there is a stray.
-    ///
-    /// # Panics
-    /// If there is no such host.
-    pub fn unmap_backed(&self, host: usize, address: u64) {
-        let mut hosts = self.lock();
-        hosts.card(host).memory.unmap(Owner::Host, address);
-    }
-
-    /// Copies out of that memory.
-    ///
-    /// # Panics
-    /// If there is no such host.
-    pub fn load_gpu_memory(&self, host: usize, address: u64, into: &mut [u8]) {
-        let mut hosts = self.lock();
-        hosts.card(host).memory.load(Owner::Gpu, address, into);
-    }
-
-    /// Copies into that memory, as the GPU itself does.
-    ///
-    /// # Panics
-    /// If there is no such host.
-    pub fn store_gpu_memory(&self, host: usize, address: u64, bytes: &[u8]) {
-        let mut hosts = self.lock();
-        hosts.card(host).memory.store(Owner::Gpu, address, bytes);
+    /// A card is in reset.
+    pub fn is_resetting(&self, host: usize) -> bool {
+        self.resetting[host] > 0
     }
 }

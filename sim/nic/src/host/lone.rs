@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::hosts::SimHosts;
+use super::sim_hosts::SimHosts;
 use super::wire::{SentFrame, Wire};
 use crate::NicError;
 

@@ -1,7 +1,8 @@
-//! Cards as PCI functions of simulated hosts: the in-process back end of the driver.
+//! Cards as PCI functions of simulated hosts: the in-process back end of the driver, and what a server of cards is built on.
 //!
-//! [`CardPair`] is two hosts with a Verilated card each, cabled port to port, on one clock; [`LoneCard`] is one, whose frames the caller
-//! sends and takes. [`SimHosts::function`] gives a host's card as the driver's [`stellar_driver::PciFunction`]. Register accesses cross the card's BAR ports clock by clock, and all DMA and every interrupt
+//! [`Hosts`] is two hosts with a Verilated card each, cabled port to port, on one clock, over any memory. [`CardPair`] is that with memory of this
+//! process; [`LoneCard`] is one host, whose frames the caller sends and takes. [`SimHosts::function`] gives a host's card as the driver's
+//! [`stellar_driver::PciFunction`]. Register accesses cross the card's BAR ports clock by clock, and all DMA and every interrupt
 //! is a TLP of its PCIe endpoints.
 //!
 //! **Time** stands still between calls. It passes in [`SimHosts::run`], in register accesses (as many clocks as they take), and where the
@@ -11,15 +12,20 @@
 //! configuration accesses out of [`stellar_wire::host::config_space`]; a function-level reset is the card's `reset` pin. Memory space that is off
 //! hides the BARs; a bus master that is off holds the card's requests back. The operating system's part of MSI-X writes the card's own table of vectors.
 
+mod access;
 mod card;
 mod config_space;
 mod function;
 mod hosts;
 mod lone;
+mod memory;
 mod pair;
+mod sim_hosts;
 mod wire;
 
-pub use hosts::SimHosts;
+pub use config_space::ConfigEffect;
+pub use hosts::Hosts;
 pub use lone::LoneCard;
 pub use pair::CardPair;
+pub use sim_hosts::SimHosts;
 pub use wire::SentFrame;

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use sim_world::WorldError;
 
-use super::hosts::SimHosts;
+use super::sim_hosts::SimHosts;
 use super::wire::Wire;
 use crate::NicError;
 

@@ -2,6 +2,7 @@
 
 use sim_net::{Fabric, Frame, HostId, Time, Topology};
 use sim_world::{Recorder, WorldError};
+use stellar_transport::endpoint::Memory;
 
 use super::card::Card;
 
@@ -52,7 +53,7 @@ impl Wire {
     }
 
     /// Hands the cards what has arrived by `now`.
-    pub fn deliver(&mut self, now: Time, cards: &mut [Card]) {
+    pub fn deliver<M: Memory>(&mut self, now: Time, cards: &mut [Card<M>]) {
         if let Self::Cables { fabric, .. } = self {
             fabric.advance_to(now, |delivery| {
                 let frame = delivery.frame.bytes().to_vec();

@@ -1,0 +1,163 @@
+//! Where a function is in the file system, and what keeps it from being opened.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a function cannot be opened by VFIO.
+#[derive(Debug, Error)]
+pub enum VfioError {
+    /// Not an address.
+    #[error("'{0}' is no PCI address; one looks like 0000:01:00.0, and `lspci -D` lists them")]
+    Address(String),
+    /// No PCI bus here.
+    #[error(
+        "{0} is missing: this system shows no PCI devices; mount sysfs, or use another back end"
+    )]
+    NoBus(PathBuf),
+    /// No such function.
+    #[error("there is no PCI function {0}; `lspci -D` lists those that there are")]
+    NoFunction(String),
+    /// Another driver, or none.
+    #[error("{address} is driven by {driver}; bind it to vfio-pci: `driverctl set-override {address} vfio-pci`")]
+    Driver {
+        /// The function.
+        address: String,
+        /// Its driver.
+        driver: String,
+    },
+    /// No IOMMU.
+    #[error("{0} is in no IOMMU group; switch the IOMMU on (in the firmware, and intel_iommu=on or amd_iommu=on for the kernel)")]
+    NoGroup(String),
+    /// A device file of VFIO that cannot be opened.
+    #[error("{path} cannot be opened: {error}; load vfio-pci (`modprobe vfio-pci`) and see to the right to read and write the file")]
+    DeviceFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// VFIO itself.
+    #[error("{address}: {what}: {reason}")]
+    Kernel {
+        /// The function.
+        address: String,
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        reason: String,
+    },
+}
+
+/// Whether this is domain, bus, device and function: `0000:01:00.0`.
+fn is_address(text: &str) -> bool {
+    let is_hex = |part: &str, length| {
+        part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let parts: Vec<&str> = text.split([':', '.']).collect();
+    let [domain, bus, device, function] = parts[..] else {
+        return false;
+    };
+    text.bytes().filter(|byte| *byte == b':').count() == 2
+        && is_hex(domain, 4)
+        && is_hex(bus, 2)
+        && is_hex(device, 2)
+        && matches!(function.as_bytes(), [b'0'..=b'7'])
+}
+
+/// The function's directory below `sys` (`/sys`), when everything that VFIO needs is there, below `dev` (`/dev`) too.
+pub fn find(sys: &Path, dev: &Path, address: &str) -> Result<PathBuf, VfioError> {
+    if !is_address(address) {
+        return Err(VfioError::Address(address.to_owned()));
+    }
+    let bus = sys.join("bus/pci/devices");
+    if !bus.is_dir() {
+        return Err(VfioError::NoBus(bus));
+    }
+    let function = bus.join(address);
+    if !function.is_dir() {
+        return Err(VfioError::NoFunction(address.to_owned()));
+    }
+    let name = |link: &str| {
+        let target = fs::read_link(function.join(link)).ok()?;
+        Some(target.file_name()?.to_string_lossy().into_owned())
+    };
+    let driver = name("driver").unwrap_or_else(|| "no driver".to_owned());
+    if driver != "vfio-pci" {
+        let address = address.to_owned();
+        return Err(VfioError::Driver { address, driver });
+    }
+    let group = name("iommu_group").ok_or_else(|| VfioError::NoGroup(address.to_owned()))?;
+    openable(&dev.join("vfio/vfio"))?;
+    // A group can be open once, so this looks without opening.
+    let path = dev.join("vfio").join(group);
+    match fs::metadata(&path) {
+        Ok(_) => Ok(function),
+        Err(error) => Err(VfioError::DeviceFile { path, error }),
+    }
+}
+
+fn openable(path: &Path) -> Result<(), VfioError> {
+    let opened = OpenOptions::new().read(true).write(true).open(path);
+    match opened {
+        Ok(_) => Ok(()),
+        Err(error) => Err(VfioError::DeviceFile {
+            path: path.to_owned(),
+            error,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn an_address_has_four_parts() {
+        for good in ["0000:01:00.0", "10ff:aF:1f.7"] {
+            assert!(is_address(good), "{good}");
+        }
+        for bad in [
+            "",
+            "01:00.0",
+            "0000:01:00.8",
+            "0000.01.00.0",
+            "0000:01:00:0",
+            "../0:01:00.0",
+        ] {
+            assert!(!is_address(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named_one_thing_after_the_other() {
+        let root = tempfile::tempdir().unwrap();
+        let (sys, dev) = (root.path().join("sys"), root.path().join("dev"));
+        let address = "0000:01:00.0";
+        let message = || find(&sys, &dev, address).unwrap_err().to_string();
+        assert!(message().contains("bus/pci/devices is missing"));
+        let bus = sys.join("bus/pci/devices");
+        fs::create_dir_all(&bus).unwrap();
+        assert!(message().contains("no PCI function 0000:01:00.0"));
+        let function = bus.join(address);
+        fs::create_dir(&function).unwrap();
+        assert!(message().contains("driven by no driver; bind it to vfio-pci"));
+        symlink("../drivers/mlx5_core", function.join("driver")).unwrap();
+        assert!(message().contains("driven by mlx5_core"));
+        fs::remove_file(function.join("driver")).unwrap();
+        symlink("../drivers/vfio-pci", function.join("driver")).unwrap();
+        assert!(message().contains("in no IOMMU group"));
+        symlink("../../kernel/iommu_groups/12", function.join("iommu_group")).unwrap();
+        assert!(message().contains("dev/vfio/vfio cannot be opened"));
+        fs::create_dir_all(dev.join("vfio")).unwrap();
+        fs::write(dev.join("vfio/vfio"), "").unwrap();
+        assert!(message().contains("dev/vfio/12 cannot be opened"));
+        fs::write(dev.join("vfio/12"), "").unwrap();
+        assert_eq!(find(&sys, &dev, address).unwrap(), function);
+        let odd = find(&sys, &dev, "eth0").unwrap_err().to_string();
+        assert!(odd.contains("'eth0' is no PCI address"), "{odd}");
+    }
+}

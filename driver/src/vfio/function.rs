@@ -1,0 +1,177 @@
+//! A function as `vfio-pci` shows it.
+
+#![allow(unsafe_code)]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use pci_driver::backends::vfio::VfioPciDevice;
+use pci_driver::device::PciDevice;
+use pci_driver::regions::{MappedOwningPciRegion, PciRegion, Permissions};
+use stellar_wire::host::config_space::Bar;
+
+use super::find::{find, VfioError};
+use super::interrupt::Vectors;
+use super::memory::PinnedMemory;
+use crate::addresses::BusAddresses;
+use crate::card::lock;
+use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
+
+/// The device, and what is handed out for it.
+pub(super) struct Opened {
+    pub device: VfioPciDevice,
+    pub addresses: Mutex<BusAddresses>,
+}
+
+/// An error of VFIO.
+pub(super) fn failed(what: &'static str, error: &impl ToString) -> DeviceError {
+    let reason = error.to_string();
+    DeviceError::Backend { what, reason }
+}
+
+/// A PCI function bound to `vfio-pci`.
+pub struct Vfio {
+    opened: Arc<Opened>,
+    registers: MappedOwningPciRegion,
+    doorbells: MappedOwningPciRegion,
+    vectors: Mutex<Option<Vectors>>,
+    began: Instant,
+}
+
+impl Vfio {
+    /// Opens the function at a PCI address such as `0000:01:00.0`.
+    ///
+    /// # Errors
+    /// [`VfioError`], the first thing that is missing.
+    pub fn open(address: &str) -> Result<Self, VfioError> {
+        let directory = find(Path::new("/sys"), Path::new("/dev"), address)?;
+        let kernel = |what, reason: String| VfioError::Kernel {
+            address: address.to_owned(),
+            what,
+            reason,
+        };
+        let device = VfioPciDevice::open(directory)
+            .map_err(|error| kernel("VFIO does not open it", error.to_string()))?;
+        let map = |bar: Bar| {
+            let region = device.bar(bar.index().into());
+            let region = region.ok_or_else(|| kernel("a BAR is missing", format!("{bar:?}")))?;
+            if region.len() < bar.length() {
+                let (have, want) = (region.len(), bar.length());
+                let reason = format!("{bar:?} has {have:#x} bytes of {want:#x}");
+                return Err(kernel("a BAR is too short", reason));
+            }
+            region
+                .map(..bar.length(), Permissions::ReadWrite)
+                .map_err(|error| kernel("a BAR cannot be mapped", error.to_string()))
+        };
+        let (registers, doorbells) = (map(Bar::Registers)?, map(Bar::Doorbells)?);
+        let first = BusAddresses::FIRST;
+        let iommu = device.iommu();
+        let range = iommu.valid_iova_ranges().iter();
+        let end = range
+            .filter(|range| range.contains(&first))
+            .map(|range| range.end)
+            .next();
+        let end =
+            end.ok_or_else(|| kernel("the IOMMU translates no address", format!("{first:#x}")))?;
+        Ok(Self {
+            opened: Arc::new(Opened {
+                addresses: Mutex::new(BusAddresses::below(end)),
+                device,
+            }),
+            registers,
+            doorbells,
+            vectors: Mutex::new(None),
+            began: Instant::now(),
+        })
+    }
+
+    /// Where an access goes; `None` for the table of vectors, which is the kernel's.
+    fn place(&self, access: Access) -> Option<*mut u8> {
+        let region = match access.bar() {
+            Bar::Registers => &self.registers,
+            Bar::Doorbells => &self.doorbells,
+            Bar::Vectors => return None,
+        };
+        Some(region.as_mut_ptr().wrapping_add(access.offset() as usize))
+    }
+}
+
+impl PciFunction for Vfio {
+    fn config_load(&self, offset: u16) -> Result<u32, DeviceError> {
+        let word = self.opened.device.config().read_le_u32(offset.into());
+        word.map_err(|error| failed("reading the configuration space", &error))
+    }
+
+    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+        let written = self
+            .opened
+            .device
+            .config()
+            .write_le_u16(offset.into(), value);
+        written.map_err(|error| failed("writing the configuration space", &error))
+    }
+
+    fn load(&self, access: Access) -> Result<u64, DeviceError> {
+        let Some(place) = self.place(access) else {
+            return Ok(access.width().ones());
+        };
+        // SAFETY: an `Access` lies inside its BAR and is aligned to its width, and the whole BAR is mapped as long as `self` lives. It is
+        // device memory: no reference to it exists, and any value is a value of these types.
+        Ok(unsafe {
+            match access.width() {
+                Width::Four => u32::from_le(place.cast::<u32>().read_volatile()).into(),
+                Width::Eight => u64::from_le(place.cast::<u64>().read_volatile()),
+            }
+        })
+    }
+
+    fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
+        let Some(place) = self.place(access) else {
+            return Ok(());
+        };
+        // What was stored to memory before is seen by the card before this.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        // SAFETY: as in `load`. What the card does about it is bounded by the IOMMU: it reaches the memory that is mapped for it.
+        unsafe {
+            match access.width() {
+                Width::Four => place.cast::<u32>().write_volatile((value as u32).to_le()),
+                Width::Eight => place.cast::<u64>().write_volatile(value.to_le()),
+            }
+        }
+        Ok(())
+    }
+
+    fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError> {
+        Ok(Arc::new(PinnedMemory::new(&self.opened, bytes)?))
+    }
+
+    fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
+        let mut vectors = lock(&self.vectors);
+        let all = match vectors.take() {
+            Some(all) => all,
+            None => Vectors::enable(&self.opened.device)?,
+        };
+        let interrupt = all.get(vector);
+        *vectors = Some(all);
+        interrupt
+    }
+
+    fn reset(&self) -> Result<(), DeviceError> {
+        if lock(&self.vectors).take().is_some() {
+            let disabled = self.opened.device.interrupts().msi_x().disable();
+            disabled.map_err(|error| failed("switching MSI-X off", &error))?;
+        }
+        let reset = self.opened.device.reset();
+        reset.map_err(|error| failed("a function-level reset", &error))
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn relax(&self) {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,56 @@
+//! Interrupts as eventfds.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pci_driver::backends::vfio::VfioPciDevice;
+use pci_driver::device::PciDevice;
+
+use super::function::failed;
+use crate::device::{DeviceError, Interrupt};
+use crate::event::{new_event, take_event};
+
+/// The events of all vectors. VFIO takes them all at once.
+pub struct Vectors(Vec<Arc<Event>>);
+
+struct Event(OwnedFd);
+
+impl Vectors {
+    /// Switches MSI-X on, with an event for each vector.
+    pub fn enable(device: &VfioPciDevice) -> Result<Self, DeviceError> {
+        let interrupts = device.interrupts();
+        let msi_x = interrupts.msi_x();
+        let events: Vec<Arc<Event>> = (0..msi_x.max())
+            .map(|_| Ok(Arc::new(Event(new_event()?))))
+            .collect::<Result<_, DeviceError>>()?;
+        let fds: Vec<_> = events.iter().map(|event| event.0.as_raw_fd()).collect();
+        let enabled = msi_x.enable(&fds);
+        enabled.map_err(|error| failed("switching MSI-X on", &error))?;
+        Ok(Self(events))
+    }
+
+    /// A vector. What nobody looked at so far is gone.
+    pub fn get(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
+        let event = self.0.get(usize::from(vector)).cloned();
+        let vectors = self.0.len() as u16;
+        let event = event.ok_or(DeviceError::NoVector { vector, vectors })?;
+        take_event(&event.0, Duration::ZERO)?;
+        Ok(event)
+    }
+}
+
+impl Interrupt for Event {
+    fn wait(&self, timeout: Duration) -> Result<bool, DeviceError> {
+        let end = Instant::now() + timeout;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if take_event(&self.0, left)? {
+                return Ok(true);
+            }
+            if left.is_zero() {
+                return Ok(false);
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The VFIO back end: a real card, or one that a virtual machine is given, through Linux's `vfio-pci` (crate `pci-driver`).
+//!
+//! Time is the wall's. The IOMMU is of type 1: memory that the card reaches is pinned and mapped page by page by the kernel.
+
+mod find;
+mod function;
+mod interrupt;
+mod memory;
+
+pub use find::VfioError;
+pub use function::Vfio;

@@ -1,0 +1,115 @@
+//! A served card as the driver sees it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use vfio_bindings::bindings::vfio::VFIO_PCI_CONFIG_REGION_INDEX;
+
+use super::connect::{connect, VfioUserError};
+use super::interrupt::EventInterrupt;
+use super::link::Link;
+use super::memory::SharedMemory;
+use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
+
+/// Longest a server may take to answer a new driver. It answers at once unless it is resetting the card after the last one.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// What a waiting driver sleeps between two looks: about a clock of the simulation.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// A card behind a vfio-user socket.
+pub struct VfioUser {
+    link: Arc<Link>,
+    window: Option<usize>,
+}
+
+impl VfioUser {
+    /// Connects to the card at `socket`.
+    ///
+    /// # Errors
+    /// [`VfioUserError`].
+    pub fn open(socket: &Path) -> Result<Self, VfioUserError> {
+        Self::open_within(socket, PATIENCE)
+    }
+
+    /// As [`Self::open`], for at most `patience` on the wall.
+    ///
+    /// # Errors
+    /// [`VfioUserError`].
+    pub fn open_within(socket: &Path, patience: Duration) -> Result<Self, VfioUserError> {
+        let link = Link::new(connect(socket, patience)?).map_err(|reason| {
+            let path = socket.to_owned();
+            VfioUserError::Other { path, reason }
+        })?;
+        Ok(Self {
+            link: Arc::new(link),
+            window: None,
+        })
+    }
+
+    /// Maps memory for the card in pieces of at most `bytes` bytes from now on, as a host does whose memory is scattered; 4,096 is what
+    /// a virtual IOMMU of QEMU comes to.
+    ///
+    /// # Panics
+    /// If that is not a multiple of 4,096, or zero.
+    #[must_use]
+    pub fn with_windows(mut self, bytes: usize) -> Self {
+        assert!(bytes > 0 && bytes % 4096 == 0, "windows of {bytes} bytes");
+        self.window = Some(bytes);
+        self
+    }
+}
+
+impl PciFunction for VfioUser {
+    fn config_load(&self, offset: u16) -> Result<u32, DeviceError> {
+        let bytes = self
+            .link
+            .read(VFIO_PCI_CONFIG_REGION_INDEX, offset.into())?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+        let bytes = value.to_le_bytes();
+        self.link
+            .write(VFIO_PCI_CONFIG_REGION_INDEX, offset.into(), &bytes)
+    }
+
+    fn load(&self, access: Access) -> Result<u64, DeviceError> {
+        let (region, offset) = (access.bar().index().into(), access.offset());
+        Ok(match access.width() {
+            Width::Four => u32::from_le_bytes(self.link.read(region, offset)?).into(),
+            Width::Eight => u64::from_le_bytes(self.link.read(region, offset)?),
+        })
+    }
+
+    fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
+        let bytes = &value.to_le_bytes()[..access.width().bytes().into()];
+        self.link
+            .write(access.bar().index().into(), access.offset(), bytes)
+    }
+
+    fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError> {
+        let memory = SharedMemory::new(&self.link, bytes, self.window)?;
+        Ok(Arc::new(memory))
+    }
+
+    fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
+        Ok(Arc::new(EventInterrupt::new(&self.link, vector)?))
+    }
+
+    fn reset(&self) -> Result<(), DeviceError> {
+        // Whether the server can is said by the PCI Express capability: `Client::resettable` of vfio_user 0.1.7 says the opposite.
+        let what = "a reset over vfio-user";
+        self.link.ask(what, vfio_user::Client::reset)
+    }
+
+    fn now(&self) -> Duration {
+        self.link.now()
+    }
+
+    fn relax(&self) {
+        // A connection that is gone shows in the next register access.
+        let _ = self.link.run_on(Duration::MAX);
+        std::thread::sleep(PAUSE);
+    }
+}

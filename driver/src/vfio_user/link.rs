@@ -1,0 +1,136 @@
+//! The connection, as everything made from a function shares it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rustix::mm::{MapFlags, ProtFlags};
+use stellar_wire::host::config_space::{Bar, LENGTH};
+use stellar_wire::host::simulation;
+use vfio_bindings::bindings::vfio::{VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_MSIX_IRQ_INDEX};
+use vfio_user::Client;
+use vm_memory::{Bytes, MmapRegion, VolatileMemory};
+
+use crate::addresses::BusAddresses;
+use crate::card::lock;
+use crate::device::DeviceError;
+
+/// End of the bus addresses in use: what an IOMMU with three levels of tables translates.
+const END_OF_ADDRESSES: u64 = 1 << 39;
+/// How far ahead of its clock a simulation is told to run while somebody waits.
+const AHEAD: Duration = Duration::from_micros(20);
+
+/// The connection, and the clock of what is behind it.
+pub struct Link {
+    client: Mutex<Client>,
+    pub addresses: Mutex<BusAddresses>,
+    /// The page with the clock.
+    clock: MmapRegion,
+    /// Nanoseconds until which the simulation was told to run.
+    told: AtomicU64,
+    pub vectors: u16,
+}
+
+/// An error of the connection.
+pub fn failed(what: &'static str, error: &impl ToString) -> DeviceError {
+    let reason = error.to_string();
+    DeviceError::Backend { what, reason }
+}
+
+impl Link {
+    /// Checks that a card is at the other end.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn new(mut client: Client) -> Result<Self, String> {
+        let bars = Bar::ALL.map(|bar| (u32::from(bar.index()), bar.length()));
+        let config = (VFIO_PCI_CONFIG_REGION_INDEX, LENGTH.into());
+        for (index, least) in bars.into_iter().chain([config]) {
+            let size = client.region(index).map_or(0, |region| region.size);
+            if size < least {
+                return Err(format!("region {index} has {size:#x} bytes of {least:#x}"));
+            }
+        }
+        let irqs = client.get_irq_info(VFIO_PCI_MSIX_IRQ_INDEX);
+        let vectors = irqs.map_err(|error| error.to_string())?.count;
+        let file = client
+            .region(simulation::REGION)
+            .and_then(|region| region.file_offset.clone())
+            .ok_or("it has no simulated clock")?;
+        let (prot, flags) = (ProtFlags::READ, MapFlags::SHARED);
+        let clock = MmapRegion::build(
+            Some(file),
+            simulation::LENGTH as usize,
+            prot.bits() as i32,
+            flags.bits() as i32,
+        );
+        Ok(Self {
+            client: Mutex::new(client),
+            addresses: Mutex::new(BusAddresses::below(END_OF_ADDRESSES)),
+            clock: clock.map_err(|error| format!("its clock cannot be mapped: {error}"))?,
+            told: AtomicU64::new(0),
+            vectors: u16::try_from(vectors).unwrap_or(u16::MAX),
+        })
+    }
+
+    /// Does something over the connection.
+    pub fn ask<T>(
+        &self,
+        what: &'static str,
+        question: impl FnOnce(&mut Client) -> Result<T, vfio_user::Error>,
+    ) -> Result<T, DeviceError> {
+        question(&mut lock(&self.client)).map_err(|error| failed(what, &error))
+    }
+
+    /// Reads bytes of a region in one transaction.
+    pub fn read<const N: usize>(&self, region: u32, offset: u64) -> Result<[u8; N], DeviceError> {
+        let mut bytes = [0; N];
+        let what = "a read over vfio-user";
+        self.ask(what, |client| {
+            client.region_read(region, offset, &mut bytes)
+        })?;
+        Ok(bytes)
+    }
+
+    /// Writes bytes of a region in one transaction.
+    pub fn write(&self, region: u32, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let what = "a write over vfio-user";
+        self.ask(what, |client| client.region_write(region, offset, bytes))
+    }
+
+    /// The clock of the simulation.
+    pub fn now(&self) -> Duration {
+        let word = self
+            .clock
+            .as_volatile_slice()
+            .load::<u64>(simulation::NOW as usize, Ordering::Acquire)
+            .expect("the clock is an aligned word of a page that is mapped");
+        Duration::from_nanos(u64::from_le(word))
+    }
+
+    /// Sees to it that the simulation runs on, to `end` and not much beyond the present.
+    pub fn run_on(&self, end: Duration) -> Result<(), DeviceError> {
+        let now = self.now();
+        let told = Duration::from_nanos(self.told.load(Ordering::Relaxed));
+        let until = end.min(now + AHEAD);
+        if until <= told || told > now + AHEAD / 2 {
+            return Ok(());
+        }
+        let word = until.as_nanos() as u64;
+        self.told.fetch_max(word, Ordering::Relaxed);
+        let offset = simulation::RUN_UNTIL;
+        self.write(simulation::REGION, offset, &word.to_le_bytes())
+    }
+
+    /// Ends the connection; the server resets the card.
+    pub fn close(&self) {
+        // If it is gone already, that is what was wanted.
+        let _ = lock(&self.client).shutdown();
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,47 @@
+//! Memory of a host in this process.
+
+use sim_world::HostMemory;
+use stellar_driver::BusAddresses;
+use stellar_transport::endpoint::{Memory, MemoryFault};
+use stellar_transport::rx::{Owner, WriteTlp};
+
+use crate::rings::RINGS;
+
+/// Bytes that an IOMMU maps at least.
+const PAGE: usize = 4096;
+
+/// Memory that a driver in this process allocates, and that of a GPU.
+pub struct LocalMemory {
+    pub memory: HostMemory,
+    addresses: BusAddresses,
+}
+
+impl LocalMemory {
+    /// Nothing mapped.
+    pub fn new() -> Self {
+        Self {
+            memory: HostMemory::new(0),
+            addresses: BusAddresses::below(RINGS),
+        }
+    }
+
+    /// Maps zeroed memory; returns its bus address, or `None` if there is no room below [`RINGS`].
+    pub fn map(&mut self, bytes: usize) -> Option<u64> {
+        let at = self.addresses.take(bytes)?;
+        // Whole pages, as an IOMMU does: the card reads double words and uses the bytes it wants.
+        let mapped = bytes.next_multiple_of(PAGE);
+        self.memory.map(Owner::Host, at, mapped as u64);
+        self.memory.store(Owner::Host, at, &vec![0; mapped]);
+        Some(at)
+    }
+}
+
+impl Memory for LocalMemory {
+    fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
+        self.memory.read(address, translated, into)
+    }
+
+    fn write(&mut self, tlp: &WriteTlp) {
+        self.memory.write(tlp);
+    }
+}

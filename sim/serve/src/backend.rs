@@ -1,0 +1,258 @@
+//! What a peer asks of its card.
+//!
+//! The library's client waits for ever when it is answered with an error where it expects data (vfio_user 0.1.7: an error reply has no more
+//! than a header). So accesses to regions, unmapping and reset never fail here: as on PCIe, what nothing answers reads as all ones, and
+//! writes to it are dropped; both are counted.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sim_nic::ConfigEffect;
+use stellar_wire::host::config_space::{Bar, LENGTH};
+use stellar_wire::host::simulation::{NOW, RUN_UNTIL};
+use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
+
+use crate::clock_page::ClockPage;
+use crate::regions::Region;
+use crate::world::{Simulation, World};
+
+/// Bytes of the widest transaction.
+const WORD: usize = 8;
+
+/// The card of one socket.
+pub struct Backend {
+    pub world: World,
+    pub host: usize,
+    pub vectors: u16,
+    pub clock_page: Arc<ClockPage>,
+}
+
+/// An access that is one transaction inside its BAR: bytes of one aligned word.
+fn is_one_transaction(bar: Bar, offset: u64, bytes: usize) -> bool {
+    let lead = (offset % WORD as u64) as usize;
+    (1..=WORD - lead).contains(&bytes)
+        && offset
+            .checked_add(bytes as u64)
+            .is_some_and(|end| end <= bar.length())
+}
+
+impl Backend {
+    /// Does something to the simulation.
+    ///
+    /// # Panics
+    /// If its thread has. The connection ends then, as a card's that was pulled.
+    pub fn call<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Simulation, usize) -> T + Send + 'static,
+    ) -> T {
+        let host = self.host;
+        let found = self.world.call(move |simulation| job(simulation, host));
+        found.expect("the simulation has ended")
+    }
+
+    fn refuse(&self, what: &str, region: u32, offset: u64, bytes: usize) {
+        let host = self.host;
+        tracing::debug!("card {host}: {what} of {bytes} bytes at {offset:#x} of region {region}: nothing answers");
+        self.call(|simulation, host| simulation.peers[host].refused += 1);
+    }
+
+    fn read_bar(&self, bar: Bar, offset: u64, data: &mut [u8]) -> bool {
+        if !is_one_transaction(bar, offset, data.len()) {
+            return false;
+        }
+        let bytes = data.len() as u8;
+        let word = self.call(move |simulation, host| {
+            let word = simulation.hosts.load(host, bar, offset, bytes);
+            word.unwrap_or_else(|error| {
+                tracing::error!("card {host}: {error}");
+                None
+            })
+        });
+        if let Some(word) = word {
+            data.copy_from_slice(&word.to_le_bytes()[..data.len()]);
+        }
+        word.is_some()
+    }
+
+    fn write_bar(&self, bar: Bar, offset: u64, data: &[u8]) -> bool {
+        if !is_one_transaction(bar, offset, data.len()) {
+            return false;
+        }
+        let mut word = [0; WORD];
+        word[..data.len()].copy_from_slice(data);
+        let (word, bytes) = (u64::from_le_bytes(word), data.len() as u8);
+        self.call(move |simulation, host| {
+            simulation.peers[host].is_used = true;
+            let taken = simulation.hosts.store(host, bar, offset, bytes, word);
+            taken.unwrap_or_else(|error| {
+                tracing::error!("card {host}: {error}");
+                false
+            })
+        })
+    }
+
+    /// Reads any bytes of the configuration space; `false` if some lie outside, which stay as they are.
+    fn read_config(&self, offset: u64, data: &mut [u8]) -> bool {
+        let words = self.call(|simulation, host| {
+            let mut words: Vec<u8> = Vec::with_capacity(LENGTH.into());
+            for at in (0..LENGTH).step_by(4) {
+                words.extend(simulation.hosts.config_load(host, at).to_le_bytes());
+            }
+            words
+        });
+        let from = usize::try_from(offset).unwrap_or(usize::MAX);
+        let inside = words.get(from..).unwrap_or(&[]);
+        let count = inside.len().min(data.len());
+        data[..count].copy_from_slice(&inside[..count]);
+        count == data.len()
+    }
+
+    fn write_config(&self, offset: u64, data: &[u8]) -> bool {
+        let end = offset.checked_add(data.len() as u64);
+        if end.is_none_or(|end| end > u64::from(LENGTH)) {
+            return false;
+        }
+        let data = data.to_vec();
+        let effect = self.call(move |simulation, host| {
+            let hosts = &mut simulation.hosts;
+            hosts.config_store(host, offset as u16, &data)
+        });
+        match effect {
+            ConfigEffect::Nothing => {}
+            ConfigEffect::Reset => self.finish_reset(),
+            ConfigEffect::MsiX => self.enable_vectors(),
+        }
+        true
+    }
+
+    /// Waits for the end of a reset. A peer that waits on the wall, as PCIe has it, would not wait long enough for a simulation.
+    fn finish_reset(&self) {
+        let host = self.host;
+        let done = self.world.wait(move |simulation| {
+            (!simulation.hosts.is_resetting(host)).then(|| simulation.peers[host].is_used = false)
+        });
+        done.expect("the simulation has ended");
+    }
+
+    fn begin_reset(&self) {
+        self.call(|simulation, host| simulation.hosts.begin_reset(host));
+    }
+
+    /// A peer has come.
+    pub fn connect(&self) {
+        self.call(|simulation, host| simulation.peers[host].is_connected = true);
+    }
+
+    /// The peer is gone, in the middle of whatever it was: its memory is out of the card's reach before another clock passes, and the card
+    /// begins anew.
+    pub fn disconnect(&self) {
+        let is_used = self.call(|simulation, host| {
+            simulation.hosts.memory(host).clear();
+            let peer = &mut simulation.peers[host];
+            peer.is_connected = false;
+            peer.run_until = Duration::ZERO;
+            peer.interrupts.clear();
+            let is_used = peer.is_used;
+            if is_used {
+                simulation.hosts.begin_reset(host);
+            } else {
+                simulation.hosts.reset_config(host);
+            }
+            is_used
+        });
+        if is_used {
+            self.finish_reset();
+        }
+    }
+}
+
+impl ServerBackend for Backend {
+    fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        data.fill(0xff);
+        let is_answered = match Region::of(region) {
+            Region::Bar(bar) => self.read_bar(bar, offset, data),
+            Region::Config => self.read_config(offset, data),
+            Region::Simulation if (offset, data.len()) == (NOW, WORD) => {
+                data.copy_from_slice(&self.clock_page.now().to_le_bytes());
+                true
+            }
+            Region::Simulation | Region::Nothing => false,
+        };
+        if !is_answered {
+            self.refuse("read", region, offset, data.len());
+        }
+        Ok(())
+    }
+
+    fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
+        let is_taken = match (Region::of(region), <[u8; WORD]>::try_from(data)) {
+            (Region::Bar(bar), _) => self.write_bar(bar, offset, data),
+            (Region::Config, _) => self.write_config(offset, data),
+            (Region::Simulation, Ok(word)) if offset == RUN_UNTIL => {
+                let until = Duration::from_nanos(u64::from_le_bytes(word));
+                self.call(move |simulation, host| {
+                    let peer = &mut simulation.peers[host];
+                    peer.run_until = peer.run_until.max(until);
+                });
+                true
+            }
+            (Region::Simulation | Region::Nothing, _) => false,
+        };
+        if !is_taken {
+            self.refuse("write", region, offset, data.len());
+        }
+        Ok(())
+    }
+
+    fn dma_map(
+        &mut self,
+        flags: DmaMapFlags,
+        offset: u64,
+        address: u64,
+        size: u64,
+        fd: Option<File>,
+    ) -> io::Result<()> {
+        // QEMU maps its ROMs and BARs without a file. No card reaches these, and none has to.
+        let Some(file) = fd else {
+            return Ok(());
+        };
+        self.call(move |simulation, host| {
+            let memory = simulation.hosts.memory(host);
+            memory.map(address, size, file, offset, flags)
+        })
+    }
+
+    fn dma_unmap(&mut self, flags: DmaUnmapFlags, address: u64, size: u64) -> io::Result<()> {
+        let is_all = flags.contains(DmaUnmapFlags::UNMAP_ALL);
+        self.call(move |simulation, host| {
+            let memory = simulation.hosts.memory(host);
+            if is_all {
+                memory.clear();
+            } else if memory.unmap(address, size) == 0 {
+                tracing::debug!(
+                    "card {host}: nothing is mapped inside {size:#x} bytes at {address:#x}"
+                );
+            }
+        });
+        Ok(())
+    }
+
+    fn reset(&mut self) -> io::Result<()> {
+        self.begin_reset();
+        self.finish_reset();
+        Ok(())
+    }
+
+    fn set_irqs(
+        &mut self,
+        index: u32,
+        flags: u32,
+        start: u32,
+        count: u32,
+        fds: Vec<File>,
+    ) -> io::Result<()> {
+        self.route(index, flags, start, count, fds)
+    }
+}

@@ -1,0 +1,39 @@
+//! Serves Verilated cards as PCI devices over UNIX sockets, by the vfio-user protocol: what `stellar serve` runs.
+//!
+//! ```text
+//!  driver ──nic0.sock──► thread ─┐ jobs            ┌─ card 0 ══╗ two cables
+//!                                ├──────► world ──►┤           ║
+//!  driver ──nic1.sock──► thread ─┘    one thread   └─ card 1 ══╝
+//! ```
+//!
+//! **The clock** belongs to the thread that owns both cards (`world`). What peers ask for is done there, between two clocks or in the clocks
+//! it takes; nobody else touches a card. While a driver is connected the clock runs freely as long as something crosses a pin of
+//! either card, and for 300 us (simulated) after that, and as far as a driver says that it waits
+//! ([`stellar_wire::host::simulation`]). Otherwise it stands still, and the thread sleeps.
+//!
+//! **Doorbell pages** are not mapped into drivers. All queue pairs of a page ring at its first word: of two doorbells between two looks of a
+//! server that polls the page, the first would be lost. So a doorbell is a message, and none is lost.
+//!
+//! **Memory** of a driver is what it maps, by file descriptor; a file is mapped here once, whatever the number of windows onto it. Maps without a
+//! file are accepted, and the card cannot reach them. A driver that shrinks a file it has mapped ends the server (SIGBUS);
+//! one sealed against that, as this project's driver makes them, cannot.
+//!
+//! **A driver that goes**, in whatever way, leaves nothing behind: its memory is unmapped between two clocks, and its card is reset. The other card
+//! sees no more of it than of a card that stops to answer. The next driver is served then; one that comes earlier waits.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod backend;
+mod clock_page;
+mod error;
+mod interrupts;
+mod memory;
+mod regions;
+mod server;
+mod socket;
+mod vectors;
+mod world;
+
+pub use error::ServeError;
+pub use server::{Counts, Server, Stopper};

@@ -1,0 +1,97 @@
+//! The regions and interrupts that peers are told of.
+
+use vfio_bindings::bindings::vfio::{
+    vfio_region_info, vfio_region_sparse_mmap_area, VFIO_IRQ_INFO_EVENTFD,
+    VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_MSIX_IRQ_INDEX, VFIO_PCI_NUM_IRQS,
+    VFIO_REGION_INFO_FLAG_MMAP, VFIO_REGION_INFO_FLAG_READ, VFIO_REGION_INFO_FLAG_WRITE,
+};
+use vfio_user::{IrqInfo, ServerRegion, SparseArea};
+
+use stellar_wire::host::config_space::{self, Bar};
+use stellar_wire::host::simulation;
+
+use crate::clock_page::ClockPage;
+
+/// What a region number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    Bar(Bar),
+    Config,
+    Simulation,
+    /// A BAR, ROM or anything else the card has not.
+    Nothing,
+}
+
+impl Region {
+    /// Of a number.
+    pub fn of(index: u32) -> Self {
+        let is_it = |bar: &&Bar| u32::from(bar.index()) == index;
+        match index {
+            VFIO_PCI_CONFIG_REGION_INDEX => Self::Config,
+            simulation::REGION => Self::Simulation,
+            _ => Bar::ALL
+                .iter()
+                .find(is_it)
+                .map_or(Self::Nothing, |bar| Self::Bar(*bar)),
+        }
+    }
+
+    /// Bytes.
+    pub const fn length(self) -> u64 {
+        match self {
+            Self::Bar(bar) => bar.length(),
+            Self::Config => config_space::LENGTH as u64,
+            Self::Simulation => simulation::LENGTH,
+            Self::Nothing => 0,
+        }
+    }
+}
+
+/// All regions, in order of their numbers.
+pub fn regions(clock_page: &ClockPage) -> Vec<ServerRegion> {
+    (0..=simulation::REGION)
+        .map(|index| region(index, clock_page))
+        .collect()
+}
+
+fn region(index: u32, clock_page: &ClockPage) -> ServerRegion {
+    let region = Region::of(index);
+    let size = region.length();
+    let mut info = vfio_region_info {
+        argsz: size_of::<vfio_region_info>() as u32,
+        index,
+        size,
+        ..Default::default()
+    };
+    if region != Region::Nothing {
+        info.flags = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
+    }
+    if region != Region::Simulation {
+        return ServerRegion {
+            region_info: info,
+            sparse_areas: Vec::new(),
+            mmap_fd: None,
+        };
+    }
+    info.flags |= VFIO_REGION_INFO_FLAG_MMAP;
+    let area = vfio_region_sparse_mmap_area { offset: 0, size };
+    ServerRegion {
+        region_info: info,
+        sparse_areas: vec![SparseArea { area }],
+        mmap_fd: Some(clock_page.descriptor()),
+    }
+}
+
+/// All kinds of interrupts: of these the card has MSI-X, `vectors` of them.
+pub fn interrupts(vectors: u16) -> Vec<IrqInfo> {
+    (0..VFIO_PCI_NUM_IRQS)
+        .map(|index| {
+            let is_msi_x = index == VFIO_PCI_MSIX_IRQ_INDEX;
+            IrqInfo {
+                index,
+                flags: if is_msi_x { VFIO_IRQ_INFO_EVENTFD } else { 0 },
+                count: if is_msi_x { vectors.into() } else { 0 },
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,164 @@
+//! Two cards at two sockets.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::Arc;
+use std::thread;
+
+use rustix::event::{eventfd, EventfdFlags};
+use sim_nic::Hosts;
+
+use crate::backend::Backend;
+use crate::clock_page::ClockPage;
+use crate::error::ServeError;
+use crate::regions::{interrupts, regions};
+use crate::socket::{check_path, serve, Socket};
+use crate::world::World;
+
+/// What a card's peers have done that leads nowhere, since the server began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Accesses to registers and configuration space that nothing answered.
+    pub refused: u64,
+    /// Accesses of the card to memory that was not mapped for it.
+    pub strays: u64,
+    /// Windows that are mapped at the moment.
+    pub windows: usize,
+}
+
+/// Two Verilated cards, cabled port to port, each at a socket of its own. Dropping it removes the sockets; drivers that are connected
+/// are served until they disconnect.
+pub struct Server {
+    sockets: [Socket; 2],
+    world: World,
+    stopper: Stopper,
+    ends: Receiver<End>,
+}
+
+impl Server {
+    /// Builds the model, unless that was done before, and powers up both cards. Then makes the sockets `nic0.sock` and `nic1.sock` in
+    /// `directory`, which is made too if it is not there.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub fn start(directory: &Path) -> Result<Self, ServeError> {
+        let paths = [0, 1].map(|host| directory.join(format!("nic{host}.sock")));
+        paths.iter().try_for_each(|path| check_path(path))?;
+        fs::create_dir_all(directory).map_err(|error| ServeError::Directory {
+            path: directory.to_owned(),
+            error,
+        })?;
+        let mut hosts = Hosts::new(Default::default())?;
+        let vectors = hosts.vectors(0);
+        let clock_page = Arc::new(ClockPage::new()?);
+        let world = World::start(hosts, Arc::clone(&clock_page))?;
+        let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(std::io::Error::from)?;
+        let (tell, ends) = mpsc::channel();
+        let stopper = Stopper {
+            stop: Arc::new(stop),
+            ends: tell.clone(),
+        };
+        let sockets = [Socket::bind(&paths[0])?, Socket::bind(&paths[1])?];
+        for (host, socket) in sockets.iter().enumerate() {
+            let listener = socket.listener()?;
+            let server = vfio_user::Server::from_owned_fd(
+                socket.listener()?.into(),
+                true,
+                interrupts(vectors),
+                regions(&clock_page),
+            );
+            let backend = Backend {
+                world: world.clone(),
+                host,
+                vectors,
+                clock_page: Arc::clone(&clock_page),
+            };
+            let (stop, tell) = (Arc::clone(&stopper.stop), tell.clone());
+            thread::Builder::new()
+                .name(format!("nic{host}"))
+                .spawn(move || {
+                    if serve(&listener, &server, backend, &stop).is_err() {
+                        // Who started the server may be gone.
+                        let _ = tell.send(End::Failed);
+                    }
+                })?;
+        }
+        Ok(Self {
+            sockets,
+            world,
+            stopper,
+            ends,
+        })
+    }
+
+    /// The sockets, in order of cards.
+    pub fn sockets(&self) -> [&Path; 2] {
+        [0, 1].map(|host| self.sockets[host].path())
+    }
+
+    /// What led nowhere at a card; `None` if the simulation has died.
+    ///
+    /// # Panics
+    /// If there is no such card.
+    pub fn counts(&self, host: usize) -> Option<Counts> {
+        assert!(host < 2, "card {host}; there are cards 0 and 1");
+        self.world.call(move |simulation| {
+            let refused = simulation.peers[host].refused;
+            let memory = simulation.hosts.memory(host);
+            Counts {
+                refused,
+                strays: memory.strays(),
+                windows: memory.windows(),
+            }
+        })
+    }
+
+    /// Waits until [`Stopper::stop`] is called.
+    ///
+    /// # Errors
+    /// [`ServeError::Ended`] if the simulation has died.
+    pub fn wait(&self) -> Result<(), ServeError> {
+        match self.ends.recv() {
+            Ok(End::Stopped) => Ok(()),
+            Ok(End::Failed) | Err(_) => Err(ServeError::Ended),
+        }
+    }
+
+    /// What stops the server from another thread.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stopper.stop();
+    }
+}
+
+/// Why nothing is served any more.
+enum End {
+    Stopped,
+    /// The simulation has died.
+    Failed,
+}
+
+/// Stops a server.
+#[derive(Clone)]
+pub struct Stopper {
+    stop: Arc<OwnedFd>,
+    ends: Sender<End>,
+}
+
+impl Stopper {
+    /// No new drivers are served, and [`Server::wait`] returns.
+    pub fn stop(&self) {
+        if let Err(error) = rustix::io::write(&self.stop, &1u64.to_ne_bytes()) {
+            tracing::error!("the server cannot be stopped: {error}");
+        }
+        // Nobody waits for a server that is gone.
+        let _ = self.ends.send(End::Stopped);
+    }
+}

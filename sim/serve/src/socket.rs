@@ -1,0 +1,165 @@
+//! A socket in a directory, and the peers that come to it one after the other.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+
+use rustix::event::{poll, PollFd, PollFlags};
+use rustix::io::Errno;
+
+use crate::backend::Backend;
+use crate::error::ServeError;
+
+/// Longest path of a UNIX socket on Linux (`sun_path` without its terminating zero).
+const LONGEST_PATH: usize = 107;
+
+/// A socket that is listened at. Its file goes with it.
+pub struct Socket {
+    path: PathBuf,
+    listener: UnixListener,
+}
+
+impl Socket {
+    /// Makes the socket.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub fn bind(path: &Path) -> Result<Self, ServeError> {
+        check_path(path)?;
+        let listener = UnixListener::bind(path).map_err(|error| unmade(path, error))?;
+        let socket = Self {
+            path: path.to_owned(),
+            listener,
+        };
+        // The library accepts: it must not wait for a peer that has gone again.
+        let nonblocking = socket.listener.set_nonblocking(true);
+        nonblocking.map_err(|error| unmade(path, error))?;
+        Ok(socket)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Another descriptor of the listening socket.
+    pub fn listener(&self) -> Result<UnixListener, ServeError> {
+        let listener = self.listener.try_clone();
+        listener.map_err(|error| unmade(&self.path, error))
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!("{}: not removed: {error}", self.path.display());
+        }
+    }
+}
+
+/// Checks that a socket can be made at a path, as far as can be told without making it.
+///
+/// # Errors
+/// [`ServeError`].
+pub fn check_path(path: &Path) -> Result<(), ServeError> {
+    let length = path.as_os_str().len();
+    let at = path.to_owned();
+    if length > LONGEST_PATH {
+        return Err(ServeError::PathTooLong { path: at, length });
+    }
+    match (path.symlink_metadata(), UnixStream::connect(path)) {
+        (Err(_), _) => Ok(()),
+        (Ok(_), Ok(_)) => Err(ServeError::InUse(at)),
+        (Ok(_), Err(_)) => Err(ServeError::Exists(at)),
+    }
+}
+
+/// Why a socket could not be made.
+fn unmade(path: &Path, error: io::Error) -> ServeError {
+    let path = path.to_owned();
+    match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => ServeError::Permission(path),
+        _ => ServeError::Socket { path, error },
+    }
+}
+
+/// Waits until a peer has come; `false` if it is time to stop.
+fn wait_for_peer(listener: &UnixListener, stop: &OwnedFd) -> bool {
+    loop {
+        let mut events = [
+            PollFd::new(stop, PollFlags::IN),
+            PollFd::new(listener, PollFlags::IN),
+        ];
+        match poll(&mut events, None) {
+            Ok(_) if !events[0].revents().is_empty() => return false,
+            Ok(_) => return true,
+            Err(Errno::INTR) => {}
+            Err(error) => {
+                tracing::error!("waiting for peers: {error}");
+                return false;
+            }
+        }
+    }
+}
+
+/// The simulation has died.
+pub struct Died;
+
+/// Serves one peer after the other until it is time to stop.
+///
+/// # Errors
+/// [`Died`].
+pub fn serve(
+    listener: &UnixListener,
+    server: &vfio_user::Server,
+    mut backend: Backend,
+    stop: &OwnedFd,
+) -> Result<(), Died> {
+    let host = backend.host;
+    while wait_for_peer(listener, stop) {
+        // Malformed messages make the library panic. That ends a connection, not the server.
+        let served = panic::catch_unwind(AssertUnwindSafe(|| {
+            backend.connect();
+            tracing::info!("card {host}: a driver has connected");
+            server.run(&mut backend)
+        }));
+        match served {
+            Ok(Ok(())) => tracing::info!("card {host}: its driver has disconnected"),
+            Ok(Err(error)) => tracing::warn!("card {host}: its driver is gone: {error}"),
+            Err(_) => tracing::error!("card {host}: the connection has failed"),
+        }
+        panic::catch_unwind(AssertUnwindSafe(|| backend.disconnect())).map_err(|_| Died)?;
+        tracing::info!("card {host}: ready for the next driver");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_path_is_said() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("nic0.sock");
+        let message = |path: &Path| Socket::bind(path).err().unwrap().to_string();
+        let socket = Socket::bind(&path).unwrap();
+        let used = message(&path);
+        assert!(used.contains("another server listens there"), "{used}");
+        drop(socket);
+        assert!(!path.exists());
+        fs::write(&path, "").unwrap();
+        let left = message(&path);
+        assert!(left.contains("nobody listens there"), "{left}");
+        assert!(path.exists());
+        let long = message(&directory.path().join("x".repeat(108)));
+        assert!(long.contains("a UNIX socket takes 107"), "{long}");
+        let nowhere = message(&directory.path().join("no").join("nic0.sock"));
+        assert!(nowhere.contains("cannot be made"), "{nowhere}");
+        let refused = unmade(&path, ErrorKind::PermissionDenied.into());
+        assert!(refused.to_string().contains("no permission"), "{refused}");
+    }
+}

@@ -1,0 +1,304 @@
+//! A served card as a PCI device: configuration space, registers, accesses that nothing answers, interrupts, reset, one driver at a time.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use sim_serve::Server;
+use stellar_driver::{PciFunction, VfioUser, VfioUserError};
+use stellar_wire::host::config_space::{
+    command, header, msi_x, pci_express, Bar, DEVICE, LENGTH, MSI_X_ID, PCI_EXPRESS_ID, VENDOR,
+};
+use stellar_wire::host::registers::{Register, IDENTITY, REFUSED, SCRATCH, UNMAPPED};
+use stellar_wire::host::simulation;
+use vfio_bindings::bindings::vfio::{VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_ROM_REGION_INDEX};
+use vfio_user::Client;
+
+/// Longest that anything here takes on the wall.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// Runs a test on a thread of its own, so that one that hangs fails.
+fn within(test: impl FnOnce() + Send + 'static) {
+    let (tell, told) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        test();
+        tell.send(()).unwrap();
+    });
+    let ended = told.recv_timeout(PATIENCE);
+    assert_ne!(ended, Err(std::sync::mpsc::RecvTimeoutError::Timeout));
+    thread.join().unwrap();
+}
+
+fn serve() -> (tempfile::TempDir, Server) {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::start(&directory.path().join("sockets")).unwrap();
+    (directory, server)
+}
+
+/// Where a capability is.
+fn capability(function: &dyn PciFunction, id: u8) -> u16 {
+    let mut at = function.config_read16(header::CAPABILITIES).unwrap();
+    while function.config_read16(at).unwrap() as u8 != id {
+        at = function.config_read16(at).unwrap() >> 8;
+    }
+    at
+}
+
+fn register(function: &dyn PciFunction, register: Register) -> u64 {
+    function
+        .read64(Bar::Registers, register.offset.into())
+        .unwrap()
+}
+
+/// Identity, capabilities, and the sizes of the BARs.
+fn check_configuration(function: &dyn PciFunction) {
+    assert_eq!(function.config_read16(header::VENDOR_ID).unwrap(), VENDOR);
+    assert_eq!(function.config_read16(header::DEVICE_ID).unwrap(), DEVICE);
+    let express = capability(function, PCI_EXPRESS_ID);
+    let can = function
+        .config_read32(express + pci_express::DEVICE_CAPABILITIES)
+        .unwrap();
+    assert_ne!(can & pci_express::FUNCTION_RESET, 0);
+    let vectors = capability(function, MSI_X_ID) + msi_x::CONTROL;
+    let control = function.config_read16(vectors).unwrap();
+    assert_eq!(control & msi_x::SIZE_MASK, 63);
+    for bar in Bar::ALL {
+        let at = header::BARS + 4 * u16::from(bar.index());
+        for half in [0, 2, 4, 6] {
+            function.config_write16(at + half, 0xffff).unwrap();
+        }
+        let low = function.config_read32(at).unwrap() & !0xf;
+        let high = function.config_read32(at + 4).unwrap();
+        let size = u64::from(high) << 32 | u64::from(low);
+        assert_eq!(size.wrapping_neg(), bar.length());
+    }
+}
+
+/// What nothing answers reads as all ones; it ends no connection and changes nothing.
+fn check_bad_accesses(server: &Server, client: &mut Client) {
+    let refused = || server.counts(1).unwrap().refused;
+    let mut before = refused();
+    let mut look = |client: &mut Client, region, offset, bytes: usize| {
+        let mut data = vec![0; bytes];
+        client.region_read(region, offset, &mut data).unwrap();
+        client
+            .region_write(region, offset, &vec![0x5a; bytes])
+            .unwrap();
+        let count = refused() - before;
+        before += count;
+        (data.iter().all(|byte| *byte == 0xff), count)
+    };
+    let bar0 = u32::from(Bar::Registers.index());
+    let scratch = u64::from(SCRATCH.offset);
+    // Memory space is off.
+    assert_eq!(look(client, bar0, scratch, 8), (true, 2));
+    let config = VFIO_PCI_CONFIG_REGION_INDEX;
+    let on = command::MEMORY.to_le_bytes();
+    client
+        .region_write(config, header::COMMAND.into(), &on)
+        .unwrap();
+    let length = Bar::Registers.length();
+    for (region, offset, bytes) in [
+        (bar0, length, 8),
+        (bar0, length - 4, 8),
+        (bar0, u64::MAX - 3, 8),
+        (bar0, scratch + 4, 8),
+        (bar0, scratch, 16),
+        (bar0, scratch, 0),
+        (bar0, scratch + 7, 2),
+        (1, 0, 8),
+        (VFIO_PCI_ROM_REGION_INDEX, 0, 4),
+        (config, LENGTH.into(), 4),
+        (config, u64::MAX, 1),
+        (u32::from(Bar::Vectors.index()), 0, 16),
+        (simulation::REGION, simulation::NOW, 4),
+        (simulation::REGION, 4096, 8),
+    ] {
+        let seen = look(client, region, offset, bytes);
+        assert_eq!(seen, (true, 2), "{bytes} at {offset:#x} of {region}");
+    }
+    // Doorbell pages cannot be read, and take what is written.
+    assert_eq!(
+        look(client, u32::from(Bar::Doorbells.index()), 8, 8),
+        (true, 1)
+    );
+    // A read that only ends outside shows what is inside.
+    let mut data = [0; 8];
+    let edge = u64::from(LENGTH) - 4;
+    client.region_read(config, edge, &mut data).unwrap();
+    assert_eq!(data, [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
+    // The whole space at once, as QEMU reads it.
+    let mut space = vec![0; LENGTH.into()];
+    client.region_read(config, 0, &mut space).unwrap();
+    assert_eq!(space[..2], VENDOR.to_le_bytes());
+    // Where no register is, the card itself answers and counts; bytes are written one by one.
+    let mut word = [0; 8];
+    client.region_read(bar0, 0x8000, &mut word).unwrap();
+    assert_eq!(word, [0xff; 8]);
+    client
+        .region_write(bar0, scratch, &0x1122_3344_5566_7788_u64.to_le_bytes())
+        .unwrap();
+    client.region_write(bar0, scratch + 3, &[0xaa]).unwrap();
+    client
+        .region_write(bar0, scratch + 6, &[0xbb, 0xcc])
+        .unwrap();
+    client.region_read(bar0, scratch, &mut word).unwrap();
+    assert_eq!(u64::from_le_bytes(word), 0xccbb_3344_aa66_7788);
+    let mut two = [0; 2];
+    client.region_read(bar0, scratch + 2, &mut two).unwrap();
+    assert_eq!(two, [0x66, 0xaa]);
+    // Maps without a file are taken; interrupts that are not there are refused, by replies the library knows.
+    client.set_irqs(2, 0x24, 64, 1, &[]).unwrap();
+    client.dma_unmap(0x1234_0000, 0x1000).unwrap();
+    client
+        .region_read(bar0, u64::from(IDENTITY.offset), &mut word)
+        .unwrap();
+    assert_eq!(u64::from_le_bytes(word), IDENTITY.reset);
+}
+
+/// A register is one transaction of its width, and refused writes are counted by the card.
+fn check_registers(function: &dyn PciFunction) {
+    assert_eq!(register(function, IDENTITY), u64::MAX);
+    function
+        .config_write16(header::COMMAND, command::MEMORY)
+        .unwrap();
+    assert_eq!(register(function, IDENTITY), IDENTITY.reset);
+    let scratch = SCRATCH.offset.into();
+    function
+        .write64(Bar::Registers, scratch, 0x1122_3344_5566_7788)
+        .unwrap();
+    function
+        .write32(Bar::Registers, scratch + 4, 0xaabb_ccdd)
+        .unwrap();
+    assert_eq!(register(function, SCRATCH), 0xaabb_ccdd_5566_7788);
+    assert_eq!(
+        function.read32(Bar::Registers, scratch + 4).unwrap(),
+        0xaabb_ccdd
+    );
+    let counts = || (register(function, REFUSED), register(function, UNMAPPED));
+    let before = counts();
+    // In two halves this would be refused twice.
+    function
+        .write64(Bar::Registers, IDENTITY.offset.into(), 0)
+        .unwrap();
+    assert_eq!(function.read64(Bar::Registers, 0x8000).unwrap(), u64::MAX);
+    assert_eq!(counts(), (before.0 + 1, before.1 + 1));
+    assert!(function.now() > Duration::ZERO);
+}
+
+/// Both ways to reset a function: the device's command, and the bit of PCI Express.
+fn check_reset(function: &dyn PciFunction) {
+    let control = capability(function, PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
+    let ways: [&dyn Fn(); 2] = [&|| function.reset().unwrap(), &|| {
+        let reset = pci_express::INITIATE_RESET;
+        function.config_write16(control, reset).unwrap();
+    }];
+    for way in ways {
+        function
+            .config_write16(header::COMMAND, command::MEMORY)
+            .unwrap();
+        function
+            .write64(Bar::Registers, SCRATCH.offset.into(), 5)
+            .unwrap();
+        assert_eq!(register(function, SCRATCH), 5);
+        way();
+        assert_eq!(function.config_read16(header::COMMAND).unwrap(), 0);
+        function
+            .config_write16(header::COMMAND, command::MEMORY)
+            .unwrap();
+        assert_eq!(register(function, SCRATCH), SCRATCH.reset);
+    }
+}
+
+/// A second driver is told that the first has the card, and has it after that.
+fn check_one_driver_at_a_time(socket: &Path, first: VfioUser) {
+    let second = VfioUser::open_within(socket, Duration::from_millis(300));
+    assert!(matches!(second, Err(VfioUserError::Busy { .. })));
+    assert_eq!(first.config_load(0).unwrap() as u16, VENDOR);
+    drop(first);
+    let third = VfioUser::open_within(socket, PATIENCE).unwrap();
+    assert_eq!(third.config_load(0).unwrap() as u16, VENDOR);
+}
+
+/// The clock, by a message.
+fn clock(client: &mut Client) -> Duration {
+    let mut word = [0; 8];
+    client
+        .region_read(simulation::REGION, simulation::NOW, &mut word)
+        .unwrap();
+    Duration::from_nanos(u64::from_le_bytes(word))
+}
+
+/// The clock stands still when nothing happens and nobody waits, and runs for who waits.
+fn check_clock(function: &dyn PciFunction, other: &mut Client) {
+    let interrupt = function.interrupt(3).unwrap();
+    let deadline = Instant::now() + PATIENCE / 2;
+    loop {
+        let then = function.now();
+        std::thread::sleep(Duration::from_millis(300));
+        if function.now() == then {
+            break;
+        }
+        assert!(Instant::now() < deadline, "the clock never stands still");
+    }
+    let began = function.now();
+    let wait = Duration::from_micros(50);
+    assert!(!interrupt.wait(wait).unwrap());
+    assert!(function.now() >= began + wait);
+    // The page that is mapped shows what a message brings.
+    let before = function.now();
+    let read = clock(other);
+    assert!((before..=function.now()).contains(&read));
+    let end = function.now() + Duration::from_micros(50);
+    while function.now() < end {
+        function.relax();
+    }
+}
+
+/// Vectors signal the eventfds they were given.
+fn check_interrupts(client: &mut Client) {
+    use rustix::event::{eventfd, EventfdFlags};
+    use std::os::fd::AsRawFd;
+    let events: Vec<_> = (0..16)
+        .map(|_| eventfd(0, EventfdFlags::NONBLOCK).unwrap())
+        .collect();
+    let fds: Vec<_> = events.iter().map(AsRawFd::as_raw_fd).collect();
+    // MSI-X, eventfds, trigger: the most a message carries.
+    client.set_irqs(2, 0x24, 48, 16, &fds).unwrap();
+    // No data, trigger: the server signals these itself.
+    client.set_irqs(2, 0x21, 50, 2, &[]).unwrap();
+    let count = |index: usize| {
+        let mut count = [0; 8];
+        rustix::io::read(&events[index], &mut count).ok();
+        u64::from_ne_bytes(count)
+    };
+    let counts: Vec<u64> = (0..16).map(count).collect();
+    assert_eq!(counts[..5], [0, 0, 1, 1, 0]);
+    assert_eq!(counts.iter().sum::<u64>(), 2);
+    // One without an eventfd leads nowhere.
+    client.set_irqs(2, 0x24, 50, 1, &[]).unwrap();
+    client.set_irqs(2, 0x21, 50, 2, &[]).unwrap();
+    assert_eq!((count(2), count(3)), (0, 1));
+    client.set_irqs(2, 0x21, 0, 0, &[]).unwrap();
+    client.set_irqs(2, 0x21, 51, 1, &[]).unwrap();
+    assert_eq!(count(3), 0);
+}
+
+#[test]
+fn a_served_card_is_a_pci_device() {
+    within(|| {
+        let (directory, server) = serve();
+        let [a, b] = server.sockets().map(Path::to_owned);
+        let function = VfioUser::open(&a).unwrap();
+        let mut client = Client::new(&b).unwrap();
+        check_configuration(&function);
+        check_registers(&function);
+        check_bad_accesses(&server, &mut client);
+        check_interrupts(&mut client);
+        check_clock(&function, &mut client);
+        check_reset(&function);
+        check_one_driver_at_a_time(&a, function);
+        drop(server);
+        assert!(!a.exists() && !b.exists(), "a socket is left");
+        drop(directory);
+    });
+}

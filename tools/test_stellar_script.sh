@@ -46,6 +46,7 @@ expect 'the usage names both demonstrations' 0 '^  demo .*two Verilated cards.*d
 expect 'the usage names the command for cocotb' 0 '^  cocotb ' ./stellar help
 expect 'the usage names the server of cards' 0 '^  serve .*vfio-user' ./stellar help
 expect 'the usage names the RDMA tools' 0 '^  write_lat ' ./stellar help
+expect 'the usage names the test of immediates' 0 '^  write_imm_bw ' ./stellar help
 expect 'no command shows the usage' 2 '^usage: ' ./stellar
 expect 'an unknown command is refused' 2 "unknown command 'dmeo'" ./stellar dmeo
 expect 'an unknown option is refused' 2 "unknown option '--verbose'" ./stellar --verbose

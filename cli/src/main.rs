@@ -1,4 +1,4 @@
-//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz, world, serve, devinfo, write_bw and write_lat.
+//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz, world, serve, devinfo, write_bw, write_imm_bw and write_lat.
 
 mod bench;
 mod demo;
@@ -16,6 +16,7 @@ mod world;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use rdma::write_bw::Verb;
 
 /// OpenStellar: an open multi-path RDMA NIC, simulated from its Verilog.
 #[derive(Parser)]
@@ -48,6 +49,9 @@ enum Command {
     /// Measure the bandwidth of RDMA WRITEs between two cards
     #[command(name = "write_bw")]
     WriteBw(rdma::write_bw::Arguments),
+    /// Measure the bandwidth of RDMA WRITEs with immediate between two cards, and count the immediates
+    #[command(name = "write_imm_bw")]
+    WriteImmBw(rdma::write_bw::Arguments),
     /// Measure the latency of RDMA WRITEs between two cards
     #[command(name = "write_lat")]
     WriteLat(rdma::write_lat::Arguments),
@@ -81,7 +85,8 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::World(a) => world::run(&a),
         Command::Serve(a) => serve::run(&a),
         Command::Devinfo(a) => rdma::devinfo::run(&a),
-        Command::WriteBw(a) => rdma::write_bw::run(&a),
+        Command::WriteBw(a) => rdma::write_bw::run(&a, Verb::Write),
+        Command::WriteImmBw(a) => rdma::write_bw::run(&a, Verb::WriteWithImmediate),
         Command::WriteLat(a) => rdma::write_lat::run(&a),
     }
 }

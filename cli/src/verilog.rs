@@ -1,4 +1,4 @@
-//! `./stellar verilog`: the lane's Verilog, a file per module.
+//! `./stellar verilog`: a design's Verilog, a file per module.
 
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,11 @@ impl Width {
     /// Both widths.
     pub const ALL: [Self; 2] = [Self::W512, Self::W1024];
 
+    /// Name of the receive lane of this width.
+    pub fn lane_design(self) -> String {
+        format!("rx_lane_{}", 8 * self.lane().bytes())
+    }
+
     /// The lane's own type for it.
     pub fn lane(self) -> LaneWidth {
         match self {
@@ -30,20 +35,36 @@ impl Width {
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Directory to write to; each width gets a folder of its own
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// Only this lane width in bits (default: both)
+    /// Designs to write, such as `nic` for the whole card (default: both widths of the receive lane)
+    #[arg(value_name = "DESIGN", conflicts_with = "width")]
+    designs: Vec<String>,
+    /// Directory to write to; each design gets a folder of its own
+    #[arg(long, value_name = "DIR", required_unless_present = "list")]
+    out: Option<PathBuf>,
+    /// The receive lane, only this width in bits
     #[arg(long)]
     width: Option<Width>,
+    /// Show the names of all designs
+    #[arg(long)]
+    list: bool,
 }
 
 /// Writes the Verilog and says where.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let widths = arguments.width.map_or(Width::ALL.to_vec(), |w| vec![w]);
-    for width in widths {
-        let design = width.lane().elaborate()?;
-        let folder = arguments.out.join(&design.top);
+    let Some(out) = arguments.out.as_ref().filter(|_| !arguments.list) else {
+        for known in hdl_designs::ALL {
+            println!("{:18} {}", known.name, known.what);
+        }
+        return Ok(());
+    };
+    let known = names(arguments)
+        .iter()
+        .map(|name| hdl_designs::find(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    for known in known {
+        eprintln!("elaborating {}", known.name);
+        let design = hdl_designs::elaborate(known.name)?;
+        let folder = out.join(known.name);
         write(&folder, &design)?;
         println!(
             "{}: {} modules, top {}, file list {}",
@@ -54,6 +75,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+fn names(arguments: &Arguments) -> Vec<String> {
+    if !arguments.designs.is_empty() {
+        return arguments.designs.clone();
+    }
+    let widths = arguments.width.map_or(Width::ALL.to_vec(), |w| vec![w]);
+    widths.into_iter().map(Width::lane_design).collect()
 }
 
 fn write(folder: &Path, design: &hdl_verilog::Design) -> anyhow::Result<()> {

@@ -52,10 +52,29 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
         (&["bench", "nic", "--packets", "9"], &["--packets"]),
         (&["bench", "nic", "--seed", "one"], &["--seed", "one"]),
         (&["verilog"], &["--out"]),
+        (
+            &["verilog", "--out", "v", "--width", "512", "nic"],
+            &["--width"],
+        ),
+        (
+            &["synth", "--width", "512", "--design", "nic"],
+            &["--width", "--design"],
+        ),
         (&["sinth"], &["sinth", "synth"]),
     ] {
         refuse(folder.path(), arguments, 2, parts);
     }
+    let left = std::fs::read_dir(folder.path()).expect("the folder");
+    assert_eq!(left.count(), 0, "a refused command wrote something");
+}
+
+#[test]
+fn an_unknown_design_is_answered_with_the_closest_names_before_anything_is_written() {
+    let folder = scratch();
+    let parts = ["no design \"nick\"", "nic"];
+    let verilog = ["verilog", "--out", "v", "registers", "nick"];
+    refuse(folder.path(), &verilog, 1, &parts);
+    refuse(folder.path(), &["synth", "--design", "nick"], 1, &parts);
     let left = std::fs::read_dir(folder.path()).expect("the folder");
     assert_eq!(left.count(), 0, "a refused command wrote something");
 }
@@ -164,5 +183,19 @@ fn captures_that_cannot_be_read_are_named_before_anything_is_built() {
     ] {
         let arguments = ["demo", "rx", "--capture", name];
         refuse(folder.path(), &arguments, 1, &[name, reason]);
+    }
+}
+
+#[test]
+fn a_bandwidth_test_that_cannot_be_is_refused_before_the_cards_are_built() {
+    let folder = scratch();
+    for test in ["write_bw", "write_imm_bw"] {
+        refuse(folder.path(), &[test], 1, &["which cards", "--sim"]);
+        let never = [test, "--sim", "--cq-mod", "9", "--tx-depth", "8"];
+        refuse(folder.path(), &never, 1, &["--cq-mod", "--tx-depth", "9"]);
+        for (option, value) in [("--size", "0"), ("--qp", "65"), ("--mtu", "4097")] {
+            let arguments = [test, "--sim", option, value];
+            refuse(folder.path(), &arguments, 2, &[option, value]);
+        }
     }
 }

@@ -9,7 +9,7 @@ use stellar_wire::host::registers::{
     status, ImmediateArm, Register, TableCommand, COUNTER_SELECT, COUNTER_VALUE, EVENT_CONSUMER,
     FENCE, IMMEDIATE_ARM, TABLE_COMMAND, TABLE_DATA,
 };
-use stellar_wire::host::{ConsumerIndex, Doorbell};
+use stellar_wire::host::{ConsumerIndex, Doorbell, Wqe};
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::pack::to_words;
 
@@ -33,6 +33,8 @@ pub struct Card {
     table: Mutex<()>,
     /// As well: the counter registers.
     counter: Mutex<()>,
+    /// As well: what is pushed in a page, and its doorbell.
+    push: Mutex<()>,
 }
 
 impl Card {
@@ -42,6 +44,7 @@ impl Card {
             function,
             table: Mutex::new(()),
             counter: Mutex::new(()),
+            push: Mutex::new(()),
         }
     }
 
@@ -160,6 +163,21 @@ impl Card {
     /// Rings for new send queue entries.
     pub fn ring(&self, page: u16, doorbell: Doorbell) -> Result<(), DeviceError> {
         self.write_page(page, Doorbell::OFFSET, doorbell.to_bytes())
+    }
+
+    /// Rings for new send queue entries, and brings the last of them along.
+    pub fn push(
+        &self,
+        page: u16,
+        entry: &[u8; Wqe::LEN],
+        doorbell: Doorbell,
+    ) -> Result<(), DeviceError> {
+        let _push = lock(&self.push);
+        let words = entry.chunks_exact(Doorbell::LEN);
+        for (offset, word) in (Doorbell::PUSH_OFFSET..).step_by(Doorbell::LEN).zip(words) {
+            self.write_page(page, offset, word.try_into().expect("8 bytes"))?;
+        }
+        self.write_page(page, Doorbell::PUSHED_OFFSET, doorbell.to_bytes())
     }
 
     /// Tells how far a completion queue has been read.

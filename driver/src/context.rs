@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
 use stellar_wire::host::registers::ImmediateArm;
 
 use crate::card::lock;
 use crate::cq::CompletionQueue;
-use crate::device::DmaBuffer;
+use crate::device::{DeviceError, DmaBuffer};
 use crate::error::Error;
 use crate::events::AsyncEvent;
 use crate::open::{Device, Shared};
@@ -46,6 +47,11 @@ impl Context {
     /// Its doorbell page.
     pub fn page(&self) -> u16 {
         self.0.page
+    }
+
+    /// Its doorbell page, for whoever posts and polls himself. It stays this context's until the last of these is gone.
+    pub fn doorbells(&self) -> DoorbellPage {
+        DoorbellPage(Arc::clone(&self.0))
     }
 
     /// A protection domain: what its queue pairs may reach.
@@ -117,5 +123,32 @@ impl Context {
             threshold: count,
         };
         Ok(self.0.device.card.arm_immediates(arm)?)
+    }
+}
+
+/// A doorbell page: what of the card may be mapped into a guest.
+pub struct DoorbellPage(Arc<Opened>);
+
+impl DoorbellPage {
+    /// Its number.
+    pub fn number(&self) -> u16 {
+        self.0.page
+    }
+
+    /// Stores eight bytes in the page, as a processor does that has it mapped.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutsideBar`] beyond the page, [`DeviceError::Misaligned`], and the back end's.
+    pub fn store(&self, offset: u64, word: u64) -> Result<(), DeviceError> {
+        if offset >= PAGE_BYTES {
+            return Err(DeviceError::OutsideBar {
+                bar: Bar::Doorbells,
+                offset,
+                length: PAGE_BYTES,
+            });
+        }
+        let at = u64::from(self.0.page) * PAGE_BYTES + offset;
+        let function = self.0.device.card.function();
+        function.write64(Bar::Doorbells, at, word)
     }
 }

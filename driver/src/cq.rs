@@ -9,12 +9,13 @@ use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::host_queues::RingConfig;
 
 use crate::card::lock;
+use crate::card::Card;
 use crate::context::Opened;
 use crate::device::{DeviceError, Interrupt};
 use crate::error::Error;
 use crate::limits::MOST_ENTRIES;
 use crate::open::ring_row;
-use crate::qp::Shared;
+use crate::qp::{Completions, Shared};
 use crate::ring::Ring;
 
 /// A completion (verbs: `ibv_wc`).
@@ -88,9 +89,16 @@ impl Drop for Queue {
     }
 }
 
-impl Queue {
+/// Takes a queue pair's ring from the card: when this returns, the card writes it no more.
+pub(crate) fn take_ring(card: &Card, qp: u32) -> Result<(), DeviceError> {
+    let none = RingConfig::default();
+    card.write_row(ConfigSelect::CompletionQueue, qp, none)?;
+    card.fence()
+}
+
+impl Completions for Queue {
     /// Gives a queue pair a ring of its own, and the ring to the card.
-    pub fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
+    fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
         let card = &self.context.device.card;
         let ring = Ring::new::<Cqe>(&**card.function(), self.log2_entries)?;
         let vector = self.vector.as_ref().map(|(vector, _)| *vector);
@@ -110,24 +118,17 @@ impl Queue {
         Ok(())
     }
 
-    /// The card takes the consumer index of a queue pair's ring, or does so no longer.
-    pub fn set_live(&self, qp: u32, live: bool) {
+    fn set_live(&self, qp: u32, live: bool) {
         if let Some(attached) = lock(&self.rings).iter_mut().find(|a| a.shared.number == qp) {
             attached.live = live;
         }
     }
 
-    /// The driver ends what the card did not: these follow what is in the queue pair's ring.
-    pub fn flush(&self, qp: u32, completions: impl IntoIterator<Item = Completion>) {
-        if let Some(attached) = lock(&self.rings).iter_mut().find(|a| a.shared.number == qp) {
-            attached.flushed.extend(completions);
-        }
-    }
-
-    /// Reads the ring of a queue pair that no longer produces, so that what it completed is not flushed as well.
-    pub fn drain(&self, qp: u32) -> Result<(), Error> {
+    /// Reads what it completed, so that it is not flushed as well; the driver ends the rest.
+    fn ended(&self, shared: &Shared) -> Result<(), Error> {
         let mut rings = lock(&self.rings);
-        let Some(attached) = rings.iter_mut().find(|a| a.shared.number == qp) else {
+        let is_it = |a: &&mut Attached| a.shared.number == shared.number;
+        let Some(attached) = rings.iter_mut().find(is_it) else {
             return Ok(());
         };
         while let Some(cqe) = attached.ring.take::<Cqe>()? {
@@ -136,26 +137,25 @@ impl Queue {
             }
             attached.flushed.push_back(Completion::of(&cqe));
         }
+        attached.flushed.extend(shared.flush());
         Ok(())
     }
 
     /// Takes a queue pair's ring from the card, and what nobody has polled with it.
-    pub fn detach(&self, qp: u32) -> Result<(), DeviceError> {
+    fn detach(&self, qp: u32) -> Result<(), DeviceError> {
         let mut rings = lock(&self.rings);
         let Some(at) = rings.iter().position(|a| a.shared.number == qp) else {
             return Ok(());
         };
-        let card = &self.context.device.card;
-        let none = RingConfig::default();
-        let taken = card
-            .write_row(ConfigSelect::CompletionQueue, qp, none)
-            .and_then(|()| card.fence());
+        let taken = take_ring(&self.context.device.card, qp);
         if let (Some(attached), Err(_)) = (rings.remove(at), &taken) {
             std::mem::forget(attached.ring);
         }
         taken
     }
+}
 
+impl Queue {
     fn poll(&self, most: usize, arm: bool) -> Result<Vec<Completion>, Error> {
         let mut rings = lock(&self.rings);
         let mut completions = Vec::new();

@@ -18,6 +18,7 @@ struct State {
     registers: Vec<u64>,
     rows: Vec<Row>,
     doorbells: Vec<(u64, u64)>,
+    stores: u64,
     resets: u32,
     time: u64,
 }
@@ -75,6 +76,16 @@ impl FakeCard {
         std::mem::take(&mut lock(&self.0).doorbells)
     }
 
+    /// Rows written since power-up.
+    pub fn rows_written(&self) -> usize {
+        lock(&self.0).rows.len()
+    }
+
+    /// Register and doorbell writes since power-up.
+    pub fn stores(&self) -> u64 {
+        lock(&self.0).stores
+    }
+
     /// Function-level resets so far.
     pub fn resets(&self) -> u32 {
         lock(&self.0).resets
@@ -105,6 +116,7 @@ impl PciFunction for FakeCard {
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
         assert_eq!(access.width(), Width::Eight);
         let mut state = lock(&self.0);
+        state.stores += 1;
         if access.bar() == Bar::Doorbells {
             state.doorbells.push((access.offset(), value));
         } else if access.offset() == u64::from(TABLE_COMMAND.offset) {

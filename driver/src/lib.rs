@@ -13,8 +13,9 @@
 //!
 //! **Memory**: what the card may touch outlives what the card may do. Objects hold what they were made from, so they can be dropped in any
 //! order; a posted work request holds its region until it has completed; a region that is posted cannot be deregistered. When the
-//! card does not answer while something is taken down, its memory is never freed rather than freed too early. The crate's one
-//! `unsafe` function is [`ProtectionDomain::register_translated`], which hands out final addresses that no IOMMU checks.
+//! card does not answer while something is taken down, its memory is never freed rather than freed too early. The crate's
+//! `unsafe` functions are those that take memory by address: [`ProtectionDomain::register_translated`], whose final addresses no IOMMU checks, and
+//! [`ProtectionDomain::register_mapped`] and [`ProtectionDomain::create_mediated_qp`], for guests.
 //!
 //! **Time** of a simulated card passes only while the driver waits for it ([`PciFunction::relax`]), so a loop that polls calls that, or waits by
 //! [`CompletionQueue::wait`] and [`Context::wait_event`].
@@ -33,8 +34,8 @@ mod device;
 mod error;
 mod event;
 mod events;
-#[cfg(test)]
-mod fake;
+#[cfg(any(test, feature = "fake"))]
+pub mod fake;
 #[cfg(doctest)]
 mod forbidden;
 mod limits;
@@ -51,7 +52,7 @@ mod vfio_user;
 
 pub use addresses::BusAddresses;
 pub use connect::{exchange, ConnectError, Connection, RemoteRegion};
-pub use context::Context;
+pub use context::{Context, DoorbellPage};
 pub use cq::{Completion, CompletionQueue};
 pub use device::{Access, DeviceError, DmaBuffer, DmaMemory, Interrupt, PciFunction, Width};
 pub use error::Error;
@@ -61,11 +62,11 @@ pub use open::{Counter, Device, DeviceConfig, PortAddress};
 pub use pd::ProtectionDomain;
 pub use probe::{Probe, ProbeError};
 pub use qp::{
-    Backoff, IllegalTransition, InitAttributes, Modify, PathAttributes, Policy, PostError, QpState,
-    QueuePair, QueuePairConfig, RtrAttributes, RtsAttributes, SkipScope, Source, WorkRequest,
-    WrOpcode,
+    Backoff, ForeignRings, IllegalTransition, InitAttributes, MediatedQueuePair, Modify,
+    PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig, RtrAttributes,
+    RtsAttributes, SkipScope, Source, WorkRequest, WrOpcode,
 };
-pub use region::{AccessFlags, DeregisterError, MemoryRegion, Pages};
+pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
 pub use stellar_transport::rx::{DropReason, PageSize};
 pub use stellar_wire::host::{CqeOpcode, WcStatus};
 pub use vfio::{Vfio, VfioError};

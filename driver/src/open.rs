@@ -219,6 +219,14 @@ impl Device {
         &self.0.config
     }
 
+    /// Returns when every packet and table write that the card accepted before has left for memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn fence(&self) -> Result<(), Error> {
+        Ok(self.0.card.fence()?)
+    }
+
     /// The counters of received packets that are not zero, accepted ones first.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use crate::context::Opened;
 use crate::cq::CompletionQueue;
 use crate::device::DmaBuffer;
 use crate::error::Error;
-use crate::qp::{QueuePair, QueuePairConfig};
-use crate::region::{AccessFlags, Backing, MemoryRegion, Pages};
+use crate::qp::{ForeignRings, MediatedQueuePair, QueuePair, QueuePairConfig};
+use crate::region::{AccessFlags, Backing, Hold, MemoryRegion, Pages};
 
 /// A protection domain, for what was made in it.
 pub(crate) struct Domain {
@@ -61,6 +61,42 @@ impl ProtectionDomain {
         access: AccessFlags,
     ) -> Result<MemoryRegion, Error> {
         MemoryRegion::new(Arc::clone(&self.0), Backing::Translated(pages), access)
+    }
+
+    /// Registers host memory that somebody else has mapped for the card, by the IO virtual addresses of its pages: a guest's. TLPs carry AT = 00: the
+    /// IOMMU translates.
+    ///
+    /// # Errors
+    /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
+    ///
+    /// # Safety
+    /// The card reads these pages and, as `access` says, a peer writes them, until `hold` is dropped. Up to then they must be mapped, and be memory of whoever
+    /// may use the region: the IOMMU does not tell the users of one card apart.
+    #[allow(unsafe_code)]
+    pub unsafe fn register_mapped(
+        &self,
+        pages: Pages,
+        access: AccessFlags,
+        hold: Hold,
+    ) -> Result<MemoryRegion, Error> {
+        MemoryRegion::new(Arc::clone(&self.0), Backing::Mapped(pages, hold), access)
+    }
+
+    /// A queue pair in state RESET with rings in somebody else's memory.
+    ///
+    /// # Errors
+    /// [`Error::QueueSize`], [`Error::Region`], [`Error::Exhausted`].
+    ///
+    /// # Safety
+    /// The card reads the one ring and writes the other until `hold` is dropped. Up to then all their bytes must be mapped for it, and be memory of whoever
+    /// has the doorbell page.
+    #[allow(unsafe_code)]
+    pub unsafe fn create_mediated_qp(
+        &self,
+        rings: ForeignRings,
+        hold: Hold,
+    ) -> Result<MediatedQueuePair, Error> {
+        MediatedQueuePair::new(Arc::clone(&self.0), rings, hold)
     }
 
     /// A queue pair in state RESET, whose completions go to `cq`.

@@ -1,5 +1,6 @@
 //! Memory regions.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,10 +39,14 @@ pub struct Pages {
     pub device: u16,
 }
 
+/// What keeps memory where the card finds it: dropped when the card has let go of it, and never if it does not.
+pub type Hold = Arc<dyn Any + Send + Sync>;
+
 /// What is behind a region.
 pub(crate) enum Backing {
     Host(DmaBuffer),
     Translated(Pages),
+    Mapped(Pages, Hold),
 }
 
 /// A region as the card has it.
@@ -89,27 +94,30 @@ impl Plan {
                     length,
                 })
             }
-            Backing::Translated(pages) => {
-                let bytes = pages.size.bytes();
-                let odd = |at: &&u64| **at % bytes != 0;
-                if let Some(odd) = pages.addresses.iter().chain([&pages.base]).find(odd) {
-                    let reason = format!("{odd:#x} is no multiple of the page size, {bytes:#x}");
-                    return Err(Error::Region(reason));
-                }
-                if pages.addresses.is_empty() || pages.device >> 10 != 0 {
-                    let reason = "give at least one page, and a device below 1024";
-                    return Err(Error::Region(reason.to_owned()));
-                }
-                Ok(Self {
-                    size: pages.size,
-                    owner: Owner::Gpu,
-                    device: pages.device,
-                    pages: pages.addresses.clone(),
-                    address: pages.base,
-                    length: bytes * pages.addresses.len() as u64,
-                })
-            }
+            Backing::Translated(pages) => Self::of_pages(pages, Owner::Gpu),
+            Backing::Mapped(pages, _) => Self::of_pages(pages, Owner::Host),
         }
+    }
+
+    fn of_pages(pages: &Pages, owner: Owner) -> Result<Self, Error> {
+        let bytes = pages.size.bytes();
+        let odd = |at: &&u64| **at % bytes != 0;
+        if let Some(odd) = pages.addresses.iter().chain([&pages.base]).find(odd) {
+            let reason = format!("{odd:#x} is no multiple of the page size, {bytes:#x}");
+            return Err(Error::Region(reason));
+        }
+        if pages.addresses.is_empty() || pages.device >> 10 != 0 {
+            let reason = "give at least one page, and a device below 1024";
+            return Err(Error::Region(reason.to_owned()));
+        }
+        Ok(Self {
+            size: pages.size,
+            owner,
+            device: pages.device,
+            pages: pages.addresses.clone(),
+            address: pages.base,
+            length: bytes * pages.addresses.len() as u64,
+        })
     }
 }
 
@@ -198,8 +206,12 @@ impl Drop for Registered {
             let (first, count) = (self.first_translation, self.translations);
             pools.translations.give_back(first, count);
             pools.regions.give_back(self.index);
-        } else if let Backing::Host(memory) = &self.backing {
-            std::mem::forget(memory.clone());
+        } else {
+            match &self.backing {
+                Backing::Host(memory) => std::mem::forget(memory.clone()),
+                Backing::Mapped(_, hold) => std::mem::forget(Arc::clone(hold)),
+                Backing::Translated(_) => {}
+            }
         }
     }
 }
@@ -266,11 +278,11 @@ impl MemoryRegion {
         }
     }
 
-    /// Its memory; `None` if it is not host memory.
+    /// Its memory; `None` if it is not host memory of this driver.
     pub fn memory(&self) -> Option<&DmaBuffer> {
         match &self.registered.backing {
             Backing::Host(memory) => Some(memory),
-            Backing::Translated(_) => None,
+            Backing::Translated(_) | Backing::Mapped(..) => None,
         }
     }
 

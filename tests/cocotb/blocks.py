@@ -25,6 +25,11 @@ class Bench:
     """The module around them, in a file of its name; without one the only block is the top."""
     parameters: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def design(self) -> str:
+        """Name of what has to be built, which benches share."""
+        return self.wrapper or self.blocks[0]
+
     def run(self, simulator: Simulator) -> dict[str, Outcome]:
         """The outcome of each test."""
         if self.wrapper is None:
@@ -34,6 +39,9 @@ class Bench:
             sources.insert(0, write(simulator.directory / "verilog", *self.blocks)[1])
         return simulator.run(self.module, self.wrapper, sources, parameters=self.parameters)
 
+
+COUNTER = Bench("bench_counter", (), 6, "counter")
+"""Of no block of the project: what simulators have to agree on."""
 
 PCIE = ("dma_write_512", "dma_read_512", "host_queues_512", "write_share_512", "rq_shim_512", "rc_shim_512")
 
@@ -48,5 +56,10 @@ BENCHES = (
     Bench("bench_spray_engine", ("spray_engine",), 6),
     Bench("bench_nscc_engine", ("nscc_engine",), 4),
     Bench("bench_tx_window", ("tx_window",), 4),
+    Bench("bench_message_table", ("message_table",), 9),
+    Bench("bench_responder", ("responder",), 5),
+    Bench("bench_psn_track", ("psn_track",), 3),
+    Bench("bench_rc_track", ("rc_track",), 5),
+    Bench("bench_requester", ("requester_engine_16",), 3),
     Bench("bench_nic", ("nic",), 3),
 )

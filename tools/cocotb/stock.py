@@ -19,7 +19,9 @@ class InstallError(Exception):
 
 
 def pip(*arguments: str, python: str = sys.executable) -> None:
-    """Runs pip without questions."""
+    """Runs pip without questions. Raises InstallError if it fails, or if STELLAR_NO_INSTALL forbids it."""
+    if os.environ.get("STELLAR_NO_INSTALL"):
+        raise InstallError(f"pip {arguments[0]} is needed, and STELLAR_NO_INSTALL is set: run this once without it")
     command = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -33,7 +33,9 @@ pub mod opcode;
 pub mod pcie;
 pub mod reth;
 pub mod srv6;
+pub mod transfer;
 pub mod udp;
+pub mod vstellar;
 
 pub use aeth::{Aeth, NakCode, Syndrome};
 pub use atomic::{AtomicAckEth, AtomicEth};

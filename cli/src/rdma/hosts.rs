@@ -37,6 +37,8 @@ pub struct Write {
     pub wr_id: u64,
     /// It asks for a completion.
     pub signaled: bool,
+    /// What the receiver is told.
+    pub immediate: Option<u32>,
 }
 
 /// One host.
@@ -115,6 +117,9 @@ impl Host {
         };
         let to = peer.target.remote();
         let mut request = WorkRequest::write(write.wr_id, source, to.address + at, to.rkey);
+        if let Some(immediate) = write.immediate {
+            request = request.with_immediate(immediate);
+        }
         request.signaled = write.signaled;
         Ok(self.qps[write.index].post_send(&request)?)
     }

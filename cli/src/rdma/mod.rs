@@ -1,4 +1,4 @@
-//! Tools an RDMA user knows, on the driver: `./stellar devinfo`, `write_bw` and `write_lat`, with perftest's options and tables where they make sense.
+//! Tools an RDMA user knows, on the driver: `./stellar devinfo`, `write_bw`, `write_imm_bw` and `write_lat`, with perftest's options and tables where they make sense.
 
 pub mod devinfo;
 mod hosts;

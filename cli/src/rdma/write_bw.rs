@@ -1,4 +1,6 @@
-//! `./stellar write_bw`: bandwidth of RDMA WRITEs (perftest: `ib_write_bw`).
+//! `./stellar write_bw` and `write_imm_bw`: bandwidth of RDMA WRITEs without and with immediate (perftest: `ib_write_bw`, with `--write_with_imm`).
+
+use std::collections::BTreeSet;
 
 use anyhow::{ensure, Context};
 use stellar_driver::QueuePair;
@@ -37,8 +39,25 @@ pub struct Arguments {
     report_gbits: bool,
 }
 
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Write,
+    /// Each message carries its number, and the receiver counts them.
+    WriteWithImmediate,
+}
+
+impl Verb {
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Write => "RDMA_Write BW",
+            Self::WriteWithImmediate => "RDMA_Write_with_imm BW",
+        }
+    }
+}
+
 /// Runs the test.
-pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments, verb: Verb) -> anyhow::Result<()> {
     let sizes: Vec<u32> = if arguments.all {
         (1..=LARGEST_OF_ALL.ilog2()).map(|log2| 1 << log2).collect()
     } else {
@@ -67,21 +86,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ),
     ];
     let cards = &arguments.options.cards;
-    table::head("RDMA_Write BW", cards, &conditions, &hosts);
+    table::head(verb.title(), cards, &conditions, &hosts);
     let unit = if arguments.report_gbits {
         "Gb/sec"
     } else {
         "MB/sec"
     };
     println!(" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]");
+    let mut counted = 0;
     for size in sizes {
         let test = Test {
             hosts: &hosts,
             arguments,
+            verb,
             stride: plan.bytes,
             size,
         };
-        let Rates { average, peak } = test.run()?;
+        let (Rates { average, peak }, arrived) = test.run()?;
+        counted += arrived;
         let unit = if arguments.report_gbits {
             8e-9
         } else {
@@ -95,6 +117,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             bandwidth(average),
             average / 1e6
         );
+    }
+    if verb == Verb::WriteWithImmediate {
+        println!(" Immediates         : {counted} counted at the receiver, each number of each queue pair once");
     }
     table::end();
     Ok(())
@@ -111,14 +136,15 @@ struct Count {
 struct Test<'a> {
     hosts: &'a [Host; 2],
     arguments: &'a Arguments,
+    verb: Verb,
     /// Bytes between what two queue pairs write.
     stride: u32,
     size: u32,
 }
 
 impl Test<'_> {
-    /// Messages per second, when every byte has been found where it belongs.
-    fn run(&self) -> anyhow::Result<Rates> {
+    /// Messages per second, when every byte has been found where it belongs, and immediates that the receiver has counted.
+    fn run(&self) -> anyhow::Result<(Rates, usize)> {
         let [local, remote] = self.hosts;
         let byte = |i| (i * 7 + i / 251 + self.size) as u8;
         let sent: Vec<u8> = (0..self.size).map(byte).collect();
@@ -127,7 +153,7 @@ impl Test<'_> {
             memory(&local.source)?.write(at, &sent)?;
             memory(&remote.target)?.write(at, &vec![0; sent.len()])?;
         }
-        let times = self.transfer()?;
+        let (times, arrived) = self.transfer()?;
         for (qp, at) in local.qps.iter().zip(places()) {
             let mut arrived = vec![0; sent.len()];
             memory(&remote.target)?.read(at, &mut arrived)?;
@@ -137,12 +163,15 @@ impl Test<'_> {
                 "queue pair {qp}: other bytes arrived than were sent"
             );
         }
-        times.rates().context("the transfer took no time")
+        let rates = times.rates().context("the transfer took no time")?;
+        Ok((rates, arrived.len()))
     }
 
-    /// Keeps every queue pair as deep in work as was asked for, until all is completed.
-    fn transfer(&self) -> anyhow::Result<Times> {
+    /// Keeps every queue pair as deep in work as was asked for, until all is completed. Also returns the immediates that arrived, with
+    /// the receiver's queue pair.
+    fn transfer(&self) -> anyhow::Result<(Times, BTreeSet<(u32, u32)>)> {
         let local = &self.hosts[0];
+        let mut arrived = BTreeSet::new();
         let iters = self.arguments.iters;
         let mut times = Times::default();
         let mut counts = vec![Count::default(); local.qps.len()];
@@ -165,8 +194,36 @@ impl Test<'_> {
                 times.complete((done - count.completed) as usize, now);
                 count.completed = done;
             }
+            self.count(&mut arrived)?;
         }
-        Ok(times)
+        if self.verb == Verb::WriteWithImmediate {
+            let all = local.qps.len() * iters as usize;
+            local.until("immediate of each message", || {
+                self.count(&mut arrived)?;
+                Ok((arrived.len() == all).then_some(()))
+            })?;
+        }
+        Ok((times, arrived))
+    }
+
+    /// Takes what the receiver was told. It has room for as many as can be under way, so this comes before more are posted.
+    fn count(&self, arrived: &mut BTreeSet<(u32, u32)>) -> anyhow::Result<()> {
+        let remote = &self.hosts[1];
+        for completion in remote.poll(usize::MAX)? {
+            let (qp, bytes) = (completion.qp, completion.byte_len);
+            let number = completion
+                .immediate
+                .with_context(|| format!("queue pair {qp}: a completion without immediate"))?;
+            ensure!(
+                bytes == self.size && number < self.arguments.iters,
+                "queue pair {qp}: immediate {number:#x} of {bytes} bytes, which nobody sent"
+            );
+            ensure!(
+                arrived.insert((qp, number)),
+                "queue pair {qp}: immediate {number:#x} arrived twice"
+            );
+        }
+        Ok(())
     }
 
     fn post(&self, index: usize, count: &mut Count, times: &mut Times) -> anyhow::Result<()> {
@@ -185,6 +242,7 @@ impl Test<'_> {
                 bytes: self.size,
                 wr_id: count.posted.into(),
                 signaled: next % cq_mod == 0 || next == iters,
+                immediate: (self.verb == Verb::WriteWithImmediate).then_some(count.posted),
             };
             times.post(local.now());
             local.write(remote, &write)?;

@@ -90,6 +90,7 @@ fn send(from: &Host, to: &Host, bytes: u32, round: u32, mark: u8) -> anyhow::Res
         bytes,
         wr_id: round.into(),
         signaled: true,
+        immediate: None,
     };
     from.write(to, &write)
 }

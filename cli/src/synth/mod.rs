@@ -1,4 +1,4 @@
-//! `./stellar synth`: each block of the lane through Yosys for UltraScale+: cells, and the longest paths between registers.
+//! `./stellar synth`: each block of a design through Yosys for UltraScale+: cells, and the longest paths between registers.
 
 mod netlist;
 
@@ -14,7 +14,7 @@ use crate::verilog::Width;
 
 use netlist::Netlist;
 
-/// Modules reported on their own, with everything below them: the blocks of `docs/rx_lane.md`.
+/// Modules reported on their own, with everything below them: those of `docs/rx_lane.md`, then of `docs/nic.md`.
 const BLOCKS: &[&str] = &[
     "decap",
     "align",
@@ -30,6 +30,29 @@ const BLOCKS: &[&str] = &[
     "psn_track",
     "dma_write",
     "drop_counters",
+    "rx_control",
+    "outcome_order",
+    "responder",
+    "spray_engine",
+    "nscc_engine",
+    "tx_window",
+    "message_table",
+    "transmit_flow",
+    "sack_flow",
+    "loss_flow",
+    "rc_flow",
+    "manage_flow",
+    "timer_scan",
+    "qp_schedule",
+    "framing",
+    "payload_locate",
+    "tx_front",
+    "dma_read",
+    "read_share",
+    "write_share",
+    "host_queues",
+    "registers",
+    "doorbells",
 ];
 
 /// LUT levels that may lie between registers at 250 MHz on UltraScale+ (architecture, budgets).
@@ -37,9 +60,12 @@ const LEVEL_BUDGET: u32 = 8;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Lane width in bits
-    #[arg(long, default_value = "1024")]
+    /// Receive lane of this width in bits
+    #[arg(long, default_value = "1024", conflicts_with = "design")]
     width: Width,
+    /// Blocks of this design instead of the receive lane's, such as `nic` (`./stellar verilog --list` names them)
+    #[arg(long, value_name = "DESIGN")]
+    design: Option<String>,
     /// Only blocks whose module name starts with this
     #[arg(long, value_name = "PREFIX")]
     block: Option<String>,
@@ -66,7 +92,11 @@ struct Row {
 
 /// Synthesises and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let design = arguments.width.lane().elaborate()?;
+    let name = arguments.design.clone();
+    let name = name.unwrap_or_else(|| arguments.width.lane_design());
+    let known = hdl_designs::find(&name)?;
+    eprintln!("elaborating {name}");
+    let design = hdl_designs::elaborate(known.name)?;
     let mut source = tempfile::Builder::new()
         .suffix(".v")
         .tempfile()

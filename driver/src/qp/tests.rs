@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use stellar_wire::host::{Cqe, CqeOpcode, Doorbell};
+use stellar_wire::host::{Cqe, CqeOpcode, Doorbell, Wqe};
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::RequesterConfig;
@@ -284,6 +284,26 @@ fn what_the_card_cannot_do_is_refused_by_name() {
 }
 
 #[test]
+fn a_pushed_entry_goes_along_with_its_doorbell() {
+    let bench = bench();
+    let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
+    to_rts(&qp);
+    bench.function.take_doorbells();
+    qp.post_send(&WorkRequest::nop(0x77).pushed()).unwrap();
+    let written = bench.function.take_doorbells();
+    let places: Vec<u64> = written.iter().map(|write| write.0).collect();
+    assert_eq!(places, [64, 72, 80, 88, 96, 104, 112, 120, 128]);
+    let entry: Vec<u8> = written[..8]
+        .iter()
+        .flat_map(|write| write.1.to_le_bytes())
+        .collect();
+    let entry = Wqe::from_bytes(&entry.try_into().unwrap()).unwrap();
+    assert_eq!((entry.wr_id, entry.slot), (0x77, 0));
+    let doorbell = Doorbell::from_bytes(&written[8].1.to_le_bytes());
+    assert_eq!((doorbell.qp, doorbell.producer), (qp.number(), 1));
+}
+
+#[test]
 fn attributes_that_do_not_fit_leave_the_state_as_it_was() {
     let bench = bench();
     let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
@@ -361,11 +381,11 @@ fn a_posted_region_outlives_its_handle_and_is_released_by_the_completion() {
         msn: 0,
         sq_head: 1,
     };
-    qp.shared.completed(&cqe).unwrap();
+    qp.core.shared.completed(&cqe).unwrap();
     assert!(!valid());
     let late = Cqe { sq_head: 3, ..cqe };
     assert!(matches!(
-        qp.shared.completed(&late),
+        qp.core.shared.completed(&late),
         Err(Error::BadHead { head: 3, .. })
     ));
 }

@@ -79,6 +79,9 @@ pub struct WorkRequest<'a> {
     pub signaled: bool,
     /// Starts only when everything before it has completed.
     pub fence: bool,
+    /// Goes to the card with its doorbell, nine register writes instead of one, so that the card need not read it first: for a request that is alone and
+    /// is to be fast.
+    pub push: bool,
 }
 
 impl<'a> WorkRequest<'a> {
@@ -93,6 +96,7 @@ impl<'a> WorkRequest<'a> {
             immediate: 0,
             signaled: true,
             fence: false,
+            push: false,
         }
     }
 
@@ -126,6 +130,13 @@ impl<'a> WorkRequest<'a> {
     #[must_use]
     pub const fn fenced(mut self) -> Self {
         self.fence = true;
+        self
+    }
+
+    /// The same, pushed to the card.
+    #[must_use]
+    pub const fn pushed(mut self) -> Self {
+        self.push = true;
         self
     }
 }

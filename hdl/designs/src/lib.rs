@@ -9,7 +9,8 @@ use hdl_nic::{Nic, RxLane1024, RxLane512};
 use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
 use hdl_pcie::share::WriteShare;
 use hdl_pcie::{DmaWrite1024, DmaWrite512, RqShim1024, RqShim512};
-use hdl_requester::RequesterEngine1024;
+use hdl_reorder_buf::{PsnTrack, RcTrack};
+use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
 use hdl_send_queue::MessageTable;
 use hdl_spray_engine::SprayEngine;
@@ -107,9 +108,18 @@ pub const ALL: &[Known] = &[
     known::<SprayEngine<2>>("spray_engine", "path choice; 4 queue pairs"),
     known::<NsccEngine<3>>("nscc_engine", "congestion windows; 8 queue pairs"),
     known::<TxWindow<2, 10>>("tx_window", "transmit windows; 4 queue pairs"),
-    known::<MessageTable<2, 6, 8>>("message_table", "send queues; 4 queue pairs"),
+    known::<MessageTable<2, 6, 8, 6>>("message_table", "send queues; 4 queue pairs"),
+    known::<PsnTrack>(
+        "psn_track",
+        "windows of the receive core; 1,024 queue pairs",
+    ),
+    known::<RcTrack>(
+        "rc_track",
+        "reliable connections of the receive core; 1,024 queue pairs",
+    ),
     known::<Responder<2, 3, 5, 7>>("responder", "answers and immediates; 4 queue pairs"),
     known::<RequesterEngine1024>("requester_engine", "requester; 1,024 queue pairs"),
+    known::<RequesterEngine16>("requester_engine_16", "requester; 16 queue pairs"),
     known::<Nic>("nic", "the card: two lanes of 1,024 bits"),
 ];
 

@@ -10,6 +10,10 @@ use crate::queue_pairs::QueuePairs;
 /// Clocks from one doorbell to the next.
 pub const CLOCKS: usize = 3;
 
+/// Block of 64 bytes of a page in which entries are pushed, and its words.
+const PUSH_BLOCK: u64 = Doorbell::PUSH_OFFSET as u64 / 64;
+const PUSH_WORDS: u64 = 8;
+
 /// Who may ring for a queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Owner {
@@ -28,7 +32,8 @@ struct PageWrite {
 
 /// Takes writes to doorbell pages (BAR2, 4 KiB each; the page is the writer's identity) in order, one per [`CLOCKS`] clocks.
 ///
-/// A page has two places: [`Doorbell::OFFSET`] and [`ConsumerIndex::OFFSET`]. Writes elsewhere, and writes of less than 64 bits, are
+/// A page has places for doorbells ([`Doorbell::OFFSET`]), consumer indices ([`ConsumerIndex::OFFSET`]), and for a send queue entry to be pushed, 64 bytes from
+/// [`Doorbell::PUSH_OFFSET`] on and its doorbell behind ([`Doorbell::PUSHED_OFFSET`]). One page's entry is kept at a time, that of the last to begin one. Writes elsewhere, and writes of less than 64 bits, are
 /// dropped and counted. A write for a queue pair that the page does not own is dropped, counted and reported.
 /// After reset nobody owns anything: owners are cleared for 2^`Q` clocks, in which nothing is taken. A doorbell sees the
 /// owners written in clocks before it was taken. Levels: 2 and a carry chain (page equality).
@@ -60,6 +65,9 @@ pub struct Doorbells<const Q: usize = 10> {
     pub doorbell_valid: Signal<Out, Bit>,
     pub doorbell_qp: Signal<Out, Bits<10>>,
     pub doorbell_producer: Signal<Out, Bits<16>>,
+    /// The entry before `doorbell_producer` was pushed.
+    pub doorbell_pushed: Signal<Out, Bit>,
+    pub doorbell_entry: Signal<Out, Bits<512>>,
     pub doorbell_ready: Signal<In, Bit>,
     // To completion_queues.
     pub consumer_valid: Signal<Out, Bit>,
@@ -87,6 +95,12 @@ pub struct Doorbells<const Q: usize = 10> {
     swept: DFF<Bits<11>>,
     checking: DFF<Bit>,
     write: DFF<PageWrite>,
+    /// Entry pushed last, by `pusher`: words that have come, at the top, and how many.
+    entry: DFF<Bits<512>>,
+    entry_words: DFF<Bits<4>>,
+    pusher: DFF<Bits<16>>,
+    /// The doorbell has it.
+    pushed: DFF<Bit>,
     doorbell_waits: DFF<Bit>,
     consumer_waits: DFF<Bit>,
     refused_waits: DFF<Bit>,
@@ -99,6 +113,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, swept, checking, write);
+        dff_setup!(self, clock, entry, entry_words, pusher, pushed);
         dff_setup!(self, clock, doorbell_waits, consumer_waits, refused_waits);
         dff_setup!(self, clock, counts_refused, counts_short, counts_wrong);
         clock!(self, clock, owners);
@@ -125,13 +140,16 @@ impl<const Q: usize> Logic for Doorbells<Q> {
             self.doorbell_waits.q.val() | self.consumer_waits.q.val() | self.refused_waits.q.val();
         let ready = !sweeping & !self.checking.q.val() & !waits;
         let takes = ready & self.write_valid.val();
-        let sends = self.write_offset.val() == u64::from(Doorbell::OFFSET);
-        let consumes = self.write_offset.val() == u64::from(ConsumerIndex::OFFSET);
-        let in_place = sends | consumes;
+        let offset = self.write_offset.val();
+        let ends_push = offset == u64::from(Doorbell::PUSHED_OFFSET);
+        let sends = (offset == u64::from(Doorbell::OFFSET)) | ends_push;
+        let consumes = offset == u64::from(ConsumerIndex::OFFSET);
+        let pushes = (offset.get_bits::<6>(6) == PUSH_BLOCK) & !offset.get_bits::<3>(0).any();
+        let in_place = sends | consumes | pushes;
         let whole = self.write_enable.val().all();
         self.ready.next = ready;
         self.owners.read_address.next = self.write_data.val().get_bits::<Q>(Doorbell::QP_BIT);
-        self.checking.d.next = takes & in_place & whole;
+        self.checking.d.next = takes & (sends | consumes) & whole;
         if takes {
             self.write.d.next = PageWrite {
                 page: self.write_page.val(),
@@ -143,6 +161,31 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         self.counts_short.d.next = takes & in_place & !whole;
         self.wrong_offset.next = self.counts_wrong.q.val();
         self.short_write.next = self.counts_short.q.val();
+
+        // push: words in any other order than theirs are no entry
+        let words = self.entry_words.q.val();
+        let own = self.pusher.q.val() == self.write_page.val();
+        let word = offset.get_bits::<3>(3);
+        let follows = own & (words == bit_cast::<4, 3>(word));
+        let begins = !word.any();
+        if takes & pushes & whole {
+            self.entry.d.next =
+                (self.entry.q.val() >> 64) | (bit_cast::<512, 64>(self.write_data.val()) << 448);
+            self.pusher.d.next = self.write_page.val();
+            self.entry_words.d.next = if begins {
+                bits::<4>(1)
+            } else if follows {
+                words + 1
+            } else {
+                bits::<4>(0)
+            };
+        }
+        if takes & sends & whole {
+            self.pushed.d.next = ends_push & own & (words == PUSH_WORDS);
+        }
+        if takes & ends_push & own {
+            self.entry_words.d.next = bits::<4>(0);
+        }
 
         // check_owner
         let write = self.write.q.val();
@@ -165,6 +208,8 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         self.doorbell_valid.next = self.doorbell_waits.q.val();
         self.doorbell_qp.next = number.get_bits::<10>(0);
         self.doorbell_producer.next = write.data.get_bits::<16>(Doorbell::PRODUCER_BIT);
+        self.doorbell_pushed.next = self.pushed.q.val();
+        self.doorbell_entry.next = self.entry.q.val();
         self.consumer_valid.next = self.consumer_waits.q.val();
         self.consumer_qp.next = number.get_bits::<10>(0);
         self.consumer_index.next = write.data.get_bits::<24>(ConsumerIndex::INDEX_BIT);
@@ -176,6 +221,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         if self.reset.val() {
             self.swept.d.next = bits::<11>(0);
             self.checking.d.next = false;
+            self.entry_words.d.next = bits::<4>(0);
             self.doorbell_waits.d.next = false;
             self.consumer_waits.d.next = false;
             self.refused_waits.d.next = false;

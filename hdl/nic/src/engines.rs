@@ -13,7 +13,7 @@ use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 use crate::stream_merge::StreamMerge;
 
 /// An engine of 512 queue pairs with 64 messages under way each, 65,536 doorbell pages.
-type Engine = RequesterEngine<9, 10, 512, 17, 6, 15, 16>;
+type Engine = RequesterEngine<9, 10, 512, 17, 6, 15, 13, 16>;
 
 /// Queue pair of an engine: the card's number without its bit 0.
 #[hdl_fn]
@@ -76,6 +76,9 @@ pub struct Engines {
     pub doorbell_valid: Signal<In, Bit>,
     pub doorbell_qp: Signal<In, Bits<10>>,
     pub doorbell_producer: Signal<In, Bits<16>>,
+    /// The entry before `doorbell_producer` came with it.
+    pub doorbell_pushed: Signal<In, Bit>,
+    pub doorbell_entry: Signal<In, Bits<512>>,
     pub doorbell_ready: Signal<Out, Bit>,
     pub fault_valid: Signal<In, Bit>,
     pub fault_qp: Signal<In, Bits<10>>,
@@ -121,6 +124,7 @@ pub struct Engines {
     pub fetch_ready: Signal<In, Bit>,
     pub fetched_valid: Signal<In, Bit>,
     pub fetched: Signal<In, WqeFetched>,
+    pub fetched_ready: Signal<Out, Bit>,
     pub cqe_valid: Signal<Out, Bit>,
     pub cqe: Signal<Out, Completion>,
     pub cqe_ready: Signal<In, Bit>,
@@ -201,6 +205,8 @@ impl Logic for Engines {
                 self.doorbell_valid.val() & to_engine(doorbell_odd).get_bit(i);
             self.engines[i].doorbell_qp.next = own(self.doorbell_qp.val());
             self.engines[i].doorbell_producer.next = self.doorbell_producer.val();
+            self.engines[i].doorbell_pushed.next = self.doorbell_pushed.val();
+            self.engines[i].doorbell_entry.next = self.doorbell_entry.val();
             self.engines[i].fault_valid.next =
                 self.fault_valid.val() & to_engine(fault_odd).get_bit(i);
             self.engines[i].fault_qp.next = own(self.fault_qp.val());
@@ -221,6 +227,11 @@ impl Logic for Engines {
                 ..located
             };
         }
+        self.fetched_ready.next = if fetched.qp.get_bit(0) {
+            self.engines[1].fetched_ready.val()
+        } else {
+            self.engines[0].fetched_ready.val()
+        };
         self.configure_ready.next = if configure_odd {
             self.engines[1].configure_ready.val()
         } else {

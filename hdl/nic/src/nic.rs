@@ -223,6 +223,8 @@ impl Logic for Nic {
         self.engine.doorbell_valid.next = self.doorbells.doorbell_valid.val();
         self.engine.doorbell_qp.next = self.doorbells.doorbell_qp.val();
         self.engine.doorbell_producer.next = self.doorbells.doorbell_producer.val();
+        self.engine.doorbell_pushed.next = self.doorbells.doorbell_pushed.val();
+        self.engine.doorbell_entry.next = self.doorbells.doorbell_entry.val();
         self.doorbells.doorbell_ready.next = self.engine.doorbell_ready.val();
         self.queues.consumer_valid.next = self.doorbells.consumer_valid.val();
         self.queues.consumer_qp.next = self.doorbells.consumer_qp.val();
@@ -349,7 +351,7 @@ impl Logic for Nic {
         self.engine.fetch_ready.next = self.read_share0.fetch_ready.val();
         self.engine.fetched_valid.next = self.read_share0.fetched_valid.val();
         self.engine.fetched.next = self.read_share0.fetched.val();
-        self.read_share0.fetched_ready.next = true;
+        self.read_share0.fetched_ready.next = self.engine.fetched_ready.val();
         self.port0.request_valid.next = self.engine.tx0_valid.val();
         self.port0.request.next = self.engine.tx0.val();
         self.engine.tx0_ready.next = self.port0.request_ready.val();

@@ -49,11 +49,11 @@ fn counted(bytes: Bits<19>, came: Bits<13>, left: Bits<13>) -> Bits<19> {
 }
 
 /// 1,024 queue pairs with 64 messages under way each, 65,536 doorbell pages.
-pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 6, 16, 16>;
+pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 6, 16, 14, 16>;
 /// 16 queue pairs and 16 pages, for tests.
-pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 6, 10, 4>;
+pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 6, 10, 8, 4>;
 
-/// 2^`Q` = `K` queue pairs (`C` = `Q` + 1, `S` = `Q` + 8) with 2^`M` messages under way each (`A` = `Q` + `M`), of 2^`P` doorbell pages.
+/// 2^`Q` = `K` queue pairs (`C` = `Q` + 1, `S` = `Q` + 8) with 2^`M` messages under way each (`A` = `Q` + `M`; `E` = `Q` + 4), of 2^`P` doorbell pages.
 #[derive(LogicBlock, Default)]
 pub struct RequesterEngine<
     const Q: usize,
@@ -62,6 +62,7 @@ pub struct RequesterEngine<
     const S: usize,
     const M: usize,
     const A: usize,
+    const E: usize,
     const P: usize,
 > {
     pub clock: Signal<In, Clock>,
@@ -92,6 +93,9 @@ pub struct RequesterEngine<
     pub doorbell_valid: Signal<In, Bit>,
     pub doorbell_qp: Signal<In, Bits<10>>,
     pub doorbell_producer: Signal<In, Bits<16>>,
+    /// The entry before `doorbell_producer` came with it.
+    pub doorbell_pushed: Signal<In, Bit>,
+    pub doorbell_entry: Signal<In, Bits<512>>,
     pub doorbell_ready: Signal<Out, Bit>,
     pub fault_valid: Signal<In, Bit>,
     pub fault_qp: Signal<In, Bits<10>>,
@@ -134,11 +138,12 @@ pub struct RequesterEngine<
     pub fetch_ready: Signal<In, Bit>,
     pub fetched_valid: Signal<In, Bit>,
     pub fetched: Signal<In, WqeFetched>,
+    pub fetched_ready: Signal<Out, Bit>,
     pub cqe_valid: Signal<Out, Bit>,
     pub cqe: Signal<Out, Completion>,
     pub cqe_ready: Signal<In, Bit>,
 
-    core: RequesterCore<Q, S, M, A>,
+    core: RequesterCore<Q, S, M, A, E>,
     schedule0: QpSchedule<Q, P>,
     schedule1: QpSchedule<Q, P>,
     timers: TimerScan<Q>,
@@ -158,8 +163,9 @@ impl<
         const S: usize,
         const M: usize,
         const A: usize,
+        const E: usize,
         const P: usize,
-    > Logic for RequesterEngine<Q, C, K, S, M, A, P>
+    > Logic for RequesterEngine<Q, C, K, S, M, A, E, P>
 {
     #[hdl]
     fn update(&mut self) {
@@ -194,6 +200,8 @@ impl<
         self.core.doorbell_valid.next = self.doorbell_valid.val();
         self.core.doorbell_qp.next = self.doorbell_qp.val();
         self.core.doorbell_producer.next = self.doorbell_producer.val();
+        self.core.doorbell_pushed.next = self.doorbell_pushed.val();
+        self.core.doorbell_entry.next = self.doorbell_entry.val();
         self.core.fault_valid.next = self.fault_valid.val();
         self.core.fault_qp.next = self.fault_qp.val();
         self.core.fault_slot.next = self.fault_slot.val();
@@ -205,6 +213,7 @@ impl<
         self.core.fetch_ready.next = self.fetch_ready.val();
         self.core.fetched_valid.next = self.fetched_valid.val();
         self.core.fetched.next = self.fetched.val();
+        self.fetched_ready.next = self.core.fetched_ready.val();
         self.core.cqe_ready.next = self.cqe_ready.val();
         self.configure_ready.next = self.core.configure_ready.val();
         self.control_ready.next = self.core.control_ready.val();

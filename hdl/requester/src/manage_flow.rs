@@ -17,8 +17,7 @@ enum Step {
     /// The server of a configuration is asked, once all are free.
     Configure,
     Configured,
-    /// The message table hears of a doorbell or a fault.
-    Act,
+    /// The message table has heard of a doorbell or a fault.
     Acted,
     /// Messages complete in order.
     Complete,
@@ -126,7 +125,7 @@ impl Logic for ManageFlow {
         self.messages_request.next = MessageRequest {
             op: match step {
                 Step::Configure => MessageOp::Configure,
-                Step::Act => {
+                Step::Idle => {
                     if job.kind == JobKind::Doorbell {
                         MessageOp::Doorbell
                     } else {
@@ -139,9 +138,17 @@ impl Logic for ManageFlow {
             },
             qp: job.qp,
             psn: self.una.q.val(),
-            slot: self.slot.q.val(),
+            slot: if step == Step::Idle {
+                job.slot
+            } else {
+                self.slot.q.val()
+            },
             failed: self.blame.q.val(),
-            status: self.status.q.val(),
+            status: if step == Step::Idle {
+                bits::<8>(WcStatus::LocProtErr.code() as u64)
+            } else {
+                self.status.q.val()
+            },
         };
         self.done.next = false;
         self.state.next = now;
@@ -176,10 +183,12 @@ impl Logic for ManageFlow {
                         } else {
                             bits::<8>(WcStatus::WrFlushErr.code() as u64)
                         };
+                        self.messages_start.next =
+                            (job.kind == JobKind::Doorbell) | (job.kind == JobKind::Fault);
                         self.step.d.next = match job.kind {
                             JobKind::Configure => Step::Configure,
                             JobKind::Flush => Step::Flush,
-                            _ => Step::Act,
+                            _ => Step::Acted,
                         };
                     }
                 }
@@ -224,10 +233,6 @@ impl Logic for ManageFlow {
                     self.done.next = true;
                     self.step.d.next = Step::Idle;
                 }
-            }
-            Step::Act => {
-                self.messages_start.next = true;
-                self.step.d.next = Step::Acted;
             }
             Step::Acted => {
                 if !self.messages_busy.val() {

@@ -14,7 +14,7 @@ pub const WAKE_CLOCKS: u64 = 7;
 enum Step {
     /// Nobody is present yet: one queue pair per clock is noted so.
     Sweep,
-    /// A wake is taken, or an operation that waits begins: its rows are asked for.
+    /// A wake is taken, or an operation that waits begins: its rows are asked for. Where nobody is present, a wake needs none.
     Idle,
     /// The row of the front: the tail of its page is asked for.
     TurnPage,
@@ -212,8 +212,17 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             Step::Idle => {
                 if self.turns.q.val() {
                     self.step.d.next = Step::TurnPage;
-                } else if self.wakes.q.val() {
+                } else if self.wakes.q.val() & self.busy.q.val() {
                     self.step.d.next = Step::WakePage;
+                } else if self.wakes.q.val() {
+                    // Nobody is present.
+                    self.present.write_enable.next = true;
+                    self.page.write_enable.next = true;
+                    self.tail.write_enable.next = true;
+                    self.front.d.next = woken;
+                    self.last.d.next = woken;
+                    self.busy.d.next = true;
+                    self.wakes.d.next = false;
                 }
             }
             Step::TurnPage => self.step.d.next = Step::Turn,
@@ -263,12 +272,8 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                     if active {
                         self.queue_next.write_enable.next = true;
                     } else {
-                        self.page_next.write_enable.next = self.busy.q.val();
+                        self.page_next.write_enable.next = true;
                         self.last.d.next = woken;
-                        self.busy.d.next = true;
-                        if !self.busy.q.val() {
-                            self.front.d.next = woken;
-                        }
                     }
                 }
                 self.wakes.d.next = false;

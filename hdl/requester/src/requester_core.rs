@@ -16,10 +16,16 @@ use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 use crate::records::{ConfigureKind, Counted};
 use crate::sequencer::Sequencer;
 
-/// What `Requester` of the reference is, for 2^`Q` queue pairs with 2^`M` messages under way each. `S` = `Q` + 8 and `A` = `Q` + `M` are
-/// address bits of memories.
+/// What `Requester` of the reference is, for 2^`Q` queue pairs with 2^`M` messages under way each. `S` = `Q` + 8, `A` = `Q` + `M` and
+/// `E` = `Q` + 4 are address bits of memories.
 #[derive(LogicBlock, Default)]
-pub struct RequesterCore<const Q: usize, const S: usize, const M: usize, const A: usize> {
+pub struct RequesterCore<
+    const Q: usize,
+    const S: usize,
+    const M: usize,
+    const A: usize,
+    const E: usize,
+> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Ticks of 8 ns.
@@ -49,6 +55,9 @@ pub struct RequesterCore<const Q: usize, const S: usize, const M: usize, const A
     pub doorbell_valid: Signal<In, Bit>,
     pub doorbell_qp: Signal<In, Bits<10>>,
     pub doorbell_producer: Signal<In, Bits<16>>,
+    /// The entry before `doorbell_producer` came with it.
+    pub doorbell_pushed: Signal<In, Bit>,
+    pub doorbell_entry: Signal<In, Bits<512>>,
     pub doorbell_ready: Signal<Out, Bit>,
     pub fault_valid: Signal<In, Bit>,
     pub fault_qp: Signal<In, Bits<10>>,
@@ -102,6 +111,7 @@ pub struct RequesterCore<const Q: usize, const S: usize, const M: usize, const A
     pub fetch_ready: Signal<In, Bit>,
     pub fetched_valid: Signal<In, Bit>,
     pub fetched: Signal<In, WqeFetched>,
+    pub fetched_ready: Signal<Out, Bit>,
     /// Pulse: an entry of this queue pair's send queue has come.
     pub arrived: Signal<Out, Bit>,
     pub arrived_qp: Signal<Out, Bits<10>>,
@@ -113,11 +123,11 @@ pub struct RequesterCore<const Q: usize, const S: usize, const M: usize, const A
     spray: SprayEngine<Q>,
     nscc: NsccEngine<Q>,
     window: TxWindow<Q, S>,
-    messages: MessageTable<Q, M, A>,
+    messages: MessageTable<Q, M, A, E>,
 }
 
-impl<const Q: usize, const S: usize, const M: usize, const A: usize> Logic
-    for RequesterCore<Q, S, M, A>
+impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: usize> Logic
+    for RequesterCore<Q, S, M, A, E>
 {
     #[hdl]
     fn update(&mut self) {
@@ -223,8 +233,17 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize> Logic
         self.fetch_valid.next = self.messages.fetch_valid.val();
         self.fetch.next = self.messages.fetch.val();
         self.messages.fetch_ready.next = self.fetch_ready.val();
+        self.messages.pushed_valid.next = self.doorbell_valid.val()
+            & self.sequencer.doorbell_ready.val()
+            & self.doorbell_pushed.val();
+        self.messages.pushed.next = WqeFetched {
+            qp: self.doorbell_qp.val(),
+            error: false,
+            entry: self.doorbell_entry.val(),
+        };
         self.messages.fetched_valid.next = self.fetched_valid.val();
         self.messages.fetched.next = self.fetched.val();
+        self.fetched_ready.next = self.messages.fetched_ready.val();
         self.arrived.next = self.messages.wake_valid.val();
         self.arrived_qp.next = self.messages.wake_qp.val();
         self.cqe_valid.next = self.messages.cqe_valid.val();

@@ -232,16 +232,22 @@ impl Logic for TransmitFlow {
         };
 
         // What is asked, whenever it is.
+        let probe_waits = if step == Step::Idle {
+            job.state.probe
+        } else {
+            state.probe
+        };
         self.spray_start.next = false;
         self.spray_request.next = SprayRequest {
-            op: if step == Step::Look {
-                if state.probe {
-                    SprayOp::Query
-                } else {
-                    SprayOp::Probe
+            op: match step {
+                Step::Idle | Step::Look => {
+                    if probe_waits {
+                        SprayOp::Query
+                    } else {
+                        SprayOp::Probe
+                    }
                 }
-            } else {
-                SprayOp::Choose
+                _ => SprayOp::Choose,
             },
             qp: job.qp,
             plane: port,
@@ -261,7 +267,7 @@ impl Logic for TransmitFlow {
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
             op: match step {
-                Step::Look => WindowOp::Query,
+                Step::Idle | Step::Look => WindowOp::Query,
                 Step::Choose => WindowOp::Read,
                 _ => {
                     if again {
@@ -368,8 +374,12 @@ impl Logic for TransmitFlow {
                     } else if rc {
                         self.messages_start.next = true;
                         self.step.d.next = Step::Fetch;
-                    } else {
+                    } else if self.spray_busy.val() {
                         self.step.d.next = Step::Look;
+                    } else {
+                        self.spray_start.next = true;
+                        self.window_start.next = true;
+                        self.step.d.next = Step::Choose;
                     }
                 }
             }

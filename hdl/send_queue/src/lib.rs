@@ -1,6 +1,7 @@
 //! Send queues in hardware: WQE fetch, messages under way, completion in order (`docs/transmit.md`, `docs/requester.md`).
 #![forbid(unsafe_code)]
 
+pub mod ahead;
 mod completion;
 mod decide;
 mod entry;

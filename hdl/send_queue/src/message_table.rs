@@ -6,11 +6,11 @@ use hdl_primitives::BlockFifo;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::*;
 
+use crate::ahead::KEPT_LOG2;
 use crate::completion::*;
 use crate::decide::{decide, decide__hdl};
 use crate::look::{look, look__hdl};
 use crate::records::{Ask, Looked, MessageRow, QueueRow};
-use crate::ring::{ring_place, ring_place__hdl};
 use crate::under_way::*;
 use crate::wqe_prefetch::WqePrefetch;
 
@@ -48,9 +48,14 @@ pub enum Step {
 /// Visits go before requests, but do not start while a completion waits to be taken.
 ///
 /// The first 2^`Q` clocks after a reset clear the rows. From the reset on, no answer may come to a fetch of the time before.
-/// `A` = `Q` + `M` is the address width of the message memory. LUT levels: 6, in `Look` (memory, 16-bit sums, choice).
+/// `A` = `Q` + `M` is the address width of the message memory, `E` = `Q` + 4 that of the entries read ahead. LUT levels: 6, in `Look` (memory, 16-bit sums, choice).
 #[derive(LogicBlock, Default)]
-pub struct MessageTable<const Q: usize = 10, const M: usize = 6, const A: usize = 16> {
+pub struct MessageTable<
+    const Q: usize = 10,
+    const M: usize = 6,
+    const A: usize = 16,
+    const E: usize = 14,
+> {
     pub clock: Signal<In, Clock>,
     /// Forgets everything. Queue pairs are to be configured again.
     pub reset: Signal<In, Bit>,
@@ -63,12 +68,17 @@ pub struct MessageTable<const Q: usize = 10, const M: usize = 6, const A: usize 
     /// With a `Configure` request.
     pub settings: Signal<In, SendQueueConfig>,
 
-    /// Reads of entries, one per queue pair at a time. Answers may come in any order and are always taken.
+    /// Reads of entries, one per queue pair at a time, which may be answered in any order; the entries of a read come in order.
     pub fetch_valid: Signal<Out, Bit>,
     pub fetch: Signal<Out, WqeFetch>,
     pub fetch_ready: Signal<In, Bit>,
     pub fetched_valid: Signal<In, Bit>,
     pub fetched: Signal<In, WqeFetched>,
+    pub fetched_ready: Signal<Out, Bit>,
+
+    /// An entry that came with a doorbell, before its `Doorbell` request; good unless `error`. It need not be read if it is the next one.
+    pub pushed_valid: Signal<In, Bit>,
+    pub pushed: Signal<In, WqeFetched>,
 
     /// Completions, those of a queue pair in order.
     pub cqe_valid: Signal<Out, Bit>,
@@ -83,7 +93,7 @@ pub struct MessageTable<const Q: usize = 10, const M: usize = 6, const A: usize 
     queues: BlockRam<SendQueueConfig, Q>,
     /// Messages under way: address is queue pair, low bits of the slot.
     messages: UltraRam<MessageRow, A>,
-    prefetch: WqePrefetch<Q>,
+    prefetch: WqePrefetch<Q, E>,
     /// Queue pairs to be visited, each at most once.
     visitors: BlockFifo<Bits<10>, 10, 11>,
 
@@ -110,23 +120,27 @@ pub struct MessageTable<const Q: usize = 10, const M: usize = 6, const A: usize 
     ends: Signal<Local, Bit>,
     /// It completes a message in this clock.
     completed: Signal<Local, Bit>,
-    _size: TableSize<Q, M, A>,
+    _size: TableSize<Q, M, A, E>,
 }
 
 /// The sizes there are.
-struct TableSize<const Q: usize, const M: usize, const A: usize>;
+struct TableSize<const Q: usize, const M: usize, const A: usize, const E: usize>;
 
-impl<const Q: usize, const M: usize, const A: usize> Default for TableSize<Q, M, A> {
+impl<const Q: usize, const M: usize, const A: usize, const E: usize> Default
+    for TableSize<Q, M, A, E>
+{
     fn default() -> Self {
         assert!(
-            (1..=10).contains(&Q) && (1..=7).contains(&M) && A == Q + M,
-            "MessageTable<{Q}, {M}, {A}>: use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, and A = Q + M"
+            (1..=10).contains(&Q) && (1..=7).contains(&M) && A == Q + M && E == Q + KEPT_LOG2 as usize,
+            "MessageTable<{Q}, {M}, {A}, {E}>: use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, A = Q + M and E = Q + 4"
         );
         Self
     }
 }
 
-impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M, A> {
+impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
+    for MessageTable<Q, M, A, E>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, cleared, asked, asked_settings, visits);
@@ -141,6 +155,7 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
         );
         let step = self.step.q.val();
         let asked = self.asked.q.val();
+        let asked_settings = self.asked_settings.q.val();
         let settings = self.queues.read_data.val();
         let entry = self.prefetch.entry.val();
         let row = self.row.q.val();
@@ -273,7 +288,7 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
                     self.ends.next = true;
                     self.completed.next = decision.completes;
                     self.queues.write_enable.next = is_configure;
-                    self.prefetch.ask_valid.next = decision.asks;
+                    self.prefetch.ask_valid.next = decision.asks | is_configure;
                     self.visitors.in_valid.next = decision.queues;
                 }
             }
@@ -364,7 +379,7 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
             self.row_after.val()
         };
         self.queues.write_address.next = written_qp;
-        self.queues.write_data.next = self.asked_settings.q.val();
+        self.queues.write_data.next = asked_settings;
         let written_slot = if decides { row.next_slot } else { asked.slot };
         let mut faulty = message;
         faulty.message.fault = true;
@@ -382,14 +397,20 @@ impl<const Q: usize, const M: usize, const A: usize> Logic for MessageTable<Q, M
         self.prefetch.clear_qp.next = self.cleared.q.val();
         self.prefetch.ask.next = Ask {
             qp: asked.qp,
-            base: settings.base,
-            place: ring_place(decision.row.next_slot, settings.log2_entries),
+            restarts: is_configure,
+            base: asked_settings.base,
+            log2_entries: asked_settings.log2_entries,
+            slot: decision.row.next_slot,
+            producer: decision.row.producer,
         };
         self.fetch_valid.next = self.prefetch.fetch_valid.val();
         self.fetch.next = self.prefetch.fetch.val();
         self.prefetch.fetch_ready.next = self.fetch_ready.val();
         self.prefetch.fetched_valid.next = self.fetched_valid.val();
         self.prefetch.fetched.next = self.fetched.val();
+        self.prefetch.pushed_valid.next = self.pushed_valid.val();
+        self.prefetch.pushed.next = self.pushed.val();
+        self.fetched_ready.next = self.prefetch.fetched_ready.val();
         self.wake_valid.next = self.prefetch.wake_valid.val();
         self.wake_qp.next = self.prefetch.wake_qp.val();
 

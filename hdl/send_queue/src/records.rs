@@ -16,14 +16,19 @@ pub struct Entry {
     pub wqe: Wqe,
 }
 
-/// Asks for an entry.
+/// Asks for the next entry, or starts a queue pair anew.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Ask {
     pub qp: Bits<10>,
-    /// Bus address of the ring.
+    /// Nothing is asked for: from slot 0 on, entries are those of another ring.
+    pub restarts: Bit,
+    /// With `restarts`: bus address of the ring, and log2 of its entries.
     pub base: Bits<64>,
-    /// Entry of the ring.
-    pub place: Bits<15>,
+    pub log2_entries: Bits<4>,
+    /// Slot of the entry: those asked for since the restart, in order.
+    pub slot: Bits<16>,
+    /// Index behind the last entry that was posted.
+    pub producer: Bits<16>,
 }
 
 /// An answer that its queue pair is to hear of.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use stellar_wire::host::registers::{
     status, TableCommand, EVENT_CONSUMER, FENCE, MAX_PAYLOAD, MAX_READ, TABLE_COMMAND, TABLE_DATA,
 };
-use stellar_wire::host::{ConsumerIndex, Doorbell};
+use stellar_wire::host::{ConsumerIndex, Doorbell, Wqe};
 use stellar_wire::hw::config::ConfigSelect;
 
 use crate::model::{NicInputs, NicOutputs};
@@ -70,6 +70,19 @@ impl Bar {
     pub fn ring(&mut self, page: u16, doorbell: Doorbell) {
         let word = u64::from_le_bytes(doorbell.to_bytes());
         self.accesses.push_back(Access::Doorbell(page, 0, word));
+    }
+
+    /// Rings a doorbell page, and brings the last of the new entries along.
+    pub fn push(&mut self, page: u16, entry: &[u8; Wqe::LEN], doorbell: Doorbell) {
+        let words = entry.chunks_exact(Doorbell::LEN);
+        for (offset, word) in (Doorbell::PUSH_OFFSET..).step_by(Doorbell::LEN).zip(words) {
+            let word = u64::from_le_bytes(word.try_into().expect("8 bytes"));
+            self.accesses
+                .push_back(Access::Doorbell(page, offset, word));
+        }
+        let word = u64::from_le_bytes(doorbell.to_bytes());
+        self.accesses
+            .push_back(Access::Doorbell(page, Doorbell::PUSHED_OFFSET, word));
     }
 
     /// Tells how far the event queue has been read.

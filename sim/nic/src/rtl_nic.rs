@@ -7,12 +7,13 @@ use sim_net::Time;
 use sim_verilated::Library;
 use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, WorldError};
 use stellar_transport::endpoint::{
-    ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError, TransportConfig,
+    ConfigError, DoorbellError, EndpointConfig, Memory as _, QpConfig, TableWriteError,
+    TransportConfig,
 };
 use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, DropReason, TableWrite, Tables};
 use stellar_transport::spray::EvIndex;
-use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, Wqe};
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::host_queues::RingConfig;
 use stellar_wire::hw::pack::to_words;
@@ -49,6 +50,8 @@ struct Port {
 /// What is kept of a queue pair beside the card.
 struct Pair {
     config: QpConfig,
+    /// Index that was rung last.
+    producer: u16,
     counters: RequesterCounters,
     path_loads: Vec<u64>,
 }
@@ -76,6 +79,20 @@ pub struct RtlNic {
 }
 
 impl RtlNic {
+    /// The only new entry, which software then pushes.
+    fn single_entry(&mut self, page: u32, doorbell: Doorbell) -> Option<[u8; Wqe::LEN]> {
+        let pair = self.pairs.get(&doorbell.qp)?;
+        let ring = pair.config.sq?;
+        if pair.config.page != page || doorbell.producer != pair.producer.wrapping_add(1) {
+            return None;
+        }
+        let place = u64::from(pair.producer) % (1 << ring.log2_entries);
+        let mut entry = [0; Wqe::LEN];
+        let address = ring.base.wrapping_add(place * Wqe::LEN as u64);
+        self.memory.read(address, false, &mut entry).ok()?;
+        Some(entry)
+    }
+
     /// A NIC of the model in `library` ([`NicModel::build`]), with its memory and the PCIe links to it.
     ///
     /// # Errors
@@ -210,14 +227,14 @@ impl RtlNic {
             }
         }
         let outputs = self.model.clock(&inputs);
+        if let Some((_, offset, _)) = inputs.bar2_write.filter(|_| outputs.bar2_taken) {
+            self.times.page_write(offset, seen);
+        }
         self.bar.look(&outputs);
         self.take(outputs, clock, seen);
     }
 
     fn take(&mut self, outputs: NicOutputs, clock: u64, seen: Time) {
-        if outputs.bar2_taken {
-            self.times.doorbells.see(seen);
-        }
         assert!(
             !outputs.payload_mismatch,
             "clock {clock}: the transmit side lost count of its payload"
@@ -426,6 +443,7 @@ impl Nic for RtlNic {
         };
         let pair = Pair {
             config,
+            producer: 0,
             counters: RequesterCounters::default(),
             path_loads: vec![0; paths],
         };
@@ -435,13 +453,19 @@ impl Nic for RtlNic {
 
     fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
         self.started = true;
-        self.bar.ring(page as u16, doorbell);
-        let owner = self.pairs.get(&doorbell.qp).map(|pair| pair.config.page);
-        if owner == Some(page) {
-            Ok(())
-        } else {
-            let qp = doorbell.qp;
-            Err(DoorbellError::NotOwner { page, qp })
+        match self.single_entry(page, doorbell) {
+            Some(entry) => self.bar.push(page as u16, &entry, doorbell),
+            None => self.bar.ring(page as u16, doorbell),
+        }
+        match self.pairs.get_mut(&doorbell.qp) {
+            Some(pair) if pair.config.page == page => {
+                pair.producer = doorbell.producer;
+                Ok(())
+            }
+            _ => {
+                let qp = doorbell.qp;
+                Err(DoorbellError::NotOwner { page, qp })
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sim_net::Time;
+use stellar_wire::host::Doorbell;
 
 use crate::model::WriteBeat;
 
@@ -54,8 +55,10 @@ impl Pace {
 /// send queue entries in host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PinTimes {
-    /// Doorbells and consumer indices taken.
+    /// Doorbells taken.
     pub doorbells: Span,
+    /// Words of pushed entries taken.
+    pub pushes: Span,
     /// Requests for descriptors, and last beats of their completions.
     pub descriptor_reads: Span,
     pub descriptor_data: Span,
@@ -72,6 +75,15 @@ pub struct PinTimes {
 }
 
 impl PinTimes {
+    /// A write to a doorbell page.
+    pub(crate) fn page_write(&mut self, offset: u16, time: Time) {
+        match offset {
+            Doorbell::OFFSET | Doorbell::PUSHED_OFFSET => self.doorbells.see(time),
+            Doorbell::PUSH_OFFSET..Doorbell::PUSHED_OFFSET => self.pushes.see(time),
+            _ => {}
+        }
+    }
+
     pub(crate) fn read(&mut self, translated: bool) -> &mut Span {
         if translated {
             &mut self.payload_reads

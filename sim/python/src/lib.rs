@@ -8,6 +8,7 @@ mod designs;
 mod records;
 mod simulation;
 mod simulator;
+mod verbs;
 mod world;
 
 use pyo3::prelude::*;
@@ -18,7 +19,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     build::register(module)?;
     designs::register(module)?;
     records::register(module)?;
-    world::register(module)
+    world::register(module)?;
+    verbs::register(module)
 }
 
 /// `cocotb.simulator`.

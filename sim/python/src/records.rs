@@ -1,5 +1,6 @@
 //! Layouts of the records at the blocks' ports, so that no bit offset is written down in Python.
 
+use hdl_requester::{ConfigureKind, Failure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
@@ -8,8 +9,8 @@ use sim_world::closest;
 use stellar_wire::host::registers as map;
 use stellar_wire::hw::pack::width;
 use stellar_wire::hw::{
-    ack, address, config, congestion, core, dma, host_queues, messages, read, requester, responder,
-    rq, spray, tables, tx, window,
+    ack, address, config, congestion, core, dma, host_queues, messages, read, receive, requester,
+    responder, rq, spray, tables, tx, window, wqe,
 };
 
 /// A field that holds a number: its path in the record, lowest bit, width, and the names of its values if it is an enumeration.
@@ -26,7 +27,10 @@ const ALL: &[Known] = &[
     congestion::NsccConfig::descriptor,
     congestion::NsccRequest::descriptor,
     congestion::NsccResponse::descriptor,
+    core::AddressedToken::descriptor,
     core::Pieces::descriptor,
+    core::QpToken::descriptor,
+    core::TranslatedToken::descriptor,
     dma::PlaceCommand::descriptor,
     dma::WriteTlpHeader::descriptor,
     host_queues::CompletionEntry::descriptor,
@@ -43,8 +47,11 @@ const ALL: &[Known] = &[
     read::ReadBeat::descriptor,
     read::ReadCommand::descriptor,
     read::ReadTlpHeader::descriptor,
+    receive::RxOutcome::descriptor,
+    requester::ControlPacket::descriptor,
     requester::LocateRequest::descriptor,
     requester::LocateResponse::descriptor,
+    requester::RequesterConfig::descriptor,
     requester::TxAnswer::descriptor,
     requester::TxRequest::descriptor,
     responder::ResponderConfig::descriptor,
@@ -58,9 +65,12 @@ const ALL: &[Known] = &[
     tables::QpContext::descriptor,
     tables::TableWrite::descriptor,
     tx::TxPacket::descriptor,
+    ConfigureKind::descriptor,
+    Failure::descriptor,
     window::SentPacket::descriptor,
     window::WindowRequest::descriptor,
     window::WindowResponse::descriptor,
+    wqe::Wqe::descriptor,
 ];
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -50,7 +50,7 @@ impl Server {
             path: directory.to_owned(),
             error,
         })?;
-        let mut hosts = Hosts::new(Default::default())?;
+        let mut hosts = Hosts::pair(Default::default())?;
         let vectors = hosts.vectors(0);
         let clock_page = Arc::new(ClockPage::new()?);
         let world = World::start(hosts, Arc::clone(&clock_page))?;

@@ -34,7 +34,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn attach(fabric: &mut Fabric, hosts: &[HostId]) -> Result<Self, WorldError> {
+    /// Records at the ports of `hosts` from now on.
+    ///
+    /// # Errors
+    /// [`WorldError`] if a port has no channel to record.
+    pub fn attach(fabric: &mut Fabric, hosts: &[HostId]) -> Result<Self, WorldError> {
         let mut ports = Vec::new();
         for &id in hosts {
             let (name, count) = {

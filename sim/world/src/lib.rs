@@ -33,7 +33,7 @@ pub use config::{
 };
 pub use error::{CheckError, WorldError};
 pub use host::{Completed, Host};
-pub use memory::{HostMemory, Stray};
+pub use memory::{Backing, HostMemory, Stray};
 pub use names::closest;
 pub use nic::{CongestionState, Nic, Outgoing, ReferenceNic};
 pub use record::{ArrivalOrder, Moment, Record};

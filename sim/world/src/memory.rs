@@ -2,6 +2,7 @@
 //! (AT = 10). Sparse, with every byte a NIC wrote remembered.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::{Owner, WriteTlp};
@@ -20,6 +21,14 @@ pub struct Stray {
     pub write: bool,
 }
 
+/// Memory that is somebody else's, such as a guest's: what may be behind a mapping.
+pub trait Backing: Send + Sync {
+    /// Reads at an offset from the start of the mapping.
+    fn read(&self, offset: u64, into: &mut [u8]);
+    /// Writes there.
+    fn write(&self, offset: u64, bytes: &[u8]);
+}
+
 struct Page {
     bytes: Box<[u8; PAGE as usize]>,
     /// Bit per byte: written by the NIC.
@@ -31,6 +40,8 @@ struct Space {
     seed: u64,
     /// Mapped ranges: end by start. They do not overlap.
     mapped: BTreeMap<u64, u64>,
+    /// Of these, by start, those with memory of somebody else behind them.
+    backed: BTreeMap<u64, Arc<dyn Backing>>,
     pages: BTreeMap<u64, Page>,
     written: u64,
 }
@@ -56,6 +67,7 @@ impl Space {
         Self {
             seed,
             mapped: BTreeMap::new(),
+            backed: BTreeMap::new(),
             pages: BTreeMap::new(),
             written: 0,
         }
@@ -64,6 +76,12 @@ impl Space {
     fn is_mapped(&self, address: u64, length: u64) -> bool {
         let range = self.mapped.range(..=address).next_back();
         range.is_some_and(|(_, &end)| address.checked_add(length).is_some_and(|last| last <= end))
+    }
+
+    /// What is behind a mapped address, and the offset in it, if it is somebody else's.
+    fn backing(&self, address: u64) -> Option<(&dyn Backing, u64)> {
+        let (start, _) = self.mapped.range(..=address).next_back()?;
+        Some((&**self.backed.get(start)?, address - start))
     }
 
     fn fill_pattern(&self, address: u64, into: &mut [u8]) {
@@ -171,7 +189,15 @@ impl HostMemory {
 
     /// Takes back what [`Self::map`] gave for the range starting at `address`: the NIC's next access there is a stray.
     pub fn unmap(&mut self, owner: Owner, address: u64) {
-        self.space_mut(owner).mapped.remove(&address);
+        let space = self.space_mut(owner);
+        space.mapped.remove(&address);
+        space.backed.remove(&address);
+    }
+
+    /// The same for somebody else's host memory, which the NIC reads and writes there.
+    pub fn map_backed(&mut self, address: u64, length: u64, backing: Arc<dyn Backing>) {
+        self.map(Owner::Host, address, length);
+        self.host.backed.insert(address, backing);
     }
 
     /// Writes as the CPU or the GPU itself does.
@@ -220,7 +246,10 @@ impl Memory for HostMemory {
             });
             return Err(MemoryFault { address, length });
         }
-        space.read(address, into);
+        match space.backing(address) {
+            Some((backing, offset)) => backing.read(offset, into),
+            None => space.read(address, into),
+        }
         Ok(())
     }
 
@@ -229,7 +258,14 @@ impl Memory for HostMemory {
         let space = self.space_mut(Self::owner(translated));
         let length = tlp.data.len() as u64;
         if space.is_mapped(tlp.address, length) {
-            space.write_tlp(tlp);
+            match space.backing(tlp.address) {
+                Some((backing, offset)) => {
+                    let start = tlp.address - offset;
+                    tlp.written()
+                        .for_each(|(at, byte)| backing.write(at - start, &[byte]));
+                }
+                None => space.write_tlp(tlp),
+            }
         } else {
             self.strays.push(Stray {
                 address: tlp.address,

@@ -12,6 +12,7 @@ from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 from openstellar.world import table_words
 from roce import WRITE_FIRST, WRITE_LAST, WRITE_MIDDLE, WRITE_ONLY, roce_write
+from streams import sometimes
 
 QP, PD, RKEY, PSN, MTU = 100, 7, 0x2A5A, 0xFFFFFE, 1024
 VA, BUS, LENGTH = 0x7F00_0000_0000, 0x20_0000_0000, 1 << 20
@@ -110,8 +111,8 @@ async def one_write_reaches_memory(dut):
 async def messages_of_every_length(dut, length):
     """A message cut into packets by the path MTU arrives whole, while PCIe makes the lane wait and the PSN wraps."""
     bench = Bench(dut)
-    bench.tlps.set_pause_generator(random.random() < 0.4 for _ in iter(int, 1))
-    bench.mac.set_pause_generator(random.random() < 0.2 for _ in iter(int, 1))
+    bench.tlps.set_pause_generator(sometimes(0.4))
+    bench.mac.set_pause_generator(sometimes(0.2))
     await bench.start()
     message = random.randbytes(length)
     parts = [message[at : at + MTU] for at in range(0, length, MTU)]

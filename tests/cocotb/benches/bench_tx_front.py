@@ -15,6 +15,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
+from streams import sometimes
 
 WRITE_ONLY, WRITE_MIDDLE, ACKNOWLEDGE = 0x0A, 0x07, 0x11
 SOURCE, DESTINATION = 0x0200_0000_0001, 0x0200_0000_0002
@@ -105,17 +106,13 @@ class Bench:
         return bytes((await with_timeout(self.mac.recv(), 20, "us")).tdata)
 
 
-def pauses(probability: float):
-    return (random.random() < probability for _ in iter(int, 1))
-
-
 @cocotb.test()
 @cocotb.parametrize(version6=[False, True], tagged=[False, True])
 async def frames_are_those_scapy_makes(dut, version6, tagged):
     """Payloads around the ends of beats, and packets without any, while the MAC makes the lane wait."""
     bench = Bench(dut)
-    bench.mac.set_pause_generator(pauses(0.3))
-    bench.payloads.set_pause_generator(pauses(0.2))
+    bench.mac.set_pause_generator(sometimes(0.3))
+    bench.payloads.set_pause_generator(sometimes(0.2))
     await bench.start()
     lengths = [1, 2, 3, 4, 5, 61, 64, 65, 127, 129, 1000, 4096]
     items = [Item(random.choice([WRITE_ONLY, WRITE_MIDDLE]), random.randbytes(n), tagged=tagged, version6=version6) for n in lengths]
@@ -146,7 +143,7 @@ async def a_frame_without_its_payload_is_left_out(dut):
 async def a_frame_that_has_begun_never_pauses(dut):
     """Once its first beat is there, every clock has one, for the MAC may not wait inside a frame."""
     bench = Bench(dut)
-    bench.payloads.set_pause_generator(pauses(0.5))
+    bench.payloads.set_pause_generator(sometimes(0.5))
     await bench.start()
     items = [Item(WRITE_MIDDLE, random.randbytes(random.randrange(200, 4097))) for _ in range(6)]
     for item in items:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
-
 from cocotb.triggers import RisingEdge, Timer
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 from cocotbext.pcie.core import RootComplex
 from cocotbext.pcie.core.tlp import Tlp
 from cocotbext.pcie.xilinx.us import UltraScalePlusPcieDevice
 from openstellar.records import Record
+from streams import offer, sometimes
 
 BEAT = 64
 TRANSLATED, UNTRANSLATED = 0b10, 0b00
@@ -26,11 +24,6 @@ class Block(UltraScalePlusPcieDevice):
     async def send(self, tlp: Tlp) -> None:
         self.sent.append(tlp)
         await super().send(tlp)
-
-
-def sometimes(probability: float) -> Iterator[bool]:
-    """Pauses, each clock with this probability."""
-    return (random.random() < probability for _ in iter(int, 1))
 
 
 class Endpoint:
@@ -84,15 +77,7 @@ class Endpoint:
 
     async def offer(self, name: str, **signals: int) -> None:
         """Holds `name`_valid with `signals` beside it until `name`_ready."""
-        for signal, value in signals.items():
-            getattr(self.dut, signal).value = value
-        valid, ready = getattr(self.dut, f"{name}_valid"), getattr(self.dut, f"{name}_ready")
-        valid.value = 1
-        while True:
-            await RisingEdge(self.dut.user_clk)
-            if ready.value == 1 and valid.value == 1:
-                break
-        valid.value = 0
+        await offer(self.dut, self.dut.user_clk, name, **signals)
 
     async def frame(self, beat: int, data: bytes) -> None:
         """Puts a frame into the packet buffer from `beat` on."""

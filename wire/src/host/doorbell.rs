@@ -17,6 +17,12 @@ impl Doorbell {
     pub const LEN: usize = 8;
     /// Where in a doorbell page it is written.
     pub const OFFSET: u16 = 0;
+    /// Where in a doorbell page a send queue entry may be pushed: its 64 bytes as 8 stores of 64 bits in ascending order. The doorbell that makes it valid
+    /// follows at [`Self::PUSHED_OFFSET`], before anything else is pushed in this page; the card then need not read the entry. It has to lie in the ring
+    /// all the same, as a pushed entry may go unused: when other entries are before it, or another page pushes meanwhile.
+    pub const PUSH_OFFSET: u16 = 0x40;
+    /// Where the doorbell is written whose last entry was pushed.
+    pub const PUSHED_OFFSET: u16 = 0x80;
     /// Lowest bit of the queue pair.
     pub const QP_BIT: usize = 0;
     /// Lowest bit of the producer index.

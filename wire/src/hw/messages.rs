@@ -88,12 +88,14 @@ pub struct MessageResponse {
     pub message: Message,
 }
 
-/// A read of one send queue entry over PCIe, AT = 00.
+/// A read of consecutive send queue entries over PCIe, AT = 00.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WqeFetch {
     pub address: Bits<64>,
-    /// Comes back with the entry.
+    /// Comes back with each entry.
     pub qp: Bits<10>,
+    /// 1 to 8.
+    pub entries: Bits<4>,
 }
 
 /// A send queue entry as read.

@@ -18,6 +18,8 @@ pub mod read_user {
     pub const QP: usize = 16;
     /// Payload: port that the packet leaves by.
     pub const PORT: usize = 26;
-    /// The read is of a send queue entry.
+    /// The read is of send queue entries.
     pub const FETCH: usize = 27;
+    /// Of a fetch: entries, 4 bits.
+    pub const ENTRIES: usize = 0;
 }

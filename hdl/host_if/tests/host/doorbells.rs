@@ -44,11 +44,48 @@ impl PageWrite {
     }
 }
 
+/// Whose entry is kept, and its words so far.
+#[derive(Default)]
+struct Pushing {
+    page: u16,
+    words: Vec<u64>,
+}
+
+impl Pushing {
+    /// Which word of an entry is written at an offset.
+    fn word(offset: u16) -> Option<usize> {
+        let words = (Doorbell::PUSH_OFFSET..).step_by(8).take(8);
+        words.into_iter().position(|place| place == offset)
+    }
+
+    fn push(&mut self, page: u16, word: usize, value: u64) {
+        if word == 0 || self.page != page || self.words.len() != word {
+            self.words.clear();
+        }
+        self.page = page;
+        if self.words.len() == word {
+            self.words.push(value);
+        }
+    }
+
+    fn ring(&mut self, page: u16) -> Option<Vec<u64>> {
+        if self.page != page {
+            return None;
+        }
+        let words = std::mem::take(&mut self.words);
+        (words.len() == 8).then_some(words)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 enum Outcome {
-    Send(Doorbell),
+    /// With the entry that was pushed.
+    Send(Doorbell, Option<Vec<u64>>),
     Consume(ConsumerIndex),
-    Refuse { page: u16, qp: u32 },
+    Refuse {
+        page: u16,
+        qp: u32,
+    },
 }
 
 #[derive(Default, Debug, PartialEq)]
@@ -62,16 +99,31 @@ struct Counts {
 fn judge(
     write: &PageWrite,
     owners: &[Option<u16>; QPS as usize],
+    pushing: &mut Pushing,
     counts: &mut Counts,
 ) -> Option<Outcome> {
-    if ![Doorbell::OFFSET, ConsumerIndex::OFFSET].contains(&write.offset) {
+    let word = Pushing::word(write.offset);
+    let rings = [Doorbell::OFFSET, Doorbell::PUSHED_OFFSET].contains(&write.offset);
+    if word.is_none() && !rings && write.offset != ConsumerIndex::OFFSET {
         counts.wrong += 1;
         return None;
     }
+    let ends_push = write.offset == Doorbell::PUSHED_OFFSET;
     if write.enable != 0xff {
+        if ends_push {
+            pushing.ring(write.page);
+        }
         counts.short += 1;
         return None;
     }
+    if let Some(word) = word {
+        pushing.push(write.page, word, write.word);
+        return None;
+    }
+    let entry = match ends_push {
+        true => pushing.ring(write.page),
+        false => None,
+    };
     let bytes = write.word.to_le_bytes();
     let doorbell = Doorbell::from_bytes(&bytes);
     let owner = owners.get(doorbell.qp as usize).copied().flatten();
@@ -82,8 +134,8 @@ fn judge(
             qp: doorbell.qp,
         });
     }
-    Some(if write.offset == Doorbell::OFFSET {
-        Outcome::Send(doorbell)
+    Some(if rings {
+        Outcome::Send(doorbell, entry)
     } else {
         Outcome::Consume(ConsumerIndex::from_bytes(&bytes))
     })
@@ -91,10 +143,17 @@ fn judge(
 
 fn outcome(bench: &Bench) -> Option<Outcome> {
     if bench.moves("doorbell_valid", "doorbell_ready") {
-        return Some(Outcome::Send(Doorbell {
+        let doorbell = Doorbell {
             qp: bench.get("doorbell_qp") as u32,
             producer: bench.get("doorbell_producer") as u16,
-        }));
+        };
+        let entry = bench.words("doorbell_entry");
+        let entry = entry
+            .chunks(2)
+            .map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0]))
+            .collect();
+        let pushed = bench.is("doorbell_pushed").then_some(entry);
+        return Some(Outcome::Send(doorbell, pushed));
     }
     if bench.moves("consumer_valid", "consumer_ready") {
         return Some(Outcome::Consume(ConsumerIndex {
@@ -123,6 +182,7 @@ fn random_write(rng: &mut impl Rng) -> PageWrite {
         offset: match rng.random_range(0..10) {
             0 => rng.random_range(0..4096),
             1..4 => ConsumerIndex::OFFSET,
+            4..6 => Doorbell::PUSHED_OFFSET,
             _ => Doorbell::OFFSET,
         },
         word: rng.random::<u64>() & !0xff_ffff | u64::from(qp),
@@ -134,6 +194,39 @@ fn random_write(rng: &mut impl Rng) -> PageWrite {
     }
 }
 
+/// A write, or an entry pushed and its doorbell, in which something may be wrong.
+fn random_writes(rng: &mut impl Rng) -> Vec<PageWrite> {
+    let mut last = random_write(rng);
+    if rng.random() {
+        return vec![last];
+    }
+    if last.offset == Doorbell::OFFSET {
+        last.offset = Doorbell::PUSHED_OFFSET;
+    }
+    let words = 0..8u16;
+    let mut writes: Vec<PageWrite> = words
+        .map(|word| PageWrite {
+            page: last.page,
+            offset: Doorbell::PUSH_OFFSET + 8 * word,
+            word: rng.random(),
+            enable: 0xff,
+        })
+        .collect();
+    writes.push(last);
+    match rng.random_range(0..12) {
+        0 => {
+            writes.remove(rng.random_range(0..8));
+        }
+        1 => writes[rng.random_range(0..8)].page ^= 1,
+        2 => writes[rng.random_range(0..8)].enable = 0x0f,
+        3 => writes.swap(rng.random_range(0..8), 3),
+        4 => writes.insert(rng.random_range(0..8), random_write(rng)),
+        5 => writes[rng.random_range(0..8)].offset += rng.random_range(1..8),
+        _ => {}
+    }
+    writes
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
@@ -142,12 +235,16 @@ proptest! {
         let mut bench = Bench::new(model());
         let mut owners = [None; QPS as usize];
         let (mut due, mut counts, mut counted) = (VecDeque::new(), Counts::default(), Counts::default());
+        let (mut script, mut pushing) = (VecDeque::new(), Pushing::default());
         let mut writes = Source::new("write_valid", "ready");
         let mut changes = Source::new("owner_valid", "owner_ready");
         for clock in 0..clocks + 40 {
             let drains = clock >= clocks;
+            if script.is_empty() {
+                script.extend(random_writes(rng));
+            }
             if !drains && writes.is_free() && rng.random_ratio(1, 2) {
-                writes.offer(random_write(rng));
+                writes.offer(script.pop_front().expect("writes"));
             }
             if !drains && changes.is_free() && rng.random_ratio(1, 8) {
                 let page = [0, 1, 0x8001][rng.random_range(0..3)];
@@ -170,7 +267,7 @@ proptest! {
                 expect(&mut due, &came, "outcome");
             }
             if let Some(write) = writes.taken(&bench) {
-                due.extend(judge(&write, &owners, &mut counts));
+                due.extend(judge(&write, &owners, &mut pushing, &mut counts));
             }
             if let Some((qp, owner)) = changes.taken(&bench) {
                 owners[qp] = owner;

@@ -97,6 +97,7 @@ fn registers() {
 
 #[test]
 fn doorbells() {
+    let mut word = 0;
     check(
         Doorbells::<2>::default,
         Some(|u| &mut u.clock),
@@ -104,8 +105,17 @@ fn doorbells() {
             uut.reset.next = rng.random_ratio(1, 200);
             uut.write_valid.next = rng.random_ratio(3, 4);
             uut.write_page.next = bits(rng, 2);
-            let offset = rng.random_range(0..9u64);
-            uut.write_offset.next = if offset < 8 { offset & 1 } else { 5 }.to_bits() << 3u64;
+            let offset: u64 = match rng.random_range(0..20) {
+                0..3 => 0,
+                3..5 => 8,
+                5 => 40,
+                6..8 => 128,
+                _ => {
+                    word = (word + 1) % 8;
+                    64 + 8 * word
+                }
+            };
+            uut.write_offset.next = offset.to_bits();
             let word = rng.random::<u64>() & !0xff_ffff | rng.random_range(0..5u64);
             uut.write_data.next = word.to_bits();
             uut.write_enable.next = if rng.random_ratio(7, 8) { 255u64 } else { 15 }.to_bits();

@@ -15,8 +15,8 @@ use super::tag_pool::TagPool;
 use crate::piece_issue::PieceIssue;
 use crate::request_splitter::RequestSplitter;
 
-/// For a lane of 1,024 bits, 32 slots: 128 KiB.
-pub type DmaRead1024 = DmaRead<1024, 7, 128, 5, 32, 9>;
+/// For a lane of 1,024 bits, 64 slots: 256 KiB. A port of 200 Gb/s sends 70 million packets of 256 bytes a second, 49 while a read takes 700 ns.
+pub type DmaRead1024 = DmaRead<1024, 7, 128, 6, 64, 10>;
 /// For a lane of 512 bits, 32 slots: 128 KiB.
 pub type DmaRead512 = DmaRead<512, 6, 64, 5, 32, 10>;
 

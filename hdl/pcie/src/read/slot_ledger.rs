@@ -29,7 +29,7 @@ struct SlotCommand {
 /// **Reserve before request:** a command is taken only with a free slot in hand, and a slot holds the longest command. So every byte that is
 /// asked for has its place, and completions never wait.
 /// A slot is complete when it is closed (all its requests have left) and none of them is pending. One command in and one slot out per clock.
-/// Levels: 6 (a slot's pending count: decode, count, compare; the head: 32:1 select, ready).
+/// Levels: 6 (a slot's pending count: decode, count, compare; the head: 64:1 select, ready).
 #[derive(LogicBlock)]
 pub struct SlotLedger<const S: usize, const K: usize> {
     pub clock: Signal<In, Clock>,

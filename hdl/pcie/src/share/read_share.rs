@@ -8,11 +8,14 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::{ReadBeat, ReadCommand};
 
-/// Bytes of a send queue entry: one beat of either lane width.
-const ENTRY_BYTES: u64 = 64;
-/// Places for entries that were asked for.
-const ENTRY_ADDRESS: usize = 3;
-const ENTRY_COUNT: usize = ENTRY_ADDRESS + 1;
+/// log2 of the bytes of a send queue entry: a beat has one or two.
+const ENTRY_LOG2: u64 = 6;
+/// Reads of entries that have not been given on whole, of at most 8 entries each.
+const FETCHES: usize = 8;
+const FETCHES_BITS: usize = 4;
+/// Places for their beats: 8 each in a lane of 512 bits.
+const BEAT_ADDRESS: usize = 6;
+const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
 /// Fetches, payload of port 0, payload of port 1.
 const READERS: usize = 3;
 
@@ -27,10 +30,16 @@ fn of_port(command: ReadCommand, port: u64) -> ReadCommand {
     }
 }
 
+/// Whether a beat of so many bits has two entries.
+#[hdl_fn]
+fn two_a_beat(width: u64) -> Bit {
+    width == 1024
+}
+
 /// In front of and behind one [`DmaRead`](crate::read::DmaRead), whose lane has `W` bits, 512 or 1,024.
 ///
 /// Readers take turns. The engine returns in order, so whoever does not take what comes back holds up the others:
-/// - an entry is asked for only with a place for it here, so entries never do, whenever they are taken;
+/// - entries are asked for only with places for them here, so they never do, whenever they are taken;
 /// - payload must not: ask for it only with room for it (`docs/tx_lane.md`, payload).
 ///
 /// LUT levels: 4 (turn, command); back 3 (user, ready).
@@ -42,10 +51,10 @@ pub struct ReadShare<const W: usize> {
 
     // Send queue entries.
     pub fetch_valid: Signal<In, Bit>,
-    /// Address of an entry, a multiple of 64.
+    /// The address is a multiple of 64.
     pub fetch: Signal<In, WqeFetch>,
     pub fetch_ready: Signal<Out, Bit>,
-    /// In the order of the fetches.
+    /// Each entry, in the order of the fetches. If a read failed, all of its entries did.
     pub fetched_valid: Signal<Out, Bit>,
     pub fetched: Signal<Out, WqeFetched>,
     pub fetched_ready: Signal<In, Bit>,
@@ -78,15 +87,18 @@ pub struct ReadShare<const W: usize> {
 
     turns: RoundRobin<READERS, 2>,
     commands: StreamSkid<ReadCommand>,
-    entry_credit: Credit<ENTRY_COUNT>,
-    entries: SyncFifo<WqeFetched, ENTRY_ADDRESS, ENTRY_COUNT>,
+    fetch_credit: Credit<FETCHES_BITS>,
+    beats: SyncFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
+    of_beats: SyncFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
+    /// Entries of the read at the front that were given on.
+    given: DFF<Bits<4>>,
 }
 
 impl<const W: usize> Default for ReadShare<W> {
     fn default() -> Self {
         assert!(
             W == 512 || W == 1024,
-            "ReadShare<{W}>: a send queue entry is one beat, use 512 or 1024"
+            "ReadShare<{W}>: a beat has one or two send queue entries, use 512 or 1024"
         );
         Self {
             clock: Default::default(),
@@ -118,8 +130,10 @@ impl<const W: usize> Default for ReadShare<W> {
             in_ready: Default::default(),
             turns: Default::default(),
             commands: Default::default(),
-            entry_credit: Credit::new(1 << ENTRY_ADDRESS),
-            entries: Default::default(),
+            fetch_credit: Credit::new(FETCHES),
+            beats: Default::default(),
+            of_beats: Default::default(),
+            given: Default::default(),
         }
     }
 }
@@ -127,14 +141,16 @@ impl<const W: usize> Default for ReadShare<W> {
 impl<const W: usize> Logic for ReadShare<W> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, turns, commands, entry_credit, entries);
+        dff_setup!(self, clock, given);
+        clock!(self, clock, turns, commands, fetch_credit, beats, of_beats);
         self.turns.reset.next = self.reset.val();
         self.commands.reset.next = self.reset.val();
-        self.entry_credit.reset.next = self.reset.val();
-        self.entries.reset.next = self.reset.val();
+        self.fetch_credit.reset.next = self.reset.val();
+        self.beats.reset.next = self.reset.val();
+        self.of_beats.reset.next = self.reset.val();
 
         // take_turns
-        let may_fetch = self.fetch_valid.val() & self.entry_credit.room.val();
+        let may_fetch = self.fetch_valid.val() & self.fetch_credit.room.val();
         self.turns.request.next = bits::<READERS>(0)
             .replace_bit(0, may_fetch)
             .replace_bit(1, self.read0_valid.val())
@@ -146,23 +162,25 @@ impl<const W: usize> Logic for ReadShare<W> {
         self.fetch_ready.next = fetches;
         self.read0_ready.next = grant.get_bit(1) & room;
         self.read1_ready.next = grant.get_bit(2) & room;
-        self.entry_credit.take.next = fetches;
+        self.fetch_credit.take.next = fetches;
         let fetch = self.fetch.val();
-        let of_entry = ReadCommand {
-            length: bits::<13>(ENTRY_BYTES),
+        let fetched_bytes = bit_cast::<13, 4>(fetch.entries) << ENTRY_LOG2;
+        let of_entries = ReadCommand {
+            length: fetched_bytes,
             pieces: Pieces {
-                first_length: bits::<13>(ENTRY_BYTES),
+                first_length: fetched_bytes,
                 first_address: fetch.address,
                 first_translated: false,
                 second_address: bits(0),
                 second_translated: false,
             },
             user: (bit_cast::<32, 10>(fetch.qp) << (read_user::QP as u64))
+                | bit_cast::<32, 4>(fetch.entries)
                 | bits::<32>(1 << read_user::FETCH),
         };
         self.commands.in_valid.next = self.turns.valid.val();
         self.commands.in_data.next = if grant.get_bit(0) {
-            of_entry
+            of_entries
         } else if grant.get_bit(1) {
             of_port(self.read0.val(), 0)
         } else {
@@ -188,20 +206,42 @@ impl<const W: usize> Logic for ReadShare<W> {
         } else {
             self.payload0_ready.val()
         };
-        self.entries.in_valid.next = returned & is_entry;
-        self.entries.in_data.next = WqeFetched {
-            qp: beat.user.get_bits::<10>(read_user::QP),
-            error: beat.error,
-            entry: self.in_data.val().get_bits::<512>(0),
-        };
+        self.beats.in_valid.next = returned & is_entry;
+        self.beats.in_data.next = self.in_data.val();
+        self.of_beats.in_valid.next = returned & is_entry;
+        self.of_beats.in_data.next = beat;
         assert!(
-            !(returned & is_entry) | self.entries.in_ready.val(),
+            !(returned & is_entry) | self.beats.in_ready.val(),
             "an entry without a place"
         );
-        let taken = self.entries.out_valid.val() & self.fetched_ready.val();
-        self.entry_credit.give.next = taken;
-        self.entries.out_ready.next = self.fetched_ready.val();
-        self.fetched_valid.next = self.entries.out_valid.val();
-        self.fetched.next = self.entries.out_data.val();
+
+        // give_on: a read that failed has one beat, whatever was asked for.
+        let front = self.of_beats.out_data.val();
+        let given = self.given.q.val();
+        let is_last = (given + 1) == front.user.get_bits::<4>(read_user::ENTRIES);
+        let is_second = given.get_bit(0) & two_a_beat(W as u64) & !front.error;
+        let beat_ends = is_last | (!front.error & (is_second | !two_a_beat(W as u64)));
+        let taken = self.of_beats.out_valid.val() & self.fetched_ready.val();
+        if taken {
+            self.given.d.next = if is_last { bits(0) } else { given + 1 };
+        }
+        self.fetch_credit.give.next = taken & is_last;
+        self.beats.out_ready.next = taken & beat_ends;
+        self.of_beats.out_ready.next = taken & beat_ends;
+        let entries = self.beats.out_data.val();
+        self.fetched_valid.next = self.of_beats.out_valid.val();
+        self.fetched.next = WqeFetched {
+            qp: front.user.get_bits::<10>(read_user::QP),
+            error: front.error,
+            entry: if is_second {
+                (entries >> (W as u64 / 2)).get_bits::<512>(0)
+            } else {
+                entries.get_bits::<512>(0)
+            },
+        };
+
+        if self.reset.val() {
+            self.given.d.next = bits(0);
+        }
     }
 }

@@ -16,8 +16,15 @@ use crate::completions::Outstanding;
 use crate::load::{Load, Report};
 use crate::reference::{command, header, payload, requests, Piece, Request};
 
-/// Slots of both engines.
-pub const SLOTS: usize = 32;
+/// Slots of the engine of 1,024 bits, or of the other.
+pub const fn slots(wide: bool) -> usize {
+    if wide {
+        64
+    } else {
+        32
+    }
+}
+
 /// Clocks from reset to the first request.
 const SWEEP: u64 = 256;
 

@@ -5,7 +5,7 @@ use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::ReadCommand;
 
-use crate::bench::{Bench, SLOTS};
+use crate::bench::{slots, Bench};
 use crate::completer::Cut;
 use crate::load::Load;
 use crate::reference::Piece;
@@ -148,7 +148,7 @@ fn a_stalled_receiver_does_not_stall_completions() {
         let mut load = Load::full_speed();
         (load.cut.random, load.in_order, load.mrrs_code) = (true, false, 0);
         let mut bench = Bench::new(wide, load);
-        for i in 0..3 * SLOTS as u64 {
+        for i in 0..3 * slots(wide) as u64 {
             bench.read(&[Piece {
                 address: i * 8192,
                 length: 4096,
@@ -156,11 +156,11 @@ fn a_stalled_receiver_does_not_stall_completions() {
             }]);
         }
         bench.set_out_ready(0);
-        for _ in 0..8_000 {
+        for _ in 0..10_000 {
             bench.step();
         }
-        // 32 slots, and what the output FIFO of 32 beats let go of: one command at 1,024 bits, none at 512.
-        let asked = if wide { SLOTS + 1 } else { SLOTS };
+        // The slots, and what the output FIFO of 32 beats let go of: one command at 1,024 bits, none at 512.
+        let asked = slots(wide) + usize::from(wide);
         assert_eq!(bench.report.commands.len(), asked);
         assert_eq!(bench.report.requests.len(), asked * 32);
         let answered = bench.report.completion_beats.len();

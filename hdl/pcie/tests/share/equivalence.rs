@@ -67,6 +67,7 @@ fn read_share<const W: usize>() {
             u.fetch.next = WqeFetch {
                 address: Bits::random(rng),
                 qp: Bits::random(rng),
+                entries: rng.random_range(1..=8_u64).to_bits(),
             };
             u.fetched_ready.next = rng.random_bool(0.3) || phase > ROUND - 12;
             u.read0_valid.next = rng.random();

@@ -60,7 +60,7 @@ fn entries_that_nobody_takes_do_not_hold_up_payload() {
 }
 
 #[test]
-#[should_panic(expected = "a send queue entry is one beat, use 512 or 1024")]
+#[should_panic(expected = "a beat has one or two send queue entries, use 512 or 1024")]
 fn a_lane_narrower_than_an_entry() {
     let _ = ReadShare::<256>::default();
 }

@@ -66,13 +66,16 @@ fn marked(command: ReadCommand, port: usize) -> ReadCommand {
 
 fn of_fetch(fetch: WqeFetch) -> ReadCommand {
     ReadCommand {
-        length: 64u64.to_bits(),
+        length: (64 * fetch.entries.index() as u64).to_bits(),
         pieces: Pieces {
-            first_length: 64u64.to_bits(),
+            first_length: (64 * fetch.entries.index() as u64).to_bits(),
             first_address: fetch.address,
             ..Pieces::default()
         },
-        user: ((fetch.qp.index() as u64) << read_user::QP | 1 << read_user::FETCH).to_bits(),
+        user: ((fetch.qp.index() as u64) << read_user::QP
+            | 1 << read_user::FETCH
+            | (fetch.entries.index() as u64) << read_user::ENTRIES)
+            .to_bits(),
     }
 }
 
@@ -89,6 +92,13 @@ fn model(width: usize) -> Model {
         _ => WIDE.get_or_init(|| build(ReadShare::<1024>::default())),
     }
     .instantiate()
+}
+
+/// 512 bits.
+fn packed(words: &[u32]) -> Bits<512> {
+    (0..512).fold(Bits::default(), |packed, bit| {
+        packed.replace_bit(bit, words[bit / 32] >> (bit % 32) & 1 == 1)
+    })
 }
 
 /// Beats that the engine returns, and to whom they go: 0 and 1 the ports, 2 entries.
@@ -109,7 +119,10 @@ pub struct Bench {
     /// Who was granted, in order: 0 and 1 the ports, 2 fetches; with the command that must follow.
     granted: VecDeque<(usize, ReadCommand)>,
     returns: VecDeque<Return>,
-    entries: VecDeque<WqeFetched>,
+    /// Entries to be given on, and whether each is the last of its read.
+    entries: VecDeque<(WqeFetched, bool)>,
+    /// Entries of the read coming back that have come.
+    given: usize,
     pub grants: Vec<usize>,
     /// Reads that have come back whole, of the ports and of fetches.
     pub returned: [usize; 3],
@@ -128,6 +141,7 @@ impl Bench {
             granted: VecDeque::new(),
             returns: VecDeque::new(),
             entries: VecDeque::new(),
+            given: 0,
             grants: vec![],
             returned: [0; 3],
             clock: 0,
@@ -145,6 +159,7 @@ impl Bench {
             self.fetches.push_back(WqeFetch {
                 address: Bits::random(&mut self.rng),
                 qp: Bits::random(&mut self.rng),
+                entries: self.rng.random_range(1..=8_u64).to_bits(),
             });
             for port in 0..2 {
                 let command = read(&mut self.rng);
@@ -220,9 +235,9 @@ impl Bench {
             self.command_taken();
         }
         if fetched_ready && self.flag("fetched_valid") {
-            let expected = self.entries.pop_front().expect("an entry");
+            let (expected, last) = self.entries.pop_front().expect("an entry");
             assert_eq!(self.words("fetched"), to_words(expected));
-            self.returned[2] += 1;
+            self.returned[2] += usize::from(last);
         }
         let fetch_moves = offered[0] && self.flag("fetch_ready");
         let read_moves: [bool; 2] = std::array::from_fn(|port| {
@@ -251,15 +266,16 @@ impl Bench {
         self.offered = std::array::from_fn(|i| offered[i] && !moves[i]);
     }
 
-    /// The engine will return what was asked for: entries in one beat, payload in one or two.
+    /// The engine will return what was asked for: entries in as many beats as they take, payload in one or two.
     fn command_taken(&mut self) {
         let (to, command) = self.granted.pop_front().expect("a command out of nothing");
         assert_eq!(self.words("command"), to_words(command));
         let error = self.rng.random_bool(0.2);
-        let beats = if to == 2 || error {
-            1
-        } else {
-            self.rng.random_range(1..=2)
+        let entries = command.length.index() / 64;
+        let beats = match to {
+            _ if error => 1,
+            2 => entries.div_ceil(self.width / 512),
+            _ => self.rng.random_range(1..=2),
         };
         for i in 0..beats {
             let words = self.width / 32;
@@ -284,19 +300,24 @@ impl Bench {
         let moves = self.flag("in_ready");
         if *to == 2 {
             assert!(moves, "an entry waits for something");
-            let entry = data.iter().take(16).enumerate().fold(
-                Bits::<512>::default(),
-                |entry, (i, &word)| {
-                    (0..32).fold(entry, |entry, bit| {
-                        entry.replace_bit(32 * i + bit, word >> bit & 1 == 1)
-                    })
-                },
-            );
-            self.entries.push_back(WqeFetched {
-                qp: ((beat.user.index() as u64 >> read_user::QP) & 0x3ff).to_bits(),
-                error: beat.error,
-                entry,
-            });
+            let user = beat.user.index();
+            let entries = user >> read_user::ENTRIES & 15;
+            let error = beat.error;
+            let halves: Vec<&[u32]> = data.chunks(16).collect();
+            let here = match error {
+                true => entries,
+                false => halves.len().min(entries - self.given),
+            };
+            for i in 0..here {
+                let fetched = WqeFetched {
+                    qp: ((user as u64 >> read_user::QP) & 0x3ff).to_bits(),
+                    error,
+                    entry: packed(if error { halves[0] } else { halves[i] }),
+                };
+                let last = self.given + i + 1 == entries;
+                self.entries.push_back((fetched, last));
+            }
+            self.given = if beat.last { 0 } else { self.given + here };
         } else {
             assert_eq!(moves, payload_ready[*to]);
             assert_eq!(&self.words("payload_data"), data);

@@ -21,7 +21,7 @@ use crate::memory::Entries;
 /// Four queue pairs.
 pub const Q: usize = 2;
 /// With 64 messages each.
-type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }>;
+type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }, { Q + 4 }>;
 /// Clocks an operation may take.
 const PATIENCE: u32 = 40_000;
 /// Clocks of a quiet message table.
@@ -92,6 +92,8 @@ pub struct Rig {
     /// Clocks until a read of an entry is answered.
     pub read_latency: u32,
     reads: Vec<(u32, Vec<u32>)>,
+    /// Entries of the read that is being answered.
+    arriving: VecDeque<WqeFetched>,
     /// Payload to be located, in order.
     locating: VecDeque<Vec<u32>>,
     did: Did,
@@ -115,6 +117,7 @@ impl Rig {
             tables,
             read_latency: 3,
             reads: Vec::new(),
+            arriving: VecDeque::new(),
             locating: VecDeque::new(),
             did: Did::default(),
             totals: Totals::default(),
@@ -204,6 +207,9 @@ impl Rig {
             let cqe = self.words("cqe");
             self.did.cqes.push(cqe);
         }
+        if !self.arriving.is_empty() && self.get("fetched_ready") != 0 {
+            self.arriving.pop_front();
+        }
         self.look();
         self.model.clock(self.clock);
         self.did.clocks += 1;
@@ -221,21 +227,13 @@ impl Rig {
         for (left, _) in &mut self.reads {
             *left = left.saturating_sub(1);
         }
-        if let Some(at) = self.reads.iter().position(|(left, _)| *left == 0) {
-            let (_, words) = self.reads.remove(at);
-            let fetch = Record::<WqeFetch>::new(&words);
-            let found = self.entries.0.get(&fetch.u64("address"));
-            let mut entry = Bits::<512>::default();
-            for (i, byte) in found.unwrap_or(&[0; Wqe::LEN]).iter().enumerate() {
-                for bit in 0..8 {
-                    entry = entry.replace_bit(8 * i + bit, byte >> bit & 1 == 1);
-                }
+        if self.arriving.is_empty() {
+            if let Some(at) = self.reads.iter().position(|(left, _)| *left == 0) {
+                let (_, words) = self.reads.remove(at);
+                self.read(&words);
             }
-            let fetched = WqeFetched {
-                qp: fetch.u64("qp").to_bits(),
-                error: found.is_none(),
-                entry,
-            };
+        }
+        if let Some(&fetched) = self.arriving.front() {
             self.set_words("fetched", &to_words(fetched));
             self.set("fetched_valid", 1);
         }
@@ -243,6 +241,26 @@ impl Rig {
             let located = self.locate(&words);
             self.set_words("located", &to_words(located));
             self.set("located_valid", 1);
+        }
+    }
+
+    /// What memory answers to a fetch.
+    fn read(&mut self, words: &[u32]) {
+        let fetch = Record::<WqeFetch>::new(words);
+        for entry in 0..fetch.u64("entries") {
+            let address = fetch.u64("address") + entry * Wqe::LEN as u64;
+            let found = self.entries.0.get(&address);
+            let mut packed = Bits::<512>::default();
+            for (i, byte) in found.unwrap_or(&[0; Wqe::LEN]).iter().enumerate() {
+                for bit in 0..8 {
+                    packed = packed.replace_bit(8 * i + bit, byte >> bit & 1 == 1);
+                }
+            }
+            self.arriving.push_back(WqeFetched {
+                qp: fetch.u64("qp").to_bits(),
+                error: found.is_none(),
+                entry: packed,
+            });
         }
     }
 
@@ -355,6 +373,7 @@ impl Rig {
         while quiet < QUIET {
             self.clock();
             let busy = !self.reads.is_empty()
+                || !self.arriving.is_empty()
                 || self.get("fetch_valid") != 0
                 || self.get("cqe_valid") != 0;
             quiet = if busy { 0 } else { quiet + 1 };

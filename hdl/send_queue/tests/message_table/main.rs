@@ -21,9 +21,9 @@ use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
 use stellar_wire::hw::messages::*;
 
 /// Four queue pairs, with as many messages under way as the reference allows.
-type Small = MessageTable<2, 6, 8>;
+type Small = MessageTable<2, 6, 8, 6>;
 /// Two queue pairs with two messages under way.
-type Tiny = MessageTable<1, 1, 2>;
+type Tiny = MessageTable<1, 1, 2, 5>;
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -72,27 +72,31 @@ fn random_answer(rng: &mut TestRng) -> WqeFetched {
 
 #[test]
 fn verilog_agrees_with_rust_hdl() {
-    let mut asked = [false; 2];
+    let mut owed = [0; 2];
     let drive = |block: &mut Tiny, rng: &mut TestRng| {
         if block.fetch_valid.val() & block.fetch_ready.val() {
-            asked[block.fetch.val().qp.index()] = true;
+            let fetch = block.fetch.val();
+            owed[fetch.qp.index()] = fetch.entries.index();
+        }
+        if block.fetched_valid.val() & block.fetched_ready.val() {
+            owed[block.fetched.val().qp.index()] -= 1;
         }
         block.reset.next = false;
         block.request_valid.next = rng.random_bool(0.8);
         block.request.next = random_request(rng);
         block.settings.next = SendQueueConfig {
             base: Bits::random(rng),
-            log2_entries: rng.random_range(1..4_u64).to_bits(),
+            log2_entries: rng.random_range(1..5_u64).to_bits(),
             mtu_log2: rng.random_range(8..13_u64).to_bits(),
             max_wimm: rng.random_range(0..3_u64).to_bits(),
         };
         block.fetch_ready.next = rng.random_bool(0.7);
         block.cqe_ready.next = rng.random_bool(0.7);
         let answer = random_answer(rng);
-        let due = &mut asked[answer.qp.index()];
-        block.fetched_valid.next = *due;
-        *due = false;
+        block.fetched_valid.next = owed[answer.qp.index()] > 0;
         block.fetched.next = answer;
+        block.pushed_valid.next = rng.random_bool(0.1);
+        block.pushed.next = random_answer(rng);
     };
     check(Tiny::default, Some(|b| &mut b.clock), drive, 1500, 1).unwrap();
 }
@@ -134,15 +138,69 @@ fn write(slot: u16) -> Posted {
 }
 
 #[test]
-fn a_doorbell_alone_starts_the_read_of_one_entry() {
+fn entries_are_read_ahead_in_blocks_as_far_as_they_can_be_kept() {
     let mut server = quick(7);
     server.post(0, (0..5).map(write).collect());
-    server.rest(16);
-    assert_eq!(server.pairs[0].asked, 1);
+    server.rest(40);
+    assert_eq!(server.pairs[0].asked, 5);
     assert!(server.woken[0]);
+    server.post(0, (5..60).map(write).collect());
+    server.rest(80);
+    assert_eq!(server.pairs[0].asked, 5, "nothing was asked for");
     assert!(server.current(0, 8));
+    server.rest(80);
+    // To the end of the block, then whole blocks: one is looked at, 16 are kept.
+    assert_eq!(server.pairs[0].asked, 16);
+    for taken in 2..60 {
+        assert!(server.current(0, 8), "entry {taken}");
+        assert_eq!(server.complete(0, 8), None);
+        server.rest(40);
+        let asked = server.pairs[0].asked;
+        assert!(
+            asked == 60 || (taken + 9..=taken + 17).contains(&asked),
+            "{asked} of {taken}"
+        );
+    }
+}
+
+#[test]
+fn an_entry_pushed_with_its_doorbell_is_not_read() {
+    let mut server = quick(7);
+    for slot in 0..3 {
+        server.push(0, slot, write(slot as u16));
+        server.post(0, vec![write(slot as u16)]);
+        server.rest(16);
+        assert!(server.current(0, 8));
+    }
+    assert_eq!(server.pairs[0].handed.len(), 3);
+    // Behind an entry that was not pushed, all are read; so is one that another queue pair's pushed out.
+    server.push(0, 4, write(4));
+    server.post(0, vec![write(3), write(4)]);
     server.rest(16);
-    assert_eq!(server.pairs[0].asked, 2);
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (5, 5));
+    server.current(0, 8);
+    server.rest(16);
+    server.current(0, 8);
+    server.push(0, 5, write(5));
+    server.push(1, 0, write(0));
+    server.pairs[0].pushed.clear();
+    server.post(0, vec![write(5)]);
+    server.rest(16);
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (6, 6));
+    server.drain();
+}
+
+#[test]
+fn an_entry_pushed_before_configure_is_forgotten() {
+    let mut server = quick(4);
+    server.push(0, 0, write(0));
+    server.configure(0);
+    server.rest(16);
+    server.post(0, vec![write(0)]);
+    server.rest(30);
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (1, 1));
+    assert!(server.current(0, 8));
+    server.drain();
 }
 
 #[test]
@@ -241,22 +299,26 @@ fn a_flushed_queue_pair_waits_for_its_visit_once_however_often_it_is_rung() {
 }
 
 #[test]
-fn an_answer_of_the_time_before_configure_is_dropped_and_wakes() {
+fn answers_of_the_time_before_configure_are_dropped() {
     let mut server = quick(4);
     server.answered = 0.0;
-    server.post(0, vec![write(0)]);
+    server.post(0, (0..8).map(write).collect());
     server.rest(16);
+    server.woken[0] = false;
     server.configure(0);
+    server.rest(16);
+    assert!(
+        server.woken[0],
+        "who waited for an entry hears that none will come"
+    );
     server.post(0, vec![write(0)]);
     server.rest(16);
     assert!(!server.current(0, 8), "the old read is still under way");
-    server.answered = 1.0;
-    server.rest(16);
-    assert!(server.woken[0]);
     assert_eq!(server.pairs[0].asked, 0);
-    assert!(!server.current(0, 8), "the answer was another queue pair's");
-    server.rest(16);
+    server.answered = 1.0;
+    server.rest(60);
     assert!(server.woken[0]);
+    assert_eq!(server.pairs[0].asked, 1);
     assert!(server.current(0, 8));
     server.drain();
 }
@@ -298,8 +360,8 @@ fn slots_and_message_numbers_wrap() {
 
 #[test]
 #[should_panic(
-    expected = "use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, and A = Q + M"
+    expected = "use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, A = Q + M and E = Q + 4"
 )]
 fn sizes_that_cannot_be_are_refused() {
-    let _ = MessageTable::<2, 6, 9>::default();
+    let _ = MessageTable::<2, 6, 9, 6>::default();
 }

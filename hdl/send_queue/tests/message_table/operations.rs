@@ -1,5 +1,6 @@
 //! Operations, each compared with the reference.
 
+use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::requester::Message;
 use stellar_transport::rx::Psn;
@@ -8,11 +9,9 @@ use stellar_wire::hw::messages::{Completion, MessageOp, MessageRequest, MessageR
 use stellar_wire::hw::pack::{to_words, Record};
 
 use crate::entries::{any_entry, Posted};
-use crate::pair::{Pair, Reading};
+use crate::pair::Pair;
 use crate::server::Server;
 
-/// Clocks from an answer to the first request that finds the entry.
-const ANSWER_SEEN: u64 = 2;
 /// Packets sent and not acknowledged.
 const MOST_IN_FLIGHT: u32 = 1 << 22;
 
@@ -39,11 +38,12 @@ impl Server {
     pub fn configure_as(&mut self, qp: usize, mut pair: Pair) {
         let settings = pair.settings();
         let request = asking(MessageOp::Configure, qp);
-        self.call(request, settings, |server, _| {
+        self.call(request, settings, |server, now| {
             let old = &mut server.pairs[qp];
+            pair.configured = now;
             pair.left_over = std::mem::take(&mut old.left_over);
-            pair.reading = old.reading.map(|_| Reading { entry: None });
-            if pair.reading.is_none() && old.asked < old.posted.len() {
+            pair.reading = vec![None; old.reading.len()].into();
+            if pair.reading.is_empty() && old.asked < old.posted.len() {
                 pair.left_over.push(old.address(old.asked));
             }
             // One completion may stand at the output.
@@ -74,6 +74,12 @@ impl Server {
         } else {
             vec![]
         };
+        if let Some(&last) = entries.last() {
+            if last.readable && self.rng.random() {
+                let entry = self.pairs[qp].posted.len() + entries.len() - 1;
+                self.push(qp, entry, last);
+            }
+        }
         self.ring(qp, producer, entries);
     }
 
@@ -105,11 +111,13 @@ impl Server {
         let mut request = asking(MessageOp::Current, qp);
         request.psn = psn_bits(self.pairs[qp].next);
         self.woken[qp] = false;
-        let (message, words) = self.request(request, |pair, now| {
-            pair.current((now + 1).saturating_sub(ANSWER_SEEN))
-        });
-        self.compare_message(&words, message.as_ref());
+        let (taken, words) = self.request(request, |_, now| now);
         self.at_most(4);
+        while self.is_open(qp, taken) {
+            self.rest(1);
+        }
+        let message = self.pairs[qp].current(taken);
+        self.compare_message(&words, message.as_ref());
         let pair = &mut self.pairs[qp];
         if let Some(message) = message {
             let left = message.packets - pair.next.distance_from(message.first);
@@ -210,7 +218,7 @@ impl Server {
         self.rest((work + 8) * 2 * 4 * 40);
         for pair in &self.pairs {
             assert_eq!(pair.completions, [], "queue pair {}", pair.number());
-            assert!(pair.reading.is_none());
+            assert!(pair.reading.is_empty());
         }
         (self.fetch_taken, self.cqe_taken, self.answered) = (fetch, cqe, answered);
     }

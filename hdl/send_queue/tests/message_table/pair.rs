@@ -13,13 +13,6 @@ use stellar_wire::hw::messages::SendQueueConfig;
 
 use crate::entries::Posted;
 
-/// A read of an entry that has left.
-#[derive(Clone, Copy, Debug)]
-pub struct Reading {
-    /// Place among all entries ever posted; `None`: of the time before the last `Configure`.
-    pub entry: Option<usize>,
-}
-
 /// Entries of one queue pair, in the order posted, as a ring in memory.
 struct RingMemory<'a> {
     ring: SqRing,
@@ -63,11 +56,18 @@ pub struct Pair {
     told: usize,
     /// Entries the hardware asked for.
     pub asked: usize,
-    pub reading: Option<Reading>,
+    /// Entries of the read under way: places among all entries ever posted; `None`: of the time before the last `Configure`.
+    pub reading: VecDeque<Option<usize>>,
     /// Reads of the time before the last `Configure`, of which one may still leave.
     pub left_over: Vec<u64>,
-    /// Clocks in which entries came.
-    pub arrivals: Vec<u64>,
+    /// Clock of the last `Configure`.
+    pub configured: u64,
+    /// Entries that were read.
+    pub came: usize,
+    /// Entries that were pushed.
+    pub pushed: Vec<usize>,
+    /// Clocks in which entries were handed over, one at a time.
+    pub handed: Vec<u64>,
     pub flushed: bool,
     /// PSN of the next new packet, and of the oldest one not acknowledged.
     pub next: Psn,
@@ -95,9 +95,12 @@ impl Pair {
             posted: vec![],
             told: 0,
             asked: 0,
-            reading: None,
+            reading: VecDeque::new(),
             left_over: vec![],
-            arrivals: vec![],
+            configured: 0,
+            came: 0,
+            pushed: vec![],
+            handed: vec![],
             flushed: false,
             next: first,
             una: first,
@@ -173,9 +176,9 @@ impl Pair {
         result
     }
 
-    /// The current message, of the entries that came before a clock.
+    /// The current message, of the entries that were handed over before a clock.
     pub fn current(&mut self, before: u64) -> Option<Message> {
-        let there = self.arrivals.iter().filter(|&&at| at < before).count();
+        let there = self.handed.iter().filter(|&&at| at < before).count();
         // A flushed queue pair has told everything.
         self.tell(there.max(self.told));
         let (next, mtu) = (self.next, self.mtu);

@@ -1,18 +1,20 @@
 //! The Verilated server in lockstep with one reference per queue pair, and the host behind it.
 
-use std::collections::VecDeque;
-
+use hdl_send_queue::ahead::MOST_READ;
 use hdl_send_queue::wqe_prefetch::WAKE_CLOCKS;
 use hdl_verilog::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
-use stellar_wire::host::Cqe;
+use stellar_wire::host::{Cqe, Wqe};
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::pack::{to_words, Record};
 
-use crate::entries::any_entry;
-use crate::pair::{Pair, Reading};
+use crate::entries::{any_entry, Posted};
+use crate::pair::Pair;
+
+/// Clocks after a `Configure` was taken in which an entry that it gave up may still be handed over; a new one cannot.
+const GIVEN_UP: u64 = 8;
 
 pub struct Ports {
     pub clock: PortId,
@@ -28,6 +30,9 @@ pub struct Ports {
     pub fetch_ready: PortId,
     pub fetched_valid: PortId,
     pub fetched: PortId,
+    pub fetched_ready: PortId,
+    pub pushed_valid: PortId,
+    pub pushed: PortId,
     pub cqe_valid: PortId,
     pub cqe: PortId,
     pub cqe_ready: PortId,
@@ -40,9 +45,9 @@ pub struct Server {
     pub ports: Ports,
     pub rng: TestRng,
     pub pairs: Vec<Pair>,
-    now: u64,
-    /// Clocks in which, and queue pairs whose wake is due.
-    wakes: VecDeque<(u64, u64)>,
+    pub now: u64,
+    /// Whose read is being answered.
+    answering: Option<usize>,
     /// What stalled at these ports.
     stalled_fetch: Option<Vec<u32>>,
     stalled_cqe: Option<Vec<u32>>,
@@ -75,6 +80,9 @@ impl Server {
             fetch_ready: port("fetch_ready"),
             fetched_valid: port("fetched_valid"),
             fetched: port("fetched"),
+            fetched_ready: port("fetched_ready"),
+            pushed_valid: port("pushed_valid"),
+            pushed: port("pushed"),
             cqe_valid: port("cqe_valid"),
             cqe: port("cqe"),
             cqe_ready: port("cqe_ready"),
@@ -89,7 +97,7 @@ impl Server {
             ports,
             pairs,
             now: 0,
-            wakes: VecDeque::new(),
+            answering: None,
             stalled_fetch: None,
             stalled_cqe: None,
             fetch_taken: chances[rng.random_range(0..3)],
@@ -114,10 +122,12 @@ impl Server {
         for _ in 0..2 * WAKE_CLOCKS {
             self.model.clock(self.ports.clock);
         }
-        self.wakes.clear();
+        self.answering = None;
         (self.stalled_fetch, self.stalled_cqe) = (None, None);
+        for (pair, number) in self.pairs.iter_mut().zip(0..) {
+            *pair = Pair::new(number, &mut self.rng);
+        }
         for qp in 0..self.pairs.len() {
-            self.pairs[qp] = Pair::new(qp as u32, &mut self.rng);
             self.configure(qp);
         }
     }
@@ -139,54 +149,84 @@ impl Server {
         self.model
             .set_u64(self.ports.fetch_ready, fetch_ready.into());
         self.model.set_u64(self.ports.cqe_ready, cqe_ready.into());
-        let answer = self.rng.random_bool(self.answered);
-        let first = self.rng.random_range(0..self.pairs.len());
-        let answers = (0..self.pairs.len())
-            .map(|i| (first + i) % self.pairs.len())
-            .find(|&qp| answer && self.pairs[qp].reading.is_some());
-        self.model
-            .set_u64(self.ports.fetched_valid, answers.is_some().into());
-        if let Some(qp) = answers {
-            self.answer(qp);
-        }
+        self.offer_answer();
         self.model.eval();
         let result = look(self);
         self.take_fetch(fetch_ready);
         self.take_cqe(cqe_ready);
+        self.take_answer();
         self.take_wake();
         self.model.clock(self.ports.clock);
         self.now += 1;
         result
     }
 
-    fn answer(&mut self, qp: usize) {
-        let pair = &mut self.pairs[qp];
-        let reading = pair.reading.take().expect("a read under way");
-        let posted = match reading.entry {
-            Some(entry) => {
-                pair.arrivals.push(self.now);
-                pair.posted[entry]
+    /// Offers the next entry of somebody's read, until it is taken.
+    fn offer_answer(&mut self) {
+        let answer = self.rng.random_bool(self.answered);
+        let first = self.rng.random_range(0..self.pairs.len());
+        if self.answering.is_none() && answer {
+            self.answering = (0..self.pairs.len())
+                .map(|i| (first + i) % self.pairs.len())
+                .find(|&qp| !self.pairs[qp].reading.is_empty());
+            if let Some(qp) = self.answering {
+                let pair = &self.pairs[qp];
+                let posted = match pair.reading[0] {
+                    Some(entry) => pair.posted[entry],
+                    None => any_entry(&mut self.rng, 0),
+                };
+                let fetched = WqeFetched {
+                    qp: (qp as u64).to_bits(),
+                    error: !posted.readable,
+                    entry: posted.packed(),
+                };
+                self.model.set(self.ports.fetched, &to_words(fetched));
             }
-            None => any_entry(&mut self.rng, 0),
-        };
-        let fetched = WqeFetched {
-            qp: (qp as u64).to_bits(),
-            error: !posted.readable,
-            entry: posted.packed(),
-        };
-        self.model.set(self.ports.fetched, &to_words(fetched));
-        self.wakes
-            .push_back((self.now + WAKE_CLOCKS as u64, qp as u64));
+        }
+        self.model
+            .set_u64(self.ports.fetched_valid, self.answering.is_some().into());
+    }
+
+    fn take_answer(&mut self) {
+        let Some(qp) = self.answering else { return };
+        if self.flag(self.ports.fetched_ready) {
+            let pair = &mut self.pairs[qp];
+            let entry = pair.reading.pop_front().expect("a read under way");
+            pair.came += usize::from(entry.is_some());
+            self.answering = None;
+        }
     }
 
     fn take_wake(&mut self) {
-        let due = self.wakes.front().is_some_and(|wake| wake.0 == self.now);
-        assert_eq!(self.flag(self.ports.wake_valid), due, "wake");
-        if due {
-            let (_, qp) = self.wakes.pop_front().expect("due");
-            assert_eq!(self.model.get_u64(self.ports.wake_qp), qp, "wake");
-            self.woken[qp as usize] = true;
+        if !self.flag(self.ports.wake_valid) {
+            return;
         }
+        let qp = self.model.get_u64(self.ports.wake_qp) as usize;
+        self.woken[qp] = true;
+        let pair = &mut self.pairs[qp];
+        let handed = (self.now + 1).saturating_sub(WAKE_CLOCKS as u64);
+        // What Configure gave up wakes too.
+        if handed > pair.configured + GIVEN_UP {
+            // One that was pushed has not been read.
+            if pair.pushed.contains(&pair.came) && pair.handed.len() == pair.came {
+                assert!(pair.reading.is_empty());
+                pair.came += 1;
+                pair.asked += 1;
+            }
+            pair.handed.push(handed);
+            assert!(
+                pair.handed.len() <= pair.came,
+                "queue pair {qp} has an entry that was not read"
+            );
+        }
+    }
+
+    /// Whether it is not known yet if an entry was handed over before a clock.
+    pub fn is_open(&self, qp: usize, before: u64) -> bool {
+        let pair = &self.pairs[qp];
+        let handed = pair.handed.len();
+        let may_be = handed < pair.came || pair.pushed.contains(&handed);
+        may_be && self.now < before + WAKE_CLOCKS as u64
     }
 
     /// What stands at an output, which stays until taken.
@@ -214,26 +254,26 @@ impl Server {
         let fetch = Record::<WqeFetch>::new(&words);
         let (qp, address) = (fetch.u64("qp") as usize, fetch.u64("address"));
         let pair = &mut self.pairs[qp];
-        assert!(pair.reading.is_none(), "two reads of queue pair {qp}");
+        let entries = fetch.u64("entries") as usize;
+        assert!(pair.reading.is_empty(), "two reads of queue pair {qp}");
+        assert!((1..=MOST_READ as usize).contains(&entries));
         let left_over = std::mem::take(&mut pair.left_over);
         if left_over.contains(&address) {
-            pair.reading = Some(Reading { entry: None });
+            pair.reading = vec![None; entries].into();
             return;
         }
+        let (first, end) = (pair.asked, pair.asked + entries);
         assert!(
-            pair.asked < pair.posted.len(),
+            end <= pair.posted.len(),
             "a read beyond the doorbell of queue pair {qp}"
         );
         assert_eq!(
-            address,
-            pair.address(pair.asked),
-            "entry {} of queue pair {qp}",
-            pair.asked
+            [address, address + (entries as u64 - 1) * Wqe::LEN as u64],
+            [pair.address(first), pair.address(end - 1)],
+            "entries from {first} of queue pair {qp}",
         );
-        pair.reading = Some(Reading {
-            entry: Some(pair.asked),
-        });
-        pair.asked += 1;
+        pair.reading = (first..end).map(Some).collect();
+        pair.asked = end;
     }
 
     fn take_cqe(&mut self, ready: bool) {
@@ -250,6 +290,20 @@ impl Server {
         let expected =
             expected.unwrap_or_else(|| panic!("a completion nobody expects: {words:x?}"));
         assert_eq!(words, to_words(completion(&expected)), "{expected:?}");
+    }
+
+    /// The entry comes with the doorbell that is to follow.
+    pub fn push(&mut self, qp: usize, entry: usize, posted: Posted) {
+        self.pairs[qp].pushed.push(entry);
+        let pushed = WqeFetched {
+            qp: (qp as u64).to_bits(),
+            error: false,
+            entry: posted.packed(),
+        };
+        self.model.set(self.ports.pushed, &to_words(pushed));
+        self.model.set_u64(self.ports.pushed_valid, 1);
+        self.rest(1);
+        self.model.set_u64(self.ports.pushed_valid, 0);
     }
 
     /// Clocks without a request, with noise at its port.

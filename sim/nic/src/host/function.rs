@@ -8,8 +8,8 @@ use stellar_transport::rx::Owner;
 
 use super::config_space::ConfigEffect;
 use super::hosts::Hosts;
+use super::local::lock;
 use super::memory::LocalMemory;
-use super::pair::lock;
 
 /// Clocks between two looks of a driver that waits: 32 ns, about what a processor's loop over a cached word takes.
 const PAUSE: u64 = 8;
@@ -64,7 +64,7 @@ impl PciFunction for SimFunction {
         let mapped = lock(&self.hosts).memory(self.host).map(bytes);
         let address = mapped.ok_or_else(|| DeviceError::NoMemory {
             bytes,
-            reason: "the simulated host has no bus addresses left; use a new pair".to_owned(),
+            reason: "the simulated host has no bus addresses left; use new hosts".to_owned(),
         })?;
         Ok(Arc::new(SimMemory {
             hosts: Arc::clone(&self.hosts),

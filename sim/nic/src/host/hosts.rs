@@ -1,54 +1,56 @@
-//! Two hosts with a card each, cabled port to port, on one clock.
+//! Hosts with a card each, and the wires between them, on one clock.
 
-use sim_net::{Fabric, Frame, HostId, Time, Topology};
+use sim_net::Time;
 use sim_world::PcieReads;
 use stellar_transport::endpoint::Memory;
 
 use super::card::{Card, Operation, Progress};
+use super::wire::Wire;
 use crate::model::{NicModel, SWEEP};
 use crate::{NicError, CLOCK_PS};
-
-/// Two cables of 100 ns, about 20 m, at the rate of the card's ports.
-const CABLES: &str = r#"
-    [defaults]
-    rate_gbps = 200
-    delay_ns = 100
-    [back_to_back]
-    planes = 2
-"#;
 
 /// Clocks that the reset pin is held.
 const RESET: usize = 4;
 /// Clocks that an access may take before the card counts as dead.
 const PATIENCE: usize = 100_000;
 
-/// Both hosts and the cables, at one point in time. `M` is the memory that a card reaches.
+/// The hosts and the wires, at one point in time. `M` is the memory that a card reaches.
 pub struct Hosts<M> {
-    cards: [Card<M>; 2],
+    cards: Vec<Card<M>>,
     /// Clocks until a card has come out of its reset.
-    resetting: [usize; 2],
-    fabric: Fabric,
+    resetting: Vec<usize>,
+    wire: Wire,
     clocks: u64,
     last_active: u64,
 }
 
 impl<M: Memory> Hosts<M> {
-    /// Builds the model, unless that was done before, and powers up both cards.
+    /// Two hosts, 0 and 1, a cable from each port to the same port of the other. Builds the model, unless that was done before, and powers up
+    /// both cards.
     ///
     /// # Errors
     /// [`NicError`].
-    pub fn new(memories: [M; 2]) -> Result<Self, NicError> {
+    pub fn pair(memories: [M; 2]) -> Result<Self, NicError> {
+        Self::new(memories, Wire::cables(false))
+    }
+
+    /// A card for each memory after power-up; builds the model, unless that was done before.
+    pub(super) fn new(memories: impl IntoIterator<Item = M>, wire: Wire) -> Result<Self, NicError> {
         let library = NicModel::shared()?;
-        let reads = PcieReads::default();
-        let topology = Topology::from_toml("cables", CABLES).expect("the text is a topology");
-        let [a, b] = memories;
+        let card = |memory| Card::new(library, PcieReads::default(), memory);
+        let cards: Vec<Card<M>> = memories.into_iter().map(card).collect::<Result<_, _>>()?;
         Ok(Self {
-            cards: [Card::new(library, reads, a)?, Card::new(library, reads, b)?],
-            resetting: [0; 2],
-            fabric: Fabric::new(topology, 0),
+            resetting: vec![0; cards.len()],
+            cards,
+            wire,
             clocks: 0,
             last_active: 0,
         })
+    }
+
+    /// The wires.
+    pub(super) fn wire(&mut self) -> &mut Wire {
+        &mut self.wire
     }
 
     pub(super) fn card(&mut self, host: usize) -> &mut Card<M> {
@@ -83,11 +85,8 @@ impl<M: Memory> Hosts<M> {
     /// A clock passes, with an access to the card of `host` on offer.
     fn clock(&mut self, host: usize, operation: Option<Operation>) -> Progress {
         let now = self.now();
-        let cards = &mut self.cards;
-        self.fabric.advance_to(now, |delivery| {
-            let frame = delivery.frame.bytes().to_vec();
-            cards[delivery.host.0 as usize].receive(delivery.port, frame);
-        });
+        let Self { cards, wire, .. } = self;
+        wire.deliver(now, cards);
         let mut progress = Progress::Waits;
         for (index, card) in cards.iter_mut().enumerate() {
             if index == host {
@@ -97,9 +96,7 @@ impl<M: Memory> Hosts<M> {
             }
             for port in 0..2 {
                 while let Some(frame) = card.transmitted(port) {
-                    self.fabric
-                        .send(HostId(index as u32), port, now, Frame::new(frame))
-                        .expect("the cables have these ports, and time does not run back");
+                    wire.take(index, port, now, frame);
                 }
             }
         }

@@ -1,11 +1,11 @@
 //! Cards as PCI functions of simulated hosts: the in-process back end of the driver, and what a server of cards is built on.
 //!
-//! [`Hosts`] is two hosts with a Verilated card each, cabled port to port, on one clock, over any memory.
-//! [`CardPair`] is that with memory of this process. [`CardPair::function`] gives a host's
-//! card as the driver's [`stellar_driver::PciFunction`]. Register accesses cross the card's BAR ports clock by clock, and all DMA and every interrupt
+//! [`Hosts`] is hosts with a Verilated card each and the wires between them, on one clock, over any memory.
+//! [`CardPair`] is two hosts with a Verilated card each, cabled port to port, on one clock; [`LoneCard`] is one, whose frames the caller
+//! sends and takes. [`SimHosts::function`] gives a host's card as the driver's [`stellar_driver::PciFunction`]. Register accesses cross the card's BAR ports clock by clock, and all DMA and every interrupt
 //! is a TLP of its PCIe endpoints.
 //!
-//! **Time** stands still between calls. It passes in [`CardPair::run`], in register accesses (as many clocks as they take), and where the
+//! **Time** stands still between calls. It passes in [`SimHosts::run`], in register accesses (as many clocks as they take), and where the
 //! driver waits for the card. From one thread, a run is a function of the calls made.
 //!
 //! **What stands for hardware that is not there**: the card has neither configuration space nor MSI-X table. `ConfigSpace` answers
@@ -17,9 +17,15 @@ mod card;
 mod config_space;
 mod function;
 mod hosts;
+mod local;
+mod lone;
 mod memory;
 mod pair;
+mod wire;
 
 pub use config_space::ConfigEffect;
 pub use hosts::Hosts;
+pub use local::SimHosts;
+pub use lone::LoneCard;
 pub use pair::CardPair;
+pub use wire::SentFrame;

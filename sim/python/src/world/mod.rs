@@ -6,6 +6,9 @@ mod lane;
 mod pair;
 mod traffic;
 
+pub use arguments::{mtu_log2, owner, page_size};
+pub use pair::path_policy;
+
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -21,11 +24,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The world cannot do what was asked.
-fn failed(error: impl std::fmt::Display) -> PyErr {
+pub fn failed(error: impl std::fmt::Display) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
 /// An argument that means nothing.
-fn invalid(error: impl std::fmt::Display) -> PyErr {
+pub fn invalid(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

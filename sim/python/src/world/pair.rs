@@ -135,7 +135,7 @@ fn transport(mode: &str, paths: u8, policy: Option<&str>) -> PyResult<TransportP
     }
 }
 
-fn path_policy(name: Option<&str>, paths: u8) -> PyResult<Policy> {
+pub fn path_policy(name: Option<&str>, paths: u8) -> PyResult<Policy> {
     let all = [
         Policy::SinglePath,
         Policy::RoundRobin,

@@ -1,0 +1,249 @@
+//! Queue pairs whose rings are in memory of somebody else, who posts and polls: a guest.
+
+use std::sync::Arc;
+
+use stellar_wire::host::{Cqe, Wqe};
+use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::host_queues::RingConfig;
+
+use super::core::{Completions, Core};
+use super::{send_ring, Modify, QpState, Shared};
+use crate::connect::Connection;
+use crate::context::Opened;
+use crate::cq::take_ring;
+use crate::device::DeviceError;
+use crate::error::Error;
+use crate::limits::MOST_ENTRIES;
+use crate::pd::Domain;
+use crate::region::Hold;
+
+/// Rings that the driver neither writes nor reads, by their bus addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignRings {
+    /// Send queue, a multiple of 64.
+    pub send: u64,
+    /// Its entries, a power of two from 2 to 2^15.
+    pub send_entries: u32,
+    /// Ring of completions, a multiple of 32; zeroed.
+    pub completions: u64,
+    /// Its entries, a power of two up to 2^20.
+    pub completion_entries: u32,
+}
+
+impl ForeignRings {
+    /// Bytes of the send queue.
+    pub const fn send_bytes(&self) -> u64 {
+        self.send_entries as u64 * Wqe::LEN as u64
+    }
+
+    /// Bytes of the ring of completions.
+    pub const fn completion_bytes(&self) -> u64 {
+        self.completion_entries as u64 * Cqe::LEN as u64
+    }
+
+    /// Checks sizes and alignment.
+    ///
+    /// # Errors
+    /// [`Error::QueueSize`], [`Error::Region`].
+    pub fn check(&self) -> Result<(), Error> {
+        send_ring(self.send, self.send_entries)?;
+        let entries = self.completion_entries;
+        if !entries.is_power_of_two() || entries > MOST_ENTRIES {
+            return Err(Error::QueueSize {
+                queue: "completion",
+                entries,
+                least: 1,
+                most: MOST_ENTRIES,
+            });
+        }
+        for (field, at, align) in [
+            ("send ring", self.send, Wqe::LEN as u64),
+            ("completion ring", self.completions, Cqe::LEN as u64),
+        ] {
+            if at % align != 0 {
+                let reason = format!("{field} at {at:#x} is no multiple of {align} bytes");
+                return Err(Error::Region(reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ring the card completes to.
+struct ForeignCompletions {
+    context: Arc<Opened>,
+    row: RingConfig,
+}
+
+impl Completions for ForeignCompletions {
+    fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
+        let card = &self.context.device.card;
+        Ok(card.write_row(ConfigSelect::CompletionQueue, shared.number, self.row)?)
+    }
+
+    /// Whoever owns the ring writes its consumer index.
+    fn set_live(&self, _qp: u32, _live: bool) {}
+
+    /// Whoever posted knows what has not completed.
+    fn ended(&self, _shared: &Shared) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn detach(&self, qp: u32) -> Result<(), DeviceError> {
+        take_ring(&self.context.device.card, qp)
+    }
+}
+
+/// A queue pair of which the driver has the control path alone: it writes its rows. Work requests, doorbells and completions are its owner's, who has the doorbell
+/// page ([`crate::Context::doorbells`]).
+pub struct MediatedQueuePair {
+    core: Core<ForeignCompletions>,
+    hold: Hold,
+}
+
+impl MediatedQueuePair {
+    pub(crate) fn new(domain: Arc<Domain>, rings: ForeignRings, hold: Hold) -> Result<Self, Error> {
+        rings.check()?;
+        let ring = send_ring(rings.send, rings.send_entries)?;
+        let row = RingConfig {
+            valid: true,
+            log2_entries: u64::from(rings.completion_entries.ilog2()).into(),
+            base: rings.completions.into(),
+            ..RingConfig::default()
+        };
+        let context = Arc::clone(&domain.context);
+        let completions = Arc::new(ForeignCompletions { context, row });
+        let core = Core::new(domain, completions, ring, rings.send_entries)?;
+        Ok(Self { core, hold })
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.core.shared.number
+    }
+
+    /// Its state. The card's own changes are seen when events are polled.
+    pub fn state(&self) -> QpState {
+        self.core.shared.state()
+    }
+
+    /// What its peer has to know, if it will send from `psn` on.
+    pub fn connection(&self, psn: u32) -> Connection {
+        self.core.connection(psn)
+    }
+
+    /// Moves it to another state.
+    ///
+    /// # Errors
+    /// As [`crate::QueuePair::modify`].
+    pub fn modify(&self, step: Modify) -> Result<(), Error> {
+        self.core.modify(step)
+    }
+}
+
+impl Drop for MediatedQueuePair {
+    /// If the card does not let go, what holds its rings is never dropped.
+    fn drop(&mut self) {
+        if !self.core.remove() {
+            std::mem::forget(Arc::clone(&self.hold));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::FakeCard;
+    use crate::{AccessFlags, DeviceConfig, InitAttributes, PageSize, Pages, PortAddress, Probe};
+    use stellar_wire::host::registers::{status, TABLE_COMMAND};
+
+    const RINGS: ForeignRings = ForeignRings {
+        send: 0x10_0000,
+        send_entries: 16,
+        completions: 0x20_0000,
+        completion_entries: 32,
+    };
+
+    /// A queue pair in INIT and a region, held by `hold`, are made and dropped; the card answers all the time, or not when they are dropped.
+    #[allow(unsafe_code)]
+    fn make_and_drop(hold: &Arc<()>, card_answers: bool) {
+        let function = FakeCard::new();
+        let ports = [1, 2].map(|last| PortAddress {
+            mac: [2, 0, 0, 0, 0, last],
+            ip: [10, 0, 0, last].into(),
+        });
+        let probe = Probe::new(function.clone()).unwrap();
+        let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
+        let pd = device.open().unwrap().alloc_pd().unwrap();
+        let pages = Pages {
+            size: PageSize::Size4K,
+            addresses: vec![0x5000, 0x9000],
+            base: 0x7000,
+            device: 0,
+        };
+        // SAFETY: no card is there that could touch anything.
+        let (region, qp) = unsafe {
+            let region = pd.register_mapped(pages, AccessFlags::default(), hold.clone());
+            (region.unwrap(), pd.create_mediated_qp(RINGS, hold.clone()))
+        };
+        let qp = qp.unwrap();
+        qp.modify(Modify::Init(InitAttributes::default())).unwrap();
+        assert_eq!((region.length(), Arc::strong_count(hold)), (8192, 3));
+        if !card_answers {
+            function.set_register(TABLE_COMMAND, 1 << status::BUSY_BIT);
+        }
+    }
+
+    #[test]
+    fn memory_is_let_go_only_when_the_card_has() {
+        let hold = Arc::new(());
+        make_and_drop(&hold, true);
+        assert_eq!(Arc::strong_count(&hold), 1);
+        make_and_drop(&hold, false);
+        assert_eq!(
+            Arc::strong_count(&hold),
+            3,
+            "nobody knows what the card does"
+        );
+    }
+
+    #[test]
+    fn rings_that_cannot_be_are_refused() {
+        assert!(RINGS.check().is_ok());
+        assert_eq!((RINGS.send_bytes(), RINGS.completion_bytes()), (1024, 1024));
+        for (rings, named) in [
+            (ForeignRings { send: 32, ..RINGS }, "send ring at 0x20"),
+            (
+                ForeignRings {
+                    completions: 16,
+                    ..RINGS
+                },
+                "completion ring at 0x10",
+            ),
+            (
+                ForeignRings {
+                    send_entries: 1,
+                    ..RINGS
+                },
+                "send queue of 1 entries",
+            ),
+            (
+                ForeignRings {
+                    completion_entries: 0,
+                    ..RINGS
+                },
+                "completion queue of 0 entries",
+            ),
+            (
+                ForeignRings {
+                    completion_entries: 1 << 21,
+                    ..RINGS
+                },
+                "completion queue of 2097152",
+            ),
+        ] {
+            let said = rings.check().unwrap_err().to_string();
+            assert!(said.contains(named), "{said}");
+        }
+    }
+}

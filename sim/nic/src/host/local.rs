@@ -1,0 +1,134 @@
+//! Hosts of this process.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sim_world::Backing;
+use stellar_driver::PciFunction;
+use stellar_transport::rx::Owner;
+
+use super::function::SimFunction;
+use super::hosts::Hosts;
+use super::memory::LocalMemory;
+use super::wire::Wire;
+use crate::rings::RINGS;
+use crate::NicError;
+
+/// The hosts, also after a thread died in the middle of a clock: what it left is as good as any state of a card.
+pub fn lock<M>(hosts: &Mutex<Hosts<M>>) -> MutexGuard<'_, Hosts<M>> {
+    hosts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Hosts with a Verilated card each: [`crate::CardPair`] or [`crate::LoneCard`]. Clones are the same hosts.
+#[derive(Clone)]
+pub struct SimHosts {
+    hosts: Arc<Mutex<Hosts<LocalMemory>>>,
+    count: usize,
+}
+
+impl SimHosts {
+    pub(super) fn new(count: usize, wire: Wire) -> Result<Self, NicError> {
+        let memories = (0..count).map(|_| LocalMemory::new());
+        Ok(Self {
+            hosts: Arc::new(Mutex::new(Hosts::new(memories, wire)?)),
+            count,
+        })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Hosts<LocalMemory>> {
+        lock(&self.hosts)
+    }
+
+    /// How many hosts.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The card of a host, for its driver.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn function(&self, host: usize) -> Arc<dyn PciFunction> {
+        let count = self.count;
+        assert!(host < count, "host {host}; there are {count}, from 0 on");
+        Arc::new(SimFunction::new(Arc::clone(&self.hosts), host))
+    }
+
+    /// Lets time pass for all.
+    pub fn run(&self, clocks: u64) {
+        let mut hosts = self.lock();
+        for _ in 0..clocks {
+            hosts.idle();
+        }
+    }
+
+    /// Clocks since power-up.
+    pub fn clocks(&self) -> u64 {
+        self.lock().clocks()
+    }
+
+    /// Accesses of a host's card to memory that is not mapped for it, so far.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn strays(&self, host: usize) -> usize {
+        self.lock().memory(host).memory.strays().len()
+    }
+
+    /// Memory at final addresses, as a GPU's: maps `bytes` bytes at `address` for a host's card.
+    ///
+    /// # Panics
+    /// If there is no such host, or the memory does not lie below 0xf0_0000_0000, where all of a simulated host's memory is.
+    pub fn add_gpu_memory(&self, host: usize, address: u64, bytes: u64) {
+        let end = address.checked_add(bytes);
+        assert!(
+            end.is_some_and(|end| end <= RINGS),
+            "{bytes:#x} bytes at {address:#x} end above {RINGS:#x}"
+        );
+        let mut hosts = self.lock();
+        hosts.memory(host).memory.map(Owner::Gpu, address, bytes);
+    }
+
+    /// Maps somebody else's memory for a host's card, such as a guest's.
+    ///
+    /// # Panics
+    /// If there is no such host, or the addresses do not lie below 0xf0_0000_0000.
+    pub fn map_backed(&self, host: usize, address: u64, bytes: u64, backing: Arc<dyn Backing>) {
+        let end = address.checked_add(bytes);
+        assert!(
+            end.is_some_and(|end| end <= RINGS),
+            "{bytes:#x} bytes at {address:#x} end above {RINGS:#x}"
+        );
+        let mut hosts = self.lock();
+        hosts
+            .memory(host)
+            .memory
+            .map_backed(address, bytes, backing);
+    }
+
+    /// Takes back what [`Self::map_backed`] gave at `address`: the card's next access there is a stray.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn unmap_backed(&self, host: usize, address: u64) {
+        let mut hosts = self.lock();
+        hosts.memory(host).memory.unmap(Owner::Host, address);
+    }
+
+    /// Copies out of that memory.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn load_gpu_memory(&self, host: usize, address: u64, into: &mut [u8]) {
+        let mut hosts = self.lock();
+        hosts.memory(host).memory.load(Owner::Gpu, address, into);
+    }
+
+    /// Copies into that memory, as the GPU itself does.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn store_gpu_memory(&self, host: usize, address: u64, bytes: &[u8]) {
+        let mut hosts = self.lock();
+        hosts.memory(host).memory.store(Owner::Gpu, address, bytes);
+    }
+}

@@ -1,0 +1,43 @@
+//! A host whose card's ports end in the caller's hands.
+
+use std::ops::Deref;
+
+use super::local::SimHosts;
+use super::wire::{SentFrame, Wire};
+use crate::NicError;
+
+/// One host, 0, with a Verilated card. Its peers are whoever calls [`Self::receive`] and [`Self::take_sent`].
+#[derive(Clone)]
+pub struct LoneCard(SimHosts);
+
+impl LoneCard {
+    /// Builds the model, unless that was done before, and powers up the card.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn new() -> Result<Self, NicError> {
+        Ok(Self(SimHosts::new(1, Wire::Loose(Vec::new()))?))
+    }
+
+    /// A frame, destination address to iCRC, begins to arrive at port 0 or 1, behind those that are still arriving there, at 200 Gb/s.
+    ///
+    /// # Panics
+    /// If there is no such port, or the frame is empty.
+    pub fn receive(&self, port: usize, frame: Vec<u8>) {
+        assert!(!frame.is_empty(), "an empty frame");
+        self.0.lock().card(0).receive(port, frame);
+    }
+
+    /// What has left the card since the last call, in order of time.
+    pub fn take_sent(&self) -> Vec<SentFrame> {
+        self.0.lock().wire().take_sent()
+    }
+}
+
+impl Deref for LoneCard {
+    type Target = SimHosts;
+
+    fn deref(&self) -> &SimHosts {
+        &self.0
+    }
+}

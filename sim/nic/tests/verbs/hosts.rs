@@ -1,0 +1,116 @@
+//! Two hosts with a card each.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use sim_nic::CardPair;
+use stellar_driver::*;
+
+/// Longest that anything here takes on the cards' clock.
+pub const PATIENCE: Duration = Duration::from_millis(2);
+
+/// A host with its card open.
+pub struct Host {
+    pub context: Context,
+    pub pd: ProtectionDomain,
+    pub cq: CompletionQueue,
+}
+
+pub fn ports(host: u8) -> [PortAddress; 2] {
+    [0, 1].map(|plane| PortAddress {
+        mac: [2, 0, 0, plane, 0, host + 1],
+        ip: [10, plane, 0, host + 1].into(),
+    })
+}
+
+pub fn bring_up(pair: &CardPair) -> [Device; 2] {
+    [0, 1].map(|host| {
+        let config = DeviceConfig::new(ports(host), host.into());
+        let probe = Probe::new(pair.function(host.into())).unwrap();
+        probe.bring_up(config).unwrap()
+    })
+}
+
+pub fn open(devices: &[Device; 2], interrupt: bool) -> [Host; 2] {
+    [0, 1].map(|host| {
+        let context = devices[host].open().unwrap();
+        Host {
+            pd: context.alloc_pd().unwrap(),
+            cq: context.create_cq(64, interrupt).unwrap(),
+            context,
+        }
+    })
+}
+
+impl Host {
+    pub fn qp(&self) -> QueuePair {
+        let config = QueuePairConfig { send_entries: 8 };
+        self.pd.create_qp(&self.cq, config).unwrap()
+    }
+
+    pub fn region(&self, bytes: usize, remote_write: bool) -> MemoryRegion {
+        let access = AccessFlags {
+            remote_write,
+            ..AccessFlags::default()
+        };
+        let memory = self.context.alloc(bytes).unwrap();
+        self.pd.register(memory, access).unwrap()
+    }
+
+    /// Polls until there are `count` completions.
+    pub fn completions(&self, count: usize) -> Vec<Completion> {
+        let device = self.context.device();
+        let function = device.probe().function();
+        let end = function.now() + PATIENCE;
+        let mut found = Vec::new();
+        while found.len() < count {
+            assert!(function.now() < end, "only {found:?} of {count}");
+            found.extend(self.cq.poll(count - found.len()).unwrap());
+            function.relax();
+        }
+        found
+    }
+}
+
+pub fn connect(qps: [&QueuePair; 2], psn: u32) {
+    let told = qps.map(|qp| qp.connection(psn));
+    for (qp, peer) in [(qps[0], told[1]), (qps[1], told[0])] {
+        qp.modify(Modify::Init(InitAttributes::default())).unwrap();
+        qp.modify(Modify::Rtr(RtrAttributes::new(peer))).unwrap();
+    }
+    for qp in qps {
+        qp.modify(Modify::Rts(RtsAttributes::new(psn))).unwrap();
+    }
+}
+
+pub fn pattern(length: usize, salt: u8) -> Vec<u8> {
+    (0..length)
+        .map(|i| (i * 31 + i / 251) as u8 ^ salt)
+        .collect()
+}
+
+pub fn bytes(region: &MemoryRegion) -> Vec<u8> {
+    let memory = region.memory().unwrap();
+    let mut bytes = vec![0; memory.length()];
+    memory.read(0, &mut bytes).unwrap();
+    bytes
+}
+
+/// Two cards that are up.
+pub struct Cards {
+    pub pair: CardPair,
+    pub devices: [Device; 2],
+}
+
+/// The cards of all tests that leave them up, which take turns: bringing up takes most of a test's time.
+pub fn cards() -> (MutexGuard<'static, ()>, &'static Cards) {
+    static TURN: Mutex<()> = Mutex::new(());
+    static CARDS: OnceLock<Cards> = OnceLock::new();
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let cards = CARDS.get_or_init(|| {
+        let pair = CardPair::new().unwrap();
+        let devices = bring_up(&pair);
+        Cards { pair, devices }
+    });
+    (turn, cards)
+}

@@ -1,0 +1,95 @@
+//! Errors, completions and events of the driver as Python's.
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use stellar_driver::{AsyncEvent, Completion, DeviceError, Error, PostError, QpState, WcStatus};
+
+/// What was asked cannot be: `ValueError`. It can be, but not now or not by this card: `RuntimeError`.
+pub fn verb(error: Error) -> PyErr {
+    match error {
+        Error::Config(_)
+        | Error::Path(_)
+        | Error::Profile(_)
+        | Error::QueueSize { .. }
+        | Error::Region(_)
+        | Error::OtherContext(_)
+        | Error::Attribute { .. } => PyValueError::new_err(error.to_string()),
+        Error::Device(_)
+        | Error::Transition(_)
+        | Error::Exhausted { .. }
+        | Error::BadEntry(_)
+        | Error::BadHead { .. }
+        | Error::NoInterrupt => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+/// The same of posting.
+pub fn post(error: PostError) -> PyErr {
+    match error {
+        PostError::Opcode(_)
+        | PostError::Inline(_)
+        | PostError::Bounds { .. }
+        | PostError::Domain => PyValueError::new_err(error.to_string()),
+        PostError::State { .. } | PostError::Full { .. } | PostError::Device(_) => {
+            PyRuntimeError::new_err(error.to_string())
+        }
+    }
+}
+
+/// The same of memory.
+pub fn memory(error: DeviceError) -> PyErr {
+    match error {
+        DeviceError::OutsideBuffer { .. } => PyValueError::new_err(error.to_string()),
+        other => PyRuntimeError::new_err(other.to_string()),
+    }
+}
+
+/// A completion as the arguments of Python's.
+pub fn completion<'py>(py: Python<'py>, wc: &Completion) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("wr_id", wc.wr_id)?;
+    fields.set_item("status", wc.status.name())?;
+    fields.set_item("opcode", wc.opcode.name())?;
+    fields.set_item("qp", wc.qp)?;
+    fields.set_item("bytes", wc.byte_len)?;
+    fields.set_item("immediate", wc.immediate)?;
+    Ok(fields)
+}
+
+/// An event as the arguments of Python's.
+pub fn event(py: Python<'_>, event: AsyncEvent) -> PyResult<Bound<'_, PyDict>> {
+    let fields = PyDict::new(py);
+    let (kind, qp) = match event {
+        AsyncEvent::QueuePairFatal { qp, status } => {
+            fields.set_item("status", status.map(WcStatus::name))?;
+            ("QueuePairFatal", qp)
+        }
+        AsyncEvent::CompletionLost { qp, wr_id } => {
+            fields.set_item("wr_id", wr_id)?;
+            ("CompletionLost", qp)
+        }
+        AsyncEvent::ImmediateThreshold { qp, count } => {
+            fields.set_item("count", count)?;
+            ("ImmediateThreshold", qp)
+        }
+        AsyncEvent::DoorbellRefused { page, qp } => {
+            fields.set_item("page", page)?;
+            ("DoorbellRefused", qp)
+        }
+    };
+    fields.set_item("kind", kind)?;
+    fields.set_item("qp", qp)?;
+    Ok(fields)
+}
+
+/// Name of a state, as verbs has it.
+pub fn state(state: QpState) -> &'static str {
+    match state {
+        QpState::Reset => "RESET",
+        QpState::Init => "INIT",
+        QpState::Rtr => "RTR",
+        QpState::Rts => "RTS",
+        QpState::Error => "ERROR",
+    }
+}

@@ -1,0 +1,104 @@
+//! How two engines come to know each other.
+
+use std::io::{Read, Write};
+
+use serde::{Deserialize, Serialize};
+use stellar_driver::{exchange, RemoteRegion};
+use stellar_wire::transfer::{ControlBlock, MessageImmediate};
+
+use crate::engine::Engine;
+use crate::error::{ConnectError, JoinError};
+use crate::ids::{EngineId, PeerId};
+use crate::nic::Nic;
+
+/// What an engine offers a peer, to be sent to it out of band. `A` is the NIC's address of a queue pair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkOffer<A> {
+    pub(crate) engine: EngineId,
+    /// A queue pair of each NIC, and one for messages on the first.
+    pub(crate) channels: Vec<A>,
+    /// Writes with immediate that there is room for, on each but the last.
+    pub(crate) immediates: u32,
+    /// Slots for messages.
+    pub(crate) slots: u16,
+    /// Bytes of a slot.
+    pub(crate) slot_bytes: u32,
+    /// Where the peer writes messages, and how much it has taken.
+    pub(crate) control: RemoteRegion,
+}
+
+impl<A> LinkOffer<A> {
+    /// Whose offer it is.
+    pub const fn engine(&self) -> EngineId {
+        self.engine
+    }
+
+    pub(crate) fn block(&self) -> ControlBlock {
+        ControlBlock {
+            channels: self.channels.len() as u32,
+            slots: self.slots,
+            slot_bytes: self.slot_bytes,
+        }
+    }
+
+    /// Whether `ours` queue pairs can be connected to it.
+    pub(crate) fn check(&self, ours: usize) -> Result<(), ConnectError> {
+        let engine = self.engine;
+        if self.channels.len() != ours {
+            let theirs = self.channels.len();
+            return Err(ConnectError::Channels {
+                engine,
+                theirs,
+                ours,
+            });
+        }
+        let wrong = |reason: String| Err(ConnectError::Offer { engine, reason });
+        if !(1..=MessageImmediate::SLOTS).contains(&self.slots) || self.slot_bytes == 0 {
+            let Self {
+                slots, slot_bytes, ..
+            } = self;
+            return wrong(format!("{slots} slots of {slot_bytes} bytes"));
+        }
+        if self.immediates == 0 {
+            return wrong("room for no immediates".to_owned());
+        }
+        let (needs, has) = (self.block().bytes(), self.control.length);
+        if has < needs {
+            return wrong(format!(
+                "{has:#x} bytes of memory for what takes {needs:#x}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Queue pairs and memory for a peer that is not connected yet. Dropped, they are gone.
+pub struct Offered<N: Nic> {
+    pub(crate) offer: LinkOffer<N::Address>,
+    pub(crate) qps: Vec<N::QueuePair>,
+    pub(crate) memory: N::Memory,
+    pub(crate) region: N::Region,
+}
+
+impl<N: Nic> Offered<N> {
+    /// For the peer.
+    pub const fn offer(&self) -> &LinkOffer<N::Address> {
+        &self.offer
+    }
+}
+
+/// Connects to an engine at the other end of a stream, which does the same there. When it returns, both can send.
+///
+/// # Errors
+/// [`JoinError`].
+pub fn join<N: Nic, S: Read + Write>(
+    engine: &mut Engine<N>,
+    stream: &mut S,
+) -> Result<PeerId, JoinError> {
+    let offered = engine.offer()?;
+    let theirs = exchange(stream, offered.offer())?;
+    let peer = engine.connect(offered, &theirs)?;
+    // What is sent before the peer's queue pairs receive would fail them.
+    exchange(stream, &engine.id())?;
+    Ok(peer)
+}

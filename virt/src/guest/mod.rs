@@ -1,0 +1,7 @@
+//! What runs in a guest: the driver of a virtual device.
+
+mod control;
+mod qp;
+
+pub use control::{CallError, GuestDriver};
+pub use qp::{GuestQueuePair, RingPlace, SendError};

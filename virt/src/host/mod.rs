@@ -1,0 +1,195 @@
+//! The host's side: virtual devices of one card, for guests.
+//!
+//! A guest's requests arrive over a virtio queue, are checked, and end in the driver, which alone writes the card's tables. A device's doorbell page is its own, and it is
+//! all of the card that a guest reaches; so what a guest can name is what the host made for it.
+
+mod control;
+mod convert;
+mod device;
+mod execute;
+mod fence;
+mod iova;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use stellar_driver::Device;
+use stellar_wire::vstellar::{GuestCounters, GuestQuota, QUEUE_SIZE};
+use thiserror::Error;
+use virtio_queue::{Queue, QueueT};
+
+pub use control::{ControlError, QueuePlace};
+pub use device::GuestMachine;
+use device::VirtualDevice;
+pub use fence::CardFence;
+use iova::IovaSpace;
+
+use crate::pvdma::{GuestId, Pvdma, PvdmaError, Window};
+use crate::window::DoorbellWindow;
+
+/// A virtual device: the number of its doorbell page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId(pub u16);
+
+/// What the hypervisor asked for and cannot have.
+#[derive(Debug, Error)]
+pub enum ServiceError {
+    /// No such guest.
+    #[error("guest {} is not known; add it first", .0 .0)]
+    UnknownGuest(GuestId),
+    /// No such device.
+    #[error("virtual device {} does not exist, or was destroyed", .0 .0)]
+    UnknownDevice(DeviceId),
+    /// No addresses for the guest's memory.
+    #[error("no {0:#x} IO virtual addresses in a row are left; remove guests, or give the service a larger range")]
+    Addresses(u64),
+    /// Its memory.
+    #[error(transparent)]
+    Memory(#[from] PvdmaError),
+    /// The card.
+    #[error(transparent)]
+    Driver(#[from] stellar_driver::Error),
+    /// Its control queue.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+}
+
+struct Guest {
+    machine: GuestMachine,
+    window: Window,
+}
+
+/// A quota for devices that need no other.
+pub const QUOTA: GuestQuota = GuestQuota {
+    domains: 8,
+    regions: 64,
+    pages: 4096,
+    completion_queues: 16,
+    queue_pairs: 16,
+};
+
+/// Virtual devices of one card.
+pub struct Service {
+    /// Before the guests, whose memory they use.
+    devices: BTreeMap<DeviceId, VirtualDevice>,
+    guests: BTreeMap<GuestId, Guest>,
+    addresses: IovaSpace,
+    pvdma: Pvdma,
+    device: Device,
+}
+
+impl Service {
+    /// Without guests. Their memory is mapped for the card in `addresses`, multiples of 2 MiB that nothing else of the card uses.
+    pub fn new(device: Device, pvdma: Pvdma, addresses: Range<u64>) -> Self {
+        Self {
+            devices: BTreeMap::new(),
+            guests: BTreeMap::new(),
+            addresses: IovaSpace::new(addresses),
+            pvdma,
+            device,
+        }
+    }
+
+    /// A guest; nothing of it is pinned. Returns where its memory will be mapped.
+    ///
+    /// # Errors
+    /// [`ServiceError::Addresses`], [`ServiceError::Memory`].
+    pub fn add_guest(
+        &mut self,
+        guest: GuestId,
+        machine: GuestMachine,
+    ) -> Result<Window, ServiceError> {
+        let length = machine.layout.memory_end();
+        let window = self.addresses.take(length);
+        let window = window.ok_or(ServiceError::Addresses(length))?;
+        if let Err(error) = self.pvdma.add_guest(guest, window) {
+            self.addresses.give_back(window);
+            return Err(error.into());
+        }
+        self.guests.insert(guest, Guest { machine, window });
+        Ok(window)
+    }
+
+    /// A device for a guest, and its doorbells, to be mapped at the start of the guest's shared-memory region. Other devices go on meanwhile.
+    ///
+    /// # Errors
+    /// [`ServiceError::UnknownGuest`], [`ServiceError::Driver`] if all doorbell pages are taken.
+    pub fn create_device(
+        &mut self,
+        guest: GuestId,
+        quota: GuestQuota,
+    ) -> Result<(DeviceId, DoorbellWindow), ServiceError> {
+        let known = self.guests.get(&guest);
+        let known = known.ok_or(ServiceError::UnknownGuest(guest))?;
+        let context = self.device.open()?;
+        let id = DeviceId(context.page());
+        let queue = Queue::new(QUEUE_SIZE).expect("the size is a power of two");
+        let of = (guest, known.machine.clone());
+        let device = VirtualDevice::new(of, context, self.pvdma.clone(), queue, quota);
+        let window = device.window.clone();
+        self.devices.insert(id, device);
+        Ok((id, window))
+    }
+
+    fn of(&mut self, id: DeviceId) -> Result<&mut VirtualDevice, ServiceError> {
+        let device = self.devices.get_mut(&id);
+        device.ok_or(ServiceError::UnknownDevice(id))
+    }
+
+    /// The guest's driver has set up the device's control queue.
+    ///
+    /// # Errors
+    /// [`ServiceError::UnknownDevice`], [`ServiceError::Control`].
+    pub fn activate(&mut self, id: DeviceId, queue: QueuePlace) -> Result<(), ServiceError> {
+        Ok(self.of(id)?.activate(queue)?)
+    }
+
+    /// The guest's driver has put something into the device's control queue. Returns how many chains were answered.
+    ///
+    /// # Errors
+    /// [`ServiceError::UnknownDevice`], [`ServiceError::Control`].
+    pub fn process(&mut self, id: DeviceId) -> Result<usize, ServiceError> {
+        Ok(self.of(id)?.process()?)
+    }
+
+    /// What a device has done and was refused.
+    ///
+    /// # Errors
+    /// [`ServiceError::UnknownDevice`], [`ServiceError::Driver`].
+    pub fn counters(&mut self, id: DeviceId) -> Result<GuestCounters, ServiceError> {
+        let device = self.of(id)?;
+        device.collect_events()?;
+        Ok(device.counters())
+    }
+
+    /// Devices there are.
+    pub fn devices(&self) -> impl Iterator<Item = DeviceId> + '_ {
+        self.devices.keys().copied()
+    }
+
+    /// Destroys a device and all its guest has made with it.
+    ///
+    /// # Errors
+    /// [`ServiceError::UnknownDevice`].
+    pub fn destroy_device(&mut self, id: DeviceId) -> Result<(), ServiceError> {
+        let device = self.devices.remove(&id);
+        device.map(drop).ok_or(ServiceError::UnknownDevice(id))
+    }
+
+    /// The guest is gone: destroys its devices and takes its memory back, whatever they were doing. Returns the blocks of its memory that
+    /// stay pinned because the card did not let go; zero otherwise.
+    ///
+    /// # Errors
+    /// [`ServiceError::UnknownGuest`], [`ServiceError::Memory`]: to be called again.
+    pub fn remove_guest(&mut self, guest: GuestId) -> Result<usize, ServiceError> {
+        let known = self.guests.get(&guest);
+        let window = known.ok_or(ServiceError::UnknownGuest(guest))?.window;
+        self.devices.retain(|_, device| device.guest != guest);
+        let left = self.pvdma.remove_guest(guest)?;
+        self.guests.remove(&guest);
+        if left == 0 {
+            self.addresses.give_back(window);
+        }
+        Ok(left)
+    }
+}

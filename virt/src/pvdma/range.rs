@@ -1,0 +1,54 @@
+//! Guests, their windows of IO virtual addresses, and blocks.
+
+use std::ops::Range;
+
+use super::error::PvdmaError;
+
+/// Bytes of a block: PVDMA's page (STELLAR, section 5).
+pub const BLOCK: u64 = 2 << 20;
+
+/// A guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GuestId(pub u32);
+
+/// Where devices reach a guest's memory. All virtual devices have the card's one requester, so their guests share one IOMMU domain and
+/// must lie apart in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// IO virtual address of guest address 0, a multiple of [`BLOCK`].
+    pub base: u64,
+    /// Bytes, a multiple of [`BLOCK`]: guest addresses below it can be acquired.
+    pub length: u64,
+}
+
+impl Window {
+    /// Checks alignment and that it does not wrap.
+    pub(super) fn check(self) -> Result<(), PvdmaError> {
+        let fits = self.base.checked_add(self.length).is_some();
+        if fits && self.length > 0 && self.base % BLOCK == 0 && self.length % BLOCK == 0 {
+            return Ok(());
+        }
+        Err(PvdmaError::Window {
+            window: self,
+            why: "is not made of whole blocks of 2 MiB",
+        })
+    }
+
+    pub(super) const fn overlaps(self, other: Self) -> bool {
+        self.base < other.base + other.length && other.base < self.base + self.length
+    }
+
+    /// Numbers of the blocks that hold these bytes.
+    pub(super) fn blocks(self, address: u64, length: u64) -> Result<Range<u64>, PvdmaError> {
+        match address.checked_add(length) {
+            Some(end) if length > 0 && end <= self.length => {
+                Ok(address / BLOCK..end.div_ceil(BLOCK))
+            }
+            _ => Err(PvdmaError::Range {
+                address,
+                length,
+                most: self.length,
+            }),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A virtual device tries what is another's: by the host's checks. `verilated` has what the card itself refuses.
+
+use std::sync::Arc;
+
+use stellar_driver::fake::FakeCard;
+use stellar_wire::host::config_space::PAGE_BYTES;
+use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::host_queues::RingConfig;
+use stellar_wire::hw::pack::Record;
+use stellar_wire::vstellar::*;
+
+use crate::common::{ports, steps, Guest, Host, MEMORY};
+use crate::hypervisor::NoIommu;
+
+fn two() -> (Arc<FakeCard>, [Guest; 2]) {
+    let card = FakeCard::new();
+    let host = Host::new(0, card.clone(), Box::new(NoIommu));
+    (card, [1, 2].map(|number| Guest::new(&host, number)))
+}
+
+#[test]
+fn every_object_of_another_device_is_unknown() {
+    let (card, [mut victim, mut attacker]) = two();
+    let pair = victim.pair();
+    let qp = pair.qp.number();
+    let region = victim.region_request(pair.pd, 1);
+    let key = victim.handle(Request::RegisterMr(region));
+    victim.connect(qp, 9, ports(1));
+    // The attacker has made nothing, so every number it can say is another's or nobody's.
+    let rows = card.rows_written();
+    let before = attacker.counters();
+    let [init, rtr, rts] = steps(9, ports(1));
+    let ring = attacker.qp_request(pair.pd, pair.cq);
+    let mut tries = vec![
+        Request::DeregisterMr { key },
+        Request::DestroyQp { qp },
+        Request::QueryQp { qp },
+        Request::DeallocPd { pd: pair.pd },
+        Request::DestroyCq { cq: pair.cq },
+        Request::CreateQp(ring),
+        Request::RegisterMr(region),
+    ];
+    let moves = [init, rtr, rts, Step::Error, Step::Reset];
+    tries.extend(moves.map(|step| Request::ModifyQp { qp, step }));
+    // Every queue pair and every small key there can be.
+    tries.extend((0..1024).map(|qp| Request::DestroyQp { qp }));
+    tries.extend((0..1024).map(|key| Request::DeregisterMr { key }));
+    for request in &tries {
+        assert_eq!(attacker.refusal(*request), Status::BadHandle, "{request:?}");
+    }
+    let counted = attacker.counters().refused - before.refused;
+    assert_eq!(counted, tries.len() as u64, "all counted");
+    assert_eq!(
+        card.rows_written(),
+        rows,
+        "nothing reached the card's tables"
+    );
+    assert_eq!(victim.counters().refused, 0, "nor the victim's counters");
+    let state = victim.call(Request::QueryQp { qp }).unwrap();
+    assert_eq!(state, Answer::State(GuestQpState::Rts));
+}
+
+#[test]
+fn the_same_guest_addresses_are_other_memory() {
+    let (card, mut guests) = two();
+    let pairs: Vec<_> = guests.iter_mut().map(Guest::pair).collect();
+    for (guest, pair) in guests.iter_mut().zip(&pairs) {
+        guest.connect(pair.qp.number(), 9, ports(1));
+    }
+    let windows = pairs.iter().map(|pair| {
+        let row = card.row(ConfigSelect::CompletionQueue as u8, pair.qp.number());
+        let halves = |word: u64| [word as u32, (word >> 32) as u32];
+        let words: Vec<u32> = row.unwrap().into_iter().flat_map(halves).collect();
+        Record::<RingConfig>::new(&words).u64("base")
+    });
+    let windows: Vec<_> = windows.collect();
+    // Both rings are at one guest address, as both guests made the same calls; the card sees them apart by at least a guest's memory.
+    assert_eq!(windows[0].abs_diff(windows[1]), MEMORY);
+}
+
+#[test]
+fn two_devices_of_one_guest_are_apart_too() {
+    let (_, [mut first, _]) = two();
+    let pair = first.pair();
+    let (id, window) = first
+        .host
+        .service()
+        .create_device(first.guest, stellar_virt::host::QUOTA)
+        .unwrap();
+    // The second device's control queue is driven by hand over the first one's memory.
+    let at = first.alloc(stellar_virt::guest::GuestDriver::bytes(QUEUE_SIZE), 16);
+    let memory = Arc::clone(&first.memory);
+    let driver = stellar_virt::guest::GuestDriver::new(memory, at, QUEUE_SIZE);
+    first.host.service().activate(id, driver.queue()).unwrap();
+    let old = (
+        std::mem::replace(&mut first.driver, driver),
+        std::mem::replace(&mut first.id, id),
+        std::mem::replace(&mut first.window, window),
+    );
+    let qp = pair.qp.number();
+    assert_eq!(first.refusal(Request::DestroyQp { qp }), Status::BadHandle);
+    (first.driver, first.id, first.window) = old;
+    assert_eq!(first.call(Request::DestroyQp { qp }).unwrap(), Answer::Done);
+}
+
+#[test]
+fn nothing_of_the_card_is_behind_the_window_but_the_own_page() {
+    let (card, [mut victim, mut attacker]) = two();
+    victim.pair();
+    card.take_doorbells();
+    let rows = card.rows_written();
+    let mut tries = 0;
+    // Other pages before and behind, by wrapping too; the ends of the page; what is not aligned.
+    for page in (1..70_000).step_by(611).chain([u64::MAX / PAGE_BYTES]) {
+        assert!(
+            attacker.window.store(page * PAGE_BYTES, 0).is_err(),
+            "{page}"
+        );
+        tries += 1;
+    }
+    for offset in [PAGE_BYTES, PAGE_BYTES - 4, 4, 1, u64::MAX, u64::MAX - 7] {
+        assert!(attacker.window.store(offset, 0).is_err(), "{offset:#x}");
+        tries += 1;
+    }
+    assert_eq!(card.take_doorbells(), [], "no other page was written");
+    assert_eq!(card.rows_written(), rows);
+    assert_eq!(attacker.counters().window_faults, tries, "all counted");
+    assert_eq!(victim.counters().window_faults, 0);
+    // All of the own page is there, whatever it does.
+    for offset in (0..PAGE_BYTES).step_by(8) {
+        attacker.window.store(offset, 0).unwrap();
+    }
+    let base = u64::from(attacker.id.0) * PAGE_BYTES;
+    let stored: Vec<_> = card.take_doorbells().iter().map(|(at, _)| *at).collect();
+    let expected: Vec<_> = (base..base + PAGE_BYTES).step_by(8).collect();
+    assert_eq!(stored, expected);
+}

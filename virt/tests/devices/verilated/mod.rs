@@ -1,0 +1,284 @@
+//! Virtual devices of two Verilated cards: rings and data in guest memory, doorbells from the guest, isolation by the card itself.
+
+mod world;
+
+use std::time::{Duration, Instant};
+
+use stellar_driver::DropReason;
+use stellar_wire::host::{ConsumerIndex, CqeOpcode, Doorbell, WcStatus, Wqe, WqeOpcode};
+use stellar_wire::vstellar::*;
+
+use crate::common::{ports, Guest, Host};
+use world::{pattern, world, End, World};
+
+#[test]
+fn guests_write_to_each_other_without_their_hosts() {
+    let (_turn, world) = world();
+    let before = world.strays();
+    let [mut a, mut b] = world.connected([1, 1], 4);
+    let done = |end: &End| {
+        end.guest
+            .host
+            .service()
+            .counters(end.guest.id)
+            .unwrap()
+            .done
+    };
+    let requests = (done(&a), done(&b));
+    let sent = pattern(4 * 4096, 0x5a);
+    a.store(&sent);
+    let write = Wqe {
+        opcode: WqeOpcode::WriteImm,
+        immediate: 0xfeed,
+        ..a.write(&b, 10_000)
+    };
+    a.pair.qp.post(write).unwrap();
+    let cqe = world.completion(&mut a);
+    let done_as = (cqe.status, cqe.opcode, cqe.wr_id);
+    assert_eq!(done_as, (WcStatus::Success, CqeOpcode::WriteImm, 10_000));
+    let received = world.completion(&mut b);
+    let (opcode, immediate) = (CqeOpcode::RecvRdmaWithImm, 0xfeed);
+    assert_eq!((received.opcode, received.immediate), (opcode, immediate));
+    let mut expected = sent[..10_000].to_vec();
+    expected.resize(4 * 4096, 0);
+    assert!(b.load(4 * 4096) == expected, "other bytes arrived");
+    // The ring goes round, and messages go the other way.
+    for round in 0..20 {
+        let bytes = pattern(300, round);
+        b.store(&bytes);
+        b.pair.qp.post(b.write(&a, 300)).unwrap();
+        assert_eq!(world.completion(&mut b).status, WcStatus::Success);
+        assert!(a.load(300) == bytes, "round {round}");
+    }
+    assert_eq!((done(&a), done(&b)), requests, "no host was in the way");
+    assert_eq!(world.strays(), before);
+    world.remove([a, b]);
+}
+
+/// Clocks that `end` takes for 32 KiB to `to`, with `meanwhile` in every pause.
+fn clocks(world: &World, end: &mut End, to: &End, meanwhile: impl FnMut()) -> u64 {
+    let began = world.pair.clocks();
+    end.pair.qp.post(end.write(to, 32 << 10)).unwrap();
+    let cqe = world.completion_with(end, meanwhile);
+    assert_eq!(cqe.status, WcStatus::Success);
+    world.pair.clocks() - began
+}
+
+/// Packets a host's card has dropped because the region was of another protection domain than the queue pair.
+fn wrong_domain(host: &Host) -> u64 {
+    let counters = host.device.counters().unwrap();
+    let wrong = counters.iter().find(|c| c.reason == DropReason::WrongPd);
+    wrong.map_or(0, |counter| counter.value)
+}
+
+#[test]
+fn the_card_refuses_what_is_another_devices() {
+    let (_turn, world) = world();
+    let before = world.strays();
+    let [mut a, b] = world.connected([1, 1], 8);
+    let [mut attacker, peer] = world.connected([2, 2], 8);
+    let bytes = pattern(8 * 4096, 1);
+    a.store(&bytes);
+    let alone = clocks(world, &mut a, &b, || {});
+
+    // Doorbells and consumer indices of the victim's queue pair, hammered while it transfers.
+    let victim = a.pair.qp.number();
+    let doorbell = Doorbell {
+        qp: victim,
+        producer: 7,
+    };
+    let consumer = ConsumerIndex {
+        qp: victim,
+        index: 1,
+        arm: true,
+    };
+    let word = |bytes| u64::from_le_bytes(bytes);
+    let mut rung = 0;
+    let window = attacker.guest.window.clone();
+    let attacked = clocks(world, &mut a, &b, || {
+        window
+            .store(Doorbell::OFFSET.into(), word(doorbell.to_bytes()))
+            .unwrap();
+        window
+            .store(ConsumerIndex::OFFSET.into(), word(consumer.to_bytes()))
+            .unwrap();
+        rung += 1;
+    });
+    println!("32 KiB: {alone} clocks alone, {attacked} with {rung} foreign doorbells and consumer indices");
+    // A pause is 8 clocks, so a look at the ring can be late by two stores and one pause.
+    assert!(
+        attacked <= alone + alone / 50 + 32,
+        "{attacked} instead of {alone}"
+    );
+    let counted = attacker.guest.counters().doorbells_refused;
+    assert!(counted > 0 && counted <= 2 * rung, "{counted} of {rung}");
+    let event = attacker.guest.call(Request::NextEvent).unwrap();
+    let Answer::Event(Some(event)) = event else {
+        panic!("{event:?}");
+    };
+    assert_eq!((event.kind, event.qp), (Event::DoorbellRefused, victim));
+    assert_eq!(
+        a.guest.call(Request::NextEvent).unwrap(),
+        Answer::Event(None)
+    );
+
+    // Its own queue pair with the victim's local key; then, on new connections, with the key of the victim's peer, and beyond its own region.
+    let landed = b.load(8 * 4096);
+    let foreign = Wqe {
+        lkey: a.key,
+        local_va: a.at,
+        ..attacker.write(&peer, 64)
+    };
+    attacker.pair.qp.post(foreign).unwrap();
+    assert_eq!(world.completion(&mut attacker).status, WcStatus::LocProtErr);
+    let qp = attacker.pair.qp.number();
+    let state = attacker.guest.call(Request::QueryQp { qp }).unwrap();
+    assert_eq!(state, Answer::State(GuestQpState::Error));
+    world.remove_some([attacker, peer]);
+    let wrong_before = wrong_domain(&world.hosts[1]);
+    for (number, bad) in [(3, 0), (4, 1)] {
+        let [mut attacker, peer] = world.connected([number, number], 1);
+        let write = match bad {
+            0 => Wqe {
+                rkey: b.key,
+                remote_va: b.at,
+                ..attacker.write(&peer, 64)
+            },
+            _ => attacker.write(&peer, 4097),
+        };
+        attacker.pair.qp.post(write).unwrap();
+        let expected = [WcStatus::RemOpErr, WcStatus::LocProtErr][bad];
+        assert_eq!(world.completion(&mut attacker).status, expected);
+        world.remove_some([attacker, peer]);
+    }
+    let of_another_domain = wrong_domain(&world.hosts[1]) - wrong_before;
+    assert_eq!(of_another_domain, 1, "the receiving card says why");
+    assert!(b.load(8 * 4096) == landed, "the victim's memory changed");
+    let after = clocks(world, &mut a, &b, || {});
+    assert!(after <= alone + 32, "{after} instead of {alone}");
+    assert!(b.load(32 << 10) == bytes, "other bytes arrived");
+    assert_eq!(world.strays(), before);
+    world.remove([a, b]);
+}
+
+#[test]
+fn devices_come_and_go_and_die_while_others_transfer() {
+    let (_turn, world) = world();
+    let before = world.strays();
+    let [mut a, b] = world.connected([1, 1], 16);
+    let sent = pattern(16 * 4096, 0x33);
+    a.store(&sent);
+    // A second connection whose guests die in the middle of a transfer: first the sender, then, on another, the receiver.
+    for (number, dies) in [(2, 0), (3, 1)] {
+        let [mut c, d] = world.connected([number, number], 16);
+        c.store(&sent);
+        a.pair.qp.post(a.write(&b, 16 * 4096)).unwrap();
+        c.pair.qp.post(c.write(&d, 16 * 4096)).unwrap();
+        world.pair.run(600);
+        let dead = [&c, &d][dies].guest.guest;
+        assert_eq!(world.hosts[dies].service().remove_guest(dead).unwrap(), 0);
+        assert_eq!(world.completion(&mut a).status, WcStatus::Success);
+        assert!(b.load(16 * 4096) == sent, "the neighbour's bytes");
+        // What was on its way to the dead comes to nothing, in memory and out of it.
+        world.pair.run(2_000);
+        assert_eq!(
+            world.strays(),
+            before,
+            "{number}: memory that was given back was touched"
+        );
+        let other = [&d, &c][dies].guest.guest;
+        assert_eq!(
+            world.hosts[1 - dies].service().remove_guest(other).unwrap(),
+            0
+        );
+        // The same guest again, at once.
+        world.write_once(number);
+    }
+    assert_eq!(world.strays(), before);
+    world.remove([a, b]);
+}
+
+/// What a device costs on the card: simulated time, and wall time of its simulation. Run with `--nocapture`.
+#[test]
+fn creation_is_measured() {
+    let (_turn, world) = world();
+    let simulated = |clocks: u64| Duration::from_nanos(4 * clocks);
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    let mut guests: Vec<_> = (1..=8).map(|n| Guest::new(&world.hosts[0], n)).collect();
+    assert_eq!(
+        world.pair.clocks(),
+        clocks,
+        "a device alone asks nothing of the card"
+    );
+    println!("8 devices: no clock, {:?}", wall.elapsed());
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    for guest in &mut guests {
+        let pair = guest.pair();
+        let region = guest.region_request(pair.pd, 1);
+        guest.handle(Request::RegisterMr(region));
+        guest.connect(pair.qp.number(), 9, ports(1));
+    }
+    let each = (world.pair.clocks() - clocks) / 8;
+    println!(
+        "a region and a queue pair in RTS: {:?} each, {:?} of wall time for 8",
+        simulated(each),
+        wall.elapsed()
+    );
+    assert!(simulated(each) < Duration::from_millis(1));
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    for guest in guests {
+        let removed = world.hosts[0].service().remove_guest(guest.guest);
+        assert_eq!(removed.unwrap(), 0);
+    }
+    let each = (world.pair.clocks() - clocks) / 8;
+    println!(
+        "destroyed: {:?} each, {:?} of wall time for 8",
+        simulated(each),
+        wall.elapsed()
+    );
+}
+
+/// 1,024 devices on each card, as many with a queue pair as there are, all writing at once.
+#[test]
+#[ignore = "half a million clocks of two cards: minutes; cargo test -p stellar-virt --test devices -- --ignored --nocapture"]
+fn a_thousand_devices_write_at_once() {
+    let world = World::new();
+    let most = world.hosts[0].device.limits().queue_pairs;
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    let mut ends: Vec<[End; 2]> = (0..most).map(|n| world.connected([n, n], 1)).collect();
+    for number in most..1024 {
+        world
+            .hosts
+            .iter()
+            .for_each(|host| drop(Guest::new(host, number)));
+    }
+    for host in &world.hosts {
+        assert_eq!(host.service().devices().count(), 1024);
+    }
+    let took = Duration::from_nanos(4 * (world.pair.clocks() - clocks));
+    println!(
+        "2,048 devices, {most} connections: {took:?}, {:?} of wall time",
+        wall.elapsed()
+    );
+
+    let (clocks, wall) = (world.pair.clocks(), Instant::now());
+    let bytes = |number: usize| pattern(512, number as u8);
+    for (number, [from, to]) in ends.iter_mut().enumerate() {
+        from.store(&bytes(number));
+        from.pair.qp.post(from.write(to, 512)).unwrap();
+    }
+    for [from, _] in &mut ends {
+        assert_eq!(world.completion(from).status, WcStatus::Success);
+    }
+    let took = Duration::from_nanos(4 * (world.pair.clocks() - clocks));
+    println!(
+        "a write of 512 bytes by each: {took:?}, {:?} of wall time",
+        wall.elapsed()
+    );
+    for (number, [_, to]) in ends.iter().enumerate() {
+        assert!(to.load(512) == bytes(number), "device {number}");
+    }
+    assert_eq!(world.strays(), [0, 0]);
+    // Taking down 2,044 queue pairs is 20 us of simulated time each, which `creation_is_measured` has: the cards are switched off instead.
+    std::mem::forget((world, ends));
+}

@@ -1,0 +1,43 @@
+//! Control messages of a vStellar device: what a guest's driver asks of the host's over a virtio queue (STELLAR, section 4).
+//!
+//! A message is one descriptor chain: a [`Request`] the device reads, and room for an answer it writes. All fields are little-endian, reserved bytes
+//! are zero and ignored on reading.
+//!
+//! | bytes | request | answer |
+//! |---|---|---|
+//! | 0-1 | opcode ([`Opcode`]) | status ([`Status`]) |
+//! | 2-7 | reserved | reserved |
+//! | 8- | fields, in the order of the variant | fields, if the status is `Ok` |
+//!
+//! Handles are the device's own: protection domains and completion queues have small numbers, queue pairs and regions those of the card, which
+//! work requests and doorbells name. Guest addresses are guest physical.
+
+mod address;
+mod answer;
+mod attributes;
+mod fields;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use address::Port;
+pub use answer::{Answer, DeviceInfo, Event, GuestCounters, GuestEvent, GuestQuota, Status};
+pub use attributes::{
+    GuestQpState, Path, PathPolicy, ReadyToReceive, RetryBackoff, SkipMarked, Step,
+};
+pub use fields::Malformed;
+pub use request::{CreateQp, Opcode, RegisterMr, Request};
+
+/// Bytes before the fields of a message.
+pub const HEADER: usize = 8;
+/// Most bytes of a request.
+pub const MOST_REQUEST: usize = 128;
+/// Most bytes of an answer. A chain has room for as many, whatever it asks for.
+pub const MOST_ANSWER: usize = 128;
+/// Bytes of a page list's entry: a guest address.
+pub const PAGE_ENTRY: u64 = 8;
+
+/// Virtio shared-memory region that holds the doorbell page.
+pub const DOORBELL_REGION: u8 = 0;
+/// Largest size of the control queue.
+pub const QUEUE_SIZE: u16 = 64;

@@ -21,9 +21,9 @@ pub enum AheadStep {
     Read,
 }
 
-/// The entry that is looked at next, and up to [`KEPT`](crate::ahead::KEPT) behind it, for 2^`Q` queue pairs; `E` = `Q` + 4.
+/// The entry that is looked at next, and up to [`KEPT`] behind it, for 2^`Q` queue pairs; `E` = `Q` + 4.
 ///
-/// One read per queue pair is under way, of up to [`MOST_READ`](crate::ahead::MOST_READ) entries. Only entries in front of the doorbell's index are read.
+/// One read per queue pair is under way, of up to [`MOST_READ`] entries. Only entries in front of the doorbell's index are read.
 ///
 /// A question or an answer takes 3 clocks; questions go first, and come at least 4 clocks apart. An entry taken in clock `n` that was asked for is read by a look of
 /// clock `n + 2` or later, and wakes its queue pair in clock `n +` [`WAKE_CLOCKS`]: after the answer to whoever did not find it. One that was kept is there

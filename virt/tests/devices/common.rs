@@ -96,6 +96,8 @@ pub struct Pair {
     pub pd: u32,
     pub cq: u32,
     pub qp: GuestQueuePair,
+    /// Guest address of its send queue.
+    pub send_ring: u64,
 }
 
 impl Guest {
@@ -181,7 +183,13 @@ impl Guest {
         let memory = Arc::clone(&self.memory);
         let (send, completions) = (ring(asked.send_ring), ring(asked.completion_ring));
         let qp = GuestQueuePair::new(memory, self.window.clone(), number, send, completions);
-        Pair { pd, cq, qp }
+        let send_ring = asked.send_ring;
+        Pair {
+            pd,
+            cq,
+            qp,
+            send_ring,
+        }
     }
 
     /// A request to register `pages` fresh pages; their addresses in work requests are their guest addresses.

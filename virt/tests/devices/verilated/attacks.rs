@@ -115,13 +115,23 @@ fn the_card_refuses_what_is_another_devices() {
     world.remove([a, b]);
 }
 
-/// Pushes words of an entry, with `between` after each, and rings its doorbell.
+/// The same for another slot.
+fn at_slot(entry: Wqe, slot: u16) -> Wqe {
+    Wqe { slot, ..entry }
+}
+
+/// Pushes a word of an entry.
+fn store_word(window: &DoorbellWindow, entry: Wqe, index: u64) {
+    let at = 8 * index as usize;
+    let word = entry.to_bytes()[at..at + 8].try_into().unwrap();
+    let place = u64::from(Doorbell::PUSH_OFFSET) + 8 * index;
+    window.store(place, u64::from_le_bytes(word)).unwrap();
+}
+
+/// Pushes an entry, with `between` after each word, and rings its doorbell.
 fn push(window: &DoorbellWindow, entry: Wqe, doorbell: Doorbell, mut between: impl FnMut(u64)) {
-    let bytes = entry.to_bytes();
-    for (index, word) in (0..).zip(bytes.chunks_exact(8)) {
-        let word = u64::from_le_bytes(word.try_into().unwrap());
-        let at = u64::from(Doorbell::PUSH_OFFSET) + 8 * index;
-        window.store(at, word).unwrap();
+    for index in 0..8 {
+        store_word(window, entry, index);
         between(index);
     }
     let word = u64::from_le_bytes(doorbell.to_bytes());
@@ -144,14 +154,6 @@ fn pushed_entries_of_two_devices_do_not_mix() {
         remote_va: b.at + 2048,
         ..a.write(&b, 128)
     };
-    let bogus = |slot| Wqe { slot, ..elsewhere };
-    let store_word = |slot: u16, index: u64| {
-        let bytes = bogus(slot).to_bytes();
-        let at = 8 * index as usize;
-        let word = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-        let place = u64::from(Doorbell::PUSH_OFFSET) + 8 * index;
-        theirs.store(place, word).unwrap();
-    };
     for round in 0..6u16 {
         let entry = Wqe {
             slot: round,
@@ -166,11 +168,12 @@ fn pushed_entries_of_two_devices_do_not_mix() {
             qp: victim,
             producer: round + 1,
         };
+        let bogus = at_slot(elsewhere, round);
         push(&a.guest.window, entry, doorbell, |index| match round % 3 {
             // Word by word, the same words; all of one behind the last word; all of one, and the victim's own doorbell.
-            0 => store_word(round, index),
-            1 if index == 7 => (0..8).for_each(|index| store_word(round, index)),
-            2 if index == 3 => push(&theirs, bogus(round), doorbell, |_| {}),
+            0 => store_word(&theirs, bogus, index),
+            1 if index == 7 => (0..8).for_each(|index| store_word(&theirs, bogus, index)),
+            2 if index == 3 => push(&theirs, bogus, doorbell, |_| {}),
             _ => {}
         });
         let cqe = world.completion(&mut a);

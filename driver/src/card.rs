@@ -173,11 +173,10 @@ impl Card {
         doorbell: Doorbell,
     ) -> Result<(), DeviceError> {
         let _push = lock(&self.push);
-        let words = entry.chunks_exact(Doorbell::LEN);
-        for (offset, word) in (Doorbell::PUSH_OFFSET..).step_by(Doorbell::LEN).zip(words) {
-            self.write_page(page, offset, word.try_into().expect("8 bytes"))?;
+        for (offset, word) in doorbell.pushing(entry) {
+            self.write_page(page, offset, word.to_le_bytes())?;
         }
-        self.write_page(page, Doorbell::PUSHED_OFFSET, doorbell.to_bytes())
+        Ok(())
     }
 
     /// Tells how far a completion queue has been read.

@@ -27,7 +27,7 @@ pub enum AheadStep {
 ///
 /// A question or an answer takes 3 clocks; questions go first, and come at least 4 clocks apart. An entry taken in clock `n` that was asked for is read by a look of
 /// clock `n + 2` or later, and wakes its queue pair in clock `n +` [`WAKE_CLOCKS`]: after the answer to whoever did not find it. One that was kept is there
-/// [`MOVE_CLOCKS`] after the question, or 3 later.
+/// 4 clocks after the question, or 3 later.
 /// Levels: 7 (judge an entry: 32-bit comparison, choice; whether it was pushed).
 #[derive(LogicBlock, Default)]
 pub struct WqePrefetch<const Q: usize, const E: usize> {
@@ -88,8 +88,6 @@ pub struct WqePrefetch<const Q: usize, const E: usize> {
 
 /// Clocks from an answer to the wake of its queue pair.
 pub const WAKE_CLOCKS: usize = 8;
-/// Clocks from a question to the first look that sees an entry that was kept.
-pub const MOVE_CLOCKS: usize = 4;
 
 impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
     #[hdl]

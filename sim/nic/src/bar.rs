@@ -74,15 +74,9 @@ impl Bar {
 
     /// Rings a doorbell page, and brings the last of the new entries along.
     pub fn push(&mut self, page: u16, entry: &[u8; Wqe::LEN], doorbell: Doorbell) {
-        let words = entry.chunks_exact(Doorbell::LEN);
-        for (offset, word) in (Doorbell::PUSH_OFFSET..).step_by(Doorbell::LEN).zip(words) {
-            let word = u64::from_le_bytes(word.try_into().expect("8 bytes"));
-            self.accesses
-                .push_back(Access::Doorbell(page, offset, word));
-        }
-        let word = u64::from_le_bytes(doorbell.to_bytes());
+        let writes = doorbell.pushing(entry);
         self.accesses
-            .push_back(Access::Doorbell(page, Doorbell::PUSHED_OFFSET, word));
+            .extend(writes.map(|(offset, word)| Access::Doorbell(page, offset, word)));
     }
 
     /// Tells how far the event queue has been read.

@@ -1,5 +1,6 @@
 //! Doorbell word.
 
+use super::Wqe;
 use crate::header::fit;
 
 /// What a driver writes to its doorbell page as one 64-bit store: queue pair in bits 23:0, producer index in bits 47:32,
@@ -36,6 +37,18 @@ impl Doorbell {
         let word = u64::from(fit("doorbell.qp", self.qp, 24)) << Self::QP_BIT
             | u64::from(self.producer) << Self::PRODUCER_BIT;
         word.to_le_bytes()
+    }
+
+    /// What a driver writes to its page to push `entry` and ring for it: offsets and 64-bit words, in this order.
+    ///
+    /// # Panics
+    /// If the queue pair does not fit 24 bits.
+    pub fn pushing(self, entry: &[u8; Wqe::LEN]) -> impl Iterator<Item = (u16, u64)> + '_ {
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
+        let words = entry.chunks_exact(Self::LEN).map(word);
+        let places = (Self::PUSH_OFFSET..).step_by(Self::LEN);
+        let doorbell = u64::from_le_bytes(self.to_bytes());
+        places.zip(words).chain([(Self::PUSHED_OFFSET, doorbell)])
     }
 
     /// The word these bytes hold.

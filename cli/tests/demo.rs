@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Runs a short demonstration that loses packets; returns its report, and every file by name.
 fn demo(folder: &Path, seed: &str) -> (Value, BTreeMap<String, Vec<u8>>) {
     let output = Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
-        .args(["demo", "--bytes", "400001", "--loss", "0.2", "--json"])
+        .args(["demo", "--bytes", "400001", "--loss", "0.5", "--json"])
         .args(["--seed", seed, "--out"])
         .arg(folder)
         .output()
@@ -35,13 +35,14 @@ fn a_demonstration_recovers_losses_and_repeats_itself() {
     assert_eq!(report["completions"]["succeeded"], 1);
     let requester = &report["requester"];
     let count = |name: &str| requester[name].as_u64().expect("a counter");
-    // 98 packets of 4,096 bytes at most; a fifth of those over one of sixteen links is lost.
+    // 98 packets of 4,096 bytes at most; half of those over one of sixteen links are lost.
     assert!(count("retransmissions") > 0, "{requester}");
     assert_eq!(count("packets"), 98 + count("retransmissions"));
+    // In one round of 128 paths each is taken once at most; retransmissions choose anew.
     let loads = report["path_loads"].as_array().expect("loads of paths");
-    assert_eq!(loads.len(), 128);
-    let sent: u64 = loads.iter().filter_map(Value::as_u64).sum();
-    assert_eq!(sent, count("packets"));
+    let loads: Vec<u64> = loads.iter().filter_map(Value::as_u64).collect();
+    assert_eq!(loads.iter().sum::<u64>(), count("packets"));
+    assert!(loads.len() <= 128 && loads.iter().all(|&load| load <= 2));
     let expected = ["h0.p0", "h0.p1", "h7.p0", "h7.p1"].map(|port| format!("{port}.pcapng"));
     for name in expected
         .iter()

@@ -120,7 +120,7 @@ pub fn exchange(plan: &Plan, mrc: &MrcPlan, bytes: u32) -> anyhow::Result<(Fabri
     connect(&hosts, plan, mrc)?;
     let [sender, receiver] = &hosts;
     let function = Arc::clone(sender.context.device().probe().function());
-    pair.watch();
+    pair.watch(sender.context.device().first_entropy());
     let posted = function.now();
     let to = receiver.gpu.remote();
     let request = WorkRequest::write(1, sender.gpu.slice(0, bytes)?, to.address, to.rkey);

@@ -35,13 +35,14 @@ impl FabricPair {
         })
     }
 
-    /// Begins to watch: the present is time 0 of the report.
-    pub fn watch(&self) {
+    /// Begins to watch: the present is time 0 of the report. Paths are told apart by their UDP source ports, from `first_entropy` on
+    /// ([`stellar_driver::Device::first_entropy`]).
+    pub fn watch(&self, first_entropy: u16) {
         let mut hosts = self.hosts.lock();
         let placed = (0..2).map(|host| hosts.card(host).placed).collect();
         let now = hosts.now();
         let plugged = hosts.wire().plugged().expect("both cards are on a fabric");
-        plugged.watch = Some(Watch::new(now, &plugged.fabric, placed));
+        plugged.watch = Some(Watch::new(now, &plugged.fabric, placed, first_entropy));
     }
 
     /// Looks at the record of every frame, if the plan asked for one.
@@ -65,7 +66,7 @@ impl FabricPair {
             duration,
             latencies,
             counters: &counters,
-            path_loads: watch.path_loads(),
+            path_loads: watch.path_loads.clone(),
             record: &watch.record,
             fabric: &plugged.fabric,
         };

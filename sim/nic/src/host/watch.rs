@@ -1,7 +1,5 @@
 //! What happens between cards on a fabric, for a report.
 
-use std::collections::BTreeMap;
-
 use sim_net::{Fabric, Time};
 use sim_world::{packet, CongestionState, Record};
 use stellar_transport::endpoint::Memory;
@@ -14,18 +12,21 @@ pub struct Watch {
     began: Time,
     /// Bytes that lay in each host's memory then.
     before: Vec<u64>,
-    /// Data packets that left the first card, by port and UDP source port.
-    loads: [BTreeMap<u16, u64>; 2],
+    /// UDP source port of entropy value 0; the others follow.
+    first_entropy: u16,
+    /// Data packets that left the first card, by entropy value, up to the last that was used.
+    pub path_loads: Vec<u64>,
 }
 
 impl Watch {
     /// From `now` on; `placed` are the bytes that each card has written at final addresses so far.
-    pub fn new(now: Time, fabric: &Fabric, placed: Vec<u64>) -> Self {
+    pub fn new(now: Time, fabric: &Fabric, placed: Vec<u64>, first_entropy: u16) -> Self {
         Self {
             record: Record::new(fabric.topology()),
             began: now,
             before: placed,
-            loads: Default::default(),
+            first_entropy,
+            path_loads: Vec::new(),
         }
     }
 
@@ -49,27 +50,22 @@ impl Watch {
     }
 
     /// A frame has left a card.
-    pub fn left(&mut self, card: usize, port: usize, frame: &[u8]) {
+    pub fn left(&mut self, card: usize, frame: &[u8]) {
         if card != 0 {
             return;
         }
         let Ok(frame) = stellar_wire::RoceFrame::parse(frame) else {
             return;
         };
-        if frame.bth.opcode.is_write() {
-            *self.loads[port].entry(frame.udp.sport).or_default() += 1;
+        if !frame.bth.opcode.is_write() {
+            return;
         }
-    }
-
-    /// Data packets of the first card's paths: even indices are plane 0, odd ones plane 1, each in order of its entropy values.
-    pub fn path_loads(&self) -> Vec<u64> {
-        let [even, odd] = [0, 1].map(|plane: usize| self.loads[plane].values());
-        let most = self.loads.iter().map(BTreeMap::len).max().unwrap_or(0);
-        let planes = [even, odd].map(|loads| loads.copied().chain(std::iter::repeat(0)));
-        let [even, odd] = planes;
-        even.zip(odd)
-            .take(most)
-            .flat_map(<[u64; 2]>::from)
-            .collect()
+        if let Some(path) = frame.udp.sport.checked_sub(self.first_entropy) {
+            let path = usize::from(path);
+            if self.path_loads.len() <= path {
+                self.path_loads.resize(path + 1, 0);
+            }
+            self.path_loads[path] += 1;
+        }
     }
 }

@@ -107,7 +107,7 @@ impl Wire {
         match self {
             Self::Fabric(plugged) => {
                 if let Some(watch) = &mut plugged.watch {
-                    watch.left(card, port, &frame);
+                    watch.left(card, &frame);
                 }
                 plugged
                     .fabric

@@ -1,11 +1,10 @@
 //! A NIC on the driver's verbs.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::Arc;
 
 use stellar_driver::{
     AccessFlags, AsyncEvent, Completion, CompletionQueue, Connection, Context, DmaBuffer, Error,
-    InitAttributes, MemoryRegion, Modify, PathAttributes, PciFunction, ProtectionDomain, QueuePair,
+    InitAttributes, MemoryRegion, Modify, PathAttributes, ProtectionDomain, QueuePair,
     QueuePairConfig, RemoteRegion, RtrAttributes, RtsAttributes, Source, WcStatus, WorkRequest,
 };
 

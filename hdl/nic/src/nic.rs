@@ -29,6 +29,9 @@ const MR_BITS: usize = 12;
 /// Two banks of 131,072 pages.
 const EMTT_BANK_BITS: usize = 17;
 
+/// Clocks from the end of a reset until the card has cleared its memories: a row of each queue pair in every clock, and a few to begin.
+pub const RESET_CLOCKS: usize = (1 << Q) + 16;
+
 /// The NIC with both lanes. Lane p is port p and PCIe endpoint p; the host's rings are read and written by endpoint 0.
 #[derive(LogicBlock, Default)]
 pub struct Nic {

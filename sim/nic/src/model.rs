@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hdl_nic::Top;
+use hdl_nic::{Top, RESET_CLOCKS};
 use sim_verilated::{Library, Model};
 
 use crate::beat::Beat;
@@ -71,8 +71,6 @@ pub struct NicOutputs {
 
 /// All bytes of a 64-bit word.
 const ALL_BYTES: u64 = 0xff;
-/// Clocks for the tables that are swept after reset.
-pub(crate) const SWEEP: usize = 70_000;
 
 /// A Verilated NIC, out of reset.
 pub struct NicModel {
@@ -104,7 +102,7 @@ impl NicModel {
         Ok(LIBRARY.get_or_init(|| built))
     }
 
-    /// A fresh NIC, reset and swept.
+    /// A fresh NIC, reset, its memories cleared.
     ///
     /// # Errors
     /// [`NicError::Model`] if the library is of something else.
@@ -120,7 +118,7 @@ impl NicModel {
             nic.model.clock(nic.pins.clock);
         }
         nic.set_reset(false);
-        for _ in 0..SWEEP {
+        for _ in 0..RESET_CLOCKS {
             nic.model.clock(nic.pins.clock);
         }
         Ok(nic)

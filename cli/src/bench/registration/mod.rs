@@ -135,7 +135,7 @@ impl Bench {
             add("register writes", accesses.writes as f64, "");
             add("register reads", accesses.reads as f64, "");
             add("doorbells", accesses.doorbells as f64, "");
-            add("simulated time", time.as_secs_f64() * 1e3, "ms");
+            add("simulated time", time.as_secs_f64() * 1e6, "us");
         }
         Ok(rows)
     }

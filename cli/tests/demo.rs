@@ -43,6 +43,12 @@ fn a_demonstration_recovers_losses_and_repeats_itself() {
     let loads: Vec<u64> = loads.iter().filter_map(Value::as_u64).collect();
     assert_eq!(loads.iter().sum::<u64>(), count("packets"));
     assert!(loads.len() <= 128 && loads.iter().all(|&load| load <= 2));
+    // The card shows its window and round trips with every SACK.
+    for (series, least) in [("cwnd", 4096), ("rtt_ns", 2_000)] {
+        let values = report["series"][series].as_array().expect("a series");
+        let most = values.iter().filter_map(Value::as_u64).max();
+        assert!(most >= Some(least), "{series}: {values:?}");
+    }
     let expected = ["h0.p0", "h0.p1", "h7.p0", "h7.p1"].map(|port| format!("{port}.pcapng"));
     for name in expected
         .iter()

@@ -15,6 +15,7 @@ mod pcie;
 mod pins;
 mod rings;
 mod rtl_nic;
+mod sampled;
 mod times;
 mod tlp;
 

@@ -14,6 +14,7 @@ use crate::counted::CountedFields;
 use crate::mac::{MacRx, MacTx};
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 use crate::pcie::Endpoint;
+use crate::sampled::Windows;
 use crate::NicError;
 
 /// Where interrupt messages go: a vector's message is its number, written here (x86's range of interrupt addresses).
@@ -69,6 +70,7 @@ pub struct Card<M> {
     counted: CountedFields,
     /// What the requesters have counted since the last reset, by queue pair.
     pub counters: BTreeMap<u32, RequesterCounters>,
+    pub windows: Windows,
 }
 
 fn endpoints(reads: PcieReads) -> [Endpoint; 2] {
@@ -99,6 +101,7 @@ impl<M: Memory> Card<M> {
             placed: 0,
             counted: CountedFields::new(),
             counters: BTreeMap::new(),
+            windows: Windows::new(),
         })
     }
 
@@ -125,6 +128,7 @@ impl<M: Memory> Card<M> {
         self.ports = Default::default();
         self.raised = 0;
         self.counters.clear();
+        self.windows.clear();
     }
 
     /// A frame has arrived at a port.
@@ -201,6 +205,9 @@ impl<M: Memory> Card<M> {
             !outputs.payload_mismatch,
             "clock {clock}: the transmit side lost count of its payload"
         );
+        for words in outputs.sampled.iter().flatten() {
+            self.windows.see(words);
+        }
         for (qp, words) in outputs.counted.into_iter().flatten() {
             self.counted
                 .add(self.counters.entry(qp).or_default(), &words);

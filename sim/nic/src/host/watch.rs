@@ -1,7 +1,7 @@
 //! What happens between cards on a fabric, for a report.
 
 use sim_net::{Fabric, Time};
-use sim_world::{packet, CongestionState, Record};
+use sim_world::{packet, Record};
 use stellar_transport::endpoint::Memory;
 
 use super::card::Card;
@@ -30,7 +30,7 @@ impl Watch {
         }
     }
 
-    /// The cards do not show their windows.
+    /// Takes the samples that are due before `now`; the window is that of the first card's first queue pair.
     pub fn sample<M: Memory>(&mut self, now: Time, fabric: &Fabric, cards: &[Card<M>]) {
         let before = &self.before;
         self.record.sample_until(now - self.began, fabric, || {
@@ -38,7 +38,8 @@ impl Watch {
                 .iter()
                 .zip(before)
                 .map(|(card, &old)| card.placed - old);
-            (placed.collect(), CongestionState::default())
+            let window = cards.first().and_then(|card| card.windows.first());
+            (placed.collect(), window.unwrap_or_default())
         });
     }
 

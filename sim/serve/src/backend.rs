@@ -256,3 +256,6 @@ impl ServerBackend for Backend {
         self.route(index, flags, start, count, fds)
     }
 }
+
+#[cfg(test)]
+mod tests;

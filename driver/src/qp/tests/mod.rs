@@ -1,5 +1,7 @@
 //! Queue pairs on a function that takes notes.
 
+mod rc;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -48,25 +50,36 @@ fn bench() -> Bench {
 }
 
 fn config(send_entries: u32) -> QueuePairConfig {
-    QueuePairConfig { send_entries }
+    QueuePairConfig {
+        send_entries,
+        ..QueuePairConfig::default()
+    }
 }
 
-fn peer() -> Connection {
+fn peer(transport: Transport) -> Connection {
     Connection {
         qp: 5,
         psn: 77,
+        transport,
         ports: ports(),
     }
 }
 
-fn step(to: QpState) -> Modify {
-    match to {
-        QpState::Reset => Modify::Reset,
-        QpState::Init => Modify::Init(InitAttributes::default()),
-        QpState::Rtr => Modify::Rtr(RtrAttributes::new(peer())),
-        QpState::Rts => Modify::Rts(RtsAttributes::new(4)),
-        QpState::Error => Modify::Error,
+fn step_over(transport: Transport, to: QpState) -> Modify {
+    let peer = peer(transport);
+    match (to, transport) {
+        (QpState::Reset, _) => Modify::Reset,
+        (QpState::Init, _) => Modify::Init(InitAttributes::default()),
+        (QpState::Rtr, Transport::Mrc) => Modify::Rtr(RtrAttributes::new(peer)),
+        (QpState::Rts, Transport::Mrc) => Modify::Rts(RtsAttributes::new(4)),
+        (QpState::Rtr, Transport::Rc) => Modify::RcRtr(RcRtrAttributes::new(peer)),
+        (QpState::Rts, Transport::Rc) => Modify::RcRts(RcRtsAttributes::new(4)),
+        (QpState::Error, _) => Modify::Error,
     }
+}
+
+fn step(to: QpState) -> Modify {
+    step_over(Transport::Mrc, to)
 }
 
 fn to_rts(qp: &QueuePair) {
@@ -83,14 +96,23 @@ impl Bench {
             .collect()
     }
 
-    /// State of the receive context on the card, and whether the queue pair may send.
-    fn on_card(&self, qp: u32) -> (String, bool) {
+    /// State of the receive context on the card, and whether the queue pair may send; as long as one of them works, both are of `transport`.
+    fn on_card(&self, qp: u32, transport: Transport) -> (String, bool) {
         let context = self.words(ConfigSelect::Qp, qp);
         let requester = self.words(ConfigSelect::Requester, qp);
-        (
-            Record::<QpContext>::new(&context).variant("state"),
-            Record::<RequesterConfig>::new(&requester).bool("valid"),
-        )
+        let (context, requester) = (
+            Record::<QpContext>::new(&context),
+            Record::<RequesterConfig>::new(&requester),
+        );
+        let (state, valid) = (context.variant("state"), requester.bool("valid"));
+        if state == "QpState::Ready" {
+            let mode = context.variant("mode");
+            assert_eq!(mode, format!("QpMode::{transport:?}"));
+        }
+        if valid {
+            assert_eq!(requester.bool("rc"), transport == Transport::Rc);
+        }
+        (state, valid)
     }
 
     fn region(&self) -> MemoryRegion {
@@ -123,15 +145,27 @@ proptest! {
     /// Random steps and posts against a model: its state, how much is posted, and what the card was told.
     #[test]
     fn a_queue_pair_goes_where_it_may_and_takes_the_card_along(
+        transport in prop::sample::select(vec![Transport::Mrc, Transport::Rc]),
         steps in prop::collection::vec((prop::sample::select(QpState::ALL.to_vec()), 0u64..4), 1..30),
     ) {
         let bench = bench();
-        let qp = bench.pd.create_qp(&bench.cq, config(4)).unwrap();
+        let qp = bench.pd.create_qp(&bench.cq, QueuePairConfig { transport, ..config(4) }).unwrap();
         let (mut state, mut posted) = (QpState::Reset, Vec::new());
         let mut flushed: Vec<u64> = Vec::new();
         for (target, posts) in steps {
             let legal = LEGAL.contains(&(state, target));
-            match qp.modify(step(target)) {
+            if matches!(target, QpState::Rtr | QpState::Rts) {
+                // Attributes of the other transport are refused, and change nothing.
+                let other = if transport == Transport::Mrc { Transport::Rc } else { Transport::Mrc };
+                match qp.modify(step_over(other, target)) {
+                    Err(Error::Transport { own, given, .. }) => {
+                        prop_assert!(legal && own == transport && given == other);
+                    }
+                    Err(Error::Transition(_)) => prop_assert!(!legal),
+                    other => return Err(TestCaseError::fail(format!("{other:?}"))),
+                }
+            }
+            match qp.modify(step_over(transport, target)) {
                 Ok(()) => {
                     prop_assert!(legal, "{state:?} to {target:?}");
                     match target {
@@ -167,7 +201,7 @@ proptest! {
             }
             prop_assert_eq!(qp.state(), state);
             prop_assert_eq!(qp.outstanding(), posted.len());
-            let (context, may_send) = bench.on_card(qp.number());
+            let (context, may_send) = bench.on_card(qp.number(), transport);
             let ready = matches!(state, QpState::Rtr | QpState::Rts);
             prop_assert_eq!(context == "QpState::Ready", ready);
             prop_assert_eq!(may_send, ready);
@@ -308,7 +342,7 @@ fn attributes_that_do_not_fit_leave_the_state_as_it_was() {
     let bench = bench();
     let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
     qp.modify(step(QpState::Init)).unwrap();
-    let good = RtrAttributes::new(peer());
+    let good = RtrAttributes::new(peer(Transport::Mrc));
     let bad = [
         RtrAttributes {
             max_write_imm: 17,
@@ -342,7 +376,7 @@ fn attributes_that_do_not_fit_leave_the_state_as_it_was() {
             "{attributes:?}"
         );
         assert_eq!(qp.state(), QpState::Init);
-        assert!(!bench.on_card(qp.number()).1);
+        assert!(!bench.on_card(qp.number(), Transport::Mrc).1);
     }
     qp.modify(Modify::Rtr(good)).unwrap();
     let window = RtsAttributes {

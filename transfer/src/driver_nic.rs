@@ -252,6 +252,6 @@ impl Nic for DriverNic {
     }
 
     fn relax(&self) {
-        self.function().relax();
+        self.context.device().probe().function().relax();
     }
 }

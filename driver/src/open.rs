@@ -219,6 +219,14 @@ impl Device {
         &self.0.config
     }
 
+    /// UDP source port of the first entropy value of multi-path queue pairs; those of the others follow, the even ones of plane 0.
+    pub fn first_entropy(&self) -> u16 {
+        self.0
+            .profile
+            .as_generated()
+            .map_or(0, |entropy| entropy.base as u16)
+    }
+
     /// Returns when every packet and table write that the card accepted before has left for memory.
     ///
     /// # Errors

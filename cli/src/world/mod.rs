@@ -13,6 +13,8 @@ use stellar_transport::spray::Policy;
 
 use crate::progress;
 
+pub use show::finish;
+
 /// The link with loss of the built-in topology.
 pub const LOSSY_LINK: &str = "p0.leaf0-spine5";
 /// Loss of the run that asks for none of its own, in the built-in topology.

@@ -185,7 +185,7 @@ impl Transport {
 }
 
 /// Rate of a port of the sender in Gb/s, rounded down, at least 1.
-fn rate_gbps(plan: &Plan) -> u32 {
+pub fn rate_gbps(plan: &Plan) -> u32 {
     let link = plan.topology.hosts()[plan.sender.0 as usize].ports[0].link;
     let mbps = plan.topology.links()[link.0 as usize].params.rate_mbps;
     (mbps / 1000).max(1) as u32

@@ -1,16 +1,21 @@
 //! One card in its host: pins, PCIe endpoints, MACs, memory.
 
+use std::collections::BTreeMap;
+
 use sim_verilated::Library;
 use sim_world::PcieReads;
 use stellar_transport::endpoint::Memory;
+use stellar_transport::requester::RequesterCounters;
 use stellar_wire::host::registers;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::Record;
 
 use super::config_space::ConfigSpace;
+use crate::counted::CountedFields;
 use crate::mac::{MacRx, MacTx};
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 use crate::pcie::Endpoint;
+use crate::sampled::Windows;
 use crate::NicError;
 
 /// Where interrupt messages go: a vector's message is its number, written here (x86's range of interrupt addresses).
@@ -75,6 +80,12 @@ pub struct Card<M> {
     pub is_active: bool,
     /// It is as after a reset: all that has reached it since are reads of registers.
     pub is_fresh: bool,
+    /// Bytes written at final addresses, as of a GPU's memory.
+    pub placed: u64,
+    counted: CountedFields,
+    /// What the requesters have counted since the last reset, by queue pair.
+    pub counters: BTreeMap<u32, RequesterCounters>,
+    pub windows: Windows,
 }
 
 fn endpoints(reads: PcieReads) -> [Endpoint; 2] {
@@ -103,6 +114,10 @@ impl<M: Memory> Card<M> {
             raised: 0,
             is_active: false,
             is_fresh: true,
+            placed: 0,
+            counted: CountedFields::new(),
+            counters: BTreeMap::new(),
+            windows: Windows::new(),
         })
     }
 
@@ -129,6 +144,8 @@ impl<M: Memory> Card<M> {
         self.endpoints = endpoints(self.reads);
         self.ports = Default::default();
         self.raised = 0;
+        self.counters.clear();
+        self.windows.clear();
     }
 
     /// A frame has arrived at a port.
@@ -207,6 +224,13 @@ impl<M: Memory> Card<M> {
             !outputs.payload_mismatch,
             "clock {clock}: the transmit side lost count of its payload"
         );
+        for words in outputs.sampled.iter().flatten() {
+            self.windows.see(words);
+        }
+        for (qp, words) in outputs.counted.into_iter().flatten() {
+            self.counted
+                .add(self.counters.entry(qp).or_default(), &words);
+        }
         for (index, moved) in outputs.ports.into_iter().enumerate() {
             if let Some(beat) = moved.tx {
                 self.ports[index].tx.push(&beat);
@@ -233,7 +257,9 @@ impl<M: Memory> Card<M> {
             }
             return;
         }
-        self.endpoints[index].write(write, &mut self.memory);
+        if self.endpoints[index].write(write, &mut self.memory) {
+            self.placed += write.beat.bytes as u64;
+        }
     }
 }
 

@@ -52,6 +52,8 @@ expect 'no command shows the usage' 2 '^usage: ' ./stellar
 expect 'an unknown command is refused' 2 "unknown command 'dmeo'" ./stellar dmeo
 expect 'an unknown option is refused' 2 "unknown option '--verbose'" ./stellar --verbose
 expect 'arguments that test does not take are refused' 2 "'test' takes no arguments" ./stellar test --fast
+expect 'the usage names the sanitizer' 0 '^  sanitize ' ./stellar help
+expect 'arguments that sanitize does not take are refused' 2 "'sanitize' takes no arguments" ./stellar sanitize thread
 expect 'help works outside the checkout and without tools' 0 '^usage: ' isolated "$(path_of help)" --help
 
 bare=$(path_of bare)
@@ -62,6 +64,12 @@ expect 'missing tools are named in one line' 1 'missing: .*verilator.*tshark.*ap
 complete=$(path_of complete)
 for program in cargo g++ make perl verilator iverilog yosys tshark python3; do fake "$complete" "$program"; done
 expect 'a missing Python environment is named' 1 'Python environment .venv is missing' isolated "$complete" setup
+mkdir "$checkout/.venv" "$checkout/.venv/bin"
+fake "$checkout/.venv/bin" python
+sha256sum "$checkout/requirements.txt" | sed "s|$checkout/||" >"$checkout/.venv/stellar.stamp"
+fake "$complete" rustc
+expect 'a Rust without AddressSanitizer is named' 1 'this Rust brings no AddressSanitizer' isolated "$complete" sanitize
+rm -r "$checkout/.venv"
 rm "$complete/yosys"
 expect 'one missing tool is named although setup was done before' 1 'missing: yosys\.' isolated "$complete" setup
 # What `./stellar interop` runs once everything is set up.

@@ -136,7 +136,7 @@ impl Backend {
     }
 
     fn begin_reset(&self) {
-        self.call(|simulation, host| simulation.hosts.reset(host));
+        self.call(|simulation, host| simulation.hosts.begin_reset(host));
     }
 
     /// A peer has come.
@@ -153,7 +153,7 @@ impl Backend {
             peer.is_connected = false;
             peer.run_until = Duration::ZERO;
             peer.interrupts.clear();
-            simulation.hosts.reset(host);
+            simulation.hosts.begin_reset(host);
         });
         self.finish_reset();
     }
@@ -247,3 +247,6 @@ impl ServerBackend for Backend {
         self.route(index, flags, start, count, fds)
     }
 }
+
+#[cfg(test)]
+mod tests;

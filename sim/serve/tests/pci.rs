@@ -16,9 +16,6 @@ use vfio_user::Client;
 /// Longest that anything here takes on the wall.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// Shortest that a reset can be: a clock of 4 ns for each of the 65,536 rows of the largest table that is cleared.
-const SWEEP: Duration = Duration::from_nanos(4 << 16);
-
 /// Runs a test on a thread of its own, so that one that hangs fails.
 fn within(test: impl FnOnce() + Send + 'static) {
     let (tell, told) = std::sync::mpsc::channel();
@@ -203,16 +200,8 @@ fn check_reset(function: &dyn PciFunction) {
             .write64(Bar::Registers, SCRATCH.offset.into(), 5)
             .unwrap();
         assert_eq!(register(function, SCRATCH), 5);
-        let took = || {
-            let began = function.now();
-            way();
-            assert_eq!(function.config_read16(header::COMMAND).unwrap(), 0);
-            function.now() - began
-        };
-        let used = took();
-        assert!(used >= SWEEP, "a card that was written to: {used:?}");
-        let fresh = took();
-        assert!(fresh < SWEEP / 2, "one that was reset before: {fresh:?}");
+        way();
+        assert_eq!(function.config_read16(header::COMMAND).unwrap(), 0);
         function
             .config_write16(header::COMMAND, command::MEMORY)
             .unwrap();

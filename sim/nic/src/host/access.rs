@@ -40,23 +40,13 @@ impl<M: Memory> Hosts<M> {
         self.card(host).config.load(offset)
     }
 
-    /// Writes bytes of the configuration space. A reset that this asks for has begun ([`Self::is_resetting`]), or is over.
+    /// Writes bytes of the configuration space. A reset that this asks for has begun ([`Self::is_resetting`]).
     pub fn config_store(&mut self, host: usize, offset: u16, bytes: &[u8]) -> ConfigEffect {
         let effect = self.card(host).config.store(offset, bytes);
         if effect == ConfigEffect::Reset {
-            self.reset(host);
-        }
-        effect
-    }
-
-    /// Resets a card. One that is as after a reset in all but its configuration space is spared the clocks that a reset takes: a host's kernel
-    /// resets a card when it is opened, then its driver does.
-    pub fn reset(&mut self, host: usize) {
-        if self.card(host).is_fresh {
-            self.card(host).reset_config();
-        } else {
             self.begin_reset(host);
         }
+        effect
     }
 
     /// Reads `bytes` bytes of the aligned 64-bit word that holds them, in one transaction; `None` if nothing answers.
@@ -169,67 +159,5 @@ impl<M: Memory> Hosts<M> {
     /// Vectors raised since this was last asked: bit v is vector v.
     pub fn take_interrupts(&mut self, host: usize) -> u64 {
         std::mem::take(&mut self.card(host).raised)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::memory::LocalMemory;
-    use super::*;
-    use stellar_wire::host::config_space::{command, header};
-    use stellar_wire::host::registers::{COUNTER_SELECT, IDENTITY, SCRATCH};
-
-    const NOWHERE: u64 = 0x8000;
-
-    /// Whether a card goes through the clocks of a reset after something was done to it.
-    fn takes_clocks(
-        hosts: &mut Hosts<LocalMemory>,
-        done: impl FnOnce(&mut Hosts<LocalMemory>),
-    ) -> bool {
-        hosts.config_store(0, header::COMMAND, &command::MEMORY.to_le_bytes());
-        done(hosts);
-        hosts.reset(0);
-        assert_eq!(hosts.config_load(0, header::COMMAND) as u16, 0);
-        let takes = hosts.is_resetting(0);
-        while hosts.is_resetting(0) {
-            hosts.idle();
-        }
-        takes
-    }
-
-    #[test]
-    fn a_reset_takes_its_clocks_if_there_is_anything_to_reset() {
-        let hosts = &mut Hosts::new([LocalMemory::new(), LocalMemory::new()]).unwrap();
-        assert!(!takes_clocks(hosts, |_| ()));
-        let read = |offset: u64| {
-            move |hosts: &mut Hosts<LocalMemory>| {
-                assert!(hosts.load(0, Bar::Registers, offset, 8).unwrap().is_some());
-            }
-        };
-        let write = |bar: Bar, offset: u64| {
-            move |hosts: &mut Hosts<LocalMemory>| {
-                assert!(hosts.store(0, bar, offset, 8, 1).unwrap());
-            }
-        };
-        assert!(!takes_clocks(hosts, read(IDENTITY.offset.into())));
-        assert!(!takes_clocks(hosts, read(TABLE_DATA.offset as u64 + 120)));
-        // The card counts it.
-        assert!(takes_clocks(hosts, read(NOWHERE)));
-        assert!(takes_clocks(
-            hosts,
-            write(Bar::Registers, SCRATCH.offset.into())
-        ));
-        assert!(!takes_clocks(hosts, read(COUNTER_SELECT.offset.into())));
-        assert!(takes_clocks(hosts, write(Bar::Doorbells, 8)));
-        assert!(takes_clocks(hosts, |hosts| hosts
-            .card(0)
-            .receive(1, vec![0; 64])));
-        // What is done to another card is not done to this one.
-        assert!(!takes_clocks(hosts, |hosts| {
-            hosts.config_store(1, header::COMMAND, &command::MEMORY.to_le_bytes());
-            assert!(hosts
-                .store(1, Bar::Registers, SCRATCH.offset.into(), 8, 1)
-                .unwrap());
-        }));
     }
 }

@@ -6,7 +6,6 @@ use sim_verilated::Library;
 use sim_world::PcieReads;
 use stellar_transport::endpoint::Memory;
 use stellar_transport::requester::RequesterCounters;
-use stellar_wire::host::registers;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::Record;
 
@@ -34,18 +33,6 @@ pub enum Operation {
     Write(u16, u64, u8),
     /// Page, offset, data, enabled bytes.
     Ring(u16, u16, u64, u8),
-}
-
-impl Operation {
-    /// It leaves the card as it was: a read of a register. A read where none is would be counted.
-    fn changes_nothing(self) -> bool {
-        match self {
-            Self::Read(at) => registers::ALL
-                .iter()
-                .any(|register| (register.offset..register.end()).contains(&at)),
-            Self::Write(..) | Self::Ring(..) => false,
-        }
-    }
 }
 
 /// What became of it in a clock.
@@ -78,8 +65,6 @@ pub struct Card<M> {
     pub raised: u64,
     /// Something crossed a pin in the last clock.
     pub is_active: bool,
-    /// It is as after a reset: all that has reached it since are reads of registers.
-    pub is_fresh: bool,
     /// Bytes written at final addresses, as of a GPU's memory.
     pub placed: u64,
     counted: CountedFields,
@@ -113,7 +98,6 @@ impl<M: Memory> Card<M> {
             reads,
             raised: 0,
             is_active: false,
-            is_fresh: true,
             placed: 0,
             counted: CountedFields::new(),
             counters: BTreeMap::new(),
@@ -124,20 +108,14 @@ impl<M: Memory> Card<M> {
     /// Pulls the reset pin; all that hangs on the card begins anew with it.
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);
-        self.reset_config();
-        self.restart();
-    }
-
-    /// Sets the configuration space back.
-    pub fn reset_config(&mut self) {
         self.config = config();
+        self.restart();
     }
 
     /// Lets go of it.
     pub fn release_reset(&mut self) {
         self.model.set_reset(false);
         self.restart();
-        self.is_fresh = true;
     }
 
     fn restart(&mut self) {
@@ -151,7 +129,6 @@ impl<M: Memory> Card<M> {
     /// A frame has arrived at a port.
     pub fn receive(&mut self, port: usize, frame: Vec<u8>) {
         self.ports[port].rx.push(frame);
-        self.is_fresh = false;
     }
 
     /// A whole frame that has left a port.
@@ -162,7 +139,6 @@ impl<M: Memory> Card<M> {
     /// One clock, with the access on offer.
     pub fn clock(&mut self, operation: Option<Operation>) -> Progress {
         let clock = self.model.clocks();
-        self.is_fresh &= operation.is_none_or(Operation::changes_nothing);
         let mut inputs = NicInputs {
             port_up: 3,
             ..NicInputs::default()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import resource
 import subprocess
 import tempfile
 import time
@@ -84,6 +85,12 @@ class Server:
             time.sleep(0.05)
 
 
+def processor_time() -> float:
+    """Seconds that processors have worked for children of this process that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def interop_vfio(state: Path, target: Path, seconds: float) -> int:
     """Runs it. Raises Unavailable where there is no QEMU."""
     emulator = Emulator.provide(state)
@@ -94,7 +101,7 @@ def interop_vfio(state: Path, target: Path, seconds: float) -> int:
     stripped = logs / "bring_up"
     # The guest would have to unpack what debuggers want.
     subprocess.run(["strip", "-o", stripped, program], check=True)
-    began = time.monotonic()
+    began, worked = time.monotonic(), processor_time()
     # The path of a socket has few bytes, whatever that of the checkout has.
     with tempfile.TemporaryDirectory(prefix="stellar-") as short, Server(server, Path(short), logs / "serve.log") as cards:
         here = subprocess.run([program], capture_output=True, text=True, check=False)
@@ -103,7 +110,9 @@ def interop_vfio(state: Path, target: Path, seconds: float) -> int:
         cards.wait()
         say(f"in this process, while the server starts: {time.monotonic() - began:.1f} s")
         there = emulator.run(guest(stripped, cards.sockets), logs, seconds)
+    wall, worked = time.monotonic() - began, processor_time() - worked
     say(f"{emulator.version()}: the guest was up after {there.booted:.1f} s and off after {there.ended:.1f} s")
+    say(f"all of it: {wall:.1f} s, in which processors worked for {worked:.1f} s")
     if there.status != 0:
         raise GuestError(f"{program.name} ended with {there.status} in the guest\n{last_words(logs)}")
     if there.output != here.stdout:

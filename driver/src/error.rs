@@ -65,6 +65,9 @@ pub enum Error {
     /// Two objects that cannot work together.
     #[error("{0} belong to different contexts; make both from one")]
     OtherContext(&'static str),
+    /// Memory that is another card's.
+    #[error("the memory is mapped for another card; allocate it from a context of this one")]
+    OtherCard,
     /// Too large for the card.
     #[error("{field} is {value}; the card takes {least} to {most}")]
     Attribute {

@@ -47,6 +47,8 @@ mod probe;
 mod qp;
 mod region;
 mod ring;
+#[cfg(test)]
+mod sanitizer;
 mod vfio;
 mod vfio_user;
 

@@ -150,7 +150,7 @@ impl Probe {
         card.write_row(ConfigSelect::Profile, PROFILE.into(), ENTROPY.to_hw())?;
         let event_vector = card.interrupt(EVENT_VECTOR)?;
         let log2_entries = config.event_entries.ilog2() as u8;
-        let ring = Ring::new::<Eqe>(&**card.function(), log2_entries)?;
+        let ring = Ring::new::<Eqe>(card.function(), log2_entries)?;
         let row = ring_row(&ring, Some(EVENT_VECTOR));
         // What resets the card before the ring goes exists before the card hears of the ring.
         let device = Device(Arc::new(Shared {

@@ -137,7 +137,7 @@ impl QueuePair {
         let entries = config.send_entries;
         send_ring(0, entries)?;
         let bytes = entries as usize * Wqe::LEN;
-        let memory = context.device.card.function().allocate(bytes)?;
+        let memory = DmaBuffer::new(context.device.card.function(), bytes)?;
         let ring = send_ring(memory.address(), entries)?;
         let core = Core::new(domain, Arc::clone(&cq.0), ring, config)?;
         Ok(Self { core, memory })

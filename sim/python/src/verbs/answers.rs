@@ -14,6 +14,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::QueueSize { .. }
         | Error::Region(_)
         | Error::OtherContext(_)
+        | Error::OtherCard
         | Error::Attribute { .. } => PyValueError::new_err(error.to_string()),
         Error::Device(_)
         | Error::Transition(_)

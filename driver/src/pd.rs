@@ -119,21 +119,22 @@ impl ProtectionDomain {
 mod tests {
     use super::*;
     use crate::fake::FakeCard;
-    use crate::{Context, DeviceConfig, PortAddress, Probe};
+    use crate::{Context, DeviceConfig, PageSize, PortAddress, Probe};
 
-    fn card() -> Context {
+    fn card() -> (Arc<FakeCard>, Context) {
+        let function = FakeCard::new();
         let ports = [1, 2].map(|last| PortAddress {
             mac: [2, 0, 0, 0, 0, last],
             ip: [10, 0, 0, last].into(),
         });
-        let probe = Probe::new(FakeCard::new()).unwrap();
+        let probe = Probe::new(Arc::clone(&function) as _).unwrap();
         let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
-        device.open().unwrap()
+        (function, device.open().unwrap())
     }
 
     #[test]
     fn memory_of_another_card_is_refused() {
-        let [here, there] = [card(), card()];
+        let [(_, here), (_, there)] = [card(), card()];
         let pd = here.alloc_pd().unwrap();
         let foreign = pd.register(there.alloc(4096).unwrap(), AccessFlags::default());
         assert!(matches!(foreign, Err(Error::OtherCard)));
@@ -141,5 +142,28 @@ mod tests {
         let neighbour = here.device().open().unwrap();
         let memory = neighbour.alloc(4096).unwrap();
         pd.register(memory, AccessFlags::default()).unwrap();
+    }
+    #[test]
+    #[allow(unsafe_code)]
+    fn a_translation_takes_two_register_writes_and_no_doorbell() {
+        let (function, context) = card();
+        let pd = context.alloc_pd().unwrap();
+        let writes = |pages: u64| {
+            let before = function.stores();
+            let pages = Pages {
+                size: PageSize::Size4K,
+                addresses: (0..pages).map(|page| page << 12).collect(),
+                base: 0,
+                device: 0,
+            };
+            // SAFETY: no card is there that could touch anything.
+            let region = unsafe { pd.register_translated(pages, AccessFlags::default()) };
+            let registered = function.stores() - before;
+            region.unwrap().deregister().unwrap();
+            [registered, function.stores() - before - registered]
+        };
+        let (few, many) = (writes(1), writes(1001));
+        assert_eq!([many[0] - few[0], many[1] - few[1]], [2000, 2000]);
+        assert!(function.take_doorbells().is_empty());
     }
 }

@@ -33,7 +33,6 @@ stty -F /dev/ttyS1 raw
 echo "stellar: script begins"
 sh /script >/dev/ttyS1 2>/dev/console
 status=$?
-stty -F /dev/ttyS1 sane
 echo "stellar: script ended with $status"
 poweroff -f
 """

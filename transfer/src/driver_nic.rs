@@ -192,6 +192,7 @@ impl Nic for DriverNic {
         }
         let config = QueuePairConfig {
             send_entries: depth.writes.next_power_of_two().max(2),
+            ..QueuePairConfig::default()
         };
         let qp = self.domain.create_qp(&self.cq, config)?;
         let psn = self.next_psn.fetch_add(PSN_STEP, Ordering::Relaxed) % PSN_MODULUS;
@@ -251,6 +252,6 @@ impl Nic for DriverNic {
     }
 
     fn relax(&self) {
-        self.function().relax();
+        self.context.device().probe().function().relax();
     }
 }

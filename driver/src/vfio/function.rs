@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -39,6 +40,7 @@ pub struct Vfio {
     doorbells: MappedOwningPciRegion,
     vectors: Mutex<Option<Vectors>>,
     began: Instant,
+    slowness: NonZeroU32,
 }
 
 impl Vfio {
@@ -86,7 +88,16 @@ impl Vfio {
             doorbells,
             vectors: Mutex::new(None),
             began: Instant::now(),
+            slowness: NonZeroU32::MIN,
         })
+    }
+
+    /// For a card that is simulated behind `vfio-pci`, in a virtual machine: its clock is taken to run so many times slower than the wall's.
+    /// All times of this crate are then the card's, as far as that is so: a timeout of 10 ms is one of 10 s at a `slowness` of 1000.
+    #[must_use]
+    pub const fn slowed(mut self, slowness: NonZeroU32) -> Self {
+        self.slowness = slowness;
+        self
     }
 
     /// The BAR of an access; `None` for the table of vectors, which is the kernel's.
@@ -138,7 +149,7 @@ impl PciFunction for Vfio {
         let mut vectors = lock(&self.vectors);
         let all = match vectors.take() {
             Some(all) => all,
-            None => Vectors::enable(&self.opened.device)?,
+            None => Vectors::enable(&self.opened.device, self.slowness)?,
         };
         let interrupt = all.get(vector);
         *vectors = Some(all);
@@ -155,7 +166,7 @@ impl PciFunction for Vfio {
     }
 
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        self.began.elapsed() / self.slowness.get()
     }
 
     fn relax(&self) {

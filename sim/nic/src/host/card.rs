@@ -108,13 +108,8 @@ impl<M: Memory> Card<M> {
     /// Pulls the reset pin; all that hangs on the card begins anew with it.
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);
-        self.reset_config();
-        self.restart();
-    }
-
-    /// Sets the configuration space back.
-    pub fn reset_config(&mut self) {
         self.config = config();
+        self.restart();
     }
 
     /// Lets go of it.

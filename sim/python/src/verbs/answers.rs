@@ -15,6 +15,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::Region(_)
         | Error::OtherContext(_)
         | Error::OtherCard
+        | Error::Transport { .. }
         | Error::Attribute { .. } => PyValueError::new_err(error.to_string()),
         Error::Device(_)
         | Error::Transition(_)
@@ -31,7 +32,8 @@ pub fn post(error: PostError) -> PyErr {
         PostError::Opcode(_)
         | PostError::Inline(_)
         | PostError::Bounds { .. }
-        | PostError::Domain => PyValueError::new_err(error.to_string()),
+        | PostError::Domain
+        | PostError::NoReceiveQueue { .. } => PyValueError::new_err(error.to_string()),
         PostError::State { .. } | PostError::Full { .. } | PostError::Device(_) => {
             PyRuntimeError::new_err(error.to_string())
         }

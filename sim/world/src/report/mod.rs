@@ -76,6 +76,8 @@ pub struct Report {
     pub seed: u64,
     /// `mrc` or `rc`.
     pub mode: &'static str,
+    /// `ipv4`, `ipv6` or `srv6`.
+    pub addressing: &'static str,
     /// Path policy; none in RC.
     pub policy: Option<&'static str>,
     /// Paths of a queue pair.
@@ -139,12 +141,14 @@ impl Report {
             TransportPlan::Mrc(mrc) => (Some(policy_name(mrc.policy)), mrc.paths, MRC_OVERHEAD),
             TransportPlan::Rc => (None, 1, RC_OVERHEAD),
         };
+        let overhead = overhead + plan.addressing.extra_bytes();
         let limit = line_rate_gbps(plan) * mtu as f64 / (mtu + overhead) as f64;
         Self {
             nics: seen.nics,
             hosts: [plan.host_name(plan.sender), plan.host_name(plan.receiver)],
             seed: plan.seed,
             mode: plan.transport.name(),
+            addressing: plan.addressing.name(),
             policy,
             paths,
             qps: plan.qps,

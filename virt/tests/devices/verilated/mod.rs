@@ -134,7 +134,6 @@ fn creation_is_measured() {
 
 /// 1,024 devices on each card, as many with a queue pair as there are, all writing at once.
 #[test]
-#[ignore = "half a million clocks of two cards: minutes; cargo test -p stellar-virt --test devices -- --ignored --nocapture"]
 fn a_thousand_devices_write_at_once() {
     let world = World::new();
     let most = world.hosts[0].device.limits().queue_pairs;

@@ -47,10 +47,13 @@ expect 'the usage names the command for cocotb' 0 '^  cocotb ' ./stellar help
 expect 'the usage names the server of cards' 0 '^  serve .*vfio-user' ./stellar help
 expect 'the usage names the RDMA tools' 0 '^  write_lat ' ./stellar help
 expect 'the usage names the test of immediates' 0 '^  write_imm_bw ' ./stellar help
+expect 'the usage names the guest' 0 '^  interop .*QEMU' ./stellar help
 expect 'no command shows the usage' 2 '^usage: ' ./stellar
 expect 'an unknown command is refused' 2 "unknown command 'dmeo'" ./stellar dmeo
 expect 'an unknown option is refused' 2 "unknown option '--verbose'" ./stellar --verbose
 expect 'arguments that test does not take are refused' 2 "'test' takes no arguments" ./stellar test --fast
+expect 'the usage names the sanitizer' 0 '^  sanitize ' ./stellar help
+expect 'arguments that sanitize does not take are refused' 2 "'sanitize' takes no arguments" ./stellar sanitize thread
 expect 'help works outside the checkout and without tools' 0 '^usage: ' isolated "$(path_of help)" --help
 
 bare=$(path_of bare)
@@ -61,6 +64,20 @@ expect 'missing tools are named in one line' 1 'missing: .*verilator.*tshark.*ap
 complete=$(path_of complete)
 for program in cargo g++ make perl verilator iverilog yosys tshark python3; do fake "$complete" "$program"; done
 expect 'a missing Python environment is named' 1 'Python environment .venv is missing' isolated "$complete" setup
+mkdir "$checkout/.venv" "$checkout/.venv/bin"
+fake "$checkout/.venv/bin" python
+sha256sum "$checkout/requirements.txt" | sed "s|$checkout/||" >"$checkout/.venv/stellar.stamp"
+fake "$complete" rustc
+expect 'a Rust without AddressSanitizer is named' 1 'this Rust brings no AddressSanitizer' isolated "$complete" sanitize
+rm -r "$checkout/.venv"
 rm "$complete/yosys"
 expect 'one missing tool is named although setup was done before' 1 'missing: yosys\.' isolated "$complete" setup
+# What `./stellar interop` runs once everything is set up.
+interop=("$(python3 -c "import sys; print(sys.executable)")" tools/interop)
+expect 'interop lists what it has' 0 '^ +vfio ' "${interop[@]}" --help
+expect 'interop needs to be told what' 2 'arguments are required: command' "${interop[@]}"
+expect 'other software is refused' 2 "invalid choice: 'xen'" "${interop[@]}" xen
+expect 'a time that is none is refused' 2 'takes a number above 0' "${interop[@]}" vfio --seconds 0
+expect 'the guest is skipped where there is no apt' 0 '^skipped: QEMU .* cannot be had here: apt-get is missing' env PATH="$bare" "${interop[@]}" vfio
+expect 'unless it is required' 1 '^error: apt-get is missing' env PATH="$bare" "${interop[@]}" vfio --required
 echo 'all tests of ./stellar passed'

@@ -1,12 +1,16 @@
 //! Two simulated cards, cable to cable: bring-up, a WRITE from host memory to host memory, and a WRITE with immediate. Without arguments the
-//! cards are in this process; with two sockets of `stellar serve` they are there, and nothing else differs, in the output neither.
+//! cards are in this process; with two sockets of `stellar serve` they are there, and nothing else differs, in the output neither. Nor does it with
+//! two functions bound to `vfio-pci`: cards, or those of `stellar serve` as a virtual machine sees them, which are so many times slower than
+//! cards are (`./stellar interop vfio`).
 //!
 //! ```text
 //! cargo run --example bring_up
 //! cargo run --example bring_up -- --vfio-user out/serve/nic0.sock out/serve/nic1.sock
+//! cargo run --example bring_up -- --vfio 0000:00:05.0 0000:00:06.0 --slower 2000
 //! ```
 
 use std::error::Error;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +19,7 @@ use sim_nic::CardPair;
 use stellar_driver::{
     AccessFlags, Completion, CompletionQueue, Context, Device, DeviceConfig, DropReason,
     InitAttributes, MemoryRegion, Modify, PciFunction, PortAddress, Probe, QueuePair,
-    QueuePairConfig, RtrAttributes, RtsAttributes, VfioUser, WcStatus, WorkRequest,
+    QueuePairConfig, RtrAttributes, RtsAttributes, Vfio, VfioUser, WcStatus, WorkRequest,
 };
 
 /// Bytes that are written.
@@ -111,6 +115,13 @@ fn wait(host: &Host, what: &str) -> Result<Completion> {
     Ok(*completion)
 }
 
+/// Cards bound to `vfio-pci`.
+fn through_vfio(names: [&str; 2], slowness: NonZeroU32) -> Result<[Arc<dyn PciFunction>; 2]> {
+    let open = |name| Vfio::open(name).map(|card| card.slowed(slowness));
+    let [a, b] = names.map(open);
+    Ok([Arc::new(a?), Arc::new(b?)])
+}
+
 /// The cards that the arguments name.
 fn functions() -> Result<[Arc<dyn PciFunction>; 2]> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -124,7 +135,17 @@ fn functions() -> Result<[Arc<dyn PciFunction>; 2]> {
             let open = |socket| VfioUser::open(Path::new(socket));
             Ok([Arc::new(open(a)?), Arc::new(open(b)?)])
         }
-        _ => Err("usage: bring_up [--vfio-user SOCKET SOCKET]".into()),
+        ["--vfio", a, b] => through_vfio([a, b], NonZeroU32::MIN),
+        ["--vfio", a, b, "--slower", times] => {
+            let times = times.parse();
+            through_vfio(
+                [a, b],
+                times.map_err(|_| "--slower takes a number from 1 on")?,
+            )
+        }
+        _ => {
+            Err("usage: bring_up [--vfio-user SOCKET SOCKET | --vfio BDF BDF [--slower N]]".into())
+        }
     }
 }
 

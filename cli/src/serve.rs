@@ -22,8 +22,8 @@ const DEFAULT_LOG: &str = "info,vfio_user=warn";
         serves one driver at a time; the next one waits.\n\
         The cards' clock runs while a driver is connected and something happens, or a driver waits for it.\n\
         SIGINT (Ctrl-C) or SIGTERM removes the sockets and ends the program. RUST_LOG=debug says more.",
-    after_help = "Example, in two terminals:\n  ./stellar serve out/serve\n  \
-        ./stellar write_bw --vfio-user out/serve/nic0.sock --vfio-user out/serve/nic1.sock"
+    after_help = "Example, in three terminals:\n  ./stellar serve out/serve\n  \
+        ./stellar write_bw --vfio-user out/serve/nic0.sock\n  ./stellar write_bw --vfio-user out/serve/nic1.sock localhost"
 )]
 pub struct Arguments {
     /// Directory of the sockets; it is made if it is not there

@@ -96,6 +96,17 @@ fn a_world_that_cannot_be_is_answered_with_what_to_give_instead() {
         folder.path().join("net.toml"),
     )
     .expect("a topology");
+    std::fs::copy(
+        concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../sim/net/topologies/back_to_back.toml"
+        ),
+        folder.path().join("cables.toml"),
+    )
+    .expect("a topology");
+    let cables = ["world", "--topology", "cables.toml", "--addressing", "srv6"];
+    let parts = ["no source routes (SRv6)", "0 and 0 switches without hosts"];
+    refuse(folder.path(), &cables, 1, &parts);
     let own = ["world", "--topology", "net.toml"];
     for (arguments, parts) in [
         (&["--loss", "0.1"][..], &["--lossy-link"][..]),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::open::PortAddress;
+use crate::qp::Transport;
 
 /// A queue pair, for its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +16,8 @@ pub struct Connection {
     pub qp: u32,
     /// First PSN it sends, 24 bits.
     pub psn: u32,
+    /// Its transport.
+    pub transport: Transport,
     /// Addresses of its card's ports, in order of planes.
     pub ports: [PortAddress; 2],
 }
@@ -91,6 +94,7 @@ mod tests {
         Connection {
             qp,
             psn: 0xff_fff0 + qp,
+            transport: Transport::Rc,
             ports: [port(1), port(2)],
         }
     }

@@ -76,7 +76,7 @@ impl Context {
     /// # Errors
     /// [`Error::Device`].
     pub fn alloc(&self, bytes: usize) -> Result<DmaBuffer, Error> {
-        Ok(self.0.device.card.function().allocate(bytes)?)
+        Ok(DmaBuffer::new(self.0.device.card.function(), bytes)?)
     }
 
     /// The next event of this context's objects, if there is one.

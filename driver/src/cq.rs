@@ -100,7 +100,7 @@ impl Completions for Queue {
     /// Gives a queue pair a ring of its own, and the ring to the card.
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
         let card = &self.context.device.card;
-        let ring = Ring::new::<Cqe>(&**card.function(), self.log2_entries)?;
+        let ring = Ring::new::<Cqe>(card.function(), self.log2_entries)?;
         let vector = self.vector.as_ref().map(|(vector, _)| *vector);
         let row = ring_row(&ring, vector);
         let given = card.write_row(ConfigSelect::CompletionQueue, shared.number, row);

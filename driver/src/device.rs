@@ -108,7 +108,7 @@ impl Width {
     }
 }
 
-/// A register access inside its BAR and aligned. Only this module makes one, so a back end need not check.
+/// A register access inside its BAR and aligned. Only this crate makes one, by checking it, so a back end need not check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     bar: Bar,
@@ -117,7 +117,7 @@ pub struct Access {
 }
 
 impl Access {
-    fn new(bar: Bar, offset: u64, width: Width) -> Result<Self, DeviceError> {
+    pub(crate) fn new(bar: Bar, offset: u64, width: Width) -> Result<Self, DeviceError> {
         let (length, bytes) = (bar.length(), u64::from(width.bytes()));
         if offset % bytes != 0 {
             let width = width.bytes();
@@ -288,18 +288,6 @@ impl dyn PciFunction + '_ {
     pub fn write64(&self, bar: Bar, offset: u64, value: u64) -> Result<(), DeviceError> {
         self.store(Access::new(bar, offset, Width::Eight)?, value)
     }
-
-    /// Memory for the card.
-    ///
-    /// # Errors
-    /// [`DeviceError::NoMemory`].
-    pub fn allocate(&self, bytes: usize) -> Result<DmaBuffer, DeviceError> {
-        if bytes == 0 {
-            let reason = "it would be empty; ask for at least one byte".to_owned();
-            return Err(DeviceError::NoMemory { bytes, reason });
-        }
-        Ok(DmaBuffer(self.allocate_memory(bytes)?))
-    }
 }
 
 fn check_config(offset: u16, width: u8) -> Result<(), DeviceError> {
@@ -312,17 +300,41 @@ fn check_config(offset: u16, width: u8) -> Result<(), DeviceError> {
 
 /// Shared memory of host and card, with its bounds checked. Clones are the same memory, which stays mapped until the last is gone.
 #[derive(Clone)]
-pub struct DmaBuffer(Arc<dyn DmaMemory>);
+pub struct DmaBuffer {
+    memory: Arc<dyn DmaMemory>,
+    /// The function it is mapped for. Held, so that no other one can be in its place.
+    function: Arc<dyn PciFunction>,
+}
 
 impl DmaBuffer {
+    /// Zeroed memory of `bytes` bytes, mapped for a function.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoMemory`].
+    pub fn new(function: &Arc<dyn PciFunction>, bytes: usize) -> Result<Self, DeviceError> {
+        if bytes == 0 {
+            let reason = "it would be empty; ask for at least one byte".to_owned();
+            return Err(DeviceError::NoMemory { bytes, reason });
+        }
+        Ok(Self {
+            memory: function.allocate_memory(bytes)?,
+            function: Arc::clone(function),
+        })
+    }
+
+    /// Whether it is mapped for this function: another card does not reach it, or reaches other memory at its address.
+    pub fn is_mapped_for(&self, function: &Arc<dyn PciFunction>) -> bool {
+        Arc::ptr_eq(&self.function, function)
+    }
+
     /// Bus address of the first byte.
     pub fn address(&self) -> u64 {
-        self.0.address()
+        self.memory.address()
     }
 
     /// Bytes.
     pub fn length(&self) -> usize {
-        self.0.length()
+        self.memory.length()
     }
 
     fn check(&self, offset: usize, bytes: usize) -> Result<(), DeviceError> {
@@ -343,7 +355,7 @@ impl DmaBuffer {
     /// [`DeviceError::OutsideBuffer`].
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), DeviceError> {
         self.check(offset, into.len())?;
-        self.0.load(offset, into);
+        self.memory.load(offset, into);
         Ok(())
     }
 
@@ -353,7 +365,7 @@ impl DmaBuffer {
     /// [`DeviceError::OutsideBuffer`].
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         self.check(offset, bytes.len())?;
-        self.0.store(offset, bytes);
+        self.memory.store(offset, bytes);
         Ok(())
     }
 
@@ -364,7 +376,7 @@ impl DmaBuffer {
     pub fn read_word(&self, offset: usize) -> Result<u64, DeviceError> {
         let offset = offset & !7;
         self.check(offset, 8)?;
-        Ok(self.0.load_word(offset))
+        Ok(self.memory.load_word(offset))
     }
 }
 

@@ -7,7 +7,7 @@ use stellar_wire::WireError;
 use thiserror::Error;
 
 use crate::device::DeviceError;
-use crate::qp::IllegalTransition;
+use crate::qp::{IllegalTransition, Transport};
 
 /// Why a verb failed. Nothing has changed, unless the error is the card's.
 #[derive(Debug, Error)]
@@ -27,6 +27,18 @@ pub enum Error {
     /// Not in this state.
     #[error(transparent)]
     Transition(#[from] IllegalTransition),
+    /// What belongs to the other transport.
+    #[error("queue pair {qp} is of {own}, and {what} of {given}: make both ends with one `QueuePairConfig::transport`, and give attributes of that")]
+    Transport {
+        /// The queue pair.
+        qp: u32,
+        /// Its transport.
+        own: Transport,
+        /// What does not fit.
+        what: &'static str,
+        /// Its transport.
+        given: Transport,
+    },
     /// All of a kind are in use.
     #[error("no {what} left; the card has {have}: free some")]
     Exhausted {
@@ -53,6 +65,9 @@ pub enum Error {
     /// Two objects that cannot work together.
     #[error("{0} belong to different contexts; make both from one")]
     OtherContext(&'static str),
+    /// Memory that is another card's.
+    #[error("the memory is mapped for another card; allocate it from a context of this one")]
+    OtherCard,
     /// Too large for the card.
     #[error("{field} is {value}; the card takes {least} to {most}")]
     Attribute {

@@ -47,6 +47,8 @@ mod probe;
 mod qp;
 mod region;
 mod ring;
+#[cfg(test)]
+mod sanitizer;
 mod vfio;
 mod vfio_user;
 
@@ -63,8 +65,9 @@ pub use pd::ProtectionDomain;
 pub use probe::{Probe, ProbeError};
 pub use qp::{
     Backoff, ForeignRings, IllegalTransition, InitAttributes, MediatedQueuePair, Modify,
-    PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig, RtrAttributes,
-    RtsAttributes, SkipScope, Source, WorkRequest, WrOpcode,
+    PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig, RcRtrAttributes,
+    RcRtsAttributes, RtrAttributes, RtsAttributes, SkipScope, Source, Transport, WorkRequest,
+    WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
 pub use stellar_transport::rx::{DropReason, PageSize};

@@ -1,57 +1,177 @@
 //! Memory mapped here and for the card.
 
 use std::sync::atomic::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use vm_memory::{Bytes, MmapRegion, VolatileMemory};
 
-/// Bytes of a mapping, whole pages of it. The card writes them at any time, so they are copied in and out by volatile and atomic
-/// accesses. The callers check bounds.
-pub struct Mapped {
-    region: Arc<MmapRegion>,
-    length: usize,
-}
+use crate::addresses::BusAddresses;
+use crate::card::lock;
+use crate::device::{DeviceError, DmaMemory};
+
+/// Bytes that are mapped for the card at least.
+const PAGE: usize = 4096;
 
 const INSIDE: &str = "the caller has checked the bounds";
 
-impl Mapped {
-    /// The first `length` bytes of a mapping.
-    pub fn new(region: MmapRegion, length: usize) -> Self {
-        let region = Arc::new(region);
-        Self { region, length }
+/// How memory of this process comes within the card's reach, and out of it.
+pub trait Reach: Send + Sync {
+    /// Bus addresses that are free.
+    fn addresses(&self) -> &Mutex<BusAddresses>;
+
+    /// Zeroed memory of `bytes` bytes, whole pages, that the card reaches from `address` on.
+    ///
+    /// # Errors
+    /// Why there is none; then the card reaches nothing at these addresses.
+    fn map(&self, address: u64, bytes: usize) -> Result<MmapRegion, DeviceError>;
+
+    /// Takes it out of the card's reach; `false` if the card may still reach it.
+    fn unmap(&self, address: u64, bytes: usize) -> bool;
+}
+
+/// Memory of a back end that runs in another process or on a real card. The card writes its bytes at any time, so they are copied in and
+/// out by volatile and atomic accesses.
+pub struct MappedMemory<R: Reach> {
+    reach: Arc<R>,
+    region: Arc<MmapRegion>,
+    address: u64,
+    /// Bytes that were asked for.
+    length: usize,
+}
+
+impl<R: Reach> MappedMemory<R> {
+    /// Zeroed memory of at least `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoMemory`], and the back end's.
+    pub fn new(reach: Arc<R>, bytes: usize) -> Result<Self, DeviceError> {
+        let none = |reason: &str| DeviceError::NoMemory {
+            bytes,
+            reason: reason.to_owned(),
+        };
+        let mapped = bytes.checked_next_multiple_of(PAGE);
+        let mapped = mapped.ok_or_else(|| none("no such length"))?;
+        let address = lock(reach.addresses()).take(mapped);
+        let address =
+            address.ok_or_else(|| none("no bus addresses are left; open the card anew"))?;
+        let region = Arc::new(reach.map(address, mapped)?);
+        Ok(Self {
+            reach,
+            region,
+            address,
+            length: bytes,
+        })
+    }
+}
+
+impl<R: Reach> DmaMemory for MappedMemory<R> {
+    fn address(&self) -> u64 {
+        self.address
     }
 
-    /// Bytes that count.
-    pub const fn length(&self) -> usize {
+    fn length(&self) -> usize {
         self.length
     }
 
-    /// Bytes of the whole mapping.
-    pub fn mapped(&self) -> usize {
-        self.region.size()
-    }
-
-    /// Keeps the mapping for good: a card may still reach it.
-    pub fn leak(&self) {
-        std::mem::forget(Arc::clone(&self.region));
-    }
-
-    /// Copies out.
-    pub fn load(&self, offset: usize, into: &mut [u8]) {
+    fn load(&self, offset: usize, into: &mut [u8]) {
         let memory = self.region.as_volatile_slice();
         memory.read_slice(into, offset).expect(INSIDE);
     }
 
-    /// Copies in.
-    pub fn store(&self, offset: usize, bytes: &[u8]) {
+    fn store(&self, offset: usize, bytes: &[u8]) {
+        // What orders this before a later register write: a fence (VFIO), or the message that carries it (vfio-user).
         let memory = self.region.as_volatile_slice();
         memory.write_slice(bytes, offset).expect(INSIDE);
     }
 
-    /// Eight bytes at a multiple of 8, in one piece and before what is read later.
-    pub fn load_word(&self, offset: usize) -> u64 {
+    fn load_word(&self, offset: usize) -> u64 {
         let memory = self.region.as_volatile_slice();
         let word = memory.load::<u64>(offset, Ordering::Acquire);
         u64::from_le(word.expect(INSIDE))
+    }
+}
+
+impl<R: Reach> Drop for MappedMemory<R> {
+    /// What the card may still reach stays mapped here for good.
+    fn drop(&mut self) {
+        if !self.reach.unmap(self.address, self.region.size()) {
+            std::mem::forget(Arc::clone(&self.region));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A card that reaches everything, and lets go of it or not.
+    struct Everything {
+        addresses: Mutex<BusAddresses>,
+        mapped: Mutex<Vec<(u64, usize)>>,
+        lets_go: bool,
+    }
+
+    impl Reach for Everything {
+        fn addresses(&self) -> &Mutex<BusAddresses> {
+            &self.addresses
+        }
+
+        fn map(&self, address: u64, bytes: usize) -> Result<MmapRegion, DeviceError> {
+            lock(&self.mapped).push((address, bytes));
+            Ok(MmapRegion::new(bytes).unwrap())
+        }
+
+        fn unmap(&self, address: u64, bytes: usize) -> bool {
+            lock(&self.mapped).retain(|other| *other != (address, bytes));
+            self.lets_go
+        }
+    }
+
+    fn card(lets_go: bool) -> Arc<Everything> {
+        Arc::new(Everything {
+            addresses: Mutex::new(BusAddresses::below(1 << 39)),
+            mapped: Mutex::default(),
+            lets_go,
+        })
+    }
+
+    #[test]
+    fn bytes_go_in_and_out_up_to_the_last() {
+        let card = card(true);
+        let memory = MappedMemory::new(Arc::clone(&card), 5000).unwrap();
+        assert_eq!(
+            (memory.address(), memory.length()),
+            (BusAddresses::FIRST, 5000)
+        );
+        assert_eq!(*lock(&card.mapped), [(BusAddresses::FIRST, 8192)]);
+        memory.store(4992, &0x1122_3344_5566_7788_u64.to_le_bytes());
+        assert_eq!(memory.load_word(4992), 0x1122_3344_5566_7788);
+        let mut last = [0; 2];
+        memory.load(4998, &mut last);
+        assert_eq!(last, [0x22, 0x11]);
+        drop(memory);
+        assert!(lock(&card.mapped).is_empty());
+    }
+
+    #[test]
+    fn memory_goes_only_when_the_card_has_let_go() {
+        for lets_go in [true, false] {
+            let memory = MappedMemory::new(card(lets_go), 1).unwrap();
+            let region = Arc::downgrade(&memory.region);
+            drop(memory);
+            assert_eq!(region.upgrade().is_none(), lets_go);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let said = |bytes| {
+            MappedMemory::new(card(true), bytes)
+                .err()
+                .unwrap()
+                .to_string()
+        };
+        assert!(said(usize::MAX).contains("no such length"));
+        assert!(said(1 << 40).contains("no bus addresses are left"));
     }
 }

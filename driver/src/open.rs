@@ -150,7 +150,7 @@ impl Probe {
         card.write_row(ConfigSelect::Profile, PROFILE.into(), ENTROPY.to_hw())?;
         let event_vector = card.interrupt(EVENT_VECTOR)?;
         let log2_entries = config.event_entries.ilog2() as u8;
-        let ring = Ring::new::<Eqe>(&**card.function(), log2_entries)?;
+        let ring = Ring::new::<Eqe>(card.function(), log2_entries)?;
         let row = ring_row(&ring, Some(EVENT_VECTOR));
         // What resets the card before the ring goes exists before the card hears of the ring.
         let device = Device(Arc::new(Shared {
@@ -217,6 +217,14 @@ impl Device {
     /// What the card was told at bring-up.
     pub fn config(&self) -> &DeviceConfig {
         &self.0.config
+    }
+
+    /// UDP source port of the first entropy value of multi-path queue pairs; those of the others follow, the even ones of plane 0.
+    pub fn first_entropy(&self) -> u16 {
+        self.0
+            .profile
+            .as_generated()
+            .map_or(0, |entropy| entropy.base as u16)
     }
 
     /// Returns when every packet and table write that the card accepted before has left for memory.

@@ -41,8 +41,11 @@ impl ProtectionDomain {
     /// Registers host memory from [`crate::Context::alloc`]. Its address in the region is its bus address.
     ///
     /// # Errors
-    /// [`Error::Exhausted`], [`Error::Device`].
+    /// [`Error::OtherCard`] if it was allocated for another card, [`Error::Exhausted`], [`Error::Device`].
     pub fn register(&self, memory: DmaBuffer, access: AccessFlags) -> Result<MemoryRegion, Error> {
+        if !memory.is_mapped_for(self.0.context.device.card.function()) {
+            return Err(Error::OtherCard);
+        }
         MemoryRegion::new(Arc::clone(&self.0), Backing::Host(memory), access)
     }
 
@@ -109,5 +112,34 @@ impl ProtectionDomain {
         config: QueuePairConfig,
     ) -> Result<QueuePair, Error> {
         QueuePair::new(Arc::clone(&self.0), cq, config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::FakeCard;
+    use crate::{Context, DeviceConfig, PortAddress, Probe};
+
+    fn card() -> Context {
+        let ports = [1, 2].map(|last| PortAddress {
+            mac: [2, 0, 0, 0, 0, last],
+            ip: [10, 0, 0, last].into(),
+        });
+        let probe = Probe::new(FakeCard::new()).unwrap();
+        let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
+        device.open().unwrap()
+    }
+
+    #[test]
+    fn memory_of_another_card_is_refused() {
+        let [here, there] = [card(), card()];
+        let pd = here.alloc_pd().unwrap();
+        let foreign = pd.register(there.alloc(4096).unwrap(), AccessFlags::default());
+        assert!(matches!(foreign, Err(Error::OtherCard)));
+        // That of another context of the same card is not.
+        let neighbour = here.device().open().unwrap();
+        let memory = neighbour.alloc(4096).unwrap();
+        pd.register(memory, AccessFlags::default()).unwrap();
     }
 }

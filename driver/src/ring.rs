@@ -1,5 +1,7 @@
 //! A ring in host memory that the card fills: completion queues and the event queue.
 
+use std::sync::Arc;
+
 use stellar_wire::host::{Cqe, Eqe};
 use stellar_wire::WireError;
 
@@ -53,11 +55,11 @@ pub struct Ring {
 impl Ring {
     /// A fresh ring, its memory zeroed: phase 0, which is not the first round's.
     pub fn new<E: Entry>(
-        function: &dyn PciFunction,
+        function: &Arc<dyn PciFunction>,
         log2_entries: u8,
     ) -> Result<Self, DeviceError> {
         Ok(Self {
-            memory: function.allocate(E::LENGTH << log2_entries)?,
+            memory: DmaBuffer::new(function, E::LENGTH << log2_entries)?,
             log2_entries,
             taken: 0,
         })
@@ -117,8 +119,8 @@ mod tests {
             start in prop::sample::select(vec![0u32, INDEX_MODULUS - 40]),
             steps in prop::collection::vec((any::<bool>(), 1u64..9), 1..60),
         ) {
-            let function = FakeCard::new();
-            let mut ring = Ring::new::<Eqe>(&*function, log2_entries).unwrap();
+            let function: Arc<dyn PciFunction> = FakeCard::new();
+            let mut ring = Ring::new::<Eqe>(&function, log2_entries).unwrap();
             let entries = 1u64 << log2_entries;
             ring.taken = start;
             let phase = |index: u64| index / entries % 2 == 0;

@@ -1,11 +1,10 @@
 //! A NIC on the driver's verbs.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::Arc;
 
 use stellar_driver::{
     AccessFlags, AsyncEvent, Completion, CompletionQueue, Connection, Context, DmaBuffer, Error,
-    InitAttributes, MemoryRegion, Modify, PathAttributes, PciFunction, ProtectionDomain, QueuePair,
+    InitAttributes, MemoryRegion, Modify, PathAttributes, ProtectionDomain, QueuePair,
     QueuePairConfig, RemoteRegion, RtrAttributes, RtsAttributes, Source, WcStatus, WorkRequest,
 };
 
@@ -52,34 +51,30 @@ impl From<stellar_driver::DeviceError> for NicError {
 
 /// Host memory of a card.
 #[derive(Clone)]
-pub struct HostMemory {
-    buffer: DmaBuffer,
-    /// The card it is mapped for.
-    function: Arc<dyn PciFunction>,
-}
+pub struct HostMemory(DmaBuffer);
 
 impl HostMemory {
     /// The memory.
     pub const fn buffer(&self) -> &DmaBuffer {
-        &self.buffer
+        &self.0
     }
 }
 
 impl Memory for HostMemory {
     fn length(&self) -> u64 {
-        self.buffer.length() as u64
+        self.0.length() as u64
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), NicError> {
-        Ok(self.buffer.read(offset as usize, into)?)
+        Ok(self.0.read(offset as usize, into)?)
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), NicError> {
-        Ok(self.buffer.write(offset as usize, bytes)?)
+        Ok(self.0.write(offset as usize, bytes)?)
     }
 
     fn read_word(&self, offset: u64) -> Result<u64, NicError> {
-        Ok(self.buffer.read_word(offset as usize)?)
+        Ok(self.0.read_word(offset as usize)?)
     }
 }
 
@@ -122,10 +117,6 @@ impl DriverNic {
     /// The context.
     pub const fn context(&self) -> &Context {
         &self.context
-    }
-
-    fn function(&self) -> Arc<dyn PciFunction> {
-        Arc::clone(self.context.device().probe().function())
     }
 }
 
@@ -170,14 +161,12 @@ impl Nic for DriverNic {
 
     fn allocate(&self, bytes: u64) -> Result<HostMemory, NicError> {
         let bytes = usize::try_from(bytes).map_err(NicError::new)?;
-        Ok(HostMemory {
-            buffer: self.context.alloc(bytes)?,
-            function: self.function(),
-        })
+        Ok(HostMemory(self.context.alloc(bytes)?))
     }
 
     fn register(&self, memory: &HostMemory, access: Access) -> Result<MemoryRegion, NicError> {
-        if !Arc::ptr_eq(&memory.function, &self.function()) {
+        let device = self.context.device();
+        if !memory.0.is_mapped_for(device.probe().function()) {
             return Err(NicError::new(
                 "the memory is mapped for another card; allocate it from this one, or let all NICs of an engine be contexts of one card",
             ));
@@ -186,7 +175,7 @@ impl Nic for DriverNic {
             remote_write: access == Access::RemoteWrite,
             ..AccessFlags::default()
         };
-        Ok(self.domain.register(memory.buffer.clone(), access)?)
+        Ok(self.domain.register(memory.0.clone(), access)?)
     }
 
     fn remote(&self, region: &MemoryRegion) -> RemoteRegion {
@@ -203,6 +192,7 @@ impl Nic for DriverNic {
         }
         let config = QueuePairConfig {
             send_entries: depth.writes.next_power_of_two().max(2),
+            ..QueuePairConfig::default()
         };
         let qp = self.domain.create_qp(&self.cq, config)?;
         let psn = self.next_psn.fetch_add(PSN_STEP, Ordering::Relaxed) % PSN_MODULUS;
@@ -262,6 +252,6 @@ impl Nic for DriverNic {
     }
 
     fn relax(&self) {
-        self.function().relax();
+        self.context.device().probe().function().relax();
     }
 }

@@ -1,6 +1,7 @@
 //! `./stellar bench`: measurements, as a table or as JSON.
 
 mod nic;
+mod registration;
 mod rx;
 
 use clap::Subcommand;
@@ -20,6 +21,8 @@ enum Bench {
     Rx(rx::Arguments),
     /// Two cards on a fabric: goodput, message rate, latency and its parts, loss, speed of the co-simulation
     Nic(nic::Arguments),
+    /// Registration of memory: translations, register accesses, simulated time
+    Registration(registration::Arguments),
 }
 
 /// One measured number. `ratio` is value over limit, or `null` where there is no limit.
@@ -70,6 +73,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.bench {
         Bench::Rx(a) => rx::run(a),
         Bench::Nic(a) => nic::run(a),
+        Bench::Registration(a) => registration::run(a),
     }
 }
 

@@ -1,5 +1,6 @@
-//! `./stellar demo`: a write between two Verilated cards, or captures through the receive lane.
+//! `./stellar demo`: a write between two Verilated cards under the driver, or captures through the receive lane.
 
+mod cards;
 mod rx;
 
 use std::path::PathBuf;
@@ -12,6 +13,9 @@ use sim_world::{check_bytes, lossy_topology, Plan, TransportPlan};
 
 use crate::progress;
 use crate::world::{self, LOSS, LOSSY_LINK};
+
+/// What happens, for whoever reads the table.
+const WHAT: &str = "programs on the driver: one RDMA WRITE from GPU memory to GPU memory";
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -48,23 +52,26 @@ enum Demo {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.other {
         Some(Demo::Rx(rx)) => rx::run(rx),
-        None => cards(arguments),
+        None => between_cards(arguments),
     }
 }
 
 /// One WRITE from GPU memory to GPU memory over the leaf-spine fabric.
-fn cards(arguments: &Arguments) -> anyhow::Result<()> {
+fn between_cards(arguments: &Arguments) -> anyhow::Result<()> {
     let bytes = check_bytes(arguments.bytes)?;
     let loss = Some((LOSSY_LINK, arguments.loss));
     let mut plan = Plan::new(
         lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, loss)?,
         arguments.seed,
     )?;
-    plan.transport = TransportPlan::Mrc(world::sprayed(arguments.paths));
+    let mrc = world::sprayed(arguments.paths);
+    plan.transport = TransportPlan::Mrc(mrc);
     plan.capture = world::captured(arguments.bytes);
     plan.check()?;
     std::fs::create_dir_all(&arguments.out)
         .with_context(|| format!("cannot create {}", arguments.out.display()))?;
     progress::building("the card", RtlNic::prepare)?;
-    world::exchange::<RtlNic>(&plan, bytes, &arguments.out, arguments.json)
+    let (pair, report) = cards::exchange(&plan, &mrc, bytes)?;
+    let (out, json) = (&arguments.out, arguments.json);
+    pair.captures(|captures| world::finish(WHAT, &report, captures, out, json))
 }

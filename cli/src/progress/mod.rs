@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use sim_net::Time;
 use sim_world::pair::RECEIVER;
 use sim_world::{Nic, World};
 
@@ -65,6 +66,11 @@ impl Transfer {
 
     /// A moment of the world has passed.
     pub fn see<N: Nic>(&self, world: &World<N>) {
+        self.look(|| (world.host(RECEIVER).nic().memory().written(), world.now()));
+    }
+
+    /// A moment has passed; `state` tells bytes in the receiver's memory, and the simulated time in picoseconds.
+    pub fn look(&self, state: impl FnOnce() -> (u64, Time)) {
         let started = self.started.get().unwrap_or_else(Instant::now);
         self.started.set(Some(started));
         let moments = self.moments.get() + 1;
@@ -72,8 +78,8 @@ impl Transfer {
         if moments < MOMENTS {
             return;
         }
-        let placed = world.host(RECEIVER).nic().memory().written();
-        let simulated = world.now() as f64 / 1e6;
+        let (placed, now) = state();
+        let simulated = now as f64 / 1e6;
         let wall = started.elapsed().as_secs_f64();
         let message = format!("{simulated:.1} us simulated in {wall:.0} s");
         let tenths = placed * TENTHS / self.total;

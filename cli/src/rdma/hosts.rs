@@ -1,13 +1,15 @@
-//! Two hosts with their cards up and queue pairs connected.
+//! A host with its card up and queue pairs.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{bail, ensure, Context as _};
+use serde::{Deserialize, Serialize};
 use stellar_driver::{
-    AccessFlags, Completion, CompletionQueue, Context, DeviceConfig, DmaBuffer, InitAttributes,
-    MemoryRegion, Modify, PathAttributes, PciFunction, PortAddress, Probe, QueuePair,
-    QueuePairConfig, RtrAttributes, RtsAttributes, Source, WcStatus, WorkRequest,
+    AccessFlags, Completion, CompletionQueue, Connection, Context, DeviceConfig, DmaBuffer,
+    InitAttributes, MemoryRegion, Modify, PathAttributes, PciFunction, PortAddress, Probe,
+    QueuePair, QueuePairConfig, RcRtrAttributes, RcRtsAttributes, RemoteRegion, RtrAttributes,
+    RtsAttributes, Source, Transport, WcStatus, WorkRequest,
 };
 
 use super::Options;
@@ -24,6 +26,17 @@ pub struct Plan {
     pub depth: u32,
     /// Bytes of every message at most.
     pub bytes: u32,
+    /// Completions of each queue pair that nobody may have polled yet.
+    pub completions: u32,
+}
+
+/// What a host's peer has to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Its queue pairs.
+    pub connections: Vec<Connection>,
+    /// Where they may write.
+    pub target: RemoteRegion,
 }
 
 /// A message.
@@ -62,7 +75,8 @@ fn config(host: u8, seed: u64) -> DeviceConfig {
 }
 
 impl Host {
-    fn new(
+    /// Brings a card up. `number` decides its addresses.
+    pub fn new(
         function: Arc<dyn PciFunction>,
         number: u8,
         plan: &Plan,
@@ -71,10 +85,14 @@ impl Host {
         let device = Probe::new(function)?.bring_up(config(number, options.seed))?;
         let context = device.open()?;
         let pd = context.alloc_pd()?;
-        let cq = context.create_cq(plan.depth.next_power_of_two(), false)?;
+        let cq = context.create_cq(plan.completions.next_power_of_two(), false)?;
         let send_entries = plan.depth.next_power_of_two().max(2);
+        let config = QueuePairConfig {
+            send_entries,
+            transport: options.transport(),
+        };
         let qps = (0..plan.queue_pairs)
-            .map(|_| pd.create_qp(&cq, QueuePairConfig { send_entries }))
+            .map(|_| pd.create_qp(&cq, config))
             .collect::<Result<_, _>>()?;
         let bytes = plan.bytes as usize * plan.queue_pairs as usize;
         let region = |remote_write| -> anyhow::Result<MemoryRegion> {
@@ -104,8 +122,55 @@ impl Host {
         Arc::clone(self.context.device().probe().function())
     }
 
-    /// Posts a WRITE from a place of the source to the same place of `peer`'s target.
-    pub fn write(&self, peer: &Self, write: &Write) -> anyhow::Result<()> {
+    /// What its peer has to know.
+    pub fn told(&self) -> Told {
+        Told {
+            connections: self.qps.iter().map(|qp| qp.connection(PSN)).collect(),
+            target: self.target.remote(),
+        }
+    }
+
+    /// Makes its queue pairs ready to receive from those of its peer, number by number.
+    pub fn ready(&self, peer: &Told, options: &Options) -> anyhow::Result<()> {
+        let mtu_log2 = options.mtu_log2();
+        ensure!(
+            peer.connections.len() == self.qps.len(),
+            "the peer has {} queue pairs, and {} are here",
+            peer.connections.len(),
+            self.qps.len()
+        );
+        for (qp, &peer) in self.qps.iter().zip(&peer.connections) {
+            qp.modify(Modify::Init(InitAttributes::default()))?;
+            qp.modify(match qp.transport() {
+                Transport::Mrc => Modify::Rtr(RtrAttributes {
+                    path: PathAttributes {
+                        mtu_log2,
+                        ..PathAttributes::default()
+                    },
+                    ..RtrAttributes::new(peer)
+                }),
+                Transport::Rc => Modify::RcRtr(RcRtrAttributes {
+                    mtu_log2,
+                    ..RcRtrAttributes::new(peer)
+                }),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Makes its queue pairs ready to send, when those of its peer are ready to receive.
+    pub fn start(&self) -> anyhow::Result<()> {
+        for qp in &self.qps {
+            qp.modify(match qp.transport() {
+                Transport::Mrc => Modify::Rts(RtsAttributes::new(PSN)),
+                Transport::Rc => Modify::RcRts(RcRtsAttributes::new(PSN)),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Posts a WRITE from a place of the source to the same place of a peer's target.
+    pub fn write(&self, to: &RemoteRegion, write: &Write) -> anyhow::Result<()> {
         let at = u64::from(write.stride) * write.index as u64;
         let mut inline = [0; 16];
         let source = if write.bytes <= self.inline_size {
@@ -115,7 +180,6 @@ impl Host {
         } else {
             self.source.slice(at, write.bytes)?
         };
-        let to = peer.target.remote();
         let mut request = WorkRequest::write(write.wr_id, source, to.address + at, to.rkey);
         if let Some(immediate) = write.immediate {
             request = request.with_immediate(immediate);
@@ -163,31 +227,4 @@ impl Host {
 /// A region's memory.
 pub fn memory(region: &MemoryRegion) -> anyhow::Result<&DmaBuffer> {
     region.memory().context("the region is not host memory")
-}
-
-/// Brings both cards up and connects their queue pairs, number by number.
-pub fn connect(plan: &Plan, options: &Options) -> anyhow::Result<[Host; 2]> {
-    let [a, b] = options.cards.open()?;
-    let hosts = [
-        Host::new(a, 0, plan, options)?,
-        Host::new(b, 1, plan, options)?,
-    ];
-    let path = PathAttributes {
-        mtu_log2: options.mtu_log2(),
-        ..PathAttributes::default()
-    };
-    for (a, b) in hosts[0].qps.iter().zip(&hosts[1].qps) {
-        for (qp, peer) in [(a, b), (b, a)] {
-            qp.modify(Modify::Init(InitAttributes::default()))?;
-            let attributes = RtrAttributes {
-                path,
-                ..RtrAttributes::new(peer.connection(PSN))
-            };
-            qp.modify(Modify::Rtr(attributes))?;
-        }
-        for qp in [a, b] {
-            qp.modify(Modify::Rts(RtsAttributes::new(PSN)))?;
-        }
-    }
-    Ok(hosts)
 }

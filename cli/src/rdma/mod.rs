@@ -1,8 +1,12 @@
 //! Tools an RDMA user knows, on the driver: `./stellar devinfo`, `write_bw`, `write_imm_bw` and `write_lat`, with perftest's options and tables where they make sense.
 
+mod bandwidth;
 pub mod devinfo;
+mod ends;
 mod hosts;
+mod peer;
 mod table;
+mod terms;
 mod times;
 pub mod write_bw;
 pub mod write_lat;
@@ -10,9 +14,12 @@ pub mod write_lat;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use sim_nic::CardPair;
-use stellar_driver::{PciFunction, Vfio, VfioUser};
+use stellar_driver::{PciFunction, Transport, Vfio, VfioUser};
+
+/// A card as the driver takes it.
+pub type Function = Arc<dyn PciFunction>;
 
 /// Which cards.
 #[derive(clap::Args)]
@@ -21,38 +28,41 @@ pub struct Cards {
     /// Two simulated hosts in this process, a Verilated card each, cable to cable; times are simulated
     #[arg(long)]
     sim: bool,
-    /// A card of `stellar serve`, by its socket. A test drives both ends from this process: name both sockets, each with --vfio-user. Times are
+    /// A card of `stellar serve`, by its socket. With two of them (each with its own --vfio-user) a test drives both ends from this process. Times are
     /// simulated, and the cards run on while this program works
     #[arg(long, value_name = "SOCKET")]
     vfio_user: Vec<PathBuf>,
-    /// A card bound to vfio-pci, by its PCI address (0000:01:00.0). A test drives both ends from this process: name both cards, each with --vfio.
-    /// Times are those of this machine
+    /// A card bound to vfio-pci, by its PCI address (0000:01:00.0). With two of them (each with its own --vfio) a test drives both ends from this
+    /// process. Times are those of this machine
     #[arg(long, value_name = "BDF")]
     vfio: Vec<String>,
 }
 
 /// Opens cards by their names.
-fn open_all<T, F, E>(
-    names: &[T],
-    open: impl Fn(&T) -> Result<F, E>,
-) -> Result<Vec<Arc<dyn PciFunction>>, E>
+fn open_all<T, F, E>(names: &[T], open: impl Fn(&T) -> Result<F, E>) -> Result<Vec<Function>, E>
 where
     F: PciFunction + 'static,
 {
-    let share = |name| Ok(Arc::new(open(name)?) as Arc<dyn PciFunction>);
+    let share = |name| Ok(Arc::new(open(name)?) as Function);
     names.iter().map(share).collect()
 }
 
 impl Cards {
-    /// As many cards as are asked for.
-    fn open<const N: usize>(&self) -> anyhow::Result<[Arc<dyn PciFunction>; N]> {
-        let found = if self.sim { N } else { self.names().len() };
+    /// How many cards are named.
+    fn count(&self) -> anyhow::Result<usize> {
+        let found = self.names().len();
         ensure!(
             found > 0,
             "say which cards to use: --sim, --vfio-user SOCKET for those of ./stellar serve, or --vfio BDF for real ones"
         );
+        Ok(found)
+    }
+
+    /// As many cards as are asked for.
+    fn open<const N: usize>(&self) -> anyhow::Result<[Function; N]> {
+        let found = self.count()?;
         ensure!(
-            found == N,
+            self.sim || found == N,
             "{found} cards are named; it takes {N}, each with its own --vfio-user or --vfio"
         );
         let functions = if self.sim {
@@ -107,11 +117,28 @@ impl Cards {
     }
 }
 
-/// What both tests are told.
+/// Transports by their names in perftest.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ConnectionType {
+    #[value(name = "MRC")]
+    Mrc,
+    #[value(name = "RC")]
+    Rc,
+}
+
+/// What all tests are told.
 #[derive(clap::Args)]
 pub struct Options {
     #[command(flatten)]
     cards: Cards,
+    /// Host of the server, which runs the same test without it. The server waits for one client; the client sends
+    host: Option<String>,
+    /// TCP port where the server waits; 0: any that is free
+    #[arg(short, long, default_value_t = 18515)]
+    port: u16,
+    /// Transport
+    #[arg(short, long, value_enum, ignore_case = true, default_value = "MRC")]
+    connection: ConnectionType,
     /// Path MTU in bytes
     #[arg(short, long, default_value = "4096", value_parser = ["256", "512", "1024", "2048", "4096"])]
     mtu: String,
@@ -123,9 +150,40 @@ pub struct Options {
     seed: u64,
 }
 
+/// Which ends of a test are this process's.
+enum Role<'a> {
+    Both,
+    Server,
+    /// Of the server at this host.
+    Client(&'a str),
+}
+
 impl Options {
+    fn mtu(&self) -> u32 {
+        self.mtu.parse().expect("the parser takes numbers only")
+    }
+
     fn mtu_log2(&self) -> u8 {
-        let mtu: u32 = self.mtu.parse().expect("the parser takes numbers only");
-        mtu.ilog2() as u8
+        self.mtu().ilog2() as u8
+    }
+
+    const fn transport(&self) -> Transport {
+        match self.connection {
+            ConnectionType::Mrc => Transport::Mrc,
+            ConnectionType::Rc => Transport::Rc,
+        }
+    }
+
+    /// Two cards are both ends; one is the server, or with a host the client.
+    fn role(&self) -> anyhow::Result<Role<'_>> {
+        match (self.cards.count()?, &self.host) {
+            (1, None) => Ok(Role::Server),
+            (1, Some(host)) => Ok(Role::Client(host)),
+            (2, None) => Ok(Role::Both),
+            (2, Some(host)) => bail!(
+                "both ends are in this process (--sim, or two cards), and {host} is to be the other; leave it out, or name one card"
+            ),
+            (more, _) => bail!("{more} cards are named; a test takes one, or two for both ends"),
+        }
     }
 }

@@ -1,15 +1,22 @@
 //! perftest's head and table.
 
-use stellar_driver::QueuePair;
+use stellar_driver::{Connection, RemoteRegion};
 
-use super::hosts::Host;
-use super::Cards;
+use super::hosts::Told;
+use super::Options;
 
 const LINE: &str =
     "---------------------------------------------------------------------------------------";
 
-/// Prints what is measured, under what conditions, and between whom.
-pub fn head(test: &str, cards: &Cards, conditions: &[(&str, String)], hosts: &[Host; 2]) {
+/// Prints what is measured, under what conditions, and between whom: this end and the other, which is `peer` if it is another process.
+pub fn head(
+    test: &str,
+    options: &Options,
+    conditions: &[(&str, String)],
+    peer: Option<&str>,
+    ends: [&Told; 2],
+) {
+    let cards = &options.cards;
     println!("{LINE}\n{:^87}", format!("{test} Test"));
     println!(
         " {:<18}: {} ({})",
@@ -17,7 +24,10 @@ pub fn head(test: &str, cards: &Cards, conditions: &[(&str, String)], hosts: &[H
         cards.names().join(", "),
         cards.kind()
     );
-    println!(" {:<18}: MRC", "Connection type");
+    if let Some(peer) = peer {
+        println!(" {:<18}: {peer}", "Peer");
+    }
+    println!(" {:<18}: {}", "Connection type", options.transport());
     println!(" {:<18}: Ethernet", "Link type");
     for (name, value) in conditions {
         println!(" {name:<18}: {value}");
@@ -25,22 +35,18 @@ pub fn head(test: &str, cards: &Cards, conditions: &[(&str, String)], hosts: &[H
     println!(" {:<18}: {}", "Times", cards.times());
     println!(" {:<18}: {}", "PCIe", cards.pcie());
     println!("{LINE}");
-    for (side, host) in ["local", "remote"].into_iter().zip(hosts) {
-        for qp in &host.qps {
-            address(side, host, qp);
+    for (side, told) in ["local", "remote"].into_iter().zip(ends) {
+        for connection in &told.connections {
+            address(side, connection, &told.target);
         }
     }
     println!("{LINE}");
 }
 
-fn address(side: &str, host: &Host, qp: &QueuePair) {
-    let to = host.target.remote();
+fn address(side: &str, connection: &Connection, to: &RemoteRegion) {
     println!(
-        " {side:>6} address: QPN {:#06x} RKey {:#010x} VAddr {:#014x} GID {}",
-        qp.number(),
-        to.rkey,
-        to.address,
-        qp.connection(0).ports[0].ip,
+        " {side:>6} address: QPN {:#06x} PSN {:#08x} RKey {:#010x} VAddr {:#014x} GID {}",
+        connection.qp, connection.psn, to.rkey, to.address, connection.ports[0].ip,
     );
 }
 

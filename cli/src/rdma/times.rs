@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Of the messages of all queue pairs of a test, in order.
 #[derive(Default)]
 pub struct Times {
@@ -11,7 +13,7 @@ pub struct Times {
 }
 
 /// Messages per second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
     /// From the first that was posted to the last that completed.
     pub average: f64,
@@ -48,7 +50,7 @@ impl Times {
 }
 
 /// Half round trips in microseconds, as perftest's table has them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     pub min: f64,
     pub max: f64,

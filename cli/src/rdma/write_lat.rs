@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{ensure, Context};
+use stellar_driver::RemoteRegion;
 
-use super::hosts::{connect, memory, Host, Plan, Write};
+use super::ends::{connect, End};
+use super::hosts::{memory, Host, Plan, Write};
+use super::terms::Terms;
 use super::times::Latencies;
 use super::{table, Options};
 
@@ -22,28 +25,41 @@ pub struct Arguments {
 
 /// Runs the test.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    const QUEUE_PAIRS: u32 = 1;
+    const DEPTH: u32 = 2;
+    let (size, iters) = (arguments.size, arguments.iters);
     let plan = Plan {
-        queue_pairs: 1,
-        depth: 2,
-        bytes: arguments.size,
+        queue_pairs: QUEUE_PAIRS,
+        depth: DEPTH,
+        bytes: size,
+        completions: DEPTH,
     };
-    let hosts = connect(&plan, &arguments.options)?;
+    let options = &arguments.options;
+    let terms = Terms::new(
+        "write_lat",
+        options.transport(),
+        options.mtu(),
+        &[size],
+        iters,
+        QUEUE_PAIRS,
+    );
+    let mut ends = connect(&terms, &plan, options)?;
     let conditions = [
-        ("Mtu", format!("{}[B]", arguments.options.mtu)),
-        (
-            "Max inline data",
-            format!("{}[B]", arguments.options.inline_size),
-        ),
+        ("Mtu", format!("{}[B]", options.mtu)),
+        ("Max inline data", format!("{}[B]", options.inline_size)),
     ];
-    let cards = &arguments.options.cards;
-    table::head("RDMA_Write Latency", cards, &conditions, &hosts);
+    ends.head("RDMA_Write Latency", options, &conditions);
     println!(" #bytes  #iterations  t_min[usec]  t_max[usec]  t_typical[usec]  t_avg[usec]  t_stdev[usec]  99% percentile[usec]  99.9% percentile[usec]");
-    let rounds = bounce(&hosts, arguments)?;
-    let found = Latencies::of(&rounds).context("not one round trip")?;
+    let (found, _) = ends.run(
+        |hosts| Ok((both(hosts, size, iters)?, None)),
+        |end| send(end, size, iters),
+        |end| receive(end, size, iters),
+    )?;
+    let found = found.context("not one round trip")?;
     println!(
         " {:<7} {:<12} {:<12.3} {:<12.3} {:<16.3} {:<12.3} {:<14.3} {:<21.3} {:.3}",
-        arguments.size,
-        arguments.iters,
+        size,
+        iters,
         found.min,
         found.max,
         found.typical,
@@ -56,41 +72,121 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A message goes there and back as often as was asked for: each host writes when the last byte of the other's message has
-/// arrived in its memory. Returns when each round began, and the end of the last.
-fn bounce(hosts: &[Host; 2], arguments: &Arguments) -> anyhow::Result<Vec<Duration>> {
+/// A message goes there and back as often as was asked for: each end writes when the last byte of the other's message has arrived in its memory.
+fn both(hosts: &[Host; 2], size: u32, iters: u32) -> anyhow::Result<Option<Latencies>> {
     let [local, remote] = hosts;
-    let mut rounds = vec![local.now()];
-    for round in 0..arguments.iters {
-        // Never what the memory held before.
-        let mark = (round % 255) as u8 + 1;
-        for (from, to) in [(local, remote), (remote, local)] {
-            send(from, to, arguments.size, round, mark)?;
-            let last = arguments.size as usize - 1;
-            to.until("message", || {
-                let mut byte = [0];
-                memory(&to.target)?.read(last, &mut byte)?;
-                Ok((byte[0] == mark).then_some(()))
-            })?;
-        }
-        rounds.push(local.now());
+    let (local, remote) = (
+        Side::new(local, remote.target.remote(), size)?,
+        Side::new(remote, local.target.remote(), size)?,
+    );
+    let mut rounds = vec![local.host.now()];
+    for round in 0..iters {
+        local.send(round)?;
+        remote.until_arrived(round, || Ok(()))?;
+        remote.send(round)?;
+        rounds.push(local.until_arrived(round, || Ok(()))?);
     }
-    Ok(rounds)
+    Ok(Latencies::of(&rounds))
 }
 
-fn send(from: &Host, to: &Host, bytes: u32, round: u32, mark: u8) -> anyhow::Result<()> {
-    memory(&from.source)?.write(bytes as usize - 1, &[mark])?;
-    // The message before was answered, so its completion is there or about to be.
-    if round > 0 {
-        from.until("completion", || Ok(from.poll(1)?.pop()))?;
+/// The end that sends first, and measures.
+fn send(end: &mut End, size: u32, iters: u32) -> anyhow::Result<Option<Latencies>> {
+    let side = Side::new(&end.host, end.told.target, size)?;
+    end.peer.meet()?;
+    let mut rounds = vec![side.host.now()];
+    for round in 0..iters {
+        side.send(round)?;
+        rounds.push(side.until_arrived(round, || end.peer.expect_silence())?);
     }
-    let write = Write {
-        index: 0,
-        stride: bytes,
-        bytes,
-        wr_id: round.into(),
-        signaled: true,
-        immediate: None,
-    };
-    from.write(to, &write)
+    Ok(Latencies::of(&rounds))
+}
+
+/// The end that answers, for as long as the other is silent.
+fn receive(end: &mut End, size: u32, iters: u32) -> anyhow::Result<Option<Latencies>> {
+    let side = Side::new(&end.host, end.told.target, size)?;
+    end.peer.meet()?;
+    for round in 0..iters {
+        while !side.has_arrived(round)? {
+            ensure!(
+                !end.peer.has_spoken()? || side.has_arrived(round)?,
+                "message {round} of {iters} has not come"
+            );
+            side.host.function().relax();
+        }
+        side.send(round)?;
+    }
+    side.until_completed()?;
+    Ok(None)
+}
+
+/// One end with what it writes.
+struct Side<'a> {
+    host: &'a Host,
+    to: RemoteRegion,
+    size: u32,
+}
+
+impl<'a> Side<'a> {
+    /// Before the first message is sent.
+    fn new(host: &'a Host, to: RemoteRegion, size: u32) -> anyhow::Result<Self> {
+        let side = Self { host, to, size };
+        memory(&host.target)?.write(side.last(), &[0])?;
+        Ok(side)
+    }
+
+    const fn last(&self) -> usize {
+        self.size as usize - 1
+    }
+
+    /// Last byte of a message: not that of the one before, and never what the memory held at first.
+    const fn mark(round: u32) -> u8 {
+        (round % 255) as u8 + 1
+    }
+
+    fn send(&self, round: u32) -> anyhow::Result<()> {
+        memory(&self.host.source)?.write(self.last(), &[Self::mark(round)])?;
+        // The message before was answered, so its completion is there or about to be.
+        if round > 0 {
+            self.until_completed()?;
+        }
+        let write = Write {
+            index: 0,
+            stride: self.size,
+            bytes: self.size,
+            wr_id: round.into(),
+            signaled: true,
+            immediate: None,
+        };
+        self.host.write(&self.to, &write)
+    }
+
+    fn has_arrived(&self, round: u32) -> anyhow::Result<bool> {
+        let mut byte = [0];
+        memory(&self.host.target)?.read(self.last(), &mut byte)?;
+        Ok(byte[0] == Self::mark(round))
+    }
+
+    /// When the other's message had arrived; `peer_is_silent` fails if the other end has stopped.
+    fn until_arrived(
+        &self,
+        round: u32,
+        peer_is_silent: impl Fn() -> anyhow::Result<()>,
+    ) -> anyhow::Result<Duration> {
+        self.host.until("message", || {
+            if !self.has_arrived(round)? {
+                // It may have come just before the end stopped.
+                let silent = peer_is_silent();
+                if !self.has_arrived(round)? {
+                    return silent.map(|()| None);
+                }
+            }
+            Ok(Some(self.host.now()))
+        })
+    }
+
+    /// Its last message has arrived.
+    fn until_completed(&self) -> anyhow::Result<()> {
+        let look = || Ok(self.host.poll(1)?.pop());
+        self.host.until("completion", look).map(drop)
+    }
 }

@@ -8,10 +8,14 @@ use anyhow::Context;
 use sim_nic::RtlNic;
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run_watched, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{check_bytes, lossy_topology, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan};
+use sim_world::{
+    check_bytes, lossy_topology, Addressing, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan,
+};
 use stellar_transport::spray::Policy;
 
 use crate::progress;
+
+pub use show::finish;
 
 /// The link with loss of the built-in topology.
 pub const LOSSY_LINK: &str = "p0.leaf0-spine5";
@@ -42,6 +46,9 @@ pub struct Arguments {
     /// Transport
     #[arg(long, default_value = "mrc")]
     mode: Mode,
+    /// How packets find their way
+    #[arg(long, value_name = "HOW", default_value = "ipv4")]
+    addressing: AddressingName,
     /// What the NICs are
     #[arg(long, default_value = "reference")]
     nic: NicKind,
@@ -58,7 +65,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "out/world")]
     out: PathBuf,
     /// Run one named scenario instead, which brings its own topology and traffic (--list names them)
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "qps"])]
     scenario: Option<String>,
     /// Divide the length of the scenario's messages, where it means the same with shorter ones [default: 1, or 8 with --nic rtl]
     #[arg(long, value_name = "N", requires = "scenario", value_parser = clap::value_parser!(u32).range(1..=16))]
@@ -67,7 +74,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["scenario", "sweep", "json"])]
     list: bool,
     /// Sweep the loss of the busiest link: MRC over 4 and 128 paths, and RC
-    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "mode", "bytes", "qps", "nic", "out"])]
+    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "qps", "nic", "out"])]
     sweep: bool,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -94,6 +101,27 @@ impl PolicyName {
             Self::RoundRobin => Policy::RoundRobin,
             Self::Obs => Policy::Obs,
             Self::EvState => Policy::EvState,
+        }
+    }
+}
+
+/// How packets find their way.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum AddressingName {
+    /// IPv4, paths by hash
+    Ipv4,
+    /// IPv6, paths by hash
+    Ipv6,
+    /// Source routes: the entropy value chooses the spine (SRv6 uSID)
+    Srv6,
+}
+
+impl AddressingName {
+    const fn addressing(self) -> Addressing {
+        match self {
+            Self::Ipv4 => Addressing::Ipv4,
+            Self::Ipv6 => Addressing::Ipv6,
+            Self::Srv6 => Addressing::Srv6,
         }
     }
 }
@@ -239,6 +267,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
             ..sprayed
         }),
     };
+    plan.addressing = arguments.addressing.addressing();
     plan.qps = arguments.qps;
     plan.capture = captured(arguments.bytes * u64::from(arguments.qps));
     plan.check()?;

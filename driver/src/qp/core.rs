@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use stellar_transport::endpoint::QpConfig;
 use stellar_transport::requester::SqRing;
 
-use super::attributes::{InitAttributes, Modify, Place, RtrAttributes, RtsAttributes};
+use super::attributes::{InitAttributes, Modify, Place, QueuePairConfig, Transport};
 use super::state::{IllegalTransition, QpState};
 use super::{rows, Shared};
 use crate::card::lock;
@@ -34,26 +35,28 @@ pub struct Core<C> {
     pub domain: Arc<Domain>,
     pub completions: Arc<C>,
     ring: SqRing,
+    transport: Transport,
     /// Held during a step.
     steps: Mutex<()>,
 }
 
 impl<C: Completions> Core<C> {
-    /// In RESET, with a number of its own. `ring` has `entries` entries.
+    /// In RESET, with a number of its own. `ring` has the entries of `config`.
     pub fn new(
         domain: Arc<Domain>,
         completions: Arc<C>,
         ring: SqRing,
-        entries: u32,
+        config: QueuePairConfig,
     ) -> Result<Self, Error> {
         let context = &domain.context;
         let number = lock(&context.device.pools).queue_pairs.take()?;
-        let shared = Arc::new(Shared::new(number, context.page, entries));
+        let shared = Arc::new(Shared::new(number, context.page, config.send_entries));
         lock(&context.device.events).add(&shared);
         Ok(Self {
             shared,
             completions,
             ring,
+            transport: config.transport,
             domain,
             steps: Mutex::new(()),
         })
@@ -64,6 +67,7 @@ impl<C: Completions> Core<C> {
         Connection {
             qp: self.shared.number,
             psn,
+            transport: self.transport,
             ports: self.domain.context.device.config.ports,
         }
     }
@@ -73,20 +77,40 @@ impl<C: Completions> Core<C> {
         let _step = lock(&self.steps);
         let state = self.shared.state();
         let next = state.to(step.state())?;
+        let (device, place) = (&self.domain.context.device, self.place());
+        if let Some(given) = step.transport() {
+            place.check_transport("these attributes are", given)?;
+        }
         match step {
             Modify::Reset => self.leave(state)?,
             Modify::Init(attributes) => self.enter_init(state, attributes)?,
-            Modify::Rtr(attributes) => self.enter_rtr(attributes)?,
-            Modify::Rts(attributes) => self.enter_rts(attributes)?,
+            Modify::Rtr(attributes) => {
+                self.enter_rtr(|init| attributes.config(device, &place, init))?;
+            }
+            Modify::RcRtr(attributes) => {
+                self.enter_rtr(|init| attributes.config(device, &place, init))?;
+            }
+            Modify::Rts(attributes) => {
+                self.enter_rts(|ready| attributes.complete(ready, device))?
+            }
+            Modify::RcRts(attributes) => {
+                self.enter_rts(|ready| attributes.complete(ready, device))?;
+            }
             Modify::Error => self.enter_error(state)?,
         }
         lock(&self.shared.inner).state = next;
         Ok(())
     }
 
+    /// Its transport.
+    pub const fn transport(&self) -> Transport {
+        self.transport
+    }
+
     fn place(&self) -> Place {
         Place {
             number: self.shared.number,
+            transport: self.transport,
             page: self.shared.page,
             domain: self.domain.number,
             ring: self.ring,
@@ -101,25 +125,31 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    fn enter_rtr(&self, attributes: RtrAttributes) -> Result<(), Error> {
-        let device = &self.domain.context.device;
+    /// `config` makes its rows from the attributes of INIT.
+    fn enter_rtr(
+        &self,
+        config: impl FnOnce(InitAttributes) -> Result<QpConfig, Error>,
+    ) -> Result<(), Error> {
         let init = lock(&self.shared.inner).init;
-        let config = attributes.config(device, &self.place(), init)?;
-        rows::write_receive(&device.card, &config)?;
+        let config = config(init)?;
+        rows::write_receive(&self.domain.context.device.card, &config)?;
         self.completions.set_live(self.shared.number, true);
         lock(&self.shared.inner).config = Some(config);
         Ok(())
     }
 
-    fn enter_rts(&self, attributes: RtsAttributes) -> Result<(), Error> {
-        let device = &self.domain.context.device;
+    /// `complete` adds to its rows what comes with RTS.
+    fn enter_rts(
+        &self,
+        complete: impl FnOnce(&QpConfig) -> Result<QpConfig, Error>,
+    ) -> Result<(), Error> {
         let config = lock(&self.shared.inner).config.clone();
         let config = config.ok_or(IllegalTransition {
             from: QpState::Init,
             to: QpState::Rts,
         })?;
-        let config = attributes.complete(&config, device)?;
-        rows::write_send(&device.card, &config)?;
+        let config = complete(&config)?;
+        rows::write_send(&self.domain.context.device.card, &config)?;
         lock(&self.shared.inner).config = Some(config);
         Ok(())
     }

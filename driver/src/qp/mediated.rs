@@ -7,7 +7,7 @@ use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::host_queues::RingConfig;
 
 use super::core::{Completions, Core};
-use super::{send_ring, Modify, QpState, Shared};
+use super::{send_ring, Modify, QpState, QueuePairConfig, Shared, Transport};
 use crate::connect::Connection;
 use crate::context::Opened;
 use crate::cq::take_ring;
@@ -94,7 +94,7 @@ impl Completions for ForeignCompletions {
     }
 }
 
-/// A queue pair of which the driver has the control path alone: it writes its rows. Work requests, doorbells and completions are its owner's, who has the doorbell
+/// A queue pair of MRC of which the driver has the control path alone: it writes its rows. Work requests, doorbells and completions are its owner's, who has the doorbell
 /// page ([`crate::Context::doorbells`]).
 pub struct MediatedQueuePair {
     core: Core<ForeignCompletions>,
@@ -113,7 +113,11 @@ impl MediatedQueuePair {
         };
         let context = Arc::clone(&domain.context);
         let completions = Arc::new(ForeignCompletions { context, row });
-        let core = Core::new(domain, completions, ring, rings.send_entries)?;
+        let config = QueuePairConfig {
+            send_entries: rings.send_entries,
+            transport: Transport::Mrc,
+        };
+        let core = Core::new(domain, completions, ring, config)?;
         Ok(Self { core, hold })
     }
 

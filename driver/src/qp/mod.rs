@@ -3,12 +3,15 @@
 mod attributes;
 mod core;
 mod mediated;
+mod mrc;
+mod rc;
 mod rows;
 mod state;
 #[cfg(test)]
 mod tests;
 mod work;
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
 use stellar_transport::endpoint::QpConfig;
@@ -24,11 +27,10 @@ use crate::error::Error;
 use crate::pd::Domain;
 
 pub(crate) use attributes::MOST_WRITE_IMM;
-pub use attributes::{
-    Backoff, InitAttributes, Modify, PathAttributes, Policy, QueuePairConfig, RtrAttributes,
-    RtsAttributes, SkipScope,
-};
+pub use attributes::{InitAttributes, Modify, QueuePairConfig, Transport};
 pub use mediated::{ForeignRings, MediatedQueuePair};
+pub use mrc::{Backoff, PathAttributes, Policy, RtrAttributes, RtsAttributes, SkipScope};
+pub use rc::{RcRtrAttributes, RcRtsAttributes};
 pub use state::{IllegalTransition, QpState};
 pub use work::{PostError, Source, WorkRequest, WrOpcode};
 
@@ -114,7 +116,7 @@ fn send_ring(base: u64, entries: u32) -> Result<SqRing, Error> {
     })
 }
 
-/// A queue pair of MRC (verbs: `ibv_qp`). Dropped, it is taken from the card; its completions that nobody has polled are lost.
+/// A queue pair of MRC or RC (verbs: `ibv_qp`). Dropped, it is taken from the card; its completions that nobody has polled are lost.
 pub struct QueuePair {
     core: Core<Queue>,
     memory: DmaBuffer,
@@ -135,9 +137,9 @@ impl QueuePair {
         let entries = config.send_entries;
         send_ring(0, entries)?;
         let bytes = entries as usize * Wqe::LEN;
-        let memory = context.device.card.function().allocate(bytes)?;
+        let memory = DmaBuffer::new(context.device.card.function(), bytes)?;
         let ring = send_ring(memory.address(), entries)?;
-        let core = Core::new(domain, Arc::clone(&cq.0), ring, entries)?;
+        let core = Core::new(domain, Arc::clone(&cq.0), ring, config)?;
         Ok(Self { core, memory })
     }
 
@@ -168,10 +170,25 @@ impl QueuePair {
     /// Moves it to another state.
     ///
     /// # Errors
-    /// [`Error::Transition`], [`Error::Config`], [`Error::Path`], [`Error::Attribute`]: it is in the state it was in. [`Error::Device`]: the card did not
+    /// [`Error::Transition`], [`Error::Transport`], [`Error::Config`], [`Error::Path`], [`Error::Attribute`]: it is in the state it was in. [`Error::Device`]: the card did not
     /// do what it was told; only RESET makes sense then.
     pub fn modify(&self, step: Modify) -> Result<(), Error> {
         self.core.modify(step)
+    }
+
+    /// Its transport.
+    pub const fn transport(&self) -> Transport {
+        self.core.transport()
+    }
+
+    /// Receive work requests (verbs: `ibv_post_recv`) are refused: the card has no receive queues. It takes WRITEs alone, whose sender names the
+    /// place, and one with immediate completes here without a receive work request.
+    ///
+    /// # Errors
+    /// [`PostError::NoReceiveQueue`], always.
+    pub fn post_recv(&self, wr_id: u64) -> Result<Infallible, PostError> {
+        let qp = self.number();
+        Err(PostError::NoReceiveQueue { qp, wr_id })
     }
 
     /// Posts a work request (verbs: `ibv_post_send`). Its region stays registered until it has completed.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// State of a queue pair (verbs: `ibv_qp_state`; SQD and SQE, which MRC has no use for, are not here).
+/// State of a queue pair (verbs: `ibv_qp_state`; SQD and SQE, which the card does not have, are not here). MRC and RC have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QpState {
     /// It has no place on the card.

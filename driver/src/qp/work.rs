@@ -155,6 +155,15 @@ pub enum PostError {
     /// The card cannot do it.
     #[error("the card has no {0:?}; it has Nop, RdmaWrite and RdmaWriteWithImm")]
     Opcode(WrOpcode),
+    /// It has no receive queue.
+    #[error("queue pair {qp} has no receive queue for work request {wr_id}: the card takes no SEND; write to a region of this side, with immediate to be told \
+        (it completes without a receive work request)")]
+    NoReceiveQueue {
+        /// The queue pair.
+        qp: u32,
+        /// Of the work request.
+        wr_id: u64,
+    },
     /// Every place is taken.
     #[error("the send queue of {entries} entries is full; poll completions, and signal some work requests")]
     Full {

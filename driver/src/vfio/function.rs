@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,13 +11,15 @@ use pci_driver::backends::vfio::VfioPciDevice;
 use pci_driver::device::PciDevice;
 use pci_driver::regions::{MappedOwningPciRegion, PciRegion, Permissions};
 use stellar_wire::host::config_space::Bar;
+use vm_memory::VolatileSlice;
 
+use super::bar;
 use super::find::{find, VfioError};
 use super::interrupt::Vectors;
-use super::memory::PinnedMemory;
 use crate::addresses::BusAddresses;
 use crate::card::lock;
-use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
+use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction};
+use crate::mapped::MappedMemory;
 
 /// The device, and what is handed out for it.
 pub(super) struct Opened {
@@ -37,6 +40,7 @@ pub struct Vfio {
     doorbells: MappedOwningPciRegion,
     vectors: Mutex<Option<Vectors>>,
     began: Instant,
+    slowness: NonZeroU32,
 }
 
 impl Vfio {
@@ -84,17 +88,28 @@ impl Vfio {
             doorbells,
             vectors: Mutex::new(None),
             began: Instant::now(),
+            slowness: NonZeroU32::MIN,
         })
     }
 
-    /// Where an access goes; `None` for the table of vectors, which is the kernel's.
-    fn place(&self, access: Access) -> Option<*mut u8> {
+    /// For a card that is simulated behind `vfio-pci`, in a virtual machine: its clock is taken to run so many times slower than the wall's.
+    /// All times of this crate are then the card's, as far as that is so: a timeout of 10 ms is one of 10 s at a `slowness` of 1000.
+    #[must_use]
+    pub const fn slowed(mut self, slowness: NonZeroU32) -> Self {
+        self.slowness = slowness;
+        self
+    }
+
+    /// The BAR of an access; `None` for the table of vectors, which is the kernel's.
+    fn bar(&self, access: Access) -> Option<VolatileSlice<'_>> {
         let region = match access.bar() {
             Bar::Registers => &self.registers,
             Bar::Doorbells => &self.doorbells,
             Bar::Vectors => return None,
         };
-        Some(region.as_mut_ptr().wrapping_add(access.offset() as usize))
+        // SAFETY: the region is mapped as long as `self` lives, from this address on and for this length. It is device memory, to which nothing has a
+        // reference. What the card does about accesses is bounded by the IOMMU: it reaches the memory that is mapped for it.
+        Some(unsafe { VolatileSlice::new(region.as_mut_ptr(), region.len()) })
     }
 }
 
@@ -114,44 +129,27 @@ impl PciFunction for Vfio {
     }
 
     fn load(&self, access: Access) -> Result<u64, DeviceError> {
-        let Some(place) = self.place(access) else {
-            return Ok(access.width().ones());
-        };
-        // SAFETY: an `Access` lies inside its BAR and is aligned to its width, and the whole BAR is mapped as long as `self` lives. It is
-        // device memory: no reference to it exists, and any value is a value of these types.
-        Ok(unsafe {
-            match access.width() {
-                Width::Four => u32::from_le(place.cast::<u32>().read_volatile()).into(),
-                Width::Eight => u64::from_le(place.cast::<u64>().read_volatile()),
-            }
-        })
+        let bar = self.bar(access);
+        Ok(bar.map_or(access.width().ones(), |bar| bar::load(&bar, access)))
     }
 
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
-        let Some(place) = self.place(access) else {
-            return Ok(());
-        };
-        // What was stored to memory before is seen by the card before this.
-        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-        // SAFETY: as in `load`. What the card does about it is bounded by the IOMMU: it reaches the memory that is mapped for it.
-        unsafe {
-            match access.width() {
-                Width::Four => place.cast::<u32>().write_volatile((value as u32).to_le()),
-                Width::Eight => place.cast::<u64>().write_volatile(value.to_le()),
-            }
+        if let Some(bar) = self.bar(access) {
+            bar::store(&bar, access, value);
         }
         Ok(())
     }
 
     fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError> {
-        Ok(Arc::new(PinnedMemory::new(&self.opened, bytes)?))
+        let memory = MappedMemory::new(Arc::clone(&self.opened), bytes)?;
+        Ok(Arc::new(memory))
     }
 
     fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
         let mut vectors = lock(&self.vectors);
         let all = match vectors.take() {
             Some(all) => all,
-            None => Vectors::enable(&self.opened.device)?,
+            None => Vectors::enable(&self.opened.device, self.slowness)?,
         };
         let interrupt = all.get(vector);
         *vectors = Some(all);
@@ -168,7 +166,7 @@ impl PciFunction for Vfio {
     }
 
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        self.began.elapsed() / self.slowness.get()
     }
 
     fn relax(&self) {

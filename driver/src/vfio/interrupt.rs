@@ -1,5 +1,6 @@
 //! Interrupts as eventfds.
 
+use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,17 +15,23 @@ use crate::event::{new_event, take_event};
 /// The events of all vectors. VFIO takes them all at once.
 pub struct Vectors(Vec<Arc<Event>>);
 
-struct Event(OwnedFd);
+struct Event {
+    event: OwnedFd,
+    slowness: NonZeroU32,
+}
 
 impl Vectors {
-    /// Switches MSI-X on, with an event for each vector.
-    pub fn enable(device: &VfioPciDevice) -> Result<Self, DeviceError> {
+    /// Switches MSI-X on, with an event for each vector, on a card whose clock is so many times slower than the wall's.
+    pub fn enable(device: &VfioPciDevice, slowness: NonZeroU32) -> Result<Self, DeviceError> {
         let interrupts = device.interrupts();
         let msi_x = interrupts.msi_x();
         let events: Vec<Arc<Event>> = (0..msi_x.max())
-            .map(|_| Ok(Arc::new(Event(new_event()?))))
+            .map(|_| {
+                let event = new_event()?;
+                Ok(Arc::new(Event { event, slowness }))
+            })
             .collect::<Result<_, DeviceError>>()?;
-        let fds: Vec<_> = events.iter().map(|event| event.0.as_raw_fd()).collect();
+        let fds: Vec<_> = events.iter().map(|event| event.event.as_raw_fd()).collect();
         let enabled = msi_x.enable(&fds);
         enabled.map_err(|error| failed("switching MSI-X on", &error))?;
         Ok(Self(events))
@@ -35,17 +42,17 @@ impl Vectors {
         let event = self.0.get(usize::from(vector)).cloned();
         let vectors = self.0.len() as u16;
         let event = event.ok_or(DeviceError::NoVector { vector, vectors })?;
-        take_event(&event.0, Duration::ZERO)?;
+        take_event(&event.event, Duration::ZERO)?;
         Ok(event)
     }
 }
 
 impl Interrupt for Event {
     fn wait(&self, timeout: Duration) -> Result<bool, DeviceError> {
-        let end = Instant::now() + timeout;
+        let end = Instant::now() + timeout.saturating_mul(self.slowness.get());
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            if take_event(&self.0, left)? {
+            if take_event(&self.event, left)? {
                 return Ok(true);
             }
             if left.is_zero() {

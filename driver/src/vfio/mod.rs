@@ -2,6 +2,7 @@
 //!
 //! Time is the wall's. The IOMMU is of type 1: memory that the card reaches is pinned and mapped page by page by the kernel.
 
+pub(crate) mod bar;
 mod find;
 mod function;
 mod interrupt;

@@ -9,8 +9,9 @@ use vfio_bindings::bindings::vfio::VFIO_PCI_CONFIG_REGION_INDEX;
 use super::connect::{connect, VfioUserError};
 use super::interrupt::EventInterrupt;
 use super::link::Link;
-use super::memory::SharedMemory;
+use super::memory::SharedFiles;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
+use crate::mapped::MappedMemory;
 
 /// Longest a server may take to answer a new driver. It answers at once unless it is resetting the card after the last one.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -89,8 +90,11 @@ impl PciFunction for VfioUser {
     }
 
     fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError> {
-        let memory = SharedMemory::new(&self.link, bytes, self.window)?;
-        Ok(Arc::new(memory))
+        let files = SharedFiles {
+            link: Arc::clone(&self.link),
+            window: self.window,
+        };
+        Ok(Arc::new(MappedMemory::new(Arc::new(files), bytes)?))
     }
 
     fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {

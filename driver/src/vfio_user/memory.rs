@@ -2,26 +2,21 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rustix::fs::{fcntl_add_seals, memfd_create, MemfdFlags, SealFlags};
 use vm_memory::{FileOffset, MmapRegion};
 
 use super::link::Link;
-use crate::card::lock;
-use crate::device::{DeviceError, DmaMemory};
-use crate::mapped::Mapped;
+use crate::addresses::BusAddresses;
+use crate::device::DeviceError;
+use crate::mapped::Reach;
 
-/// Bytes that are mapped for the card at least.
-const PAGE: usize = 4096;
-
-/// A memory file, mapped here and for the card.
-pub struct SharedMemory {
-    link: Arc<Link>,
-    memory: Mapped,
-    address: u64,
-    /// Bytes of each piece that was mapped for the card.
-    window: usize,
+/// Memory files, shown to the card over the connection.
+pub struct SharedFiles {
+    pub link: Arc<Link>,
+    /// Most bytes that are shown in one piece.
+    pub window: Option<usize>,
 }
 
 /// An anonymous file that keeps its size, so that no access to it can fail.
@@ -33,80 +28,48 @@ fn memory_file(bytes: usize) -> std::io::Result<File> {
     Ok(file)
 }
 
-impl SharedMemory {
-    /// Zeroed memory of at least `bytes` bytes, mapped for the card in pieces of at most `window` bytes.
-    pub fn new(link: &Arc<Link>, bytes: usize, window: Option<usize>) -> Result<Self, DeviceError> {
-        let none = |reason: String| DeviceError::NoMemory { bytes, reason };
-        let mapped = bytes
-            .checked_next_multiple_of(PAGE)
-            .ok_or_else(|| none("no such length".to_owned()))?;
-        let address = lock(&link.addresses)
-            .take(mapped)
-            .ok_or_else(|| none("no bus addresses are left; open the card anew".to_owned()))?;
-        let file = memory_file(mapped).map_err(|error| none(error.to_string()))?;
-        let region = file
-            .try_clone()
-            .map_err(|error| none(error.to_string()))
-            .and_then(|file| {
-                MmapRegion::from_file(FileOffset::new(file, 0), mapped)
-                    .map_err(|error| none(error.to_string()))
-            })?;
-        let memory = Self {
-            link: Arc::clone(link),
-            memory: Mapped::new(region, bytes),
-            address,
-            window: window.unwrap_or(mapped),
-        };
-        for (offset, length) in memory.windows() {
-            let what = "mapping memory for the card";
-            link.ask(what, |client| {
-                client.dma_map(offset, address + offset, length, file.as_raw_fd())
-            })?;
-        }
-        Ok(memory)
-    }
-
+impl SharedFiles {
     /// Offset and length of each piece.
-    fn windows(&self) -> impl Iterator<Item = (u64, u64)> {
-        let (mapped, window) = (self.memory.mapped(), self.window);
-        let piece = move |offset| (offset as u64, window.min(mapped - offset) as u64);
-        (0..mapped).step_by(window).map(piece)
+    fn windows(&self, bytes: usize) -> impl Iterator<Item = (u64, u64)> {
+        let window = self.window.unwrap_or(bytes);
+        let piece = move |offset| (offset as u64, window.min(bytes - offset) as u64);
+        (0..bytes).step_by(window).map(piece)
     }
 }
 
-impl DmaMemory for SharedMemory {
-    fn address(&self) -> u64 {
-        self.address
+impl Reach for SharedFiles {
+    fn addresses(&self) -> &Mutex<BusAddresses> {
+        &self.link.addresses
     }
 
-    fn length(&self) -> usize {
-        self.memory.length()
-    }
-
-    fn load(&self, offset: usize, into: &mut [u8]) {
-        self.memory.load(offset, into);
-    }
-
-    fn store(&self, offset: usize, bytes: &[u8]) {
-        // The message of a later register write orders this before it: it passes through the kernel on both sides.
-        self.memory.store(offset, bytes);
-    }
-
-    fn load_word(&self, offset: usize) -> u64 {
-        self.memory.load_word(offset)
-    }
-}
-
-impl Drop for SharedMemory {
-    /// The card's next access is a stray.
-    fn drop(&mut self) {
-        for (offset, length) in self.windows() {
-            let what = "unmapping memory of the card";
-            let address = self.address + offset;
-            // A connection that is gone took the mapping with it.
-            let _ = self
-                .link
-                .ask(what, |client| client.dma_unmap(address, length));
+    fn map(&self, address: u64, bytes: usize) -> Result<MmapRegion, DeviceError> {
+        let none = |reason: String| DeviceError::NoMemory { bytes, reason };
+        let file = memory_file(bytes).map_err(|error| none(error.to_string()))?;
+        let file = FileOffset::new(file, 0);
+        let region = MmapRegion::from_file(file.clone(), bytes);
+        let region = region.map_err(|error| none(error.to_string()))?;
+        let shown = self.windows(bytes).try_for_each(|(offset, length)| {
+            let what = "mapping memory for the card";
+            self.link.ask(what, |client| {
+                let file = file.file().as_raw_fd();
+                client.dma_map(offset, address + offset, length, file)
+            })
+        });
+        if shown.is_err() {
+            self.unmap(address, bytes);
         }
+        shown.map(|()| region)
+    }
+
+    /// The card's next access is a stray.
+    fn unmap(&self, address: u64, bytes: usize) -> bool {
+        for (offset, length) in self.windows(bytes) {
+            let what = "unmapping memory of the card";
+            let unmap = |client: &mut vfio_user::Client| client.dma_unmap(address + offset, length);
+            // A connection that is gone took the mapping with it.
+            let _ = self.link.ask(what, unmap);
+        }
+        // The server has a mapping of its own: what it may still write is the file.
+        true
     }
 }

@@ -13,6 +13,8 @@ mod function;
 mod interrupt;
 mod link;
 mod memory;
+#[cfg(test)]
+mod tests;
 
 pub use connect::VfioUserError;
 pub use function::VfioUser;

@@ -3,7 +3,9 @@
 use hdl_macros::hdl;
 use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::congestion::{NsccConfig, NsccOp, NsccRequest, NsccResponse};
+use stellar_wire::hw::congestion::{
+    CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse,
+};
 
 use crate::arithmetic::*;
 use crate::multiply::Multiply;
@@ -46,6 +48,8 @@ pub struct NsccEngine<const Q: usize = 10> {
     pub settings: Signal<In, NsccConfig>,
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, NsccResponse>,
+    /// With the response to a SACK.
+    pub sampled: Signal<Out, CongestionSample>,
 
     states: BlockRam<NsccState, Q>,
     configs: BlockRam<NsccConfig, Q>,
@@ -71,6 +75,7 @@ impl<const Q: usize> Default for NsccEngine<Q> {
             settings: Default::default(),
             response_valid: Default::default(),
             response: Default::default(),
+            sampled: Default::default(),
             states: Default::default(),
             configs: Default::default(),
             multiply: Default::default(),
@@ -309,6 +314,14 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         self.response_valid.next = answers;
         self.response.next = NsccResponse {
             cwnd: answered.allowed,
+        };
+        self.sampled.next = CongestionSample {
+            valid: answers & (asked.op == NsccOp::Ack) & asked.sample,
+            qp: asked.qp,
+            cwnd: answered.allowed,
+            in_flight: asked.in_flight,
+            rtt_valid: asked.rtt_valid,
+            rtt: asked.rtt,
         };
         if self.reset.val() {
             self.step.d.next = Step::Idle;

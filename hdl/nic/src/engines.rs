@@ -3,7 +3,7 @@
 use hdl_macros::{hdl, hdl_fn};
 use hdl_requester::{ConfigureKind, Counted, Failure, RequesterEngine};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::congestion::NsccConfig;
+use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
     ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
@@ -110,6 +110,9 @@ pub struct Engines {
     pub counted0: Signal<Out, Counted>,
     pub event1_qp: Signal<Out, Bits<10>>,
     pub counted1: Signal<Out, Counted>,
+    /// What SACKs made of windows, by engine.
+    pub sampled0: Signal<Out, CongestionSample>,
+    pub sampled1: Signal<Out, CongestionSample>,
     /// Bit e: engine e refused a producer index.
     pub refused: Signal<Out, Bits<2>>,
 
@@ -392,6 +395,12 @@ impl Logic for Engines {
         self.counted0.next = self.engines[0].counted.val();
         self.event1_qp.next = odd(self.engines[1].event_qp.val());
         self.counted1.next = self.engines[1].counted.val();
+        let sampled = self.engines[0].sampled.val();
+        self.sampled0.next = sampled;
+        self.sampled0.next.qp = even(sampled.qp);
+        let sampled = self.engines[1].sampled.val();
+        self.sampled1.next = sampled;
+        self.sampled1.next.qp = odd(sampled.qp);
         self.refused.next = (bit_cast::<2, 1>(self.engines[1].refused.val().into()) << 1)
             | bit_cast::<2, 1>(self.engines[0].refused.val().into());
 

@@ -9,6 +9,7 @@ use hdl_requester::Counted;
 use hdl_responder::Responder;
 use hdl_tx_pipeline::TxLane1024;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
@@ -28,6 +29,9 @@ const STASH_BITS: usize = Q + I;
 const MR_BITS: usize = 12;
 /// Two banks of 131,072 pages.
 const EMTT_BANK_BITS: usize = 17;
+
+/// Clocks from the end of a reset until the card has cleared its memories: a row of each queue pair in every clock, and a few to begin.
+pub const RESET_CLOCKS: usize = (1 << Q) + 16;
 
 /// The NIC with both lanes. Lane p is port p and PCIe endpoint p; the host's rings are read and written by endpoint 0.
 #[derive(LogicBlock, Default)]
@@ -113,6 +117,9 @@ pub struct Nic {
     pub counted0: Signal<Out, Counted>,
     pub counted1_qp: Signal<Out, Bits<10>>,
     pub counted1: Signal<Out, Counted>,
+    /// What SACKs made of the windows of even queue pairs, and of odd ones.
+    pub sampled0: Signal<Out, CongestionSample>,
+    pub sampled1: Signal<Out, CongestionSample>,
     /// Bit e: the requester e refused a producer index.
     pub doorbell_out_of_range: Signal<Out, Bits<2>>,
     pub verdict_valid: Signal<Out, Bit>,
@@ -376,6 +383,8 @@ impl Logic for Nic {
         self.counted0.next = self.engine.counted0.val();
         self.counted1_qp.next = self.engine.event1_qp.val();
         self.counted1.next = self.engine.counted1.val();
+        self.sampled0.next = self.engine.sampled0.val();
+        self.sampled1.next = self.engine.sampled1.val();
         self.doorbell_out_of_range.next = self.engine.refused.val();
 
         // failures: host and receive core hear of each

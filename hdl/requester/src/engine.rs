@@ -3,7 +3,7 @@
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::SyncFifo;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::congestion::NsccConfig;
+use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
     ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
@@ -129,6 +129,8 @@ pub struct RequesterEngine<
     pub event_qp: Signal<Out, Bits<10>>,
     pub refused: Signal<Out, Bit>,
     pub counted: Signal<Out, Counted>,
+    /// What SACKs made of windows.
+    pub sampled: Signal<Out, CongestionSample>,
 
     // Payload location, WQE reads, completions: as of the core.
     pub locate_valid: Signal<Out, Bit>,
@@ -230,6 +232,7 @@ impl<
         self.event_qp.next = self.core.event_qp.val();
         self.refused.next = self.core.refused.val();
         self.counted.next = self.core.counted.val();
+        self.sampled.next = self.core.sampled.val();
         self.locate_valid.next = self.core.locate_valid.val();
         self.locate.next = self.core.locate.val();
         self.fetch_valid.next = self.core.fetch_valid.val();

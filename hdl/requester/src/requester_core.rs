@@ -6,7 +6,7 @@ use hdl_send_queue::MessageTable;
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_window::TxWindow;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::congestion::NsccConfig;
+use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
     ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
@@ -97,6 +97,8 @@ pub struct RequesterCore<
     pub failed_status: Signal<Out, Bits<8>>,
     pub refused: Signal<Out, Bit>,
     pub counted: Signal<Out, Counted>,
+    /// What SACKs made of windows.
+    pub sampled: Signal<Out, CongestionSample>,
 
     // Payload location.
     pub locate_valid: Signal<Out, Bit>,
@@ -189,6 +191,7 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
         self.failed_status.next = self.sequencer.failed_status.val();
         self.refused.next = self.sequencer.refused.val();
         self.counted.next = self.sequencer.counted.val();
+        self.sampled.next = self.nscc.sampled.val();
 
         // configuration
         self.sequencer.settings.next = self.requester_settings.val();

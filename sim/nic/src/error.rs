@@ -1,6 +1,7 @@
 //! What can go wrong around a card.
 
 use sim_verilated::{BuildError, ModelError};
+use sim_world::WorldError;
 use thiserror::Error;
 
 /// Why there is no card.
@@ -10,6 +11,8 @@ pub enum NicError {
     Emit(#[from] hdl_verilog::EmitError),
     #[error("the Verilated NIC cannot be built: {0}")]
     Build(#[from] BuildError),
+    #[error("the cards do not fit the fabric: {0}")]
+    Fabric(#[from] WorldError),
     #[error("the Verilated NIC is not the one this simulation knows: {0}")]
     Model(#[from] ModelError),
 }

@@ -15,6 +15,7 @@ mod pcie;
 mod pins;
 mod rings;
 mod rtl_nic;
+mod sampled;
 mod times;
 mod tlp;
 
@@ -22,7 +23,7 @@ use stellar_transport::endpoint::hardware as entries;
 
 pub use beat::Beat;
 pub use error::NicError;
-pub use host::{CardPair, ConfigEffect, Hosts, LoneCard, SentFrame, SimHosts};
+pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, LoneCard, SentFrame, SimHosts};
 pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 pub use rtl_nic::RtlNic;
 pub use times::{Pace, PinTimes, Span};

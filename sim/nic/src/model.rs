@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hdl_nic::Top;
+use hdl_nic::{Top, RESET_CLOCKS};
 use sim_verilated::{Library, Model};
 
 use crate::beat::Beat;
@@ -61,6 +61,8 @@ pub struct NicOutputs {
     pub ports: [PortOutputs; 2],
     /// Of each requester engine: queue pair and packed `Counted`, if anything was counted.
     pub counted: [Option<(u32, Vec<u32>)>; 2],
+    /// Of each requester engine: packed `CongestionSample`, if a SACK was answered to.
+    pub sampled: [Option<Vec<u32>>; 2],
     /// Of each requester engine: a doorbell's producer index was refused, of this queue pair.
     pub refused: [Option<u32>; 2],
     /// Index of the `DropReason` of a frame whose fate was decided (0: accepted).
@@ -71,8 +73,6 @@ pub struct NicOutputs {
 
 /// All bytes of a 64-bit word.
 const ALL_BYTES: u64 = 0xff;
-/// Clocks for the tables that are swept after reset.
-pub(crate) const SWEEP: usize = 70_000;
 
 /// A Verilated NIC, out of reset.
 pub struct NicModel {
@@ -104,7 +104,7 @@ impl NicModel {
         Ok(LIBRARY.get_or_init(|| built))
     }
 
-    /// A fresh NIC, reset and swept.
+    /// A fresh NIC, reset, its memories cleared.
     ///
     /// # Errors
     /// [`NicError::Model`] if the library is of something else.
@@ -120,7 +120,7 @@ impl NicModel {
             nic.model.clock(nic.pins.clock);
         }
         nic.set_reset(false);
-        for _ in 0..SWEEP {
+        for _ in 0..RESET_CLOCKS {
             nic.model.clock(nic.pins.clock);
         }
         Ok(nic)
@@ -208,12 +208,18 @@ impl NicModel {
             let any = words.iter().any(|&word| word != 0);
             any.then(|| (qp(engine), words.to_vec()))
         };
+        let sampled = |engine: usize| {
+            let words = m.get_words(p.sampled[engine]);
+            // `valid` is the first field.
+            (words[0] & 1 != 0).then(|| words.to_vec())
+        };
         let out_of_range = m.get_u64(p.doorbell_out_of_range);
         let refused = |engine: usize| (out_of_range >> engine & 1 != 0).then(|| qp(engine));
         NicOutputs {
             bar0_read: flag(p.bar0_read_done).then(|| m.get_u64(p.bar0_read_data)),
             bar2_taken: inputs.bar2_write.is_some() && flag(p.bar2_ready),
             counted: [counted(0), counted(1)],
+            sampled: [sampled(0), sampled(1)],
             refused: [refused(0), refused(1)],
             verdict: flag(p.verdict_valid).then(|| m.get_u64(p.verdict_reason) as u8),
             payload_mismatch: flag(p.payload_mismatch),

@@ -25,6 +25,7 @@ use crate::mac::{MacRx, MacTx};
 use crate::model::{NicInputs, NicModel, NicOutputs};
 use crate::pcie::{Behind, Endpoint};
 use crate::rings::Rings;
+use crate::sampled::Windows;
 use crate::times::{Pace, PinTimes};
 use crate::{NicError, CLOCK_PS};
 
@@ -76,6 +77,7 @@ pub struct RtlNic {
     times: PinTimes,
     pace: Pace,
     counted: CountedFields,
+    windows: Windows,
 }
 
 impl RtlNic {
@@ -120,6 +122,7 @@ impl RtlNic {
             times: PinTimes::default(),
             pace: Pace::default(),
             counted: CountedFields::new(),
+            windows: Windows::new(),
         };
         nic.bar.write_sizes(PAYLOAD_CODE, READ_CODE);
         for (index, plane) in (0..).zip(config.planes) {
@@ -270,6 +273,9 @@ impl RtlNic {
         {
             self.rx_counters.tell(reason);
         }
+        for words in outputs.sampled.iter().flatten() {
+            self.windows.see(words);
+        }
         for (qp, words) in outputs.counted.into_iter().flatten() {
             if let Some(pair) = self.pairs.get_mut(&qp) {
                 self.counted.add(&mut pair.counters, &words);
@@ -319,6 +325,7 @@ fn ring_entry(base: u64, log2_entries: u8) -> RingConfig {
 impl Nic for RtlNic {
     const KIND: &'static str = "Verilated RTL";
     const MAX_WIMM: u16 = 16;
+    const SHOWS_EVERY_PACKET: bool = false;
 
     fn build(
         config: EndpointConfig,
@@ -509,8 +516,7 @@ impl Nic for RtlNic {
             .unwrap_or_default()
     }
 
-    /// The card does not show its windows.
-    fn congestion(&self, _qp: u32) -> Option<CongestionState> {
-        None
+    fn congestion(&self, qp: u32) -> Option<CongestionState> {
+        self.windows.of(qp)
     }
 }

@@ -26,6 +26,7 @@ const ALL: &[Known] = &[
     config::ConfigWrite::descriptor,
     congestion::NsccConfig::descriptor,
     congestion::NsccRequest::descriptor,
+    congestion::CongestionSample::descriptor,
     congestion::NsccResponse::descriptor,
     core::AddressedToken::descriptor,
     core::Pieces::descriptor,

@@ -84,7 +84,6 @@ impl Backend {
         word[..data.len()].copy_from_slice(data);
         let (word, bytes) = (u64::from_le_bytes(word), data.len() as u8);
         self.call(move |simulation, host| {
-            simulation.peers[host].is_used = true;
             let taken = simulation.hosts.store(host, bar, offset, bytes, word);
             taken.unwrap_or_else(|error| {
                 tracing::error!("card {host}: {error}");
@@ -130,9 +129,9 @@ impl Backend {
     /// Waits for the end of a reset. A peer that waits on the wall, as PCIe has it, would not wait long enough for a simulation.
     fn finish_reset(&self) {
         let host = self.host;
-        let done = self.world.wait(move |simulation| {
-            (!simulation.hosts.is_resetting(host)).then(|| simulation.peers[host].is_used = false)
-        });
+        let done = self
+            .world
+            .wait(move |simulation| (!simulation.hosts.is_resetting(host)).then_some(()));
         done.expect("the simulation has ended");
     }
 
@@ -148,23 +147,15 @@ impl Backend {
     /// The peer is gone, in the middle of whatever it was: its memory is out of the card's reach before another clock passes, and the card
     /// begins anew.
     pub fn disconnect(&self) {
-        let is_used = self.call(|simulation, host| {
+        self.call(|simulation, host| {
             simulation.hosts.memory(host).clear();
             let peer = &mut simulation.peers[host];
             peer.is_connected = false;
             peer.run_until = Duration::ZERO;
             peer.interrupts.clear();
-            let is_used = peer.is_used;
-            if is_used {
-                simulation.hosts.begin_reset(host);
-            } else {
-                simulation.hosts.reset_config(host);
-            }
-            is_used
+            simulation.hosts.begin_reset(host);
         });
-        if is_used {
-            self.finish_reset();
-        }
+        self.finish_reset();
     }
 }
 
@@ -256,3 +247,6 @@ impl ServerBackend for Backend {
         self.route(index, flags, start, count, fds)
     }
 }
+
+#[cfg(test)]
+mod tests;

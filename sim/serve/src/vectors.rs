@@ -66,10 +66,8 @@ impl Backend {
     }
 
     fn enable_vector(&self, vector: u16) -> io::Result<()> {
-        let enabled = self.call(move |simulation, host| {
-            simulation.peers[host].is_used = true;
-            simulation.hosts.enable_vector(host, vector)
-        });
+        let enabled =
+            self.call(move |simulation, host| simulation.hosts.enable_vector(host, vector));
         enabled.map_err(io::Error::other)
     }
 

@@ -23,8 +23,6 @@ pub struct Peer {
     pub interrupts: Interrupts,
     /// The clock runs at least until this time.
     pub run_until: Duration,
-    /// Something was written to the card itself since its last reset.
-    pub is_used: bool,
     /// Accesses that nothing answered.
     pub refused: u64,
 }

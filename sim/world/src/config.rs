@@ -11,7 +11,7 @@ use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
 
 use crate::names::closest;
-use crate::WorldError;
+use crate::{Addressing, WorldError};
 
 /// Most queue pairs between two NICs: the table's 1,024 less the two of management.
 pub const MAX_QPS: u32 = 1022;
@@ -146,6 +146,8 @@ pub struct Plan {
     pub receiver: HostId,
     /// Transport of every queue pair.
     pub transport: TransportPlan,
+    /// How packets find their way.
+    pub addressing: Addressing,
     /// Queue pairs.
     pub qps: u32,
     /// log2 of the path MTU in bytes, 8 to 12.
@@ -187,6 +189,7 @@ impl Plan {
             sender: HostId(sender as u32),
             receiver: HostId(receiver as u32),
             transport: TransportPlan::Mrc(MrcPlan::default()),
+            addressing: Addressing::default(),
             qps: 1,
             mtu_log2: 12,
             first_psn: 0,
@@ -205,10 +208,13 @@ impl Plan {
     /// Checks what a user can get wrong, before anything is built.
     ///
     /// # Errors
-    /// [`WorldError::Paths`], [`WorldError::SinglePath`], [`WorldError::Qps`].
+    /// [`WorldError::Paths`], [`WorldError::SinglePath`], [`WorldError::Qps`], [`WorldError::SourceRoute`].
     pub fn check(&self) -> Result<(), WorldError> {
         if !(1..=MAX_QPS).contains(&self.qps) {
             return Err(WorldError::Qps(self.qps));
+        }
+        for host in [self.sender, self.receiver] {
+            self.addressing.source_route(&self.topology, host)?;
         }
         if let TransportPlan::Mrc(mrc) = &self.transport {
             let paths = mrc.paths;

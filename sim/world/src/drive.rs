@@ -3,7 +3,8 @@
 use sim_net::{Delivery, Frame, Time, FCS, GAP, MIN_FRAME, PREAMBLE};
 use stellar_transport::time::Ticks;
 
-use crate::{packet, Nic, World, WorldError};
+use crate::pair::FIRST_QP;
+use crate::{packet, Host, Nic, World, WorldError};
 
 impl<N: Nic> World<N> {
     /// Runs until every work request has completed and every scheduled action is done, then until the fabric is empty.
@@ -69,7 +70,7 @@ impl<N: Nic> World<N> {
         let Some(time) = self.next_time().filter(|&time| time <= limit) else {
             return Ok(false);
         };
-        self.record.sample_until(time, &self.fabric, &self.hosts);
+        self.sample_until(time);
         self.advance(time);
         while let Some(delivery) = self.fabric.next_delivery(time) {
             self.deliver(delivery);
@@ -85,6 +86,16 @@ impl<N: Nic> World<N> {
             self.transmit(index)?;
         }
         Ok(true)
+    }
+
+    fn sample_until(&mut self, time: Time) {
+        let hosts = &self.hosts;
+        self.record.sample_until(time, &self.fabric, || {
+            let placed = hosts.iter().map(|host| host.nic().memory().written());
+            let watched = hosts.first().map(Host::nic);
+            let congestion = watched.and_then(|nic| nic.congestion(FIRST_QP));
+            (placed.collect(), congestion.unwrap_or_default())
+        });
     }
 
     fn deliver(&mut self, delivery: Delivery) {

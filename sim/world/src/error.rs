@@ -46,6 +46,9 @@ pub enum WorldError {
     /// One path, but a policy for several.
     #[error("policy `{0}` on 1 path; use the policy `single`, or 2 paths or more")]
     SinglePath(&'static str),
+    /// No source routes in this topology.
+    #[error("no source routes (SRv6) in this topology: {0}")]
+    SourceRoute(String),
     /// Number of queue pairs.
     #[error("{0} queue pairs; use 1 to {MAX_QPS}")]
     Qps(u32),

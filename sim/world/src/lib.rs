@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod addressing;
 mod capture;
 mod config;
 mod drive;
@@ -26,6 +27,7 @@ pub mod transfer;
 mod verify;
 mod world;
 
+pub use addressing::Addressing;
 pub use capture::Recorder;
 pub use config::{
     check_bytes, lossy_topology, policy_name, MrcPlan, PcieReads, Plan, TransportPlan, MAX_BYTES,

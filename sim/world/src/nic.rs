@@ -39,6 +39,8 @@ pub trait Nic: Sized {
     const KIND: &'static str;
     /// Most WRITEs with immediate it can have under way in each direction of a queue pair (MAX_WIMM).
     const MAX_WIMM: u16;
+    /// Whether [`Self::congestion`] is that of the moment; otherwise it is that of the latest SACK.
+    const SHOWS_EVERY_PACKET: bool;
 
     /// A NIC without queue pairs, both ports up, whose host has `memory` behind PCIe links of cost `reads`.
     ///
@@ -98,7 +100,7 @@ pub trait Nic: Sized {
     fn rx_counters(&self) -> &Counters;
     /// Data packets a queue pair sent on each entropy value, by index; empty for one path.
     fn path_loads(&self, qp: u32) -> Vec<u64>;
-    /// Congestion state of a queue pair; `None` if it has none.
+    /// Congestion state of a queue pair; `None` if it has none, or none yet.
     fn congestion(&self, qp: u32) -> Option<CongestionState>;
 }
 
@@ -135,6 +137,7 @@ impl ReferenceNic {
 impl Nic for ReferenceNic {
     const KIND: &'static str = "software reference";
     const MAX_WIMM: u16 = 256;
+    const SHOWS_EVERY_PACKET: bool = true;
 
     fn build(
         config: EndpointConfig,

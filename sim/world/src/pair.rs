@@ -1,13 +1,10 @@
 //! Two hosts with the software reference as NIC, connected as a [`Plan`] says.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use sim_net::{Fabric, Frame, HostId, Time, Topology};
+use sim_net::{Fabric, Frame, HostId, Time};
 use stellar_transport::congestion::NsccParams;
-use stellar_transport::endpoint::{
-    EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig,
-};
+use stellar_transport::endpoint::{EndpointConfig, ImmConfig, Peer, QpConfig, TransportConfig};
 use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig};
 use stellar_transport::rx::{Psn, RxConfig};
 use stellar_transport::spray::{
@@ -53,7 +50,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     for (id, stream) in [(plan.sender, 0), (plan.receiver, 1)] {
         let memory = HostMemory::new(plan.seed.wrapping_mul(2).wrapping_add(stream));
         let config = EndpointConfig {
-            planes: planes(&plan.topology, id),
+            planes: plan.addressing.planes(&plan.topology, id),
             rx: RxConfig::default(),
             data_dscp: DATA_DSCP,
             control_dscp: CONTROL_DSCP,
@@ -77,7 +74,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
                 page: number,
                 peer: Peer {
                     qp: number,
-                    planes: planes(&plan.topology, peer),
+                    planes: plan.addressing.planes(&plan.topology, peer),
                 },
                 pd: PD,
                 pkey: 0xffff,
@@ -92,21 +89,13 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
                     completions: true,
                 },
                 sack_every: plan.transport.sack_every(),
-                srv6: None,
+                srv6: plan.addressing.source_route(&plan.topology, peer)?,
                 transport: transport.of(number, plan.seed),
             };
             host.nic.create_qp(config, 0)?;
         }
     }
     Ok(world)
-}
-
-fn planes(topology: &Topology, host: HostId) -> [PlaneAddress; 2] {
-    let ports = &topology.hosts()[host.0 as usize].ports;
-    [0, 1].map(|plane| PlaneAddress {
-        mac: ports[plane].mac,
-        ip: IpAddr::V4(ports[plane].ipv4),
-    })
 }
 
 /// Registers shared by the queue pairs of a plan.
@@ -185,7 +174,7 @@ impl Transport {
 }
 
 /// Rate of a port of the sender in Gb/s, rounded down, at least 1.
-fn rate_gbps(plan: &Plan) -> u32 {
+pub fn rate_gbps(plan: &Plan) -> u32 {
     let link = plan.topology.hosts()[plan.sender.0 as usize].ports[0].link;
     let mbps = plan.topology.links()[link.0 as usize].params.rate_mbps;
     (mbps / 1000).max(1) as u32
@@ -201,8 +190,10 @@ pub fn base_round_trip(plan: &Plan) -> Result<Time, WorldError> {
     let read = plan.pcie.latency + plan.pcie.transfer_time(mtu as u64);
     let mut slowest = 0;
     for plane in 0..2 {
-        let data = probe(plan, plane, false, mtu);
-        let sack = probe(plan, plane, true, 0);
+        // The probes have IPv4 headers; what longer ones add is payload here.
+        let extra = plan.addressing.extra_bytes() as usize;
+        let data = probe(plan, plane, false, mtu + extra);
+        let sack = probe(plan, plane, true, extra);
         let round_trip = (0..ATTEMPTS).find_map(|seed| {
             let mut fabric = Fabric::new(Arc::clone(&plan.topology), seed);
             fabric

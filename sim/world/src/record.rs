@@ -6,8 +6,7 @@ use serde::Serialize;
 use sim_net::{ChannelId, Fabric, Time, Topology};
 use stellar_wire::Bth;
 
-use crate::host::Host;
-use crate::Nic;
+use crate::CongestionState;
 
 /// First distance between two samples, in picoseconds: 0.5 us.
 const FIRST_PERIOD: Time = 500_000;
@@ -56,12 +55,11 @@ pub struct Record {
     arrivals: BTreeMap<usize, ArrivalOrder>,
     /// Highest PSN by receiving host and queue pair.
     highest: BTreeMap<(usize, u32), u32>,
-    /// Host and queue pair whose congestion state is sampled.
-    watched: (usize, u32),
 }
 
 impl Record {
-    pub(crate) fn new(topology: &Topology) -> Self {
+    /// An empty record; its first moment is time 0.
+    pub fn new(topology: &Topology) -> Self {
         Self {
             channels: topology.channels().collect(),
             period: FIRST_PERIOD,
@@ -69,27 +67,26 @@ impl Record {
             moments: Vec::new(),
             arrivals: BTreeMap::new(),
             highest: BTreeMap::new(),
-            watched: (0, crate::pair::FIRST_QP),
         }
     }
 
-    /// Samples every moment before `time`, given the state that has held since the last event.
-    pub(crate) fn sample_until<N: Nic>(&mut self, time: Time, fabric: &Fabric, hosts: &[Host<N>]) {
+    /// Samples every moment before `time`, given the state that has held since the last event: of each host the bytes placed in its memory, and
+    /// of the watched queue pair its congestion.
+    pub fn sample_until(
+        &mut self,
+        time: Time,
+        fabric: &Fabric,
+        state: impl Fn() -> (Vec<u64>, CongestionState),
+    ) {
         while self.next < time {
-            let congestion = hosts
-                .get(self.watched.0)
-                .and_then(|host| host.nic().congestion(self.watched.1))
-                .unwrap_or_default();
+            let (placed, congestion) = state();
             let depth = |&channel: &ChannelId| {
                 let stats = fabric.stats(channel).expect("channels are the topology's");
                 stats.data.bytes as u32
             };
             self.moments.push(Moment {
                 time: self.next,
-                placed: hosts
-                    .iter()
-                    .map(|host| host.nic().memory().written())
-                    .collect(),
+                placed,
                 cwnd: congestion.cwnd,
                 in_flight: congestion.in_flight,
                 rtt: congestion.rtt.unwrap_or(0),
@@ -114,7 +111,7 @@ impl Record {
     }
 
     /// Takes note of a packet that arrived at a host.
-    pub(crate) fn arrived(&mut self, host: usize, bth: &Bth) {
+    pub fn arrived(&mut self, host: usize, bth: &Bth) {
         if !bth.opcode.is_write() {
             return;
         }

@@ -1,6 +1,6 @@
 //! What software writes into the card's tables for a card and its queue pairs: rows as the hardware's tables hold them.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
@@ -71,13 +71,24 @@ pub fn context(config: &QpConfig) -> QpContext {
 pub fn address(config: &QpConfig, plane: usize) -> FrameAddress {
     let peer = config.peer.planes[plane];
     let (version6, peer_ip) = ip(peer.ip);
+    let route = config.srv6.map_or_else(FrameAddress::default, |template| {
+        let path = Ipv6Addr::from(template.first_container(plane as u8));
+        FrameAddress {
+            srv6: true,
+            path: wide(path.into()),
+            t1: bits(template.t1() as u64),
+            uplink_low: bits(template.uplink().low),
+            uplink_bits: bits(template.uplink().bits),
+            ..FrameAddress::default()
+        }
+    });
     FrameAddress {
         peer_qp: bits(config.peer.qp),
         pkey: bits(config.pkey),
         peer_mac: mac(peer.mac),
         version6,
         peer_ip,
-        ..FrameAddress::default()
+        ..route
     }
 }
 

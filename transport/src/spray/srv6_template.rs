@@ -122,12 +122,28 @@ impl Srv6Template {
         })
     }
 
-    /// The path as uSIDs.
-    pub fn container(&self, path: &Path) -> UsidContainer {
+    /// The path by uplink 0 of a plane.
+    pub fn first_container(&self, plane: u8) -> UsidContainer {
         let mut container = self.path;
         for usid in &mut container.usids[..self.length] {
-            *usid += u16::from(path.plane) * self.plane_step;
+            *usid += u16::from(plane) * self.plane_step;
         }
+        container
+    }
+
+    /// Place of the T1 switch in the path, to whose uSID the uplink is added.
+    pub const fn t1(&self) -> usize {
+        self.t1
+    }
+
+    /// Where the entropy value names the uplink.
+    pub const fn uplink(&self) -> EntropyField {
+        self.uplink
+    }
+
+    /// The path as uSIDs.
+    pub fn container(&self, path: &Path) -> UsidContainer {
+        let mut container = self.first_container(path.plane);
         container.usids[self.t1] += self.uplink.of(path.entropy);
         container
     }

@@ -52,6 +52,7 @@ fn ready(ready: ReadyToReceive) -> driver::RtrAttributes {
         peer: Connection {
             qp: ready.qp,
             psn: ready.psn,
+            transport: driver::Transport::Mrc,
             ports: ready.ports.map(address),
         },
         path: path(ready.path),

@@ -62,6 +62,22 @@ pub struct NsccRequest {
     pub penalty: Bits<7>,
 }
 
+/// What a SACK made of a window, for whoever watches.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct CongestionSample {
+    /// High for one clock per SACK that the window hears of; the rest means nothing in other clocks.
+    pub valid: Bit,
+    pub qp: Bits<10>,
+    /// Window in bytes, the penalty taken off.
+    pub cwnd: Bits<24>,
+    /// Bytes in flight after the SACK.
+    pub in_flight: Bits<24>,
+    /// There is a round trip.
+    pub rtt_valid: Bit,
+    /// Ticks of 8 ns.
+    pub rtt: Bits<32>,
+}
+
 /// What comes back of every request.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct NsccResponse {

@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 use hdl_congestion::NsccEngine;
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
-use stellar_wire::hw::congestion::{NsccConfig, NsccRequest, NsccResponse};
+use stellar_wire::hw::congestion::{
+    CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse,
+};
 use stellar_wire::hw::pack::{to_words, Record};
 
 /// Eight queue pairs.
@@ -87,14 +89,34 @@ impl Bench {
             assert!(!self.flag("request_ready"), "ready during a call");
             let answered = self.flag("response_valid");
             let words = self.words("response");
+            let window = Record::<NsccResponse>::new(&words).u64("cwnd") as u32;
+            self.check_sample(&request, answered, window);
             self.model.clock(self.clock);
             if answered {
-                let window = Record::<NsccResponse>::new(&words).u64("cwnd") as u32;
                 self.model.eval();
                 return (window, clocks);
             }
         }
         panic!("no response to {request:?} within {PATIENCE} clocks");
+    }
+
+    /// The sample comes with the answer to a SACK, and only then.
+    fn check_sample(&self, request: &NsccRequest, answered: bool, window: u32) {
+        let words = self.words("sampled");
+        let found = Record::<CongestionSample>::new(&words);
+        let expected = answered && request.op == NsccOp::Ack && request.sample;
+        assert_eq!(found.u64("valid"), u64::from(expected), "{request:?}");
+        if expected {
+            let sample = CongestionSample {
+                valid: true,
+                qp: request.qp,
+                cwnd: u64::from(window).to_bits(),
+                in_flight: request.in_flight,
+                rtt_valid: request.rtt_valid,
+                rtt: request.rtt,
+            };
+            assert_eq!(words, to_words(sample));
+        }
     }
 
     fn words(&self, name: &str) -> Vec<u32> {

@@ -49,11 +49,6 @@ impl<M: Memory> Hosts<M> {
         effect
     }
 
-    /// Sets the configuration space back, which is all of a reset that a card needs of which nothing else was written.
-    pub fn reset_config(&mut self, host: usize) {
-        self.card(host).reset_config();
-    }
-
     /// Reads `bytes` bytes of the aligned 64-bit word that holds them, in one transaction; `None` if nothing answers.
     ///
     /// # Errors

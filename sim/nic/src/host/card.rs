@@ -1,15 +1,20 @@
 //! One card in its host: pins, PCIe endpoints, MACs, memory.
 
+use std::collections::BTreeMap;
+
 use sim_verilated::Library;
 use sim_world::PcieReads;
 use stellar_transport::endpoint::Memory;
+use stellar_transport::requester::RequesterCounters;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::Record;
 
 use super::config_space::ConfigSpace;
+use crate::counted::CountedFields;
 use crate::mac::{MacRx, MacTx};
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 use crate::pcie::Endpoint;
+use crate::sampled::Windows;
 use crate::NicError;
 
 /// Where interrupt messages go: a vector's message is its number, written here (x86's range of interrupt addresses).
@@ -60,6 +65,12 @@ pub struct Card<M> {
     pub raised: u64,
     /// Something crossed a pin in the last clock.
     pub is_active: bool,
+    /// Bytes written at final addresses, as of a GPU's memory.
+    pub placed: u64,
+    counted: CountedFields,
+    /// What the requesters have counted since the last reset, by queue pair.
+    pub counters: BTreeMap<u32, RequesterCounters>,
+    pub windows: Windows,
 }
 
 fn endpoints(reads: PcieReads) -> [Endpoint; 2] {
@@ -87,19 +98,18 @@ impl<M: Memory> Card<M> {
             reads,
             raised: 0,
             is_active: false,
+            placed: 0,
+            counted: CountedFields::new(),
+            counters: BTreeMap::new(),
+            windows: Windows::new(),
         })
     }
 
     /// Pulls the reset pin; all that hangs on the card begins anew with it.
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);
-        self.reset_config();
-        self.restart();
-    }
-
-    /// Sets the configuration space back.
-    pub fn reset_config(&mut self) {
         self.config = config();
+        self.restart();
     }
 
     /// Lets go of it.
@@ -112,6 +122,8 @@ impl<M: Memory> Card<M> {
         self.endpoints = endpoints(self.reads);
         self.ports = Default::default();
         self.raised = 0;
+        self.counters.clear();
+        self.windows.clear();
     }
 
     /// A frame has arrived at a port.
@@ -188,6 +200,13 @@ impl<M: Memory> Card<M> {
             !outputs.payload_mismatch,
             "clock {clock}: the transmit side lost count of its payload"
         );
+        for words in outputs.sampled.iter().flatten() {
+            self.windows.see(words);
+        }
+        for (qp, words) in outputs.counted.into_iter().flatten() {
+            self.counted
+                .add(self.counters.entry(qp).or_default(), &words);
+        }
         for (index, moved) in outputs.ports.into_iter().enumerate() {
             if let Some(beat) = moved.tx {
                 self.ports[index].tx.push(&beat);
@@ -214,7 +233,9 @@ impl<M: Memory> Card<M> {
             }
             return;
         }
-        self.endpoints[index].write(write, &mut self.memory);
+        if self.endpoints[index].write(write, &mut self.memory) {
+            self.placed += write.beat.bytes as u64;
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Hosts with a card each, and the wires between them, on one clock.
 
+use hdl_nic::RESET_CLOCKS;
 use sim_net::Time;
 use sim_world::PcieReads;
 use stellar_transport::endpoint::Memory;
 
 use super::card::{Card, Operation, Progress};
 use super::wire::Wire;
-use crate::model::{NicModel, SWEEP};
+use crate::model::NicModel;
 use crate::{NicError, CLOCK_PS};
 
 /// Clocks that the reset pin is held.
@@ -112,7 +113,7 @@ impl<M: Memory> Hosts<M> {
         }
         for (card, left) in self.cards.iter_mut().zip(&mut self.resetting) {
             *left = left.saturating_sub(1);
-            if *left == SWEEP {
+            if *left == RESET_CLOCKS {
                 card.release_reset();
             }
         }
@@ -136,7 +137,7 @@ impl<M: Memory> Hosts<M> {
     /// Pulls the reset pin of a card. It is in reset until as many clocks have passed as it takes to clear its tables.
     pub fn begin_reset(&mut self, host: usize) {
         self.cards[host].hold_reset();
-        self.resetting[host] = RESET + SWEEP;
+        self.resetting[host] = RESET + RESET_CLOCKS;
     }
 
     /// A card is in reset.

@@ -1,7 +1,7 @@
 //! Cards as PCI functions of simulated hosts: the in-process back end of the driver, and what a server of cards is built on.
 //!
 //! [`Hosts`] is two hosts with a Verilated card each, cabled port to port, on one clock, over any memory. [`CardPair`] is that with memory of this
-//! process; [`LoneCard`] is one host, whose frames the caller sends and takes. [`SimHosts::function`] gives a host's card as the driver's
+//! process; [`FabricPair`] has them on a fabric, and reports; [`LoneCard`] is one host, whose frames the caller sends and takes. [`SimHosts::function`] gives a host's card as the driver's
 //! [`stellar_driver::PciFunction`]. Register accesses cross the card's BAR ports clock by clock, and all DMA and every interrupt
 //! is a TLP of its PCIe endpoints.
 //!
@@ -15,15 +15,18 @@
 mod access;
 mod card;
 mod config_space;
+mod fabric;
 mod function;
 mod hosts;
 mod lone;
 mod memory;
 mod pair;
 mod sim_hosts;
+mod watch;
 mod wire;
 
 pub use config_space::ConfigEffect;
+pub use fabric::FabricPair;
 pub use hosts::Hosts;
 pub use lone::LoneCard;
 pub use pair::CardPair;

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use sim_world::WorldError;
+use sim_world::{Recorder, WorldError};
 
 use super::sim_hosts::SimHosts;
 use super::wire::Wire;
@@ -34,7 +34,9 @@ impl CardPair {
     /// # Errors
     /// [`WorldError::Output`] if a block cannot be encoded.
     pub fn captures(&self) -> Result<Vec<(String, Vec<u8>)>, WorldError> {
-        self.0.lock().wire().captures()
+        let mut hosts = self.0.lock();
+        let recorder = hosts.wire().recorder();
+        recorder.map_or(Ok(Vec::new()), Recorder::files)
     }
 }
 

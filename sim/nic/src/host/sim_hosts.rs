@@ -65,6 +65,14 @@ impl SimHosts {
         self.lock().clocks()
     }
 
+    /// Bytes a host's card has written at final addresses, as of a GPU's memory, so far.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn placed(&self, host: usize) -> u64 {
+        self.lock().card(host).placed
+    }
+
     /// Accesses of a host's card to memory that is not mapped for it, so far.
     ///
     /// # Panics
@@ -113,7 +121,17 @@ impl SimHosts {
         hosts.memory(host).memory.unmap(Owner::Host, address);
     }
 
-    /// Copies out of that memory.
+    /// How many of `bytes` bytes of that memory the card has ever written.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn gpu_memory_written(&self, host: usize, address: u64, bytes: u64) -> u64 {
+        let mut hosts = self.lock();
+        let memory = &hosts.memory(host).memory;
+        memory.written_in(Owner::Gpu, address, bytes)
+    }
+
+    /// Copies out of that memory. What nobody has written is pseudo-random, and other bytes at other addresses.
     ///
     /// # Panics
     /// If there is no such host.

@@ -5,6 +5,7 @@ use sim_world::{Recorder, WorldError};
 use stellar_transport::endpoint::Memory;
 
 use super::card::Card;
+use super::watch::Watch;
 
 /// Two cables of 100 ns, about 20 m, at the rate of the card's ports.
 const CABLES: &str = r#"
@@ -28,46 +29,91 @@ pub struct SentFrame {
 
 /// The wires.
 pub enum Wire {
-    /// From each port of a card to the same port of the other.
-    Cables {
-        fabric: Box<Fabric>,
-        recorder: Recorder,
-    },
+    /// A fabric; the cards are at hosts of its topology.
+    Fabric(Box<Plugged>),
     /// From the ports of the only card to whoever asks for what has left it.
     Loose(Vec<SentFrame>),
+}
+
+/// Cards plugged into a fabric.
+pub struct Plugged {
+    pub fabric: Fabric,
+    /// Host of the topology, by card.
+    hosts: Vec<HostId>,
+    recorder: Option<Recorder>,
+    /// What happens from some moment on, for a report.
+    pub watch: Option<Watch>,
 }
 
 impl Wire {
     /// Cables between two cards, and a record of every frame on them if `captures` says so.
     pub fn cables(captures: bool) -> Self {
         let topology = Topology::from_toml("cables", CABLES).expect("the text is a topology");
-        let mut fabric = Box::new(Fabric::new(topology, 0));
-        let hosts: &[HostId] = if captures {
-            &[HostId(0), HostId(1)]
+        let fabric = Fabric::new(topology, 0);
+        Self::fabric(fabric, vec![HostId(0), HostId(1)], captures)
+            .expect("the cables have both hosts' ports")
+    }
+
+    /// A fabric with card n at the nth of `hosts`, and a record of every frame at their ports if `captures` says so.
+    ///
+    /// # Errors
+    /// [`WorldError`] if a port has no channel to record.
+    pub fn fabric(
+        mut fabric: Fabric,
+        hosts: Vec<HostId>,
+        captures: bool,
+    ) -> Result<Self, WorldError> {
+        let recorder = if captures {
+            Some(Recorder::attach(&mut fabric, &hosts)?)
         } else {
-            &[]
+            None
         };
-        let recorder =
-            Recorder::attach(&mut fabric, hosts).expect("the cables have both hosts' ports");
-        Self::Cables { fabric, recorder }
+        Ok(Self::Fabric(Box::new(Plugged {
+            fabric,
+            hosts,
+            recorder,
+            watch: None,
+        })))
     }
 
     /// Hands the cards what has arrived by `now`.
     pub fn deliver<M: Memory>(&mut self, now: Time, cards: &mut [Card<M>]) {
-        if let Self::Cables { fabric, .. } = self {
-            fabric.advance_to(now, |delivery| {
-                let frame = delivery.frame.bytes().to_vec();
-                cards[delivery.host.0 as usize].receive(delivery.port, frame);
-            });
+        let Self::Fabric(plugged) = self else {
+            return;
+        };
+        let Plugged {
+            fabric,
+            hosts,
+            watch,
+            ..
+        } = &mut **plugged;
+        if let Some(watch) = watch {
+            watch.sample(now, fabric, cards);
         }
+        fabric.advance_to(now, |delivery| {
+            let Some(card) = hosts.iter().position(|&host| host == delivery.host) else {
+                return;
+            };
+            let frame = delivery.frame.bytes();
+            if let Some(watch) = watch {
+                watch.arrived(card, frame);
+            }
+            cards[card].receive(delivery.port, frame.to_vec());
+        });
     }
 
     /// Takes a frame that has left a port of card `card`.
     pub fn take(&mut self, card: usize, port: usize, now: Time, frame: Vec<u8>) {
         match self {
-            Self::Cables { fabric, .. } => fabric
-                .send(HostId(card as u32), port, now, Frame::new(frame))
-                .expect("the cables have these ports, and time does not run back"),
+            Self::Fabric(plugged) => {
+                if let Some(watch) = &mut plugged.watch {
+                    watch.left(card, &frame);
+                }
+                plugged
+                    .fabric
+                    .send(plugged.hosts[card], port, now, Frame::new(frame))
+                    .expect("the fabric has these ports, and time does not run back");
+            }
             Self::Loose(sent) => sent.push(SentFrame {
                 time: now,
                 port,
@@ -76,21 +122,26 @@ impl Wire {
         }
     }
 
-    /// Captures of the cables: a pcapng file per port.
-    ///
-    /// # Errors
-    /// [`WorldError::Output`].
-    pub fn captures(&self) -> Result<Vec<(String, Vec<u8>)>, WorldError> {
+    /// The fabric, if the cards are plugged into one.
+    pub fn plugged(&mut self) -> Option<&mut Plugged> {
         match self {
-            Self::Cables { recorder, .. } => recorder.files(),
-            Self::Loose(_) => Ok(Vec::new()),
+            Self::Fabric(plugged) => Some(plugged),
+            Self::Loose(_) => None,
+        }
+    }
+
+    /// The record of every frame, if one is kept.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        match self {
+            Self::Fabric(plugged) => plugged.recorder.as_ref(),
+            Self::Loose(_) => None,
         }
     }
 
     /// What has left the only card since the last call.
     pub fn take_sent(&mut self) -> Vec<SentFrame> {
         match self {
-            Self::Cables { .. } => Vec::new(),
+            Self::Fabric(_) => Vec::new(),
             Self::Loose(sent) => std::mem::take(sent),
         }
     }

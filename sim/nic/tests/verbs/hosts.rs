@@ -44,7 +44,14 @@ pub fn open(devices: &[Device; 2], interrupt: bool) -> [Host; 2] {
 
 impl Host {
     pub fn qp(&self) -> QueuePair {
-        let config = QueuePairConfig { send_entries: 8 };
+        self.qp_over(Transport::Mrc)
+    }
+
+    pub fn qp_over(&self, transport: Transport) -> QueuePair {
+        let config = QueuePairConfig {
+            send_entries: 8,
+            transport,
+        };
         self.pd.create_qp(&self.cq, config).unwrap()
     }
 
@@ -72,14 +79,26 @@ impl Host {
     }
 }
 
+/// To RTR, with the attributes of its transport.
+pub fn ready(qp: &QueuePair, peer: Connection) {
+    qp.modify(Modify::Init(InitAttributes::default())).unwrap();
+    let step = match qp.transport() {
+        Transport::Mrc => Modify::Rtr(RtrAttributes::new(peer)),
+        Transport::Rc => Modify::RcRtr(RcRtrAttributes::new(peer)),
+    };
+    qp.modify(step).unwrap();
+}
+
 pub fn connect(qps: [&QueuePair; 2], psn: u32) {
     let told = qps.map(|qp| qp.connection(psn));
-    for (qp, peer) in [(qps[0], told[1]), (qps[1], told[0])] {
-        qp.modify(Modify::Init(InitAttributes::default())).unwrap();
-        qp.modify(Modify::Rtr(RtrAttributes::new(peer))).unwrap();
-    }
+    ready(qps[0], told[1]);
+    ready(qps[1], told[0]);
     for qp in qps {
-        qp.modify(Modify::Rts(RtsAttributes::new(psn))).unwrap();
+        let step = match qp.transport() {
+            Transport::Mrc => Modify::Rts(RtsAttributes::new(psn)),
+            Transport::Rc => Modify::RcRts(RcRtsAttributes::new(psn)),
+        };
+        qp.modify(step).unwrap();
     }
 }
 

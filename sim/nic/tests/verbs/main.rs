@@ -2,6 +2,7 @@
 
 mod hosts;
 mod push;
+mod rc;
 
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use stellar_driver::{
     AccessFlags, Connection, DeviceConfig, InitAttributes, PathAttributes, PortAddress,
-    RtrAttributes, RtsAttributes,
+    RtrAttributes, RtsAttributes, Transport,
 };
 
 use crate::world::{invalid, mtu_log2, path_policy};
@@ -81,6 +81,7 @@ impl Rtr {
         let peer = Connection {
             qp,
             psn,
+            transport: Transport::Mrc,
             ports: port_pair(&ports)?,
         };
         Ok(RtrAttributes {

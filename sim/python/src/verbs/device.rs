@@ -180,7 +180,10 @@ impl ProtectionDomain {
         cq: &CompletionQueue,
         send_entries: u32,
     ) -> PyResult<QueuePair> {
-        let config = QueuePairConfig { send_entries };
+        let config = QueuePairConfig {
+            send_entries,
+            ..QueuePairConfig::default()
+        };
         let qp = py.detach(|| self.pd.create_qp(&cq.0, config));
         Ok(QueuePair(qp.map_err(answers::verb)?))
     }

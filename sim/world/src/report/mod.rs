@@ -8,14 +8,15 @@ mod table;
 use std::path::Path;
 
 use serde::Serialize;
-use sim_net::{Time, Totals, FCS, GAP, PREAMBLE};
+use sim_net::{Fabric, Time, Totals, FCS, GAP, PREAMBLE};
+use stellar_transport::requester::RequesterCounters;
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::Meth;
 use stellar_wire::{icrc, Bth, Ethernet, Header, Ipv4, Reth, Udp};
 
 use crate::config::{policy_name, TransportPlan};
 use crate::pair::{FIRST_QP, RECEIVER, SENDER};
-use crate::{ArrivalOrder, Nic, PcieReads, Plan, Verified, World, WorldError};
+use crate::{ArrivalOrder, Completed, Nic, PcieReads, Plan, Record, Verified, World, WorldError};
 
 pub use series::{QueueSeries, Series};
 
@@ -75,6 +76,8 @@ pub struct Report {
     pub seed: u64,
     /// `mrc` or `rc`.
     pub mode: &'static str,
+    /// `ipv4`, `ipv6` or `srv6`.
+    pub addressing: &'static str,
     /// Path policy; none in RC.
     pub policy: Option<&'static str>,
     /// Paths of a queue pair.
@@ -109,41 +112,85 @@ pub struct Report {
     pub series: Series,
 }
 
+/// What was seen of two NICs while they did what a [`Plan`] says.
+pub struct Observed<'a> {
+    /// What both NICs are.
+    pub nics: &'static str,
+    /// What was found right.
+    pub verified: Verified,
+    /// From the first post to the last completion, in picoseconds.
+    pub duration: Time,
+    /// From post to completion of each work request that succeeded, in picoseconds.
+    pub latencies: Vec<Time>,
+    /// Counters of the sender's queue pairs.
+    pub counters: &'a [RequesterCounters],
+    /// Data packets by entropy value index.
+    pub path_loads: Vec<u64>,
+    /// Arrivals and samples.
+    pub record: &'a Record,
+    /// The fabric.
+    pub fabric: &'a Fabric,
+}
+
 impl Report {
-    /// The report of a world of two whose run has ended.
-    pub fn of<N: Nic>(plan: &Plan, world: &World<N>, verified: Verified) -> Self {
-        let start = world.posted().iter().map(|posted| posted.time).min();
-        let end = world.host(SENDER).completions().iter().map(|c| c.time);
-        let duration = end.max().unwrap_or(0).saturating_sub(start.unwrap_or(0));
-        let goodput = gigabits_per_second(verified.bytes, duration);
+    /// The report of what was seen.
+    pub fn new(plan: &Plan, seen: Observed) -> Self {
+        let goodput = gigabits_per_second(seen.verified.bytes, seen.duration);
         let mtu = 1u64 << plan.mtu_log2;
         let (policy, paths, overhead) = match &plan.transport {
             TransportPlan::Mrc(mrc) => (Some(policy_name(mrc.policy)), mrc.paths, MRC_OVERHEAD),
             TransportPlan::Rc => (None, 1, RC_OVERHEAD),
         };
+        let overhead = overhead + plan.addressing.extra_bytes();
         let limit = line_rate_gbps(plan) * mtu as f64 / (mtu + overhead) as f64;
         Self {
-            nics: N::KIND,
+            nics: seen.nics,
             hosts: [plan.host_name(plan.sender), plan.host_name(plan.receiver)],
             seed: plan.seed,
             mode: plan.transport.name(),
+            addressing: plan.addressing.name(),
             policy,
             paths,
             qps: plan.qps,
             mtu: mtu as u32,
             pcie: plan.pcie,
-            bytes: verified.bytes,
-            duration_ns: duration / 1000,
+            bytes: seen.verified.bytes,
+            duration_ns: seen.duration / 1000,
             goodput_gbps: goodput,
             wire_limit_gbps: limit,
             ratio: goodput / limit,
-            completions: completions(world, verified),
-            requester: requester_sums(plan, world),
-            out_of_order: world.record().arrival_order(RECEIVER),
-            path_loads: path_loads(plan, world),
-            fabric: world.fabric().totals(),
-            series: Series::of(world),
+            completions: completions(seen.latencies, seen.verified),
+            requester: requester_sums(seen.counters),
+            out_of_order: seen.record.arrival_order(RECEIVER),
+            path_loads: seen.path_loads,
+            fabric: seen.fabric.totals(),
+            series: Series::of(seen.record.moments(), seen.fabric),
         }
+    }
+
+    /// The report of a world of two whose run has ended.
+    pub fn of<N: Nic>(plan: &Plan, world: &World<N>, verified: Verified) -> Self {
+        let start = world.posted().iter().map(|posted| posted.time).min();
+        let sent = world.host(SENDER).completions();
+        let end = sent.iter().map(|done| done.time).max();
+        let succeeded = sent
+            .iter()
+            .filter(|done| done.cqe.status == WcStatus::Success && !done.cqe.opcode.is_receive());
+        let latency = |done: &Completed| done.time - world.posted()[done.cqe.wr_id as usize].time;
+        let nic = world.host(SENDER).nic();
+        let qps = FIRST_QP..FIRST_QP + plan.qps;
+        let counters: Vec<_> = qps.filter_map(|qp| nic.qp_counters(qp)).collect();
+        let seen = Observed {
+            nics: N::KIND,
+            verified,
+            duration: end.unwrap_or(0).saturating_sub(start.unwrap_or(0)),
+            latencies: succeeded.map(latency).collect(),
+            counters: &counters,
+            path_loads: path_loads(plan, world),
+            record: world.record(),
+            fabric: world.fabric(),
+        };
+        Self::new(plan, seen)
     }
 
     /// As JSON.
@@ -180,16 +227,11 @@ fn line_rate_gbps(plan: &Plan) -> f64 {
     rates.take(planes.min(2) as usize).sum()
 }
 
-fn completions<N: Nic>(world: &World<N>, verified: Verified) -> Completions {
-    let sent = world.host(SENDER).completions().iter();
-    let mut times: Vec<u64> = sent
-        .filter(|done| done.cqe.status == WcStatus::Success && !done.cqe.opcode.is_receive())
-        .map(|done| (done.time - world.posted()[done.cqe.wr_id as usize].time) / 1000)
-        .collect();
-    times.sort_unstable();
+fn completions(mut latencies: Vec<Time>, verified: Verified) -> Completions {
+    latencies.sort_unstable();
     let percentile = |percent: usize| {
-        let rank = (times.len() * percent).div_ceil(100).max(1);
-        times.get(rank - 1).copied().unwrap_or(0)
+        let rank = (latencies.len() * percent).div_ceil(100).max(1);
+        latencies.get(rank - 1).map_or(0, |time| time / 1000)
     };
     Completions {
         succeeded: verified.succeeded,
@@ -200,12 +242,9 @@ fn completions<N: Nic>(world: &World<N>, verified: Verified) -> Completions {
     }
 }
 
-fn requester_sums<N: Nic>(plan: &Plan, world: &World<N>) -> RequesterSums {
+fn requester_sums(counters: &[RequesterCounters]) -> RequesterSums {
     let mut sums = RequesterSums::default();
-    for qp in FIRST_QP..FIRST_QP + plan.qps {
-        let Some(c) = world.host(SENDER).nic().qp_counters(qp) else {
-            continue;
-        };
+    for c in counters {
         sums.packets += c.packets;
         sums.retransmissions += c.retransmissions;
         sums.timeouts += c.timeouts;

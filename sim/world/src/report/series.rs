@@ -1,10 +1,10 @@
 //! Time series of a run.
 
 use serde::Serialize;
-use sim_net::{ChannelId, Node, Topology};
+use sim_net::{ChannelId, Fabric, Node, Topology};
 
 use crate::pair::RECEIVER;
-use crate::{Nic, World};
+use crate::Moment;
 
 /// Most queues shown: those that were deepest.
 const QUEUES: usize = 8;
@@ -38,8 +38,7 @@ pub struct Series {
 }
 
 impl Series {
-    pub(super) fn of<N: Nic>(world: &World<N>) -> Self {
-        let moments = world.record().moments();
+    pub(super) fn of(moments: &[Moment], fabric: &Fabric) -> Self {
         let (mut time_before, mut placed_before) = (0, 0);
         let goodput = moments.iter().map(|moment| {
             let placed = moment.placed.get(RECEIVER).copied().unwrap_or(0);
@@ -53,13 +52,12 @@ impl Series {
             cwnd: moments.iter().map(|moment| moment.cwnd).collect(),
             in_flight: moments.iter().map(|moment| moment.in_flight).collect(),
             rtt_ns: moments.iter().map(|moment| moment.rtt / 1000).collect(),
-            queues: deepest(world),
+            queues: deepest(moments, fabric),
         }
     }
 }
 
-fn deepest<N: Nic>(world: &World<N>) -> Vec<QueueSeries> {
-    let fabric = world.fabric();
+fn deepest(moments: &[Moment], fabric: &Fabric) -> Vec<QueueSeries> {
     let topology = fabric.topology();
     let depth = |channel| {
         let stats = fabric.stats(channel).expect("channels are the topology's");
@@ -74,7 +72,6 @@ fn deepest<N: Nic>(world: &World<N>) -> Vec<QueueSeries> {
         .collect();
     queues.sort_by_key(|&(max, index, _)| (std::cmp::Reverse(max), index));
     queues.truncate(QUEUES);
-    let moments = world.record().moments();
     queues
         .into_iter()
         .map(|(max_bytes, index, channel)| QueueSeries {

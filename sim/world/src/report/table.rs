@@ -19,10 +19,13 @@ impl Report {
                 "mode",
                 match self.policy {
                     Some(policy) => format!(
-                        "{}, policy {policy}, {} paths, {} QP",
-                        self.mode, self.paths, self.qps
+                        "{} over {}, policy {policy}, {} paths, {} QP",
+                        self.mode, self.addressing, self.paths, self.qps
                     ),
-                    None => format!("{}, go-back-N, {} QP", self.mode, self.qps),
+                    None => format!(
+                        "{} over {}, go-back-N, {} QP",
+                        self.mode, self.addressing, self.qps
+                    ),
                 },
             ),
             ("bytes, all compared", self.bytes.to_string()),

@@ -1,0 +1,166 @@
+//! `./stellar bench registration`: what it takes to register memory with a Verilated card.
+
+mod counting;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sim_nic::LoneCard;
+use stellar_driver::{
+    AccessFlags, DeviceConfig, Error, MemoryRegion, PageSize, Pages, PciFunction, PortAddress,
+    Probe, ProtectionDomain,
+};
+
+use super::Row;
+use crate::progress;
+use counting::{Accesses, Counting};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+    /// A 64th of everything: for a first look
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Memory of one size in pages of one size. None of it is there: registering touches the card's tables only.
+struct Case {
+    name: &'static str,
+    page: PageSize,
+    pages: u64,
+}
+
+/// The first two fill the table of translations. `TERABYTE` would take twice as many as it has.
+const CASES: [Case; 3] = [
+    Case {
+        name: "1 GiB in pages of 4 KiB",
+        page: PageSize::Size4K,
+        pages: 1 << 18,
+    },
+    Case {
+        name: "512 GiB in pages of 2 MiB",
+        page: PageSize::Size2M,
+        pages: 1 << 18,
+    },
+    Case {
+        name: "1 TiB in pages of 1 GiB",
+        page: PageSize::Size1G,
+        pages: 1 << 10,
+    },
+];
+const TERABYTE: Case = Case {
+    name: "1 TiB in pages of 2 MiB",
+    page: PageSize::Size2M,
+    pages: 1 << 19,
+};
+
+/// Final address of the first page, and of the region.
+const FIRST: u64 = 1 << 40;
+
+/// A card that is up.
+struct Bench {
+    function: Arc<Counting>,
+    domain: ProtectionDomain,
+}
+
+impl Bench {
+    fn new() -> anyhow::Result<Self> {
+        let card = progress::building("the card", LoneCard::new)?;
+        let function = Arc::new(Counting::new(card.function(0)));
+        let ports = [0, 1].map(|plane| PortAddress {
+            mac: [2, 0, 0, plane, 0, 1],
+            ip: [10, plane, 0, 1].into(),
+        });
+        let probe = Probe::new(Arc::clone(&function) as Arc<dyn PciFunction>)?;
+        let device = probe.bring_up(DeviceConfig::new(ports, 1))?;
+        Ok(Self {
+            function,
+            domain: device.open()?.alloc_pd()?,
+        })
+    }
+
+    /// What something does to the card, and the time on its clock.
+    fn measure<T>(&self, what: impl FnOnce() -> T) -> (T, Accesses, Duration) {
+        let (before, began) = (self.function.accesses(), self.function.now());
+        let done = what();
+        let (after, ended) = (self.function.accesses(), self.function.now());
+        let accesses = Accesses {
+            writes: after.writes - before.writes,
+            reads: after.reads - before.reads,
+            doorbells: after.doorbells - before.doorbells,
+        };
+        (done, accesses, ended - began)
+    }
+
+    fn register(&self, case: &Case, pages: u64) -> Result<MemoryRegion, Error> {
+        let pages = Pages {
+            size: case.page,
+            addresses: (0..pages).map(|n| FIRST + n * case.page.bytes()).collect(),
+            base: FIRST,
+            device: 1,
+        };
+        // SAFETY: nobody has the region's key, so neither the card nor a peer touches these pages.
+        unsafe {
+            self.domain
+                .register_translated(pages, AccessFlags::default())
+        }
+    }
+
+    /// The rows of one part in `share` of a case.
+    fn rows(&self, case: &Case, share: u64) -> anyhow::Result<Vec<Row>> {
+        let pages = case.pages / share;
+        let name = match share {
+            1 => case.name.to_owned(),
+            share => format!("1/{share} of {}", case.name),
+        };
+        let (region, registered, took) = self.measure(|| self.register(case, pages));
+        let region = region?;
+        anyhow::ensure!(
+            region.length() == pages * case.page.bytes(),
+            "the region has {:#x} bytes",
+            region.length()
+        );
+        let (gone, deregistered, to_take_away) = self.measure(|| region.deregister());
+        gone?;
+        let row = |what: &str, value, unit| Row::new(format!("{name}: {what}"), value, unit, None);
+        let mut rows = vec![row("translations", pages as f64, "")];
+        for (verb, accesses, time) in [
+            ("register", registered, took),
+            ("deregister", deregistered, to_take_away),
+        ] {
+            let mut add =
+                |what, value, unit| rows.push(row(&format!("{verb}, {what}"), value, unit));
+            add("register writes", accesses.writes as f64, "");
+            add("register reads", accesses.reads as f64, "");
+            add("doorbells", accesses.doorbells as f64, "");
+            add("simulated time", time.as_secs_f64() * 1e6, "us");
+        }
+        Ok(rows)
+    }
+}
+
+/// Measures and prints.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let bench = Bench::new()?;
+    let share = if arguments.quick { 64 } else { 1 };
+    let mut rows = Vec::new();
+    for case in CASES {
+        let measured = progress::measuring(case.name, || bench.rows(&case, share));
+        rows.extend(measured?);
+    }
+    let (refused, accesses, _) = bench.measure(|| bench.register(&TERABYTE, TERABYTE.pages));
+    let Err(refused @ Error::Exhausted { .. }) = refused else {
+        anyhow::bail!(
+            "{}: registered, or refused for another reason",
+            TERABYTE.name
+        );
+    };
+    anyhow::ensure!(accesses == Accesses::default(), "a refusal costs nothing");
+    super::print("registration", &rows, arguments.json)?;
+    if !arguments.json {
+        println!("{}: {refused}", TERABYTE.name);
+    }
+    Ok(())
+}

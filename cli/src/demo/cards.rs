@@ -1,0 +1,208 @@
+//! Two hosts that use the driver on Verilated cards: bring-up, registration, one WRITE, and a look at every byte.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{bail, ensure};
+use sim_net::{HostId, Time};
+use sim_nic::FabricPair;
+use sim_world::pair::{base_round_trip, rate_gbps};
+use sim_world::report::Report;
+use sim_world::{MrcPlan, Plan, Verified};
+use stellar_driver::{
+    AccessFlags, CompletionQueue, Context, DeviceConfig, InitAttributes, MemoryRegion, Modify,
+    PageSize, Pages, PathAttributes, PciFunction, PortAddress, Probe, QueuePair, QueuePairConfig,
+    RtrAttributes, RtsAttributes, WcStatus, WorkRequest,
+};
+
+use crate::progress;
+
+/// First PSN of both queue pairs.
+const PSN: u32 = 0x00c0_ffee;
+/// Where the memory of both GPUs begins: at places of their own, as its first contents depend on the place.
+const GPU: [u64; 2] = [0x20_0000_0000, 0x40_0000_0000];
+/// Address that work requests name it by.
+const BASE: u64 = 0x7f00_0000_0000;
+const PAGE: PageSize = PageSize::Size64K;
+/// Longest the cards may take, on their clock.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Clocks after the completion in which nothing may be written any more: longer than the way through the fabric.
+const AFTERMATH: u64 = 5_000;
+/// Bytes compared at once: a page.
+const CHUNK: usize = PAGE.bytes() as usize;
+
+/// A host whose card is up.
+struct Host {
+    context: Context,
+    cq: CompletionQueue,
+    qp: QueuePair,
+    gpu: MemoryRegion,
+}
+
+/// Bus addresses of the pages of a GPU's memory: the last one first, so that a card that does not translate goes wrong.
+fn pages(host: usize, bytes: u64) -> Vec<u64> {
+    let count = bytes.div_ceil(PAGE.bytes());
+    let page = |index| GPU[host] + index * PAGE.bytes();
+    (0..count).rev().map(page).collect()
+}
+
+/// Brings a card up as any user of the driver does.
+fn bring_up(pair: &FabricPair, plan: &Plan, host: usize, bytes: u64) -> anyhow::Result<Host> {
+    let HostId(place) = [plan.sender, plan.receiver][host];
+    let ports = &plan.topology.hosts()[place as usize].ports;
+    let ports = [0, 1].map(|plane: usize| PortAddress {
+        mac: ports[plane].mac.0,
+        ip: ports[plane].ipv4.into(),
+    });
+    let config = DeviceConfig::new(ports, plan.seed << 1 | host as u64);
+    let device = Probe::new(pair.function(host))?.bring_up(config)?;
+    let context = device.open()?;
+    let pd = context.alloc_pd()?;
+    let cq = context.create_cq(16, false)?;
+    let qp = pd.create_qp(&cq, QueuePairConfig::default())?;
+    let addresses = pages(host, bytes);
+    let mapped = addresses.len() as u64 * PAGE.bytes();
+    pair.add_gpu_memory(host, GPU[host], mapped);
+    let pages = Pages {
+        size: PAGE,
+        addresses,
+        base: BASE,
+        device: 1,
+    };
+    let access = AccessFlags {
+        remote_write: true,
+        ..AccessFlags::default()
+    };
+    // SAFETY: the memory of the simulated GPU is this demonstration's alone, and lives as long as the card.
+    #[allow(unsafe_code)]
+    let gpu = unsafe { pd.register_translated(pages, access) }?;
+    Ok(Host {
+        context,
+        cq,
+        qp,
+        gpu,
+    })
+}
+
+/// Connects the queue pairs with the paths of the plan.
+fn connect(hosts: &[Host; 2], plan: &Plan, mrc: &MrcPlan) -> anyhow::Result<()> {
+    let path = PathAttributes {
+        mtu_log2: plan.mtu_log2,
+        base_rtt: Duration::from_nanos(base_round_trip(plan)?.div_ceil(1000)),
+        gbps: rate_gbps(plan) * plan.transport.planes() as u32,
+        policy: mrc.policy,
+        paths: mrc.paths,
+        ..PathAttributes::default()
+    };
+    for (host, peer) in [(0, 1), (1, 0)] {
+        hosts[host]
+            .qp
+            .modify(Modify::Init(InitAttributes::default()))?;
+        let attributes = RtrAttributes {
+            path,
+            ..RtrAttributes::new(hosts[peer].qp.connection(PSN))
+        };
+        hosts[host].qp.modify(Modify::Rtr(attributes))?;
+    }
+    for host in hosts {
+        host.qp.modify(Modify::Rts(RtsAttributes::new(PSN)))?;
+    }
+    Ok(())
+}
+
+/// Writes `bytes` from GPU to GPU as one message; returns the cards, whose captures are still to be written, and the report.
+pub fn exchange(plan: &Plan, mrc: &MrcPlan, bytes: u32) -> anyhow::Result<(FabricPair, Report)> {
+    let pair = FabricPair::new(plan)?;
+    let hosts = [
+        bring_up(&pair, plan, 0, bytes.into())?,
+        bring_up(&pair, plan, 1, bytes.into())?,
+    ];
+    connect(&hosts, plan, mrc)?;
+    let [sender, receiver] = &hosts;
+    let function = Arc::clone(sender.context.device().probe().function());
+    pair.watch(sender.context.device().first_entropy());
+    let posted = function.now();
+    let to = receiver.gpu.remote();
+    let request = WorkRequest::write(1, sender.gpu.slice(0, bytes)?, to.address, to.rkey);
+    sender.qp.post_send(&request)?;
+    let ended = wait(sender, function.as_ref(), &pair, bytes.into())?;
+    pair.run(AFTERMATH);
+    let taken = (ended - posted).as_nanos() as Time * 1000;
+    check(&pair, bytes.into())?;
+    let verified = Verified {
+        bytes: bytes.into(),
+        succeeded: 1,
+        failed: 0,
+    };
+    let report = pair.report(verified, vec![taken], taken);
+    Ok((pair, report))
+}
+
+/// Waits for the completion; returns when it was there.
+fn wait(
+    sender: &Host,
+    function: &dyn PciFunction,
+    pair: &FabricPair,
+    bytes: u64,
+) -> anyhow::Result<Duration> {
+    let progress = progress::Transfer::new(bytes);
+    let began = function.now();
+    let end = began + PATIENCE;
+    loop {
+        if let Some(completion) = sender.cq.poll(1)?.first() {
+            progress.finish();
+            ensure!(
+                completion.status == WcStatus::Success,
+                "the WRITE ended with {:?}; event: {:?}",
+                completion.status,
+                sender.context.poll_event()?
+            );
+            return Ok(function.now());
+        }
+        ensure!(
+            function.now() < end,
+            "no completion within {PATIENCE:?} of the cards' time; {} of {bytes} bytes have arrived",
+            pair.placed(1)
+        );
+        progress.look(|| {
+            (
+                pair.placed(1),
+                (function.now() - began).as_nanos() as Time * 1000,
+            )
+        });
+        function.relax();
+    }
+}
+
+/// Compares every byte, and looks for any that were written elsewhere.
+fn check(pair: &FabricPair, bytes: u64) -> anyhow::Result<()> {
+    let [from, to] = [0, 1].map(|host| pages(host, bytes));
+    let mut left = bytes;
+    for (index, (from, to)) in from.iter().zip(&to).enumerate() {
+        let count = left.min(CHUNK as u64) as usize;
+        let (mut sent, mut arrived) = ([0; CHUNK], [0; CHUNK]);
+        pair.load_gpu_memory(0, *from, &mut sent[..count]);
+        pair.load_gpu_memory(1, *to, &mut arrived[..count]);
+        if let Some(at) = (0..count).find(|&at| sent[at] != arrived[at]) {
+            bail!(
+                "byte {} arrived as {:#04x}, not {:#04x}",
+                index * CHUNK + at,
+                arrived[at],
+                sent[at]
+            );
+        }
+        left -= count as u64;
+    }
+    let mapped = to.len() as u64 * PAGE.bytes();
+    let written = pair.gpu_memory_written(1, GPU[1], mapped);
+    ensure!(
+        written == bytes,
+        "{written} bytes of the receiver's memory were written, not {bytes}"
+    );
+    let strays = pair.strays(0) + pair.strays(1);
+    ensure!(
+        strays == 0,
+        "{strays} accesses of the cards met no memory that is mapped for them"
+    );
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! Messages of one size from a sender to a receiver, as fast as they go.
+
+use std::collections::BTreeSet;
+
+use anyhow::{ensure, Context};
+use serde::{Deserialize, Serialize};
+use stellar_driver::{QueuePair, RemoteRegion};
+
+use super::ends::End;
+use super::hosts::{memory, Host, Write};
+use super::times::{Rates, Times};
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Write,
+    /// Each message carries its number, and the receiver counts them.
+    WriteWithImmediate,
+}
+
+impl Verb {
+    /// perftest's name of the test, and this program's.
+    pub const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Write => ("RDMA_Write BW", "write_bw"),
+            Self::WriteWithImmediate => ("RDMA_Write_with_imm BW", "write_imm_bw"),
+        }
+    }
+}
+
+/// What is sent.
+#[derive(Clone, Copy)]
+pub struct Load {
+    pub verb: Verb,
+    /// Bytes of a message.
+    pub size: u32,
+    /// Bytes between what two queue pairs write.
+    pub stride: u32,
+    /// Messages of each queue pair.
+    pub iters: u32,
+    /// Work requests under way in each queue pair.
+    pub tx_depth: u32,
+    /// Completions asked for: of one in so many work requests.
+    pub cq_mod: u32,
+}
+
+impl Load {
+    /// What every message carries.
+    fn bytes(&self) -> Vec<u8> {
+        let byte = |i| (i * 7 + i / 251 + self.size) as u8;
+        (0..self.size).map(byte).collect()
+    }
+
+    /// Where that of each queue pair is in the regions of a host.
+    fn places(self, host: &Host) -> impl Iterator<Item = usize> {
+        (0..host.qps.len()).map(move |index| index * self.stride as usize)
+    }
+}
+
+/// What an end found.
+#[derive(Serialize, Deserialize)]
+pub struct Found {
+    /// The sender: messages per second.
+    pub rates: Option<Rates>,
+    /// The receiver: immediates it has counted.
+    pub immediates: usize,
+}
+
+impl Found {
+    fn by_sender(times: &Times) -> anyhow::Result<Self> {
+        let rates = times.rates().context("the transfer took no time")?;
+        Ok(Self {
+            rates: Some(rates),
+            immediates: 0,
+        })
+    }
+}
+
+/// Both ends, in this process. Returns what the sender and the receiver found.
+pub fn both(hosts: &[Host; 2], load: Load) -> anyhow::Result<(Found, Found)> {
+    let [local, remote] = hosts;
+    let mut receiver = Receiver::new(remote, load)?;
+    let sender = Sender {
+        host: local,
+        to: remote.target.remote(),
+        load,
+    };
+    let times = sender.transfer(|| receiver.count())?;
+    Ok((Found::by_sender(&times)?, receiver.finish()?))
+}
+
+/// The sender's end.
+pub fn send(end: &mut End, load: Load) -> anyhow::Result<Found> {
+    end.peer.meet()?;
+    let sender = Sender {
+        host: &end.host,
+        to: end.told.target,
+        load,
+    };
+    Found::by_sender(&sender.transfer(|| end.peer.expect_silence())?)
+}
+
+/// The receiver's end, until the sender has said that it is done.
+pub fn receive(end: &mut End, load: Load) -> anyhow::Result<Found> {
+    let mut receiver = Receiver::new(&end.host, load)?;
+    end.peer.meet()?;
+    if load.verb == Verb::Write {
+        end.peer.wait();
+    }
+    while !end.peer.has_spoken()? {
+        receiver.count()?;
+        end.host.function().relax();
+    }
+    receiver.finish()
+}
+
+/// How far a queue pair is.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    posted: u32,
+    completed: u32,
+}
+
+struct Sender<'a> {
+    host: &'a Host,
+    to: RemoteRegion,
+    load: Load,
+}
+
+impl Sender<'_> {
+    /// Keeps every queue pair as deep in work as was asked for, until all is completed; does `meanwhile` all the time.
+    fn transfer(&self, mut meanwhile: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Times> {
+        let (host, load) = (self.host, self.load);
+        let bytes = load.bytes();
+        for at in load.places(host) {
+            memory(&host.source)?.write(at, &bytes)?;
+        }
+        let mut times = Times::default();
+        let mut counts = vec![Count::default(); host.qps.len()];
+        while counts.iter().any(|count| count.completed < load.iters) {
+            for (index, count) in counts.iter_mut().enumerate() {
+                self.post(index, count, &mut times)?;
+            }
+            let most = load.tx_depth as usize * host.qps.len();
+            let completions = host.until("completion", || {
+                meanwhile()?;
+                let some = host.poll(most)?;
+                Ok((!some.is_empty()).then_some(some))
+            })?;
+            let now = host.now();
+            for completion in completions {
+                let is_it = |qp: &QueuePair| qp.number() == completion.qp;
+                let index = host.qps.iter().position(is_it);
+                let count = &mut counts[index.context("a completion of no queue pair here")?];
+                // A message that asked for no completion is done when a later one is.
+                let done = completion.wr_id as u32 + 1;
+                times.complete((done - count.completed) as usize, now);
+                count.completed = done;
+            }
+        }
+        Ok(times)
+    }
+
+    fn post(&self, index: usize, count: &mut Count, times: &mut Times) -> anyhow::Result<()> {
+        let load = self.load;
+        while count.posted < load.iters && count.posted - count.completed < load.tx_depth {
+            let next = count.posted + 1;
+            let write = Write {
+                index,
+                stride: load.stride,
+                bytes: load.size,
+                wr_id: count.posted.into(),
+                signaled: next % load.cq_mod == 0 || next == load.iters,
+                immediate: (load.verb == Verb::WriteWithImmediate).then_some(count.posted),
+            };
+            times.post(self.host.now());
+            self.host.write(&self.to, &write)?;
+            count.posted = next;
+        }
+        Ok(())
+    }
+}
+
+/// What messages are written to.
+struct Receiver<'a> {
+    host: &'a Host,
+    load: Load,
+    /// Immediates, with their queue pair.
+    arrived: BTreeSet<(u32, u32)>,
+}
+
+impl<'a> Receiver<'a> {
+    /// Before the first message is sent: forgets what has arrived before.
+    fn new(host: &'a Host, load: Load) -> anyhow::Result<Self> {
+        for at in load.places(host) {
+            memory(&host.target)?.write(at, &vec![0; load.size as usize])?;
+        }
+        Ok(Self {
+            host,
+            load,
+            arrived: BTreeSet::new(),
+        })
+    }
+
+    /// Takes what it was told.
+    fn count(&mut self) -> anyhow::Result<()> {
+        for completion in self.host.poll(usize::MAX)? {
+            let (qp, bytes) = (completion.qp, completion.byte_len);
+            let number = completion
+                .immediate
+                .with_context(|| format!("queue pair {qp}: a completion without immediate"))?;
+            ensure!(
+                bytes == self.load.size && number < self.load.iters,
+                "queue pair {qp}: immediate {number:#x} of {bytes} bytes, which nobody sent"
+            );
+            ensure!(
+                self.arrived.insert((qp, number)),
+                "queue pair {qp}: immediate {number:#x} arrived twice"
+            );
+        }
+        Ok(())
+    }
+
+    /// When the sender is done: every immediate has come, and every byte is where it belongs.
+    fn finish(mut self) -> anyhow::Result<Found> {
+        let (host, load) = (self.host, self.load);
+        if load.verb == Verb::WriteWithImmediate {
+            let all = host.qps.len() * load.iters as usize;
+            host.until("immediate of each message", || {
+                self.count()?;
+                Ok((self.arrived.len() == all).then_some(()))
+            })?;
+        }
+        let sent = load.bytes();
+        for (qp, at) in host.qps.iter().zip(load.places(host)) {
+            let mut arrived = vec![0; sent.len()];
+            memory(&host.target)?.read(at, &mut arrived)?;
+            let qp = qp.number();
+            ensure!(
+                arrived == sent,
+                "queue pair {qp}: other bytes arrived than were sent"
+            );
+        }
+        Ok(Found {
+            rates: None,
+            immediates: self.arrived.len(),
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! `./stellar demo` writes what it promises, and the same again for the same seed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Runs a short demonstration that loses packets; returns its report, and every file by name.
+fn demo(folder: &Path, seed: &str) -> (Value, BTreeMap<String, Vec<u8>>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
+        .args(["demo", "--bytes", "400001", "--loss", "0.5", "--json"])
+        .args(["--seed", seed, "--out"])
+        .arg(folder)
+        .output()
+        .expect("the program starts");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+    let report = serde_json::from_slice(&output.stdout).expect("a JSON report");
+    let files = std::fs::read_dir(folder).expect("the folder is there");
+    let files = files.map(|file| {
+        let path = file.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy();
+        (name.into_owned(), std::fs::read(&path).expect("a file"))
+    });
+    (report, files.collect())
+}
+
+#[test]
+fn a_demonstration_recovers_losses_and_repeats_itself() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |name: &str, seed| demo(&folder.path().join(name), seed);
+    let (report, files) = run("first", "4");
+    assert_eq!(report["bytes"], 400_001);
+    assert_eq!(report["completions"]["succeeded"], 1);
+    let requester = &report["requester"];
+    let count = |name: &str| requester[name].as_u64().expect("a counter");
+    // 98 packets of 4,096 bytes at most; half of those over one of sixteen links are lost.
+    assert!(count("retransmissions") > 0, "{requester}");
+    assert_eq!(count("packets"), 98 + count("retransmissions"));
+    // In one round of 128 paths each is taken once at most; retransmissions choose anew.
+    let loads = report["path_loads"].as_array().expect("loads of paths");
+    let loads: Vec<u64> = loads.iter().filter_map(Value::as_u64).collect();
+    assert_eq!(loads.iter().sum::<u64>(), count("packets"));
+    assert!(loads.len() <= 128 && loads.iter().all(|&load| load <= 2));
+    // The card shows its window and round trips with every SACK.
+    for (series, least) in [("cwnd", 4096), ("rtt_ns", 2_000)] {
+        let values = report["series"][series].as_array().expect("a series");
+        let most = values.iter().filter_map(Value::as_u64).max();
+        assert!(most >= Some(least), "{series}: {values:?}");
+    }
+    let expected = ["h0.p0", "h0.p1", "h7.p0", "h7.p1"].map(|port| format!("{port}.pcapng"));
+    for name in expected
+        .iter()
+        .map(String::as_str)
+        .chain(["report.html", "report.json"])
+    {
+        assert!(
+            files.contains_key(name),
+            "no {name} among {:?}",
+            files.keys()
+        );
+    }
+    assert!(run("again", "4").1 == files, "the same seed, other files");
+    assert!(run("other", "5").1 != files, "another seed, the same files");
+}

@@ -1,0 +1,103 @@
+//! Programs in processes of their own.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Longest that one program may take. The model is there: tests of `sim-nic` and this one share it.
+pub const PATIENCE: Duration = Duration::from_secs(900);
+
+pub fn stellar() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
+}
+
+/// Waits for the end of a process, for as long as it may take.
+pub fn end(child: &mut Child) -> ExitStatus {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            return status;
+        }
+        if Instant::now() > deadline {
+            child.kill().expect("it can be killed");
+            panic!("{child:?} takes longer than {PATIENCE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Runs a program to its end. What these print fits into a pipe: nothing has to be read meanwhile.
+pub fn run(command: &mut Command) -> Output {
+    let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().expect("the program starts");
+    end(&mut child);
+    child.wait_with_output().expect("it has ended")
+}
+
+#[track_caller]
+pub fn succeed(command: &mut Command) -> String {
+    let output = run(command);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[track_caller]
+pub fn refuse(command: &mut Command, parts: &[&str]) {
+    let output = run(command);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    for part in parts {
+        assert!(errors.contains(part), "no '{part}' in: {errors}");
+    }
+    assert!(!errors.contains("panicked"), "{errors}");
+}
+
+/// A server that is up.
+pub struct Serve {
+    child: Child,
+    pub sockets: [PathBuf; 2],
+}
+
+impl Serve {
+    pub fn start(directory: &Path) -> Self {
+        let mut child = stellar()
+            .arg("serve")
+            .arg(directory)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let output = BufReader::new(child.stdout.take().expect("it is piped"));
+        let sockets = [0, 1].map(|host| directory.join(format!("nic{host}.sock")));
+        let serve = Self { child, sockets };
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || output.lines().try_for_each(|line| tell.send(line)));
+        for socket in &serve.sockets {
+            let line = told.recv_timeout(PATIENCE).expect("it says where it is");
+            let expected = format!("serving a card at {}", socket.display());
+            assert_eq!(line.expect("a line"), expected);
+            assert!(socket.exists());
+        }
+        serve
+    }
+
+    /// Sends a signal: the server ends well, and takes its sockets along.
+    pub fn stop(mut self, signal: &str) {
+        let kill = format!("kill -{signal} {}", self.child.id());
+        succeed(Command::new("sh").args(["-c", &kill]));
+        let status = end(&mut self.child);
+        assert!(status.success(), "{status}");
+        for socket in &self.sockets {
+            assert!(!socket.exists(), "{} is left", socket.display());
+        }
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,194 @@
+//! What an MRC queue pair is told on its way to RTS.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stellar_transport::congestion::NsccParams;
+use stellar_transport::endpoint::{ImmConfig, QpConfig, TransportConfig};
+use stellar_transport::requester::{coalesce_from, MrcConfig};
+use stellar_transport::spray::{PlaneMask, SprayConfig};
+
+use super::attributes::{check, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM};
+use crate::connect::Connection;
+use crate::error::Error;
+use crate::open::Shared as Device;
+
+pub use stellar_transport::requester::Backoff;
+pub use stellar_transport::spray::{Policy, SkipScope};
+
+/// The way to the peer over MRC: what congestion control and path choice have to know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathAttributes {
+    /// log2 of the path MTU in bytes: 8 (256) to 12 (4,096).
+    pub mtu_log2: u8,
+    /// Round trip when nothing else is on the way, PCIe at both ends included.
+    pub base_rtt: Duration,
+    /// Rate of both planes together.
+    pub gbps: u32,
+    /// Switches trim packets instead of dropping them.
+    pub trimming: bool,
+    /// How the next packet's path is chosen.
+    pub policy: Policy,
+    /// Paths in use: 1 with [`Policy::SinglePath`], otherwise an even number up to 128.
+    pub paths: u8,
+    /// How long a marked path is passed over.
+    pub skip: SkipScope,
+    /// Least time between two probes.
+    pub probe_interval: Duration,
+}
+
+impl Default for PathAttributes {
+    /// 4,096 bytes, 10 us, 400 Gb/s, no trimming, oblivious spraying over 128 paths.
+    fn default() -> Self {
+        Self {
+            mtu_log2: 12,
+            base_rtt: Duration::from_micros(10),
+            gbps: 400,
+            trimming: false,
+            policy: Policy::default(),
+            paths: 128,
+            skip: SkipScope::default(),
+            probe_interval: Duration::from_millis(1),
+        }
+    }
+}
+
+/// INIT to RTR, over MRC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtrAttributes {
+    /// The peer, as it said itself.
+    pub peer: Connection,
+    /// The way there.
+    pub path: PathAttributes,
+    /// Most WRITEs with immediate under way in each direction, 1 to 16; both ends agree on it.
+    pub max_write_imm: u16,
+    /// WRITEs with immediate that arrive make completions; otherwise they are only counted.
+    pub imm_completions: bool,
+    /// Packets that one SACK may answer while the window is wide, 1 to 32; both ends agree on it.
+    pub sack_every: u8,
+}
+
+impl RtrAttributes {
+    /// For this peer, with the default path, 16 WRITEs with immediate, completions for them, a SACK for every 16 packets.
+    pub fn new(peer: Connection) -> Self {
+        Self {
+            peer,
+            path: PathAttributes::default(),
+            max_write_imm: MOST_WRITE_IMM,
+            imm_completions: true,
+            sack_every: 16,
+        }
+    }
+}
+
+/// Receivers keep up to 31 packets to themselves, on every path: a packet less far behind may just not have been answered yet.
+const LEAST_EARLY_LOSS: u16 = 128;
+
+/// RTR to RTS, over MRC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtsAttributes {
+    /// First PSN sent, 24 bits; the peer was told.
+    pub psn: u32,
+    /// Retransmission timeout of a first transmission, 8 ns to 8 ms.
+    pub timeout: Duration,
+    /// How it grows.
+    pub backoff: Backoff,
+    /// Timeouts and recoverable refusals of one packet; the next fails the queue pair.
+    pub retry_count: u8,
+    /// Most packets the window may span, 1 to 1,024.
+    pub window: u16,
+    /// A packet this many behind the latest that was acknowledged is lost, and not below 128 as SACKs answer several packets; 0 to wait for
+    /// the timeout.
+    pub early_loss: u16,
+}
+
+impl RtsAttributes {
+    /// From this PSN on: 250 us growing linearly, 7 retries, a window of 1,024, losses found early at a distance of 128 packets.
+    pub const fn new(psn: u32) -> Self {
+        Self {
+            psn,
+            timeout: Duration::from_micros(250),
+            backoff: Backoff::Linear,
+            retry_count: 7,
+            window: 1024,
+            early_loss: LEAST_EARLY_LOSS,
+        }
+    }
+}
+
+/// Start of a queue pair's path choice, never zero (splitmix64: Steele, Lea, Flood, 2014).
+fn seed(card: u64, qp: u32) -> u32 {
+    let mut z = card.wrapping_add((u64::from(qp) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z >> 32) as u32 | 1
+}
+
+impl RtrAttributes {
+    /// The queue pair as the tables want it, except for what comes with RTS.
+    pub(super) fn config(
+        &self,
+        device: &Device,
+        place: &Place,
+        init: InitAttributes,
+    ) -> Result<QpConfig, Error> {
+        let path = self.path;
+        check(
+            "max_write_imm",
+            self.max_write_imm.into(),
+            1,
+            MOST_WRITE_IMM.into(),
+        )?;
+        check("path.mtu_log2", path.mtu_log2.into(), 8, 12)?;
+        let base_rtt = ticks("path.base_rtt (8 ns)", path.base_rtt)?;
+        let mtu = 1 << path.mtu_log2;
+        let nscc = NsccParams::from_path(base_rtt, path.gbps, mtu, path.trimming)?;
+        let spray = SprayConfig {
+            policy: path.policy,
+            paths: path.paths,
+            planes_up: PlaneMask::BOTH,
+            seed: seed(device.config.seed, place.number),
+            profile: Arc::clone(&device.profile),
+            rotation: (place.number % u32::from(device.profile.slots())) as u8,
+            skip: path.skip,
+            probe_interval: ticks("path.probe_interval (8 ns)", path.probe_interval)?,
+        };
+        let receive = Receive {
+            peer: self.peer,
+            mtu_log2: path.mtu_log2,
+            imm: ImmConfig {
+                max_wimm: self.max_write_imm,
+                completions: self.imm_completions,
+            },
+            sack_every: self.sack_every,
+        };
+        let transport = TransportConfig::Mrc(MrcConfig::new(nscc, spray));
+        place.config(device, init, receive, transport)
+    }
+}
+
+impl RtsAttributes {
+    /// Adds what comes with RTS.
+    pub(super) fn complete(&self, config: &QpConfig, device: &Device) -> Result<QpConfig, Error> {
+        let psn = first_psn("psn", self.psn)?;
+        let rto = ticks("timeout (8 ns)", self.timeout)?;
+        if self.early_loss != 0 {
+            let least = LEAST_EARLY_LOSS.into();
+            check("early_loss", self.early_loss.into(), least, 1023)?;
+        }
+        let mut config = config.clone();
+        let mtu = 1 << config.mtu_log2;
+        let coalesce_from = coalesce_from(self.window, config.sack_every, mtu);
+        config.sq_psn = psn;
+        if let TransportConfig::Mrc(mrc) = &mut config.transport {
+            mrc.rto = rto;
+            mrc.backoff = self.backoff;
+            mrc.retry_budget = self.retry_count;
+            mrc.mpr = self.window;
+            mrc.early_loss = self.early_loss;
+            mrc.coalesce_from = coalesce_from;
+        }
+        config.check(device.config.ports[0].ip)?;
+        Ok(config)
+    }
+}

@@ -1,0 +1,118 @@
+//! What an RC queue pair is told on its way to RTS (InfiniBand architecture volume 1, section 11.2.5.2; names of `ibv_qp_attr`).
+
+use std::time::Duration;
+
+use stellar_transport::endpoint::{ImmConfig, QpConfig, TransportConfig};
+use stellar_transport::requester::RcConfig;
+
+use super::attributes::{check, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM};
+use crate::connect::Connection;
+use crate::error::Error;
+use crate::open::Shared as Device;
+
+/// INIT to RTR, over RC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RcRtrAttributes {
+    /// The peer, as it said itself.
+    pub peer: Connection,
+    /// log2 of the path MTU in bytes: 8 (256) to 12 (4,096). Both ends agree on it.
+    pub mtu_log2: u8,
+    /// Port of the card that it sends by, 0 or 1. What the peer sends is taken from both.
+    pub port: u8,
+    /// UDP source port of its one path; RoCEv2 uses 0xc000 to 0xffff.
+    pub udp_sport: u16,
+    /// WRITEs with immediate that arrive make completions; otherwise they are only counted.
+    pub imm_completions: bool,
+}
+
+impl RcRtrAttributes {
+    /// For this peer: 4,096 bytes, port 0, UDP source port 0xc000, completions for immediates.
+    pub fn new(peer: Connection) -> Self {
+        let RcConfig {
+            udp_sport, plane, ..
+        } = RcConfig::default();
+        Self {
+            peer,
+            mtu_log2: 12,
+            port: plane,
+            udp_sport,
+            imm_completions: true,
+        }
+    }
+
+    /// The queue pair as the tables want it, except for what comes with RTS.
+    pub(super) fn config(
+        &self,
+        device: &Device,
+        place: &Place,
+        init: InitAttributes,
+    ) -> Result<QpConfig, Error> {
+        check("mtu_log2", self.mtu_log2.into(), 8, 12)?;
+        check("port", self.port.into(), 0, 1)?;
+        let receive = Receive {
+            peer: self.peer,
+            mtu_log2: self.mtu_log2,
+            imm: ImmConfig {
+                // RC has no limit; the field has to hold something.
+                max_wimm: MOST_WRITE_IMM,
+                completions: self.imm_completions,
+            },
+            sack_every: 1,
+        };
+        let transport = TransportConfig::Rc(RcConfig {
+            udp_sport: self.udp_sport,
+            plane: self.port,
+            ..RcConfig::default()
+        });
+        place.config(device, init, receive, transport)
+    }
+}
+
+/// RTR to RTS, over RC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RcRtsAttributes {
+    /// First PSN sent (`sq_psn`), 24 bits; the peer was told.
+    pub psn: u32,
+    /// Time without progress after which everything unacknowledged is sent again, 8 ns to 8 ms.
+    pub timeout: Duration,
+    /// Timeouts and sequence NAKs without progress; the next fails the queue pair.
+    pub retry_cnt: u8,
+    /// Most packets unacknowledged, 1 to 1,024: RC has no congestion control.
+    pub window: u16,
+    /// An acknowledgement is asked for every so many packets, 1 or more, besides the last of each message.
+    pub ack_every: u16,
+}
+
+impl RcRtsAttributes {
+    /// From this PSN on: 250 us, 7 retries, 128 packets, an acknowledgement for every 16.
+    pub fn new(psn: u32) -> Self {
+        let RcConfig {
+            window,
+            rto,
+            retry_count,
+            ack_every,
+            ..
+        } = RcConfig::default();
+        Self {
+            psn,
+            timeout: Duration::from_nanos(rto.as_ns()),
+            retry_cnt: retry_count,
+            window,
+            ack_every,
+        }
+    }
+
+    /// Adds what comes with RTS.
+    pub(super) fn complete(&self, config: &QpConfig, device: &Device) -> Result<QpConfig, Error> {
+        let mut config = config.clone();
+        config.sq_psn = first_psn("psn", self.psn)?;
+        if let TransportConfig::Rc(rc) = &mut config.transport {
+            rc.rto = ticks("timeout (8 ns)", self.timeout)?;
+            rc.retry_count = self.retry_cnt;
+            rc.window = self.window;
+            rc.ack_every = self.ack_every;
+        }
+        config.check(device.config.ports[0].ip)?;
+        Ok(config)
+    }
+}

@@ -1,0 +1,209 @@
+//! Queue pairs on a function that takes notes.
+
+mod posting;
+mod rc;
+mod states;
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::pack::Record;
+use stellar_wire::hw::requester::RequesterConfig;
+use stellar_wire::hw::tables::QpContext;
+
+use super::*;
+use crate::fake::FakeCard;
+use crate::{
+    AccessFlags, Completion, Context, Device, DeviceConfig, MemoryRegion, PortAddress, Probe,
+    ProtectionDomain,
+};
+
+struct Bench {
+    function: Arc<FakeCard>,
+    context: Context,
+    pd: ProtectionDomain,
+    cq: CompletionQueue,
+}
+
+fn ports() -> [PortAddress; 2] {
+    [1, 2].map(|last| PortAddress {
+        mac: [2, 0, 0, 0, 0, last],
+        ip: [10, 0, 0, last].into(),
+    })
+}
+
+fn device(function: &Arc<FakeCard>) -> Device {
+    let function = Arc::clone(function);
+    let probe = Probe::new(function).unwrap();
+    probe.bring_up(DeviceConfig::new(ports(), 1)).unwrap()
+}
+
+fn bench() -> Bench {
+    let function = FakeCard::new();
+    let context = device(&function).open().unwrap();
+    Bench {
+        pd: context.alloc_pd().unwrap(),
+        cq: context.create_cq(4, false).unwrap(),
+        context,
+        function,
+    }
+}
+
+fn config(send_entries: u32) -> QueuePairConfig {
+    QueuePairConfig {
+        send_entries,
+        ..QueuePairConfig::default()
+    }
+}
+
+fn peer(transport: Transport) -> Connection {
+    Connection {
+        qp: 5,
+        psn: 77,
+        transport,
+        ports: ports(),
+    }
+}
+
+fn step_over(transport: Transport, to: QpState) -> Modify {
+    let peer = peer(transport);
+    match (to, transport) {
+        (QpState::Reset, _) => Modify::Reset,
+        (QpState::Init, _) => Modify::Init(InitAttributes::default()),
+        (QpState::Rtr, Transport::Mrc) => Modify::Rtr(RtrAttributes::new(peer)),
+        (QpState::Rts, Transport::Mrc) => Modify::Rts(RtsAttributes::new(4)),
+        (QpState::Rtr, Transport::Rc) => Modify::RcRtr(RcRtrAttributes::new(peer)),
+        (QpState::Rts, Transport::Rc) => Modify::RcRts(RcRtsAttributes::new(4)),
+        (QpState::Error, _) => Modify::Error,
+    }
+}
+
+fn step(to: QpState) -> Modify {
+    step_over(Transport::Mrc, to)
+}
+
+fn to_rts(qp: &QueuePair) {
+    for state in [QpState::Init, QpState::Rtr, QpState::Rts] {
+        qp.modify(step(state)).unwrap();
+    }
+}
+
+impl Bench {
+    fn words(&self, select: ConfigSelect, qp: u32) -> Vec<u32> {
+        let row = self.function.row(select as u8, qp).unwrap_or(vec![0; 16]);
+        row.iter()
+            .flat_map(|word| [*word as u32, (word >> 32) as u32])
+            .collect()
+    }
+
+    /// State of the receive context on the card, and whether the queue pair may send; as long as one of them works, both are of `transport`.
+    fn on_card(&self, qp: u32, transport: Transport) -> (String, bool) {
+        let context = self.words(ConfigSelect::Qp, qp);
+        let requester = self.words(ConfigSelect::Requester, qp);
+        let (context, requester) = (
+            Record::<QpContext>::new(&context),
+            Record::<RequesterConfig>::new(&requester),
+        );
+        let (state, valid) = (context.variant("state"), requester.bool("valid"));
+        if state == "QpState::Ready" {
+            let mode = context.variant("mode");
+            assert_eq!(mode, format!("QpMode::{transport:?}"));
+        }
+        if valid {
+            assert_eq!(requester.bool("rc"), transport == Transport::Rc);
+        }
+        (state, valid)
+    }
+
+    fn region(&self) -> MemoryRegion {
+        let memory = self.context.alloc(4096).unwrap();
+        self.pd.register(memory, AccessFlags::default()).unwrap()
+    }
+}
+
+#[test]
+fn attributes_that_do_not_fit_leave_the_state_as_it_was() {
+    let bench = bench();
+    let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
+    qp.modify(step(QpState::Init)).unwrap();
+    let good = RtrAttributes::new(peer(Transport::Mrc));
+    let bad = [
+        RtrAttributes {
+            max_write_imm: 17,
+            ..good
+        },
+        RtrAttributes {
+            peer: Connection {
+                psn: 1 << 24,
+                ..good.peer
+            },
+            ..good
+        },
+        RtrAttributes {
+            path: PathAttributes {
+                mtu_log2: 13,
+                ..good.path
+            },
+            ..good
+        },
+        RtrAttributes {
+            path: PathAttributes {
+                paths: 3,
+                ..good.path
+            },
+            ..good
+        },
+    ];
+    for attributes in bad {
+        assert!(
+            qp.modify(Modify::Rtr(attributes)).is_err(),
+            "{attributes:?}"
+        );
+        assert_eq!(qp.state(), QpState::Init);
+        assert!(!bench.on_card(qp.number(), Transport::Mrc).1);
+    }
+    qp.modify(Modify::Rtr(good)).unwrap();
+    let window = RtsAttributes {
+        window: 1025,
+        ..RtsAttributes::new(0)
+    };
+    assert!(qp.modify(Modify::Rts(window)).is_err());
+    assert_eq!(qp.state(), QpState::Rtr);
+}
+
+#[test]
+fn the_card_is_reset_when_the_last_object_goes_whatever_it_is() {
+    let bench = bench();
+    let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
+    to_rts(&qp);
+    let region = bench.region();
+    let function = bench.function;
+    drop((bench.context, bench.pd, bench.cq));
+    let resets = function.resets();
+    qp.post_send(&WorkRequest::write(1, region.slice(0, 1).unwrap(), 0, 0))
+        .unwrap();
+    drop(qp);
+    assert_eq!(function.resets(), resets);
+    drop(region);
+    assert_eq!(function.resets(), resets + 1);
+}
+
+#[test]
+fn objects_of_two_contexts_do_not_mix() {
+    let bench = bench();
+    let other = bench.context.device().open().unwrap();
+    assert_ne!(other.page(), bench.context.page());
+    let mixed = bench
+        .pd
+        .create_qp(&other.create_cq(4, false).unwrap(), config(2));
+    assert!(matches!(mixed.err(), Some(Error::OtherContext(_))));
+    let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
+    assert!(other.arm_immediates(&qp, 1).is_err());
+    for (entries, send) in [(3, 4), (4, 3), (4, 1), (4, 1 << 16)] {
+        let cq = bench.context.create_cq(entries, false);
+        let qp = bench.pd.create_qp(&bench.cq, config(send));
+        let bad = |error: Option<Error>| matches!(error, Some(Error::QueueSize { .. }));
+        assert!(bad(cq.err()) || bad(qp.err()), "{entries}, {send}");
+    }
+}

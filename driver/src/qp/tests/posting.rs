@@ -1,0 +1,172 @@
+//! Work requests: what is posted, what is refused, how it ends.
+
+use stellar_wire::host::{Cqe, CqeOpcode, Doorbell, Wqe};
+
+use super::*;
+
+proptest! {
+    /// A card that completes in order, now and then one entry for several: whatever the driver posts stands in the right place with the right slot,
+    /// and every completion frees what it says, over many rounds of the ring and of its 16-bit index.
+    #[test]
+    fn the_send_queue_wraps(
+        log2_entries in 1u32..5,
+        before in prop::sample::select(vec![0u32, 65_530]),
+        steps in prop::collection::vec((1u32..6, 0u32..6), 1..40),
+    ) {
+        let entries = 1 << log2_entries;
+        let mut work = Work::new(entries);
+        let bench = bench();
+        let ready = |slot| WorkRequest::nop(0).ready(&bench.pd.0, slot).unwrap();
+        for _ in 0..before {
+            work.push(ready(work.producer()));
+            work.free(2, work.producer()).unwrap();
+        }
+        let (mut posted, mut freed) = (before, before);
+        for (posts, completes) in steps {
+            for _ in 0..posts {
+                let room = work.check_room().is_ok();
+                prop_assert_eq!(room, posted - freed < entries);
+                if room {
+                    prop_assert_eq!(work.producer(), posted as u16);
+                    prop_assert_eq!(work.place(), (posted % entries) as usize);
+                    let ready = ready(work.producer());
+                    prop_assert_eq!(ready.wqe.slot, posted as u16);
+                    work.push(ready);
+                    posted += 1;
+                }
+            }
+            let head = freed + completes;
+            let possible = head <= posted;
+            prop_assert_eq!(work.free(2, head as u16).is_ok(), possible);
+            if possible {
+                freed = head;
+            }
+            prop_assert_eq!(work.len() as u32, posted - freed);
+        }
+    }
+}
+
+#[test]
+fn what_the_card_cannot_do_is_refused_by_name() {
+    let bench = bench();
+    let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
+    to_rts(&qp);
+    bench.function.take_doorbells();
+    let post = |request: &WorkRequest<'_>| qp.post_send(request).unwrap_err();
+    for opcode in [
+        WrOpcode::Send,
+        WrOpcode::RdmaRead,
+        WrOpcode::AtomicFetchAndAdd,
+    ] {
+        let request = WorkRequest {
+            opcode,
+            ..WorkRequest::nop(1)
+        };
+        assert!(matches!(post(&request), PostError::Opcode(named) if named == opcode));
+    }
+    let long = WorkRequest::write(1, Source::Inline(&[0; 17]), 0, 0);
+    assert!(matches!(post(&long), PostError::Inline(17)));
+    let region = bench.region();
+    let beyond = Source::Region {
+        region: &region,
+        offset: 4000,
+        length: 97,
+    };
+    assert!(region.slice(4000, 97).is_err());
+    let beyond = WorkRequest::write(1, beyond, 0, 0);
+    assert!(matches!(
+        post(&beyond),
+        PostError::Bounds { have: 4096, .. }
+    ));
+    let other = bench.context.alloc_pd().unwrap();
+    let memory = bench.context.alloc(64).unwrap();
+    let foreign = other.register(memory, AccessFlags::default()).unwrap();
+    let foreign = WorkRequest::write(1, foreign.slice(0, 1).unwrap(), 0, 0);
+    assert!(matches!(post(&foreign), PostError::Domain));
+    assert_eq!(qp.outstanding(), 0);
+    assert!(bench.function.take_doorbells().is_empty());
+
+    qp.post_send(&WorkRequest::nop(1)).unwrap();
+    let doorbell = Doorbell {
+        qp: qp.number(),
+        producer: 1,
+    };
+    let word = u64::from_le_bytes(doorbell.to_bytes());
+    assert_eq!(bench.function.take_doorbells(), [(0, word)]);
+}
+
+#[test]
+fn a_pushed_entry_goes_along_with_its_doorbell() {
+    let bench = bench();
+    let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
+    to_rts(&qp);
+    bench.function.take_doorbells();
+    qp.post_send(&WorkRequest::nop(0x77).pushed()).unwrap();
+    let written = bench.function.take_doorbells();
+    let places: Vec<u64> = written.iter().map(|write| write.0).collect();
+    assert_eq!(places, [64, 72, 80, 88, 96, 104, 112, 120, 128]);
+    let entry: Vec<u8> = written[..8]
+        .iter()
+        .flat_map(|write| write.1.to_le_bytes())
+        .collect();
+    let entry = Wqe::from_bytes(&entry.try_into().unwrap()).unwrap();
+    assert_eq!((entry.wr_id, entry.slot), (0x77, 0));
+    let doorbell = Doorbell::from_bytes(&written[8].1.to_le_bytes());
+    assert_eq!((doorbell.qp, doorbell.producer), (qp.number(), 1));
+}
+
+#[test]
+fn a_posted_region_outlives_its_handle_and_is_released_by_the_completion() {
+    let bench = bench();
+    let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
+    to_rts(&qp);
+    let region = bench.region();
+    let write = WorkRequest::write(1, region.slice(0, 64).unwrap(), 0, 0);
+    qp.post_send(&write).unwrap();
+    let index = region.rkey() >> 8;
+    let valid = || bench.words(ConfigSelect::Mr, index)[0] & 1 == 1;
+    let refused = region.deregister().unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "1 posted work requests use the region: poll their completions first"
+    );
+    drop(refused);
+    assert!(valid());
+    let cqe = Cqe {
+        status: WcStatus::Success,
+        opcode: CqeOpcode::Write,
+        phase: true,
+        qp: qp.number(),
+        wr_id: 1,
+        byte_len: 64,
+        immediate: 0,
+        msn: 0,
+        sq_head: 1,
+    };
+    qp.core.shared.completed(&cqe).unwrap();
+    assert!(!valid());
+    let late = Cqe { sq_head: 3, ..cqe };
+    assert!(matches!(
+        qp.core.shared.completed(&late),
+        Err(Error::BadHead { head: 3, .. })
+    ));
+}
+
+#[test]
+fn flushed_work_says_what_it_was() {
+    let bench = bench();
+    let qp = bench.pd.create_qp(&bench.cq, config(2)).unwrap();
+    to_rts(&qp);
+    let write = WorkRequest::write(9, Source::Inline(b"abc"), 0, 0).unsignaled();
+    qp.post_send(&write).unwrap();
+    qp.modify(Modify::Error).unwrap();
+    let expected = Completion {
+        wr_id: 9,
+        status: WcStatus::WrFlushErr,
+        opcode: CqeOpcode::Write,
+        qp: qp.number(),
+        byte_len: 3,
+        immediate: None,
+    };
+    assert_eq!(bench.cq.poll(9).unwrap(), [expected]);
+}

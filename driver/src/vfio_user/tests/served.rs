@@ -1,0 +1,232 @@
+//! A function that takes notes, behind a socket: what it knows of memory is what the driver maps for it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use stellar_wire::host::config_space::{Bar, LENGTH};
+use stellar_wire::host::simulation;
+use vfio_bindings::bindings::vfio::{
+    vfio_region_info, vfio_region_sparse_mmap_area, VFIO_PCI_CONFIG_REGION_INDEX,
+    VFIO_PCI_MSIX_IRQ_INDEX, VFIO_REGION_INFO_FLAG_MMAP,
+};
+use vfio_user::{
+    DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, ServerRegion, SparseArea,
+};
+use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
+
+use crate::card::lock;
+use crate::device::PciFunction;
+use crate::fake::FakeCard;
+
+/// Vectors it has.
+pub const VECTORS: u32 = 64;
+
+/// What the card reaches.
+#[derive(Default)]
+pub struct Reached {
+    windows: Mutex<BTreeMap<u64, MmapRegion>>,
+    events: Mutex<BTreeMap<u32, File>>,
+    dies: Mutex<bool>,
+}
+
+impl Reached {
+    /// Windows that are mapped at the moment.
+    pub fn windows(&self) -> usize {
+        lock(&self.windows).len()
+    }
+
+    /// A word of the driver's memory, by its bus address.
+    pub fn read(&self, address: u64) -> u64 {
+        self.at(address, |window, at| {
+            window.load(at, Ordering::Acquire).unwrap()
+        })
+    }
+
+    /// Writes one.
+    pub fn write(&self, address: u64, word: u64) {
+        self.at(address, |window, at| {
+            window.store(word, at, Ordering::Release).unwrap();
+        });
+    }
+
+    fn at<T>(&self, address: u64, f: impl FnOnce(vm_memory::VolatileSlice<'_>, usize) -> T) -> T {
+        let windows = lock(&self.windows);
+        let (start, window) = windows.range(..=address).next_back().expect("a window");
+        f(window.as_volatile_slice(), (address - start) as usize)
+    }
+
+    /// Raises a vector.
+    pub fn raise(&self, vector: u32) {
+        let mut event = &lock(&self.events)[&vector];
+        event.write_all(&1u64.to_ne_bytes()).unwrap();
+    }
+
+    /// Ends the connection in the middle of the next access.
+    pub fn die(&self) {
+        *lock(&self.dies) = true;
+    }
+}
+
+struct Backend {
+    card: Arc<FakeCard>,
+    reached: Arc<Reached>,
+    clock: MmapRegion,
+}
+
+fn bar(region: u32) -> Option<Bar> {
+    let is_it = |bar: &Bar| u32::from(bar.index()) == region;
+    Bar::ALL.into_iter().find(is_it)
+}
+
+impl ServerBackend for Backend {
+    fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        if *lock(&self.reached.dies) {
+            std::panic::resume_unwind(Box::new("as if the server had been killed"));
+        }
+        let function: &dyn PciFunction = &*self.card;
+        let word = match bar(region) {
+            Some(bar) => function.read64(bar, offset).unwrap(),
+            None => function.config_load(offset as u16).unwrap().into(),
+        };
+        data.copy_from_slice(&word.to_le_bytes()[..data.len()]);
+        Ok(())
+    }
+
+    fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
+        let function: &dyn PciFunction = &*self.card;
+        let word = |data: &[u8]| u64::from_le_bytes(data.try_into().unwrap());
+        match bar(region) {
+            Some(bar) => function.write64(bar, offset, word(data)).unwrap(),
+            None if region == simulation::REGION => {
+                // Simulated time passes as fast as it is asked for.
+                let clock = self.clock.as_volatile_slice();
+                let at = simulation::NOW as usize;
+                clock.store(word(data), at, Ordering::Release).unwrap();
+            }
+            None => {
+                let value = u16::from_le_bytes(data.try_into().unwrap());
+                function.config_store(offset as u16, value).unwrap();
+            }
+        }
+        Ok(())
+    }
+
+    fn dma_map(
+        &mut self,
+        _flags: DmaMapFlags,
+        offset: u64,
+        address: u64,
+        size: u64,
+        fd: Option<File>,
+    ) -> io::Result<()> {
+        let file = FileOffset::new(fd.expect("memory of a driver is a file"), offset);
+        let window = MmapRegion::from_file(file, size as usize).unwrap();
+        let old = lock(&self.reached.windows).insert(address, window);
+        assert!(old.is_none(), "{address:#x} was mapped already");
+        Ok(())
+    }
+
+    fn dma_unmap(&mut self, _flags: DmaUnmapFlags, address: u64, size: u64) -> io::Result<()> {
+        let window = lock(&self.reached.windows).remove(&address);
+        assert_eq!(window.map(|window| window.size() as u64), Some(size));
+        Ok(())
+    }
+
+    fn reset(&mut self) -> io::Result<()> {
+        self.card.reset().map_err(io::Error::other)
+    }
+
+    fn set_irqs(
+        &mut self,
+        index: u32,
+        _flags: u32,
+        start: u32,
+        _count: u32,
+        fds: Vec<File>,
+    ) -> io::Result<()> {
+        assert_eq!(index, VFIO_PCI_MSIX_IRQ_INDEX);
+        lock(&self.reached.events).extend((start..).zip(fds));
+        Ok(())
+    }
+}
+
+fn regions(clock: &File) -> Vec<ServerRegion> {
+    let region = |index| {
+        let size = match index {
+            VFIO_PCI_CONFIG_REGION_INDEX => LENGTH.into(),
+            simulation::REGION => simulation::LENGTH,
+            _ => bar(index).map_or(0, Bar::length),
+        };
+        let is_clock = index == simulation::REGION;
+        let area = vfio_region_sparse_mmap_area { offset: 0, size };
+        ServerRegion {
+            region_info: vfio_region_info {
+                argsz: size_of::<vfio_region_info>() as u32,
+                flags: u32::from(is_clock) * VFIO_REGION_INFO_FLAG_MMAP,
+                index,
+                size,
+                ..Default::default()
+            },
+            sparse_areas: is_clock
+                .then_some(SparseArea { area })
+                .into_iter()
+                .collect(),
+            mmap_fd: is_clock.then_some(clock.as_raw_fd()),
+        }
+    };
+    (0..=simulation::REGION).map(region).collect()
+}
+
+/// The socket of a served function, and what the function sees. Serves one driver.
+pub struct Served {
+    pub reached: Arc<Reached>,
+    path: PathBuf,
+    thread: Option<JoinHandle<()>>,
+    _directory: tempfile::TempDir,
+}
+
+impl Served {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("nic.sock");
+        let clock = tempfile::tempfile().unwrap();
+        clock.set_len(simulation::LENGTH).unwrap();
+        let vectors = |index| IrqInfo {
+            index,
+            flags: 0,
+            count: u32::from(index == VFIO_PCI_MSIX_IRQ_INDEX) * VECTORS,
+        };
+        let irqs = (0..=VFIO_PCI_MSIX_IRQ_INDEX).map(vectors).collect();
+        let server = Server::new(&path, true, irqs, regions(&clock)).unwrap();
+        let reached = Arc::new(Reached::default());
+        let file = FileOffset::new(clock, 0);
+        let mut backend = Backend {
+            card: FakeCard::new(),
+            reached: Arc::clone(&reached),
+            clock: MmapRegion::from_file(file, simulation::LENGTH as usize).unwrap(),
+        };
+        let thread = std::thread::spawn(move || server.run(&mut backend).unwrap());
+        Self {
+            reached,
+            path,
+            thread: Some(thread),
+            _directory: directory,
+        }
+    }
+
+    pub fn socket(&self) -> &Path {
+        &self.path
+    }
+
+    /// Waits until the driver has gone or the server has died; says whether it died.
+    pub fn has_died(&mut self) -> bool {
+        let thread = self.thread.take().expect("asked once");
+        thread.join().is_err()
+    }
+}

@@ -1,0 +1,83 @@
+//! Two hosts with a card each at two hosts of a fabric.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use sim_net::{Fabric, Time};
+use sim_world::report::{Observed, Report};
+use sim_world::{Plan, Recorder, Verified};
+use stellar_transport::requester::RequesterCounters;
+
+use super::sim_hosts::SimHosts;
+use super::watch::Watch;
+use super::wire::Wire;
+use crate::NicError;
+
+/// Two hosts with a Verilated card each, 0 at the sender and 1 at the receiver of a [`Plan`]'s fabric.
+#[derive(Clone)]
+pub struct FabricPair {
+    hosts: SimHosts,
+    plan: Arc<Plan>,
+}
+
+impl FabricPair {
+    /// Builds the model, unless that was done before, and powers up both cards. Of the plan, topology, seed, hosts and captures are used here; the rest
+    /// is for whoever makes queue pairs, and for the report.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn new(plan: &Plan) -> Result<Self, NicError> {
+        let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
+        let wire = Wire::fabric(fabric, vec![plan.sender, plan.receiver], plan.capture)?;
+        Ok(Self {
+            hosts: SimHosts::new(2, wire)?,
+            plan: Arc::new(plan.clone()),
+        })
+    }
+
+    /// Begins to watch: the present is time 0 of the report. Paths are told apart by their UDP source ports, from `first_entropy` on
+    /// ([`stellar_driver::Device::first_entropy`]).
+    pub fn watch(&self, first_entropy: u16) {
+        let mut hosts = self.hosts.lock();
+        let placed = (0..2).map(|host| hosts.card(host).placed).collect();
+        let now = hosts.now();
+        let plugged = hosts.wire().plugged().expect("both cards are on a fabric");
+        plugged.watch = Some(Watch::new(now, &plugged.fabric, placed, first_entropy));
+    }
+
+    /// Looks at the record of every frame, if the plan asked for one.
+    pub fn captures<T>(&self, look: impl FnOnce(Option<&Recorder>) -> T) -> T {
+        look(self.hosts.lock().wire().recorder())
+    }
+
+    /// The report of what was seen since [`Self::watch`]. `latencies` are those of the work requests that succeeded, and `duration` is from the first post
+    /// to the last completion, in picoseconds.
+    ///
+    /// # Panics
+    /// If nothing was watched.
+    pub fn report(&self, verified: Verified, latencies: Vec<Time>, duration: Time) -> Report {
+        let mut hosts = self.hosts.lock();
+        let counters: Vec<RequesterCounters> = hosts.card(0).counters.values().copied().collect();
+        let plugged = hosts.wire().plugged().expect("both cards are on a fabric");
+        let watch = plugged.watch.as_ref().expect("watch comes before report");
+        let seen = Observed {
+            nics: "Verilated RTL under its driver",
+            verified,
+            duration,
+            latencies,
+            counters: &counters,
+            path_loads: watch.path_loads.clone(),
+            record: &watch.record,
+            fabric: &plugged.fabric,
+        };
+        Report::new(&self.plan, seen)
+    }
+}
+
+impl Deref for FabricPair {
+    type Target = SimHosts;
+
+    fn deref(&self) -> &SimHosts {
+        &self.hosts
+    }
+}

@@ -1,0 +1,72 @@
+//! What happens between cards on a fabric, for a report.
+
+use sim_net::{Fabric, Time};
+use sim_world::{packet, Record};
+use stellar_transport::endpoint::Memory;
+
+use super::card::Card;
+
+/// Seen from some moment on, which is time 0 of the record.
+pub struct Watch {
+    pub record: Record,
+    began: Time,
+    /// Bytes that lay in each host's memory then.
+    before: Vec<u64>,
+    /// UDP source port of entropy value 0; the others follow.
+    first_entropy: u16,
+    /// Data packets that left the first card, by entropy value, up to the last that was used.
+    pub path_loads: Vec<u64>,
+}
+
+impl Watch {
+    /// From `now` on; `placed` are the bytes that each card has written at final addresses so far.
+    pub fn new(now: Time, fabric: &Fabric, placed: Vec<u64>, first_entropy: u16) -> Self {
+        Self {
+            record: Record::new(fabric.topology()),
+            began: now,
+            before: placed,
+            first_entropy,
+            path_loads: Vec::new(),
+        }
+    }
+
+    /// Takes the samples that are due before `now`; the window is that of the first card's first queue pair.
+    pub fn sample<M: Memory>(&mut self, now: Time, fabric: &Fabric, cards: &[Card<M>]) {
+        let before = &self.before;
+        self.record.sample_until(now - self.began, fabric, || {
+            let placed = cards
+                .iter()
+                .zip(before)
+                .map(|(card, &old)| card.placed - old);
+            let window = cards.first().and_then(|card| card.windows.first());
+            (placed.collect(), window.unwrap_or_default())
+        });
+    }
+
+    /// A frame has arrived at a card.
+    pub fn arrived(&mut self, card: usize, frame: &[u8]) {
+        if let Some(bth) = packet::bth(frame) {
+            self.record.arrived(card, &bth);
+        }
+    }
+
+    /// A frame has left a card.
+    pub fn left(&mut self, card: usize, frame: &[u8]) {
+        if card != 0 {
+            return;
+        }
+        let Ok(frame) = stellar_wire::RoceFrame::parse(frame) else {
+            return;
+        };
+        if !frame.bth.opcode.is_write() {
+            return;
+        }
+        if let Some(path) = frame.udp.sport.checked_sub(self.first_entropy) {
+            let path = usize::from(path);
+            if self.path_loads.len() <= path {
+                self.path_loads.resize(path + 1, 0);
+            }
+            self.path_loads[path] += 1;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Interrupt vectors that are pointed elsewhere while the card raises them.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sim_serve::Server;
+use stellar_driver::{
+    AsyncEvent, Context, DeviceConfig, Interrupt, PciFunction, PortAddress, Probe, VfioUser,
+};
+use stellar_wire::host::Doorbell;
+
+/// Vector of the event queue.
+const EVENTS: u16 = 0;
+/// A queue pair that nobody has.
+const NOBODYS: u32 = 77;
+/// Longest that the card may take to raise a vector, on its own clock.
+const SOON: Duration = Duration::from_micros(20);
+
+fn bring_up(socket: &Path) -> (Arc<dyn PciFunction>, Context) {
+    let function: Arc<dyn PciFunction> = Arc::new(VfioUser::open(socket).unwrap());
+    let ports = [0, 1].map(|plane| PortAddress {
+        mac: [2, 0, 0, plane, 0, 1],
+        ip: [10, plane, 0, 1].into(),
+    });
+    let probe = Probe::new(Arc::clone(&function)).unwrap();
+    let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
+    (function, device.open().unwrap())
+}
+
+/// Makes the card raise the vector of the event queue: rings for a queue pair that is not the page's.
+fn provoke(context: &Context) {
+    // Armed first.
+    assert_eq!(context.wait_event(Duration::ZERO).unwrap(), None);
+    let doorbell = Doorbell {
+        qp: NOBODYS,
+        producer: 1,
+    };
+    let word = u64::from_le_bytes(doorbell.to_bytes());
+    let page = context.doorbells();
+    page.store(Doorbell::OFFSET.into(), word).unwrap();
+}
+
+fn is_raised(vector: &Arc<dyn Interrupt>, within: Duration) -> bool {
+    vector.wait(within).unwrap()
+}
+
+#[test]
+fn a_vector_that_is_pointed_elsewhere_in_use_loses_no_interrupt() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::start(directory.path()).unwrap();
+    let (function, context) = bring_up(server.sockets()[0]);
+    let mut old = function.interrupt(EVENTS).unwrap();
+    for round in 0..12 {
+        provoke(&context);
+        // The message leaves the card before, during or after this.
+        for _ in 0..round {
+            context.device().fence().unwrap();
+        }
+        let new = function.interrupt(EVENTS).unwrap();
+        let raised = [is_raised(&new, SOON), is_raised(&old, Duration::ZERO)];
+        assert_eq!(
+            raised.iter().filter(|raised| **raised).count(),
+            1,
+            "{round}: {raised:?}"
+        );
+        let refused = AsyncEvent::DoorbellRefused {
+            page: context.page().into(),
+            qp: NOBODYS,
+        };
+        assert_eq!(context.poll_event().unwrap(), Some(refused));
+        old = new;
+    }
+    // What led somewhere before hears nothing more.
+    let last = function.interrupt(EVENTS).unwrap();
+    provoke(&context);
+    assert!(is_raised(&last, SOON) && !is_raised(&old, Duration::ZERO));
+}

@@ -1,0 +1,158 @@
+//! How packets find their way: by addresses, or by source routes.
+
+use std::net::IpAddr;
+
+use sim_net::{HostId, Node, SwitchId, Topology};
+use stellar_transport::endpoint::PlaneAddress;
+use stellar_transport::spray::{EntropyField, Srv6Template};
+use stellar_wire::{Header, Ipv4, Ipv6};
+
+use crate::WorldError;
+
+/// Lowest bit of the uplink in an entropy value: bit 0 is the plane.
+const UPLINK_LOW: u8 = 1;
+
+/// What the packets of a plan carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Addressing {
+    /// IPv4; switches choose the path by a hash.
+    #[default]
+    Ipv4,
+    /// IPv6, likewise.
+    Ipv6,
+    /// IPv6 within IPv6 (H.Encaps.Red) whose destination spells out the path as uSIDs: the entropy value chooses the spine (OCP MRC 1.0).
+    Srv6,
+}
+
+impl Addressing {
+    /// Name in reports and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+            Self::Srv6 => "srv6",
+        }
+    }
+
+    /// Bytes of a packet's IP headers beyond those of IPv4.
+    pub const fn extra_bytes(self) -> u64 {
+        match self {
+            Self::Ipv4 => 0,
+            Self::Ipv6 => (Ipv6::LEN - Ipv4::LEN) as u64,
+            Self::Srv6 => (2 * Ipv6::LEN - Ipv4::LEN) as u64,
+        }
+    }
+
+    /// Addresses of a host's two ports.
+    pub fn planes(self, topology: &Topology, host: HostId) -> [PlaneAddress; 2] {
+        let ports = &topology.hosts()[host.0 as usize].ports;
+        [0, 1].map(|plane: usize| PlaneAddress {
+            mac: ports[plane].mac,
+            ip: match self {
+                Self::Ipv4 => IpAddr::V4(ports[plane].ipv4),
+                Self::Ipv6 | Self::Srv6 => IpAddr::V6(ports[plane].ipv6),
+            },
+        })
+    }
+
+    /// Source routes to a host, if packets have them.
+    ///
+    /// # Errors
+    /// [`WorldError::SourceRoute`] if the topology's uSIDs do not let a number choose the spine.
+    pub fn source_route(
+        self,
+        topology: &Topology,
+        to: HostId,
+    ) -> Result<Option<Srv6Template>, WorldError> {
+        if self != Self::Srv6 {
+            return Ok(None);
+        }
+        let refused = |reason: String| WorldError::SourceRoute(reason);
+        let [spines, other] = [0, 1].map(|plane| spines(topology, plane));
+        let count = spines.len();
+        if !count.is_power_of_two() || count < 2 || other.len() != count {
+            return Err(refused(format!(
+                "the planes have {count} and {} switches without hosts; use the same power of two, 2 or more, in both",
+                other.len()
+            )));
+        }
+        let usid = |switch: &SwitchId| topology.switches()[switch.0 as usize].usid;
+        for plane in [&spines, &other] {
+            let first = usid(&plane[0]);
+            if let Some(index) = (0..count)
+                .find(|&index| usize::from(usid(&plane[index])) != usize::from(first) + index)
+            {
+                return Err(refused(format!(
+                    "switch {:?} has the uSID {:#06x}; number the switches without hosts one after another from {first:#06x}",
+                    topology.switches()[plane[index].0 as usize].name,
+                    usid(&plane[index])
+                )));
+            }
+        }
+        let path = |switch: SwitchId, plane: usize| {
+            topology
+                .usid_path(&[switch], to, plane)
+                .expect("the switch is of this plane, and two uSIDs are no long path")
+        };
+        let (first, second) = (path(spines[0], 0), path(other[0], 1));
+        let steps = [0, 1].map(|place: usize| second.usids[place].wrapping_sub(first.usids[place]));
+        if steps[0] != steps[1] {
+            return Err(refused(format!(
+                "from plane 0 to plane 1 the uSIDs of spines grow by {} and those of hosts by {}; use one distance for all",
+                steps[0], steps[1]
+            )));
+        }
+        let uplink = EntropyField {
+            low: UPLINK_LOW,
+            bits: count.ilog2() as u8,
+        };
+        Srv6Template::new(first, steps[0], 0, uplink)
+            .map(Some)
+            .map_err(|error| refused(error.to_string()))
+    }
+}
+
+/// Switches of a plane that no host hangs on, by uSID.
+fn spines(topology: &Topology, plane: usize) -> Vec<SwitchId> {
+    let is_host = |node| matches!(node, Node::Host { .. });
+    let mut spines: Vec<SwitchId> = (0..topology.switches().len() as u32)
+        .map(SwitchId)
+        .filter(|&id| topology.switches()[id.0 as usize].plane == plane)
+        .filter(|&id| {
+            let mut channels = topology.switch_ports(id);
+            !channels.any(|channel| is_host(topology.ends(channel).1))
+        })
+        .collect();
+    spines.sort_by_key(|id| topology.switches()[id.0 as usize].usid);
+    spines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::LEAF_SPINE;
+
+    fn route(text: &str) -> Result<Option<Srv6Template>, String> {
+        let topology = Topology::from_toml("test", text).expect("a topology");
+        let route = Addressing::Srv6.source_route(&topology, HostId(1));
+        route.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_fabric_of_leaves_and_spines_has_source_routes() {
+        assert!(route(LEAF_SPINE).is_ok_and(|route| route.is_some()));
+    }
+
+    #[test]
+    fn a_fabric_without_them_is_refused_with_what_to_change() {
+        let text = LEAF_SPINE.replace("spines = 8", "spines = 6");
+        let error = route(&text).expect_err("six spines");
+        assert!(
+            error.contains("6 and 6 switches") && error.contains("power of two"),
+            "{error}"
+        );
+        let cables = include_str!("../../net/topologies/back_to_back.toml");
+        let error = route(cables).expect_err("no switch");
+        assert!(error.contains("0 and 0 switches"), "{error}");
+    }
+}

@@ -1,0 +1,200 @@
+"""A Linux guest under QEMU: Debian's kernel, an initial file system of ours, one script that it runs, and what that says.
+
+QEMU emulates the processor in software, so no rights and no hardware are needed. Both come as Debian packages that are not installed.
+"""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from initramfs import Initramfs
+from modules import closure
+from packages import PackageSet, Unavailable, provide
+
+# vfio-user-pci is in QEMU from 10.1 on.
+QEMU = PackageSet("qemu", ("trixie", "trixie-backports"), ("qemu-system-x86",))
+KERNEL = PackageSet("guest", ("trixie",), ("linux-image-amd64", "busybox-static"))
+
+# What runs first in the guest. The first serial line is the console; the second carries what the script prints, byte for byte.
+INIT = """#!/bin/busybox sh
+/bin/busybox --install -s /bin
+mount -t devtmpfs dev /dev
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+while read -r file parameters; do
+    insmod "/modules/$file" $parameters || echo "stellar: module $file: not loaded"
+done < /modules/list
+stty -F /dev/ttyS1 raw
+echo "stellar: script begins"
+sh /script >/dev/ttyS1 2>/dev/console
+status=$?
+stty -F /dev/ttyS1 sane
+echo "stellar: script ended with $status"
+poweroff -f
+"""
+BEGUN, ENDED = "stellar: script begins", "stellar: script ended with "
+
+
+class GuestError(Exception):
+    """The guest did not do what it was started for."""
+
+
+@dataclass
+class Guest:
+    """What a guest consists of."""
+
+    script: str
+    programs: dict[str, Path] = field(default_factory=dict)
+    # Modules and their parameters.
+    modules: dict[str, str] = field(default_factory=dict)
+    kernel_parameters: list[str] = field(default_factory=list)
+    machine: str = "q35"
+    memory_mib: int = 768
+    # Further arguments of QEMU.
+    devices: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a guest."""
+
+    output: str
+    status: int
+    # Wall time, seconds: until the script began, and until the machine was off.
+    booted: float
+    ended: float
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """QEMU and a guest's kernel, unpacked."""
+
+    qemu: Path
+    kernel: Path
+
+    @classmethod
+    def provide(cls, state: Path) -> Emulator:
+        """Downloads what is not there yet. Raises Unavailable."""
+        return cls(provide(state, QEMU), provide(state, KERNEL))
+
+    def command(self, *arguments: str) -> list[str]:
+        """QEMU with arguments. It comes with its own C library, so it is started through the loader of that."""
+        usr = self.qemu / "usr"
+        loader = [str(usr / "lib64/ld-linux-x86-64.so.2"), "--library-path", str(usr / "lib/x86_64-linux-gnu")]
+        firmware = ["-L", str(usr / "share/qemu"), "-L", str(usr / "share/seabios")]
+        return [*loader, str(usr / "bin/qemu-system-x86_64"), *firmware, *arguments]
+
+    def version(self) -> str:
+        """What QEMU calls itself."""
+        return self._ask("--version").splitlines()[0]
+
+    def require_device(self, name: str) -> None:
+        """Raises Unavailable if this QEMU has no such device."""
+        if f'name "{name}"' not in self._ask("-device", "help"):
+            raise Unavailable(f"{self.version()} has no device {name}")
+
+    def _ask(self, *arguments: str) -> str:
+        done = subprocess.run(self.command(*arguments), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise GuestError(f"QEMU {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()}")
+        return done.stdout
+
+    def initramfs(self, guest: Guest) -> bytes:
+        """The guest's file system."""
+        files = Initramfs()
+        for directory in ("bin", "dev", "proc", "sys", "tmp"):
+            files.directory(directory)
+        files.file("bin/busybox", (self.kernel / "usr/bin/busybox").read_bytes(), 0o755)
+        files.file("init", INIT.encode(), 0o755)
+        files.file("script", guest.script.encode())
+        for name, path in guest.programs.items():
+            files.program(name, path)
+        loaded = closure(one(self.kernel, "usr/lib/modules/*"), list(guest.modules))
+        parameters = {name.replace("-", "_"): text for name, text in guest.modules.items()}
+        files.file("modules/list", "".join(f"{name}.ko {parameters.get(name, '')}\n" for name, _ in loaded).encode())
+        for name, data in loaded:
+            files.file(f"modules/{name}.ko", data)
+        return files.packed()
+
+    def run(self, guest: Guest, directory: Path, seconds: float) -> Outcome:
+        """Starts a guest and waits until it has switched itself off. What it and QEMU say stays in `directory`.
+
+        Raises GuestError if it does not end in time, or its script does not.
+        """
+        initramfs, console, output, words = (directory / name for name in ("initramfs.gz", "console.log", "output.log", "qemu.log"))
+        initramfs.write_bytes(self.initramfs(guest))
+        console.write_bytes(b"")
+        command = self.command(
+            *("-machine", f"{guest.machine},accel=tcg,memory-backend=memory", "-cpu", "max", "-smp", "1", "-m", f"{guest.memory_mib}M"),
+            # Memory is a file, so that devices in other processes can be given it.
+            *("-object", f"memory-backend-memfd,id=memory,size={guest.memory_mib}M,share=on"),
+            *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
+            *("-serial", f"file:{console}", "-serial", f"file:{output}"),
+            *("-kernel", str(one(self.kernel, "boot/vmlinuz-*")), "-initrd", str(initramfs)),
+            *("-append", " ".join(["console=ttyS0", "panic=-1", "quiet", *guest.kernel_parameters])),
+            *guest.devices,
+        )
+        (directory / "command.log").write_text(shlex.join(command) + "\n")
+        with words.open("wb") as log:
+            began = time.monotonic()
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            try:
+                booted = wait_until_off(process, console, began, seconds)
+            finally:
+                end(process)
+        ended = time.monotonic() - began
+        text = console.read_text(errors="replace")
+        if booted is None:
+            raise GuestError(f"the guest did not come up in {ended:.0f} s\n{last_words(directory)}")
+        _, found, rest = text.partition(ENDED)
+        if not found:
+            raise GuestError(f"the guest's script did not end in {ended:.0f} s\n{last_words(directory)}")
+        return Outcome(output.read_text(errors="replace"), int(rest.split()[0]), booted, ended)
+
+
+def one(directory: Path, pattern: str) -> Path:
+    """The only path of a pattern."""
+    found = list(directory.glob(pattern))
+    if len(found) != 1:
+        raise GuestError(f"{directory}: {len(found)} paths are like {pattern}; remove the directory to have it made anew")
+    return found[0]
+
+
+def wait_until_off(process: subprocess.Popen, console: Path, began: float, seconds: float) -> float | None:
+    """Waits for the end of QEMU, or of the time. Returns when the script began."""
+    booted = None
+    while True:
+        ended = process.poll() is not None
+        now = time.monotonic() - began
+        if booted is None and BEGUN in console.read_text(errors="replace"):
+            booted = now
+        if ended or now > seconds:
+            return booted
+        time.sleep(0.05)
+
+
+def end(process: subprocess.Popen) -> None:
+    """Ends a process that was started here, if it has not ended."""
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def last_words(directory: Path) -> str:
+    """The last lines of what a guest and its QEMU said."""
+    said = []
+    for name in ("qemu.log", "console.log", "output.log"):
+        path = directory / name
+        lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+        said += [f"--- {path}", *lines[-15:]]
+    return "\n".join(said)

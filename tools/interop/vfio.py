@@ -1,0 +1,114 @@
+"""`./stellar interop vfio`: the driver through a guest's VFIO.
+
+One program, three ways to the cards. In this process it has the cards in it. In the guest it opens two functions bound to vfio-pci: the guest's
+kernel maps their BARs into it, pins its memory and programs the virtual IOMMU; QEMU passes all that on to `./stellar serve`, where the cards are.
+What it prints has to be the same.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from guest import Emulator, Guest, GuestError, end, last_words
+from packages import say
+
+# How many times slower than a card's the clock of two Verilated cards is at least taken to be: the driver's timeouts are stretched by it.
+SLOWER = 2000
+# Seconds a message of QEMU to the server may take: a reset has to be simulated.
+PATIENCE = 60
+SLOTS = ("05", "06")
+FUNCTIONS = [f"0000:00:{slot}.0" for slot in SLOTS]
+
+# Device control of a card: payloads of 256 bytes, reads of 512, as the simulated hosts have it. Linux itself would choose payloads of 1,024
+# bytes, the card's largest, as there is no bridge above it.
+DEVICE_CONTROL, SIZES = 0x48, r"\040\040"
+
+SCRIPT = f"""
+for function in {" ".join(FUNCTIONS)}; do
+    printf '{SIZES}' | dd of=/sys/bus/pci/devices/$function/config bs=2 seek={DEVICE_CONTROL // 2} conv=notrunc 2>/dev/null
+    echo vfio-pci >/sys/bus/pci/devices/$function/driver_override
+    echo $function >/sys/bus/pci/drivers_probe
+done
+bring_up --vfio {" ".join(FUNCTIONS)} --slower {SLOWER}
+"""
+
+
+def guest(program: Path, sockets: list[Path]) -> Guest:
+    """A machine with a virtual IOMMU and the cards at two sockets."""
+    devices = ["-device", "intel-iommu,caching-mode=on,intremap=off"]
+    for slot, socket in zip(SLOTS, sockets, strict=True):
+        path = f'"socket":{{"type":"unix","path":"{socket}"}}'
+        devices += ["-device", f'{{"driver":"vfio-user-pci",{path},"addr":"{slot}.0","x-msg-timeout":{PATIENCE * 1000}}}']
+    return Guest(
+        script=SCRIPT,
+        programs={"bin/bring_up": program},
+        # Without interrupt remapping VFIO asks to be told that the guest trusts its devices.
+        modules={"vfio_iommu_type1": "allow_unsafe_interrupts=1", "vfio-pci": ""},
+        kernel_parameters=["intel_iommu=on"],
+        devices=devices,
+    )
+
+
+def build(target: Path) -> tuple[Path, Path]:
+    """The program behind ./stellar, and the example."""
+    # The whole workspace's features, as in `./stellar test`: what that has built is not built again.
+    subprocess.run(["cargo", "build", "--quiet", "--workspace", "--bin", "stellar-cli", "--example", "bring_up"], check=True)
+    return target / "debug/stellar-cli", target / "debug/examples/bring_up"
+
+
+class Server:
+    """Two cards at sockets in a directory, which take a while to be there."""
+
+    def __init__(self, program: Path, directory: Path, log: Path):
+        self.sockets = [directory / f"nic{number}.sock" for number in (0, 1)]
+        self._log = log
+        with log.open("wb") as file:
+            self._process = subprocess.Popen([program, "serve", directory], stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        end(self._process)
+
+    def wait(self) -> None:
+        """Returns when both sockets are there."""
+        while not all(socket.exists() for socket in self.sockets):
+            if self._process.poll() is not None:
+                raise GuestError(f"the server of the cards has ended:\n{self._log.read_text(errors='replace')}")
+            time.sleep(0.05)
+
+
+def interop_vfio(state: Path, target: Path, seconds: float) -> int:
+    """Runs it. Raises Unavailable where there is no QEMU."""
+    emulator = Emulator.provide(state)
+    emulator.require_device("vfio-user-pci")
+    server, program = build(target)
+    logs = state / "vfio"
+    logs.mkdir(parents=True, exist_ok=True)
+    stripped = logs / "bring_up"
+    # The guest would have to unpack what debuggers want.
+    subprocess.run(["strip", "-o", stripped, program], check=True)
+    began = time.monotonic()
+    # The path of a socket has few bytes, whatever that of the checkout has.
+    with tempfile.TemporaryDirectory(prefix="stellar-") as short, Server(server, Path(short), logs / "serve.log") as cards:
+        here = subprocess.run([program], capture_output=True, text=True, check=False)
+        if here.returncode != 0:
+            raise GuestError(f"{program.name} fails in this process:\n{here.stderr}")
+        cards.wait()
+        say(f"in this process, while the server starts: {time.monotonic() - began:.1f} s")
+        there = emulator.run(guest(stripped, cards.sockets), logs, seconds)
+    say(f"{emulator.version()}: the guest was up after {there.booted:.1f} s and off after {there.ended:.1f} s")
+    if there.status != 0:
+        raise GuestError(f"{program.name} ended with {there.status} in the guest\n{last_words(logs)}")
+    if there.output != here.stdout:
+        lines = difflib.unified_diff(here.stdout.splitlines(), there.output.splitlines(), "in this process", "in the guest", lineterm="")
+        raise GuestError("the guest prints something else:\n" + "\n".join(lines))
+    print(here.stdout, end="")
+    print(f"the same {len(here.stdout.splitlines())} lines in this process and in the guest, through the VFIO of its kernel (logs: {os.path.relpath(logs)})")
+    return 0

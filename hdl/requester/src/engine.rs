@@ -22,8 +22,8 @@ use crate::wake_queue::WakeQueue;
 const PACKETS_BITS: usize = 6;
 const BURST: u64 = 32;
 const ENOUGH: u64 = 8192;
-/// Control packets that wait for the engine, so that those of other engines do not wait behind them: as many as come in four operations at one per
-/// 16 packets of 256 bytes, which take 57 clocks at the wire limit.
+/// Control packets that wait for this engine, so that those of another engine do not wait behind them. At the wire limit a SACK for 16 packets of 256
+/// bytes comes in 28 clocks, so 3 in one burst of 62: room for five bursts.
 const CONTROLS_BITS: usize = 4;
 /// Failures that wait to be reported. No operation starts with fewer than two places left.
 const FAILURES_BITS: usize = 3;

@@ -15,8 +15,8 @@ const FIRST: Psn = Psn::new(0xff_ffe0);
 const REGISTERS: u64 = 3 << 17 | 3 << 20 | 3 << 22 | 1 << 30;
 
 /// Clocks of a burst beside one for each packet: new ones, and those sent again with two messages under way.
-const NEW: u32 = 14;
-const AGAIN: u32 = 21;
+const NEW: u32 = 13;
+const AGAIN: u32 = 20;
 
 /// A queue pair with `messages` of 20 packets posted.
 fn posted(messages: u16) -> Rig {

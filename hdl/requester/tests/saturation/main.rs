@@ -29,14 +29,14 @@ fn clocks_per_packet(queue_pairs: u32, port_clocks: u32) -> f64 {
 const WIRE: u32 = 358;
 
 #[test]
-fn one_queue_pair() {
+fn one_queue_pair_is_bound_by_its_engine() {
     let clocks = clocks_per_packet(1, WIRE);
-    assert!(clocks <= 5.0, "{clocks}");
+    assert!(clocks <= 3.8, "{clocks}");
 }
 
-/// The other engine of a card sends the other half.
+/// The other engine of a card sends the other half, so both ports together take a packet in 3.58 clocks.
 #[test]
-fn eight_queue_pairs() {
+fn eight_queue_pairs_fill_half_of_the_wire() {
     let clocks = clocks_per_packet(8, 2 * WIRE);
-    assert!(clocks <= 5.0, "{clocks}");
+    assert!(clocks <= 3.65, "{clocks}");
 }

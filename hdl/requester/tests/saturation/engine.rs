@@ -122,8 +122,8 @@ impl Bench {
         self.model.get_words(self.port(name)).to_vec()
     }
 
-    /// Puts what is `due` on offer.
-    fn offer<T>(&mut self, valid: &str, data: &str, words: Option<Vec<u32>>) {
+    /// Offers a packed record, or nothing, in this clock.
+    fn offer(&mut self, valid: &str, data: &str, words: Option<Vec<u32>>) {
         self.set(valid, words.is_some().into());
         if let Some(words) = words {
             self.set_words(data, &words);
@@ -135,12 +135,12 @@ impl Bench {
         self.set("now", now / 2);
         let fetched = self.fetched.front().filter(|(at, _)| *at <= now);
         let fetched = fetched.map(|&(_, entry)| to_words(entry));
-        self.offer::<WqeFetched>("fetched_valid", "fetched", fetched);
+        self.offer("fetched_valid", "fetched", fetched);
         let located = comes(&mut self.located, now).map(to_words);
-        self.offer::<LocateResponse>("located_valid", "located", located);
+        self.offer("located_valid", "located", located);
         let sack = self.sacks.front().filter(|(at, _)| *at <= now);
         let sack = sack.map(|(_, words)| words.clone());
-        self.offer::<Vec<u32>>("control_valid", "control", sack);
+        self.offer("control_valid", "control", sack);
         for name in ["fetch_ready", "locate_ready", "cqe_ready", "failure_ready"] {
             self.set(name, 1);
         }

@@ -91,7 +91,7 @@ impl<C: Completions> Core<C> {
                 self.enter_rtr(|init| attributes.config(device, &place, init))?;
             }
             Modify::Rts(attributes) => {
-                self.enter_rts(|ready| attributes.complete(ready, device))?
+                self.enter_rts(|ready| attributes.complete(ready, device))?;
             }
             Modify::RcRts(attributes) => {
                 self.enter_rts(|ready| attributes.complete(ready, device))?;

@@ -20,10 +20,12 @@ pub mod max_clocks {
     pub const QUERY: u32 = 2;
     /// Of `Configure`.
     pub const CONFIGURE: u32 = 2;
-    /// Of `Loss`.
+    /// Of `Loss`: less by [`PENALTY`] while the receiver asks for no penalty.
     pub const LOSS: u32 = 6;
-    /// Of `Ack`: a decrease and an adjustment, both with a division.
+    /// Of `Ack`, a decrease and an adjustment, both with a division; less in the same way.
     pub const ACK: u32 = 25;
+    /// Of a receiver's penalty.
+    pub const PENALTY: u32 = 3;
 }
 
 /// One request at a time; [`max_clocks`] says how long each takes. `settings` belongs to the request `Configure`.
@@ -113,13 +115,14 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         self.multiply.b.next = operands.b;
         self.multiply.start.next = false;
 
+        let whole = (step == Step::Penalise) & !state.penalty.any();
         let mut answered = state;
-        answered.allowed = if step == Step::Tell {
-            state.allowed
-        } else {
-            penalised(work, product)
+        answered.allowed = match step {
+            Step::Tell => state.allowed,
+            Step::Penalise => state.cwnd.get_bits::<24>(8),
+            _ => penalised(work, product),
         };
-        let answers = ((step == Step::Answer) & done) | (step == Step::Tell);
+        let answers = ((step == Step::Answer) & done) | (step == Step::Tell) | whole;
 
         self.rom.mantissa.next = work.normalised.mantissa;
         let divisor = if work.decreasing {
@@ -283,8 +286,8 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                 self.step.d.next = Step::Penalise;
             }
             Step::Penalise => {
-                self.multiply.start.next = true;
-                self.step.d.next = Step::Answer;
+                self.multiply.start.next = !whole;
+                self.step.d.next = if whole { Step::Idle } else { Step::Answer };
             }
             Step::Answer | Step::Tell => {
                 if answers {

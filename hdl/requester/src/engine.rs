@@ -22,6 +22,9 @@ use crate::wake_queue::WakeQueue;
 const PACKETS_BITS: usize = 6;
 const BURST: u64 = 32;
 const ENOUGH: u64 = 8192;
+/// Control packets that wait for this engine, so that those of another engine do not wait behind them. At the wire limit a SACK for 16 packets of 256
+/// bytes comes in 28 clocks, so 3 in one burst of 62: room for five bursts.
+const CONTROLS_BITS: usize = 4;
 /// Failures that wait to be reported. No operation starts with fewer than two places left.
 const FAILURES_BITS: usize = 3;
 const FAILURES_LIMIT: u64 = (1 << FAILURES_BITS) - 2;
@@ -150,6 +153,7 @@ pub struct RequesterEngine<
     schedule1: QpSchedule<Q, P>,
     timers: TimerScan<Q>,
     wakes: WakeQueue<Q, C, K>,
+    controls: SyncFifo<ControlPacket, CONTROLS_BITS, { CONTROLS_BITS + 1 }>,
     packets0: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
     packets1: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
     /// Bytes of payload in `packets0`, `packets1`.
@@ -174,7 +178,9 @@ impl<
         clock!(
             self, clock, core, schedule0, schedule1, timers, wakes, packets0, packets1, failures
         );
+        clock!(self, clock, controls);
         dff_setup!(self, clock, bytes0, bytes1);
+        self.controls.reset.next = self.reset.val();
         self.core.reset.next = self.reset.val();
         self.schedule0.reset.next = self.reset.val();
         self.schedule1.reset.next = self.reset.val();
@@ -197,8 +203,6 @@ impl<
         self.core.profile_valid.next = self.profile_valid.val();
         self.core.profile_index.next = self.profile_index.val();
         self.core.profile.next = self.profile.val();
-        self.core.control_valid.next = self.control_valid.val();
-        self.core.control.next = self.control.val();
         self.core.doorbell_valid.next = self.doorbell_valid.val();
         self.core.doorbell_qp.next = self.doorbell_qp.val();
         self.core.doorbell_producer.next = self.doorbell_producer.val();
@@ -218,7 +222,6 @@ impl<
         self.fetched_ready.next = self.core.fetched_ready.val();
         self.core.cqe_ready.next = self.cqe_ready.val();
         self.configure_ready.next = self.core.configure_ready.val();
-        self.control_ready.next = self.core.control_ready.val();
         self.doorbell_ready.next = self.core.doorbell_ready.val();
         self.fault_ready.next = self.core.fault_ready.val();
         self.flush_ready.next = self.core.flush_ready.val();
@@ -236,6 +239,14 @@ impl<
         self.fetch.next = self.core.fetch.val();
         self.cqe_valid.next = self.core.cqe_valid.val();
         self.cqe.next = self.core.cqe.val();
+
+        // controls
+        self.controls.in_valid.next = self.control_valid.val();
+        self.controls.in_data.next = self.control.val();
+        self.control_ready.next = self.controls.in_ready.val();
+        self.core.control_valid.next = self.controls.out_valid.val();
+        self.core.control.next = self.controls.out_data.val();
+        self.controls.out_ready.next = self.core.control_ready.val();
 
         // schedules: both hear of a queue pair at once
         let both_ready = self.schedule0.wake_ready.val() & self.schedule1.wake_ready.val();

@@ -167,10 +167,10 @@ impl Logic for ManageFlow {
                         self.slot.d.next = came_to.slot;
                         self.status.d.next = came_to.status;
                         self.fails_oldest.d.next = came_to.then == Next::FailOldest;
-                        self.step.d.next = if came_to.then == Next::Fail {
-                            Step::Flush
-                        } else {
-                            Step::Complete
+                        self.step.d.next = match came_to.then {
+                            Next::Fail => Step::Flush,
+                            Next::Completing => Step::Completed,
+                            _ => Step::Complete,
                         };
                     } else {
                         self.now.d.next = job.state;

@@ -94,6 +94,8 @@ pub enum Next {
     Nothing,
     /// Messages before the window complete.
     Complete,
+    /// The same, and the message table has been asked already.
+    Completing,
     /// The queue pair fails.
     Fail,
     /// Messages before the window complete, and the one that is the oldest then fails, and the queue pair with it.

@@ -3,6 +3,7 @@
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
+use stellar_wire::hw::messages::{MessageOp, MessageRequest};
 use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
@@ -73,6 +74,9 @@ pub struct SackFlow {
     pub window_request: Signal<Out, WindowRequest>,
     pub window_busy: Signal<In, Bit>,
     pub window: Signal<In, WindowResponse>,
+    /// The message table is free when the flow starts; nobody waits here for its answer.
+    pub messages_start: Signal<Out, Bit>,
+    pub messages_request: Signal<Out, MessageRequest>,
 
     // To the responder, one clock, perhaps after the flow is through: the newest entropy value that is known to be good.
     pub good_valid: Signal<Out, Bit>,
@@ -227,12 +231,20 @@ impl Logic for SackFlow {
             stamp: job.control.cc_state.timestamp,
         };
 
+        self.messages_start.next = false;
+        self.messages_request.next = MessageRequest {
+            op: MessageOp::Complete,
+            qp: job.qp,
+            psn: window.una,
+            ..MessageRequest::default()
+        };
+
         self.done.next = false;
         self.outcome.next = Outcome {
             state: self.state.q.val(),
             served: false,
             then: if self.moved.q.val() {
-                Next::Complete
+                Next::Completing
             } else {
                 Next::Nothing
             },
@@ -263,8 +275,9 @@ impl Logic for SackFlow {
             }
             Step::Take => {
                 let is_taken = window.verdict == SackVerdict::Taken;
+                let moves = is_taken & (window.una != job.state.una);
                 self.taken.d.next = is_taken;
-                self.moved.d.next = is_taken & (window.una != job.state.una);
+                self.moved.d.next = moves;
                 self.answered.d.next = is_taken & window.answered;
                 self.at.d.next = window.sent.at;
                 self.una.d.next = window.una;
@@ -274,6 +287,7 @@ impl Logic for SackFlow {
                 self.bytes.d.next = window.bytes;
                 self.rtt.d.next = job.now - window.sent.at;
                 if !self.window_busy.val() {
+                    self.messages_start.next = moves;
                     self.counted.next.sack = is_taken;
                     self.counted.next.sack_out_of_window =
                         window.verdict == SackVerdict::OutOfWindow;

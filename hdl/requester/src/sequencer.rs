@@ -17,7 +17,7 @@ use crate::loss_flow::LossFlow;
 use crate::manage_flow::ManageFlow;
 use crate::ports::{pair, pair__hdl};
 use crate::rc_flow::RcFlow;
-use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, Outcome, RequesterState};
+use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, RequesterState};
 use crate::sack_flow::SackFlow;
 use crate::transmit_flow::TransmitFlow;
 
@@ -30,11 +30,9 @@ enum Step {
     Start,
     /// The flow works.
     Work,
-    /// Messages complete or fail because of it: `manage` starts.
-    Finish,
-    /// `manage` works.
+    /// Messages complete or fail because of it: `manage` works.
     Manage,
-    /// The schedulers hear of it.
+    /// The schedulers hear of it, if they were not ready to when it was through.
     Wake,
 }
 
@@ -165,13 +163,12 @@ pub struct Sequencer<const Q: usize = 10> {
     states: BlockRam<RequesterState, Q>,
     step: DFF<Step>,
     job: DFF<Job>,
-    came_to: DFF<Outcome>,
 }
 
 impl<const Q: usize> Logic for Sequencer<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, job, came_to);
+        dff_setup!(self, clock, step, job);
         clock!(self, clock, pick, transmit, sack, loss, rc, manage, configs, states);
         clock!(self, clock, spray, nscc, window, messages);
         self.pick.reset.next = self.reset.val();
@@ -260,7 +257,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let sacks = is_sack & !rc;
         let loses = (is_nack | is_timer) & !rc;
         let answers = (is_ack | is_timer) & rc;
-        let starts = step == Step::Start;
+        // The window may still take note of the packets of the operation before.
+        let starts = (step == Step::Start) & !self.window.busy.val();
         // A queue pair has no use for answers of the other transport, and in error for none at all. Its message table still takes doorbells,
         // to flush them.
         let taken = sacks | loses | answers;
@@ -269,10 +267,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.sack.start.next = starts & sacks & !ignored;
         self.loss.start.next = starts & loses & !ignored;
         self.rc.start.next = starts & answers & !ignored;
-        self.manage.start.next = (starts & manages) | (step == Step::Finish);
-        self.manage.ends.next = !starts;
-        self.manage.came_to.next = self.came_to.q.val();
-
         // write_back
         let through = self.transmit.done.val()
             | self.sack.done.val()
@@ -293,6 +287,10 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else {
             outcome.state
         };
+        let finishes = through & (outcome.then != Next::Nothing);
+        self.manage.start.next = (starts & manages) | finishes;
+        self.manage.ends.next = finishes;
+        self.manage.came_to.next = outcome;
         let writes = through | managed;
         self.states.write_enable.next = writes;
         self.states.write_address.next = held.qp.get_bits::<Q>(0);
@@ -312,7 +310,12 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let parked = sent & !outcome.served;
         self.served.next = pair(served & !held.port, served & held.port);
         self.parked.next = pair(parked & !held.port, parked & held.port);
-        self.schedule_valid.next = step == Step::Wake;
+        let hears = if managed {
+            (arrives | self.manage.wakes.val()) & !state.failed
+        } else {
+            (through & !transmits & !finishes) | (starts & wakes & !ignored)
+        };
+        self.schedule_valid.next = hears | (step == Step::Wake);
         self.schedule_page.next = job.settings.page;
         self.schedule_qp.next = held.qp;
         self.tx_valid.next = self.transmit.tx_valid.val();
@@ -336,6 +339,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         };
 
         // next_step
+        let after_hearing = if self.schedule_ready.val() {
+            Step::Pick
+        } else {
+            Step::Wake
+        };
         match step {
             Step::Pick => {
                 self.job.d.next = picked;
@@ -344,41 +352,22 @@ impl<const Q: usize> Logic for Sequencer<Q> {
                 }
             }
             Step::Start | Step::Work => {
-                self.came_to.d.next = outcome;
-                if through {
-                    self.step.d.next = if outcome.then != Next::Nothing {
-                        Step::Finish
-                    } else if transmits {
-                        Step::Pick
-                    } else {
-                        Step::Wake
-                    };
+                if finishes | (starts & manages) {
+                    self.step.d.next = Step::Manage;
+                } else if hears {
+                    self.step.d.next = after_hearing;
+                } else if through | (starts & ignored) {
+                    self.step.d.next = Step::Pick;
                 } else if starts {
-                    self.step.d.next = if ignored {
-                        Step::Pick
-                    } else if wakes {
-                        Step::Wake
-                    } else if manages {
-                        Step::Manage
-                    } else {
-                        Step::Work
-                    };
+                    self.step.d.next = Step::Work;
                 }
-            }
-            Step::Finish => {
-                self.step.d.next = Step::Manage;
             }
             Step::Manage => {
                 if managed {
-                    let wake = (arrives | self.manage.wakes.val()) & !state.failed;
-                    self.step.d.next = if wake { Step::Wake } else { Step::Pick };
+                    self.step.d.next = if hears { after_hearing } else { Step::Pick };
                 }
             }
-            Step::Wake => {
-                if self.schedule_ready.val() {
-                    self.step.d.next = Step::Pick;
-                }
-            }
+            Step::Wake => self.step.d.next = after_hearing,
         }
 
         // Calls: only the flow of the operation makes any.
@@ -454,10 +443,13 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.window.server_ready.next = self.window_ready.val();
         self.window.answer_valid.next = self.window_answer_valid.val();
         self.window.answer.next = self.window_answer.val();
-        self.messages.start.next =
-            self.transmit.messages_start.val() | self.manage.messages_start.val();
+        self.messages.start.next = self.transmit.messages_start.val()
+            | self.sack.messages_start.val()
+            | self.manage.messages_start.val();
         self.messages.request.next = if self.transmit.messages_start.val() {
             self.transmit.messages_request.val()
+        } else if self.sack.messages_start.val() {
+            self.sack.messages_request.val()
         } else {
             self.manage.messages_request.val()
         };

@@ -32,20 +32,16 @@ enum Step {
     Choose,
     /// A lost packet: its last transmission comes.
     Recall,
-    /// The message of what is sent again comes, or the message new packets belong to.
+    /// The message of what is sent again comes, or the message new packets belong to; where in it the first packet lies.
     Fetch,
-    /// Where in the message the first packet lies.
-    Place,
     /// What of the message is left, and how much the windows let go.
     Measure,
     /// How many packets that is.
     Count,
     /// Whether the first may leave.
     Admit,
-    /// They leave.
+    /// They leave. The window may still be taking note of them, or of the last one, when the flow is through.
     Send,
-    /// The window has taken note.
-    Commit,
     /// The message table takes note of a buffer that cannot be read.
     Blame,
 }
@@ -298,13 +294,15 @@ impl Logic for TransmitFlow {
                 }
                 Step::Choose => MessageOp::Current,
                 Step::Recall => MessageOp::Get,
-                _ => MessageOp::Fault,
+                Step::Send => MessageOp::Fault,
+                // Nothing leaves.
+                _ => MessageOp::Complete,
             },
             qp: job.qp,
-            psn: if step == Step::Idle {
-                job.state.rc.to_send
-            } else {
-                window.next_psn
+            psn: match step {
+                Step::Idle => job.state.rc.to_send,
+                Step::Choose => window.next_psn,
+                _ => self.una.q.val(),
             },
             slot: if step == Step::Recall {
                 window.sent.slot
@@ -333,7 +331,18 @@ impl Logic for TransmitFlow {
         };
 
         // What came of it, whenever the flow is through.
+        let any = self.send.any.val();
         let due = job.now + self.timeout.q.val();
+        let sent = RequesterState {
+            armed: state.armed | any,
+            deadline: if any {
+                earlier(state.armed, state.deadline, due)
+            } else {
+                state.deadline
+            },
+            rc: rc_sent,
+            ..state
+        };
         self.done.next = false;
         self.outcome.next = Outcome {
             state,
@@ -426,21 +435,21 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::Fetch => {
-                self.message.d.next = messages.message;
+                let fetched = messages.message;
+                self.message.d.next = fetched;
+                self.segment.d.next = segment_at(fetched, psn, mtu_log2);
+                self.timeout.d.next = timeout(job.settings, retries);
+                self.in_memory.d.next = !fetched.inline & fetched.length.any();
                 if !self.messages_busy.val() {
-                    if messages.found & !(again & messages.message.fault) {
-                        self.step.d.next = Step::Place;
+                    if messages.found & !(again & fetched.fault) {
+                        self.step.d.next = Step::Measure;
                     } else {
+                        self.messages_start.next = true;
                         self.done.next = true;
+                        self.outcome.next.then = Next::Completing;
                         self.step.d.next = Step::Idle;
                     }
                 }
-            }
-            Step::Place => {
-                self.segment.d.next = segment_at(message, psn, mtu_log2);
-                self.timeout.d.next = timeout(job.settings, retries);
-                self.in_memory.d.next = !message.inline & message.length.any();
-                self.step.d.next = Step::Measure;
             }
             Step::Measure => {
                 self.segment.d.next = measured(message, segment);
@@ -473,41 +482,36 @@ impl Logic for TransmitFlow {
                     self.window_start.next = pushes;
                     self.step.d.next = Step::Send;
                 } else {
+                    self.messages_start.next = true;
                     self.done.next = true;
+                    self.outcome.next.then = Next::Completing;
                     self.step.d.next = Step::Idle;
                 }
             }
             Step::Send => {
                 self.window_start.next = leaves & again & !rc;
                 if self.send.done.val() {
-                    self.state.d.next.rc = rc_sent;
-                    self.step.d.next = if self.send.unreadable.val() {
-                        Step::Blame
+                    self.outcome.next.state = sent;
+                    self.outcome.next.served = any;
+                    if self.send.unreadable.val() {
+                        self.messages_start.next = true;
+                        self.step.d.next = Step::Blame;
                     } else {
-                        Step::Commit
-                    };
-                    self.messages_start.next = self.send.unreadable.val();
-                }
-            }
-            Step::Commit => {
-                if !self.window_busy.val() {
-                    self.done.next = true;
-                    self.outcome.next.served = self.send.any.val();
-                    // Where a packet has left, no message completes or fails.
-                    if self.send.any.val() & !self.send.unreadable.val() {
-                        self.outcome.next.then = Next::Nothing;
+                        self.done.next = true;
+                        // Where a packet has left, no message completes or fails.
+                        if any {
+                            self.outcome.next.then = Next::Nothing;
+                        }
+                        self.step.d.next = Step::Idle;
                     }
-                    if self.send.any.val() {
-                        self.outcome.next.state.armed = true;
-                        self.outcome.next.state.deadline =
-                            earlier(state.armed, state.deadline, due);
-                    }
-                    self.step.d.next = Step::Idle;
                 }
             }
             Step::Blame => {
                 if !self.messages_busy.val() {
-                    self.step.d.next = Step::Commit;
+                    self.done.next = true;
+                    self.outcome.next.state = sent;
+                    self.outcome.next.served = any;
+                    self.step.d.next = Step::Idle;
                 }
             }
         }

@@ -6,8 +6,10 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::{read_user, PayloadSource};
 use stellar_wire::hw::read::ReadBeat;
 
-/// Frames whose payload has not passed. The record FIFO behind holds no more; a full one only makes framing wait.
-const SOURCE_ADDRESS: usize = 5;
+use crate::tx_front::HEADER_ADDRESS;
+
+/// Frames whose payload has not passed: as many as the header FIFO holds, which wait for it. A full one only makes framing wait.
+const SOURCE_ADDRESS: usize = HEADER_ADDRESS;
 const SOURCE_COUNT: usize = SOURCE_ADDRESS + 1;
 /// Reports of failed reads that wait.
 const FAULT_ADDRESS: usize = 5;

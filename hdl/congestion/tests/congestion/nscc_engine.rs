@@ -219,22 +219,41 @@ fn ack(bytes: u32, rtt: u32, ecn: bool) -> Op {
 fn no_operation_takes_longer_than_it_says_and_the_longest_takes_that() {
     let mut play = Play::new(&[path()], Ticks(0));
     assert_eq!(play.step(0, Ticks(1), &Op::Query), max_clocks::QUERY);
-    assert_eq!(play.step(0, Ticks(2), &Op::Loss(10_000)), max_clocks::LOSS);
+    assert_eq!(
+        play.step(0, Ticks(2), &Op::Loss(10_000)),
+        max_clocks::LOSS - max_clocks::PENALTY
+    );
     assert_eq!(
         play.step(0, Ticks(3), &Op::Configure(path())),
         max_clocks::CONFIGURE
     );
-    // Marked and far above target until the average is too: then a decrease, with an adjustment behind it.
-    let mut longest = 0;
+    let longest = longest_ack(&mut play, 0);
+    assert_eq!(longest, max_clocks::ACK - max_clocks::PENALTY);
+    let mut play = Play::new(&[path()], Ticks(0));
+    assert_eq!(longest_ack(&mut play, 1), max_clocks::ACK);
+    assert_eq!(
+        play.step(0, Ticks(1 << 20), &Op::Loss(10_000)),
+        max_clocks::LOSS
+    );
+}
+
+/// Clocks of the longest of many `Ack`s: marked and far above target until the average is too, then a decrease, with an adjustment behind it.
+fn longest_ack(play: &mut Play, penalty: u8) -> u32 {
+    let (mut longest, mut of_decreases) = (0, None);
     for n in 0..100 {
         let before = play.pairs[0].cwnd();
-        let clocks = play.step(0, Ticks(3 + n * 1_200), &ack(40_000, 4_500, true));
-        if play.pairs[0].cwnd() < before {
-            assert_eq!(clocks, max_clocks::ACK);
+        let Op::Ack { sample, .. } = ack(40_000, 4_500, true) else {
+            unreachable!("an acknowledgement");
+        };
+        let clocks = play.step(0, Ticks(3 + n * 1_200), &Op::Ack { sample, penalty });
+        // The first lessens the window by the penalty, too.
+        if n > 0 && play.pairs[0].cwnd() < before {
+            assert_eq!(*of_decreases.get_or_insert(clocks), clocks);
         }
         longest = longest.max(clocks);
     }
-    assert_eq!(longest, max_clocks::ACK);
+    assert_eq!(of_decreases, Some(longest), "no decrease");
+    longest
 }
 
 #[test]

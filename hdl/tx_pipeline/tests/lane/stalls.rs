@@ -64,6 +64,23 @@ fn payload_fills_the_line() {
     }
 }
 
+/// A port of 200 Gb/s, 100 bytes per clock, is not without small packets while reads take 600 ns and the read engine's clocks.
+#[test]
+fn small_packets_fill_the_wire_while_reads_are_under_way() {
+    let (tables, mut bench, mut rng) = setup(1024, 5);
+    bench.queue(requests(&tables, &mut rng, 300, 256));
+    bench.run(
+        Pace {
+            memory: 175,
+            ..Pace::FULL
+        },
+        20_000,
+    );
+    let mean = (bench.sent[299].last - bench.sent[100].last) as f64 / 199.0;
+    let wire = (256.0 + 102.0) / 100.0;
+    assert!(mean <= wire, "{mean} clocks per packet");
+}
+
 /// The MAC stops: what was asked for still comes in, no more is asked for than there is room for, and then all goes on.
 #[test]
 fn a_stopped_mac_does_not_stop_the_dma() {

@@ -1,0 +1,326 @@
+//! A Verilated requester engine between two ports and receivers that acknowledge after a round trip.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+
+use hdl_requester::{ConfigureKind, RequesterEngine16};
+use hdl_verilog::emit;
+use rust_hdl::prelude::*;
+use sim_verilated::{Library, Model, PortId};
+use stellar_transport::congestion::NsccParams;
+use stellar_transport::requester::{coalesce_from, MrcConfig, QpIdentity, SqRing};
+use stellar_transport::rx::Psn;
+use stellar_transport::spray::{
+    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
+};
+use stellar_transport::time::Ticks;
+use stellar_wire::host::{Wqe, WqeOpcode};
+use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
+
+use crate::receiver::Receiver;
+
+/// Clocks from a packet's end at its port to its acknowledgement: 5.6 us.
+const ROUND_TRIP: u64 = 1400;
+/// Clocks of a read of send queue entries: 600 ns. Of payload location.
+const READ: u64 = 150;
+const LOCATE: u64 = 12;
+/// Clocks in which nothing else happens.
+const PATIENCE: u64 = 100_000;
+const RING_LOG2: u8 = 8;
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut engine = Box::<RequesterEngine16>::default();
+        engine.connect_all();
+        let design = emit(engine.as_ref()).expect("the engine is translated");
+        design.model().build().expect("the model is built")
+    })
+}
+
+/// What comes later, and when.
+type Due<T> = VecDeque<(u64, T)>;
+
+fn comes<T>(queue: &mut Due<T>, now: u64) -> Option<T> {
+    let due = queue.front().is_some_and(|(at, _)| *at <= now);
+    due.then(|| queue.pop_front())
+        .flatten()
+        .map(|(_, item)| item)
+}
+
+/// The engine with what stands around it.
+pub struct Bench {
+    model: Model,
+    clock: PortId,
+    clocks: u64,
+    receivers: Vec<Receiver>,
+    /// Length of every queue pair's messages.
+    length: u32,
+    fetched: Due<WqeFetched>,
+    located: Due<LocateResponse>,
+    sacks: Due<Vec<u32>>,
+    /// Hundredths of a clock that a packet takes at a port, and those until the next one may leave.
+    port_clocks: u32,
+    busy: [u32; 2],
+}
+
+impl Bench {
+    pub fn new(queue_pairs: u32, mtu: u32, port_clocks: u32) -> Self {
+        let model = library().instantiate();
+        let clock = model.port("clock").expect("a clock");
+        let mut bench = Self {
+            model,
+            clock,
+            clocks: 0,
+            receivers: (0..queue_pairs).map(|_| Receiver::default()).collect(),
+            length: 0,
+            fetched: Due::new(),
+            located: Due::new(),
+            sacks: Due::new(),
+            port_clocks,
+            busy: [0; 2],
+        };
+        bench.set("plane_up", 3);
+        bench.set("reset", 1);
+        bench.clock();
+        bench.set("reset", 0);
+        for _ in 0..100 {
+            bench.clock();
+        }
+        for qp in 0..queue_pairs {
+            bench.connect(qp, mtu);
+        }
+        bench
+    }
+
+    pub const fn clocks(&self) -> u64 {
+        self.clocks
+    }
+
+    fn port(&self, name: &str) -> PortId {
+        self.model.port(name).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn set(&mut self, name: &str, value: u64) {
+        let port = self.port(name);
+        self.model.set_u64(port, value);
+    }
+
+    fn set_words(&mut self, name: &str, words: &[u32]) {
+        let port = self.port(name);
+        self.model.set(port, words);
+    }
+
+    fn get(&self, name: &str) -> u64 {
+        self.model.get_u64(self.port(name))
+    }
+
+    fn words(&self, name: &str) -> Vec<u32> {
+        self.model.get_words(self.port(name)).to_vec()
+    }
+
+    /// Offers a packed record, or nothing, in this clock.
+    fn offer(&mut self, valid: &str, data: &str, words: Option<Vec<u32>>) {
+        self.set(valid, words.is_some().into());
+        if let Some(words) = words {
+            self.set_words(data, &words);
+        }
+    }
+
+    fn clock(&mut self) {
+        let now = self.clocks;
+        self.set("now", now / 2);
+        let fetched = self.fetched.front().filter(|(at, _)| *at <= now);
+        let fetched = fetched.map(|&(_, entry)| to_words(entry));
+        self.offer("fetched_valid", "fetched", fetched);
+        let located = comes(&mut self.located, now).map(to_words);
+        self.offer("located_valid", "located", located);
+        let sack = self.sacks.front().filter(|(at, _)| *at <= now);
+        let sack = sack.map(|(_, words)| words.clone());
+        self.offer("control_valid", "control", sack);
+        for name in ["fetch_ready", "locate_ready", "cqe_ready", "failure_ready"] {
+            self.set(name, 1);
+        }
+        for (port, name) in ["tx0_ready", "tx1_ready"].into_iter().enumerate() {
+            self.busy[port] = self.busy[port].saturating_sub(100);
+            self.set(name, (self.busy[port] < 100).into());
+        }
+        self.model.eval();
+        if self.get("fetched_valid") & self.get("fetched_ready") != 0 {
+            self.fetched.pop_front();
+        }
+        if self.get("control_valid") & self.get("control_ready") != 0 {
+            self.sacks.pop_front();
+        }
+        if self.get("fetch_valid") != 0 {
+            self.read(&self.words("fetch"));
+        }
+        if self.get("locate_valid") != 0 {
+            self.locate(&self.words("locate"));
+        }
+        for (port, (valid, data)) in [("tx0_valid", "tx0"), ("tx1_valid", "tx1")]
+            .into_iter()
+            .enumerate()
+        {
+            if self.get(valid) != 0 && self.busy[port] < 100 {
+                self.busy[port] += self.port_clocks;
+                self.arrive(&self.words(data));
+            }
+        }
+        assert_eq!(self.get("failure_valid"), 0, "a queue pair failed");
+        self.model.clock(self.clock);
+        self.clocks += 1;
+    }
+
+    fn read(&mut self, words: &[u32]) {
+        let fetch = Record::<WqeFetch>::new(words);
+        let qp = fetch.u64("qp");
+        for i in 0..fetch.u64("entries") {
+            let address = fetch.u64("address") + i * Wqe::LEN as u64;
+            let wqe = Wqe {
+                opcode: WqeOpcode::Write,
+                signaled: true,
+                slot: ((address - ring(qp as u32).base) / Wqe::LEN as u64) as u16,
+                length: self.length,
+                local_va: 0x10_0000,
+                lkey: 1,
+                ..Wqe::default()
+            };
+            let mut entry = Bits::<512>::default();
+            for (i, byte) in wqe.to_bytes().iter().enumerate() {
+                for bit in 0..8 {
+                    entry = entry.replace_bit(8 * i + bit, byte >> bit & 1 == 1);
+                }
+            }
+            let fetched = WqeFetched {
+                qp: qp.to_bits(),
+                error: false,
+                entry,
+            };
+            self.fetched.push_back((self.clocks + READ, fetched));
+        }
+    }
+
+    fn locate(&mut self, words: &[u32]) {
+        let request = Record::<LocateRequest>::new(words);
+        let located = LocateResponse {
+            qp: request.u64("qp").to_bits(),
+            fault: false,
+            pieces: Pieces {
+                first_length: request.u64("length").to_bits(),
+                ..Pieces::default()
+            },
+        };
+        self.located.push_back((self.clocks + LOCATE, located));
+    }
+
+    fn arrive(&mut self, words: &[u32]) {
+        let qp = Record::<TxRequest>::new(words).u64("qp") as usize;
+        if let Some(sack) = self.receivers[qp].take(words) {
+            self.sacks.push_back((self.clocks + ROUND_TRIP, sack));
+        }
+    }
+
+    fn wait(&mut self, ready: &str) {
+        for _ in 0..PATIENCE {
+            self.model.eval();
+            let taken = self.get(ready) != 0;
+            self.clock();
+            if taken {
+                return;
+            }
+        }
+        panic!("{ready} does not come");
+    }
+
+    fn configure(&mut self, kind: ConfigureKind, qp: u32, port: &str, row: &[u32]) {
+        self.set_words(port, row);
+        self.set("configure", kind as u64);
+        self.set("configure_qp", qp.into());
+        self.set("configure_valid", 1);
+        self.wait("configure_ready");
+        self.set("configure_valid", 0);
+    }
+
+    /// A queue pair over all 128 paths, with the registers of the simulated card.
+    fn connect(&mut self, qp: u32, mtu: u32) {
+        let profile = GeneratedEntropy {
+            base: 0xc000,
+            stride_log2: 0,
+            active: 128,
+            backups: 4,
+        };
+        let nscc = NsccParams::from_path(Ticks::from_us(6), 400, mtu, false).expect("a path");
+        let generated = EntropyProfile::generated(profile, HeaderFields::SourcePort);
+        let spray = SprayConfig {
+            policy: Policy::Obs,
+            paths: 128,
+            planes_up: PlaneMask::BOTH,
+            seed: qp + 1,
+            profile: Arc::new(generated.expect("a profile")),
+            rotation: (qp % 8) as u8,
+            skip: SkipScope::default(),
+            probe_interval: Ticks::from_us(10),
+        };
+        let config = MrcConfig {
+            early_loss: 128,
+            coalesce_from: coalesce_from(1024, 16, mtu),
+            ..MrcConfig::new(nscc, spray)
+        };
+        let identity = QpIdentity {
+            local: qp,
+            peer: qp,
+            pd: 1,
+            mtu,
+        };
+        self.set_words("profile", &to_words(profile.to_hw()));
+        self.set("profile_index", 0);
+        self.set("profile_valid", 1);
+        self.clock();
+        self.set("profile_valid", 0);
+        let requester = to_words(config.to_hw(&identity, qp, Psn::new(0)));
+        self.configure(
+            ConfigureKind::Requester,
+            qp,
+            "requester_settings",
+            &requester,
+        );
+        let spray = to_words(config.spray.to_hw(0));
+        self.configure(ConfigureKind::Spray, qp, "spray_settings", &spray);
+        let nscc = to_words(config.nscc.registers().to_hw());
+        self.configure(ConfigureKind::Nscc, qp, "nscc_settings", &nscc);
+        let queue = to_words(ring(qp).to_hw(mtu, 16));
+        self.configure(ConfigureKind::SendQueue, qp, "queue_settings", &queue);
+    }
+
+    /// Posts `messages` of `length` bytes to every queue pair.
+    pub fn post(&mut self, messages: u32, length: u32) {
+        self.length = length;
+        for qp in 0..self.receivers.len() {
+            self.set("doorbell_qp", qp as u64);
+            self.set("doorbell_producer", messages.into());
+            self.set("doorbell_valid", 1);
+            self.wait("doorbell_ready");
+            self.set("doorbell_valid", 0);
+        }
+    }
+
+    /// Goes on until so many packets have left in all.
+    pub fn run_until(&mut self, packets: u32) {
+        let from = self.clocks;
+        while self.receivers.iter().map(|r| r.packets).sum::<u32>() < packets {
+            assert!(self.clocks - from < PATIENCE, "packets do not leave");
+            self.clock();
+        }
+    }
+}
+
+fn ring(qp: u32) -> SqRing {
+    SqRing {
+        base: 0x5000_0000 + 0x1_0000 * u64::from(qp),
+        log2_entries: RING_LOG2,
+    }
+}

@@ -90,7 +90,7 @@ fn a_frame_waits_for_all_of_its_payload() {
     for width in WIDTHS {
         let mut front = Front::new(width);
         let packets = packets(Opcode::RcWriteMiddle, 4096, 0);
-        for packet in packets.iter().take(40) {
+        for packet in packets.iter().take(80) {
             front.send(packet);
         }
         let beats = 4096 / (width / 8);
@@ -100,8 +100,8 @@ fn a_frame_waits_for_all_of_its_payload() {
                 ..Stimulus::FULL
             });
         }
-        assert!(front.sent.is_empty() && front.taken.len() < 40);
-        front.run(40, 20_000, || Stimulus::FULL);
+        assert!(front.sent.is_empty() && front.taken.len() < 80);
+        front.run(80, 20_000, || Stimulus::FULL);
         for (sent, packet) in front.sent.iter().zip(&packets) {
             assert_eq!(sent.bytes, packet.frame());
         }

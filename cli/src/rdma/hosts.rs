@@ -207,17 +207,27 @@ impl Host {
     pub fn until<T>(
         &self,
         what: &str,
+        look: impl FnMut() -> anyhow::Result<Option<T>>,
+    ) -> anyhow::Result<T> {
+        self.within(PATIENCE, what, look)
+    }
+
+    /// The same, for so long on the cards' clock.
+    pub fn within<T>(
+        &self,
+        patience: Duration,
+        what: &str,
         mut look: impl FnMut() -> anyhow::Result<Option<T>>,
     ) -> anyhow::Result<T> {
         let function = self.function();
-        let end = function.now() + PATIENCE;
+        let end = function.now() + patience;
         loop {
             if let Some(found) = look()? {
                 return Ok(found);
             }
             ensure!(
                 function.now() < end,
-                "no {what} within {PATIENCE:?} of the card's time"
+                "no {what} within {patience:?} of the card's time"
             );
             function.relax();
         }

@@ -104,7 +104,7 @@ impl Peer {
         self.exchange(&())
     }
 
-    /// Whether something of the peer waits to be read, or it has gone. Only some calls look.
+    /// Whether something of the peer waits to be read; an error if it has gone. Only some calls look.
     pub fn has_spoken(&self) -> anyhow::Result<bool> {
         self.calls.set((self.calls.get() + 1) % LOOK_EVERY);
         if self.calls.get() != 0 {
@@ -116,7 +116,9 @@ impl Peer {
         match found {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(false),
-            _ => Ok(true),
+            Ok(1..) => Ok(true),
+            Ok(0) => bail!("{} has gone in the middle of the test", self.name),
+            Err(error) => bail!("{} has gone in the middle of the test: {error}", self.name),
         }
     }
 
@@ -206,7 +208,11 @@ mod tests {
         let (mut server, client) = ends();
         drop(client);
         server.wait();
-        assert!(speaks(&server));
+        let looks = (0..=LOOK_EVERY).map(|_| server.has_spoken());
+        let errors: Vec<_> = looks.filter_map(Result::err).collect();
+        assert_eq!(errors.len(), 1, "only some calls look");
+        let error = errors[0].to_string();
+        assert!(error.starts_with("client 127.0.0.1:") && error.contains("has gone"));
         let error = format!("{:#}", server.meet().unwrap_err());
         assert!(error.contains("does not go on"), "{error}");
     }

@@ -65,8 +65,13 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
         world.show_time(Arc::clone(clock));
     }
     let transport = Transport::new(plan)?;
+    let route = |to| plan.addressing.source_route(&plan.topology, to);
+    let (there, back) = (route(plan.receiver)?, route(plan.sender)?);
     for number in FIRST_QP..FIRST_QP + plan.qps {
-        for (host, peer) in [(SENDER, plan.receiver), (RECEIVER, plan.sender)] {
+        for (host, peer, srv6) in [
+            (SENDER, plan.receiver, there),
+            (RECEIVER, plan.sender, back),
+        ] {
             let host = world.host_mut(host);
             let sq = host.add_ring(number, number, plan.sq_log2);
             let config = QpConfig {
@@ -89,7 +94,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
                     completions: true,
                 },
                 sack_every: plan.transport.sack_every(),
-                srv6: plan.addressing.source_route(&plan.topology, peer)?,
+                srv6,
                 transport: transport.of(number, plan.seed),
             };
             host.nic.create_qp(config, 0)?;

@@ -108,6 +108,17 @@ pub fn pattern(length: usize, salt: u8) -> Vec<u8> {
         .collect()
 }
 
+/// Work requests and how they ended.
+pub fn ends(completions: &[Completion]) -> Vec<(u64, WcStatus)> {
+    completions.iter().map(|wc| (wc.wr_id, wc.status)).collect()
+}
+
+/// What completions say of the messages that arrived: opcode, immediate, bytes, queue pair.
+pub fn arrived(completions: &[Completion]) -> Vec<(CqeOpcode, Option<u32>, u32, u32)> {
+    let told = |wc: &Completion| (wc.opcode, wc.immediate, wc.byte_len, wc.qp);
+    completions.iter().map(told).collect()
+}
+
 pub fn bytes(region: &MemoryRegion) -> Vec<u8> {
     let memory = region.memory().unwrap();
     let mut bytes = vec![0; memory.length()];

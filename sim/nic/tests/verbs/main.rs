@@ -80,18 +80,15 @@ fn writes_arrive_byte_by_byte_with_immediates_in_order() {
     qa.post_send(&WorkRequest::nop(4).fenced()).unwrap();
 
     let sends = a.completions(3);
-    let ends: Vec<_> = sends.iter().map(|wc| (wc.wr_id, wc.status)).collect();
-    assert_eq!(ends, [1, 3, 4].map(|wr_id| (wr_id, WcStatus::Success)));
+    assert_eq!(
+        ends(&sends),
+        [1, 3, 4].map(|wr_id| (wr_id, WcStatus::Success))
+    );
     assert_eq!(qa.outstanding(), 0);
-    let arrived: Vec<_> = b
-        .completions(2)
-        .iter()
-        .map(|wc| (wc.opcode, wc.immediate, wc.byte_len, wc.qp))
-        .collect();
     let received = CqeOpcode::RecvRdmaWithImm;
     let qp = qb.number();
     assert_eq!(
-        arrived,
+        arrived(&b.completions(2)),
         [
             (received, Some(0xfeed), 12, qp),
             (received, Some(0xbeef), 260, qp)
@@ -147,13 +144,10 @@ fn a_region_in_use_stays_and_a_wrong_key_fails_the_queue_pair() {
     qa.post_send(&WorkRequest::nop(2)).unwrap();
     let refused = source.deregister().unwrap_err();
     assert_eq!(refused.posted, 1);
-    let ends: Vec<_> = a
-        .completions(2)
-        .iter()
-        .map(|wc| (wc.wr_id, wc.status))
-        .collect();
+    let done = a.completions(2);
     // MRC refuses a key with the reason it has for everything unexpected, which names no access error.
-    assert_eq!(ends, [(1, WcStatus::RemOpErr), (2, WcStatus::WrFlushErr)]);
+    let expected = [(1, WcStatus::RemOpErr), (2, WcStatus::WrFlushErr)];
+    assert_eq!(ends(&done), expected);
     assert_eq!(qa.state(), QpState::Error);
     let event = a.context.wait_event(PATIENCE).unwrap();
     let fatal = AsyncEvent::QueuePairFatal {

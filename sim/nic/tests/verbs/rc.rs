@@ -6,11 +6,6 @@ use stellar_driver::*;
 
 use crate::hosts::*;
 
-/// Work requests and how they ended.
-fn ends(completions: &[Completion]) -> Vec<(u64, WcStatus)> {
-    completions.iter().map(|wc| (wc.wr_id, wc.status)).collect()
-}
-
 #[test]
 fn many_packets_immediates_and_inline_bytes_arrive_in_order() {
     let (_turn, cards) = cards();
@@ -41,15 +36,10 @@ fn many_packets_immediates_and_inline_bytes_arrive_in_order() {
     let done = a.completions(3);
     assert_eq!(ends(&done), [1, 3, 4].map(|id| (id, WcStatus::Success)));
     assert_eq!(qa.outstanding(), 0);
-    let arrived: Vec<_> = b
-        .completions(2)
-        .iter()
-        .map(|wc| (wc.opcode, wc.immediate, wc.byte_len, wc.qp))
-        .collect();
     let received = CqeOpcode::RecvRdmaWithImm;
     let qp = qb.number();
     assert_eq!(
-        arrived,
+        arrived(&b.completions(2)),
         [
             (received, Some(0xfeed), 16, qp),
             (received, Some(0xbeef), 9_000, qp)

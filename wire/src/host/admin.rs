@@ -1,5 +1,6 @@
 //! Commands of the admin queue: table rows that the card fetches from host memory.
 
+use super::le64;
 use super::registers::TableCommand;
 use crate::header::fit;
 use crate::hw::config::ConfigSelect;
@@ -41,6 +42,27 @@ impl AdminCommand {
     pub const ROW: u8 = 1;
     /// Operation of [`Self::Pages`].
     pub const PAGES: u8 = 2;
+
+    /// The command of these bytes; `None` if they are none.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<Self> {
+        let words: [u64; Self::LEN / 8] = std::array::from_fn(|at| le64(bytes, 8 * at));
+        let index = (words[0] >> TableCommand::INDEX_BIT & 0x3_ffff) as u32;
+        match (words[0] >> Self::OPCODE_BIT) as u8 {
+            Self::ROW => {
+                let mut entry = [0; Self::ROW_WORDS];
+                entry.copy_from_slice(&words[1..]);
+                let select = (words[0] >> TableCommand::SELECT_BIT) as u8;
+                let command = TableCommand { select, index };
+                Some(Self::Row { command, entry })
+            }
+            Self::PAGES => Some(Self::Pages(PageList {
+                first: index,
+                count: (words[2] & 0x7_ffff) as u32,
+                address: words[1],
+            })),
+            _ => None,
+        }
+    }
 
     /// The command's bytes.
     ///
@@ -153,6 +175,9 @@ mod tests {
         entry[14] = 1;
         let bytes = AdminCommand::Row { command, entry }.to_bytes();
         assert_eq!(bytes[..8], 0x0100_000d_0002_abcdu64.to_le_bytes());
+        let row = AdminCommand::from_bytes(&bytes);
+        assert_eq!(row, Some(AdminCommand::Row { command, entry }));
+        assert_eq!(AdminCommand::from_bytes(&[0; AdminCommand::LEN]), None);
         assert_eq!((bytes[8], bytes[120]), (0x88, 1));
         let list = PageList {
             first: 7,
@@ -161,6 +186,8 @@ mod tests {
         };
         let bytes = AdminCommand::Pages(list).to_bytes();
         assert_eq!(bytes[..8], 0x0200_0002_0000_0007u64.to_le_bytes());
+        let pages = AdminCommand::from_bytes(&bytes);
+        assert_eq!(pages, Some(AdminCommand::Pages(list)));
         assert_eq!(bytes[8..16], 0x10_0000_0040u64.to_le_bytes());
         assert_eq!(bytes[16..24], (1u64 << 18).to_le_bytes());
         let ring = AdminRing {

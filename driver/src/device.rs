@@ -74,6 +74,12 @@ pub enum DeviceError {
         /// For how long it was waited, on its own clock.
         waited: Duration,
     },
+    /// The card stopped at a command.
+    #[error("the card's admin queue stopped: {reason}")]
+    Admin {
+        /// Why.
+        reason: String,
+    },
     /// The back end's own trouble.
     #[error("{what} failed: {reason}")]
     Backend {

@@ -1,10 +1,13 @@
 //! A function that takes notes, for tests of what needs no card: registers keep what is written, table rows are remembered, memory is a vector.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use stellar_wire::host::admin::{AdminCommand, AdminState};
 use stellar_wire::host::config_space::{Bar, ALL, LENGTH};
 use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABLE_COMMAND};
+
+use stellar_wire::hw::config::ConfigSelect;
 
 use crate::card::lock;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
@@ -18,6 +21,11 @@ struct State {
     registers: Vec<u64>,
     rows: Vec<Row>,
     doorbells: Vec<(u64, u64)>,
+    /// Memory by address.
+    memory: Vec<Weak<FakeMemory>>,
+    admin_ring: u64,
+    /// Commands of the admin queue that are still to fail.
+    admin_fails: u32,
     stores: u64,
     resets: u32,
     time: u64,
@@ -28,6 +36,64 @@ pub struct FakeCard(Mutex<State>);
 
 fn place(register: Register) -> usize {
     register.index() as usize
+}
+
+/// Bus address of the first memory that is allocated, and the distance to the next.
+const FIRST_ADDRESS: u64 = 0x1000_0000;
+const MOST_BYTES: u64 = 1 << 32;
+
+impl State {
+    /// Copies out of memory; `false` if none is there.
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let place = address.wrapping_sub(FIRST_ADDRESS);
+        let memory = self.memory.get((place / MOST_BYTES) as usize);
+        let Some(memory) = memory.and_then(Weak::upgrade) else {
+            return false;
+        };
+        memory.load((place % MOST_BYTES) as usize, into);
+        true
+    }
+
+    /// Does the commands of the admin queue before `producer`.
+    fn execute(&mut self, producer: u16) {
+        let base = self.admin_ring & !0xfff;
+        let places = 1 << (self.admin_ring & 0xf);
+        let mut done = self.registers[place(registers::ADMIN_STATE)] as u16;
+        while done != producer {
+            let mut bytes = [0; AdminCommand::LEN];
+            let at = base + u64::from(done) % places * bytes.len() as u64;
+            let fails = self.admin_fails > 0;
+            self.admin_fails = self.admin_fails.saturating_sub(1);
+            let command =
+                (!fails && self.read(at, &mut bytes)).then(|| AdminCommand::from_bytes(&bytes));
+            match command.flatten() {
+                Some(AdminCommand::Row { command, entry }) => {
+                    self.rows
+                        .push((command.select, command.index, entry.to_vec()));
+                }
+                Some(AdminCommand::Pages(list)) => {
+                    for (index, at) in
+                        (list.first..list.first + list.count).zip((list.address..).step_by(8))
+                    {
+                        let mut row = [0; 8];
+                        assert!(self.read(at, &mut row), "a list at {at:#x}");
+                        self.rows.push((
+                            ConfigSelect::Emtt as u8,
+                            index,
+                            vec![u64::from_le_bytes(row)],
+                        ));
+                    }
+                }
+                None => {
+                    let error = u64::from(AdminState::READ) << AdminState::ERROR_BIT;
+                    self.registers[place(registers::ADMIN_STATE)] = error | u64::from(done);
+                    return;
+                }
+            }
+            done = done.wrapping_add(1);
+        }
+        self.registers[place(registers::ADMIN_STATE)] = done.into();
+    }
 }
 
 impl FakeCard {
@@ -62,6 +128,11 @@ impl FakeCard {
     /// Puts a double word into the configuration space.
     pub fn set_config(&self, offset: u16, value: u32) {
         lock(&self.0).config[usize::from(offset / 4)] = value;
+    }
+
+    /// Lets the next commands of the admin queue fail, so many of them.
+    pub fn fail_admin(&self, commands: u32) {
+        lock(&self.0).admin_fails = commands;
     }
 
     /// The last entry written to a row.
@@ -125,6 +196,11 @@ impl PciFunction for FakeCard {
             let select = (value >> TableCommand::SELECT_BIT) as u8;
             let index = value as u32 & 0x3_ffff;
             state.rows.push((select, index, entry));
+        } else if access.offset() == u64::from(registers::ADMIN_RING.offset) {
+            state.admin_ring = value;
+            state.registers[place(registers::ADMIN_STATE)] = 0;
+        } else if access.offset() == u64::from(registers::ADMIN_PRODUCER.offset) {
+            state.execute(value as u16);
         } else if access.offset() != u64::from(registers::FENCE.offset) {
             state.registers[(access.offset() / 8) as usize] = value;
         }
@@ -132,7 +208,13 @@ impl PciFunction for FakeCard {
     }
 
     fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError> {
-        Ok(Arc::new(FakeMemory(Mutex::new(vec![0; bytes]))))
+        let mut state = lock(&self.0);
+        let memory = Arc::new(FakeMemory {
+            address: FIRST_ADDRESS + MOST_BYTES * state.memory.len() as u64,
+            bytes: Mutex::new(vec![0; bytes]),
+        });
+        state.memory.push(Arc::downgrade(&memory));
+        Ok(memory)
     }
 
     fn interrupt(&self, _vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
@@ -153,23 +235,26 @@ impl PciFunction for FakeCard {
     fn relax(&self) {}
 }
 
-struct FakeMemory(Mutex<Vec<u8>>);
+struct FakeMemory {
+    address: u64,
+    bytes: Mutex<Vec<u8>>,
+}
 
 impl DmaMemory for FakeMemory {
     fn address(&self) -> u64 {
-        0x1000_0000
+        self.address
     }
 
     fn length(&self) -> usize {
-        lock(&self.0).len()
+        lock(&self.bytes).len()
     }
 
     fn load(&self, offset: usize, into: &mut [u8]) {
-        into.copy_from_slice(&lock(&self.0)[offset..offset + into.len()]);
+        into.copy_from_slice(&lock(&self.bytes)[offset..offset + into.len()]);
     }
 
     fn store(&self, offset: usize, bytes: &[u8]) {
-        lock(&self.0)[offset..offset + bytes.len()].copy_from_slice(bytes);
+        lock(&self.bytes)[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
 
     fn load_word(&self, offset: usize) -> u64 {

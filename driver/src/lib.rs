@@ -26,6 +26,7 @@
 #![warn(missing_docs)]
 
 mod addresses;
+mod admin;
 mod card;
 mod connect;
 mod context;

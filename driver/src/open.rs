@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use stellar_transport::endpoint::{hardware, EndpointConfig, PlaneAddress};
-use stellar_transport::rx::{DropReason, MrEntry, QpContext, RxConfig, Tables};
+use stellar_transport::rx::{DropReason, EmttEntry, MrEntry, QpContext, RxConfig, Tables};
 use stellar_transport::spray::{EntropyProfile, GeneratedEntropy, HeaderFields};
 use stellar_wire::host::config_space::{command, header};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
@@ -13,8 +13,10 @@ use stellar_wire::host::{ConsumerIndex, Eqe};
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::host_queues::RingConfig;
+use stellar_wire::hw::pack::to_words;
 use stellar_wire::MacAddr;
 
+use crate::admin::{self, AdminQueue};
 use crate::card::{lock, Card};
 use crate::context::Context;
 use crate::device::{DeviceError, Interrupt};
@@ -105,6 +107,7 @@ pub(crate) struct Shared {
     pub profile: Arc<EntropyProfile>,
     pub pools: Mutex<Pools>,
     pub events: Mutex<Events>,
+    admin: Mutex<AdminQueue>,
     event_vector: Arc<dyn Interrupt>,
 }
 
@@ -115,6 +118,25 @@ impl Drop for Shared {
             std::mem::forget(lock(&self.events).ring().memory().clone());
         }
     }
+}
+
+impl Shared {
+    /// Writes rows of the eMTT from `first` on: few through registers, many through the admin queue.
+    pub fn write_translations(&self, first: u32, rows: &[EmttEntry]) -> Result<(), DeviceError> {
+        if rows.len() < admin::LEAST {
+            return (first..).zip(rows).try_for_each(|(index, row)| {
+                self.card.write_row(ConfigSelect::Emtt, index, row.to_hw())
+            });
+        }
+        let packed: Vec<u64> = rows.iter().map(|row| packed(*row)).collect();
+        lock(&self.admin).write_translations(&self.card, first, &packed)
+    }
+}
+
+/// A row of the eMTT in a list of the admin queue.
+fn packed(row: EmttEntry) -> u64 {
+    let words = to_words(row.to_hw());
+    u64::from(words[1]) << 32 | u64::from(words[0])
 }
 
 /// A card that is up. Clones are the same card; it is reset when all that was made from it is gone.
@@ -152,10 +174,12 @@ impl Probe {
         let log2_entries = config.event_entries.ilog2() as u8;
         let ring = Ring::new::<Eqe>(card.function(), log2_entries)?;
         let row = ring_row(&ring, Some(EVENT_VECTOR));
+        let admin = AdminQueue::new(card.function())?;
         // What resets the card before the ring goes exists before the card hears of the ring.
         let device = Device(Arc::new(Shared {
             pools: Mutex::new(Pools::new(&Limits::of(&self))),
             events: Mutex::new(Events::new(ring)),
+            admin: Mutex::new(admin),
             card,
             probe: self,
             config,
@@ -163,6 +187,7 @@ impl Probe {
             event_vector,
         }));
         device.0.card.write_row(ConfigSelect::EventQueue, 0, row)?;
+        lock(&device.0.admin).start(&device.0.card)?;
         Ok(device)
     }
 

@@ -118,8 +118,11 @@ impl ProtectionDomain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stellar_transport::rx::Tables;
+    use stellar_wire::hw::config::ConfigSelect;
+
     use crate::fake::FakeCard;
-    use crate::{Context, DeviceConfig, PageSize, PortAddress, Probe};
+    use crate::{Context, DeviceConfig, DeviceError, PageSize, PortAddress, Probe};
 
     fn card() -> (Arc<FakeCard>, Context) {
         let function = FakeCard::new();
@@ -143,27 +146,83 @@ mod tests {
         let memory = neighbour.alloc(4096).unwrap();
         pd.register(memory, AccessFlags::default()).unwrap();
     }
-    #[test]
+
+    /// Memory of so many pages, none of which is there.
+    fn pages(count: u64) -> Pages {
+        Pages {
+            size: PageSize::Size4K,
+            addresses: (0..count).map(|page| (page * 7 + 1) << 12).collect(),
+            base: 0,
+            device: 3,
+        }
+    }
+
     #[allow(unsafe_code)]
-    fn a_translation_takes_two_register_writes_and_no_doorbell() {
+    fn register(pd: &ProtectionDomain, count: u64) -> Result<MemoryRegion, Error> {
+        // SAFETY: no card is there that could touch anything.
+        unsafe { pd.register_translated(pages(count), AccessFlags::default()) }
+    }
+
+    /// Register writes that registering so many pages takes, and deregistering them.
+    fn writes(card: &FakeCard, pd: &ProtectionDomain, count: u64) -> [u64; 2] {
+        let before = card.stores();
+        let region = register(pd, count).unwrap();
+        let registered = card.stores() - before;
+        region.deregister().unwrap();
+        [registered, card.stores() - before - registered]
+    }
+
+    #[test]
+    fn a_few_translations_take_two_register_writes_each_and_many_one_for_a_list() {
         let (function, context) = card();
         let pd = context.alloc_pd().unwrap();
-        let writes = |pages: u64| {
-            let before = function.stores();
-            let pages = Pages {
-                size: PageSize::Size4K,
-                addresses: (0..pages).map(|page| page << 12).collect(),
-                base: 0,
-                device: 0,
-            };
-            // SAFETY: no card is there that could touch anything.
-            let region = unsafe { pd.register_translated(pages, AccessFlags::default()) };
-            let registered = function.stores() - before;
-            region.unwrap().deregister().unwrap();
-            [registered, function.stores() - before - registered]
-        };
-        let (few, many) = (writes(1), writes(1001));
-        assert_eq!([many[0] - few[0], many[1] - few[1]], [2000, 2000]);
+        let [one, few, many, more] =
+            [1, 31, 32, 3 * 8192 + 1].map(|count| writes(&function, &pd, count));
+        for way in 0..2 {
+            assert_eq!(few[way] - one[way], 60);
+            // Beside the region's row.
+            assert_eq!(many[way] + 2, one[way] + 1);
+            assert_eq!(more[way] - many[way], 3);
+        }
         assert!(function.take_doorbells().is_empty());
+    }
+
+    #[test]
+    fn a_list_holds_the_rows_that_registers_would_have_been_given() {
+        let (function, context) = card();
+        let pd = context.alloc_pd().unwrap();
+        let first = |count: u64| -> Vec<u64> {
+            let region = register(&pd, count).unwrap();
+            let rows =
+                (0..31).map(|index| function.row(ConfigSelect::Emtt as u8, index).unwrap()[0]);
+            let rows = rows.collect();
+            region.deregister().unwrap();
+            rows
+        };
+        let by_registers = first(31);
+        assert!(by_registers.iter().all(|&row| row != 0));
+        assert_eq!(first(10_000), by_registers);
+        let last = function.row(ConfigSelect::Emtt as u8, 9_999).unwrap();
+        assert_eq!(last[0], 0, "deregistered");
+    }
+
+    #[test]
+    fn an_admin_queue_that_stops_is_an_error_and_begins_anew() {
+        let (function, context) = card();
+        let pd = context.alloc_pd().unwrap();
+        function.fail_admin(1);
+        match register(&pd, 100) {
+            Err(Error::Device(DeviceError::Admin { reason })) => {
+                assert!(reason.contains("could not read"), "{reason}");
+            }
+            other => panic!("{:?}", other.map(|_| ())),
+        }
+        // Every number of it was given back.
+        for _ in 0..3 {
+            register(&pd, Tables::EMTT.into())
+                .unwrap()
+                .deregister()
+                .unwrap();
+        }
     }
 }

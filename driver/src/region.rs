@@ -155,16 +155,15 @@ impl Registered {
     }
 
     fn write_rows(&self, plan: &Plan, access: AccessFlags) -> Result<(), DeviceError> {
-        let card = &self.domain.context.device.card;
-        for (index, page) in (self.first_translation..).zip(&plan.pages) {
-            let row = EmttEntry {
-                valid: true,
-                owner: plan.owner,
-                device: plan.device,
-                frame: page >> PageSize::Size4K.shift(),
-            };
-            card.write_row(ConfigSelect::Emtt, index, row.to_hw())?;
-        }
+        let device = &self.domain.context.device;
+        let entry = |page: &u64| EmttEntry {
+            valid: true,
+            owner: plan.owner,
+            device: plan.device,
+            frame: page >> PageSize::Size4K.shift(),
+        };
+        let entries: Vec<EmttEntry> = plan.pages.iter().map(entry).collect();
+        device.write_translations(self.first_translation, &entries)?;
         let row = MrEntry {
             valid: true,
             key: self.key,
@@ -177,19 +176,18 @@ impl Registered {
             length: self.length,
             first_emtt: self.first_translation,
         };
+        let card = &device.card;
         card.write_row(ConfigSelect::Mr, self.index, row.to_hw())
     }
 
     /// Takes the region from the card: when this returns, no packet that used it is still under way.
     fn invalidate(&self) -> Result<(), DeviceError> {
-        let card = &self.domain.context.device.card;
+        let device = &self.domain.context.device;
         let none = MrEntry::default().to_hw();
-        card.write_row(ConfigSelect::Mr, self.index, none)?;
-        let none = EmttEntry::default().to_hw();
-        for index in self.first_translation..self.first_translation + self.translations {
-            card.write_row(ConfigSelect::Emtt, index, none)?;
-        }
-        card.fence()
+        device.card.write_row(ConfigSelect::Mr, self.index, none)?;
+        let none = vec![EmttEntry::default(); self.translations as usize];
+        device.write_translations(self.first_translation, &none)?;
+        device.card.fence()
     }
 
     /// Its key, for both sides.

@@ -4,7 +4,7 @@
 
 use hdl_congestion::NsccEngine;
 use hdl_emtt::PayloadLocate;
-use hdl_host_if::{Doorbells, HostQueues, Registers};
+use hdl_host_if::{AdminQueue, Doorbells, HostQueues, Registers};
 use hdl_nic::{Nic, RxLane1024, RxLane512};
 use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
 use hdl_pcie::share::WriteShare;
@@ -100,6 +100,7 @@ pub const ALL: &[Known] = &[
         "completion queues, event queue, MSI-X; 4 queue pairs",
     ),
     known::<Registers<10>>("registers", "registers of BAR0"),
+    known::<AdminQueue>("admin_queue", "table rows out of a ring in host memory"),
     known::<Doorbells<2>>("doorbells", "doorbell pages of BAR2; 4 queue pairs"),
     known::<PayloadLocate<6, 8>>(
         "payload_locate",

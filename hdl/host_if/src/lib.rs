@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | [`registers`] | BAR0 of the physical function: [`stellar_wire::host::registers`] | 2 to write |
 //! | [`register_view`] | its reads | 4 |
+//! | [`admin_queue`] | table rows out of a ring in host memory | 1 per row, and what its table takes |
 //! | [`doorbells`] | BAR2: takes from a page what its queue pairs may say, reports the rest | 3 per doorbell |
 //! | [`completion_queues`] | rings of completions, one per queue pair | 3 per entry |
 //! | [`event_queue`] | the ring of events | 2 per entry |
@@ -23,6 +24,7 @@
 //! interrupt never arrives before the entry it announces. Blocks with a parameter `Q` have 2^`Q` queue pairs and use the low `Q` bits of `qp`.
 #![forbid(unsafe_code)]
 
+pub mod admin_queue;
 pub mod completion_queues;
 pub mod config_entry;
 pub mod doorbells;
@@ -36,6 +38,7 @@ pub mod register_view;
 pub mod registers;
 pub mod ring;
 
+pub use admin_queue::AdminQueue;
 pub use completion_queues::CompletionQueues;
 pub use doorbells::Doorbells;
 pub use event_queue::EventQueue;

@@ -2,6 +2,7 @@
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
+use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{self as map, status};
 
 use crate::register_address::{any, hit, hit__hdl, is_at, is_at__hdl, places, shown, shown__hdl};
@@ -27,6 +28,8 @@ pub struct RegisterState {
     pub fence_done: Bit,
     pub arm_busy: Bit,
     pub table_busy: Bit,
+    pub admin_done: Bits<16>,
+    pub admin_error: Bits<8>,
 }
 
 /// Answers one read per clock, [`READ_LATENCY`] clocks later: late enough that a counter selected by the write before the read is there.
@@ -100,6 +103,8 @@ impl Logic for RegisterView {
         arming = arming.replace_bit(status::BUSY_BIT, state.arm_busy);
         let mut commit = bits::<64>(0);
         commit = commit.replace_bit(status::BUSY_BIT, state.table_busy);
+        let admin = bit_cast::<64, 16>(state.admin_done)
+            | (bit_cast::<64, 8>(state.admin_error) << (AdminState::ERROR_BIT as u64));
         let identity = bits::<64>(map::IDENTITY.reset);
         let version = bits::<64>(map::VERSION.reset);
         let constants = shown(is_at(at, map::IDENTITY.index()), identity)
@@ -128,7 +133,8 @@ impl Logic for RegisterView {
             | shown(is_at(at, map::UNMAPPED.index()), unmapped)
             | shown(is_at(at, map::FENCE.index()), fence)
             | shown(is_at(at, map::IMMEDIATE_ARM.index()), arming)
-            | shown(is_at(at, map::TABLE_COMMAND.index()), commit);
+            | shown(is_at(at, map::TABLE_COMMAND.index()), commit)
+            | shown(is_at(at, map::ADMIN_STATE.index()), admin);
         let mut table_word = bits::<64>(0);
         for word in 0..u64::from(map::TABLE_DATA.count) {
             let value = self.table_data.val().get_bits::<64>(64 * word as usize);

@@ -100,6 +100,14 @@ pub struct Registers<const Q: usize = 10> {
     pub arm_qp: Signal<Out, Bits<10>>,
     pub arm_threshold: Signal<Out, Bits<32>>,
     pub arm_ready: Signal<In, Bit>,
+    // To the admin queue, which always takes them.
+    pub admin_ring_valid: Signal<Out, Bit>,
+    pub admin_ring: Signal<Out, Bits<64>>,
+    pub admin_producer_valid: Signal<Out, Bit>,
+    pub admin_producer: Signal<Out, Bits<16>>,
+    /// From it.
+    pub admin_done: Signal<In, Bits<16>>,
+    pub admin_error: Signal<In, Bits<8>>,
     // To event_queue, which always takes it.
     pub event_consumer_valid: Signal<Out, Bit>,
     pub event_consumer_index: Signal<Out, Bits<24>>,
@@ -122,8 +130,11 @@ pub struct Registers<const Q: usize = 10> {
     arm_busy: DFF<Bit>,
     armed_qp: DFF<Bits<10>>,
     armed_threshold: DFF<Bits<32>>,
+    renews: DFF<Bit>,
+    produces: DFF<Bit>,
     consumer_valid: DFF<Bit>,
-    consumer: DFF<Bits<64>>,
+    /// What was written last: of commands that are always taken.
+    written: DFF<Bits<64>>,
     refused: Counter<32>,
     unmapped: Counter<32>,
     view: RegisterView,
@@ -151,7 +162,9 @@ impl<const Q: usize> Logic for Registers<Q> {
             armed_qp,
             armed_threshold,
             consumer_valid,
-            consumer
+            written,
+            renews,
+            produces
         );
         clock!(self, clock, refused, unmapped, view);
 
@@ -228,7 +241,9 @@ impl<const Q: usize> Logic for Registers<Q> {
             self.arm_busy.d.next = false;
         }
         self.consumer_valid.d.next = commands & to_consumer;
-        self.consumer.d.next = write.data;
+        self.renews.d.next = commands & is_at(write.address, map::ADMIN_RING.index());
+        self.produces.d.next = commands & is_at(write.address, map::ADMIN_PRODUCER.index());
+        self.written.d.next = write.data;
         if fence == Fence::Idle {
             if commands & to_fence {
                 self.fence.d.next = Fence::Queued;
@@ -308,6 +323,8 @@ impl<const Q: usize> Logic for Registers<Q> {
             fence_done: self.fenced.q.val(),
             arm_busy: self.arm_busy.q.val(),
             table_busy,
+            admin_done: self.admin_done.val(),
+            admin_error: self.admin_error.val(),
         };
         self.read_done.next = self.view.read_done.val();
         self.read_data.next = self.view.read_data.val();
@@ -322,12 +339,13 @@ impl<const Q: usize> Logic for Registers<Q> {
         self.arm_qp.next = self.armed_qp.q.val();
         self.arm_threshold.next = self.armed_threshold.q.val();
         self.event_consumer_valid.next = self.consumer_valid.q.val();
-        self.event_consumer_index.next = self
-            .consumer
-            .q
-            .val()
-            .get_bits::<24>(ConsumerIndex::INDEX_BIT);
-        self.event_consumer_arm.next = self.consumer.q.val().get_bit(ConsumerIndex::ARM_BIT);
+        let written = self.written.q.val();
+        self.event_consumer_index.next = written.get_bits::<24>(ConsumerIndex::INDEX_BIT);
+        self.event_consumer_arm.next = written.get_bit(ConsumerIndex::ARM_BIT);
+        self.admin_ring_valid.next = self.renews.q.val();
+        self.admin_ring.next = written;
+        self.admin_producer_valid.next = self.produces.q.val();
+        self.admin_producer.next = written.get_bits::<16>(0);
         self.counter_select.next = self.selected.q.val();
         self.udp_port.next = self.port.q.val();
         self.mps_code.next = self.payload.q.val();
@@ -347,6 +365,8 @@ impl<const Q: usize> Logic for Registers<Q> {
             self.fenced.d.next = false;
             self.arm_busy.d.next = false;
             self.consumer_valid.d.next = false;
+            self.renews.d.next = false;
+            self.produces.d.next = false;
         }
     }
 }

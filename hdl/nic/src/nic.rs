@@ -1,7 +1,7 @@
 //! The card: two lanes of 1,024 bits around one transport core.
 
 use hdl_emtt::PayloadLocate;
-use hdl_host_if::{Doorbells, HostQueues, Registers};
+use hdl_host_if::{AdminQueue, Doorbells, HostQueues, Registers};
 use hdl_macros::hdl;
 use hdl_pcie::read::DmaRead1024;
 use hdl_pcie::share::{ReadShare, WriteShare};
@@ -128,6 +128,7 @@ pub struct Nic {
     pub payload_mismatch: Signal<Out, Bit>,
 
     registers: Registers<Q>,
+    admin: AdminQueue,
     doorbells: Doorbells<Q>,
     nic_config: NicConfig,
     rx: RxLanes1024,
@@ -156,7 +157,8 @@ impl Logic for Nic {
     fn update(&mut self) {
         dff_setup!(self, clock, clocks, host_told, core_told, counter);
         clock!(
-            self, clock, registers, doorbells, nic_config, rx, responder, engine, locate, queues
+            self, clock, registers, admin, doorbells, nic_config, rx, responder, engine, locate,
+            queues
         );
         clock!(
             self,
@@ -170,6 +172,7 @@ impl Logic for Nic {
             write_share0
         );
         self.registers.reset.next = self.reset.val();
+        self.admin.reset.next = self.reset.val();
         self.doorbells.reset.next = self.reset.val();
         self.nic_config.reset.next = self.reset.val();
         self.rx.reset.next = self.reset.val();
@@ -244,9 +247,18 @@ impl Logic for Nic {
         self.doorbells.refused_ready.next = self.queues.doorbell_refused_ready.val();
 
         // tables
-        self.nic_config.config_valid.next = self.registers.config_valid.val();
-        self.nic_config.settings.next = self.registers.settings.val();
-        self.registers.config_ready.next = self.nic_config.config_ready.val();
+        self.admin.ring_valid.next = self.registers.admin_ring_valid.val();
+        self.admin.ring.next = self.registers.admin_ring.val();
+        self.admin.producer_valid.next = self.registers.admin_producer_valid.val();
+        self.admin.producer.next = self.registers.admin_producer.val();
+        self.registers.admin_done.next = self.admin.done.val();
+        self.registers.admin_error.next = self.admin.error.val();
+        self.admin.direct_valid.next = self.registers.config_valid.val();
+        self.admin.direct.next = self.registers.settings.val();
+        self.registers.config_ready.next = self.admin.direct_ready.val();
+        self.nic_config.config_valid.next = self.admin.config_valid.val();
+        self.nic_config.settings.next = self.admin.settings.val();
+        self.admin.config_ready.next = self.nic_config.config_ready.val();
         self.rx.table_valid.next = self.nic_config.table_valid.val();
         self.rx.table_write.next = self.nic_config.table_write.val();
         self.nic_config.table_ready.next = self.rx.table_ready.val();
@@ -431,10 +443,13 @@ impl Logic for Nic {
             self.port0.payload_mismatch.val() | self.port1.payload_mismatch.val();
 
         // PCIe
-        // Endpoint 1 fetches nothing, and each endpoint reads for its own port only.
-        self.read_share1.fetch_valid.next = false;
-        self.read_share1.fetch.next = self.engine.fetch.val();
-        self.read_share1.fetched_ready.next = true;
+        // Endpoint 1 fetches for the admin queue. Each endpoint reads for its own port only.
+        self.read_share1.fetch_valid.next = self.admin.fetch_valid.val();
+        self.read_share1.fetch.next = self.admin.fetch.val();
+        self.admin.fetch_ready.next = self.read_share1.fetch_ready.val();
+        self.admin.fetched_valid.next = self.read_share1.fetched_valid.val();
+        self.admin.fetched.next = self.read_share1.fetched.val();
+        self.read_share1.fetched_ready.next = self.admin.fetched_ready.val();
         self.read_share0.read1_valid.next = false;
         self.read_share0.read1.next = self.port0.read.val();
         self.read_share0.payload1_ready.next = true;

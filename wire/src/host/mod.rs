@@ -5,6 +5,7 @@
 //! All are little-endian. Reserved bytes are written as zero and ignored on reading. Offsets stand in each record's own
 //! table; a field narrower than its Rust type says its width, and `to_bytes` panics rather than cut a value down.
 
+pub mod admin;
 pub mod config_space;
 mod consumer;
 mod cqe;

@@ -69,7 +69,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0001_0000;
+    VERSION[1] at 0x0008: ReadOnly = 0x0001_0001;
     /// What the card has: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16.
     FEATURES[1] at 0x0010: ReadOnly = 0;
     /// For software's own use.
@@ -103,6 +103,13 @@ registers! {
     IMMEDIATE_ARM[1] at 0x0088: Command = 0;
     /// Consumer index of the event queue ([`crate::host::ConsumerIndex`]). Reads as zero.
     EVENT_CONSUMER[1] at 0x0090: Command = 0;
+    /// Ring of the admin queue, and a new beginning of it: log2 of its commands in bits 3:0, bit 8 switches it on, address in bits 63:12
+    /// ([`crate::host::admin::AdminRing`]). To be written while no command is under way, or after an error. Reads as zero.
+    ADMIN_RING[1] at 0x0098: Command = 0;
+    /// Commands before this index, bits 15:0, are to be done, in order. Reads as zero.
+    ADMIN_PRODUCER[1] at 0x00a0: Command = 0;
+    /// Commands done in bits 15:0, modulo 2^16; why the queue has stopped in bits 39:32, 0 if it has not ([`crate::host::admin::AdminState`]).
+    ADMIN_STATE[1] at 0x00a8: ReadOnly = 0;
     /// The table entry to be written, packed from bit 0 of the first word.
     TABLE_DATA[16] at 0x0100: ReadWrite = 0;
     /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 17:0.

@@ -5,9 +5,10 @@ use hdl_verilog::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers;
+use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{InterruptEntry, RingConfig};
-use stellar_wire::hw::messages::Completion;
+use stellar_wire::hw::messages::{Completion, WqeFetched};
 
 fn bits<const N: usize>(rng: &mut TestRng, below: u64) -> Bits<N> {
     rng.random_range(0..below).to_bits()
@@ -90,6 +91,43 @@ fn registers() {
             uut.arm_ready.next = rng.random_ratio(1, 4);
         },
         600,
+        1,
+    )
+    .unwrap();
+}
+
+#[test]
+fn admin_queue() {
+    check(
+        AdminQueue::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.ring_valid.next = rng.random_ratio(1, 300);
+            let word = rng.random::<u64>() & !0xfff | 0x100 | rng.random_range(0..16u64);
+            uut.ring.next = word.to_bits();
+            uut.producer_valid.next = rng.random_ratio(1, 16);
+            uut.producer.next = Bits::random(rng);
+            uut.direct_valid.next = rng.random_ratio(1, 8);
+            uut.direct.next = ConfigWrite {
+                select: ConfigSelect::Mr,
+                index: Bits::random(rng),
+                entry: Bits::random(rng),
+            };
+            uut.config_ready.next = rng.random_ratio(1, 2);
+            uut.fetch_ready.next = rng.random_ratio(1, 2);
+            uut.fetched_valid.next = rng.random_ratio(1, 2);
+            // Commands of a few translations, and lists.
+            let opcode = rng.random_range(0..4u64) << 56 | rng.random_range(0..16u64) << 32;
+            let command =
+                opcode.to_bits::<512>() | (rng.random_range(0..40u64).to_bits::<512>() << 128);
+            uut.fetched.next = WqeFetched {
+                qp: bits(rng, 1),
+                error: rng.random_ratio(1, 40),
+                entry: command,
+            };
+        },
+        1000,
         1,
     )
     .unwrap();

@@ -1,5 +1,6 @@
 //! The blocks of the host interface: both simulations against each other, and each block against the reference.
 
+mod admin_queue;
 mod bench;
 mod completion_queues;
 mod doorbells;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{
     self as map, Access, Features, ImmediateArm, Register, TableCommand,
 };
@@ -45,6 +46,8 @@ pub struct World {
     pub fence_ready: bool,
     pub fence_done: bool,
     pub arm_ready: bool,
+    pub admin_done: u64,
+    pub admin_error: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +69,8 @@ pub struct Model {
     fence_done: bool,
     arm: Option<(u64, u64)>,
     consumer: Option<(u64, u64)>,
+    admin_ring: Option<u64>,
+    admin_producer: Option<u64>,
     refused: u64,
     pub unmapped: u64,
 }
@@ -83,6 +88,8 @@ impl Model {
             fence_done: false,
             arm: None,
             consumer: None,
+            admin_ring: None,
+            admin_producer: None,
             refused: 0,
             unmapped: 0,
         }
@@ -110,7 +117,8 @@ impl Model {
             map::FENCE => Self::status(self.fence_done, self.fence != Fence::Idle),
             map::IMMEDIATE_ARM => Self::status(false, self.arm.is_some()),
             map::TABLE_COMMAND => Self::status(false, self.commit.is_some()),
-            map::EVENT_CONSUMER | map::COUNTER_VALUE => 0,
+            map::EVENT_CONSUMER | map::ADMIN_RING | map::ADMIN_PRODUCER | map::COUNTER_VALUE => 0,
+            map::ADMIN_STATE => world.admin_done | world.admin_error << AdminState::ERROR_BIT,
             _ => self.kept[&address],
         })
     }
@@ -134,6 +142,8 @@ impl Model {
             same => same,
         };
         self.consumer = None;
+        self.admin_ring = None;
+        self.admin_producer = None;
         let Some(write) = write else { return };
         let Some(register) = register_at(write.address) else {
             self.unmapped += 1;
@@ -188,6 +198,14 @@ impl Model {
                 }
                 may
             }
+            map::ADMIN_RING => {
+                self.admin_ring = Some(data);
+                true
+            }
+            map::ADMIN_PRODUCER => {
+                self.admin_producer = Some(data & 0xffff);
+                true
+            }
             _ => {
                 let word = ConsumerIndex::from_bytes(&data.to_le_bytes());
                 self.consumer = Some((word.index.into(), word.arm.into()));
@@ -222,6 +240,15 @@ impl Model {
                 (port("event_consumer_index"), port("event_consumer_arm")),
                 consumer
             );
+        }
+        for (port, written) in [
+            ("admin_ring", self.admin_ring),
+            ("admin_producer", self.admin_producer),
+        ] {
+            assert_eq!(bench.is(&format!("{port}_valid")), written.is_some());
+            if let Some(written) = written {
+                assert_eq!(bench.get(port), written, "{port}");
+            }
         }
         for (port, register) in [
             ("udp_port", map::UDP_PORT),

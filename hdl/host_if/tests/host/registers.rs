@@ -79,9 +79,13 @@ proptest! {
                 fence_ready: bench.is("fence_ready"),
                 fence_done: bench.is("fence_done"),
                 arm_ready: bench.is("arm_ready"),
+                admin_done: rng.random_range(0..1 << 16),
+                admin_error: rng.random_range(0..3),
             };
             bench.set("port_up", world.port_up);
             bench.set("interrupt_pending", world.pending);
+            bench.set("admin_done", world.admin_done);
+            bench.set("admin_error", world.admin_error);
             bench.settle();
             model.check(&bench);
             prop_assert_eq!(bench.is("read_done"), answered.is_some());

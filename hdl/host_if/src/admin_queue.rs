@@ -1,0 +1,317 @@
+//! The admin queue: table rows that software leaves in host memory, fetched and written one after another.
+
+use hdl_macros::{hdl, hdl_fn};
+use rust_hdl::prelude::*;
+use stellar_wire::host::admin::{AdminCommand, AdminRing, AdminState};
+use stellar_wire::host::registers::TableCommand;
+use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
+use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+
+use crate::config_entry::{config_select, config_select__hdl};
+use crate::ring::{place_mask, place_mask__hdl};
+
+/// log2 of the bytes of a command.
+const COMMAND_LOG2: u64 = AdminCommand::LEN.ilog2() as u64;
+/// Lines of 64 bytes that one read brings at most.
+const MOST_LINES: u64 = 8;
+/// log2 of the translations in a line.
+const LINE_LOG2: u64 = 3;
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum Step {
+    /// Nothing to do, or switched off, or stopped by an error.
+    Idle,
+    /// The command is asked for.
+    Ask,
+    /// Its first line comes.
+    First,
+    /// Its second.
+    Second,
+    /// What it is.
+    Decide,
+    /// Its row is written.
+    Row,
+    /// Its list is read, and rows are written.
+    Pages,
+    /// What is still to come of a read that failed goes nowhere.
+    Drain,
+}
+
+/// The row of a command: words 1 to 15.
+#[hdl_fn]
+fn row_of(command: Bits<1024>) -> Bits<1024> {
+    command >> 64
+}
+
+/// Lines that so many translations take. A sum.
+#[hdl_fn]
+fn lines_of(count: Bits<19>) -> Bits<16> {
+    ((count + ((1 << LINE_LOG2) - 1)) >> LINE_LOG2).get_bits::<16>(0)
+}
+
+/// Does the commands of a ring in host memory ([`AdminCommand`]) in their order, and writes the rows of the registers between them.
+///
+/// Rows go out at `config`, one at a time; the registers' go first. `AdminState` tells how many commands are done: their rows have been taken by
+/// their tables. After a read that failed, or a command that is none, it does nothing until it is told of a ring again.
+///
+/// A ring may be told of whenever nothing is under way. Reads: a command in one, lists in reads of 512 bytes at most, asked for while rows of those before
+/// are written. LUT levels: 4 (line, row; a carry chain: lines left).
+#[derive(LogicBlock, Default)]
+pub struct AdminQueue {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // From the registers.
+    /// A new ring ([`AdminRing`]): everything begins anew.
+    pub ring_valid: Signal<In, Bit>,
+    pub ring: Signal<In, Bits<64>>,
+    pub producer_valid: Signal<In, Bit>,
+    pub producer: Signal<In, Bits<16>>,
+    /// Commands done, and the error ([`AdminState`]).
+    pub done: Signal<Out, Bits<16>>,
+    pub error: Signal<Out, Bits<8>>,
+    /// Rows of the registers.
+    pub direct_valid: Signal<In, Bit>,
+    pub direct: Signal<In, ConfigWrite>,
+    pub direct_ready: Signal<Out, Bit>,
+
+    // To the tables.
+    pub config_valid: Signal<Out, Bit>,
+    pub settings: Signal<Out, ConfigWrite>,
+    pub config_ready: Signal<In, Bit>,
+
+    // Reads of lines of 64 bytes.
+    pub fetch_valid: Signal<Out, Bit>,
+    pub fetch: Signal<Out, WqeFetch>,
+    pub fetch_ready: Signal<In, Bit>,
+    pub fetched_valid: Signal<In, Bit>,
+    pub fetched: Signal<In, WqeFetched>,
+    pub fetched_ready: Signal<Out, Bit>,
+
+    step: DFF<Step>,
+    base: DFF<Bits<52>>,
+    log2_entries: DFF<Bits<4>>,
+    enabled: DFF<Bit>,
+    produced: DFF<Bits<16>>,
+    consumed: DFF<Bits<16>>,
+    failed: DFF<Bits<8>>,
+    /// First line in the low half.
+    command: DFF<Bits<1024>>,
+    /// Next line to be asked for.
+    address: DFF<Bits<64>>,
+    /// Lines to be asked for.
+    unasked: DFF<Bits<16>>,
+    /// Lines asked for that have not come.
+    coming: DFF<Bits<16>>,
+    /// Rows to be written.
+    left: DFF<Bits<19>>,
+    row: DFF<Bits<18>>,
+    /// Translations of a line, the next one in the low bits, and how many.
+    line: DFF<Bits<512>>,
+    in_line: DFF<Bits<4>>,
+    /// A row is offered, and has not been taken; it is the queue's own.
+    held: DFF<Bit>,
+    held_own: DFF<Bit>,
+}
+
+impl Logic for AdminQueue {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            step,
+            base,
+            log2_entries,
+            enabled,
+            produced,
+            consumed,
+            failed
+        );
+        dff_setup!(self, clock, command, address, unasked, coming, left, row, line, in_line);
+        dff_setup!(self, clock, held, held_own);
+        let step = self.step.q.val();
+        let command = self.command.q.val();
+        let fetched = self.fetched.val();
+        let comes = self.fetched_valid.val();
+        let in_line = self.in_line.q.val();
+        let left = self.left.q.val();
+
+        // config: a row that is offered stays until it is taken
+        let own = (step == Step::Row) | ((step == Step::Pages) & in_line.any() & left.any());
+        let mine = if self.held.q.val() {
+            self.held_own.q.val()
+        } else {
+            own & !self.direct_valid.val()
+        };
+        let offers = if mine { own } else { self.direct_valid.val() };
+        let takes = self.config_ready.val() & offers;
+        self.config_valid.next = offers;
+        self.held.d.next = offers & !self.config_ready.val();
+        self.held_own.d.next = mine;
+        self.direct_ready.next = self.config_ready.val() & !mine;
+        let select = config_select(command.get_bits::<4>(TableCommand::SELECT_BIT));
+        self.settings.next = if !mine {
+            self.direct.val()
+        } else if step == Step::Row {
+            ConfigWrite {
+                select,
+                index: command.get_bits::<18>(TableCommand::INDEX_BIT),
+                entry: row_of(command),
+            }
+        } else {
+            ConfigWrite {
+                select: ConfigSelect::Emtt,
+                index: self.row.q.val(),
+                entry: bit_cast::<1024, 64>(self.line.q.val().get_bits::<64>(0)),
+            }
+        };
+        let takes_own = takes & mine;
+
+        // fetch
+        let unasked = self.unasked.q.val();
+        let asks = ((step == Step::Ask) | (step == Step::Pages)) & unasked.any();
+        let many = unasked > MOST_LINES;
+        let lines = if many {
+            bits::<4>(MOST_LINES)
+        } else {
+            unasked.get_bits::<4>(0)
+        };
+        let asked = asks & self.fetch_ready.val();
+        self.fetch_valid.next = asks;
+        self.fetch.next = WqeFetch {
+            address: self.address.q.val(),
+            qp: bits::<10>(0),
+            entries: lines,
+        };
+        if asked {
+            self.address.d.next = self.address.q.val() + (bit_cast::<64, 4>(lines) << 6);
+            self.unasked.d.next = unasked - bit_cast::<16, 4>(lines);
+        }
+
+        // come: lines of a list as there is room for them
+        let room = (step == Step::First)
+            | (step == Step::Second)
+            | ((step == Step::Pages) & !in_line.any())
+            | (step == Step::Drain);
+        let arrives = comes & room;
+        self.fetched_ready.next = room;
+        let grown = if asked {
+            self.coming.q.val() + bit_cast::<16, 4>(lines)
+        } else {
+            self.coming.q.val()
+        };
+        let coming = if arrives { grown - 1 } else { grown };
+        self.coming.d.next = coming;
+
+        let opcode = command.get_bits::<8>(AdminCommand::OPCODE_BIT);
+        let table = command.get_bits::<8>(TableCommand::SELECT_BIT);
+        let mask = place_mask(bit_cast::<5, 4>(self.log2_entries.q.val()));
+        let place = self.consumed.q.val() & mask.get_bits::<16>(0);
+        let list = command.get_bits::<64>(64);
+        let count = command.get_bits::<19>(128);
+        match step {
+            Step::Idle => {
+                let waits = self.produced.q.val() != self.consumed.q.val();
+                self.address.d.next = (bit_cast::<64, 52>(self.base.q.val()) << 12)
+                    + (bit_cast::<64, 16>(place) << COMMAND_LOG2);
+                self.unasked.d.next = bits::<16>(2);
+                if self.enabled.q.val() & waits & !self.failed.q.val().any() {
+                    self.step.d.next = Step::Ask;
+                }
+            }
+            Step::Ask => {
+                if asked {
+                    self.step.d.next = Step::First;
+                }
+            }
+            Step::First => {
+                self.command.d.next = bit_cast::<1024, 512>(fetched.entry);
+                if comes {
+                    self.step.d.next = Step::Second;
+                }
+            }
+            Step::Second => {
+                self.command.d.next = command | (bit_cast::<1024, 512>(fetched.entry) << 512);
+                if comes & fetched.error {
+                    self.failed.d.next = bits::<8>(u64::from(AdminState::READ));
+                    self.step.d.next = Step::Idle;
+                } else if comes {
+                    self.step.d.next = Step::Decide;
+                }
+            }
+            Step::Decide => {
+                self.address.d.next = list;
+                self.left.d.next = count;
+                self.row.d.next = command.get_bits::<18>(TableCommand::INDEX_BIT);
+                self.in_line.d.next = bits::<4>(0);
+                if (opcode == u64::from(AdminCommand::ROW)) & !(table >> 4).any() {
+                    self.step.d.next = Step::Row;
+                } else if (opcode == u64::from(AdminCommand::PAGES)) & count.any() {
+                    self.unasked.d.next = lines_of(count);
+                    self.step.d.next = Step::Pages;
+                } else {
+                    self.failed.d.next = bits::<8>(u64::from(AdminState::COMMAND));
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::Row => {
+                if takes_own {
+                    self.consumed.d.next = self.consumed.q.val() + 1;
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::Pages => {
+                if takes_own {
+                    self.line.d.next = self.line.q.val() >> 64;
+                    self.in_line.d.next = in_line - 1;
+                    self.left.d.next = left - 1;
+                    self.row.d.next = self.row.q.val() + 1;
+                } else if arrives {
+                    self.line.d.next = fetched.entry;
+                    self.in_line.d.next = bits::<4>(8);
+                }
+                if arrives & fetched.error {
+                    self.failed.d.next = bits::<8>(u64::from(AdminState::READ));
+                    self.in_line.d.next = bits::<4>(0);
+                    self.unasked.d.next = bits::<16>(0);
+                    self.step.d.next = Step::Drain;
+                } else if !left.any() {
+                    self.in_line.d.next = bits::<4>(0);
+                    self.consumed.d.next = self.consumed.q.val() + 1;
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::Drain => {
+                if !self.coming.q.val().any() {
+                    self.step.d.next = Step::Idle;
+                }
+            }
+        }
+
+        // registers
+        if self.producer_valid.val() {
+            self.produced.d.next = self.producer.val();
+        }
+        if self.ring_valid.val() {
+            self.base.d.next = self.ring.val().get_bits::<52>(12);
+            self.log2_entries.d.next = self.ring.val().get_bits::<4>(0);
+            self.enabled.d.next = self.ring.val().get_bit(AdminRing::ENABLE_BIT);
+            self.produced.d.next = bits::<16>(0);
+            self.consumed.d.next = bits::<16>(0);
+            self.failed.d.next = bits::<8>(0);
+        }
+        self.done.next = self.consumed.q.val();
+        self.error.next = self.failed.q.val();
+
+        if self.reset.val() {
+            self.step.d.next = Step::Idle;
+            self.enabled.d.next = false;
+            self.produced.d.next = bits::<16>(0);
+            self.consumed.d.next = bits::<16>(0);
+            self.failed.d.next = bits::<8>(0);
+            self.coming.d.next = bits::<16>(0);
+            self.held.d.next = false;
+        }
+    }
+}

@@ -8,6 +8,7 @@ use stellar_wire::host::config_space::{Bar, ALL, LENGTH};
 use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABLE_COMMAND};
 
 use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::card::lock;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
@@ -194,7 +195,7 @@ impl PciFunction for FakeCard {
             let from = place(registers::TABLE_DATA);
             let entry = state.registers[from..from + 16].to_vec();
             let select = (value >> TableCommand::SELECT_BIT) as u8;
-            let index = value as u32 & 0x3_ffff;
+            let index = value as u32 & ((1 << EMTT_INDEX_BITS) - 1);
             state.rows.push((select, index, entry));
         } else if access.offset() == u64::from(registers::ADMIN_RING.offset) {
             state.admin_ring = value;

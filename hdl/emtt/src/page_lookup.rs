@@ -11,7 +11,9 @@ use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::frame::DropReason;
-use stellar_wire::hw::tables::{EmttEntry, Owner, PageSize, TableSelect, TableWrite};
+use stellar_wire::hw::tables::{
+    EmttEntry, Owner, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS,
+};
 
 use crate::emtt_banks::{self, EmttBanks};
 use crate::page_math::{
@@ -43,7 +45,7 @@ pub struct PageRequest {
     /// Of the region.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
-    pub first_emtt: Bits<18>,
+    pub first_emtt: Bits<EMTT_INDEX_BITS>,
 }
 
 /// Where they are. The pieces are all zero unless bytes were asked for and their way is free, so an address type of "translated"
@@ -79,13 +81,13 @@ struct PageSplit {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PageWrite {
     enable: Bit,
-    index: Bits<18>,
+    index: Bits<EMTT_INDEX_BITS>,
     entry: EmttEntry,
 }
 
 /// The extended memory translation table, and the translation by it, one request per clock.
 ///
-/// `BANK`: address bits of each of the two banks of the table; 17 (262,144 entries) at full size. Pages whose entries would lie beyond
+/// `BANK`: address bits of each of the two banks of the table; 18 (524,288 entries) at full size. Pages whose entries would lie beyond
 /// the table are invalid, and table writes beyond it are ignored.
 #[derive(LogicBlock, Default)]
 pub struct PageLookup<const BANK: usize> {
@@ -132,8 +134,8 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         // split_page
         let request = self.passing[LOOKUP_STAGE - 2].q.val();
         let count = self.count.q.val();
-        self.page_index.d.next =
-            bit_cast::<38, 18>(request.first_emtt) + bit_cast::<38, PAGE_NUMBER_BITS>(count.pages);
+        self.page_index.d.next = bit_cast::<38, EMTT_INDEX_BITS>(request.first_emtt)
+            + bit_cast::<38, PAGE_NUMBER_BITS>(count.pages);
         let crosses = count.in_last_4k & (request.length > count.to_4k);
         let split = PageSplit {
             wanted: request.asks & (request.reason == DropReason::None),

@@ -5,7 +5,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::tables::{EmttEntry, MrEntry, Owner, PageSize};
+use stellar_wire::hw::tables::{EmttEntry, MrEntry, Owner, PageSize, EMTT_INDEX_BITS};
 
 /// Offsets of the fields of [`MrEntry`]: each is the one before plus that one's width.
 mod mr {
@@ -46,7 +46,7 @@ pub fn mr_entry(packed: Bits<176>) -> MrEntry {
         page_size,
         base_va: packed.get_bits::<64>(mr::BASE_VA),
         length: packed.get_bits::<48>(mr::LENGTH),
-        first_emtt: packed.get_bits::<18>(mr::FIRST_EMTT),
+        first_emtt: packed.get_bits::<EMTT_INDEX_BITS>(mr::FIRST_EMTT),
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
         #[test]
         fn a_region_comes_back_out_of_its_bits(
             flags in any::<[bool; 4]>(), key in any::<u8>(), pd in 0..1u64 << 20, size in 0..4usize,
-            base_va in any::<u64>(), length in 0..1u64 << 48, first_emtt in 0..1u64 << 18,
+            base_va in any::<u64>(), length in 0..1u64 << 48, first_emtt in 0..1u64 << EMTT_INDEX_BITS,
         ) {
             let sizes = [PageSize::Size4K, PageSize::Size64K, PageSize::Size2M, PageSize::Size1G];
             let entry = MrEntry {

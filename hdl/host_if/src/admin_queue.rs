@@ -2,10 +2,11 @@
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
-use stellar_wire::host::admin::{AdminCommand, AdminRing, AdminState};
+use stellar_wire::host::admin::{AdminCommand, AdminRing, AdminState, PageList};
 use stellar_wire::host::registers::TableCommand;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::config_entry::{config_select, config_select__hdl};
 use crate::ring::{place_mask, place_mask__hdl};
@@ -16,6 +17,10 @@ const COMMAND_LOG2: u64 = AdminCommand::LEN.ilog2() as u64;
 const MOST_LINES: u64 = 8;
 /// log2 of the translations in a line.
 const LINE_LOG2: u64 = 3;
+/// Bits of a count of translations.
+const COUNT_BITS: usize = PageList::COUNT_BITS;
+/// Bits of a count of lines: those of the longest list.
+const LINES_BITS: usize = COUNT_BITS - LINE_LOG2 as usize;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
@@ -45,8 +50,8 @@ fn row_of(command: Bits<1024>) -> Bits<1024> {
 
 /// Lines that so many translations take. A sum.
 #[hdl_fn]
-fn lines_of(count: Bits<19>) -> Bits<16> {
-    ((count + ((1 << LINE_LOG2) - 1)) >> LINE_LOG2).get_bits::<16>(0)
+fn lines_of(count: Bits<COUNT_BITS>) -> Bits<LINES_BITS> {
+    ((count + ((1 << LINE_LOG2) - 1)) >> LINE_LOG2).get_bits::<LINES_BITS>(0)
 }
 
 /// Does the commands of a ring in host memory ([`AdminCommand`]) in their order, and writes the rows of the registers between them.
@@ -100,12 +105,12 @@ pub struct AdminQueue {
     /// Next line to be asked for.
     address: DFF<Bits<64>>,
     /// Lines to be asked for.
-    unasked: DFF<Bits<16>>,
+    unasked: DFF<Bits<LINES_BITS>>,
     /// Lines asked for that have not come.
-    coming: DFF<Bits<16>>,
+    coming: DFF<Bits<LINES_BITS>>,
     /// Rows to be written.
-    left: DFF<Bits<19>>,
-    row: DFF<Bits<18>>,
+    left: DFF<Bits<COUNT_BITS>>,
+    row: DFF<Bits<EMTT_INDEX_BITS>>,
     /// Translations of a line, the next one in the low bits, and how many.
     line: DFF<Bits<512>>,
     in_line: DFF<Bits<4>>,
@@ -156,7 +161,7 @@ impl Logic for AdminQueue {
         } else if step == Step::Row {
             ConfigWrite {
                 select,
-                index: command.get_bits::<18>(TableCommand::INDEX_BIT),
+                index: command.get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT),
                 entry: row_of(command),
             }
         } else {
@@ -186,7 +191,7 @@ impl Logic for AdminQueue {
         };
         if asked {
             self.address.d.next = self.address.q.val() + (bit_cast::<64, 4>(lines) << 6);
-            self.unasked.d.next = unasked - bit_cast::<16, 4>(lines);
+            self.unasked.d.next = unasked - bit_cast::<LINES_BITS, 4>(lines);
         }
 
         // come: lines of a list as there is room for them
@@ -197,7 +202,7 @@ impl Logic for AdminQueue {
         let arrives = comes & room;
         self.fetched_ready.next = room;
         let grown = if asked {
-            self.coming.q.val() + bit_cast::<16, 4>(lines)
+            self.coming.q.val() + bit_cast::<LINES_BITS, 4>(lines)
         } else {
             self.coming.q.val()
         };
@@ -209,13 +214,13 @@ impl Logic for AdminQueue {
         let mask = place_mask(bit_cast::<5, 4>(self.log2_entries.q.val()));
         let place = self.consumed.q.val() & mask.get_bits::<16>(0);
         let list = command.get_bits::<64>(64);
-        let count = command.get_bits::<19>(128);
+        let count = command.get_bits::<COUNT_BITS>(128);
         match step {
             Step::Idle => {
                 let waits = self.produced.q.val() != self.consumed.q.val();
                 self.address.d.next = (bit_cast::<64, 52>(self.base.q.val()) << 12)
                     + (bit_cast::<64, 16>(place) << COMMAND_LOG2);
-                self.unasked.d.next = bits::<16>(2);
+                self.unasked.d.next = bits::<LINES_BITS>(2);
                 if self.enabled.q.val() & waits & !self.failed.q.val().any() {
                     self.step.d.next = Step::Ask;
                 }
@@ -243,7 +248,7 @@ impl Logic for AdminQueue {
             Step::Decide => {
                 self.address.d.next = list;
                 self.left.d.next = count;
-                self.row.d.next = command.get_bits::<18>(TableCommand::INDEX_BIT);
+                self.row.d.next = command.get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT);
                 self.in_line.d.next = bits::<4>(0);
                 if (opcode == u64::from(AdminCommand::ROW)) & !(table >> 4).any() {
                     self.step.d.next = Step::Row;
@@ -274,7 +279,7 @@ impl Logic for AdminQueue {
                 if arrives & fetched.error {
                     self.failed.d.next = bits::<8>(u64::from(AdminState::READ));
                     self.in_line.d.next = bits::<4>(0);
-                    self.unasked.d.next = bits::<16>(0);
+                    self.unasked.d.next = bits::<LINES_BITS>(0);
                     self.step.d.next = Step::Drain;
                 } else if !left.any() {
                     self.in_line.d.next = bits::<4>(0);
@@ -310,7 +315,7 @@ impl Logic for AdminQueue {
             self.produced.d.next = bits::<16>(0);
             self.consumed.d.next = bits::<16>(0);
             self.failed.d.next = bits::<8>(0);
-            self.coming.d.next = bits::<16>(0);
+            self.coming.d.next = bits::<LINES_BITS>(0);
             self.held.d.next = false;
         }
     }

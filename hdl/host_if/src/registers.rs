@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::registers::{self as map, Features, ImmediateArm, TableCommand};
 use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::config_entry::{config_select, config_select__hdl};
 use crate::interrupts::VECTORS;
@@ -124,7 +125,7 @@ pub struct Registers<const Q: usize = 10> {
     table_data: [DFF<Bits<64>>; TABLE_WORDS],
     table_busy: DFF<Bit>,
     table: DFF<ConfigSelect>,
-    row: DFF<Bits<18>>,
+    row: DFF<Bits<EMTT_INDEX_BITS>>,
     fence: DFF<Fence>,
     fenced: DFF<Bit>,
     arm_busy: DFF<Bit>,
@@ -229,7 +230,9 @@ impl<const Q: usize> Logic for Registers<Q> {
         if commands & to_commit & may_commit {
             self.table_busy.d.next = true;
             self.table.d.next = config_select(number.get_bits::<4>(0));
-            self.row.d.next = write.data.get_bits::<18>(TableCommand::INDEX_BIT);
+            self.row.d.next = write
+                .data
+                .get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT);
         } else if self.config_ready.val() {
             self.table_busy.d.next = false;
         }

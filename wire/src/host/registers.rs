@@ -7,6 +7,9 @@
 //! halves. A write to an [`Access::Command`] register acts, so it must be one store of 64 bits; a shorter one does nothing and is counted by
 //! [`REFUSED`].
 
+use crate::header::fit;
+use crate::hw::tables::EMTT_INDEX_BITS;
+
 /// What software may do with a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -112,7 +115,7 @@ registers! {
     ADMIN_STATE[1] at 0x00a8: ReadOnly = 0;
     /// The table entry to be written, packed from bit 0 of the first word.
     TABLE_DATA[16] at 0x0100: ReadWrite = 0;
-    /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 17:0.
+    /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 19:0.
     /// Read: bit 1, the write is under way; meanwhile the data must stay.
     TABLE_COMMAND[1] at 0x0180: Command = 0;
 }
@@ -166,7 +169,7 @@ impl Features {
 pub struct TableCommand {
     /// Number of the table, in the order of [`crate::hw::config::ConfigSelect`].
     pub select: u8,
-    /// Row, 18 bits.
+    /// Row, [`EMTT_INDEX_BITS`] bits.
     pub index: u32,
 }
 
@@ -179,10 +182,10 @@ impl TableCommand {
     /// The register's value.
     ///
     /// # Panics
-    /// If the row does not fit 18 bits.
+    /// If the row does not fit [`EMTT_INDEX_BITS`] bits.
     pub fn to_word(self) -> u64 {
-        u64::from(crate::header::fit("table command.index", self.index, 18)) << Self::INDEX_BIT
-            | u64::from(self.select) << Self::SELECT_BIT
+        let index = fit("table command.index", self.index, EMTT_INDEX_BITS as u32);
+        u64::from(index) << Self::INDEX_BIT | u64::from(self.select) << Self::SELECT_BIT
     }
 }
 
@@ -205,7 +208,7 @@ impl ImmediateArm {
     /// # Panics
     /// If the queue pair does not fit 10 bits.
     pub fn to_word(self) -> u64 {
-        u64::from(crate::header::fit("immediate arm.qp", self.qp, 10)) << Self::QP_BIT
+        u64::from(fit("immediate arm.qp", self.qp, 10)) << Self::QP_BIT
             | u64::from(self.threshold) << Self::THRESHOLD_BIT
     }
 }
@@ -242,9 +245,9 @@ mod tests {
         assert_eq!(Features::from_word(features.to_word()), features);
         let command = TableCommand {
             select: 13,
-            index: 0x2_abcd,
+            index: 0xa_abcd,
         };
-        assert_eq!(command.to_word(), 0xd_0002_abcd);
+        assert_eq!(command.to_word(), 0xd_000a_abcd);
         let arm = ImmediateArm {
             qp: 0x3ff,
             threshold: 0x8000_0001,
@@ -257,7 +260,7 @@ mod tests {
     fn a_row_that_does_not_fit_is_refused() {
         let _ = TableCommand {
             select: 0,
-            index: 1 << 18,
+            index: 1 << EMTT_INDEX_BITS,
         }
         .to_word();
     }

@@ -2,6 +2,8 @@
 
 use rust_hdl::prelude::*;
 
+use super::tables::EMTT_INDEX_BITS;
+
 /// Which table a [`ConfigWrite`] goes to, and so what its entry is.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum ConfigSelect {
@@ -43,7 +45,7 @@ pub enum ConfigSelect {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ConfigWrite {
     pub select: ConfigSelect,
-    pub index: Bits<18>,
+    pub index: Bits<EMTT_INDEX_BITS>,
     /// The entry, packed from bit 0.
     pub entry: Bits<1024>,
 }

@@ -14,6 +14,7 @@ use stellar_wire::host::registers::TableCommand;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::Record;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::bench::{generator, library, stall, Bench, Source};
 
@@ -164,7 +165,7 @@ impl Host {
         if with_direct && self.direct.is_free() && rng.random_ratio(1, 30) {
             let row = Row {
                 select: rng.random_range(0..16),
-                index: rng.random_range(0..1 << 18),
+                index: rng.random_range(0..1 << EMTT_INDEX_BITS),
                 entry: (0..16).map(|_| rng.random()).collect(),
             };
             self.given.push(row.clone());
@@ -237,7 +238,7 @@ fn command(
     };
     if rng.random_ratio(1, 2) {
         let select = rng.random_range(0..16u8);
-        let index = rng.random_range(0..1 << 18);
+        let index = rng.random_range(0..1 << EMTT_INDEX_BITS);
         let entry: [u64; AdminCommand::ROW_WORDS] = std::array::from_fn(|_| rng.random());
         let command = TableCommand { select, index };
         let row = Row {
@@ -248,7 +249,7 @@ fn command(
         (AdminCommand::Row { command, entry }.to_bytes(), vec![row])
     } else {
         let count = rng.random_range(1..150u32);
-        let first = rng.random_range(0..(1 << 18) - count);
+        let first = rng.random_range(0..(1 << EMTT_INDEX_BITS) - count);
         let list: Vec<u64> = (0..count).map(|_| rng.random()).collect();
         let bytes: Vec<u8> = list.iter().flat_map(|word| word.to_le_bytes()).collect();
         memory.store(list_at, &bytes);

@@ -9,6 +9,7 @@ use stellar_wire::host::registers::{
 use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::ConfigWrite;
 use stellar_wire::hw::pack::Record;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::bench::Bench;
 
@@ -175,7 +176,8 @@ impl Model {
                 let select = data >> TableCommand::SELECT_BIT & 0xff;
                 let may = before.commit.is_none() && select < 16;
                 if may {
-                    self.last_commit = (select, data >> TableCommand::INDEX_BIT & 0x3_ffff);
+                    let index = data >> TableCommand::INDEX_BIT & ((1 << EMTT_INDEX_BITS) - 1);
+                    self.last_commit = (select, index);
                     self.commit = Some(self.last_commit);
                 }
                 may

@@ -10,6 +10,7 @@ use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::config_entry::{config_select, config_select__hdl};
 use crate::ring::{place_mask, place_mask__hdl};
+use crate::table_rows::{has_row, has_row__hdl, TABLES};
 
 /// log2 of the bytes of a command.
 const COMMAND_LOG2: u64 = AdminCommand::LEN.ilog2() as u64;
@@ -21,6 +22,8 @@ const LINE_LOG2: u64 = 3;
 const COUNT_BITS: usize = PageList::COUNT_BITS;
 /// Bits of a count of lines: those of the longest list.
 const LINES_BITS: usize = COUNT_BITS - LINE_LOG2 as usize;
+/// Bits of the sum of a row and a count.
+const END_BITS: usize = COUNT_BITS + 1;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
@@ -57,12 +60,13 @@ fn lines_of(count: Bits<COUNT_BITS>) -> Bits<LINES_BITS> {
 /// Does the commands of a ring in host memory ([`AdminCommand`]) in their order, and writes the rows of the registers between them.
 ///
 /// Rows go out at `config`, one at a time; the registers' go first. `AdminState` tells how many commands are done: their rows have been taken by
-/// their tables. After a read that failed, or a command that is none, it does nothing until it is told of a ring again.
+/// their tables. After a read that failed, a command that is none, or one for rows that are not there, it does nothing until it is told of a ring again.
 ///
 /// A ring may be told of whenever nothing is under way. Reads: a command in one, lists in reads of 512 bytes at most, asked for while rows of those before
-/// are written. LUT levels: 4 (line, row; a carry chain: lines left).
+/// are written. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations. LUT levels: 6 (rows that tables have 4, what follows 2), a carry
+/// chain of 22 bits beside them (end of a list).
 #[derive(LogicBlock, Default)]
-pub struct AdminQueue {
+pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -119,7 +123,7 @@ pub struct AdminQueue {
     held_own: DFF<Bit>,
 }
 
-impl Logic for AdminQueue {
+impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, E> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -215,6 +219,13 @@ impl Logic for AdminQueue {
         let place = self.consumed.q.val() & mask.get_bits::<16>(0);
         let list = command.get_bits::<64>(64);
         let count = command.get_bits::<COUNT_BITS>(128);
+        let row = command.get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT);
+        let end =
+            bit_cast::<END_BITS, EMTT_INDEX_BITS>(row) + bit_cast::<END_BITS, COUNT_BITS>(count);
+        let is_row = (opcode == u64::from(AdminCommand::ROW)) & (table < TABLES);
+        let is_list = (opcode == u64::from(AdminCommand::PAGES)) & count.any();
+        let row_exists = has_row::<Q, M, E>(table, row);
+        let list_fits = end <= (1u64 << E);
         match step {
             Step::Idle => {
                 let waits = self.produced.q.val() != self.consumed.q.val();
@@ -248,15 +259,19 @@ impl Logic for AdminQueue {
             Step::Decide => {
                 self.address.d.next = list;
                 self.left.d.next = count;
-                self.row.d.next = command.get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT);
+                self.row.d.next = row;
                 self.in_line.d.next = bits::<4>(0);
-                if (opcode == u64::from(AdminCommand::ROW)) & !(table >> 4).any() {
+                if is_row & row_exists {
                     self.step.d.next = Step::Row;
-                } else if (opcode == u64::from(AdminCommand::PAGES)) & count.any() {
+                } else if is_list & list_fits {
                     self.unasked.d.next = lines_of(count);
                     self.step.d.next = Step::Pages;
                 } else {
-                    self.failed.d.next = bits::<8>(u64::from(AdminState::COMMAND));
+                    self.failed.d.next = if is_row | is_list {
+                        bits::<8>(u64::from(AdminState::ROW))
+                    } else {
+                        bits::<8>(u64::from(AdminState::COMMAND))
+                    };
                     self.step.d.next = Step::Idle;
                 }
             }

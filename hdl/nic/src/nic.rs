@@ -18,7 +18,7 @@ use stellar_wire::hw::requester::ControlKind;
 use crate::engines::Engines;
 use crate::nic_config::NicConfig;
 use crate::rx_lanes::RxLanes1024;
-use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
+use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS};
 
 /// 1,024 queue pairs.
 const Q: usize = 10;
@@ -124,8 +124,8 @@ pub struct Nic {
     /// Something that cannot be, in a correct card.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    registers: Registers<Q>,
-    admin: AdminQueue,
+    registers: Registers<Q, MR_BITS, EMTT_BITS>,
+    admin: AdminQueue<Q, MR_BITS, EMTT_BITS>,
     doorbells: Doorbells<Q>,
     nic_config: NicConfig,
     rx: RxLanes1024,

@@ -141,6 +141,8 @@ pub enum AdminError {
     Read,
     /// No such operation, or no such table.
     Command,
+    /// A row that the table does not have, or a list that runs beyond the eMTT; none of its rows is written.
+    Row,
     /// A code that this software does not know.
     Other(u8),
 }
@@ -152,6 +154,8 @@ impl AdminState {
     pub const READ: u8 = 1;
     /// Code of [`AdminError::Command`].
     pub const COMMAND: u8 = 2;
+    /// Code of [`AdminError::Row`].
+    pub const ROW: u8 = 3;
 
     /// What a value says.
     pub const fn from_word(word: u64) -> Self {
@@ -159,6 +163,7 @@ impl AdminState {
             0 => None,
             Self::READ => Some(AdminError::Read),
             Self::COMMAND => Some(AdminError::Command),
+            Self::ROW => Some(AdminError::Row),
             other => Some(AdminError::Other(other)),
         };
         Self {

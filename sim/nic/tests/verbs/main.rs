@@ -4,6 +4,7 @@ mod hosts;
 mod pages;
 mod push;
 mod rc;
+mod terabyte;
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ mod hosts;
 mod pages;
 mod push;
 mod rc;
-mod terabyte;
+mod table_end;
 
 use std::time::Duration;
 

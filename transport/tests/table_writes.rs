@@ -91,6 +91,7 @@ fn values_wider_than_their_field_are_refused_and_change_nothing() {
             MR_INDEX,
             MrEntry {
                 first_emtt: 1 << 18,
+                on_demand: false,
                 ..region
             },
         ),

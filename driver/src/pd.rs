@@ -7,6 +7,7 @@ use crate::context::Opened;
 use crate::cq::CompletionQueue;
 use crate::device::DmaBuffer;
 use crate::error::Error;
+use crate::limits::Limits;
 use crate::on_demand::{OnDemand, OnDemandShape};
 use crate::qp::{ForeignRings, MediatedQueuePair, QueuePair, QueuePairConfig};
 use crate::region::{AccessFlags, Backing, Hold, MemoryRegion, Pages};
@@ -61,8 +62,9 @@ impl ProtectionDomain {
         shape: OnDemandShape,
         access: AccessFlags,
     ) -> Result<MemoryRegion, Error> {
-        let memory = Backing::OnDemand(Arc::new(OnDemand::new(shape)?));
-        MemoryRegion::new(Arc::clone(&self.0), memory, access)
+        let translations = Limits::of(&self.0.context.device.probe).translations;
+        let memory = Arc::new(OnDemand::new(shape, translations)?);
+        MemoryRegion::new(Arc::clone(&self.0), Backing::OnDemand(memory), access)
     }
 
     /// Registers memory by the final addresses of its pages, as of a GPU's BAR. TLPs carry AT = 10: no IOMMU looks at them.

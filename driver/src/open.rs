@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use stellar_transport::endpoint::{hardware, EndpointConfig, PlaneAddress};
-use stellar_transport::rx::{DropReason, EmttEntry, MrEntry, QpContext, RxConfig, Tables};
+use stellar_transport::rx::{DropReason, EmttEntry, MrEntry, QpContext, RxConfig};
 use stellar_transport::spray::{EntropyProfile, GeneratedEntropy, HeaderFields};
 use stellar_wire::host::config_space::{command, header};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
@@ -205,7 +205,8 @@ impl Probe {
         card.fill_table(ConfigSelect::Qp, queue_pairs, QpContext::default().to_hw())?;
         let nobody = ControlPeer::default();
         card.fill_table(ConfigSelect::ControlPeer, queue_pairs, nobody)?;
-        card.fill_table(ConfigSelect::Mr, Tables::MRS, MrEntry::default().to_hw())
+        let regions = 1 << self.features.log2_regions;
+        card.fill_table(ConfigSelect::Mr, regions, MrEntry::default().to_hw())
     }
 }
 

@@ -4,6 +4,7 @@ use hdl_macros::hdl;
 use hdl_primitives::Delay;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{RegionToken, TokenKind, TranslatedToken};
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::page_lookup::{self, PageLookup, PageRequest};
 
@@ -12,7 +13,7 @@ pub const LATENCY: usize = page_lookup::LATENCY;
 
 /// Translates each packet's address range page by page, and adds the pieces and the access verdict to the token.
 ///
-/// `BANK`: address bits of each of the two banks of the table; 17 (262,144 entries) in a full-size lane. Stages and levels:
+/// `BANK`: address bits of each of the two banks of the table; 18 (524,288 entries) in a full-size lane. Stages and levels:
 /// [`page_lookup`].
 #[derive(LogicBlock, Default)]
 pub struct EmttLookup<const BANK: usize> {
@@ -25,7 +26,7 @@ pub struct EmttLookup<const BANK: usize> {
     /// [`LATENCY`] clocks after the token it was made from.
     pub out_token: Signal<Out, TranslatedToken>,
     /// Table index of the first page, if the token's `access_reason` is `PageAbsent`.
-    pub out_page: Signal<Out, Bits<18>>,
+    pub out_page: Signal<Out, Bits<EMTT_INDEX_BITS>>,
     valid: [DFF<Bit>; LATENCY],
     passing: Delay<RegionToken, LATENCY>,
     lookup: PageLookup<BANK>,

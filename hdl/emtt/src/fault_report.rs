@@ -4,6 +4,7 @@ use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 /// log2 of the clocks after which a page is reported again: 66 us at 250 MHz, less than a retransmission takes.
 pub const AGAIN_BITS: usize = 14;
@@ -11,7 +12,7 @@ pub const AGAIN_BITS: usize = 14;
 /// Says which page of an on-demand region an MRC packet lacked, once for many packets that lack the same.
 ///
 /// A page is not reported again while it is the last one that was, until a table is written or 2^[`AGAIN_BITS`] clocks have begun. A fault that comes
-/// while another waits for the event queue is not reported: its packet counts as lost and comes again. Levels: 4 (18-bit equality 3, gates 1).
+/// while another waits for the event queue is not reported: its packet counts as lost and comes again. Levels: 4 (20-bit equality 3, gates 1).
 #[derive(LogicBlock, Default)]
 pub struct FaultReport {
     pub clock: Signal<In, Clock>,
@@ -20,7 +21,7 @@ pub struct FaultReport {
     /// From `emtt_lookup`: a token, and the table index of the page it lacks.
     pub in_valid: Signal<In, Bit>,
     pub in_token: Signal<In, TranslatedToken>,
-    pub in_page: Signal<In, Bits<18>>,
+    pub in_page: Signal<In, Bits<EMTT_INDEX_BITS>>,
 
     pub fault_valid: Signal<Out, Bit>,
     /// Index of the region.
@@ -34,7 +35,7 @@ pub struct FaultReport {
     va: DFF<Bits<64>>,
     /// `page` is the last one reported.
     reported: DFF<Bit>,
-    page: DFF<Bits<18>>,
+    page: DFF<Bits<EMTT_INDEX_BITS>>,
     age: DFF<Bits<AGAIN_BITS>>,
 }
 

@@ -10,7 +10,7 @@ use hdl_macros::hdl;
 use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
-use stellar_wire::hw::tables::{MrEntry, PageSize, TableSelect, TableWrite};
+use stellar_wire::hw::tables::{MrEntry, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS};
 
 use crate::table_entry::{mr_entry, mr_entry__hdl};
 
@@ -47,7 +47,7 @@ pub struct RegionVerdict {
     /// Of the region, as the fields below; meaningless with a `reason`, and if nothing was asked.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
-    pub first_emtt: Bits<18>,
+    pub first_emtt: Bits<EMTT_INDEX_BITS>,
     pub on_demand: Bit,
 }
 

@@ -12,15 +12,12 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::tables::TableWrite;
 
+use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
+
 /// Entries of the FIFOs behind the core.
 pub const DEPTH: usize = 64;
 /// Tokens stop being issued at this fill of a FIFO: every token already in flight (the sum of the stages' latencies, 24 at most) still fits.
 pub const ISSUE_LIMIT: u64 = 36;
-
-/// 4,096 memory regions.
-const MR_BITS: usize = 12;
-/// Two banks of 131,072 pages.
-const EMTT_BANK_BITS: usize = 17;
 
 /// From tokens to place commands and outcomes, at most one of each per clock.
 ///

@@ -76,10 +76,12 @@ impl World {
                 entry,
             } => {
                 let first = u64::from(self.region(slot).first_emtt) + page;
-                (first..(first + u64::from(count)).min(Tables::EMTT.into()))
+                (first..first + u64::from(count))
                     .map(|index| {
                         let index = index as u32;
-                        self.write(&TableWrite::Emtt { index, entry });
+                        if index < Tables::EMTT {
+                            self.write(&TableWrite::Emtt { index, entry });
+                        }
                         Some(table_step(TableSelect::Emtt, index, pack_page(&entry)))
                     })
                     .collect()

@@ -42,7 +42,7 @@ pub enum Op {
         slot: usize,
         entry: MrEntry,
     },
-    /// Writes `count` entries from the page of the region so many after its first, as far as the table goes.
+    /// Writes `count` entries from the page of the region so many after its first; those beyond the table must not be written.
     Pages {
         slot: usize,
         page: u64,
@@ -87,7 +87,7 @@ fn region() -> impl Strategy<Value = MrEntry> {
     ];
     let first_emtt = prop_oneof![
         2 => 0..64u32,
-        1 => Tables::EMTT - 6..Tables::EMTT,
+        1 => Tables::EMTT - 6..Tables::EMTT + 2,
         3 => 0..Tables::EMTT,
     ];
     let key = prop_oneof![Just(0), Just(0xff), any::<u8>()];

@@ -58,7 +58,7 @@ fn header(rng: &mut TestRng) -> WriteTlpHeader {
 #[test]
 fn registers() {
     check(
-        Registers::<10>::default,
+        Registers::<10, 12, 19>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             let address = |rng: &mut TestRng| {
@@ -99,7 +99,7 @@ fn registers() {
 #[test]
 fn admin_queue() {
     check(
-        AdminQueue::default,
+        AdminQueue::<10, 12, 19>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);

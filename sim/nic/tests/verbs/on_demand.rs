@@ -32,16 +32,17 @@ fn absent(device: &Device) -> u64 {
     counters.iter().find(of).map_or(0, |counter| counter.value)
 }
 
-/// What the sender completes next, while the receiver looks at its completions.
-fn next_sent(a: &Host, b: &Host) -> Completion {
+/// What the sender completes next, while the receiver looks at its completions; and the receiver's.
+fn next_sent(a: &Host, b: &Host) -> (Completion, Vec<Completion>) {
     let device = a.context.device();
     let function = device.probe().function();
     let end = function.now() + PATIENCE;
+    let mut received = Vec::new();
     loop {
         assert!(function.now() < end, "no completion");
-        assert_eq!(b.cq.poll(1).unwrap(), []);
+        received.extend(b.cq.poll(1).unwrap());
         match a.cq.poll(1).unwrap().pop() {
-            Some(completion) => return completion,
+            Some(completion) => return (completion, received),
             None => function.relax(),
         }
     }
@@ -66,7 +67,7 @@ fn pages_come_when_they_are_sent_from_and_written_to_and_go_when_they_are_discar
     let write = |wr_id| WorkRequest::write(wr_id, slice, to.address + 4_099, to.rkey);
     qa.post_send(&write(1)).unwrap();
     assert_eq!(source.resident(), 8 * PAGE);
-    assert_eq!(next_sent(&a, &b).status, WcStatus::Success);
+    assert_eq!(next_sent(&a, &b).0.status, WcStatus::Success);
     let mut expected = vec![0; target.length() as usize];
     expected[4_099..24_099].copy_from_slice(&sent);
     assert!(content(&target) == expected, "other bytes arrived");
@@ -77,7 +78,7 @@ fn pages_come_when_they_are_sent_from_and_written_to_and_go_when_they_are_discar
 
     // What is there is not asked for again.
     qa.post_send(&write(2)).unwrap();
-    assert_eq!(next_sent(&a, &b).status, WcStatus::Success);
+    assert_eq!(next_sent(&a, &b).0.status, WcStatus::Success);
     assert_eq!(target.resident(), came);
 
     target.discard(PAGE + 1, 3 * PAGE).unwrap();
@@ -85,8 +86,12 @@ fn pages_come_when_they_are_sent_from_and_written_to_and_go_when_they_are_discar
     expected[2 * PAGE as usize..4 * PAGE as usize].fill(0);
     assert!(content(&target) == expected, "other bytes are left");
     qa.post_send(&write(3).with_immediate(7)).unwrap();
-    assert_eq!(next_sent(&a, &b).status, WcStatus::Success);
-    assert_eq!(b.completions(1)[0].immediate, Some(7));
+    let (done, received) = next_sent(&a, &b);
+    assert_eq!(done.status, WcStatus::Success);
+    assert_eq!(
+        arrived(&received),
+        [(CqeOpcode::RecvRdmaWithImm, Some(7), 30_003, qb.number())]
+    );
     expected[4_099..24_099].copy_from_slice(&sent);
     assert!(content(&target) == expected, "other bytes arrived again");
     target.discard(0, target.length()).unwrap();
@@ -121,7 +126,7 @@ fn pages_that_nobody_brings_end_the_sender_and_over_rc_any_that_is_not_there() {
     connect([&ra, &rb], 100);
     // The page that came too late for the other queue pair goes again.
     assert!(b.cq.poll(1).unwrap().is_empty());
-    assert_eq!(target.resident(), 2 * PAGE);
+    assert_eq!(target.resident(), PAGE);
     let mut target = target;
     target.discard(0, target.length()).unwrap();
     ra.post_send(&write(2)).unwrap();

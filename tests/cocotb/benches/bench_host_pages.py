@@ -115,17 +115,21 @@ async def a_table_entry_goes_out_as_it_was_written(dut):
     words = [random.getrandbits(64) for _ in range(bench.at["TABLE_DATA"].count)]
     for index, word in enumerate(words):
         await bench.write("TABLE_DATA", word, index)
-    select = Record("ConfigWrite").fields["select"].values.index("Interrupt")
-    await bench.write("TABLE_COMMAND", select << 32 | 0x2345)
+    select = Record("ConfigWrite").fields["select"].values.index("Emtt")
+    await bench.write("TABLE_COMMAND", select << 32 | 0x6_2345)
     assert await bench.read("TABLE_COMMAND") == 0b10, "it is under way"
     await bench.write("TABLE_DATA", 0)
     assert await bench.read("REFUSED") == 1, "data must stay until then"
     bench.tables.pause = False
     frame = await with_timeout(bench.tables.recv(), 5, "us")
     written = Record("ConfigWrite").unpack(frame.tdata[0])
-    assert (written["select"], written["index"]) == (select, 0x2345)
+    assert (written["select"], written["index"]) == (select, 0x6_2345)
     assert written["entry"] == sum(word << 64 * n for n, word in enumerate(words))
     assert await bench.read("TABLE_COMMAND") == 0
+    translations = 1 << (await bench.read("FEATURES") >> 32 & 0xFF)
+    await bench.write("TABLE_COMMAND", select << 32 | translations)
+    assert await bench.read("TABLE_COMMAND") == 0
+    assert await bench.read("REFUSED") == 2, "a row beyond the table"
 
 
 @cocotb.test()

@@ -99,7 +99,7 @@ proptest! {
 fn outcomes() -> BTreeMap<String, usize> {
     let mut runner = TestRunner::deterministic();
     let mut counts = BTreeMap::new();
-    for _ in 0..60 {
+    for _ in 0..90 {
         let ops = traffic(200).new_tree(&mut runner).unwrap().current();
         for step in World::run(&ops).into_iter().flatten() {
             let t = step.translated;

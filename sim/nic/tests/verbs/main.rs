@@ -5,6 +5,7 @@ mod on_demand;
 mod pages;
 mod push;
 mod rc;
+mod terabyte;
 
 use std::time::Duration;
 

@@ -100,6 +100,8 @@ pub(crate) fn take_ring(card: &Card, qp: u32) -> Result<(), DeviceError> {
 }
 
 impl Completions for Queue {
+    const OF_DRIVER: bool = true;
+
     /// Gives a queue pair a ring of its own, and the ring to the card.
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
         let card = &self.context.device.card;
@@ -185,7 +187,8 @@ impl Queue {
                     index: attached.ring.taken(),
                     arm,
                 };
-                self.context.device.card.consume(self.context.page, index)?;
+                let (card, page) = (&self.context.device.card, self.context.page);
+                card.consume(page, attached.shared.slot, index)?;
             }
             rings.rotate_left(1);
             if let Some(error) = failed {

@@ -7,6 +7,8 @@ use crate::context::Opened;
 use crate::cq::CompletionQueue;
 use crate::device::DmaBuffer;
 use crate::error::Error;
+use crate::limits::Limits;
+use crate::on_demand::{OnDemand, OnDemandShape};
 use crate::qp::{ForeignRings, MediatedQueuePair, QueuePair, QueuePairConfig};
 use crate::region::{AccessFlags, Backing, Hold, MemoryRegion, Pages};
 
@@ -47,6 +49,22 @@ impl ProtectionDomain {
             return Err(Error::OtherCard);
         }
         MemoryRegion::new(Arc::clone(&self.0), Backing::Host(memory), access)
+    }
+
+    /// Registers host memory that comes when it is first used, page by page (verbs: `IBV_ACCESS_ON_DEMAND`): when it is sent from, stored to, or written by a
+    /// peer over MRC. A peer's packets to a page that is not there count as lost; the page comes when this side next reads events or completions, and the
+    /// packets are sent again, so the peer needs retries enough. Over RC, where such a packet ends the queue pair, [`MemoryRegion::prefetch`] first.
+    ///
+    /// # Errors
+    /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
+    pub fn register_on_demand(
+        &self,
+        shape: OnDemandShape,
+        access: AccessFlags,
+    ) -> Result<MemoryRegion, Error> {
+        let translations = Limits::of(&self.0.context.device.probe).translations;
+        let memory = Arc::new(OnDemand::new(shape, translations)?);
+        MemoryRegion::new(Arc::clone(&self.0), Backing::OnDemand(memory), access)
     }
 
     /// Registers memory by the final addresses of its pages, as of a GPU's BAR. TLPs carry AT = 10: no IOMMU looks at them.

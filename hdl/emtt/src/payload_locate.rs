@@ -114,6 +114,7 @@ impl<const R: usize, const BANK: usize> Logic for PayloadLocate<R, BANK> {
             page_size: verdict.page_size,
             base_va: verdict.base_va,
             first_emtt: verdict.first_emtt,
+            on_demand: verdict.on_demand,
         };
 
         let answer = self.lookup.answer.val();

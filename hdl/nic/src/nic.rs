@@ -326,6 +326,10 @@ impl Logic for Nic {
         self.rx.control_ready.next = self.engine.control_ready.val() | !for_engine;
         self.verdict_valid.next = self.rx.verdict_valid.val();
         self.verdict_reason.next = self.rx.verdict_reason.val();
+        self.queues.page_fault_valid.next = self.rx.fault_valid.val();
+        self.queues.page_fault_region.next = self.rx.fault_region.val();
+        self.queues.page_fault_va.next = self.rx.fault_va.val();
+        self.rx.fault_ready.next = self.queues.page_fault_ready.val();
 
         // responder
         let answer = self.responder.answer.val();

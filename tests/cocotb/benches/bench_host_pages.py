@@ -12,6 +12,8 @@ from openstellar.records import Record, registers
 
 ALL_ONES = (1 << 64) - 1
 DOORBELL = 0
+# The first slots of doorbells and of consumer indices; a slot has 8 bytes.
+DOORBELL_SLOTS, CONSUMER_SLOTS = 0x800, 0xC00
 # The queue pair that page 9 owns.
 PAGE, QP = 9, 2
 
@@ -143,6 +145,26 @@ async def a_page_rings_for_its_own_queue_pairs_only(dut):
     await bench.bar2.write(PAGE * 4096, b"\x00" * 4)
     await ClockCycles(dut.clk, 10)
     assert bench.seen == {"doorbell": [(QP, 77)], "refused": [(PAGE + 1, QP), (PAGE, QP + 1)], "short_write": [()], "wrong_offset": [()]}
+
+
+@cocotb.test()
+async def every_slot_of_a_page_rings_for_its_own_queue_pairs_only(dut):
+    bench = Bench(dut)
+    await bench.start()
+    slots = range(DOORBELL_SLOTS, CONSUMER_SLOTS, 8)
+    for producer, slot in enumerate(slots):
+        await bench.ring(PAGE, QP, producer, offset=slot)
+    await bench.ring(PAGE + 1, QP, 200, offset=slots[-1])
+    await bench.ring(PAGE, QP + 1, 201, offset=slots[0])
+    await bench.bar2.write(PAGE * 4096 + slots[1] + 4, b"\x00" * 4)
+    await ClockCycles(dut.clk, 10)
+    rung = [(QP, producer) for producer in range(len(slots))]
+    assert bench.seen == {"doorbell": rung, "refused": [(PAGE + 1, QP), (PAGE, QP + 1)], "short_write": [()], "wrong_offset": []}
+    await bench.ring(PAGE, QP + 1, 202, offset=CONSUMER_SLOTS)
+    await bench.ring(PAGE, QP + 1, 203, offset=4096 - 8)
+    await ClockCycles(dut.clk, 10)
+    assert bench.seen["doorbell"] == rung, "consumer indices are no doorbells"
+    assert bench.seen["refused"][2:] == [(PAGE, QP + 1)] * 2
 
 
 @cocotb.test()

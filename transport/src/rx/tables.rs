@@ -123,6 +123,8 @@ pub struct MrEntry {
     pub length: u64,
     /// Translation of the page that holds `base_va`, 20 bits; the following pages follow.
     pub first_emtt: u32,
+    /// Pages come when they are first used: a WRITE over MRC to one without a valid translation is as if it were lost.
+    pub on_demand: bool,
 }
 
 /// Owner of the memory behind a page.

@@ -89,6 +89,7 @@ pub struct RegionToken {
     pub page_size: PageSize,
     pub base_va: Bits<64>,
     pub first_emtt: Bits<EMTT_INDEX_BITS>,
+    pub on_demand: Bit,
 }
 
 /// Token after `emtt_lookup`: one or two physical pieces, and the access verdict.

@@ -70,6 +70,8 @@ pub struct MrEntry {
     pub length: Bits<48>,
     /// eMTT index of the page that holds `base_va`; page n of the region is at `first_emtt + n`.
     pub first_emtt: Bits<EMTT_INDEX_BITS>,
+    /// Pages come when they are first used: a WRITE over MRC to one that has no valid translation is as if it were lost, and software hears of it.
+    pub on_demand: Bit,
 }
 
 /// Who owns the memory behind an eMTT entry (STELLAR, section 6).

@@ -65,7 +65,7 @@ fn check(steps: &[Option<Step>]) {
             let unused: &[&str] = if step.has_region {
                 &[]
             } else {
-                &["page_size", "base_va", "first_emtt"]
+                &["page_size", "base_va", "first_emtt", "on_demand"]
             };
             let what = format!("token {n} after mr_check");
             assert_fields::<RegionToken>(actual, &to_words(step.region), unused, &what);
@@ -99,7 +99,7 @@ proptest! {
 fn outcomes() -> BTreeMap<String, usize> {
     let mut runner = TestRunner::deterministic();
     let mut counts = BTreeMap::new();
-    for _ in 0..60 {
+    for _ in 0..90 {
         let ops = traffic(200).new_tree(&mut runner).unwrap().current();
         for step in World::run(&ops).into_iter().flatten() {
             let t = step.translated;
@@ -130,6 +130,7 @@ fn the_traffic_reaches_every_verdict_often() {
         "NoWriteRight",
         "OutOfBounds",
         "InvalidPage",
+        "PageAbsent",
         "one page false",
         "one page true",
         "two pages false false",

@@ -126,6 +126,7 @@ impl World {
                 step.region.page_size = entry.page_size;
                 step.region.base_va = entry.base_va;
                 step.region.first_emtt = entry.first_emtt;
+                step.region.on_demand = entry.on_demand;
                 match look_up_pages(&self.tables, &region, target.va, headers.payload_bytes()) {
                     Ok(pieces) => step.translated.pieces = pieces_to_hw(&pieces),
                     Err(reason) => step.translated.access_reason = reason.into(),

@@ -99,9 +99,10 @@ fn region() -> impl Strategy<Value = MrEntry> {
         page_size(),
         0..3u32,
         prop::array::uniform4(prop::bool::weighted(0.97)),
+        any::<bool>(),
     )
         .prop_map(
-            |(base_va, length, first_emtt, key, page_size, pd, flags)| MrEntry {
+            |(base_va, length, first_emtt, key, page_size, pd, flags, on_demand)| MrEntry {
                 valid: flags[0],
                 key,
                 pd,
@@ -112,6 +113,7 @@ fn region() -> impl Strategy<Value = MrEntry> {
                 base_va,
                 length,
                 first_emtt,
+                on_demand,
             },
         )
 }

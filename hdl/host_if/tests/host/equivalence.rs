@@ -217,6 +217,9 @@ fn event_queue() {
             uut.doorbell_refused_valid.next = rng.random_ratio(1, 4);
             uut.doorbell_refused_page.next = Bits::random(rng);
             uut.doorbell_refused_qp.next = Bits::random(rng);
+            uut.page_fault_valid.next = rng.random_ratio(1, 4);
+            uut.page_fault_region.next = Bits::random(rng);
+            uut.page_fault_va.next = Bits::random(rng);
             uut.config_valid.next = rng.random_ratio(1, 50);
             uut.settings.next = ring(rng);
             uut.consumer_valid.next = rng.random_ratio(1, 3);
@@ -301,6 +304,9 @@ fn host_queues() {
             uut.doorbell_refused_valid.next = rng.random_ratio(1, 4);
             uut.doorbell_refused_page.next = Bits::random(rng);
             uut.doorbell_refused_qp.next = Bits::random(rng);
+            uut.page_fault_valid.next = rng.random_ratio(1, 4);
+            uut.page_fault_region.next = Bits::random(rng);
+            uut.page_fault_va.next = Bits::random(rng);
             uut.completion_config_valid.next = rng.random_ratio(1, 30);
             uut.completion_config_qp.next = bits(rng, 4);
             uut.completion_config.next = ring(rng);

@@ -1,6 +1,7 @@
 //! Verbs between two Verilated cards.
 
 mod hosts;
+mod on_demand;
 mod pages;
 mod push;
 mod rc;

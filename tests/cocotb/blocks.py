@@ -51,7 +51,7 @@ BENCHES = (
     Bench("bench_dma_write", PCIE, 2, "pcie_endpoint_axis"),
     Bench("bench_dma_read", PCIE, 4, "pcie_endpoint_axis"),
     Bench("bench_host_queues", PCIE, 4, "pcie_endpoint_axis"),
-    Bench("bench_host_pages", ("registers", "doorbells"), 6, "host_pages_axil"),
+    Bench("bench_host_pages", ("registers", "doorbells"), 7, "host_pages_axil"),
     Bench("bench_payload_locate", ("payload_locate",), 5),
     Bench("bench_spray_engine", ("spray_engine",), 6),
     Bench("bench_nscc_engine", ("nscc_engine",), 4),

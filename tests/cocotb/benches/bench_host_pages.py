@@ -156,7 +156,7 @@ async def every_slot_of_a_page_rings_for_its_own_queue_pairs_only(dut):
         await bench.ring(PAGE, QP, producer, offset=slot)
     await bench.ring(PAGE + 1, QP, 200, offset=slots[-1])
     await bench.ring(PAGE, QP + 1, 201, offset=slots[0])
-    await bench.bar2.write(PAGE * 4096 + slots[1] + 4, b"\x00" * 4)
+    await bench.bar2.write(PAGE * 4096 + slots[1], b"\x00" * 4)
     await ClockCycles(dut.clk, 10)
     rung = [(QP, producer) for producer in range(len(slots))]
     assert bench.seen == {"doorbell": rung, "refused": [(PAGE + 1, QP), (PAGE, QP + 1)], "short_write": [()], "wrong_offset": []}

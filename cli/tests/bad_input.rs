@@ -61,6 +61,27 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
             &["--width", "--design"],
         ),
         (&["sinth"], &["sinth", "synth"]),
+        (
+            &["devinfo", "--sim", "--vfio", "0000:01:00.0"],
+            &["--sim", "--vfio"],
+        ),
+        (&["write_bw", "--slower", "10"], &["--vfio <BDF>"]),
+        (
+            &["write_bw", "--sim", "--slower", "10"],
+            &["--sim", "--slower"],
+        ),
+        (
+            &["write_lat", "--vfio-user", "nic0.sock", "--slower", "10"],
+            &["--vfio-user", "--slower"],
+        ),
+        (
+            &["write_imm_bw", "--vfio", "0000:01:00.0", "--slower", "0"],
+            &["--slower <TIMES>", "zero"],
+        ),
+        (
+            &["devinfo", "--vfio", "0000:01:00.0", "--slower", "much"],
+            &["--slower <TIMES>", "much"],
+        ),
     ] {
         refuse(folder.path(), arguments, 2, parts);
     }

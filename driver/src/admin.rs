@@ -103,6 +103,7 @@ fn stopped(error: AdminError) -> DeviceError {
     let reason = match error {
         AdminError::Read => "it could not read the command or its list: is bus master on, and is the memory still mapped?".to_owned(),
         AdminError::Command => "it does not know the command: is the card older than its version says?".to_owned(),
+        AdminError::Row => "the table has no such row: does the card have as many translations as FEATURES says?".to_owned(),
         AdminError::Other(code) => format!("error {code}, which this driver does not know"),
     };
     DeviceError::Admin { reason }

@@ -160,9 +160,15 @@ impl Card {
         self.function.write64(Bar::Doorbells, offset, word)
     }
 
-    /// Rings for new send queue entries.
-    pub fn ring(&self, page: u16, doorbell: Doorbell) -> Result<(), DeviceError> {
-        self.write_page(page, Doorbell::OFFSET, doorbell.to_bytes())
+    /// Rings for new send queue entries, in the queue pair's slot of the page if it has one.
+    pub fn ring(
+        &self,
+        page: u16,
+        slot: Option<u16>,
+        doorbell: Doorbell,
+    ) -> Result<(), DeviceError> {
+        let offset = slot.map_or(Doorbell::OFFSET, Doorbell::slot);
+        self.write_page(page, offset, doorbell.to_bytes())
     }
 
     /// Rings for new send queue entries, and brings the last of them along.
@@ -179,9 +185,15 @@ impl Card {
         Ok(())
     }
 
-    /// Tells how far a completion queue has been read.
-    pub fn consume(&self, page: u16, index: ConsumerIndex) -> Result<(), DeviceError> {
-        self.write_page(page, ConsumerIndex::OFFSET, index.to_bytes())
+    /// Tells how far a completion queue has been read, in the queue pair's slot of the page if it has one.
+    pub fn consume(
+        &self,
+        page: u16,
+        slot: Option<u16>,
+        index: ConsumerIndex,
+    ) -> Result<(), DeviceError> {
+        let offset = slot.map_or(ConsumerIndex::OFFSET, ConsumerIndex::slot);
+        self.write_page(page, offset, index.to_bytes())
     }
 
     /// Tells how far the event queue has been read.

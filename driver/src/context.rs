@@ -1,16 +1,18 @@
 //! A user of the card.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
 use stellar_wire::host::registers::ImmediateArm;
+use stellar_wire::host::Doorbell;
 
 use crate::card::lock;
 use crate::cq::CompletionQueue;
 use crate::device::{DeviceError, DmaBuffer};
 use crate::error::Error;
 use crate::events::AsyncEvent;
+use crate::numbers::Numbers;
 use crate::open::{Device, Shared};
 use crate::pd::ProtectionDomain;
 use crate::qp::QueuePair;
@@ -20,6 +22,8 @@ pub(crate) struct Opened {
     pub device: Arc<Shared>,
     /// Its doorbell page.
     pub page: u16,
+    /// Slots of the page, for its queue pairs.
+    pub slots: Mutex<Numbers>,
 }
 
 impl Drop for Opened {
@@ -36,7 +40,12 @@ pub struct Context(pub(crate) Arc<Opened>);
 impl Context {
     pub(crate) fn new(device: Arc<Shared>) -> Result<Self, Error> {
         let page = lock(&device.pools).pages.take()? as u16;
-        Ok(Self(Arc::new(Opened { device, page })))
+        let slots = Numbers::new("slots of a doorbell page", 0, Doorbell::SLOT_COUNT.into());
+        Ok(Self(Arc::new(Opened {
+            device,
+            page,
+            slots: Mutex::new(slots),
+        })))
     }
 
     /// The card.

@@ -48,6 +48,9 @@ impl Completion {
     }
 }
 
+/// Longest that a page fault waits for somebody who waits for completions.
+const FAULT_PERIOD: Duration = Duration::from_micros(20);
+
 /// The ring of one queue pair.
 struct Attached {
     shared: Arc<Shared>,
@@ -97,6 +100,8 @@ pub(crate) fn take_ring(card: &Card, qp: u32) -> Result<(), DeviceError> {
 }
 
 impl Completions for Queue {
+    const OF_DRIVER: bool = true;
+
     /// Gives a queue pair a ring of its own, and the ring to the card.
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
         let card = &self.context.device.card;
@@ -182,7 +187,8 @@ impl Queue {
                     index: attached.ring.taken(),
                     arm,
                 };
-                self.context.device.card.consume(self.context.page, index)?;
+                let (card, page) = (&self.context.device.card, self.context.page);
+                card.consume(page, attached.shared.slot, index)?;
             }
             rings.rotate_left(1);
             if let Some(error) = failed {
@@ -227,6 +233,7 @@ impl CompletionQueue {
     /// # Errors
     /// [`Error::BadEntry`], [`Error::BadHead`], [`Error::Device`]: completions that were read before the error are lost.
     pub fn poll(&self, most: usize) -> Result<Vec<Completion>, Error> {
+        self.0.context.device.serve_faults()?;
         self.0.poll(most, false)
     }
 
@@ -239,13 +246,15 @@ impl CompletionQueue {
         let function = self.0.context.device.card.function();
         let end = function.now() + timeout;
         loop {
+            let faults = self.0.context.device.serve_faults()?;
             // Arming announces what came since the last look, so nothing is missed between here and the wait.
             let completions = self.0.poll(most, true)?;
             let left = end.saturating_sub(function.now());
             if !completions.is_empty() || left.is_zero() {
                 return Ok(completions);
             }
-            interrupt.wait(left)?;
+            // Faults come by the event queue's interrupt, not by this one.
+            interrupt.wait(if faults { left.min(FAULT_PERIOD) } else { left })?;
         }
     }
 }

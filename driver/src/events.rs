@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use stellar_wire::host::{Eqe, EventKind, WcStatus};
 
 use crate::error::Error;
+use crate::on_demand::OnDemand;
 use crate::qp::Shared;
 use crate::ring::Ring;
 
@@ -48,6 +49,10 @@ pub struct Events {
     /// Not read by their context yet, by its page.
     waiting: BTreeMap<u16, VecDeque<AsyncEvent>>,
     queue_pairs: BTreeMap<u32, Weak<Shared>>,
+    /// Regions whose pages come on demand.
+    regions: BTreeMap<u32, Weak<OnDemand>>,
+    /// Pages that packets lacked, by the address of the packet's first byte.
+    faults: Vec<(Arc<OnDemand>, u64)>,
 }
 
 impl Events {
@@ -57,6 +62,8 @@ impl Events {
             ring,
             waiting: BTreeMap::new(),
             queue_pairs: BTreeMap::new(),
+            regions: BTreeMap::new(),
+            faults: Vec::new(),
         }
     }
 
@@ -81,6 +88,26 @@ impl Events {
         self.queue_pairs.remove(&qp);
     }
 
+    /// An on-demand region there is.
+    pub fn add_region(&mut self, index: u32, memory: &Arc<OnDemand>) {
+        self.regions.insert(index, Arc::downgrade(memory));
+    }
+
+    /// It is gone.
+    pub fn remove_region(&mut self, index: u32) {
+        self.regions.remove(&index);
+    }
+
+    /// Whether pages may be asked for.
+    pub fn expect_faults(&self) -> bool {
+        !self.regions.is_empty()
+    }
+
+    /// Pages that were asked for since the last look. The caller brings them when it has let go of this.
+    pub fn take_faults(&mut self) -> Vec<(Arc<OnDemand>, u64)> {
+        std::mem::take(&mut self.faults)
+    }
+
     /// A context is gone: the next one of its page shall not hear of it.
     pub fn forget_page(&mut self, page: u16) {
         self.waiting.remove(&page);
@@ -95,20 +122,17 @@ impl Events {
     pub fn collect(&mut self) -> Result<bool, Error> {
         let before = self.ring.taken();
         while let Some(eqe) = self.ring.take::<Eqe>()? {
-            let (page, event) = self.judge(&eqe);
-            if let Some(page) = page {
-                self.waiting.entry(page).or_default().push_back(event);
-            }
+            self.hand_on(&eqe);
         }
         Ok(self.ring.taken() != before)
     }
 
-    /// Whose event it is, and the event.
-    fn judge(&self, eqe: &Eqe) -> (Option<u16>, AsyncEvent) {
+    /// Gives an event to whom it concerns.
+    fn hand_on(&mut self, eqe: &Eqe) {
         let qp = eqe.source;
         let owner = self.queue_pairs.get(&qp).and_then(Weak::upgrade);
         let page = owner.as_ref().map(|shared| shared.page);
-        match eqe.kind {
+        let (page, event) = match eqe.kind {
             EventKind::QpError => {
                 if let Some(shared) = owner {
                     shared.has_failed();
@@ -129,6 +153,14 @@ impl Events {
                 let event = AsyncEvent::DoorbellRefused { page, qp };
                 (u16::try_from(page).ok(), event)
             }
+            EventKind::PageFault => {
+                let region = self.regions.get(&eqe.source).and_then(Weak::upgrade);
+                self.faults.extend(region.map(|region| (region, eqe.data)));
+                return;
+            }
+        };
+        if let Some(page) = page {
+            self.waiting.entry(page).or_default().push_back(event);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! A function that takes notes, for tests of what needs no card: registers keep what is written, table rows are remembered, memory is a vector.
 
+mod admin;
+
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use stellar_wire::host::admin::{AdminCommand, AdminState};
 use stellar_wire::host::config_space::{Bar, ALL, LENGTH};
 use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABLE_COMMAND};
-
-use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::card::lock;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
@@ -42,61 +43,16 @@ fn place(register: Register) -> usize {
 const FIRST_ADDRESS: u64 = 0x1000_0000;
 const MOST_BYTES: u64 = 1 << 32;
 
-impl State {
-    /// Copies out of memory; `false` if none is there.
-    fn read(&self, address: u64, into: &mut [u8]) -> bool {
-        let place = address.wrapping_sub(FIRST_ADDRESS);
-        let memory = self.memory.get((place / MOST_BYTES) as usize);
-        let Some(memory) = memory.and_then(Weak::upgrade) else {
-            return false;
-        };
-        memory.load((place % MOST_BYTES) as usize, into);
-        true
-    }
-
-    /// Does the commands of the admin queue before `producer`.
-    fn execute(&mut self, producer: u16) {
-        let base = self.admin_ring & !0xfff;
-        let places = 1 << (self.admin_ring & 0xf);
-        let mut done = self.registers[place(registers::ADMIN_STATE)] as u16;
-        while done != producer {
-            let mut bytes = [0; AdminCommand::LEN];
-            let at = base + u64::from(done) % places * bytes.len() as u64;
-            let fails = self.admin_fails > 0;
-            self.admin_fails = self.admin_fails.saturating_sub(1);
-            let command =
-                (!fails && self.read(at, &mut bytes)).then(|| AdminCommand::from_bytes(&bytes));
-            match command.flatten() {
-                Some(AdminCommand::Row { command, entry }) => {
-                    self.rows
-                        .push((command.select, command.index, entry.to_vec()));
-                }
-                Some(AdminCommand::Pages(list)) => {
-                    for (index, at) in
-                        (list.first..list.first + list.count).zip((list.address..).step_by(8))
-                    {
-                        let mut row = [0; 8];
-                        assert!(self.read(at, &mut row), "a list at {at:#x}");
-                        self.rows.push((
-                            ConfigSelect::Emtt as u8,
-                            index,
-                            vec![u64::from_le_bytes(row)],
-                        ));
-                    }
-                }
-                None => {
-                    let error = u64::from(AdminState::READ) << AdminState::ERROR_BIT;
-                    self.registers[place(registers::ADMIN_STATE)] = error | u64::from(done);
-                    return;
-                }
-            }
-            done = done.wrapping_add(1);
-        }
-        self.registers[place(registers::ADMIN_STATE)] = done.into();
-    }
-}
-
 impl FakeCard {
+    /// What it has, whatever its register says.
+    pub const FEATURES: Features = Features {
+        log2_queue_pairs: 10,
+        ports: 2,
+        vectors: 64,
+        log2_regions: 12,
+        log2_translations: 19,
+    };
+
     /// A card after power-up.
     pub fn new() -> Arc<Self> {
         let mut state = State {
@@ -111,12 +67,7 @@ impl FakeCard {
             let from = place(*register);
             state.registers[from..from + usize::from(register.count)].fill(register.reset);
         }
-        let features = Features {
-            log2_queue_pairs: 10,
-            ports: 2,
-            vectors: 64,
-        };
-        state.registers[place(registers::FEATURES)] = features.to_word();
+        state.registers[place(registers::FEATURES)] = Self::FEATURES.to_word();
         Arc::new(Self(Mutex::new(state)))
     }
 
@@ -140,6 +91,13 @@ impl FakeCard {
         let state = lock(&self.0);
         let is_it = |row: &&Row| (row.0, row.1) == (select, index);
         state.rows.iter().rev().find(is_it).map(|row| row.2.clone())
+    }
+
+    /// The last entries written to the rows of a table.
+    pub fn last_rows(&self, select: u8) -> BTreeMap<u32, Vec<u64>> {
+        let state = lock(&self.0);
+        let its_own = state.rows.iter().filter(|row| row.0 == select);
+        its_own.map(|row| (row.1, row.2.clone())).collect()
     }
 
     /// What was written to doorbell pages since the last call: offsets and words.
@@ -194,8 +152,12 @@ impl PciFunction for FakeCard {
             let from = place(registers::TABLE_DATA);
             let entry = state.registers[from..from + 16].to_vec();
             let select = (value >> TableCommand::SELECT_BIT) as u8;
-            let index = value as u32 & 0x3_ffff;
-            state.rows.push((select, index, entry));
+            let index = value as u32 & ((1 << EMTT_INDEX_BITS) - 1);
+            if FakeCard::FEATURES.has_row(select, index) {
+                state.rows.push((select, index, entry));
+            } else {
+                state.registers[place(registers::REFUSED)] += 1;
+            }
         } else if access.offset() == u64::from(registers::ADMIN_RING.offset) {
             state.admin_ring = value;
             state.registers[place(registers::ADMIN_STATE)] = 0;

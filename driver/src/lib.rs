@@ -42,6 +42,7 @@ mod forbidden;
 mod limits;
 mod mapped;
 mod numbers;
+mod on_demand;
 mod open;
 mod pd;
 mod probe;
@@ -61,6 +62,7 @@ pub use device::{Access, DeviceError, DmaBuffer, DmaMemory, Interrupt, PciFuncti
 pub use error::Error;
 pub use events::AsyncEvent;
 pub use limits::Limits;
+pub use on_demand::OnDemandShape;
 pub use open::{Counter, Device, DeviceConfig, PortAddress};
 pub use pd::ProtectionDomain;
 pub use probe::{Probe, ProbeError};

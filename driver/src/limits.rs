@@ -41,7 +41,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Of a card that was looked at. The register map has no counts of regions and translations: they are the design's.
+    /// Of a card that was looked at.
     pub fn of(probe: &Probe) -> Self {
         let queue_pairs = 1 << probe.features.log2_queue_pairs;
         let vectors = probe.msi_x_vectors.min(probe.features.vectors.into());
@@ -52,8 +52,8 @@ impl Limits {
             write_imm: MOST_WRITE_IMM,
             completion_entries: MOST_ENTRIES,
             completion_vectors: vectors.saturating_sub(EVENT_VECTOR + 1),
-            regions: Tables::MRS,
-            translations: Tables::EMTT,
+            regions: 1 << probe.features.log2_regions,
+            translations: 1 << probe.features.log2_translations,
             domains: DOMAINS,
             contexts: DOORBELL_PAGES,
         }

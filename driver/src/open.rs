@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use stellar_transport::endpoint::{hardware, EndpointConfig, PlaneAddress};
-use stellar_transport::rx::{DropReason, EmttEntry, MrEntry, QpContext, RxConfig, Tables};
+use stellar_transport::rx::{DropReason, EmttEntry, MrEntry, QpContext, RxConfig};
 use stellar_transport::spray::{EntropyProfile, GeneratedEntropy, HeaderFields};
 use stellar_wire::host::config_space::{command, header};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
@@ -205,7 +205,8 @@ impl Probe {
         card.fill_table(ConfigSelect::Qp, queue_pairs, QpContext::default().to_hw())?;
         let nobody = ControlPeer::default();
         card.fill_table(ConfigSelect::ControlPeer, queue_pairs, nobody)?;
-        card.fill_table(ConfigSelect::Mr, Tables::MRS, MrEntry::default().to_hw())
+        let regions = 1 << self.features.log2_regions;
+        card.fill_table(ConfigSelect::Mr, regions, MrEntry::default().to_hw())
     }
 }
 
@@ -277,9 +278,28 @@ impl Device {
 }
 
 impl Shared {
-    /// Reads the event queue and tells the card how far.
+    /// Reads the event queue and tells the card how far, and brings pages that peers wrote to.
     pub fn collect_events(&self, arm: bool) -> Result<(), Error> {
-        let mut events = lock(&self.events);
+        let (collected, faults) = {
+            let mut events = lock(&self.events);
+            (self.read_events(&mut events, arm), events.take_faults())
+        };
+        for (region, address) in faults {
+            region.serve(self, address)?;
+        }
+        collected
+    }
+
+    /// The same if there are on-demand regions, whose faults do not wait until somebody asks for events. Whether there are.
+    pub fn serve_faults(&self) -> Result<bool, Error> {
+        let expected = lock(&self.events).expect_faults();
+        if expected {
+            self.collect_events(false)?;
+        }
+        Ok(expected)
+    }
+
+    fn read_events(&self, events: &mut Events, arm: bool) -> Result<(), Error> {
         let collected = events.collect();
         // A bad entry counts as read, so the card hears of it too.
         if arm || !matches!(collected, Ok(false)) {

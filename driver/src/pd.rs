@@ -7,6 +7,8 @@ use crate::context::Opened;
 use crate::cq::CompletionQueue;
 use crate::device::DmaBuffer;
 use crate::error::Error;
+use crate::limits::Limits;
+use crate::on_demand::{OnDemand, OnDemandShape};
 use crate::qp::{ForeignRings, MediatedQueuePair, QueuePair, QueuePairConfig};
 use crate::region::{AccessFlags, Backing, Hold, MemoryRegion, Pages};
 
@@ -47,6 +49,22 @@ impl ProtectionDomain {
             return Err(Error::OtherCard);
         }
         MemoryRegion::new(Arc::clone(&self.0), Backing::Host(memory), access)
+    }
+
+    /// Registers host memory that comes when it is first used, page by page (verbs: `IBV_ACCESS_ON_DEMAND`): when it is sent from, stored to, or written by a
+    /// peer over MRC. A peer's packets to a page that is not there count as lost; the page comes when this side next reads events or completions, and the
+    /// packets are sent again, so the peer needs retries enough. Over RC, where such a packet ends the queue pair, [`MemoryRegion::prefetch`] first.
+    ///
+    /// # Errors
+    /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
+    pub fn register_on_demand(
+        &self,
+        shape: OnDemandShape,
+        access: AccessFlags,
+    ) -> Result<MemoryRegion, Error> {
+        let translations = Limits::of(&self.0.context.device.probe).translations;
+        let memory = Arc::new(OnDemand::new(shape, translations)?);
+        MemoryRegion::new(Arc::clone(&self.0), Backing::OnDemand(memory), access)
     }
 
     /// Registers memory by the final addresses of its pages, as of a GPU's BAR. TLPs carry AT = 10: no IOMMU looks at them.
@@ -116,113 +134,4 @@ impl ProtectionDomain {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use stellar_transport::rx::Tables;
-    use stellar_wire::hw::config::ConfigSelect;
-
-    use crate::fake::FakeCard;
-    use crate::{Context, DeviceConfig, DeviceError, PageSize, PortAddress, Probe};
-
-    fn card() -> (Arc<FakeCard>, Context) {
-        let function = FakeCard::new();
-        let ports = [1, 2].map(|last| PortAddress {
-            mac: [2, 0, 0, 0, 0, last],
-            ip: [10, 0, 0, last].into(),
-        });
-        let probe = Probe::new(Arc::clone(&function) as _).unwrap();
-        let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
-        (function, device.open().unwrap())
-    }
-
-    #[test]
-    fn memory_of_another_card_is_refused() {
-        let [(_, here), (_, there)] = [card(), card()];
-        let pd = here.alloc_pd().unwrap();
-        let foreign = pd.register(there.alloc(4096).unwrap(), AccessFlags::default());
-        assert!(matches!(foreign, Err(Error::OtherCard)));
-        // That of another context of the same card is not.
-        let neighbour = here.device().open().unwrap();
-        let memory = neighbour.alloc(4096).unwrap();
-        pd.register(memory, AccessFlags::default()).unwrap();
-    }
-
-    /// Memory of so many pages, none of which is there.
-    fn pages(count: u64) -> Pages {
-        Pages {
-            size: PageSize::Size4K,
-            addresses: (0..count).map(|page| (page * 7 + 1) << 12).collect(),
-            base: 0,
-            device: 3,
-        }
-    }
-
-    #[allow(unsafe_code)]
-    fn register(pd: &ProtectionDomain, count: u64) -> Result<MemoryRegion, Error> {
-        // SAFETY: no card is there that could touch anything.
-        unsafe { pd.register_translated(pages(count), AccessFlags::default()) }
-    }
-
-    /// Register writes that registering so many pages takes, and deregistering them.
-    fn writes(card: &FakeCard, pd: &ProtectionDomain, count: u64) -> [u64; 2] {
-        let before = card.stores();
-        let region = register(pd, count).unwrap();
-        let registered = card.stores() - before;
-        region.deregister().unwrap();
-        [registered, card.stores() - before - registered]
-    }
-
-    #[test]
-    fn a_few_translations_take_two_register_writes_each_and_many_one_for_a_list() {
-        let (function, context) = card();
-        let pd = context.alloc_pd().unwrap();
-        let [one, few, many, more] =
-            [1, 31, 32, 3 * 8192 + 1].map(|count| writes(&function, &pd, count));
-        for way in 0..2 {
-            assert_eq!(few[way] - one[way], 60);
-            // Beside the region's row.
-            assert_eq!(many[way] + 2, one[way] + 1);
-            assert_eq!(more[way] - many[way], 3);
-        }
-        assert!(function.take_doorbells().is_empty());
-    }
-
-    #[test]
-    fn a_list_holds_the_rows_that_registers_would_have_been_given() {
-        let (function, context) = card();
-        let pd = context.alloc_pd().unwrap();
-        let first = |count: u64| -> Vec<u64> {
-            let region = register(&pd, count).unwrap();
-            let rows =
-                (0..31).map(|index| function.row(ConfigSelect::Emtt as u8, index).unwrap()[0]);
-            let rows = rows.collect();
-            region.deregister().unwrap();
-            rows
-        };
-        let by_registers = first(31);
-        assert!(by_registers.iter().all(|&row| row != 0));
-        assert_eq!(first(10_000), by_registers);
-        let last = function.row(ConfigSelect::Emtt as u8, 9_999).unwrap();
-        assert_eq!(last[0], 0, "deregistered");
-    }
-
-    #[test]
-    fn an_admin_queue_that_stops_is_an_error_and_begins_anew() {
-        let (function, context) = card();
-        let pd = context.alloc_pd().unwrap();
-        function.fail_admin(1);
-        match register(&pd, 100) {
-            Err(Error::Device(DeviceError::Admin { reason })) => {
-                assert!(reason.contains("could not read"), "{reason}");
-            }
-            other => panic!("{:?}", other.map(|_| ())),
-        }
-        // Every number of it was given back.
-        for _ in 0..3 {
-            register(&pd, Tables::EMTT.into())
-                .unwrap()
-                .deregister()
-                .unwrap();
-        }
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ use stellar_wire::host::config_space::{
     VENDOR,
 };
 use stellar_wire::host::registers::{Features, FEATURES, IDENTITY, PORT_STATE, VERSION};
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 use thiserror::Error;
 
 use crate::device::{DeviceError, PciFunction};
@@ -49,6 +50,9 @@ pub enum ProbeError {
     /// Counts that cannot be.
     #[error("FEATURES says 2^{} queue pairs and {} ports; this driver needs 2^1 to 2^10 and 2", .0.log2_queue_pairs, .0.ports)]
     Features(Features),
+    /// Sizes of tables that cannot be.
+    #[error("FEATURES says 2^{} memory regions and 2^{} translations; a row of a table has {EMTT_INDEX_BITS} bits, so 2^1 to 2^{EMTT_INDEX_BITS} can be: load an image whose register map has version {MAJOR}.{MINOR}", .0.log2_regions, .0.log2_translations)]
+    Tables(Features),
 }
 
 /// What was found.
@@ -61,7 +65,7 @@ pub struct Probe {
     pub device: u16,
     /// Version of the register map: major, minor.
     pub version: (u16, u16),
-    /// Queue pairs, ports and vectors of the card.
+    /// Queue pairs, ports, vectors and sizes of tables of the card.
     pub features: Features,
     /// Vectors of the MSI-X capability.
     pub msi_x_vectors: u16,
@@ -108,6 +112,13 @@ impl Probe {
         let features = Features::from_word(read(FEATURES.offset)?);
         if !(1..=10).contains(&features.log2_queue_pairs) || features.ports != 2 {
             return Err(ProbeError::Features(features));
+        }
+        let tables = [features.log2_regions, features.log2_translations];
+        if tables
+            .iter()
+            .any(|log2| !(1..=EMTT_INDEX_BITS).contains(&usize::from(*log2)))
+        {
+            return Err(ProbeError::Tables(features));
         }
         let ports_up = read(PORT_STATE.offset)? as u8;
         Ok(Self {
@@ -173,13 +184,24 @@ mod tests {
         assert!(gone.contains("0xffffffffffffffff"), "{gone}");
         let newer = message(|card| card.set_register(VERSION, 0x0002_0007));
         assert!(newer.contains("version 2.7"), "{newer}");
-        let features = Features {
+        let says =
+            |features: Features| message(|card| card.set_register(FEATURES, features.to_word()));
+        let large = says(Features {
             log2_queue_pairs: 12,
-            ports: 2,
-            vectors: 64,
-        };
-        let large = message(|card| card.set_register(FEATURES, features.to_word()));
+            ..FakeCard::FEATURES
+        });
         assert!(large.contains("2^12 queue pairs"), "{large}");
+        let no_regions = says(Features {
+            log2_regions: 0,
+            ..FakeCard::FEATURES
+        });
+        assert!(no_regions.contains("2^0 memory regions"), "{no_regions}");
+        let many_pages = says(Features {
+            log2_translations: 21,
+            ..FakeCard::FEATURES
+        });
+        assert!(many_pages.contains("2^21 translations"), "{many_pages}");
+        assert!(many_pages.contains("2^1 to 2^20 can be"), "{many_pages}");
         let no_reset = message(|card| card.set_config(0x44, 3));
         assert!(no_reset.contains("cannot be reset alone"), "{no_reset}");
         let circle = message(|card| card.set_config(0x40, 0x4005));

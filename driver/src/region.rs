@@ -12,6 +12,7 @@ use crate::card::lock;
 use crate::connect::RemoteRegion;
 use crate::device::{DeviceError, DmaBuffer};
 use crate::error::Error;
+use crate::on_demand::OnDemand;
 use crate::pd::Domain;
 use crate::qp::Source;
 
@@ -47,12 +48,13 @@ pub(crate) enum Backing {
     Host(DmaBuffer),
     Translated(Pages),
     Mapped(Pages, Hold),
+    OnDemand(Arc<OnDemand>),
 }
 
 /// A region as the card has it.
 pub(crate) struct Registered {
     pub domain: Arc<Domain>,
-    backing: Backing,
+    pub backing: Backing,
     index: u32,
     key: u8,
     first_translation: u32,
@@ -64,11 +66,20 @@ pub(crate) struct Registered {
 /// What the tables are to hold.
 struct Plan {
     size: PageSize,
-    owner: Owner,
-    device: u16,
-    pages: Vec<u64>,
+    translations: Vec<EmttEntry>,
     address: u64,
     length: u64,
+    on_demand: bool,
+}
+
+/// The translation of a page at this address.
+pub(crate) fn translation(address: u64, owner: Owner, device: u16) -> EmttEntry {
+    EmttEntry {
+        valid: true,
+        owner,
+        device,
+        frame: address >> PageSize::Size4K.shift(),
+    }
 }
 
 /// Largest page that buffer and address allow.
@@ -84,18 +95,25 @@ impl Plan {
             Backing::Host(memory) => {
                 let (address, length) = (memory.address(), memory.length() as u64);
                 let size = page_size(address, length);
-                let page = |n| address + n * size.bytes();
+                let page = |n| translation(address + n * size.bytes(), Owner::Host, 0);
                 Ok(Self {
                     size,
-                    owner: Owner::Host,
-                    device: 0,
-                    pages: (0..length.div_ceil(size.bytes())).map(page).collect(),
+                    translations: (0..length.div_ceil(size.bytes())).map(page).collect(),
                     address,
                     length,
+                    on_demand: false,
                 })
             }
             Backing::Translated(pages) => Self::of_pages(pages, Owner::Gpu),
             Backing::Mapped(pages, _) => Self::of_pages(pages, Owner::Host),
+            Backing::OnDemand(memory) => Ok(Self {
+                size: memory.shape().page_size,
+                // What an earlier region left there must not be met.
+                translations: vec![EmttEntry::default(); memory.shape().pages() as usize],
+                address: 0,
+                length: memory.shape().length,
+                on_demand: true,
+            }),
         }
     }
 
@@ -112,22 +130,35 @@ impl Plan {
         }
         Ok(Self {
             size: pages.size,
-            owner,
-            device: pages.device,
-            pages: pages.addresses.clone(),
+            translations: pages
+                .addresses
+                .iter()
+                .map(|page| translation(*page, owner, pages.device))
+                .collect(),
             address: pages.base,
             length: bytes * pages.addresses.len() as u64,
+            on_demand: false,
         })
     }
 }
 
 impl Registered {
+    /// Brings what is to be sent, if it comes on demand.
+    pub fn prepare(&self, offset: u64, length: u32) -> Result<(), DeviceError> {
+        match &self.backing {
+            Backing::OnDemand(memory) => {
+                memory.page_in(&self.domain.context.device, offset, length.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn new(domain: Arc<Domain>, backing: Backing, access: AccessFlags) -> Result<Self, Error> {
         let plan = Plan::new(&backing)?;
         let (index, key, first_translation) = {
             let mut pools = lock(&domain.context.device.pools);
             let index = pools.regions.take()?;
-            match pools.translations.take(plan.pages.len() as u32) {
+            match pools.translations.take(plan.translations.len() as u32) {
                 Ok(first) => {
                     let key = &mut pools.keys[index as usize];
                     *key = key.wrapping_add(1);
@@ -145,25 +176,22 @@ impl Registered {
             index,
             key,
             first_translation,
-            translations: plan.pages.len() as u32,
+            translations: plan.translations.len() as u32,
             address: plan.address,
             length: plan.length,
             domain,
         };
         registered.write_rows(&plan, access)?;
+        if let Backing::OnDemand(memory) = &registered.backing {
+            memory.open(first_translation);
+            lock(&registered.domain.context.device.events).add_region(index, memory);
+        }
         Ok(registered)
     }
 
     fn write_rows(&self, plan: &Plan, access: AccessFlags) -> Result<(), DeviceError> {
         let device = &self.domain.context.device;
-        let entry = |page: &u64| EmttEntry {
-            valid: true,
-            owner: plan.owner,
-            device: plan.device,
-            frame: page >> PageSize::Size4K.shift(),
-        };
-        let entries: Vec<EmttEntry> = plan.pages.iter().map(entry).collect();
-        device.write_translations(self.first_translation, &entries)?;
+        device.write_translations(self.first_translation, &plan.translations)?;
         let row = MrEntry {
             valid: true,
             key: self.key,
@@ -175,6 +203,7 @@ impl Registered {
             base_va: self.address,
             length: self.length,
             first_emtt: self.first_translation,
+            on_demand: plan.on_demand,
         };
         let card = &device.card;
         card.write_row(ConfigSelect::Mr, self.index, row.to_hw())
@@ -199,6 +228,10 @@ impl Registered {
 impl Drop for Registered {
     /// If the card does not let go, its memory and its numbers are never used again.
     fn drop(&mut self) {
+        if let Backing::OnDemand(memory) = &self.backing {
+            memory.close();
+            lock(&self.domain.context.device.events).remove_region(self.index);
+        }
         if self.invalidate().is_ok() {
             let mut pools = lock(&self.domain.context.device.pools);
             let (first, count) = (self.first_translation, self.translations);
@@ -208,6 +241,7 @@ impl Drop for Registered {
             match &self.backing {
                 Backing::Host(memory) => std::mem::forget(memory.clone()),
                 Backing::Mapped(_, hold) => std::mem::forget(Arc::clone(hold)),
+                Backing::OnDemand(memory) => memory.abandon(),
                 Backing::Translated(_) => {}
             }
         }
@@ -276,11 +310,21 @@ impl MemoryRegion {
         }
     }
 
-    /// Its memory; `None` if it is not host memory of this driver.
+    /// Its memory; `None` if it is not host memory of this driver, or comes on demand.
     pub fn memory(&self) -> Option<&DmaBuffer> {
         match &self.registered.backing {
             Backing::Host(memory) => Some(memory),
-            Backing::Translated(_) | Backing::Mapped(..) => None,
+            Backing::Translated(_) | Backing::Mapped(..) | Backing::OnDemand(_) => None,
+        }
+    }
+
+    pub(crate) fn check_inside(&self, offset: u64, length: u64) -> Result<(), Error> {
+        let have = self.length();
+        match offset.checked_add(length) {
+            Some(end) if end <= have => Ok(()),
+            _ => Err(Error::Region(format!(
+                "{length} bytes at {offset:#x} do not lie in {have:#x} bytes"
+            ))),
         }
     }
 
@@ -289,17 +333,12 @@ impl MemoryRegion {
     /// # Errors
     /// [`Error::Region`] beyond its end.
     pub fn slice(&self, offset: u64, length: u32) -> Result<Source<'_>, Error> {
-        let have = self.length();
-        match offset.checked_add(length.into()) {
-            Some(end) if end <= have => Ok(Source::Region {
-                region: self,
-                offset,
-                length,
-            }),
-            _ => Err(Error::Region(format!(
-                "{length} bytes at {offset:#x} do not lie in {have:#x} bytes"
-            ))),
-        }
+        self.check_inside(offset, length.into())?;
+        Ok(Source::Region {
+            region: self,
+            offset,
+            length,
+        })
     }
 
     /// Takes it from the card and frees its memory.

@@ -254,6 +254,7 @@ fn a_page_past_the_end_of_the_table_is_invalid() {
         let region = MrEntry {
             base_va: 0,
             first_emtt: last,
+            on_demand: false,
             ..region(PageSize::Size4K)
         };
         write_mr(lane, region);
@@ -390,4 +391,43 @@ fn everything_is_counted_by_reason() {
     );
     let acks: Vec<_> = (0..4).map(|kind| counters.ack_kind(kind)).collect();
     assert_eq!(acks, [0, 1, 2, 0], "ACK, NAK, SACK, NACK");
+}
+
+#[test]
+fn a_page_of_an_on_demand_region_that_is_not_there_is_a_loss_over_mrc_and_an_error_over_rc() {
+    let on_demand = MrEntry {
+        on_demand: true,
+        ..region(PageSize::Size4K)
+    };
+    let second_page = BASE_VA.next_multiple_of(4096);
+    let at_the_border = |mode, psn| only(mode, psn, second_page - 4, 8);
+    let absent = |lane: &mut RxLane| {
+        write_mr(lane, on_demand);
+        write_emtt(lane, FIRST_EMTT + 1, EmttEntry::default());
+    };
+
+    let mut lane = lane(0);
+    absent(&mut lane);
+    for _ in 0..2 {
+        let lost = refused(
+            &mut lane,
+            &at_the_border(QpMode::Mrc, 0),
+            DropReason::PageAbsent,
+        );
+        assert_eq!(lost.ack, None);
+    }
+    accepted(&mut lane, &only(QpMode::Mrc, 1, second_page - 8, 8));
+    write_emtt(&mut lane, FIRST_EMTT + 1, page(PageSize::Size4K, 1));
+    let come_again = accepted(&mut lane, &at_the_border(QpMode::Mrc, 0));
+    match come_again.ack.expect("a SACK").body {
+        AckBody::Sack { cack_psn, .. } => assert_eq!(cack_psn, Psn::new(1)),
+        body => panic!("{body:?}"),
+    }
+
+    absent(&mut lane);
+    access_error(
+        &mut lane,
+        &at_the_border(QpMode::Rc, 0),
+        DropReason::PageAbsent,
+    );
 }

@@ -90,7 +90,7 @@ fn values_wider_than_their_field_are_refused_and_change_nothing() {
         mr(
             MR_INDEX,
             MrEntry {
-                first_emtt: 1 << 18,
+                first_emtt: 1 << 20,
                 ..region
             },
         ),

@@ -11,6 +11,8 @@ mod times;
 pub mod write_bw;
 pub mod write_lat;
 
+use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,19 +25,23 @@ pub type Function = Arc<dyn PciFunction>;
 
 /// Which cards.
 #[derive(clap::Args)]
-#[group(multiple = false)]
+#[group(skip)]
 pub struct Cards {
     /// Two simulated hosts in this process, a Verilated card each, cable to cable; times are simulated
-    #[arg(long)]
+    #[arg(long, group = "kind")]
     sim: bool,
     /// A card of `stellar serve`, by its socket. With two of them (each with its own --vfio-user) a test drives both ends from this process. Times are
     /// simulated, and the cards run on while this program works
-    #[arg(long, value_name = "SOCKET")]
+    #[arg(long, value_name = "SOCKET", group = "kind")]
     vfio_user: Vec<PathBuf>,
     /// A card bound to vfio-pci, by its PCI address (0000:01:00.0). With two of them (each with its own --vfio) a test drives both ends from this
     /// process. Times are those of this machine
-    #[arg(long, value_name = "BDF")]
+    #[arg(long, value_name = "BDF", group = "kind")]
     vfio: Vec<String>,
+    /// The cards of --vfio are simulated (those of ./stellar serve in a virtual machine) and take so many times longer than cards do: timeouts are as many times
+    /// longer, and times that are shown as many times shorter, than this machine's
+    #[arg(long, value_name = "TIMES", requires = "vfio", conflicts_with_all = ["sim", "vfio_user"])]
+    slower: Option<NonZeroU32>,
 }
 
 /// Opens cards by their names.
@@ -71,7 +77,10 @@ impl Cards {
         } else if self.vfio.is_empty() {
             open_all(&self.vfio_user, |socket| VfioUser::open(socket))?
         } else {
-            open_all(&self.vfio, |address| Vfio::open(address))?
+            let slowness = self.slower.unwrap_or(NonZeroU32::MIN);
+            open_all(&self.vfio, |address| {
+                Vfio::open(address).map(|card| card.slowed(slowness))
+            })?
         };
         let functions = functions.try_into().ok();
         Ok(functions.expect("there are as many as are asked for"))
@@ -97,13 +106,15 @@ impl Cards {
     }
 
     /// What is to be said of times in the head of a test.
-    fn times(&self) -> &'static str {
+    fn times(&self) -> Cow<'static, str> {
         if self.sim {
-            "of the cards' 250 MHz clock, simulated"
+            "of the cards' 250 MHz clock, simulated".into()
+        } else if let Some(times) = self.slower {
+            format!("of this machine, divided by {times} (--slower)").into()
         } else if self.vfio.is_empty() {
-            "of the cards' 250 MHz clock, simulated; it runs on while this program works"
+            "of the cards' 250 MHz clock, simulated; it runs on while this program works".into()
         } else {
-            "of this machine"
+            "of this machine".into()
         }
     }
 

@@ -16,6 +16,9 @@ use crate::pd::Domain;
 
 /// Where the card puts a queue pair's completions.
 pub trait Completions {
+    /// The driver posts and polls, and nobody else.
+    const OF_DRIVER: bool;
+
     /// Gives the card a ring for a queue pair.
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error>;
 
@@ -50,7 +53,13 @@ impl<C: Completions> Core<C> {
     ) -> Result<Self, Error> {
         let context = &domain.context;
         let number = lock(&context.device.pools).queue_pairs.take()?;
-        let shared = Arc::new(Shared::new(number, context.page, config.send_entries));
+        // What finds no slot rings at the first word of the page.
+        let slot = C::OF_DRIVER
+            .then(|| lock(&context.slots).take().ok())
+            .flatten();
+        let slot = slot.map(|slot| slot as u16);
+        let shared = Shared::new(number, context.page, slot, config.send_entries);
+        let shared = Arc::new(shared);
         lock(&context.device.events).add(&shared);
         Ok(Self {
             shared,
@@ -199,6 +208,9 @@ impl<C: Completions> Core<C> {
         let number = self.shared.number;
         lock(&context.device.events).remove(number);
         let is_gone = self.leave(self.shared.state()).is_ok();
+        if let Some(slot) = self.shared.slot {
+            lock(&context.slots).give_back(slot.into());
+        }
         if is_gone {
             lock(&context.device.pools).queue_pairs.give_back(number);
         }

@@ -76,6 +76,8 @@ struct ForeignCompletions {
 }
 
 impl Completions for ForeignCompletions {
+    const OF_DRIVER: bool = false;
+
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
         let card = &self.context.device.card;
         Ok(card.write_row(ConfigSelect::CompletionQueue, shared.number, self.row)?)

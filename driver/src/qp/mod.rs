@@ -45,6 +45,8 @@ pub(crate) const SEND_ENTRIES: (u32, u32) = (2, 1 << 15);
 pub(crate) struct Shared {
     pub number: u32,
     pub page: u16,
+    /// Its slot of the page, if the driver rings for it and had one left.
+    pub slot: Option<u16>,
     inner: Mutex<Inner>,
 }
 
@@ -58,7 +60,7 @@ struct Inner {
 
 impl Shared {
     /// Of a queue pair in RESET.
-    fn new(number: u32, page: u16, entries: u32) -> Self {
+    fn new(number: u32, page: u16, slot: Option<u16>, entries: u32) -> Self {
         let inner = Inner {
             state: QpState::Reset,
             work: Work::new(entries),
@@ -68,6 +70,7 @@ impl Shared {
         Self {
             number,
             page,
+            slot,
             inner: Mutex::new(inner),
         }
     }
@@ -215,10 +218,10 @@ impl QueuePair {
             producer: inner.work.producer(),
         };
         let card = &self.core.domain.context.device.card;
-        let page = self.core.shared.page;
+        let Shared { page, slot, .. } = *self.core.shared;
         match request.push {
             true => card.push(page, &entry, doorbell)?,
-            false => card.ring(page, doorbell)?,
+            false => card.ring(page, slot, doorbell)?,
         }
         Ok(())
     }

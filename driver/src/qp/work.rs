@@ -344,6 +344,7 @@ impl WorkRequest<'_> {
                         have,
                     });
                 }
+                registered.prepare(offset, length)?;
                 wqe.length = length;
                 wqe.local_va = region.address() + offset;
                 wqe.lkey = region.lkey();

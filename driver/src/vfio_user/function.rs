@@ -10,6 +10,7 @@ use super::connect::{connect, VfioUserError};
 use super::interrupt::EventInterrupt;
 use super::link::Link;
 use super::memory::SharedFiles;
+use super::pages::Pages;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
 use crate::mapped::MappedMemory;
 
@@ -22,6 +23,8 @@ const PAUSE: Duration = Duration::from_micros(50);
 pub struct VfioUser {
     link: Arc<Link>,
     window: Option<usize>,
+    /// Doorbell pages that are memory.
+    pages: Option<Pages>,
 }
 
 impl VfioUser {
@@ -38,14 +41,24 @@ impl VfioUser {
     /// # Errors
     /// [`VfioUserError`].
     pub fn open_within(socket: &Path, patience: Duration) -> Result<Self, VfioUserError> {
-        let link = Link::new(connect(socket, patience)?).map_err(|reason| {
+        let other = |reason| {
             let path = socket.to_owned();
             VfioUserError::Other { path, reason }
-        })?;
+        };
+        let client = connect(socket, patience)?;
+        let pages = Pages::of(&client).map_err(other)?;
         Ok(Self {
-            link: Arc::new(link),
+            link: Arc::new(Link::new(client).map_err(other)?),
             window: None,
+            pages,
         })
+    }
+
+    /// Sends every doorbell as a message from now on, as a driver does that maps no doorbell pages: for comparison.
+    #[must_use]
+    pub fn with_doorbell_messages(mut self) -> Self {
+        self.pages = None;
+        self
     }
 
     /// Maps memory for the card in pieces of at most `bytes` bytes from now on, as a host does whose memory is scattered; 4,096 is what
@@ -84,6 +97,9 @@ impl PciFunction for VfioUser {
     }
 
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
+        if let Some(pages) = self.pages.as_ref().filter(|_| Pages::has(access)) {
+            return pages.store(&self.link, access.offset(), value);
+        }
         let bytes = &value.to_le_bytes()[..access.width().bytes().into()];
         self.link
             .write(access.bar().index().into(), access.offset(), bytes)

@@ -1,6 +1,6 @@
 //! The connection, as everything made from a function shares it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{fence, AtomicU64, Ordering};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -106,6 +106,17 @@ impl Link {
             .load::<u64>(simulation::NOW as usize, Ordering::Acquire)
             .expect("the clock is an aligned word of a page that is mapped");
         Duration::from_nanos(u64::from_le(word))
+    }
+
+    /// The clock of the simulation stands still, and only a message lets it run. What was stored before this is seen by the server if it runs.
+    pub fn stands_still(&self) -> bool {
+        fence(Ordering::SeqCst);
+        let word = self
+            .clock
+            .as_volatile_slice()
+            .load::<u64>(simulation::STILL as usize, Ordering::Relaxed)
+            .expect("it is an aligned word of a page that is mapped");
+        word != 0
     }
 
     /// Sees to it that the simulation runs on, to `end` and not much beyond the present.

@@ -99,8 +99,8 @@ pub const ALL: &[Known] = &[
         "host_queues_512",
         "completion queues, event queue, MSI-X; 4 queue pairs",
     ),
-    known::<Registers<10>>("registers", "registers of BAR0"),
-    known::<AdminQueue>("admin_queue", "table rows out of a ring in host memory"),
+    known::<Registers<10, 12, 19>>("registers", "registers of BAR0"),
+    known::<AdminQueue<10, 12, 19>>("admin_queue", "table rows out of a ring in host memory"),
     known::<Doorbells<2>>("doorbells", "doorbell pages of BAR2; 4 queue pairs"),
     known::<PayloadLocate<6, 8>>(
         "payload_locate",

@@ -4,14 +4,14 @@
 //! same clock (`docs/decisions/0003-emtt-in-two-banks.md`).
 //!
 //! Stages, with planned LUT6 levels:
-//! 1. `choose_rows`: row of each bank, one incremented (1 + carry of 17 bits); range checks of the index (4); write decode (2).
+//! 1. `choose_rows`: row of each bank, one incremented (1 + carry of 18 bits); range checks of the index (4); write decode (2).
 //! 2. and 3. the memories.
 //! 4. `order_entries`: swap the banks' entries if the first is odd, blank those beyond the table (1).
 
 use hdl_macros::hdl;
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::tables::EmttEntry;
+use stellar_wire::hw::tables::{EmttEntry, EMTT_INDEX_BITS};
 
 /// Clocks from `page_index` to `first` and `second`.
 pub const LATENCY: usize = 1 + MEMORY_LATENCY + 1;
@@ -28,13 +28,13 @@ struct ReadOrder {
     second_beyond: Bit,
 }
 
-/// eMTT memory of 2^(`BANK` + 1) entries; `BANK` (1 to 17) is the address bits of a bank.
+/// eMTT memory of 2^(`BANK` + 1) entries; `BANK` (1 to 19) is the address bits of a bank.
 #[derive(LogicBlock)]
 pub struct EmttBanks<const BANK: usize> {
     pub clock: Signal<In, Clock>,
     /// Writes `write_entry` at `write_index`; ignored beyond the table. Reads of later clocks see it.
     pub write_enable: Signal<In, Bit>,
-    pub write_index: Signal<In, Bits<18>>,
+    pub write_index: Signal<In, Bits<EMTT_INDEX_BITS>>,
     pub write_entry: Signal<In, EmttEntry>,
     /// Entry to read with its successor. An index beyond the table, which never wraps, reads as an invalid entry.
     pub page_index: Signal<In, Bits<38>>,
@@ -57,11 +57,12 @@ pub struct EmttBanks<const BANK: usize> {
 
 impl<const BANK: usize> Default for EmttBanks<BANK> {
     /// # Panics
-    /// If `BANK` is not 1 to 17: table writes carry 18-bit indices.
+    /// If `BANK` is not 1 to 19: table writes carry indices of [`EMTT_INDEX_BITS`] bits.
     fn default() -> Self {
         assert!(
-            (1..=17).contains(&BANK),
-            "EmttBanks: a bank has {BANK} address bits; choose 1 to 17 (17: 262,144 entries in two banks)"
+            (1..EMTT_INDEX_BITS).contains(&BANK),
+            "EmttBanks: a bank has {BANK} address bits; choose 1 to {} (18: 524,288 entries in two banks)",
+            EMTT_INDEX_BITS - 1
         );
         Self {
             clock: Default::default(),

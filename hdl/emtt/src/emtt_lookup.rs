@@ -4,6 +4,7 @@ use hdl_macros::hdl;
 use hdl_primitives::Delay;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{RegionToken, TokenKind, TranslatedToken};
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::page_lookup::{self, PageLookup, PageRequest};
 
@@ -12,7 +13,7 @@ pub const LATENCY: usize = page_lookup::LATENCY;
 
 /// Translates each packet's address range page by page, and adds the pieces and the access verdict to the token.
 ///
-/// `BANK`: address bits of each of the two banks of the table; 17 (262,144 entries) in a full-size lane. Stages and levels:
+/// `BANK`: address bits of each of the two banks of the table; 18 (524,288 entries) in a full-size lane. Stages and levels:
 /// [`page_lookup`].
 #[derive(LogicBlock, Default)]
 pub struct EmttLookup<const BANK: usize> {
@@ -24,6 +25,8 @@ pub struct EmttLookup<const BANK: usize> {
     pub out_valid: Signal<Out, Bit>,
     /// [`LATENCY`] clocks after the token it was made from.
     pub out_token: Signal<Out, TranslatedToken>,
+    /// Table index of the first page, if the token's `access_reason` is `PageAbsent`.
+    pub out_page: Signal<Out, Bits<EMTT_INDEX_BITS>>,
     valid: [DFF<Bit>; LATENCY],
     passing: Delay<RegionToken, LATENCY>,
     lookup: PageLookup<BANK>,
@@ -56,11 +59,13 @@ impl<const BANK: usize> Logic for EmttLookup<BANK> {
             page_size: incoming.page_size,
             base_va: incoming.base_va,
             first_emtt: incoming.first_emtt,
+            on_demand: incoming.on_demand,
         };
 
         let packet = self.passing.delayed.val();
         let answer = self.lookup.answer.val();
         self.out_valid.next = self.valid[LATENCY - 1].q.val();
+        self.out_page.next = answer.page;
         self.out_token.next = TranslatedToken {
             token: packet.token,
             qp: packet.qp,

@@ -72,6 +72,7 @@ impl<const A: usize> Logic for MrCheck<A> {
             page_size: verdict.page_size,
             base_va: verdict.base_va,
             first_emtt: verdict.first_emtt,
+            on_demand: verdict.on_demand,
         };
 
         if self.reset.val() {

@@ -8,10 +8,13 @@
 //! 7. `compose_addresses`: page and offset joined, blanked unless every page touched is valid (3).
 
 use hdl_macros::hdl;
+use hdl_primitives::Delay;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::frame::DropReason;
-use stellar_wire::hw::tables::{EmttEntry, Owner, PageSize, TableSelect, TableWrite};
+use stellar_wire::hw::tables::{
+    EmttEntry, Owner, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS,
+};
 
 use crate::emtt_banks::{self, EmttBanks};
 use crate::page_math::{
@@ -43,15 +46,18 @@ pub struct PageRequest {
     /// Of the region.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
-    pub first_emtt: Bits<18>,
+    pub first_emtt: Bits<EMTT_INDEX_BITS>,
+    pub on_demand: Bit,
 }
 
 /// Where they are. The pieces are all zero unless bytes were asked for and their way is free, so an address type of "translated"
 /// never stands beside an address that was not checked.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PageAnswer {
-    /// That of the request, or `InvalidPage`.
+    /// That of the request, or `InvalidPage`, or `PageAbsent` in an on-demand region.
     pub reason: DropReason,
+    /// With `PageAbsent`: table index of the first page.
+    pub page: Bits<EMTT_INDEX_BITS>,
     pub pieces: Pieces,
 }
 
@@ -79,13 +85,13 @@ struct PageSplit {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PageWrite {
     enable: Bit,
-    index: Bits<18>,
+    index: Bits<EMTT_INDEX_BITS>,
     entry: EmttEntry,
 }
 
 /// The extended memory translation table, and the translation by it, one request per clock.
 ///
-/// `BANK`: address bits of each of the two banks of the table; 17 (262,144 entries) at full size. Pages whose entries would lie beyond
+/// `BANK`: address bits of each of the two banks of the table; 18 (524,288 entries) at full size. Pages whose entries would lie beyond
 /// the table are invalid, and table writes beyond it are ignored.
 #[derive(LogicBlock, Default)]
 pub struct PageLookup<const BANK: usize> {
@@ -101,6 +107,8 @@ pub struct PageLookup<const BANK: usize> {
     passing: [DFF<PageRequest>; ENTRY_STAGE],
     count: DFF<PageCount>,
     page_index: DFF<Bits<38>>,
+    /// The index beside the memory.
+    page: Delay<Bits<EMTT_INDEX_BITS>, { emtt_banks::LATENCY }>,
     split: [DFF<PageSplit>; 1 + emtt_banks::LATENCY],
     banks: EmttBanks<BANK>,
     translated: DFF<PageAnswer>,
@@ -110,7 +118,7 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, count, page_index, translated);
-        self.banks.clock.next = self.clock.val();
+        clock!(self, clock, banks, page);
         for i in 0..ENTRY_STAGE {
             self.passing[i].clock.next = self.clock.val();
             self.passing[i].d.next = if i == 0 {
@@ -132,8 +140,8 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         // split_page
         let request = self.passing[LOOKUP_STAGE - 2].q.val();
         let count = self.count.q.val();
-        self.page_index.d.next =
-            bit_cast::<38, 18>(request.first_emtt) + bit_cast::<38, PAGE_NUMBER_BITS>(count.pages);
+        self.page_index.d.next = bit_cast::<38, EMTT_INDEX_BITS>(request.first_emtt)
+            + bit_cast::<38, PAGE_NUMBER_BITS>(count.pages);
         let crosses = count.in_last_4k & (request.length > count.to_4k);
         let split = PageSplit {
             wanted: request.asks & (request.reason == DropReason::None),
@@ -169,6 +177,7 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         self.banks.write_index.next = written.index;
         self.banks.write_entry.next = written.entry;
         self.banks.page_index.next = self.page_index.q.val();
+        self.page.data.next = self.page_index.q.val().get_bits::<EMTT_INDEX_BITS>(0);
 
         // compose_addresses
         let placed = self.passing[ENTRY_STAGE - 1].q.val();
@@ -197,11 +206,14 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
             Pieces::default()
         };
         self.translated.d.next = PageAnswer {
-            reason: if span.wanted & !pages_valid {
+            reason: if span.wanted & !pages_valid & placed.on_demand {
+                DropReason::PageAbsent
+            } else if span.wanted & !pages_valid {
                 DropReason::InvalidPage
             } else {
                 placed.reason
             },
+            page: self.page.delayed.val(),
             pieces,
         };
         self.answer.next = self.translated.q.val();

@@ -23,7 +23,7 @@ struct PacketSpan {
 /// Checks key, protection domain and the bounds of the whole message, then translates the pages of the packet. One request per clock.
 ///
 /// Has tables of its own, written with the same words as those of the receive lane: `R` address bits of the region table (12: 4,096
-/// regions), `BANK` address bits of each bank of the eMTT (17: 262,144 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
+/// regions), `BANK` address bits of each bank of the eMTT (18: 524,288 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
 /// the first, the address of the packet (a carry chain of 64 bits).
 #[derive(LogicBlock, Default)]
 pub struct PayloadLocate<const R: usize, const BANK: usize> {
@@ -114,6 +114,7 @@ impl<const R: usize, const BANK: usize> Logic for PayloadLocate<R, BANK> {
             page_size: verdict.page_size,
             base_va: verdict.base_va,
             first_emtt: verdict.first_emtt,
+            on_demand: verdict.on_demand,
         };
 
         let answer = self.lookup.answer.val();

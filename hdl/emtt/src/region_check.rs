@@ -10,7 +10,7 @@ use hdl_macros::hdl;
 use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
-use stellar_wire::hw::tables::{MrEntry, PageSize, TableSelect, TableWrite};
+use stellar_wire::hw::tables::{MrEntry, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS};
 
 use crate::table_entry::{mr_entry, mr_entry__hdl};
 
@@ -47,7 +47,8 @@ pub struct RegionVerdict {
     /// Of the region, as the fields below; meaningless with a `reason`, and if nothing was asked.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
-    pub first_emtt: Bits<18>,
+    pub first_emtt: Bits<EMTT_INDEX_BITS>,
+    pub on_demand: Bit,
 }
 
 /// Differences that decide the bounds. With `offset = va - base_va` and `limit = region length - length`, at least one byte
@@ -129,6 +130,7 @@ impl<const A: usize> Logic for RegionCheck<A> {
             page_size: region.page_size,
             base_va: region.base_va,
             first_emtt: region.first_emtt,
+            on_demand: region.on_demand,
         };
         let offset = bit_cast::<65, 64>(request.va) - bit_cast::<65, 64>(region.base_va);
         let limit = bit_cast::<49, 48>(region.length) - bit_cast::<49, 32>(request.length);
@@ -154,6 +156,7 @@ impl<const A: usize> Logic for RegionCheck<A> {
             page_size: checked.page_size,
             base_va: checked.base_va,
             first_emtt: checked.first_emtt,
+            on_demand: checked.on_demand,
         };
         self.verdict.next = self.decided.q.val();
     }

@@ -5,10 +5,12 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::tables::{EmttEntry, MrEntry, Owner, PageSize};
+use stellar_wire::hw::tables::{EmttEntry, MrEntry, Owner, PageSize, EMTT_INDEX_BITS};
 
 /// Offsets of the fields of [`MrEntry`]: each is the one before plus that one's width.
 mod mr {
+    use stellar_wire::hw::tables::EMTT_INDEX_BITS;
+
     pub const KEY: usize = 1;
     pub const PD: usize = KEY + 8;
     pub const REMOTE_WRITE: usize = PD + 20;
@@ -18,6 +20,7 @@ mod mr {
     pub const BASE_VA: usize = PAGE_SIZE + 2;
     pub const LENGTH: usize = BASE_VA + 64;
     pub const FIRST_EMTT: usize = LENGTH + 48;
+    pub const ON_DEMAND: usize = FIRST_EMTT + EMTT_INDEX_BITS;
 }
 
 /// Offsets of the fields of [`EmttEntry`].
@@ -46,7 +49,8 @@ pub fn mr_entry(packed: Bits<176>) -> MrEntry {
         page_size,
         base_va: packed.get_bits::<64>(mr::BASE_VA),
         length: packed.get_bits::<48>(mr::LENGTH),
-        first_emtt: packed.get_bits::<18>(mr::FIRST_EMTT),
+        first_emtt: packed.get_bits::<EMTT_INDEX_BITS>(mr::FIRST_EMTT),
+        on_demand: packed.get_bit(mr::ON_DEMAND),
     }
 }
 
@@ -74,8 +78,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_region_comes_back_out_of_its_bits(
-            flags in any::<[bool; 4]>(), key in any::<u8>(), pd in 0..1u64 << 20, size in 0..4usize,
-            base_va in any::<u64>(), length in 0..1u64 << 48, first_emtt in 0..1u64 << 18,
+            flags in any::<[bool; 5]>(), key in any::<u8>(), pd in 0..1u64 << 20, size in 0..4usize,
+            base_va in any::<u64>(), length in 0..1u64 << 48, first_emtt in 0..1u64 << EMTT_INDEX_BITS,
         ) {
             let sizes = [PageSize::Size4K, PageSize::Size64K, PageSize::Size2M, PageSize::Size1G];
             let entry = MrEntry {
@@ -89,6 +93,7 @@ mod tests {
                 base_va: base_va.to_bits(),
                 length: length.to_bits(),
                 first_emtt: first_emtt.to_bits(),
+                on_demand: flags[4],
             };
             let packed: Bits<{ MrEntry::BITS }> = entry.into();
             prop_assert_eq!(mr_entry(bit_cast(packed)), entry);

@@ -78,7 +78,7 @@ proptest! {
 }
 
 #[test]
-#[should_panic(expected = "a bank has 18 address bits; choose 1 to 17")]
+#[should_panic(expected = "a bank has 20 address bits; choose 1 to 19")]
 fn a_bank_beyond_the_index_of_table_writes_is_refused() {
-    EmttBanks::<18>::default();
+    EmttBanks::<20>::default();
 }

@@ -2,13 +2,15 @@
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
-use stellar_wire::host::admin::{AdminCommand, AdminRing, AdminState};
+use stellar_wire::host::admin::{AdminCommand, AdminRing, AdminState, PageList};
 use stellar_wire::host::registers::TableCommand;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::config_entry::{config_select, config_select__hdl};
 use crate::ring::{place_mask, place_mask__hdl};
+use crate::table_rows::{has_row, has_row__hdl, TABLES};
 
 /// log2 of the bytes of a command.
 const COMMAND_LOG2: u64 = AdminCommand::LEN.ilog2() as u64;
@@ -16,6 +18,12 @@ const COMMAND_LOG2: u64 = AdminCommand::LEN.ilog2() as u64;
 const MOST_LINES: u64 = 8;
 /// log2 of the translations in a line.
 const LINE_LOG2: u64 = 3;
+/// Bits of a count of translations.
+const COUNT_BITS: usize = PageList::COUNT_BITS;
+/// Bits of a count of lines: those of the longest list.
+const LINES_BITS: usize = COUNT_BITS - LINE_LOG2 as usize;
+/// Bits of the sum of a row and a count.
+const END_BITS: usize = COUNT_BITS + 1;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
@@ -45,19 +53,20 @@ fn row_of(command: Bits<1024>) -> Bits<1024> {
 
 /// Lines that so many translations take. A sum.
 #[hdl_fn]
-fn lines_of(count: Bits<19>) -> Bits<16> {
-    ((count + ((1 << LINE_LOG2) - 1)) >> LINE_LOG2).get_bits::<16>(0)
+fn lines_of(count: Bits<COUNT_BITS>) -> Bits<LINES_BITS> {
+    ((count + ((1 << LINE_LOG2) - 1)) >> LINE_LOG2).get_bits::<LINES_BITS>(0)
 }
 
 /// Does the commands of a ring in host memory ([`AdminCommand`]) in their order, and writes the rows of the registers between them.
 ///
 /// Rows go out at `config`, one at a time; the registers' go first. `AdminState` tells how many commands are done: their rows have been taken by
-/// their tables. After a read that failed, or a command that is none, it does nothing until it is told of a ring again.
+/// their tables. After a read that failed, a command that is none, or one for rows that are not there, it does nothing until it is told of a ring again.
 ///
 /// A ring may be told of whenever nothing is under way. Reads: a command in one, lists in reads of 512 bytes at most, asked for while rows of those before
-/// are written. LUT levels: 4 (line, row; a carry chain: lines left).
+/// are written. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations. LUT levels: 6 (rows that tables have 4, what follows 2), a carry
+/// chain of 22 bits beside them (end of a list).
 #[derive(LogicBlock, Default)]
-pub struct AdminQueue {
+pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -100,12 +109,12 @@ pub struct AdminQueue {
     /// Next line to be asked for.
     address: DFF<Bits<64>>,
     /// Lines to be asked for.
-    unasked: DFF<Bits<16>>,
+    unasked: DFF<Bits<LINES_BITS>>,
     /// Lines asked for that have not come.
-    coming: DFF<Bits<16>>,
+    coming: DFF<Bits<LINES_BITS>>,
     /// Rows to be written.
-    left: DFF<Bits<19>>,
-    row: DFF<Bits<18>>,
+    left: DFF<Bits<COUNT_BITS>>,
+    row: DFF<Bits<EMTT_INDEX_BITS>>,
     /// Translations of a line, the next one in the low bits, and how many.
     line: DFF<Bits<512>>,
     in_line: DFF<Bits<4>>,
@@ -114,7 +123,7 @@ pub struct AdminQueue {
     held_own: DFF<Bit>,
 }
 
-impl Logic for AdminQueue {
+impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, E> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -156,7 +165,7 @@ impl Logic for AdminQueue {
         } else if step == Step::Row {
             ConfigWrite {
                 select,
-                index: command.get_bits::<18>(TableCommand::INDEX_BIT),
+                index: command.get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT),
                 entry: row_of(command),
             }
         } else {
@@ -186,7 +195,7 @@ impl Logic for AdminQueue {
         };
         if asked {
             self.address.d.next = self.address.q.val() + (bit_cast::<64, 4>(lines) << 6);
-            self.unasked.d.next = unasked - bit_cast::<16, 4>(lines);
+            self.unasked.d.next = unasked - bit_cast::<LINES_BITS, 4>(lines);
         }
 
         // come: lines of a list as there is room for them
@@ -197,7 +206,7 @@ impl Logic for AdminQueue {
         let arrives = comes & room;
         self.fetched_ready.next = room;
         let grown = if asked {
-            self.coming.q.val() + bit_cast::<16, 4>(lines)
+            self.coming.q.val() + bit_cast::<LINES_BITS, 4>(lines)
         } else {
             self.coming.q.val()
         };
@@ -209,13 +218,20 @@ impl Logic for AdminQueue {
         let mask = place_mask(bit_cast::<5, 4>(self.log2_entries.q.val()));
         let place = self.consumed.q.val() & mask.get_bits::<16>(0);
         let list = command.get_bits::<64>(64);
-        let count = command.get_bits::<19>(128);
+        let count = command.get_bits::<COUNT_BITS>(128);
+        let row = command.get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT);
+        let end =
+            bit_cast::<END_BITS, EMTT_INDEX_BITS>(row) + bit_cast::<END_BITS, COUNT_BITS>(count);
+        let is_row = (opcode == u64::from(AdminCommand::ROW)) & (table < TABLES);
+        let is_list = (opcode == u64::from(AdminCommand::PAGES)) & count.any();
+        let row_exists = has_row::<Q, M, E>(table, row);
+        let list_fits = end <= (1u64 << E);
         match step {
             Step::Idle => {
                 let waits = self.produced.q.val() != self.consumed.q.val();
                 self.address.d.next = (bit_cast::<64, 52>(self.base.q.val()) << 12)
                     + (bit_cast::<64, 16>(place) << COMMAND_LOG2);
-                self.unasked.d.next = bits::<16>(2);
+                self.unasked.d.next = bits::<LINES_BITS>(2);
                 if self.enabled.q.val() & waits & !self.failed.q.val().any() {
                     self.step.d.next = Step::Ask;
                 }
@@ -243,15 +259,19 @@ impl Logic for AdminQueue {
             Step::Decide => {
                 self.address.d.next = list;
                 self.left.d.next = count;
-                self.row.d.next = command.get_bits::<18>(TableCommand::INDEX_BIT);
+                self.row.d.next = row;
                 self.in_line.d.next = bits::<4>(0);
-                if (opcode == u64::from(AdminCommand::ROW)) & !(table >> 4).any() {
+                if is_row & row_exists {
                     self.step.d.next = Step::Row;
-                } else if (opcode == u64::from(AdminCommand::PAGES)) & count.any() {
+                } else if is_list & list_fits {
                     self.unasked.d.next = lines_of(count);
                     self.step.d.next = Step::Pages;
                 } else {
-                    self.failed.d.next = bits::<8>(u64::from(AdminState::COMMAND));
+                    self.failed.d.next = if is_row | is_list {
+                        bits::<8>(u64::from(AdminState::ROW))
+                    } else {
+                        bits::<8>(u64::from(AdminState::COMMAND))
+                    };
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -274,7 +294,7 @@ impl Logic for AdminQueue {
                 if arrives & fetched.error {
                     self.failed.d.next = bits::<8>(u64::from(AdminState::READ));
                     self.in_line.d.next = bits::<4>(0);
-                    self.unasked.d.next = bits::<16>(0);
+                    self.unasked.d.next = bits::<LINES_BITS>(0);
                     self.step.d.next = Step::Drain;
                 } else if !left.any() {
                     self.in_line.d.next = bits::<4>(0);
@@ -310,7 +330,7 @@ impl Logic for AdminQueue {
             self.produced.d.next = bits::<16>(0);
             self.consumed.d.next = bits::<16>(0);
             self.failed.d.next = bits::<8>(0);
-            self.coming.d.next = bits::<16>(0);
+            self.coming.d.next = bits::<LINES_BITS>(0);
             self.held.d.next = false;
         }
     }

@@ -13,6 +13,9 @@ pub const CLOCKS: usize = 3;
 /// Block of 64 bytes of a page in which entries are pushed, and its words.
 const PUSH_BLOCK: u64 = Doorbell::PUSH_OFFSET as u64 / 64;
 const PUSH_WORDS: u64 = 8;
+/// Kilobytes of a page that are slots of doorbells, and of consumer indices.
+const SEND_SLOTS: u64 = Doorbell::SLOTS as u64 / 1024;
+const CONSUMER_SLOTS: u64 = ConsumerIndex::SLOTS as u64 / 1024;
 
 /// Who may ring for a queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -32,7 +35,7 @@ struct PageWrite {
 
 /// Takes writes to doorbell pages (BAR2, 4 KiB each; the page is the writer's identity) in order, one per [`CLOCKS`] clocks.
 ///
-/// A page has places for doorbells ([`Doorbell::OFFSET`]), consumer indices ([`ConsumerIndex::OFFSET`]), and for a send queue entry to be pushed, 64 bytes from
+/// A page has places for doorbells ([`Doorbell::OFFSET`], and slots: [`Doorbell::SLOTS`]), consumer indices ([`ConsumerIndex::OFFSET`], [`ConsumerIndex::SLOTS`]), and for a send queue entry to be pushed, 64 bytes from
 /// [`Doorbell::PUSH_OFFSET`] on and its doorbell behind ([`Doorbell::PUSHED_OFFSET`]). One page's entry is kept at a time, that of the last to begin one. Writes elsewhere, and writes of less than 64 bits, are
 /// dropped and counted. A write for a queue pair that the page does not own is dropped, counted and reported.
 /// After reset nobody owns anything: owners are cleared for 2^`Q` clocks, in which nothing is taken. A doorbell sees the
@@ -141,10 +144,15 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         let ready = !sweeping & !self.checking.q.val() & !waits;
         let takes = ready & self.write_valid.val();
         let offset = self.write_offset.val();
+        let aligned = !offset.get_bits::<3>(0).any();
+        let kilobyte = offset.get_bits::<2>(10);
         let ends_push = offset == u64::from(Doorbell::PUSHED_OFFSET);
-        let sends = (offset == u64::from(Doorbell::OFFSET)) | ends_push;
-        let consumes = offset == u64::from(ConsumerIndex::OFFSET);
-        let pushes = (offset.get_bits::<6>(6) == PUSH_BLOCK) & !offset.get_bits::<3>(0).any();
+        let sends = (offset == u64::from(Doorbell::OFFSET))
+            | ends_push
+            | ((kilobyte == SEND_SLOTS) & aligned);
+        let consumes =
+            (offset == u64::from(ConsumerIndex::OFFSET)) | ((kilobyte == CONSUMER_SLOTS) & aligned);
+        let pushes = (offset.get_bits::<6>(6) == PUSH_BLOCK) & aligned;
         let in_place = sends | consumes | pushes;
         let whole = self.write_enable.val().all();
         self.ready.next = ready;

@@ -20,8 +20,9 @@ const ENTRY_BITS: u64 = 4;
 /// Double words of an entry.
 const ENTRY_DWORDS: u64 = 4;
 
-/// Writes events into the event queue, one per [`CLOCKS`] clocks unless the output waits; the four sources take turns.
+/// Writes events into the event queue, one per [`CLOCKS`] clocks unless the output waits; the five sources take turns.
 ///
+/// A page fault finds a ring that is half full as if it were full: it comes again if it is lost, and must not take the place of an event that does not.
 /// An event that finds the ring full, or no ring, is lost and counted. Arming is as for completion queues. After reset there is no ring.
 /// A consumer index is always taken; it acts when no entry is under way, and one that comes before that replaces it, arming if either did.
 /// Levels: 4 and carry chains (fullness, whether the write goes).
@@ -52,6 +53,11 @@ pub struct EventQueue {
     pub doorbell_refused_page: Signal<In, Bits<16>>,
     pub doorbell_refused_qp: Signal<In, Bits<24>>,
     pub doorbell_refused_ready: Signal<Out, Bit>,
+    // A page of an on-demand region is not there.
+    pub page_fault_valid: Signal<In, Bit>,
+    pub page_fault_region: Signal<In, Bits<24>>,
+    pub page_fault_va: Signal<In, Bits<64>>,
+    pub page_fault_ready: Signal<Out, Bit>,
 
     // From software: the ring, which begins anew, and how far it was read.
     pub config_valid: Signal<In, Bit>,
@@ -76,7 +82,7 @@ pub struct EventQueue {
     /// A consumer index that cannot be.
     pub consumer_refused: Signal<Out, Bit>,
 
-    turns: RoundRobin<4, 2>,
+    turns: RoundRobin<5, 3>,
     /// The ring as configured.
     shape: DFF<EventQueueConfig>,
     ring: DFF<Ring>,
@@ -126,11 +132,12 @@ impl Logic for EventQueue {
         // take_turns
         let acting = self.acting.q.val();
         let takes = !acting & !self.update_waits.q.val() & !self.config_valid.val();
-        let mut requests = bits::<4>(0);
+        let mut requests = bits::<5>(0);
         requests = requests.replace_bit(0, self.qp_error_valid.val());
         requests = requests.replace_bit(1, self.overrun_valid.val());
         requests = requests.replace_bit(2, self.imm_threshold_valid.val());
         requests = requests.replace_bit(3, self.doorbell_refused_valid.val());
+        requests = requests.replace_bit(4, self.page_fault_valid.val());
         self.turns.request.next = requests;
         self.turns.accept.next = takes;
         let turn = self.turns.grant.val();
@@ -138,14 +145,17 @@ impl Logic for EventQueue {
         self.overrun_ready.next = takes & turn.get_bit(1);
         self.imm_threshold_ready.next = takes & turn.get_bit(2);
         self.doorbell_refused_ready.next = takes & turn.get_bit(3);
+        self.page_fault_ready.next = takes & turn.get_bit(4);
         let kind = if turn.get_bit(0) {
             bits::<8>(EventKind::QpError.code().into())
         } else if turn.get_bit(1) {
             bits::<8>(EventKind::CqOverrun.code().into())
         } else if turn.get_bit(2) {
             bits::<8>(EventKind::ImmThreshold.code().into())
-        } else {
+        } else if turn.get_bit(3) {
             bits::<8>(EventKind::DoorbellRefused.code().into())
+        } else {
+            bits::<8>(EventKind::PageFault.code().into())
         };
         let source = if turn.get_bit(0) {
             bit_cast::<24, 10>(self.qp_error_qp.val())
@@ -153,8 +163,10 @@ impl Logic for EventQueue {
             bit_cast::<24, 10>(self.overrun_qp.val())
         } else if turn.get_bit(2) {
             bit_cast::<24, 10>(self.imm_threshold_qp.val())
-        } else {
+        } else if turn.get_bit(3) {
             bit_cast::<24, 16>(self.doorbell_refused_page.val())
+        } else {
+            self.page_fault_region.val()
         };
         let data = if turn.get_bit(0) {
             bit_cast::<64, 8>(self.qp_error_status.val())
@@ -162,15 +174,19 @@ impl Logic for EventQueue {
             self.overrun_wr_id.val()
         } else if turn.get_bit(2) {
             bit_cast::<64, 32>(self.imm_threshold_count.val())
-        } else {
+        } else if turn.get_bit(3) {
             bit_cast::<64, 24>(self.doorbell_refused_qp.val())
+        } else {
+            self.page_fault_va.val()
         };
 
         // act
         let ring = self.ring.q.val();
         let shape = self.shape.q.val();
         let mask = place_mask(shape.log2_entries);
-        let full = !shape.valid | is_full(ring, mask);
+        let is_fault = self.event.q.val().kind == (EventKind::PageFault.code() as u64);
+        let half_full = is_full(ring, mask >> 1);
+        let full = !shape.valid | is_full(ring, mask) | (is_fault & half_full);
         let write_taken = self.write_waits.q.val() & self.write_ready.val();
         let loses = acting & full;
         let writes = acting & !full & (!self.write_waits.q.val() | write_taken);

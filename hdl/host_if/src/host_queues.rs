@@ -40,6 +40,10 @@ pub struct HostQueues<const Q: usize, const W: usize> {
     pub doorbell_refused_page: Signal<In, Bits<16>>,
     pub doorbell_refused_qp: Signal<In, Bits<24>>,
     pub doorbell_refused_ready: Signal<Out, Bit>,
+    pub page_fault_valid: Signal<In, Bit>,
+    pub page_fault_region: Signal<In, Bits<24>>,
+    pub page_fault_va: Signal<In, Bits<64>>,
+    pub page_fault_ready: Signal<Out, Bit>,
 
     // Configuration.
     pub completion_config_valid: Signal<In, Bit>,
@@ -126,6 +130,10 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
         self.events.doorbell_refused_page.next = self.doorbell_refused_page.val();
         self.events.doorbell_refused_qp.next = self.doorbell_refused_qp.val();
         self.doorbell_refused_ready.next = self.events.doorbell_refused_ready.val();
+        self.events.page_fault_valid.next = self.page_fault_valid.val();
+        self.events.page_fault_region.next = self.page_fault_region.val();
+        self.events.page_fault_va.next = self.page_fault_va.val();
+        self.page_fault_ready.next = self.events.page_fault_ready.val();
         self.events.overrun_valid.next = self.completions.overrun_valid.val();
         self.events.overrun_qp.next = self.completions.overrun_qp.val();
         self.events.overrun_wr_id.next = self.completions.overrun_wr_id.val();

@@ -37,6 +37,7 @@ pub mod register_address;
 pub mod register_view;
 pub mod registers;
 pub mod ring;
+pub mod table_rows;
 
 pub use admin_queue::AdminQueue;
 pub use completion_queues::CompletionQueues;

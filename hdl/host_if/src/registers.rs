@@ -3,22 +3,21 @@
 use hdl_macros::hdl;
 use hdl_primitives::Counter;
 use rust_hdl::prelude::*;
-use stellar_wire::host::registers::{self as map, Features, ImmediateArm, TableCommand};
+use stellar_wire::host::registers::{self as map, ImmediateArm, TableCommand};
 use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::config_entry::{config_select, config_select__hdl};
-use crate::interrupts::VECTORS;
 use crate::register_address::{
     any, byte_mask, byte_mask__hdl, command, hit, hit__hdl, is_at, is_at__hdl, merged, merged__hdl,
     places, read_only,
 };
 use crate::register_view::{RegisterState, RegisterView};
+use crate::table_rows::{features, has_row, has_row__hdl};
 
 /// Words of a table entry.
 const TABLE_WORDS: usize = map::TABLE_DATA.count as usize;
-/// Tables there are: the variants of [`ConfigSelect`].
-const TABLES: u64 = 16;
 
 /// A write, as it came.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -40,24 +39,15 @@ enum Fence {
     Issued,
 }
 
-/// What a card of 2^`queue_pair_bits` queue pairs says of itself.
-const fn features(queue_pair_bits: usize) -> u64 {
-    let features = Features {
-        log2_queue_pairs: queue_pair_bits as u8,
-        ports: 2,
-        vectors: VECTORS as u8,
-    };
-    features.to_word()
-}
-
 /// Registers as [`stellar_wire::host::registers`] defines them. One write and one read per clock; a read sees the writes of earlier clocks.
 ///
 /// Writes give the address of the 64-bit register and enable bytes of it; an address that is no multiple of 8 is no register's.
 /// What a command asks for is offered until it is taken, and further commands of its kind are refused meanwhile. A fence waits for the table
-/// write before it. `Q` is log2 of the queue pairs, for [`stellar_wire::host::registers::FEATURES`].
-/// Levels: 3 (address, refusal).
+/// write before it. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations, for
+/// [`stellar_wire::host::registers::FEATURES`] and for the rows that tables have.
+/// Levels: 5 (rows that tables have 4, refusal).
 #[derive(LogicBlock, Default)]
-pub struct Registers<const Q: usize = 10> {
+pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
     /// Every register has its reset value; commands under way are forgotten.
     pub reset: Signal<In, Bit>,
@@ -124,7 +114,7 @@ pub struct Registers<const Q: usize = 10> {
     table_data: [DFF<Bits<64>>; TABLE_WORDS],
     table_busy: DFF<Bit>,
     table: DFF<ConfigSelect>,
-    row: DFF<Bits<18>>,
+    row: DFF<Bits<EMTT_INDEX_BITS>>,
     fence: DFF<Fence>,
     fenced: DFF<Bit>,
     arm_busy: DFF<Bit>,
@@ -140,7 +130,7 @@ pub struct Registers<const Q: usize = 10> {
     view: RegisterView,
 }
 
-impl<const Q: usize> Logic for Registers<Q> {
+impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -225,11 +215,14 @@ impl<const Q: usize> Logic for Registers<Q> {
         let fence = self.fence.q.val();
         let fence_busy = fence != Fence::Idle;
         let number = write.data.get_bits::<8>(TableCommand::SELECT_BIT);
-        let may_commit = !table_busy & (number < TABLES);
+        let row = write
+            .data
+            .get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT);
+        let may_commit = !table_busy & has_row::<Q, M, E>(number, row);
         if commands & to_commit & may_commit {
             self.table_busy.d.next = true;
             self.table.d.next = config_select(number.get_bits::<4>(0));
-            self.row.d.next = write.data.get_bits::<18>(TableCommand::INDEX_BIT);
+            self.row.d.next = row;
         } else if self.config_ready.val() {
             self.table_busy.d.next = false;
         }
@@ -308,7 +301,7 @@ impl<const Q: usize> Logic for Registers<Q> {
         self.view.counter_value.next = self.counter_value.val();
         self.view.table_data.next = entry;
         self.view.state.next = RegisterState {
-            features: bits::<64>(features(Q)),
+            features: bits::<64>(features(Q, M, E).to_word()),
             scratch: self.scratch.q.val(),
             port_up: self.port_up.val(),
             udp_port: self.port.q.val(),

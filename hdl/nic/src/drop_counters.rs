@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 
 /// Counters, by the value of `DropReason`; index 0 counts accepted packets.
-pub const COUNTERS: usize = 27;
+pub const COUNTERS: usize = 28;
 
 /// Counts one event per clock and answers reads one clock later. At 100 M packets per second a counter lasts 32 days.
 #[derive(LogicBlock, Default)]

@@ -10,6 +10,7 @@ pub mod rx_core;
 pub mod rx_lane;
 pub mod rx_lanes;
 pub mod stream_merge;
+pub mod table_bits;
 pub mod top;
 
 pub use drop_counters::DropCounters;

@@ -18,6 +18,7 @@ use stellar_wire::hw::requester::ControlKind;
 use crate::engines::Engines;
 use crate::nic_config::NicConfig;
 use crate::rx_lanes::RxLanes1024;
+use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS};
 
 /// 1,024 queue pairs.
 const Q: usize = 10;
@@ -25,10 +26,6 @@ const Q: usize = 10;
 const I: usize = 4;
 /// Of the stashes of all queue pairs.
 const STASH_BITS: usize = Q + I;
-/// 4,096 memory regions.
-const MR_BITS: usize = 12;
-/// Two banks of 131,072 pages.
-const EMTT_BANK_BITS: usize = 17;
 
 /// Clocks from the end of a reset until the card has cleared its memories: a row of each queue pair in every clock, and a few to begin.
 pub const RESET_CLOCKS: usize = (1 << Q) + 16;
@@ -127,8 +124,8 @@ pub struct Nic {
     /// Something that cannot be, in a correct card.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    registers: Registers<Q>,
-    admin: AdminQueue,
+    registers: Registers<Q, MR_BITS, EMTT_BITS>,
+    admin: AdminQueue<Q, MR_BITS, EMTT_BITS>,
     doorbells: Doorbells<Q>,
     nic_config: NicConfig,
     rx: RxLanes1024,
@@ -329,6 +326,10 @@ impl Logic for Nic {
         self.rx.control_ready.next = self.engine.control_ready.val() | !for_engine;
         self.verdict_valid.next = self.rx.verdict_valid.val();
         self.verdict_reason.next = self.rx.verdict_reason.val();
+        self.queues.page_fault_valid.next = self.rx.fault_valid.val();
+        self.queues.page_fault_region.next = self.rx.fault_region.val();
+        self.queues.page_fault_va.next = self.rx.fault_va.val();
+        self.rx.fault_ready.next = self.queues.page_fault_ready.val();
 
         // responder
         let answer = self.responder.answer.val();

@@ -1,6 +1,6 @@
 //! The core pipeline: tokens of two lanes in order through QP check, RC tracking, region check, translation and PSN tracking.
 
-use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, MrCheck};
+use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
 use hdl_macros::hdl;
 use hdl_primitives::SyncFifo;
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
@@ -12,15 +12,12 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::tables::TableWrite;
 
+use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
+
 /// Entries of the FIFOs behind the core.
 pub const DEPTH: usize = 64;
 /// Tokens stop being issued at this fill of a FIFO: every token already in flight (the sum of the stages' latencies, 24 at most) still fits.
 pub const ISSUE_LIMIT: u64 = 36;
-
-/// 4,096 memory regions.
-const MR_BITS: usize = 12;
-/// Two banks of 131,072 pages.
-const EMTT_BANK_BITS: usize = 17;
 
 /// From tokens to place commands and outcomes, at most one of each per clock.
 ///
@@ -68,12 +65,21 @@ pub struct RxCore {
     pub verdict_valid: Signal<Out, Bit>,
     pub verdict_reason: Signal<Out, DropReason>,
 
+    /// A page of an on-demand region that a packet lacked.
+    pub fault_valid: Signal<Out, Bit>,
+    /// Index of the region.
+    pub fault_region: Signal<Out, Bits<24>>,
+    /// Of the packet's first byte.
+    pub fault_va: Signal<Out, Bits<64>>,
+    pub fault_ready: Signal<In, Bit>,
+
     core_issue: CoreIssue,
     qp_fetch: QpFetch,
     rc_track: RcTrack,
     mr_check: MrCheck<MR_BITS>,
     emtt_lookup: EmttLookup<EMTT_BANK_BITS>,
     psn_track: PsnTrack,
+    fault_report: FaultReport,
     place0_fifo: SyncFifo<PlaceCommand, 6, 7>,
     place1_fifo: SyncFifo<PlaceCommand, 6, 7>,
 }
@@ -101,12 +107,14 @@ impl Logic for RxCore {
             mr_check,
             emtt_lookup,
             psn_track,
+            fault_report,
             place0_fifo,
             place1_fifo
         );
         self.core_issue.reset.next = self.reset.val();
         self.mr_check.reset.next = self.reset.val();
         self.emtt_lookup.reset.next = self.reset.val();
+        self.fault_report.reset.next = self.reset.val();
         self.place0_fifo.reset.next = self.reset.val();
         self.place1_fifo.reset.next = self.reset.val();
 
@@ -139,6 +147,13 @@ impl Logic for RxCore {
         self.emtt_lookup.in_token.next = self.mr_check.out_token.val();
         self.psn_track.in_valid.next = self.emtt_lookup.out_valid.val();
         self.psn_track.in_token.next = self.emtt_lookup.out_token.val();
+        self.fault_report.in_valid.next = self.emtt_lookup.out_valid.val();
+        self.fault_report.in_token.next = self.emtt_lookup.out_token.val();
+        self.fault_report.in_page.next = self.emtt_lookup.out_page.val();
+        self.fault_valid.next = self.fault_report.fault_valid.val();
+        self.fault_region.next = self.fault_report.fault_region.val();
+        self.fault_va.next = self.fault_report.fault_va.val();
+        self.fault_report.fault_ready.next = self.fault_ready.val();
 
         let command = self.psn_track.out_command.val();
         let has_command = self.psn_track.out_valid.val();

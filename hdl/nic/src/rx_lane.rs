@@ -143,6 +143,8 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
 
         self.verdict_valid.next = self.core.verdict_valid.val();
         self.verdict_reason.next = self.core.verdict_reason.val();
+        // A lane has no event queue.
+        self.core.fault_ready.next = true;
         self.counters.counted.next = self.core.verdict_valid.val();
         self.counters.reason.next = self.core.verdict_reason.val();
         self.counters.select.next = self.counter_select.val();

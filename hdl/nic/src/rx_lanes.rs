@@ -93,6 +93,14 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     /// The fate of each frame, as it is decided.
     pub verdict_valid: Signal<Out, Bit>,
     pub verdict_reason: Signal<Out, DropReason>,
+
+    /// A page of an on-demand region that a packet lacked.
+    pub fault_valid: Signal<Out, Bit>,
+    /// Index of the region.
+    pub fault_region: Signal<Out, Bits<24>>,
+    /// Of the packet's first byte.
+    pub fault_va: Signal<Out, Bits<64>>,
+    pub fault_ready: Signal<In, Bit>,
     /// Counter read port, one clock late.
     pub counter_select: Signal<In, Bits<6>>,
     pub counter_value: Signal<Out, Bits<48>>,
@@ -217,6 +225,10 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLanes<W, B, N> 
 
         self.verdict_valid.next = self.core.verdict_valid.val();
         self.verdict_reason.next = self.core.verdict_reason.val();
+        self.fault_valid.next = self.core.fault_valid.val();
+        self.fault_region.next = self.core.fault_region.val();
+        self.fault_va.next = self.core.fault_va.val();
+        self.core.fault_ready.next = self.fault_ready.val();
         self.counters.counted.next = self.core.verdict_valid.val();
         self.counters.reason.next = self.core.verdict_reason.val();
         self.counters.select.next = self.counter_select.val();

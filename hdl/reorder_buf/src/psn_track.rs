@@ -280,7 +280,8 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         let mrc_verdict = judge_mrc(
             behind | classified.received & !place.outside,
             place.outside,
-            invalid | no_access,
+            invalid,
+            tracked.access_reason,
         );
         let unheard = tracked.bad_frame | refuses_unheard(tracked.reason);
         let verdict = if tracked.kind != TokenKind::Packet {

@@ -30,6 +30,8 @@ pub enum Verdict {
     MrcOutside,
     /// Length, region or page check: NACK unexpected event, queue pair to error.
     MrcInvalid,
+    /// A page that is not there yet: as if the packet had been lost.
+    MrcAbsent,
     /// Probe: SACK of where the window stands.
     Probe,
 }
@@ -79,14 +81,18 @@ pub fn judge_rc(rc_class: RcClass, invalid: Bit, no_access: Bit) -> Verdict {
     }
 }
 
-/// Decision about an MRC packet. `received`: it came before; `outside`: ahead of the window.
+/// Decision about an MRC packet. `received`: it came before; `outside`: ahead of the window; `access`: what region and page checks found.
 #[hdl_fn]
-pub fn judge_mrc(received: Bit, outside: Bit, invalid: Bit) -> Verdict {
+pub fn judge_mrc(received: Bit, outside: Bit, invalid: Bit, access: DropReason) -> Verdict {
     if received {
         Verdict::MrcDuplicate
     } else if outside {
         Verdict::MrcOutside
     } else if invalid {
+        Verdict::MrcInvalid
+    } else if access == DropReason::PageAbsent {
+        Verdict::MrcAbsent
+    } else if access != DropReason::None {
         Verdict::MrcInvalid
     } else {
         Verdict::MrcAccepted
@@ -122,7 +128,7 @@ pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason)
         Verdict::RcGap | Verdict::RcGapAgain => DropReason::PsnGap,
         Verdict::RcDuplicate | Verdict::MrcDuplicate => DropReason::Duplicate,
         Verdict::MrcOutside => DropReason::PsnOutsideWindow,
-        Verdict::RcAccess => access,
+        Verdict::RcAccess | Verdict::MrcAbsent => access,
         Verdict::Refused | Verdict::RcInvalid => earlier,
         Verdict::MrcInvalid => first,
     }
@@ -132,7 +138,11 @@ pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason)
 #[hdl_fn]
 pub fn answers(verdict: Verdict, ack_req: Bit) -> Bit {
     match verdict {
-        Verdict::NotAPacket | Verdict::Refused | Verdict::InError | Verdict::RcGapAgain => false,
+        Verdict::NotAPacket
+        | Verdict::Refused
+        | Verdict::InError
+        | Verdict::RcGapAgain
+        | Verdict::MrcAbsent => false,
         Verdict::RcAccepted => ack_req,
         _ => true,
     }

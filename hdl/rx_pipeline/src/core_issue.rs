@@ -4,7 +4,7 @@ use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, TokenKind};
 use stellar_wire::hw::frame::PacketHeaders;
-use stellar_wire::hw::tables::{TableSelect, TableWrite};
+use stellar_wire::hw::tables::{TableSelect, TableWrite, EMTT_INDEX_BITS};
 
 /// Clocks from an accepted input to its token.
 pub const LATENCY: usize = 1;
@@ -189,7 +189,7 @@ impl Logic for CoreIssue {
         self.issued.d.next = packet_goes | write_goes | error_goes | fence_goes;
         let mut table = write;
         table.index = if error_goes {
-            bit_cast::<18, 10>(error_named.row)
+            bit_cast::<EMTT_INDEX_BITS, 10>(error_named.row)
         } else {
             write.index
         };

@@ -5,7 +5,7 @@ use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, QpToken, TokenKind};
 use stellar_wire::hw::frame::DropReason;
-use stellar_wire::hw::tables::{QpContext, QpMode, QpState, TableSelect};
+use stellar_wire::hw::tables::{QpContext, QpMode, QpState, TableSelect, EMTT_INDEX_BITS};
 
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 2;
@@ -108,7 +108,7 @@ impl Logic for QpFetch {
         let is_table = token.kind == TokenKind::Table;
         let is_error = token.kind == TokenKind::Error;
         let number = if is_table | is_error {
-            bit_cast::<24, 18>(token.table.index)
+            bit_cast::<24, EMTT_INDEX_BITS>(token.table.index)
         } else {
             token.headers.dest_qp
         };

@@ -21,8 +21,8 @@ const CONTEXT_BITS: usize = QpContext::BITS;
 /// Destinations of which some are ours and some only have the low bits of ours.
 const NUMBERS: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x80_0002];
 
-/// The same for table indices, which have 18 bits.
-const INDICES: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x2_0002];
+/// The same for table indices, which have 20 bits.
+const INDICES: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x8_0002];
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();

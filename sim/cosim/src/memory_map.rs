@@ -155,6 +155,7 @@ impl MemoryMap {
                 base_va: va,
                 length,
                 first_emtt: self.next_emtt,
+                on_demand: false,
             },
         }];
         let mut pages = vec![];

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sim_net::Time;
-use stellar_wire::host::Doorbell;
+use stellar_wire::host::{ConsumerIndex, Doorbell};
 
 use crate::model::WriteBeat;
 
@@ -78,7 +78,9 @@ impl PinTimes {
     /// A write to a doorbell page.
     pub(crate) fn page_write(&mut self, offset: u16, time: Time) {
         match offset {
-            Doorbell::OFFSET | Doorbell::PUSHED_OFFSET => self.doorbells.see(time),
+            Doorbell::OFFSET | Doorbell::PUSHED_OFFSET | Doorbell::SLOTS..ConsumerIndex::SLOTS => {
+                self.doorbells.see(time)
+            }
             Doorbell::PUSH_OFFSET..Doorbell::PUSHED_OFFSET => self.pushes.see(time),
             _ => {}
         }

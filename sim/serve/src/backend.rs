@@ -6,15 +6,17 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
 use sim_nic::ConfigEffect;
 use stellar_wire::host::config_space::{Bar, LENGTH};
-use stellar_wire::host::simulation::{NOW, RUN_UNTIL};
+use stellar_wire::host::simulation::{LOOK, LOOK_AWAY, NOW, RUN_UNTIL};
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
 
 use crate::clock_page::ClockPage;
+use crate::pages::{Pages, Slots};
 use crate::regions::Region;
 use crate::world::{Simulation, World};
 
@@ -27,6 +29,8 @@ pub struct Backend {
     pub host: usize,
     pub vectors: u16,
     pub clock_page: Arc<ClockPage>,
+    /// Accesses to regions that came as messages.
+    pub messages: Arc<AtomicU64>,
 }
 
 /// An access that is one transaction inside its BAR: bytes of one aligned word.
@@ -39,7 +43,7 @@ fn is_one_transaction(bar: Bar, offset: u64, bytes: usize) -> bool {
 }
 
 impl Backend {
-    /// Does something to the simulation.
+    /// Does something to the simulation, after what the peer has stored in its doorbell pages.
     ///
     /// # Panics
     /// If its thread has. The connection ends then, as a card's that was pulled.
@@ -48,7 +52,10 @@ impl Backend {
         job: impl FnOnce(&mut Simulation, usize) -> T + Send + 'static,
     ) -> T {
         let host = self.host;
-        let found = self.world.call(move |simulation| job(simulation, host));
+        let found = self.world.call(move |simulation| {
+            simulation.look(host);
+            job(simulation, host)
+        });
         found.expect("the simulation has ended")
     }
 
@@ -139,28 +146,58 @@ impl Backend {
         self.call(|simulation, host| simulation.hosts.begin_reset(host));
     }
 
-    /// A peer has come.
-    pub fn connect(&self) {
-        self.call(|simulation, host| simulation.peers[host].is_connected = true);
+    /// Does what a message to the region of the clock asks for.
+    fn write_simulation(&self, offset: u64, word: u64) -> bool {
+        self.call(move |simulation, host| {
+            let peer = &mut simulation.peers[host];
+            match offset {
+                RUN_UNTIL => {
+                    peer.run_until = peer.run_until.max(Duration::from_nanos(word));
+                    true
+                }
+                LOOK => {
+                    let is_slot = peer.slots.add(word);
+                    simulation.look(host);
+                    is_slot
+                }
+                LOOK_AWAY => peer.slots.remove(word),
+                _ => false,
+            }
+        })
+    }
+
+    /// A peer has come, and maps these doorbell pages.
+    pub fn connect(&self, pages: Option<Arc<Pages>>) {
+        self.call(|simulation, host| {
+            let peer = &mut simulation.peers[host];
+            peer.is_connected = true;
+            peer.slots = Slots::of(pages);
+        });
     }
 
     /// The peer is gone, in the middle of whatever it was: its memory is out of the card's reach before another clock passes, and the card
     /// begins anew.
     pub fn disconnect(&self) {
-        self.call(|simulation, host| {
+        let doorbells = self.call(|simulation, host| {
             simulation.hosts.memory(host).clear();
             let peer = &mut simulation.peers[host];
             peer.is_connected = false;
             peer.run_until = Duration::ZERO;
             peer.interrupts.clear();
+            peer.slots = Slots::default();
+            let doorbells = peer.doorbells;
             simulation.hosts.begin_reset(host);
+            doorbells
         });
+        let (host, messages) = (self.host, self.messages.load(Ordering::Relaxed));
+        tracing::info!("card {host}: so far {messages} accesses by message, {doorbells} doorbells out of mapped pages");
         self.finish_reset();
     }
 }
 
 impl ServerBackend for Backend {
     fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        self.messages.fetch_add(1, Ordering::Relaxed);
         data.fill(0xff);
         let is_answered = match Region::of(region) {
             Region::Bar(bar) => self.read_bar(bar, offset, data),
@@ -169,7 +206,7 @@ impl ServerBackend for Backend {
                 data.copy_from_slice(&self.clock_page.now().to_le_bytes());
                 true
             }
-            Region::Simulation | Region::Nothing => false,
+            Region::Simulation | Region::Pages | Region::Nothing => false,
         };
         if !is_answered {
             self.refuse("read", region, offset, data.len());
@@ -178,18 +215,15 @@ impl ServerBackend for Backend {
     }
 
     fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.messages.fetch_add(1, Ordering::Relaxed);
         let is_taken = match (Region::of(region), <[u8; WORD]>::try_from(data)) {
             (Region::Bar(bar), _) => self.write_bar(bar, offset, data),
             (Region::Config, _) => self.write_config(offset, data),
-            (Region::Simulation, Ok(word)) if offset == RUN_UNTIL => {
-                let until = Duration::from_nanos(u64::from_le_bytes(word));
-                self.call(move |simulation, host| {
-                    let peer = &mut simulation.peers[host];
-                    peer.run_until = peer.run_until.max(until);
-                });
-                true
+            (Region::Simulation, Ok(word)) => {
+                self.write_simulation(offset, u64::from_le_bytes(word))
             }
-            (Region::Simulation | Region::Nothing, _) => false,
+            // The pages are mapped: messages go to BAR2.
+            (Region::Simulation | Region::Pages | Region::Nothing, _) => false,
         };
         if !is_taken {
             self.refuse("write", region, offset, data.len());

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{fence, Ordering};
 use std::time::Duration;
 
 use rustix::fs::{fcntl_add_seals, memfd_create, MemfdFlags, SealFlags};
-use stellar_wire::host::simulation::{LENGTH, NOW};
+use stellar_wire::host::simulation::{LENGTH, NOW, STILL};
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
 /// A memory file that only this process can write.
@@ -40,6 +40,20 @@ impl ClockPage {
             .as_volatile_slice()
             .store(word, NOW as usize, Ordering::Release)
             .expect("the word lies in the page");
+    }
+
+    /// Shows whether the clock stands still. A full barrier is behind it: a driver that stores a doorbell, passes one of its own and does not see what this shows has its doorbell
+    /// seen by whoever looks after this.
+    pub fn show_still(&self, is_still: bool) {
+        self.page
+            .as_volatile_slice()
+            .store(
+                u64::from(is_still).to_le(),
+                STILL as usize,
+                Ordering::SeqCst,
+            )
+            .expect("the word lies in the page");
+        fence(Ordering::SeqCst);
     }
 
     /// What it shows.

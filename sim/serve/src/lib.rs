@@ -11,8 +11,8 @@
 //! either card, and for 300 us (simulated) after that, and as far as a driver says that it waits
 //! ([`stellar_wire::host::simulation`]). Otherwise it stands still, and the thread sleeps.
 //!
-//! **Doorbell pages** are not mapped into drivers. All queue pairs of a page ring at its first word: of two doorbells between two looks of a
-//! server that polls the page, the first would be lost. So a doorbell is a message, and none is lost.
+//! **Doorbell pages** are a region that drivers map beside BAR2, which they do not ([`stellar_wire::host::simulation`]). Slots of it that they name are looked at between two clocks. What
+//! rings elsewhere in a page is a message: all queue pairs ring at its first word, and of two doorbells between two looks the first would be lost.
 //!
 //! **Memory** of a driver is what it maps, by file descriptor; a file is mapped here once, whatever the number of windows onto it. Maps without a
 //! file are accepted, and the card cannot reach them. A driver that shrinks a file it has mapped ends the server (SIGBUS);
@@ -29,6 +29,7 @@ mod clock_page;
 mod error;
 mod interrupts;
 mod memory;
+mod pages;
 mod regions;
 mod server;
 mod socket;
@@ -36,4 +37,4 @@ mod vectors;
 mod world;
 
 pub use error::ServeError;
-pub use server::{Counts, Server, Stopper};
+pub use server::{Counts, Server, Stopper, Traffic};

@@ -1,5 +1,7 @@
 //! The regions and interrupts that peers are told of.
 
+use std::os::fd::RawFd;
+
 use vfio_bindings::bindings::vfio::{
     vfio_region_info, vfio_region_sparse_mmap_area, VFIO_IRQ_INFO_EVENTFD,
     VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_MSIX_IRQ_INDEX, VFIO_PCI_NUM_IRQS,
@@ -11,6 +13,7 @@ use stellar_wire::host::config_space::{self, Bar};
 use stellar_wire::host::simulation;
 
 use crate::clock_page::ClockPage;
+use crate::pages::Pages;
 
 /// What a region number stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub enum Region {
     Bar(Bar),
     Config,
     Simulation,
+    /// Doorbell pages that are memory.
+    Pages,
     /// A BAR, ROM or anything else the card has not.
     Nothing,
 }
@@ -29,6 +34,7 @@ impl Region {
         match index {
             VFIO_PCI_CONFIG_REGION_INDEX => Self::Config,
             simulation::REGION => Self::Simulation,
+            simulation::PAGES_REGION => Self::Pages,
             _ => Bar::ALL
                 .iter()
                 .find(is_it)
@@ -42,43 +48,47 @@ impl Region {
             Self::Bar(bar) => bar.length(),
             Self::Config => config_space::LENGTH as u64,
             Self::Simulation => simulation::LENGTH,
+            Self::Pages => Bar::Doorbells.length(),
             Self::Nothing => 0,
         }
     }
 }
 
-/// All regions, in order of their numbers.
-pub fn regions(clock_page: &ClockPage) -> Vec<ServerRegion> {
-    (0..=simulation::REGION)
-        .map(|index| region(index, clock_page))
+/// All regions, in order of their numbers; without `pages`, there are no doorbell pages to be mapped.
+pub fn regions(clock_page: &ClockPage, pages: Option<&Pages>) -> Vec<ServerRegion> {
+    (0..=simulation::PAGES_REGION)
+        .map(|index| match Region::of(index) {
+            Region::Simulation => region(index, Some(clock_page.descriptor())),
+            Region::Pages => region(index, pages.map(Pages::descriptor)),
+            _ => region(index, None),
+        })
         .collect()
 }
 
-fn region(index: u32, clock_page: &ClockPage) -> ServerRegion {
+/// A region, of which all can be mapped if it has a file.
+fn region(index: u32, file: Option<RawFd>) -> ServerRegion {
     let region = Region::of(index);
-    let size = region.length();
+    let size = match (region, file) {
+        (Region::Pages, None) => 0,
+        _ => region.length(),
+    };
     let mut info = vfio_region_info {
         argsz: size_of::<vfio_region_info>() as u32,
         index,
         size,
         ..Default::default()
     };
-    if region != Region::Nothing {
+    if size > 0 {
         info.flags = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
     }
-    if region != Region::Simulation {
-        return ServerRegion {
-            region_info: info,
-            sparse_areas: Vec::new(),
-            mmap_fd: None,
-        };
+    if file.is_some() {
+        info.flags |= VFIO_REGION_INFO_FLAG_MMAP;
     }
-    info.flags |= VFIO_REGION_INFO_FLAG_MMAP;
     let area = vfio_region_sparse_mmap_area { offset: 0, size };
     ServerRegion {
         region_info: info,
-        sparse_areas: vec![SparseArea { area }],
-        mmap_fd: Some(clock_page.descriptor()),
+        sparse_areas: file.map(|_| SparseArea { area }).into_iter().collect(),
+        mmap_fd: file,
     }
 }
 

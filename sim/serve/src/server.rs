@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::Arc;
 use std::thread;
@@ -13,7 +14,6 @@ use sim_nic::Hosts;
 use crate::backend::Backend;
 use crate::clock_page::ClockPage;
 use crate::error::ServeError;
-use crate::regions::{interrupts, regions};
 use crate::socket::{check_path, serve, Socket};
 use crate::world::World;
 
@@ -28,11 +28,21 @@ pub struct Counts {
     pub windows: usize,
 }
 
+/// How a card's drivers have reached it, since the server began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Accesses to registers, configuration space and clock, each a message.
+    pub messages: u64,
+    /// Doorbells and consumer indices taken out of pages that drivers map.
+    pub doorbells: u64,
+}
+
 /// Two Verilated cards, cabled port to port, each at a socket of its own. Dropping it removes the sockets; drivers that are connected
 /// are served until they disconnect.
 pub struct Server {
     sockets: [Socket; 2],
     world: World,
+    messages: [Arc<AtomicU64>; 2],
     stopper: Stopper,
     ends: Receiver<End>,
 }
@@ -61,25 +71,21 @@ impl Server {
             ends: tell.clone(),
         };
         let sockets = [Socket::bind(&paths[0])?, Socket::bind(&paths[1])?];
+        let messages: [Arc<AtomicU64>; 2] = Default::default();
         for (host, socket) in sockets.iter().enumerate() {
             let listener = socket.listener()?;
-            let server = vfio_user::Server::from_owned_fd(
-                socket.listener()?.into(),
-                true,
-                interrupts(vectors),
-                regions(&clock_page),
-            );
             let backend = Backend {
                 world: world.clone(),
                 host,
                 vectors,
                 clock_page: Arc::clone(&clock_page),
+                messages: Arc::clone(&messages[host]),
             };
             let (stop, tell) = (Arc::clone(&stopper.stop), tell.clone());
             thread::Builder::new()
                 .name(format!("nic{host}"))
                 .spawn(move || {
-                    if serve(&listener, &server, backend, &stop).is_err() {
+                    if serve(&listener, backend, &stop).is_err() {
                         // Who started the server may be gone.
                         let _ = tell.send(End::Failed);
                     }
@@ -88,6 +94,7 @@ impl Server {
         Ok(Self {
             sockets,
             world,
+            messages,
             stopper,
             ends,
         })
@@ -112,6 +119,21 @@ impl Server {
                 strays: memory.strays(),
                 windows: memory.windows(),
             }
+        })
+    }
+
+    /// How a card was reached; `None` if the simulation has died.
+    ///
+    /// # Panics
+    /// If there is no such card.
+    pub fn traffic(&self, host: usize) -> Option<Traffic> {
+        assert!(host < 2, "card {host}; there are cards 0 and 1");
+        let doorbells = self
+            .world
+            .call(move |simulation| simulation.peers[host].doorbells)?;
+        Some(Traffic {
+            messages: self.messages[host].load(Ordering::Relaxed),
+            doorbells,
         })
     }
 

@@ -6,12 +6,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::event::{poll, PollFd, PollFlags};
 use rustix::io::Errno;
 
 use crate::backend::Backend;
 use crate::error::ServeError;
+use crate::pages::Pages;
+use crate::regions::{interrupts, regions};
 
 /// Longest path of a UNIX socket on Linux (`sun_path` without its terminating zero).
 const LONGEST_PATH: usize = 107;
@@ -108,24 +111,41 @@ fn wait_for_peer(listener: &UnixListener, stop: &OwnedFd) -> bool {
 /// The simulation has died.
 pub struct Died;
 
+/// Serves the next peer to its end.
+///
+/// Its doorbell pages are its own: the last peer's may still be mapped somewhere.
+fn serve_one(listener: &UnixListener, backend: &mut Backend) -> Result<(), vfio_user::Error> {
+    let host = backend.host;
+    let pages = match Pages::new() {
+        Ok(pages) => Some(Arc::new(pages)),
+        Err(error) => {
+            tracing::warn!("card {host}: no doorbell pages to be mapped: {error}");
+            None
+        }
+    };
+    let listener = listener
+        .try_clone()
+        .map_err(vfio_user::Error::SocketAccept)?;
+    let server = vfio_user::Server::from_owned_fd(
+        listener.into(),
+        true,
+        interrupts(backend.vectors),
+        regions(&backend.clock_page, pages.as_deref()),
+    );
+    backend.connect(pages.clone());
+    tracing::info!("card {host}: a driver has connected");
+    server.run(backend)
+}
+
 /// Serves one peer after the other until it is time to stop.
 ///
 /// # Errors
 /// [`Died`].
-pub fn serve(
-    listener: &UnixListener,
-    server: &vfio_user::Server,
-    mut backend: Backend,
-    stop: &OwnedFd,
-) -> Result<(), Died> {
+pub fn serve(listener: &UnixListener, mut backend: Backend, stop: &OwnedFd) -> Result<(), Died> {
     let host = backend.host;
     while wait_for_peer(listener, stop) {
         // Malformed messages make the library panic. That ends a connection, not the server.
-        let served = panic::catch_unwind(AssertUnwindSafe(|| {
-            backend.connect();
-            tracing::info!("card {host}: a driver has connected");
-            server.run(&mut backend)
-        }));
+        let served = panic::catch_unwind(AssertUnwindSafe(|| serve_one(listener, &mut backend)));
         match served {
             Ok(Ok(())) => tracing::info!("card {host}: its driver has disconnected"),
             Ok(Err(error)) => tracing::warn!("card {host}: its driver is gone: {error}"),

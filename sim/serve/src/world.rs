@@ -1,15 +1,18 @@
 //! The thread that owns both cards, and when their clock runs.
 
-use std::sync::mpsc::{self, Receiver, RecvError, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use sim_nic::{Hosts, CLOCK_PS};
+use stellar_wire::host::config_space::Bar;
+use stellar_wire::host::Doorbell;
 
 use crate::clock_page::ClockPage;
 use crate::interrupts::Interrupts;
 use crate::memory::PeerMemory;
+use crate::pages::Slots;
 
 /// The clock runs on for so long after the last thing that crossed a pin: longer than the transport's retransmission timeout of 250 us. What
 /// waits for longer inside a card takes a driver that says it waits.
@@ -25,6 +28,10 @@ pub struct Peer {
     pub run_until: Duration,
     /// Accesses that nothing answered.
     pub refused: u64,
+    /// Slots of its doorbell pages.
+    pub slots: Slots,
+    /// Words taken out of them.
+    pub doorbells: u64,
 }
 
 /// Everything there is, at one point in time.
@@ -51,6 +58,57 @@ impl Simulation {
         self.peers.iter().any(is_awaited) || is_connected && self.hosts.quiet() < QUIET_CLOCKS
     }
 
+    /// Brings the card what its driver has stored in its doorbell pages; `false` if that is nothing.
+    pub fn look(&mut self, host: usize) -> bool {
+        let rung = self.peers[host].slots.take();
+        for &(slot, word) in &rung {
+            self.peers[host].doorbells += 1;
+            let bytes = Doorbell::LEN as u8;
+            let taken = self.hosts.store(host, Bar::Doorbells, slot, bytes, word);
+            if !taken.unwrap_or_else(|error| {
+                tracing::error!("card {host}: {error}");
+                false
+            }) {
+                tracing::debug!("card {host}: a doorbell at {slot:#x} of BAR2: nothing answers");
+                self.peers[host].refused += 1;
+            }
+        }
+        !rung.is_empty()
+    }
+
+    /// Looks at all slots of both cards; `false` if nothing was stored there.
+    fn look_everywhere(&mut self) -> bool {
+        let [first, second] = [0, 1].map(|host| self.look(host));
+        first || second
+    }
+
+    /// A clock passes.
+    fn clock(&mut self) {
+        self.hosts.idle();
+        for host in 0..self.peers.len() {
+            if self.peers[host].slots.is_due() {
+                self.look(host);
+            }
+        }
+        self.tell();
+    }
+
+    /// The clock stands still from here on, and drivers have to say when they have stored a doorbell; `false` if one has just done so.
+    fn stand_still(&mut self) -> bool {
+        self.clock_page.show_still(true);
+        let is_still = !self.look_everywhere();
+        if !is_still {
+            self.go_on();
+        }
+        is_still
+    }
+
+    /// It may run again.
+    fn go_on(&mut self) {
+        self.clock_page.show_still(false);
+        self.tell();
+    }
+
     /// Tells the peers what has come about: interrupts first, then the time.
     fn tell(&mut self) {
         for (host, peer) in self.peers.iter_mut().enumerate() {
@@ -67,33 +125,34 @@ enum Next {
     End,
 }
 
-fn next(jobs: &Receiver<Job>, is_running: bool) -> Next {
+fn next(jobs: &Receiver<Job>, simulation: &mut Simulation, is_running: bool) -> Next {
     if is_running {
-        match jobs.try_recv() {
+        return match jobs.try_recv() {
             Ok(job) => Next::Job(job),
             Err(TryRecvError::Empty) => Next::Clock,
             Err(TryRecvError::Disconnected) => Next::End,
-        }
-    } else {
-        match jobs.recv() {
-            Ok(job) => Next::Job(job),
-            Err(RecvError) => Next::End,
-        }
+        };
     }
+    if !simulation.stand_still() {
+        return Next::Clock;
+    }
+    let next = jobs.recv().map_or(Next::End, Next::Job);
+    simulation.go_on();
+    next
 }
 
 fn run(mut simulation: Simulation, jobs: &Receiver<Job>) {
     let mut waiting: Vec<Job> = Vec::new();
     loop {
-        match next(jobs, !waiting.is_empty() || simulation.is_running()) {
+        let is_running = !waiting.is_empty() || simulation.is_running();
+        match next(jobs, &mut simulation, is_running) {
             Next::Job(mut job) => {
                 if !job(&mut simulation) {
                     waiting.push(job);
                 }
             }
             Next::Clock => {
-                simulation.hosts.idle();
-                simulation.tell();
+                simulation.clock();
                 waiting.retain_mut(|job| !job(&mut simulation));
             }
             Next::End => return,

@@ -112,6 +112,11 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
         (u32::from(Bar::Vectors.index()), 0, 16),
         (simulation::REGION, simulation::NOW, 4),
         (simulation::REGION, 4096, 8),
+        (simulation::REGION, simulation::STILL, 8),
+        // What is written is no slot.
+        (simulation::REGION, simulation::LOOK, 8),
+        (simulation::REGION, simulation::LOOK_AWAY, 8),
+        (simulation::PAGES_REGION, 0x800, 8),
     ] {
         let seen = look(client, region, offset, bytes);
         assert_eq!(seen, (true, 2), "{bytes} at {offset:#x} of {region}");

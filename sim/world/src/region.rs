@@ -65,6 +65,7 @@ pub(crate) fn region_write(region: &Region, valid: bool) -> TableWrite {
             base_va: region.va,
             length: region.length,
             first_emtt: region.first_emtt,
+            on_demand: false,
         },
     }
 }

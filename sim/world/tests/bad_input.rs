@@ -142,12 +142,12 @@ fn memory_beyond_the_tables_is_refused() {
     let mut world = connect::<ReferenceNic>(&plan()).expect("a world");
     let spec = RegionSpec {
         owner: Owner::Gpu,
-        length: 2 << 30,
+        length: 4 << 30,
         page_size: PageSize::Size4K,
         skew: 0,
     };
-    let error = world.register(SENDER, spec).expect_err("2^19 pages");
-    assert_says(&error, &["eMTT", "524288", "larger pages"]);
+    let error = world.register(SENDER, spec).expect_err("2^20 pages");
+    assert_says(&error, &["eMTT", "1048576", "larger pages"]);
 }
 
 #[test]

@@ -12,6 +12,8 @@ from openstellar.records import Record, registers
 
 ALL_ONES = (1 << 64) - 1
 DOORBELL = 0
+# The first slots of doorbells and of consumer indices; a slot has 8 bytes.
+DOORBELL_SLOTS, CONSUMER_SLOTS = 0x800, 0xC00
 # The queue pair that page 9 owns.
 PAGE, QP = 9, 2
 
@@ -115,17 +117,21 @@ async def a_table_entry_goes_out_as_it_was_written(dut):
     words = [random.getrandbits(64) for _ in range(bench.at["TABLE_DATA"].count)]
     for index, word in enumerate(words):
         await bench.write("TABLE_DATA", word, index)
-    select = Record("ConfigWrite").fields["select"].values.index("Interrupt")
-    await bench.write("TABLE_COMMAND", select << 32 | 0x2345)
+    select = Record("ConfigWrite").fields["select"].values.index("Emtt")
+    await bench.write("TABLE_COMMAND", select << 32 | 0x6_2345)
     assert await bench.read("TABLE_COMMAND") == 0b10, "it is under way"
     await bench.write("TABLE_DATA", 0)
     assert await bench.read("REFUSED") == 1, "data must stay until then"
     bench.tables.pause = False
     frame = await with_timeout(bench.tables.recv(), 5, "us")
     written = Record("ConfigWrite").unpack(frame.tdata[0])
-    assert (written["select"], written["index"]) == (select, 0x2345)
+    assert (written["select"], written["index"]) == (select, 0x6_2345)
     assert written["entry"] == sum(word << 64 * n for n, word in enumerate(words))
     assert await bench.read("TABLE_COMMAND") == 0
+    translations = 1 << (await bench.read("FEATURES") >> 32 & 0xFF)
+    await bench.write("TABLE_COMMAND", select << 32 | translations)
+    assert await bench.read("TABLE_COMMAND") == 0
+    assert await bench.read("REFUSED") == 2, "a row beyond the table"
 
 
 @cocotb.test()
@@ -139,6 +145,26 @@ async def a_page_rings_for_its_own_queue_pairs_only(dut):
     await bench.bar2.write(PAGE * 4096, b"\x00" * 4)
     await ClockCycles(dut.clk, 10)
     assert bench.seen == {"doorbell": [(QP, 77)], "refused": [(PAGE + 1, QP), (PAGE, QP + 1)], "short_write": [()], "wrong_offset": [()]}
+
+
+@cocotb.test()
+async def every_slot_of_a_page_rings_for_its_own_queue_pairs_only(dut):
+    bench = Bench(dut)
+    await bench.start()
+    slots = range(DOORBELL_SLOTS, CONSUMER_SLOTS, 8)
+    for producer, slot in enumerate(slots):
+        await bench.ring(PAGE, QP, producer, offset=slot)
+    await bench.ring(PAGE + 1, QP, 200, offset=slots[-1])
+    await bench.ring(PAGE, QP + 1, 201, offset=slots[0])
+    await bench.bar2.write(PAGE * 4096 + slots[1] + 4, b"\x00" * 4)
+    await ClockCycles(dut.clk, 10)
+    rung = [(QP, producer) for producer in range(len(slots))]
+    assert bench.seen == {"doorbell": rung, "refused": [(PAGE + 1, QP), (PAGE, QP + 1)], "short_write": [()], "wrong_offset": []}
+    await bench.ring(PAGE, QP + 1, 202, offset=CONSUMER_SLOTS)
+    await bench.ring(PAGE, QP + 1, 203, offset=4096 - 8)
+    await ClockCycles(dut.clk, 10)
+    assert bench.seen["doorbell"] == rung, "consumer indices are no doorbells"
+    assert bench.seen["refused"][2:] == [(PAGE, QP + 1)] * 2
 
 
 @cocotb.test()

@@ -70,7 +70,7 @@ pub enum Payload {
 /// (InfiniBand architecture volume 1, section 10.6.3.1: local read is always allowed).
 ///
 /// # Errors
-/// `BadKey`, `WrongPd`, `OutOfBounds`, `InvalidPage`.
+/// `BadKey`, `WrongPd`, `OutOfBounds`, `InvalidPage`, `PageAbsent`.
 pub fn locate_payload(
     tables: &Tables,
     pd: u32,

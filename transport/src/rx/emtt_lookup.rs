@@ -19,7 +19,8 @@ pub struct Piece {
 /// Page n of the region, counted from the page that holds its base, is at `first_emtt + n`.
 ///
 /// # Errors
-/// [`DropReason::InvalidPage`] if a page touched has no valid translation, or would lie past the end of the table.
+/// [`DropReason::InvalidPage`], or of an on-demand region [`DropReason::PageAbsent`], if a page touched has no valid translation, or would lie past the
+/// end of the table.
 pub fn look_up_pages(
     tables: &Tables,
     region: &MrEntry,
@@ -28,6 +29,11 @@ pub fn look_up_pages(
 ) -> Result<Vec<Piece>, DropReason> {
     let page_bytes = region.page_size.bytes();
     let first_page = va / page_bytes - region.base_va / page_bytes;
+    let not_there = if region.on_demand {
+        DropReason::PageAbsent
+    } else {
+        DropReason::InvalidPage
+    };
     let mut pieces = Vec::new();
     let mut done = 0;
     while done < length {
@@ -40,7 +46,7 @@ pub fn look_up_pages(
             .filter(|&index| index < Tables::EMTT)
             .map(|index| tables.emtt(index))
             .filter(|entry| entry.valid)
-            .ok_or(DropReason::InvalidPage)?;
+            .ok_or(not_there)?;
         let offset = in_first % page_bytes;
         let in_page = (length - done).min(page_bytes - offset);
         // Bits of the frame below the page size must be zero; the offset takes their place.

@@ -27,7 +27,7 @@ same_names!(DropReason => frame::DropReason {
     None, MacError, BufferFull, NotRoce, BadIpChecksum, BadLength, WrongUdpPort, BadIcrc, UnsupportedOpcode, UnknownQp,
     WrongState, WrongMode, BadPkey, BadPayloadLength, BadSequence, PsnGap, Duplicate, PsnOutsideWindow, BadKey, WrongPd,
     NoWriteRight, OutOfBounds, InvalidPage,
-    Control, ControlForeign, ControlUnknownQp, ControlLost,
+    Control, ControlForeign, ControlUnknownQp, ControlLost, PageAbsent,
 });
 same_names!(QpMode => tables::QpMode { Rc, Mrc });
 same_names!(QpState => tables::QpState { Invalid, Init, Ready, Error });
@@ -78,6 +78,7 @@ impl MrEntry {
             base_va: bits(self.base_va),
             length: bits(self.length),
             first_emtt: bits(self.first_emtt),
+            on_demand: self.on_demand,
         }
     }
 }

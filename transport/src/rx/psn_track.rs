@@ -142,6 +142,9 @@ impl PsnTrack {
             let answer = nack(NackReason::PsnOutOfWindow);
             return Verdict::answered(DropReason::PsnOutsideWindow, answer);
         }
+        if packet.rc.reason == DropReason::None && packet.access_reason == DropReason::PageAbsent {
+            return Verdict::silent(DropReason::PageAbsent);
+        }
         for reason in [packet.rc.reason, packet.access_reason] {
             if reason != DropReason::None {
                 self.error = true;

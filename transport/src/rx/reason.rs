@@ -66,11 +66,14 @@ pub enum DropReason {
     ControlUnknownQp,
     /// Control packet that found its FIFO full. Never found here.
     ControlLost,
+    /// A page of an on-demand region has no translation yet. Over MRC the packet counts as lost; over RC this is an error like
+    /// [`Self::InvalidPage`].
+    PageAbsent,
 }
 
 impl DropReason {
     /// Every reason, in order of index.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::None,
         Self::MacError,
         Self::BufferFull,
@@ -98,6 +101,7 @@ impl DropReason {
         Self::ControlForeign,
         Self::ControlUnknownQp,
         Self::ControlLost,
+        Self::PageAbsent,
     ];
 
     /// Counter index and hardware code.

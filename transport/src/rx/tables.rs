@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 use thiserror::Error;
 
 use super::Psn;
@@ -120,8 +121,10 @@ pub struct MrEntry {
     pub base_va: u64,
     /// Bytes, 48 bits.
     pub length: u64,
-    /// Translation of the page that holds `base_va`, 18 bits; the following pages follow.
+    /// Translation of the page that holds `base_va`, 20 bits; the following pages follow.
     pub first_emtt: u32,
+    /// Pages come when they are first used: a WRITE over MRC to one without a valid translation is as if it were lost.
+    pub on_demand: bool,
 }
 
 /// Owner of the memory behind a page.
@@ -177,7 +180,7 @@ impl Tables {
     /// Memory regions.
     pub const MRS: u32 = 4096;
     /// Page translations.
-    pub const EMTT: u32 = 262_144;
+    pub const EMTT: u32 = 524_288;
     /// Queue pair numbers below this one are management's.
     pub const FIRST_QP: u32 = 2;
 
@@ -200,7 +203,11 @@ impl Tables {
                 check_index("MR", index, Self::MRS)?;
                 check_width("MR pd", entry.pd.into(), 20)?;
                 check_width("MR length", entry.length, 48)?;
-                check_width("MR first_emtt", entry.first_emtt.into(), 18)?;
+                check_width(
+                    "MR first_emtt",
+                    entry.first_emtt.into(),
+                    EMTT_INDEX_BITS as u32,
+                )?;
                 self.mrs.insert(index, entry);
             }
             TableWrite::Emtt { index, entry } => {

@@ -50,6 +50,7 @@ pub fn region(page_size: PageSize) -> MrEntry {
         base_va: BASE_VA,
         length: REGION_LENGTH,
         first_emtt: FIRST_EMTT,
+        on_demand: false,
     }
 }
 

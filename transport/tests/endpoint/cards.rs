@@ -108,6 +108,7 @@ fn register(card: &mut Endpoint<TestMemory>, base_va: u64, key: u32, first_emtt:
         base_va,
         length: REGION,
         first_emtt,
+        on_demand: false,
     };
     let index = key >> 8;
     card.write_table(&TableWrite::Mr { index, entry })

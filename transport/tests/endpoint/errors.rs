@@ -108,6 +108,7 @@ fn a_local_buffer_of_another_protection_domain() {
         base_va: SOURCE_VA,
         length: REGION,
         first_emtt: 100,
+        on_demand: false,
         ..MrEntry::default()
     };
     let index = 20;

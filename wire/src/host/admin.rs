@@ -4,17 +4,23 @@ use super::le64;
 use super::registers::TableCommand;
 use crate::header::fit;
 use crate::hw::config::ConfigSelect;
+use crate::hw::tables::EMTT_INDEX_BITS;
 
 /// Translations that one command writes from a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageList {
-    /// First row of the eMTT, 18 bits.
+    /// First row of the eMTT, [`EMTT_INDEX_BITS`] bits.
     pub first: u32,
-    /// Rows, 1 to 2^18.
+    /// Rows, 1 to 2^[`EMTT_INDEX_BITS`].
     pub count: u32,
     /// Where the list is in host memory: 8 bytes for each row (`EmttEntry`, packed from bit 0), from a multiple of 64 on. The card reads whole
     /// lines of 64 bytes.
     pub address: u64,
+}
+
+impl PageList {
+    /// Bits of the count.
+    pub const COUNT_BITS: usize = EMTT_INDEX_BITS + 1;
 }
 
 /// One command: 128 bytes of a ring that begins at a multiple of 4,096.
@@ -46,7 +52,8 @@ impl AdminCommand {
     /// The command of these bytes; `None` if they are none.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<Self> {
         let words: [u64; Self::LEN / 8] = std::array::from_fn(|at| le64(bytes, 8 * at));
-        let index = (words[0] >> TableCommand::INDEX_BIT & 0x3_ffff) as u32;
+        let low = |word: u64, bits: usize| (word & ((1 << bits) - 1)) as u32;
+        let index = low(words[0] >> TableCommand::INDEX_BIT, EMTT_INDEX_BITS);
         match (words[0] >> Self::OPCODE_BIT) as u8 {
             Self::ROW => {
                 let mut entry = [0; Self::ROW_WORDS];
@@ -57,7 +64,7 @@ impl AdminCommand {
             }
             Self::PAGES => Some(Self::Pages(PageList {
                 first: index,
-                count: (words[2] & 0x7_ffff) as u32,
+                count: low(words[2], PageList::COUNT_BITS),
                 address: words[1],
             })),
             _ => None,
@@ -82,7 +89,8 @@ impl AdminCommand {
                 };
                 words[0] = command.to_word() | u64::from(Self::PAGES) << Self::OPCODE_BIT;
                 words[1] = list.address;
-                words[2] = fit("page list.count", list.count, 19).into();
+                let width = PageList::COUNT_BITS as u32;
+                words[2] = fit("page list.count", list.count, width).into();
             }
         }
         let mut bytes = [0; Self::LEN];
@@ -133,6 +141,8 @@ pub enum AdminError {
     Read,
     /// No such operation, or no such table.
     Command,
+    /// A row that the table does not have, or a list that runs beyond the eMTT; none of its rows is written.
+    Row,
     /// A code that this software does not know.
     Other(u8),
 }
@@ -144,6 +154,8 @@ impl AdminState {
     pub const READ: u8 = 1;
     /// Code of [`AdminError::Command`].
     pub const COMMAND: u8 = 2;
+    /// Code of [`AdminError::Row`].
+    pub const ROW: u8 = 3;
 
     /// What a value says.
     pub const fn from_word(word: u64) -> Self {
@@ -151,6 +163,7 @@ impl AdminState {
             0 => None,
             Self::READ => Some(AdminError::Read),
             Self::COMMAND => Some(AdminError::Command),
+            Self::ROW => Some(AdminError::Row),
             other => Some(AdminError::Other(other)),
         };
         Self {
@@ -168,20 +181,20 @@ mod tests {
     fn words_have_their_fields_at_the_documented_places() {
         let command = TableCommand {
             select: 13,
-            index: 0x2_abcd,
+            index: 0xa_abcd,
         };
         let mut entry = [0; AdminCommand::ROW_WORDS];
         entry[0] = 0x1122_3344_5566_7788;
         entry[14] = 1;
         let bytes = AdminCommand::Row { command, entry }.to_bytes();
-        assert_eq!(bytes[..8], 0x0100_000d_0002_abcdu64.to_le_bytes());
+        assert_eq!(bytes[..8], 0x0100_000d_000a_abcdu64.to_le_bytes());
         let row = AdminCommand::from_bytes(&bytes);
         assert_eq!(row, Some(AdminCommand::Row { command, entry }));
         assert_eq!(AdminCommand::from_bytes(&[0; AdminCommand::LEN]), None);
         assert_eq!((bytes[8], bytes[120]), (0x88, 1));
         let list = PageList {
             first: 7,
-            count: 1 << 18,
+            count: 1 << EMTT_INDEX_BITS,
             address: 0x10_0000_0040,
         };
         let bytes = AdminCommand::Pages(list).to_bytes();
@@ -189,7 +202,7 @@ mod tests {
         let pages = AdminCommand::from_bytes(&bytes);
         assert_eq!(pages, Some(AdminCommand::Pages(list)));
         assert_eq!(bytes[8..16], 0x10_0000_0040u64.to_le_bytes());
-        assert_eq!(bytes[16..24], (1u64 << 18).to_le_bytes());
+        assert_eq!(bytes[16..24], (1u64 << EMTT_INDEX_BITS).to_le_bytes());
         let ring = AdminRing {
             base: 0x5000,
             log2_entries: 6,

@@ -1,10 +1,11 @@
 //! Consumer index word of a completion queue or of the event queue.
 
+use super::Doorbell;
 use crate::header::fit;
 
 /// What a reader of a ring writes as one 64-bit store: which entries it has taken, and whether it asks for an interrupt.
 ///
-/// Completion queues take it at [`Self::OFFSET`] of the doorbell page that owns the queue pair; the event queue takes it at
+/// Completion queues take it at [`Self::OFFSET`] or in a slot ([`Self::slot`]) of the doorbell page that owns the queue pair; the event queue takes it at
 /// [`super::registers::EVENT_CONSUMER`], where `qp` is ignored.
 ///
 /// | bits | field |
@@ -30,12 +31,22 @@ impl ConsumerIndex {
     pub const LEN: usize = 8;
     /// Where in a doorbell page it is written.
     pub const OFFSET: u16 = 8;
+    /// Where in a doorbell page its slots begin, as those of doorbells do ([`super::Doorbell::SLOTS`]).
+    pub const SLOTS: u16 = Doorbell::SLOTS + Doorbell::SLOT_COUNT * Doorbell::LEN as u16;
     /// Lowest bit of the queue pair.
     pub const QP_BIT: usize = 0;
     /// Bit that arms.
     pub const ARM_BIT: usize = 24;
     /// Lowest bit of the index.
     pub const INDEX_BIT: usize = 32;
+
+    /// Where slot `number` of a doorbell page is.
+    ///
+    /// # Panics
+    /// If there is no such slot.
+    pub const fn slot(number: u16) -> u16 {
+        Doorbell::slot(number) - Doorbell::SLOTS + Self::SLOTS
+    }
 
     /// The word's bytes.
     ///

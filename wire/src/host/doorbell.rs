@@ -18,6 +18,11 @@ impl Doorbell {
     pub const LEN: usize = 8;
     /// Where in a doorbell page it is written.
     pub const OFFSET: u16 = 0;
+    /// Where in a doorbell page its slots begin: places that are taken as [`Self::OFFSET`] is, [`Self::slot`] names them. Whoever has several queue pairs gives each a
+    /// slot of its own. Then the last word of a slot is all that counts, also where the page is memory that is looked at now and then.
+    pub const SLOTS: u16 = 0x800;
+    /// Slots of doorbells in a page, and as many of consumer indices.
+    pub const SLOT_COUNT: u16 = 128;
     /// Where in a doorbell page a send queue entry may be pushed: its 64 bytes as 8 stores of 64 bits in ascending order. The doorbell that makes it valid
     /// follows at [`Self::PUSHED_OFFSET`], before anything else is pushed in this page; the card then need not read the entry. It has to lie in the ring
     /// all the same, as a pushed entry may go unused: when other entries are before it, or another page pushes meanwhile.
@@ -28,6 +33,15 @@ impl Doorbell {
     pub const QP_BIT: usize = 0;
     /// Lowest bit of the producer index.
     pub const PRODUCER_BIT: usize = 32;
+
+    /// Where slot `number` of a doorbell page is.
+    ///
+    /// # Panics
+    /// If there is no such slot.
+    pub const fn slot(number: u16) -> u16 {
+        assert!(number < Self::SLOT_COUNT, "a page has 128 slots");
+        Self::SLOTS + number * Self::LEN as u16
+    }
 
     /// The word's bytes.
     ///
@@ -58,5 +72,30 @@ impl Doorbell {
             qp: (word >> Self::QP_BIT & 0xff_ffff) as u32,
             producer: (word >> Self::PRODUCER_BIT) as u16,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::config_space::PAGE_BYTES;
+    use crate::host::ConsumerIndex;
+
+    #[test]
+    fn slots_fill_the_second_half_of_a_page() {
+        let last = Doorbell::SLOT_COUNT - 1;
+        let slots = (0..=last).map(Doorbell::slot);
+        let consumers = (0..=last).map(ConsumerIndex::slot);
+        let all: Vec<u16> = slots.chain(consumers).collect();
+        let half: Vec<u16> = (PAGE_BYTES as u16 / 2..PAGE_BYTES as u16)
+            .step_by(Doorbell::LEN)
+            .collect();
+        assert_eq!(all, half);
+    }
+
+    #[test]
+    #[should_panic(expected = "a page has 128 slots")]
+    fn a_slot_that_is_not_there_has_no_place() {
+        Doorbell::slot(Doorbell::SLOT_COUNT);
     }
 }

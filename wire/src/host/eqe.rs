@@ -16,6 +16,9 @@ code_enum! {
         ImmThreshold = 3,
         /// A doorbell rang for a queue pair of another page; `source` is the page, `data` the queue pair.
         DoorbellRefused = 4,
+        /// A packet was not placed, for a page of an on-demand region is not there yet: `source` is the index of the region, `data` the address of the
+        /// packet's first byte. The packet touches this page or the next. It may not be reported again before it is retransmitted.
+        PageFault = 5,
     }
 }
 
@@ -33,7 +36,7 @@ pub struct Eqe {
     pub kind: EventKind,
     /// As a completion's.
     pub phase: bool,
-    /// Queue pair, or doorbell page, 24 bits.
+    /// Queue pair, doorbell page or region, 24 bits.
     pub source: u32,
     /// What the kind says.
     pub data: u64,

@@ -7,6 +7,11 @@
 //! halves. A write to an [`Access::Command`] register acts, so it must be one store of 64 bits; a shorter one does nothing and is counted by
 //! [`REFUSED`].
 
+use crate::header::fit;
+use crate::hw::config::ConfigSelect;
+use crate::hw::spray::PROFILE_BITS;
+use crate::hw::tables::EMTT_INDEX_BITS;
+
 /// What software may do with a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -69,8 +74,9 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0001_0001;
-    /// What the card has: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16.
+    VERSION[1] at 0x0008: ReadOnly = 0x0001_0002;
+    /// What the card has: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
+    /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32.
     FEATURES[1] at 0x0010: ReadOnly = 0;
     /// For software's own use.
     SCRATCH[1] at 0x0018: ReadWrite = 0;
@@ -91,7 +97,7 @@ registers! {
     /// Accesses where no register is, bits 31:0, modulo 2^32.
     UNMAPPED[1] at 0x0058: ReadOnly = 0;
     /// Writes refused, bits 31:0, modulo 2^32. Refused are: writes to registers that cannot be written, short writes of commands,
-    /// commands and table data while the command under way is not done, and tables that do not exist.
+    /// commands and table data while the command under way is not done, and tables and rows that do not exist.
     REFUSED[1] at 0x0060: ReadOnly = 0;
     /// Interrupt vectors that wait because they are masked, bit n: vector n.
     INTERRUPT_PENDING[1] at 0x0068: ReadOnly = 0;
@@ -112,7 +118,7 @@ registers! {
     ADMIN_STATE[1] at 0x00a8: ReadOnly = 0;
     /// The table entry to be written, packed from bit 0 of the first word.
     TABLE_DATA[16] at 0x0100: ReadWrite = 0;
-    /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 17:0.
+    /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 19:0.
     /// Read: bit 1, the write is under way; meanwhile the data must stay.
     TABLE_COMMAND[1] at 0x0180: Command = 0;
 }
@@ -133,6 +139,10 @@ pub struct Features {
     pub ports: u8,
     /// Interrupt vectors.
     pub vectors: u8,
+    /// log2 of the memory regions.
+    pub log2_regions: u8,
+    /// log2 of the translations: rows of the eMTT.
+    pub log2_translations: u8,
 }
 
 impl Features {
@@ -142,8 +152,8 @@ impl Features {
             self.log2_queue_pairs,
             self.ports,
             self.vectors,
-            0,
-            0,
+            self.log2_regions,
+            self.log2_translations,
             0,
             0,
             0,
@@ -152,12 +162,43 @@ impl Features {
 
     /// What a value says.
     pub const fn from_word(word: u64) -> Self {
-        let [log2_queue_pairs, ports, vectors, ..] = word.to_le_bytes();
+        let [log2_queue_pairs, ports, vectors, log2_regions, log2_translations, ..] =
+            word.to_le_bytes();
         Self {
             log2_queue_pairs,
             ports,
             vectors,
+            log2_regions,
+            log2_translations,
         }
+    }
+
+    /// log2 of the rows of a table. The card has at least one port and one vector.
+    pub const fn row_bits(self, table: ConfigSelect) -> u8 {
+        match table {
+            ConfigSelect::Mr => self.log2_regions,
+            ConfigSelect::Emtt => self.log2_translations,
+            ConfigSelect::Profile => PROFILE_BITS as u8,
+            ConfigSelect::Port => self.ports.ilog2() as u8,
+            ConfigSelect::EventQueue => 0,
+            ConfigSelect::Interrupt => self.vectors.ilog2() as u8,
+            ConfigSelect::Qp
+            | ConfigSelect::Requester
+            | ConfigSelect::SendQueue
+            | ConfigSelect::Spray
+            | ConfigSelect::Nscc
+            | ConfigSelect::Address0
+            | ConfigSelect::Address1
+            | ConfigSelect::ControlPeer
+            | ConfigSelect::Responder
+            | ConfigSelect::CompletionQueue => self.log2_queue_pairs,
+        }
+    }
+
+    /// There is a table with this number ([`TableCommand::select`]), and it has this row.
+    pub fn has_row(self, select: u8, row: u32) -> bool {
+        let table = ConfigSelect::ALL.get(usize::from(select));
+        table.is_some_and(|table| u64::from(row) >> self.row_bits(*table) == 0)
     }
 }
 
@@ -166,7 +207,7 @@ impl Features {
 pub struct TableCommand {
     /// Number of the table, in the order of [`crate::hw::config::ConfigSelect`].
     pub select: u8,
-    /// Row, 18 bits.
+    /// Row, [`EMTT_INDEX_BITS`] bits.
     pub index: u32,
 }
 
@@ -179,10 +220,10 @@ impl TableCommand {
     /// The register's value.
     ///
     /// # Panics
-    /// If the row does not fit 18 bits.
+    /// If the row does not fit [`EMTT_INDEX_BITS`] bits.
     pub fn to_word(self) -> u64 {
-        u64::from(crate::header::fit("table command.index", self.index, 18)) << Self::INDEX_BIT
-            | u64::from(self.select) << Self::SELECT_BIT
+        let index = fit("table command.index", self.index, EMTT_INDEX_BITS as u32);
+        u64::from(index) << Self::INDEX_BIT | u64::from(self.select) << Self::SELECT_BIT
     }
 }
 
@@ -205,7 +246,7 @@ impl ImmediateArm {
     /// # Panics
     /// If the queue pair does not fit 10 bits.
     pub fn to_word(self) -> u64 {
-        u64::from(crate::header::fit("immediate arm.qp", self.qp, 10)) << Self::QP_BIT
+        u64::from(fit("immediate arm.qp", self.qp, 10)) << Self::QP_BIT
             | u64::from(self.threshold) << Self::THRESHOLD_BIT
     }
 }
@@ -237,14 +278,28 @@ mod tests {
             log2_queue_pairs: 10,
             ports: 2,
             vectors: 64,
+            log2_regions: 12,
+            log2_translations: 19,
         };
-        assert_eq!(features.to_word(), 0x40_020a);
+        assert_eq!(features.to_word(), 0x13_0c40_020a);
         assert_eq!(Features::from_word(features.to_word()), features);
+        let most = |table| 1u32 << features.row_bits(table);
+        for table in ConfigSelect::ALL {
+            let last = most(table) - 1;
+            assert!(features.has_row(table as u8, last), "{table:?}");
+            assert!(!features.has_row(table as u8, last + 1), "{table:?}");
+        }
+        assert_eq!(most(ConfigSelect::Emtt), 524_288);
+        assert_eq!(
+            (most(ConfigSelect::Mr), most(ConfigSelect::Spray)),
+            (4096, 1024)
+        );
+        assert!(!features.has_row(16, 0));
         let command = TableCommand {
             select: 13,
-            index: 0x2_abcd,
+            index: 0xa_abcd,
         };
-        assert_eq!(command.to_word(), 0xd_0002_abcd);
+        assert_eq!(command.to_word(), 0xd_000a_abcd);
         let arm = ImmediateArm {
             qp: 0x3ff,
             threshold: 0x8000_0001,
@@ -257,7 +312,7 @@ mod tests {
     fn a_row_that_does_not_fit_is_refused() {
         let _ = TableCommand {
             select: 0,
-            index: 1 << 18,
+            index: 1 << EMTT_INDEX_BITS,
         }
         .to_word();
     }

@@ -2,6 +2,8 @@
 
 use rust_hdl::prelude::*;
 
+use super::tables::EMTT_INDEX_BITS;
+
 /// Which table a [`ConfigWrite`] goes to, and so what its entry is.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum ConfigSelect {
@@ -39,11 +41,46 @@ pub enum ConfigSelect {
     Interrupt,
 }
 
+impl ConfigSelect {
+    /// Every table, at its number.
+    pub const ALL: [Self; 16] = [
+        Self::Qp,
+        Self::Mr,
+        Self::Emtt,
+        Self::Requester,
+        Self::SendQueue,
+        Self::Spray,
+        Self::Profile,
+        Self::Nscc,
+        Self::Address0,
+        Self::Address1,
+        Self::Port,
+        Self::ControlPeer,
+        Self::Responder,
+        Self::CompletionQueue,
+        Self::EventQueue,
+        Self::Interrupt,
+    ];
+}
+
 /// One table write.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ConfigWrite {
     pub select: ConfigSelect,
-    pub index: Bits<18>,
+    pub index: Bits<EMTT_INDEX_BITS>,
     /// The entry, packed from bit 0.
     pub entry: Bits<1024>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_stands_at_its_number() {
+        for (number, table) in ConfigSelect::ALL.into_iter().enumerate() {
+            assert_eq!(table as usize, number);
+        }
+        assert_eq!(ConfigSelect::ALL.len(), 1 << ConfigSelect::BITS);
+    }
 }

@@ -1,7 +1,7 @@
 //! What travels through the stages of the core pipeline.
 
 use super::frame::{DropReason, PacketHeaders};
-use super::tables::{PageSize, QpContext, TableWrite};
+use super::tables::{PageSize, QpContext, TableWrite, EMTT_INDEX_BITS};
 use rust_hdl::prelude::*;
 
 /// Kind of a core token. All kinds travel in order: that is what makes a fence a fence.
@@ -88,7 +88,8 @@ pub struct RegionToken {
     /// Of the region; meaningless with an `access_reason`, and for zero-length payload.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
-    pub first_emtt: Bits<18>,
+    pub first_emtt: Bits<EMTT_INDEX_BITS>,
+    pub on_demand: Bit,
 }
 
 /// Token after `emtt_lookup`: one or two physical pieces, and the access verdict.

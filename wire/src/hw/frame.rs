@@ -59,6 +59,8 @@ pub enum DropReason {
     ControlUnknownQp,
     /// Control packet that found its FIFO full.
     ControlLost,
+    /// A page of an on-demand region has no translation yet. Over MRC the packet counts as lost; over RC this is an `InvalidPage`.
+    PageAbsent,
 }
 
 /// Message position of a packet.

@@ -42,6 +42,9 @@ pub enum SprayOp {
     Configure,
 }
 
+/// log2 of the entropy profiles.
+pub const PROFILE_BITS: usize = 3;
+
 /// Registers of a queue pair's path choice, checked by software.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SprayConfig {
@@ -51,7 +54,7 @@ pub struct SprayConfig {
     /// Start of the pseudo-random sequence, not zero.
     pub seed: Bits<32>,
     /// Which profile.
-    pub profile: Bits<3>,
+    pub profile: Bits<PROFILE_BITS>,
     /// Slots into the profile at which this queue pair starts.
     pub rotation: Bits<6>,
     /// A mark bypasses a value's next turn; otherwise the rest of the rotation.

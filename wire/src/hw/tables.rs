@@ -50,6 +50,9 @@ pub enum PageSize {
     Size1G,
 }
 
+/// Bits of an index of the eMTT, and so of a row of any table: no table has more rows.
+pub const EMTT_INDEX_BITS: usize = 20;
+
 /// Memory region. 4,096 entries; an R_Key is `index << 8 | key`, so bits 31:20 of a valid R_Key are zero.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MrEntry {
@@ -66,7 +69,9 @@ pub struct MrEntry {
     /// Length in bytes, up to 2^47.
     pub length: Bits<48>,
     /// eMTT index of the page that holds `base_va`; page n of the region is at `first_emtt + n`.
-    pub first_emtt: Bits<18>,
+    pub first_emtt: Bits<EMTT_INDEX_BITS>,
+    /// Pages come when they are first used: a WRITE over MRC to one that has no valid translation is as if it were lost, and software hears of it.
+    pub on_demand: Bit,
 }
 
 /// Who owns the memory behind an eMTT entry (STELLAR, section 6).
@@ -78,7 +83,7 @@ pub enum Owner {
     Gpu,
 }
 
-/// Entry of the extended memory translation table (eMTT): one page. 262,144 entries of 64 bits.
+/// Entry of the extended memory translation table (eMTT): one page, 64 bits. 524,288 entries in the card; indices have room for twice as many.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct EmttEntry {
     pub valid: Bit,
@@ -102,7 +107,7 @@ pub enum TableSelect {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TableWrite {
     pub select: TableSelect,
-    pub index: Bits<18>,
+    pub index: Bits<EMTT_INDEX_BITS>,
     /// The entry, packed from bit 0 (`QpContext`, `MrEntry` or `EmttEntry`).
     pub entry: Bits<176>,
 }

@@ -6,16 +6,31 @@ use std::time::Duration;
 
 use stellar_driver::{Access, DeviceError, DmaMemory, Interrupt, PciFunction};
 use stellar_wire::host::config_space::Bar;
+use stellar_wire::host::registers::ADMIN_PRODUCER;
+
+/// Offset of the admin queue's doorbell.
+const ADMIN_DOORBELL: u64 = ADMIN_PRODUCER.offset as u64;
 
 /// Accesses so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// Writes to BAR0.
+    /// Writes to BAR0 that are no doorbells.
     pub writes: u64,
     /// Reads of BAR0: each waits for its answer.
     pub reads: u64,
-    /// Writes to doorbell pages.
+    /// Doorbells: writes to the admin queue's producer index, and to doorbell pages.
     pub doorbells: u64,
+}
+
+impl Accesses {
+    /// Those since `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            writes: self.writes - before.writes,
+            reads: self.reads - before.reads,
+            doorbells: self.doorbells - before.doorbells,
+        }
+    }
 }
 
 /// The function behind it, with its accesses counted.
@@ -63,9 +78,9 @@ impl PciFunction for Counting {
     }
 
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
-        let counter = match access.bar() {
-            Bar::Doorbells => &self.doorbells,
-            Bar::Registers | Bar::Vectors => &self.writes,
+        let counter = match (access.bar(), access.offset()) {
+            (Bar::Doorbells, _) | (Bar::Registers, ADMIN_DOORBELL) => &self.doorbells,
+            (Bar::Registers | Bar::Vectors, _) => &self.writes,
         };
         counter.fetch_add(1, Ordering::Relaxed);
         self.function.store(access, value)

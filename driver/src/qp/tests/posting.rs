@@ -1,6 +1,9 @@
 //! Work requests: what is posted, what is refused, how it ends.
 
-use stellar_wire::host::{Cqe, CqeOpcode, Doorbell, Wqe};
+use std::time::Duration;
+
+use stellar_wire::host::config_space::PAGE_BYTES;
+use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, Doorbell, Wqe};
 
 use super::*;
 
@@ -92,7 +95,45 @@ fn what_the_card_cannot_do_is_refused_by_name() {
         producer: 1,
     };
     let word = u64::from_le_bytes(doorbell.to_bytes());
-    assert_eq!(bench.function.take_doorbells(), [(0, word)]);
+    let slot = Doorbell::slot(0).into();
+    assert_eq!(bench.function.take_doorbells(), [(slot, word)]);
+}
+
+/// Each queue pair has a slot, and those for which none is left ring at the page's first words.
+#[test]
+fn queue_pairs_of_a_page_ring_apart() {
+    let bench = bench();
+    let cq = bench.context.create_cq(4, true).unwrap();
+    let create = || bench.pd.create_qp(&cq, config(2)).unwrap();
+    let mut qps: Vec<_> = (0..=Doorbell::SLOT_COUNT).map(|_| create()).collect();
+    qps.iter().for_each(to_rts);
+    let page = u64::from(bench.context.page()) * PAGE_BYTES;
+    let places = |act: &dyn Fn()| -> Vec<u64> {
+        bench.function.take_doorbells();
+        act();
+        let rung = bench.function.take_doorbells();
+        rung.iter().map(|(at, _)| at - page).collect()
+    };
+    let posts = |qp: &QueuePair| qp.post_send(&WorkRequest::nop(1)).unwrap();
+    let expected = |slot: fn(u16) -> u16, last: u16| -> Vec<u64> {
+        let slots = (0..Doorbell::SLOT_COUNT).map(slot);
+        slots.chain([last]).map(u64::from).collect()
+    };
+    assert_eq!(
+        places(&|| qps.iter().for_each(posts)),
+        expected(Doorbell::slot, Doorbell::OFFSET)
+    );
+    let arms = || assert_eq!(cq.wait(1, Duration::ZERO).unwrap(), []);
+    assert_eq!(
+        places(&arms),
+        expected(ConsumerIndex::slot, ConsumerIndex::OFFSET)
+    );
+    // A slot that came back is the next one's.
+    drop(qps.remove(77));
+    let next = create();
+    to_rts(&next);
+    let slot = u64::from(Doorbell::slot(77));
+    assert_eq!(places(&|| posts(&next)), [slot]);
 }
 
 #[test]

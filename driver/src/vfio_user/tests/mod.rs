@@ -7,6 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use stellar_wire::host::config_space::Bar;
+use stellar_wire::host::simulation::{LOOK, LOOK_AWAY, MOST_SLOTS, RUNG};
+use stellar_wire::host::Doorbell;
 
 use super::VfioUser;
 use crate::device::{DeviceError, PciFunction};
@@ -76,6 +79,67 @@ fn vectors_signal_whoever_waits() {
     assert!(!wait());
     let none = function.interrupt(VECTORS as u16);
     assert!(matches!(none, Err(DeviceError::NoVector { .. })));
+}
+
+/// A store to a slot is one; that the server is to look there is said once, and whenever its clock stands still.
+#[test]
+fn a_doorbell_is_a_store_to_a_slot_that_is_named_once() {
+    let served = Served::new();
+    let function = open(&served);
+    let ring = |offset, word| function.write64(Bar::Doorbells, offset, word).unwrap();
+    let slot = 5 * PAGE as u64 + u64::from(Doorbell::slot(127));
+    ring(slot, 0x11);
+    assert_eq!(served.reached.take_told(), [(LOOK, slot)]);
+    assert_eq!(served.take_slot(slot), RUNG | 0x11);
+    ring(slot, 0x22);
+    ring(slot, 0x33);
+    assert_eq!(served.take_slot(slot), RUNG | 0x33);
+    assert_eq!(served.reached.take_told(), []);
+    served.stand_still(true);
+    ring(slot, 0x44);
+    assert_eq!(served.reached.take_told(), [(LOOK, slot)]);
+    assert_eq!(served.take_slot(slot), RUNG | 0x44);
+    assert_eq!(served.card.take_doorbells(), []);
+    // Anywhere else in a page, and in no page, it is a message.
+    let first = 5 * PAGE as u64 + u64::from(Doorbell::OFFSET);
+    let pushed = u64::from(Doorbell::PUSH_OFFSET);
+    ring(first, 0x55);
+    ring(pushed, 0x66);
+    let messages = [(first, 0x55), (pushed, 0x66)];
+    assert_eq!(served.card.take_doorbells(), messages);
+    assert_eq!(served.reached.take_told(), []);
+}
+
+/// A server looks at so many slots, so one of them is given up for one more.
+#[test]
+fn the_server_is_asked_to_look_at_no_more_slots_than_it_does() {
+    let served = Served::new();
+    let function = open(&served);
+    let slot = |page: usize| (page * PAGE) as u64 + u64::from(Doorbell::slot(0));
+    for page in 0..MOST_SLOTS {
+        function.write64(Bar::Doorbells, slot(page), 1).unwrap();
+    }
+    let looks: Vec<_> = (0..MOST_SLOTS).map(|page| (LOOK, slot(page))).collect();
+    assert_eq!(served.reached.take_told(), looks);
+    let more = slot(MOST_SLOTS);
+    function.write64(Bar::Doorbells, more, 1).unwrap();
+    let told = served.reached.take_told();
+    assert_eq!(told, [(LOOK_AWAY, slot(0)), (LOOK, more)]);
+    function.write64(Bar::Doorbells, slot(0), 1).unwrap();
+    let told = served.reached.take_told();
+    assert_eq!(told, [(LOOK_AWAY, slot(1)), (LOOK, slot(0))]);
+}
+
+#[test]
+fn doorbells_are_messages_for_who_asks_for_it() {
+    let served = Served::new();
+    let function = VfioUser::open(served.socket()).unwrap();
+    let function: Arc<dyn PciFunction> = Arc::new(function.with_doorbell_messages());
+    let slot = u64::from(Doorbell::slot(2));
+    function.write64(Bar::Doorbells, slot, 0x77).unwrap();
+    assert_eq!(served.card.take_doorbells(), [(slot, 0x77)]);
+    assert_eq!(served.take_slot(slot), 0);
+    assert_eq!(served.reached.take_told(), []);
 }
 
 /// One of everything that holds memory of the card, and the card.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -33,6 +33,8 @@ pub struct Reached {
     windows: Mutex<BTreeMap<u64, MmapRegion>>,
     events: Mutex<BTreeMap<u32, File>>,
     dies: Mutex<bool>,
+    /// Messages about slots: the register, and the slot.
+    told: Mutex<Vec<(u64, u64)>>,
 }
 
 impl Reached {
@@ -65,6 +67,11 @@ impl Reached {
     pub fn raise(&self, vector: u32) {
         let mut event = &lock(&self.events)[&vector];
         event.write_all(&1u64.to_ne_bytes()).unwrap();
+    }
+
+    /// What was said about slots of doorbell pages since the last call.
+    pub fn take_told(&self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut lock(&self.told))
     }
 
     /// Ends the connection in the middle of the next access.
@@ -103,6 +110,9 @@ impl ServerBackend for Backend {
         let word = |data: &[u8]| u64::from_le_bytes(data.try_into().unwrap());
         match bar(region) {
             Some(bar) => function.write64(bar, offset, word(data)).unwrap(),
+            None if region == simulation::REGION && offset != simulation::RUN_UNTIL => {
+                lock(&self.reached.told).push((offset, word(data)));
+            }
             None if region == simulation::REGION => {
                 // Simulated time passes as fast as it is asked for.
                 let clock = self.clock.as_volatile_slice();
@@ -156,36 +166,42 @@ impl ServerBackend for Backend {
     }
 }
 
-fn regions(clock: &File) -> Vec<ServerRegion> {
+fn regions(clock: &File, pages: &File) -> Vec<ServerRegion> {
     let region = |index| {
         let size = match index {
             VFIO_PCI_CONFIG_REGION_INDEX => LENGTH.into(),
             simulation::REGION => simulation::LENGTH,
+            simulation::PAGES_REGION => Bar::Doorbells.length(),
             _ => bar(index).map_or(0, Bar::length),
         };
-        let is_clock = index == simulation::REGION;
+        let file = match index {
+            simulation::REGION => Some(clock),
+            simulation::PAGES_REGION => Some(pages),
+            _ => None,
+        };
         let area = vfio_region_sparse_mmap_area { offset: 0, size };
         ServerRegion {
             region_info: vfio_region_info {
                 argsz: size_of::<vfio_region_info>() as u32,
-                flags: u32::from(is_clock) * VFIO_REGION_INFO_FLAG_MMAP,
+                flags: file.map_or(0, |_| VFIO_REGION_INFO_FLAG_MMAP),
                 index,
                 size,
                 ..Default::default()
             },
-            sparse_areas: is_clock
-                .then_some(SparseArea { area })
-                .into_iter()
-                .collect(),
-            mmap_fd: is_clock.then_some(clock.as_raw_fd()),
+            sparse_areas: file.map(|_| SparseArea { area }).into_iter().collect(),
+            mmap_fd: file.map(AsRawFd::as_raw_fd),
         }
     };
-    (0..=simulation::REGION).map(region).collect()
+    (0..=simulation::PAGES_REGION).map(region).collect()
 }
 
 /// The socket of a served function, and what the function sees. Serves one driver.
 pub struct Served {
     pub reached: Arc<Reached>,
+    /// What was written to BAR2 by messages.
+    pub card: Arc<FakeCard>,
+    clock: MmapRegion,
+    pages: MmapRegion,
     path: PathBuf,
     thread: Option<JoinHandle<()>>,
     _directory: tempfile::TempDir,
@@ -203,21 +219,46 @@ impl Served {
             count: u32::from(index == VFIO_PCI_MSIX_IRQ_INDEX) * VECTORS,
         };
         let irqs = (0..=VFIO_PCI_MSIX_IRQ_INDEX).map(vectors).collect();
-        let server = Server::new(&path, true, irqs, regions(&clock)).unwrap();
+        let pages = tempfile::tempfile().unwrap();
+        pages.set_len(Bar::Doorbells.length()).unwrap();
+        let server = Server::new(&path, true, irqs, regions(&clock, &pages)).unwrap();
         let reached = Arc::new(Reached::default());
-        let file = FileOffset::new(clock, 0);
-        let mut backend = Backend {
-            card: FakeCard::new(),
-            reached: Arc::clone(&reached),
-            clock: MmapRegion::from_file(file, simulation::LENGTH as usize).unwrap(),
+        let card = FakeCard::new();
+        // The mappings keep the files, whose descriptors the server has.
+        let map = |file: File| {
+            let length = file.metadata().unwrap().len() as usize;
+            MmapRegion::from_file(FileOffset::new(file, 0), length).unwrap()
         };
+        let mut backend = Backend {
+            card: Arc::clone(&card),
+            reached: Arc::clone(&reached),
+            clock: map(clock.try_clone().unwrap()),
+        };
+        let (clock, pages) = (map(clock), map(pages));
         let thread = std::thread::spawn(move || server.run(&mut backend).unwrap());
         Self {
             reached,
+            card,
+            clock,
+            pages,
             path,
             thread: Some(thread),
             _directory: directory,
         }
+    }
+
+    /// Takes the word of a slot of its doorbell pages.
+    pub fn take_slot(&self, slot: u64) -> u64 {
+        let pages = self.pages.as_volatile_slice();
+        let slot = pages.get_atomic_ref::<AtomicU64>(slot as usize);
+        u64::from_le(slot.unwrap().swap(0, Ordering::AcqRel))
+    }
+
+    /// Lets its clock stand still, or run.
+    pub fn stand_still(&self, is_still: bool) {
+        let clock = self.clock.as_volatile_slice();
+        let (word, at) = (u64::from(is_still), simulation::STILL as usize);
+        clock.store(word, at, Ordering::SeqCst).unwrap();
     }
 
     pub fn socket(&self) -> &Path {

@@ -8,7 +8,7 @@ use hdl_verilog::equivalence::{check, Random, TestRng};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::tables::{EmttEntry, Owner};
+use stellar_wire::hw::tables::{EmttEntry, Owner, EMTT_INDEX_BITS};
 
 use crate::reference::{Step, World};
 use crate::traffic::traffic;
@@ -70,7 +70,7 @@ fn emtt_banks_are_their_verilog() {
         Some(|uut| &mut uut.clock),
         |uut, rng| {
             uut.write_enable.next = bool::random(rng);
-            uut.write_index.next = small::<18>(rng);
+            uut.write_index.next = small::<EMTT_INDEX_BITS>(rng);
             uut.write_entry.next = EmttEntry {
                 valid: bool::random(rng),
                 owner: if bool::random(rng) {

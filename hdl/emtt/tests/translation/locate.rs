@@ -150,6 +150,7 @@ fn the_requests_reach_every_answer_often() {
         "WrongPd",
         "OutOfBounds",
         "InvalidPage",
+        "PageAbsent",
         "two pages",
         "one page, first packet",
         "one page, later packet",

@@ -24,7 +24,7 @@ use traffic::traffic;
 /// Address bits of the region table under test: the full size.
 const REGION_BITS: usize = 12;
 /// Address bits of an eMTT bank under test: the full size.
-const BANK_BITS: usize = 17;
+const BANK_BITS: usize = 18;
 
 fn build<B: Block + Default>() -> Library {
     let mut block = B::default();
@@ -65,7 +65,7 @@ fn check(steps: &[Option<Step>]) {
             let unused: &[&str] = if step.has_region {
                 &[]
             } else {
-                &["page_size", "base_va", "first_emtt"]
+                &["page_size", "base_va", "first_emtt", "on_demand"]
             };
             let what = format!("token {n} after mr_check");
             assert_fields::<RegionToken>(actual, &to_words(step.region), unused, &what);
@@ -99,7 +99,7 @@ proptest! {
 fn outcomes() -> BTreeMap<String, usize> {
     let mut runner = TestRunner::deterministic();
     let mut counts = BTreeMap::new();
-    for _ in 0..60 {
+    for _ in 0..90 {
         let ops = traffic(200).new_tree(&mut runner).unwrap().current();
         for step in World::run(&ops).into_iter().flatten() {
             let t = step.translated;
@@ -130,6 +130,7 @@ fn the_traffic_reaches_every_verdict_often() {
         "NoWriteRight",
         "OutOfBounds",
         "InvalidPage",
+        "PageAbsent",
         "one page false",
         "one page true",
         "two pages false false",

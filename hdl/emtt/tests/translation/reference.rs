@@ -76,10 +76,12 @@ impl World {
                 entry,
             } => {
                 let first = u64::from(self.region(slot).first_emtt) + page;
-                (first..(first + u64::from(count)).min(Tables::EMTT.into()))
+                (first..first + u64::from(count))
                     .map(|index| {
                         let index = index as u32;
-                        self.write(&TableWrite::Emtt { index, entry });
+                        if index < Tables::EMTT {
+                            self.write(&TableWrite::Emtt { index, entry });
+                        }
                         Some(table_step(TableSelect::Emtt, index, pack_page(&entry)))
                     })
                     .collect()
@@ -124,6 +126,7 @@ impl World {
                 step.region.page_size = entry.page_size;
                 step.region.base_va = entry.base_va;
                 step.region.first_emtt = entry.first_emtt;
+                step.region.on_demand = entry.on_demand;
                 match look_up_pages(&self.tables, &region, target.va, headers.payload_bytes()) {
                     Ok(pieces) => step.translated.pieces = pieces_to_hw(&pieces),
                     Err(reason) => step.translated.access_reason = reason.into(),

@@ -42,7 +42,7 @@ pub enum Op {
         slot: usize,
         entry: MrEntry,
     },
-    /// Writes `count` entries from the page of the region so many after its first, as far as the table goes.
+    /// Writes `count` entries from the page of the region so many after its first; those beyond the table must not be written.
     Pages {
         slot: usize,
         page: u64,
@@ -87,7 +87,7 @@ fn region() -> impl Strategy<Value = MrEntry> {
     ];
     let first_emtt = prop_oneof![
         2 => 0..64u32,
-        1 => Tables::EMTT - 6..Tables::EMTT,
+        1 => Tables::EMTT - 6..Tables::EMTT + 2,
         3 => 0..Tables::EMTT,
     ];
     let key = prop_oneof![Just(0), Just(0xff), any::<u8>()];
@@ -99,9 +99,10 @@ fn region() -> impl Strategy<Value = MrEntry> {
         page_size(),
         0..3u32,
         prop::array::uniform4(prop::bool::weighted(0.97)),
+        any::<bool>(),
     )
         .prop_map(
-            |(base_va, length, first_emtt, key, page_size, pd, flags)| MrEntry {
+            |(base_va, length, first_emtt, key, page_size, pd, flags, on_demand)| MrEntry {
                 valid: flags[0],
                 key,
                 pd,
@@ -112,6 +113,7 @@ fn region() -> impl Strategy<Value = MrEntry> {
                 base_va,
                 length,
                 first_emtt,
+                on_demand,
             },
         )
 }

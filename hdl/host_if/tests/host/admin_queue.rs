@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 
+use hdl_host_if::config_entry::config_select;
 use hdl_host_if::AdminQueue;
 use proptest::prelude::*;
 use rand::Rng;
@@ -14,8 +15,10 @@ use stellar_wire::host::registers::TableCommand;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::Record;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::bench::{generator, library, stall, Bench, Source};
+use crate::register_model::FEATURES;
 
 const RING: u64 = 0x7_0000_0000;
 const LISTS: u64 = 0x9_0000_0000;
@@ -25,7 +28,12 @@ const PATIENCE: usize = 60_000;
 
 fn model() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(AdminQueue::default()))
+    LIBRARY.get_or_init(|| library(AdminQueue::<10, 12, 19>::default()))
+}
+
+/// log2 of the rows of a table.
+fn row_bits(select: u8) -> u8 {
+    FEATURES.row_bits(ConfigSelect::ALL[usize::from(select)])
 }
 
 /// A row as it arrives at the tables.
@@ -164,7 +172,7 @@ impl Host {
         if with_direct && self.direct.is_free() && rng.random_ratio(1, 30) {
             let row = Row {
                 select: rng.random_range(0..16),
-                index: rng.random_range(0..1 << 18),
+                index: rng.random_range(0..1 << EMTT_INDEX_BITS),
                 entry: (0..16).map(|_| rng.random()).collect(),
             };
             self.given.push(row.clone());
@@ -177,7 +185,7 @@ impl Host {
             bench.set_record(
                 "direct",
                 ConfigWrite {
-                    select: hdl_host_if::config_entry::config_select(row.select.to_bits()),
+                    select: config_select(row.select.to_bits()),
                     index: row.index.to_bits(),
                     entry: (0..1024).fold(Bits::default(), |bits, at: usize| {
                         bits.replace_bit(at, row.entry[at / 64] >> (at % 64) & 1 == 1)
@@ -237,7 +245,7 @@ fn command(
     };
     if rng.random_ratio(1, 2) {
         let select = rng.random_range(0..16u8);
-        let index = rng.random_range(0..1 << 18);
+        let index = rng.random_range(0..1 << row_bits(select));
         let entry: [u64; AdminCommand::ROW_WORDS] = std::array::from_fn(|_| rng.random());
         let command = TableCommand { select, index };
         let row = Row {
@@ -248,7 +256,11 @@ fn command(
         (AdminCommand::Row { command, entry }.to_bytes(), vec![row])
     } else {
         let count = rng.random_range(1..150u32);
-        let first = rng.random_range(0..(1 << 18) - count);
+        let last = (1 << FEATURES.log2_translations) - count;
+        // Also one that ends where the table does.
+        let first = rng
+            .random_range(0..=last)
+            .max(last * u32::from(rng.random_ratio(1, 8)));
         let list: Vec<u64> = (0..count).map(|_| rng.random()).collect();
         let bytes: Vec<u8> = list.iter().flat_map(|word| word.to_le_bytes()).collect();
         memory.store(list_at, &bytes);
@@ -349,22 +361,64 @@ fn what_is_no_command_stops_the_queue() {
         // An empty list.
         word(AdminCommand::PAGES, 2),
     ] {
-        let rng = &mut generator(1);
-        let mut host = Host::new(2);
         let mut bytes = [0; AdminCommand::LEN];
         bytes[..8].copy_from_slice(&first.to_le_bytes());
-        host.memory.store(RING, &bytes);
-        host.produce(1);
-        host.run_until(rng, false, |state| state.error.is_some());
-        let stopped = AdminState {
-            done: 0,
-            error: Some(AdminError::Command),
-        };
-        for _ in 0..100 {
-            host.clock(rng, false);
-            assert_eq!(host.state(), stopped, "{first:#x}");
+        stops_with(&bytes, AdminError::Command);
+    }
+}
+
+/// The first command, alone, stops the queue with this error, and nothing of it is written. Then the queue begins anew, and works.
+fn stops_with(bytes: &[u8; AdminCommand::LEN], error: AdminError) {
+    let rng = &mut generator(1);
+    let mut host = Host::new(2);
+    host.memory.store(RING, bytes);
+    host.produce(1);
+    host.run_until(rng, false, |state| state.error.is_some());
+    let stopped = AdminState {
+        done: 0,
+        error: Some(error),
+    };
+    for _ in 0..100 {
+        host.clock(rng, false);
+        assert_eq!(host.state(), stopped, "{:02x?}", &bytes[..24]);
+    }
+    assert!(host.own_taken.is_empty());
+    host.renew();
+    let rows = fill(rng, &mut host, 0, 3);
+    host.produce(3);
+    host.run_until(rng, false, |state| state.done == 3);
+    assert_eq!(host.state().error, None);
+    assert_eq!(host.own_taken, rows.concat());
+}
+
+#[test]
+fn rows_that_tables_have_not_stop_the_queue() {
+    for select in 0..16 {
+        let entry = [!0; AdminCommand::ROW_WORDS];
+        for index in [1 << row_bits(select), (1 << EMTT_INDEX_BITS) - 1] {
+            let command = TableCommand { select, index };
+            let bytes = AdminCommand::Row { command, entry }.to_bytes();
+            stops_with(&bytes, AdminError::Row);
         }
-        assert!(host.own_taken.is_empty());
+    }
+    let translations = 1 << FEATURES.log2_translations;
+    let most = 1 << EMTT_INDEX_BITS;
+    for (first, count) in [
+        (0, translations + 1),
+        (1, translations),
+        (translations - 7, 8),
+        (translations, 1),
+        (most - 1, 1),
+        // A sum of 22 bits.
+        (most - 1, most),
+        (most - 1, 2),
+    ] {
+        let list = PageList {
+            first,
+            count,
+            address: LISTS,
+        };
+        stops_with(&AdminCommand::Pages(list).to_bytes(), AdminError::Row);
     }
 }
 

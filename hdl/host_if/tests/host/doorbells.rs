@@ -103,8 +103,14 @@ fn judge(
     counts: &mut Counts,
 ) -> Option<Outcome> {
     let word = Pushing::word(write.offset);
-    let rings = [Doorbell::OFFSET, Doorbell::PUSHED_OFFSET].contains(&write.offset);
-    if word.is_none() && !rings && write.offset != ConsumerIndex::OFFSET {
+    let mut slots = 0..Doorbell::SLOT_COUNT;
+    let in_slot = slots
+        .clone()
+        .any(|slot| Doorbell::slot(slot) == write.offset);
+    let rings = in_slot || [Doorbell::OFFSET, Doorbell::PUSHED_OFFSET].contains(&write.offset);
+    let consumes = write.offset == ConsumerIndex::OFFSET
+        || slots.any(|slot| ConsumerIndex::slot(slot) == write.offset);
+    if word.is_none() && !rings && !consumes {
         counts.wrong += 1;
         return None;
     }
@@ -179,10 +185,12 @@ fn random_write(rng: &mut impl Rng) -> PageWrite {
     };
     PageWrite {
         page: [0, 1, 0x8001][rng.random_range(0..3)],
-        offset: match rng.random_range(0..10) {
+        offset: match rng.random_range(0..12) {
             0 => rng.random_range(0..4096),
             1..4 => ConsumerIndex::OFFSET,
             4..6 => Doorbell::PUSHED_OFFSET,
+            6 => Doorbell::slot(rng.random_range(0..Doorbell::SLOT_COUNT)),
+            7 => ConsumerIndex::slot(rng.random_range(0..Doorbell::SLOT_COUNT)),
             _ => Doorbell::OFFSET,
         },
         word: rng.random::<u64>() & !0xff_ffff | u64::from(qp),

@@ -58,7 +58,7 @@ fn header(rng: &mut TestRng) -> WriteTlpHeader {
 #[test]
 fn registers() {
     check(
-        Registers::<10>::default,
+        Registers::<10, 12, 19>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             let address = |rng: &mut TestRng| {
@@ -99,7 +99,7 @@ fn registers() {
 #[test]
 fn admin_queue() {
     check(
-        AdminQueue::default,
+        AdminQueue::<10, 12, 19>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
@@ -217,6 +217,9 @@ fn event_queue() {
             uut.doorbell_refused_valid.next = rng.random_ratio(1, 4);
             uut.doorbell_refused_page.next = Bits::random(rng);
             uut.doorbell_refused_qp.next = Bits::random(rng);
+            uut.page_fault_valid.next = rng.random_ratio(1, 4);
+            uut.page_fault_region.next = Bits::random(rng);
+            uut.page_fault_va.next = Bits::random(rng);
             uut.config_valid.next = rng.random_ratio(1, 50);
             uut.settings.next = ring(rng);
             uut.consumer_valid.next = rng.random_ratio(1, 3);
@@ -301,6 +304,9 @@ fn host_queues() {
             uut.doorbell_refused_valid.next = rng.random_ratio(1, 4);
             uut.doorbell_refused_page.next = Bits::random(rng);
             uut.doorbell_refused_qp.next = Bits::random(rng);
+            uut.page_fault_valid.next = rng.random_ratio(1, 4);
+            uut.page_fault_region.next = Bits::random(rng);
+            uut.page_fault_va.next = Bits::random(rng);
             uut.completion_config_valid.next = rng.random_ratio(1, 30);
             uut.completion_config_qp.next = bits(rng, 4);
             uut.completion_config.next = ring(rng);

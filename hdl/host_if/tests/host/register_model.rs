@@ -9,8 +9,18 @@ use stellar_wire::host::registers::{
 use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::ConfigWrite;
 use stellar_wire::hw::pack::Record;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::bench::Bench;
+
+/// What the block under test says of the card.
+pub const FEATURES: Features = Features {
+    log2_queue_pairs: 10,
+    ports: 2,
+    vectors: 64,
+    log2_regions: 12,
+    log2_translations: 19,
+};
 
 /// Bits that a register which keeps what is written has.
 fn kept_bits(register: &Register) -> u64 {
@@ -104,12 +114,7 @@ impl Model {
         let register = register_at(address)?;
         Some(match *register {
             map::IDENTITY | map::VERSION => register.reset,
-            map::FEATURES => Features {
-                log2_queue_pairs: 10,
-                ports: 2,
-                vectors: 64,
-            }
-            .to_word(),
+            map::FEATURES => FEATURES.to_word(),
             map::PORT_STATE => world.port_up,
             map::INTERRUPT_PENDING => world.pending,
             map::REFUSED => self.refused,
@@ -173,9 +178,11 @@ impl Model {
         match *register {
             map::TABLE_COMMAND => {
                 let select = data >> TableCommand::SELECT_BIT & 0xff;
-                let may = before.commit.is_none() && select < 16;
+                let index = data >> TableCommand::INDEX_BIT & ((1 << EMTT_INDEX_BITS) - 1);
+                let exists = FEATURES.has_row(select as u8, index as u32);
+                let may = before.commit.is_none() && exists;
                 if may {
-                    self.last_commit = (select, data >> TableCommand::INDEX_BIT & 0x3_ffff);
+                    self.last_commit = (select, index);
                     self.commit = Some(self.last_commit);
                 }
                 may

@@ -9,13 +9,14 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use sim_verilated::Library;
 use stellar_wire::host::registers::{self as map, TableCommand};
+use stellar_wire::hw::config::ConfigSelect;
 
 use crate::bench::{generator, library, stall, Bench};
-use crate::register_model::{Model, World, Write};
+use crate::register_model::{Model, World, Write, FEATURES};
 
 fn model() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(Registers::<10>::default()))
+    LIBRARY.get_or_init(|| library(Registers::<10, 12, 19>::default()))
 }
 
 fn random_address(rng: &mut ChaCha8Rng) -> u16 {
@@ -29,7 +30,10 @@ fn random_address(rng: &mut ChaCha8Rng) -> u16 {
 fn random_write(rng: &mut ChaCha8Rng) -> Write {
     let address = random_address(rng);
     let data = if address == map::TABLE_COMMAND.offset {
-        rng.random::<u64>() & !(0xff << 32) | rng.random_range(0..20u64) << 32
+        let select = rng.random_range(0..20u64);
+        // As many bits of a row as any number of them: most tables have few rows.
+        let row = rng.random::<u64>() & 0xf_ffff >> rng.random_range(0..=20u32);
+        rng.random::<u64>() & !0xff_ffff_ffff | select << 32 | row
     } else {
         rng.random()
     };
@@ -162,6 +166,25 @@ fn what_software_must_not_do_is_refused_and_counted() {
     assert_eq!(read(&mut bench, map::REFUSED.offset), 2, "half a command");
     write(&mut bench, map::IDENTITY.offset, 0, 0xff);
     assert_eq!(read(&mut bench, map::REFUSED.offset), 3, "a constant");
+    for table in [ConfigSelect::Qp, ConfigSelect::Mr, ConfigSelect::Emtt] {
+        let beyond = TableCommand {
+            select: table as u8,
+            index: 1 << FEATURES.row_bits(table),
+        };
+        write(
+            &mut bench,
+            map::TABLE_COMMAND.offset,
+            beyond.to_word(),
+            0xff,
+        );
+        bench.settle();
+        assert!(!bench.is("config_valid"), "{table:?}");
+    }
+    assert_eq!(
+        read(&mut bench, map::REFUSED.offset),
+        6,
+        "rows that tables have not"
+    );
     write(&mut bench, map::TABLE_COMMAND.offset, commit, 0xff);
     assert_eq!(
         read(&mut bench, map::TABLE_COMMAND.offset),
@@ -171,7 +194,7 @@ fn what_software_must_not_do_is_refused_and_counted() {
     write(&mut bench, map::TABLE_DATA.offset, 1, 0xff);
     assert_eq!(
         read(&mut bench, map::REFUSED.offset),
-        5,
+        8,
         "a commit and data while one is under way"
     );
     assert_eq!(read(&mut bench, map::TABLE_DATA.offset), 0);

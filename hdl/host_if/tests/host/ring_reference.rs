@@ -62,6 +62,11 @@ impl Ring {
         }
     }
 
+    /// Half of its places are taken, or more.
+    pub fn is_half_full(&self) -> bool {
+        2 * (self.produced - self.consumer) >= 1 << self.settings.log2_entries
+    }
+
     /// Adds an entry: its address and phase, and the vector it raises. `None` if it is lost.
     pub fn push(&mut self, entry_bytes: u64) -> Option<(u64, bool, Option<u8>)> {
         let mut phase = None;

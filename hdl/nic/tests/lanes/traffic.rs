@@ -65,6 +65,7 @@ pub fn region() -> Vec<TableWrite> {
             base_va: BASE_VA,
             length: REGION,
             first_emtt: 100,
+            on_demand: false,
         },
     };
     (0..PAGES).map(page).chain([region]).collect()

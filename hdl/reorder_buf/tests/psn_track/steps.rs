@@ -82,6 +82,7 @@ pub fn packet_step() -> impl Strategy<Value = Step> {
         rx::DropReason::NoWriteRight,
         rx::DropReason::OutOfBounds,
         rx::DropReason::InvalidPage,
+        rx::DropReason::PageAbsent,
     ];
     let early = prop::option::weighted(0.05, prop::sample::select(&EARLY_REASONS[..]));
     let rc = (class, psn(), psn());

@@ -104,6 +104,7 @@ fn card(number: u8, version6: bool) -> Endpoint<Addresses> {
         base_va: 0,
         length: 1 << 30,
         first_emtt: 3,
+        on_demand: false,
     };
     let index = KEY >> 8;
     card.write_table(&TableWrite::Mr { index, entry })

@@ -1,9 +1,11 @@
 //! Verbs between two Verilated cards.
 
 mod hosts;
+mod on_demand;
 mod pages;
 mod push;
 mod rc;
+mod terabyte;
 
 use std::time::Duration;
 

@@ -88,6 +88,7 @@ pub fn table_words(
         base_va: va,
         length,
         first_emtt: 0,
+        on_demand: false,
     };
     let pages = ((va + length - 1) >> page.shift()) - (va >> page.shift()) + 1;
     let mut writes = vec![

@@ -14,6 +14,7 @@ fn backend() -> Backend {
         host: 1,
         vectors,
         clock_page,
+        messages: Arc::default(),
     }
 }
 

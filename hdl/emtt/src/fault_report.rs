@@ -1,0 +1,80 @@
+//! Page faults of the receive side, for the event queue.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::core::{TokenKind, TranslatedToken};
+use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
+
+/// log2 of the clocks after which a page is reported again: 66 us at 250 MHz, less than a retransmission takes.
+pub const AGAIN_BITS: usize = 14;
+
+/// Says which page of an on-demand region an MRC packet lacked, once for many packets that lack the same.
+///
+/// A page is not reported again while it is the last one that was, until a table is written or 2^[`AGAIN_BITS`] clocks have begun. A fault that comes
+/// while another waits for the event queue is not reported: its packet counts as lost and comes again. Levels: 4 (20-bit equality 3, gates 1).
+#[derive(LogicBlock, Default)]
+pub struct FaultReport {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    /// From `emtt_lookup`: a token, and the table index of the page it lacks.
+    pub in_valid: Signal<In, Bit>,
+    pub in_token: Signal<In, TranslatedToken>,
+    pub in_page: Signal<In, Bits<EMTT_INDEX_BITS>>,
+
+    pub fault_valid: Signal<Out, Bit>,
+    /// Index of the region.
+    pub fault_region: Signal<Out, Bits<24>>,
+    /// Of the packet's first byte.
+    pub fault_va: Signal<Out, Bits<64>>,
+    pub fault_ready: Signal<In, Bit>,
+
+    waits: DFF<Bit>,
+    region: DFF<Bits<24>>,
+    va: DFF<Bits<64>>,
+    /// `page` is the last one reported.
+    reported: DFF<Bit>,
+    page: DFF<Bits<EMTT_INDEX_BITS>>,
+    age: DFF<Bits<AGAIN_BITS>>,
+}
+
+impl Logic for FaultReport {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, waits, region, va, reported, page, age);
+        let token = self.in_token.val();
+        let headers = token.token.headers;
+        let absent = (token.access_reason == DropReason::PageAbsent)
+            & (token.reason == DropReason::None)
+            & headers.mrc;
+        let faults = self.in_valid.val() & (token.token.kind == TokenKind::Packet) & absent;
+        let known = self.reported.q.val() & (self.page.q.val() == self.in_page.val());
+        let reports = faults & !self.waits.q.val() & !known;
+        let changes = self.in_valid.val() & (token.token.kind == TokenKind::Table);
+        let ages = self.age.q.val().all();
+
+        self.age.d.next = self.age.q.val() + 1;
+        if self.fault_ready.val() {
+            self.waits.d.next = false;
+        }
+        if changes | ages {
+            self.reported.d.next = false;
+        }
+        if reports {
+            self.waits.d.next = true;
+            self.region.d.next = bit_cast::<24, 32>(headers.rkey >> 8);
+            self.va.d.next = headers.va;
+            self.reported.d.next = true;
+            self.page.d.next = self.in_page.val();
+        }
+        self.fault_valid.next = self.waits.q.val();
+        self.fault_region.next = self.region.q.val();
+        self.fault_va.next = self.va.q.val();
+
+        if self.reset.val() {
+            self.waits.d.next = false;
+            self.reported.d.next = false;
+        }
+    }
+}

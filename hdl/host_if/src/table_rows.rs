@@ -1,0 +1,88 @@
+//! Which rows the tables of a card have.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::host::registers::Features;
+use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::tables::EMTT_INDEX_BITS;
+
+use crate::interrupts::VECTORS;
+
+/// Tables there are: the variants of [`ConfigSelect`].
+pub const TABLES: u64 = ConfigSelect::ALL.len() as u64;
+
+/// What a card of 2^`queue_pair_bits` queue pairs, 2^`region_bits` memory regions and 2^`emtt_bits` translations says of itself.
+pub const fn features(queue_pair_bits: usize, region_bits: usize, emtt_bits: usize) -> Features {
+    assert!(region_bits <= EMTT_INDEX_BITS && emtt_bits <= EMTT_INDEX_BITS);
+    Features {
+        log2_queue_pairs: queue_pair_bits as u8,
+        ports: 2,
+        vectors: VECTORS as u8,
+        log2_regions: region_bits as u8,
+        log2_translations: emtt_bits as u8,
+    }
+}
+
+/// log2 of the rows of the table with this number.
+fn row_bits(features: Features, table: u64) -> u64 {
+    features.row_bits(ConfigSelect::ALL[table as usize]).into()
+}
+
+/// One if it is this table's number, and one of its 2^`log2` rows.
+#[hdl_fn]
+fn is_row_of(number: Bits<8>, row: Bits<EMTT_INDEX_BITS>, table: u64, log2: u64) -> Bits<1> {
+    let above = row >> log2;
+    if (number == table) & !above.any() {
+        bits::<1>(1)
+    } else {
+        bits::<1>(0)
+    }
+}
+
+/// There is a table with this number, and it has this row. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations. 4 levels.
+#[hdl_fn]
+pub fn has_row<const Q: usize, const M: usize, const E: usize>(
+    number: Bits<8>,
+    row: Bits<EMTT_INDEX_BITS>,
+) -> Bit {
+    let mut has = bits::<1>(0);
+    for table in 0..TABLES {
+        let log2 = row_bits(features(Q, M, E), table);
+        has = has | is_row_of(number, row, table, log2);
+    }
+    has.any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_table_has_its_rows_and_no_more() {
+        let features = features(4, 6, 8);
+        let rows = [
+            0,
+            1,
+            2,
+            3,
+            7,
+            8,
+            15,
+            16,
+            63,
+            64,
+            255,
+            256,
+            1 << 19,
+            (1 << 20) - 1,
+        ];
+        for (number, row) in (0..=255u8).flat_map(|number| rows.map(|row| (number, row))) {
+            let has = has_row::<4, 6, 8>(u64::from(number).to_bits(), u64::from(row).to_bits());
+            assert_eq!(
+                has,
+                features.has_row(number, row),
+                "table {number}, row {row}"
+            );
+        }
+    }
+}

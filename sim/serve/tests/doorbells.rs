@@ -1,0 +1,323 @@
+//! Doorbells that are stores into mapped pages, against doorbells that are messages.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use sim_serve::{Server, Traffic};
+use stellar_driver::*;
+use stellar_wire::host::simulation::{LOOK, PAGES_REGION, REGION, RUNG};
+use stellar_wire::host::Doorbell;
+use vfio_user::Client;
+use vm_memory::{Bytes, MmapRegion, VolatileMemory};
+
+/// Longest that anything takes, on the cards' clock and on the wall.
+const PATIENCE: Duration = Duration::from_millis(20);
+const WALL: Duration = Duration::from_secs(600);
+/// Queue pairs of a page.
+const QPS: usize = 3;
+/// Bytes of a WRITE, and of the memory of each queue pair.
+const BYTES: u32 = 64;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Way {
+    Stores,
+    Messages,
+}
+
+/// A card with queue pairs that share a page.
+struct End {
+    function: Arc<dyn PciFunction>,
+    context: Context,
+    cq: CompletionQueue,
+    qps: Vec<QueuePair>,
+    region: MemoryRegion,
+}
+
+impl End {
+    fn new(socket: &Path, host: u8, way: Way) -> Self {
+        let function = VfioUser::open_within(socket, WALL).unwrap();
+        let function: Arc<dyn PciFunction> = Arc::new(match way {
+            Way::Stores => function,
+            Way::Messages => function.with_doorbell_messages(),
+        });
+        let ports = [0, 1].map(|plane| PortAddress {
+            mac: [2, 0, 0, plane, 0, host + 1],
+            ip: [10, plane, 0, host + 1].into(),
+        });
+        let probe = Probe::new(Arc::clone(&function)).unwrap();
+        let device = probe.bring_up(DeviceConfig::new(ports, host.into()));
+        let context = device.unwrap().open().unwrap();
+        let pd = context.alloc_pd().unwrap();
+        let cq = context.create_cq(64, true).unwrap();
+        let config = QueuePairConfig::default();
+        let qps = (0..QPS).map(|_| pd.create_qp(&cq, config).unwrap());
+        let qps = qps.collect();
+        let access = AccessFlags {
+            remote_write: true,
+            ..AccessFlags::default()
+        };
+        let memory = context.alloc(QPS * BYTES as usize).unwrap();
+        Self {
+            region: pd.register(memory, access).unwrap(),
+            function,
+            context,
+            cq,
+            qps,
+        }
+    }
+
+    /// Posts a WRITE of queue pair `qp`.
+    fn post(&self, to: &Self, qp: usize, wr_id: u64) {
+        let at = qp as u64 * u64::from(BYTES);
+        let source = self.region.slice(at, BYTES).unwrap();
+        let remote = to.region.remote();
+        let write = WorkRequest::write(wr_id, source, remote.address + at, remote.rkey);
+        self.qps[qp].post_send(&write).unwrap();
+    }
+
+    /// Waits for so many completions, and sorts them by queue pair.
+    fn completed(&self, count: usize) -> Vec<Vec<(u64, WcStatus)>> {
+        let mut found = vec![Vec::new(); QPS];
+        for _ in 0..count {
+            let [done] = self.cq.wait(1, PATIENCE).unwrap()[..] else {
+                panic!("{found:?} of {count}: {:?}", self.context.poll_event());
+            };
+            let is_it = |qp: &QueuePair| qp.number() == done.qp;
+            let qp = self.qps.iter().position(is_it).unwrap();
+            found[qp].push((done.wr_id, done.status));
+        }
+        found
+    }
+
+    /// Lets the clock come to a stand, on the wall's time.
+    fn rest(&self) {
+        let deadline = Instant::now() + WALL;
+        loop {
+            let then = self.function.now();
+            std::thread::sleep(Duration::from_millis(300));
+            if self.function.now() == then {
+                return;
+            }
+            assert!(Instant::now() < deadline, "the clock never stands still");
+        }
+    }
+}
+
+fn connect(ends: &[End; 2]) {
+    for qp in 0..QPS {
+        for (end, other) in [(0, 1), (1, 0)] {
+            let peer = ends[other].qps[qp].connection(7);
+            let qp = &ends[end].qps[qp];
+            qp.modify(Modify::Reset).unwrap();
+            qp.modify(Modify::Init(Default::default())).unwrap();
+            qp.modify(Modify::Rtr(RtrAttributes::new(peer))).unwrap();
+        }
+    }
+    for qp in ends.iter().flat_map(|end| &end.qps) {
+        qp.modify(Modify::Rts(RtsAttributes::new(7))).unwrap();
+    }
+}
+
+fn serve() -> (tempfile::TempDir, Server) {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::start(directory.path()).unwrap();
+    (directory, server)
+}
+
+fn ends(server: &Server, way: Way) -> [End; 2] {
+    let [a, b] = server.sockets();
+    let ends = [End::new(a, 0, way), End::new(b, 1, way)];
+    connect(&ends);
+    ends
+}
+
+fn traffic(server: &Server) -> Traffic {
+    server.traffic(0).unwrap()
+}
+
+/// Bursts of WRITEs, each of a queue pair.
+type Script = Vec<Vec<usize>>;
+
+/// What came of scripts, and what it took to post.
+#[derive(Default)]
+struct Outcome {
+    /// Of every queue pair, in the order in which they came.
+    completed: Vec<Vec<(u64, WcStatus)>>,
+    posted: u64,
+    messages: u64,
+    wall: Duration,
+}
+
+/// Posts burst by burst; completions are read after each.
+fn run(server: &Server, ends: &[End; 2], script: &Script, outcome: &mut Outcome) {
+    outcome.completed.resize(QPS, Vec::new());
+    for burst in script {
+        let (before, began) = (traffic(server), Instant::now());
+        for qp in burst {
+            outcome.posted += 1;
+            ends[0].post(&ends[1], *qp, outcome.posted);
+        }
+        outcome.wall += began.elapsed();
+        outcome.messages += traffic(server).messages - before.messages;
+        let found = ends[0].completed(burst.len());
+        for (all, found) in outcome.completed.iter_mut().zip(found) {
+            all.extend(found);
+        }
+    }
+}
+
+/// What is rung between two looks of the server, in whatever order, completes as it does when every doorbell is a message; and takes next to no messages.
+#[test]
+fn stores_complete_what_messages_complete() {
+    let burst = prop::collection::vec(0..QPS, 8..24);
+    let strategy = prop::collection::vec(burst, 1..4);
+    let mut runner = TestRunner::deterministic();
+    let scripts: [Script; 4] = [(); 4].map(|()| strategy.new_tree(&mut runner).unwrap().current());
+    let (_directory, server) = serve();
+    let [stores, messages] = [Way::Stores, Way::Messages].map(|way| {
+        let ends = ends(&server, way);
+        let before = traffic(&server);
+        let mut outcome = Outcome::default();
+        for script in &scripts {
+            // A queue pair that begins anew rings with the words that it rang with before.
+            connect(&ends);
+            run(&server, &ends, script, &mut outcome);
+        }
+        let taken = traffic(&server).doorbells - before.doorbells;
+        assert_eq!(taken > 0, way == Way::Stores, "{taken} of {way:?}");
+        let each = outcome.wall.as_nanos() as f64 / 1e3 / outcome.posted as f64;
+        println!(
+            "{way:?}: {} WRITEs posted with {} messages, {each:.1} us of wall time each",
+            outcome.posted, outcome.messages
+        );
+        outcome
+    });
+    let posted = scripts.iter().flatten().flatten().count() as u64;
+    assert_eq!((stores.posted, messages.posted), (posted, posted));
+    assert_eq!(stores.completed, messages.completed);
+    let completed = stores.completed.iter().flatten();
+    assert_eq!(completed.clone().count() as u64, posted);
+    assert!(completed.clone().all(|done| done.1 == WcStatus::Success));
+    // One each; and one per slot, and per time that the clock stands still.
+    assert_eq!(messages.messages, posted);
+    assert!(stores.messages * 4 < posted, "{} messages", stores.messages);
+}
+
+/// A store alone wakes the server, and while it is awake takes no message.
+#[test]
+fn a_store_wakes_a_clock_that_stands_still() {
+    let (_directory, server) = serve();
+    let ends = ends(&server, Way::Stores);
+    for round in 0..2 {
+        ends[0].rest();
+        let before = traffic(&server);
+        for wr_id in 0..16 {
+            ends[0].post(&ends[1], wr_id as usize % QPS, wr_id);
+        }
+        let after = traffic(&server);
+        let messages = after.messages - before.messages;
+        // The first round names the slots.
+        let most = if round == 0 { 2 * QPS as u64 } else { 4 };
+        assert!(
+            (1..=most).contains(&messages),
+            "round {round}: {messages} messages"
+        );
+        // No wait and no message from here on: what completes does so because of the stores.
+        let deadline = Instant::now() + WALL;
+        let mut done = 0;
+        while done < 16 {
+            assert!(Instant::now() < deadline, "{done} of 16 in round {round}");
+            std::thread::sleep(Duration::from_millis(1));
+            done += ends[0].cq.poll(16).unwrap().len();
+        }
+    }
+    let after = traffic(&server);
+    assert!(after.doorbells > 0);
+}
+
+/// A slot of a page rings for the page's queue pairs, whatever it says; what is refused is reported, each time.
+#[test]
+fn a_slot_rings_for_no_queue_pair_of_another_page() {
+    let (_directory, server) = serve();
+    let ends = ends(&server, Way::Stores);
+    let other = ends[0].context.device().open().unwrap();
+    let page = other.doorbells();
+    let rung = traffic(&server).doorbells;
+    let victim = ends[0].qps[0].number();
+    let doorbell = Doorbell {
+        qp: victim,
+        producer: 1,
+    };
+    let word = u64::from_le_bytes(doorbell.to_bytes());
+    for slot in [0, 1, Doorbell::SLOT_COUNT - 1] {
+        page.store(Doorbell::slot(slot).into(), word).unwrap();
+    }
+    assert_eq!(traffic(&server).doorbells - rung, 3);
+    let refused = AsyncEvent::DoorbellRefused {
+        page: other.page().into(),
+        qp: victim,
+    };
+    for _ in 0..3 {
+        assert_eq!(other.wait_event(PATIENCE).unwrap(), Some(refused));
+    }
+    assert_eq!(other.poll_event().unwrap(), None);
+    assert_eq!(ends[0].context.poll_event().unwrap(), None);
+    // The queue pair has not noticed.
+    ends[0].post(&ends[1], 0, 5);
+    assert_eq!(ends[0].completed(1)[0], [(5, WcStatus::Success)]);
+}
+
+/// The doorbell pages of a connection.
+fn map(client: &Client) -> MmapRegion {
+    let region = client.region(PAGES_REGION).unwrap();
+    let file = region.file_offset.clone().unwrap();
+    MmapRegion::from_file(file, region.size as usize).unwrap()
+}
+
+#[test]
+fn a_driver_that_goes_leaves_zeros_and_has_no_way_into_the_next_ones_pages() {
+    let (_directory, server) = serve();
+    let slot = u64::from(Doorbell::slot(3));
+    let connect = || Client::new(server.sockets()[0]).unwrap();
+    let look = |client: &mut Client| {
+        let word = slot.to_le_bytes();
+        client.region_write(REGION, LOOK, &word).unwrap();
+    };
+    let ring = |memory: &MmapRegion| {
+        let memory = memory.as_volatile_slice();
+        let stored = memory.store((RUNG | 1).to_le(), slot as usize, Ordering::Release);
+        stored.unwrap();
+    };
+    let mut first = connect();
+    let old = map(&first);
+    ring(&old);
+    look(&mut first);
+    assert_eq!(traffic(&server).doorbells, 1);
+    // Not taken before it goes.
+    first.shutdown().unwrap();
+    drop(first);
+    let mut second = connect();
+    ring(&old);
+    let new = map(&second);
+    let word: u64 = new
+        .as_volatile_slice()
+        .load(slot as usize, Ordering::Acquire)
+        .unwrap();
+    assert_eq!(word, 0);
+    look(&mut second);
+    assert_eq!(
+        traffic(&server).doorbells,
+        1,
+        "the first driver rang in the second's page"
+    );
+    ring(&new);
+    look(&mut second);
+    assert_eq!(traffic(&server).doorbells, 2);
+    // Memory space is off: the card has taken none of them.
+    assert_eq!(server.counts(0).unwrap().refused, 2);
+}

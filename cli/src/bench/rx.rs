@@ -29,7 +29,7 @@ pub struct Arguments {
 
 /// First queue pair used.
 const QP: u32 = 5;
-/// Queue pairs of the small-message rows: packets of one queue pair keep three clocks apart in the core.
+/// Queue pairs of the small-message rows: packets of one queue pair keep clocks apart in the core.
 const SMALL_QPS: u32 = 4;
 const RKEY: u32 = 0x0142;
 const PD: u32 = 1;

@@ -392,9 +392,17 @@ impl Logic for Engines {
 
         // counted
         self.event0_qp.next = even(self.engines[0].event_qp.val());
-        self.counted0.next = self.engines[0].counted.val();
+        let counted0 = self.engines[0].counted.val();
+        self.counted0.next = counted0;
+        self.counted0.next.sent_qp = even(counted0.sent_qp);
         self.event1_qp.next = odd(self.engines[1].event_qp.val());
-        self.counted1.next = self.engines[1].counted.val();
+        let counted1 = self.engines[1].counted.val();
+        self.counted1.next = counted1;
+        self.counted1.next.sent_qp = if counted1.packet {
+            odd(counted1.sent_qp)
+        } else {
+            bits::<10>(0)
+        };
         let sampled = self.engines[0].sampled.val();
         self.sampled0.next = sampled;
         self.sampled0.next.qp = even(sampled.qp);

@@ -4,9 +4,10 @@
 //! * [`psn_track`]: MRC window of 1,024 packets in any order, queue pair error state, the final decision about every token.
 //!
 //! Both keep one state row per queue pair and update it within the 3 clocks that the core keeps between two tokens of one
-//! queue pair.
+//! queue pair; MRC data packets come 2 clocks apart.
 #![forbid(unsafe_code)]
 
+mod distance;
 pub mod psn_answer;
 pub mod psn_stages;
 pub mod psn_track;

@@ -4,6 +4,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind};
 use stellar_wire::hw::frame::{DropReason, Position};
 
+use crate::distance::Distance;
 use crate::verdict::Verdict;
 use crate::window_row::WindowRow;
 
@@ -49,10 +50,7 @@ pub struct Tracked {
 pub struct Classified {
     pub tracked: Tracked,
     pub window: WindowRow,
-    /// PSN before the expected one.
-    pub behind: Bit,
-    /// PSN after it by 1,024 or more.
-    pub outside: Bit,
+    pub distance: Distance,
     /// Bit of the PSN set in a touched word.
     pub received: Bit,
     /// The packet's word is that of the expected PSN.

@@ -8,6 +8,7 @@ use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
 
+use crate::distance::{distance, distance__hdl, place_of, place_of__hdl};
 use crate::psn_answer::{self, PsnAnswer};
 use crate::psn_stages::{Classified, Judged, Settled, Tracked};
 use crate::token_kind::{
@@ -23,15 +24,18 @@ pub const LATENCY: usize = 4 + psn_answer::LATENCY;
 
 /// Decides about every token, keeps the windows, asks for acknowledgements.
 ///
-/// One token per clock; two tokens of one queue pair at least 3 clocks apart. A token that writes a queue pair's context
+/// One token per clock; two tokens of one queue pair at least 3 clocks apart, or 2 if both are MRC data packets: what the first of these makes of row and
+/// word is then handed on in the clock in which it is written. A token that writes a queue pair's context
 /// carries that context in `qp` (from `qp_fetch`) and starts its window anew. No token comes in the clock after a probe: for the word of the
 /// expected PSN, known only from the row, the word memory is read a second time.
 ///
 /// Stages, with levels planned:
 /// * `read` (clock t): ask for row and word. 3.
-/// * `classify` (t + 1): for a probe, ask for the other word; PSN against the expected one and the touched word's bit; the packet's word. 5 (18-bit equality 3, gates 2).
-/// * `judge` (t + 2): verdict 5; prefix of the word 6; run of full words 2 + 3, adder on a carry chain; words left 2 + 3.
-/// * `advance` (t + 3): expected PSN (prefix of the word after the run 4, choice 2); row and word are written in this clock.
+/// * `classify` (t + 1): for a probe, ask for the other word; PSN against the word of the expected one and the touched word's bit; the packet's word. 8 (row
+///   handed on 4, 18-bit equality 3, gate 1).
+/// * `judge` (t + 2): verdict 8 (PSN against the expected one in its word 2, choice 1, verdict 5); prefix of the word 6; run of full words 2 + 3, adder on a
+///   carry chain; words left 2 + 3.
+/// * `advance` (t + 3): expected PSN (prefix of the word after the run 4, choice 3); row and word are written in this clock.
 /// * `answer` (t + 4): in [`PsnAnswer`].
 ///
 /// `QP_BITS` is the log2 of the number of queue pairs, at most 10; `WORD_BITS` that of the words of all rings, `QP_BITS + 5`.
@@ -62,6 +66,9 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     words: BypassRam<Bits<64>, WORD_BITS>,
     read_valid: DFF<Bit>,
     read: DFF<Tracked>,
+    /// The token before the last one is a packet of the same queue pair, and its PSN of the same word.
+    follows: DFF<Bit>,
+    follows_word: DFF<Bit>,
     classified_valid: DFF<Bit>,
     classified: DFF<Classified>,
     judged_valid: DFF<Bit>,
@@ -91,6 +98,8 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             clock,
             read_valid,
             read,
+            follows,
+            follows_word,
             classified_valid,
             classified,
             judged_valid,
@@ -117,6 +126,10 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         self.words.read_address.next = (bit_cast::<WORD_BITS, 10>(word_row)
             << ring_shift(QP_BITS, WORD_BITS))
             | bit_cast::<WORD_BITS, 5>(word_of_ring);
+        let before_last = self.classified.q.val().tracked;
+        let was_packet = self.classified_valid.q.val() & is_packet(before_last.kind);
+        self.follows.d.next = was_packet & (before_last.row == row);
+        self.follows_word.d.next = before_last.psn.get_bits::<5>(6) == headers.psn.get_bits::<5>(6);
         self.read_valid.d.next = self.in_valid.val();
         self.read.d.next = Tracked {
             kind: token.token.kind,
@@ -150,19 +163,80 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             pieces: token.pieces,
         };
 
+        // advance: row and word after the token before last, which the next stage may need at once.
+        let judged = self.judged.q.val();
+        let old = judged.window;
+        let notes_psn = judged.verdict == Verdict::MrcAccepted;
+        let moves = notes_psn & judged.in_epsn_word;
+        let fills = moves & judged.prefix.get_bit(6);
+        let prefix_after_run = prefix_of(old, judged.word_after_run.get_bits::<5>(0));
+        let moved_within = (bit_cast::<24, 18>(old.epsn.get_bits::<18>(6)) << 6)
+            | bit_cast::<24, 7>(judged.prefix);
+        let moved_beyond =
+            (bit_cast::<24, 18>(judged.word_after_run) << 6) | bit_cast::<24, 6>(prefix_after_run);
+        let epsn = if fills {
+            moved_beyond
+        } else if moves {
+            moved_within
+        } else {
+            old.epsn
+        };
+        let ring_word = bits::<32>(1) << judged.tracked.psn.get_bits::<5>(6);
+        let touched = if fills {
+            (old.touched | ring_word) & !judged.left_behind
+        } else if notes_psn {
+            old.touched | ring_word
+        } else {
+            old.touched
+        };
+        let noted = with_prefix(old.prefixes, ring_word, judged.prefix);
+        let prefixes = if notes_psn { noted } else { old.prefixes };
+        let breaks = breaks_qp(judged.verdict);
+        let next = WindowRow {
+            epsn,
+            error: old.error | breaks,
+            touched,
+            prefixes,
+        };
+        let fresh = WindowRow {
+            epsn: judged.tracked.initial_psn,
+            error: false,
+            touched: bits::<32>(0),
+            prefixes: old.prefixes,
+        };
+
         // classify
         let tracked = self.read.q.val();
-        let window = self.rows.read_data.val();
-        let stored = self.words.read_data.val();
+        let follows = self.follows.q.val();
+        let read_row = self.rows.read_data.val();
+        let window = if follows { next } else { read_row };
+        let stored = if follows & self.follows_word.q.val() & notes_psn {
+            judged.word
+        } else {
+            self.words.read_data.val()
+        };
         let psn = tracked.psn;
-        let epsn = window.epsn;
-        let ahead = psn - epsn;
+        // Where the row has just moved to another word, the bits below its expected PSN are in the memory, and nothing need know its low bits yet.
+        let crosses = follows & fills;
+        let low = if follows & moves {
+            judged.prefix.get_bits::<6>(0)
+        } else if follows {
+            old.epsn.get_bits::<6>(0)
+        } else {
+            read_row.epsn.get_bits::<6>(0)
+        };
+        let epsn_word = window.epsn.get_bits::<18>(6);
         let psn_bit = psn.get_bits::<6>(0);
         let touched = window.touched.get_bit(psn.get_bits::<5>(6).index());
-        let same_half = psn.get_bit(23) == epsn.get_bit(23);
-        let same_place = psn.get_bits::<17>(6) == epsn.get_bits::<17>(6);
+        let same_half = psn.get_bit(23) == epsn_word.get_bit(17);
+        let same_place = psn.get_bits::<17>(6) == epsn_word.get_bits::<17>(0);
         let in_epsn_word = same_half & same_place;
-        let below_epsn = !(Bits::<64>::mask() << epsn.get_bits::<6>(0));
+        let in_opposite_word = same_place & !same_half;
+        let below_epsn = if crosses {
+            bits::<64>(0)
+        } else {
+            !(Bits::<64>::mask() << low)
+        };
         let stored_word = if touched { stored } else { bits::<64>(0) };
         let implied_word = if in_epsn_word {
             below_epsn
@@ -173,20 +247,23 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         self.classified.d.next = Classified {
             tracked,
             window,
-            behind: ahead.get_bit(23) & !tracked.probe,
-            outside: !ahead.get_bit(23) & ahead.get_bits::<13>(10).any(),
+            distance: distance(
+                psn.get_bits::<18>(6) - epsn_word,
+                in_epsn_word,
+                in_opposite_word,
+            ),
             received: touched & stored.get_bit(psn_bit.index()),
             in_epsn_word,
-            in_opposite_word: same_place & !same_half,
+            in_opposite_word,
             word: if tracked.probe {
                 below_epsn
             } else {
                 stored_word | implied_word | (bits::<64>(1) << psn_bit)
             },
-            epsn_word_touched: window.touched.get_bit(epsn.get_bits::<5>(6).index()),
+            epsn_word_touched: window.touched.get_bit(epsn_word.get_bits::<5>(0).index()),
             full: turn_down(
                 window.prefixes.plane_6 & window.touched,
-                epsn.get_bits::<5>(6),
+                epsn_word.get_bits::<5>(0),
             ),
         };
 
@@ -197,9 +274,12 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         let invalid = is_reason(tracked.reason);
         let no_access = is_reason(tracked.access_reason);
         let rc_verdict = judge_rc(tracked.rc_class, invalid, no_access);
+        let below = tracked.psn.get_bits::<6>(0) < window.epsn.get_bits::<6>(0);
+        let place = place_of(classified.distance, below);
+        let behind = place.behind & !tracked.probe;
         let mrc_verdict = judge_mrc(
-            classified.behind | classified.received & !classified.outside,
-            classified.outside,
+            behind | classified.received & !place.outside,
+            place.outside,
             invalid,
             tracked.access_reason,
         );
@@ -233,7 +313,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             tracked,
             verdict,
             window,
-            behind: classified.behind,
+            behind,
             in_epsn_word: classified.in_epsn_word,
             in_opposite_word: classified.in_opposite_word,
             word,
@@ -242,60 +322,23 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             left_behind: turn_up(passed, epsn_word.get_bits::<5>(0)),
         };
 
-        // advance
-        let judged = self.judged.q.val();
-        let tracked = judged.tracked;
-        let window = judged.window;
-        let notes_psn = judged.verdict == Verdict::MrcAccepted;
-        let moves = notes_psn & judged.in_epsn_word;
-        let fills = moves & judged.prefix.get_bit(6);
-        let prefix_after_run = prefix_of(window, judged.word_after_run.get_bits::<5>(0));
-        let moved_within = (bit_cast::<24, 18>(window.epsn.get_bits::<18>(6)) << 6)
-            | bit_cast::<24, 7>(judged.prefix);
-        let moved_beyond =
-            (bit_cast::<24, 18>(judged.word_after_run) << 6) | bit_cast::<24, 6>(prefix_after_run);
-        let epsn = if fills {
-            moved_beyond
-        } else if moves {
-            moved_within
-        } else {
-            window.epsn
-        };
-        let ring_word = bits::<32>(1) << tracked.psn.get_bits::<5>(6);
-        let touched = if fills {
-            (window.touched | ring_word) & !judged.left_behind
-        } else if notes_psn {
-            window.touched | ring_word
-        } else {
-            window.touched
-        };
-        let noted = with_prefix(window.prefixes, ring_word, judged.prefix);
-        let prefixes = if notes_psn { noted } else { window.prefixes };
-        let breaks = breaks_qp(judged.verdict);
-        let next = WindowRow {
-            epsn,
-            error: window.error | breaks,
-            touched,
-            prefixes,
-        };
-        let fresh = WindowRow {
-            epsn: tracked.initial_psn,
-            error: false,
-            touched: bits::<32>(0),
-            prefixes: window.prefixes,
-        };
+        // write
         self.rows.write_enable.next =
-            self.judged_valid.q.val() & (tracked.writes_qp | notes_psn | breaks);
-        self.rows.write_address.next = tracked.row.get_bits::<QP_BITS>(0);
-        self.rows.write_data.next = if tracked.writes_qp { fresh } else { next };
+            self.judged_valid.q.val() & (judged.tracked.writes_qp | notes_psn | breaks);
+        self.rows.write_address.next = judged.tracked.row.get_bits::<QP_BITS>(0);
+        self.rows.write_data.next = if judged.tracked.writes_qp {
+            fresh
+        } else {
+            next
+        };
         self.words.write_enable.next = self.judged_valid.q.val() & notes_psn;
-        self.words.write_address.next = (bit_cast::<WORD_BITS, 10>(tracked.row)
+        self.words.write_address.next = (bit_cast::<WORD_BITS, 10>(judged.tracked.row)
             << ring_shift(QP_BITS, WORD_BITS))
-            | bit_cast::<WORD_BITS, 5>(tracked.psn.get_bits::<5>(6));
+            | bit_cast::<WORD_BITS, 5>(judged.tracked.psn.get_bits::<5>(6));
         self.words.write_data.next = judged.word;
         self.settled_valid.d.next = self.judged_valid.q.val();
         self.settled.d.next = Settled {
-            tracked,
+            tracked: judged.tracked,
             verdict: judged.verdict,
             epsn,
             behind: judged.behind,

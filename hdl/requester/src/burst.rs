@@ -18,6 +18,19 @@ use crate::segment::{
 /// Room for the answers of a whole burst.
 const ANSWERS_BITS: usize = 5;
 
+/// Who sends, and when.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Sender {
+    qp: Bits<10>,
+    port: Bit,
+    now: Bits<32>,
+    rc: Bit,
+    mtu_log2: Bits<4>,
+    pd: Bits<20>,
+    udp_sport: Bits<16>,
+    ack_every: Bits<16>,
+}
+
 /// What is to leave: stable from `start` to `done`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Burst {
@@ -48,15 +61,20 @@ pub struct BurstSend {
 
     pub start: Signal<In, Bit>,
     pub burst: Signal<In, Burst>,
+    /// With `start`.
     pub job: Signal<In, Job>,
     /// One clock, after `end`: no answer is missing any more.
     pub done: Signal<Out, Bit>,
     /// Until the next start: a packet left; a payload could not be read.
     pub any: Signal<Out, Bit>,
     pub unreadable: Signal<Out, Bit>,
-    /// Until the next start: PSN behind the last packet that left; RC: packets up to it since one that asked for an acknowledgement.
-    pub next_psn: Signal<Out, Bits<24>>,
+    /// Until the next start: what of the burst has not left, and how many packets.
+    pub rest: Signal<Out, Segment>,
+    pub left: Signal<Out, Bits<6>>,
+    /// RC: packets up to the last one that left since one that asked for an acknowledgement.
     pub silent: Signal<Out, Bits<16>>,
+    /// Paths may still come.
+    pub draws: Signal<Out, Bit>,
 
     // Answers of the spray engine.
     pub sprayed_valid: Signal<In, Bit>,
@@ -73,15 +91,14 @@ pub struct BurstSend {
     pub tx: Signal<Out, TxRequest>,
     /// Of it, for the window.
     pub sent: Signal<Out, SentPacket>,
-    /// One clock: no packet leaves after this clock.
-    pub end: Signal<Out, Bit>,
 
     paths: SyncFifo<SprayResponse, ANSWERS_BITS, { ANSWERS_BITS + 1 }>,
     places: SyncFifo<LocateResponse, ANSWERS_BITS, { ANSWERS_BITS + 1 }>,
+    sender: DFF<Sender>,
     /// Packets are still to leave.
     leaves: DFF<Bit>,
     leaving: DFF<Segment>,
-    left: DFF<Bits<6>>,
+    to_leave: DFF<Bits<6>>,
     /// Payloads are still to be asked for.
     asking: DFF<Segment>,
     to_ask: DFF<Bits<6>>,
@@ -98,14 +115,15 @@ pub struct BurstSend {
 impl Logic for BurstSend {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, leaves, leaving, left, asking, to_ask);
+        dff_setup!(self, clock, sender, leaves, leaving, to_leave, asking, to_ask);
         dff_setup!(self, clock, paths_due, places_due, drains, any_left, blamed, unasked);
         clock!(self, clock, paths, places);
         let job = self.job.val();
         let burst = self.burst.val();
         let message = burst.message;
-        let mtu_log2 = job.settings.mtu_log2;
-        let rc = job.settings.rc;
+        let sender = self.sender.q.val();
+        let mtu_log2 = sender.mtu_log2;
+        let rc = sender.rc;
         let leaving = self.leaving.q.val();
         let asking = self.asking.q.val();
         let forgets = self.reset.val() | self.done.val();
@@ -117,8 +135,8 @@ impl Logic for BurstSend {
         let asked = asks & self.locate_ready.val();
         self.locate_valid.next = asks;
         self.locate.next = LocateRequest {
-            qp: job.qp,
-            pd: job.settings.pd,
+            qp: sender.qp,
+            pd: sender.pd,
             lkey: message.lkey,
             va: message.local_va,
             message_length: message.length,
@@ -159,7 +177,7 @@ impl Logic for BurstSend {
         let has_place = !burst.in_memory | self.places.out_valid.val();
         let has_path = rc | self.paths.out_valid.val();
         let found = rc | path.found;
-        let is_last = self.left.q.val() == 1;
+        let is_last = self.to_leave.q.val() == 1;
         let moves = self.leaves.q.val() & has_path & has_place;
         let unreadable = burst.in_memory & place.fault;
         let goes = moves & found & !unreadable;
@@ -167,7 +185,7 @@ impl Logic for BurstSend {
         let length = payload_length(leaving, mtu_log2);
         let unasked = self.unasked.q.val() + 1;
         let asks_now = if rc {
-            (is_last & burst.asks_last) | (unasked >= job.settings.ack_every)
+            (is_last & burst.asks_last) | (unasked >= sender.ack_every)
         } else {
             burst.asks
         };
@@ -176,13 +194,13 @@ impl Logic for BurstSend {
         self.places.out_ready.next = moves;
         self.tx_valid.next = goes;
         self.tx.next = TxRequest {
-            qp: job.qp,
-            port: job.port,
+            qp: sender.qp,
+            port: sender.port,
             opcode: write_opcode(leaving, message.has_immediate, rc),
             psn: leaving.psn,
             ack_req,
             retransmission: burst.again,
-            timestamp: job.now.get_bits::<16>(0),
+            timestamp: sender.now.get_bits::<16>(0),
             meth: TxMeth {
                 rqmsn: message.rqmsn,
                 msn: message.msn,
@@ -195,7 +213,7 @@ impl Logic for BurstSend {
             immediate: message.immediate,
             probe_id: bits::<16>(0),
             entropy: if rc {
-                bit_cast::<32, 16>(job.settings.udp_sport)
+                bit_cast::<32, 16>(sender.udp_sport)
             } else {
                 path.entropy
             },
@@ -207,15 +225,14 @@ impl Logic for BurstSend {
         };
         self.sent.next = SentPacket {
             ev: path.index,
-            at: job.now,
+            at: sender.now,
             retries: burst.retries,
             length,
             slot: message.slot,
         };
-        self.end.next = ends;
         if goes {
             self.leaving.d.next = segment_after(leaving, mtu_log2);
-            self.left.d.next = self.left.q.val() - 1;
+            self.to_leave.d.next = self.to_leave.q.val() - 1;
             self.any_left.d.next = true;
             self.unasked.d.next = if ack_req { bits::<16>(0) } else { unasked };
         }
@@ -231,23 +248,39 @@ impl Logic for BurstSend {
         self.done.next = through;
         self.any.next = self.any_left.q.val();
         self.unreadable.next = self.blamed.q.val();
-        self.next_psn.next = leaving.psn;
+        self.rest.next = leaving;
+        self.left.next = self.to_leave.q.val();
+        self.draws.next = expects_path;
         self.silent.next = self.unasked.q.val();
         if through {
             self.drains.d.next = false;
         }
 
         if self.start.val() {
+            self.sender.d.next = Sender {
+                qp: job.qp,
+                port: job.port,
+                now: job.now,
+                rc: job.settings.rc,
+                mtu_log2: job.settings.mtu_log2,
+                pd: job.settings.pd,
+                udp_sport: job.settings.udp_sport,
+                ack_every: job.settings.ack_every,
+            };
             self.leaves.d.next = true;
             self.leaving.d.next = burst.segment;
-            self.left.d.next = burst.count;
+            self.to_leave.d.next = burst.count;
             self.asking.d.next = burst.segment;
             self.to_ask.d.next = if burst.in_memory {
                 burst.count
             } else {
                 bits::<6>(0)
             };
-            self.paths_due.d.next = if rc { bits::<6>(0) } else { burst.count };
+            self.paths_due.d.next = if job.settings.rc {
+                bits::<6>(0)
+            } else {
+                burst.count
+            };
             self.unasked.d.next = job.state.rc.silent;
             self.any_left.d.next = false;
             self.blamed.d.next = false;

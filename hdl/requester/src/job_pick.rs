@@ -18,6 +18,10 @@ pub struct JobPick {
     pub now: Signal<In, Bits<32>>,
 
     // What waits.
+    /// The burst of this queue pair, at this port, has ended early.
+    pub short_valid: Signal<In, Bit>,
+    pub short_qp: Signal<In, Bits<10>>,
+    pub short_port: Signal<In, Bit>,
     pub configure_valid: Signal<In, Bit>,
     pub configure: Signal<In, ConfigureKind>,
     pub configure_qp: Signal<In, Bits<10>>,
@@ -61,14 +65,17 @@ impl Logic for JobPick {
             !fronts.get_bit(0)
         };
         let control = self.control.val();
-        let arrives = self.configure_valid.val()
+        let arrives = self.short_valid.val()
+            | self.configure_valid.val()
             | self.control_valid.val()
             | self.due_valid.val()
             | self.fault_valid.val()
             | self.flush_valid.val()
             | self.doorbell_valid.val()
             | self.wake_valid.val();
-        let kind = if self.configure_valid.val() {
+        let kind = if self.short_valid.val() {
+            JobKind::Retract
+        } else if self.configure_valid.val() {
             JobKind::Configure
         } else if self.control_valid.val() {
             if control.kind == ControlKind::Sack {
@@ -92,6 +99,7 @@ impl Logic for JobPick {
             JobKind::Transmit
         };
         let qp = match kind {
+            JobKind::Retract => self.short_qp.val(),
             JobKind::Configure => self.configure_qp.val(),
             JobKind::Sack | JobKind::Nack | JobKind::Ack => control.qp,
             JobKind::Timer => self.due_qp.val(),
@@ -111,7 +119,11 @@ impl Logic for JobPick {
         self.pick.next = Job {
             kind,
             qp,
-            port,
+            port: if self.short_valid.val() {
+                self.short_port.val()
+            } else {
+                port
+            },
             slot: if kind == JobKind::Doorbell {
                 self.doorbell_producer.val()
             } else {

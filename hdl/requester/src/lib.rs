@@ -8,6 +8,7 @@ pub mod engine;
 mod job_pick;
 mod loss_flow;
 mod manage_flow;
+mod path_news;
 mod ports;
 pub mod qp_schedule;
 mod rc_flow;

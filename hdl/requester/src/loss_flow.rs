@@ -147,6 +147,7 @@ impl Logic for LossFlow {
         self.outcome.next = Outcome {
             state,
             served: false,
+            told: false,
             then: Next::Nothing,
             una: bits(0),
             blame: true,

@@ -141,6 +141,7 @@ impl Logic for RcFlow {
                 ..state
             },
             served: false,
+            told: false,
             then: if verdict.refused | exhausted {
                 Next::FailOldest
             } else if progress {

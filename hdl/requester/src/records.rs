@@ -8,6 +8,8 @@ use stellar_wire::hw::requester::{ControlPacket, RequesterConfig};
 pub enum JobKind {
     /// The next packet for a port, if there is one.
     Transmit,
+    /// A burst that was leaving has ended early.
+    Retract,
     Sack,
     Nack,
     /// RC ACK or NAK.
@@ -74,7 +76,7 @@ pub struct RequesterState {
 pub struct Job {
     pub kind: JobKind,
     pub qp: Bits<10>,
-    /// `Transmit`.
+    /// `Transmit`, `Retract`.
     pub port: Bit,
     /// `Doorbell`: producer index; `Fault`: send queue index.
     pub slot: Bits<16>,
@@ -108,6 +110,8 @@ pub struct Outcome {
     pub state: RequesterState,
     /// `Transmit`: a packet left.
     pub served: Bit,
+    /// `Transmit`: whether one leaves is told beside, when it is known; `Retract`: it was.
+    pub told: Bit,
     pub then: Next,
     /// `Complete`, `FailOldest`: first PSN not known to be received.
     pub una: Bits<24>,
@@ -124,6 +128,8 @@ pub struct Counted {
     /// Data packets sent, and of them those sent again.
     pub packet: Bit,
     pub retransmission: Bit,
+    /// Of these two, which come while operations of other queue pairs do; 0 without them.
+    pub sent_qp: Bits<10>,
     pub probe: Bit,
     pub sack: Bit,
     pub sack_out_of_window: Bit,

@@ -220,7 +220,6 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
         self.sequencer.window_answer.next = self.window.response.val();
         self.window.push_valid.next = self.sequencer.push_valid.val();
         self.window.push.next = self.sequencer.push.val();
-        self.window.push_end.next = self.sequencer.push_end.val();
         self.messages.request_valid.next = self.sequencer.messages_valid.val();
         self.messages.request.next = self.sequencer.messages_request.val();
         self.sequencer.messages_ready.next = self.messages.request_ready.val();

@@ -4,13 +4,14 @@ use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::messages::{MessageOp, MessageRequest};
-use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest, SprayResponse};
+use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest};
 use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
 };
 use stellar_wire::mrc::PathHint;
 
 use crate::deadline::{reached, reached__hdl};
+use crate::path_news::News;
 use crate::records::{Counted, Job, Next, Outcome, RequesterState};
 
 /// Where the flow is.
@@ -19,7 +20,7 @@ enum Step {
     Idle,
     /// The window takes the SACK.
     Take,
-    /// Path feedback and congestion control are told, once they are free.
+    /// Path feedback, once there is room for it, and congestion control, once it is free, are told.
     Tell,
     /// The answer to a probe: its entropy value is told too.
     Probe,
@@ -40,7 +41,7 @@ const EV_INDICES: u64 = 144;
 
 /// A PSN and a signed offset. Levels: a carry chain.
 #[hdl_fn]
-fn offset(psn: Bits<24>, by: Bits<16>) -> Bits<24> {
+pub fn offset(psn: Bits<24>, by: Bits<16>) -> Bits<24> {
     let sign = if by.get_bit(15) {
         bits::<24>(0xff_0000)
     } else {
@@ -63,10 +64,6 @@ pub struct SackFlow {
     pub counted: Signal<Out, Counted>,
 
     // Calls.
-    pub spray_start: Signal<Out, Bit>,
-    pub spray_request: Signal<Out, SprayRequest>,
-    pub spray_busy: Signal<In, Bit>,
-    pub spray: Signal<In, SprayResponse>,
     pub nscc_start: Signal<Out, Bit>,
     pub nscc_request: Signal<Out, NsccRequest>,
     pub nscc_busy: Signal<In, Bit>,
@@ -78,11 +75,10 @@ pub struct SackFlow {
     pub messages_start: Signal<Out, Bit>,
     pub messages_request: Signal<Out, MessageRequest>,
 
-    // To the responder, one clock, perhaps after the flow is through: the newest entropy value that is known to be good.
-    pub good_valid: Signal<Out, Bit>,
-    pub good_qp: Signal<Out, Bits<10>>,
-    pub good_plane: Signal<Out, Bit>,
-    pub good_entropy: Signal<Out, Bits<32>>,
+    // To the spray engine, which may be at work for a burst: moves when valid and ready.
+    pub news_valid: Signal<Out, Bit>,
+    pub news: Signal<Out, News>,
+    pub news_ready: Signal<In, Bit>,
 
     step: DFF<Step>,
     state: DFF<RequesterState>,
@@ -101,27 +97,13 @@ pub struct SackFlow {
     /// Where early loss detection goes on.
     from: DFF<Bits<24>>,
     suspect: DFF<SentPacket>,
-    /// The spray engine looks up the entropy value of a SACK without mark.
-    reflecting: DFF<Bit>,
-    reflected_qp: DFF<Bits<10>>,
-    reflected: DFF<Bits<32>>,
 }
 
 impl Logic for SackFlow {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, state, taken, moved, answered, at, una, in_flight, sample);
-        dff_setup!(
-            self,
-            clock,
-            bytes,
-            rtt,
-            from,
-            suspect,
-            reflecting,
-            reflected_qp,
-            reflected
-        );
+        dff_setup!(self, clock, bytes, rtt, from, suspect);
         let job = self.job.val();
         let seth = job.control.seth;
         let step = self.step.q.val();
@@ -168,8 +150,8 @@ impl Logic for SackFlow {
         let at = self.at.q.val();
         let before = (window.sent.at != at) & reached(at, window.sent.at);
 
-        self.spray_start.next = false;
-        self.spray_request.next = SprayRequest {
+        self.news_valid.next = false;
+        let request = SprayRequest {
             op: if step == Step::Probe {
                 SprayOp::Feedback
             } else {
@@ -188,6 +170,10 @@ impl Logic for SackFlow {
             },
             now: job.now,
             ..SprayRequest::default()
+        };
+        self.news.next = News {
+            request,
+            good: good & (step != Step::Probe),
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
@@ -224,6 +210,8 @@ impl Logic for SackFlow {
                 window.psn
             },
             sent: window.sent,
+            count: bits::<6>(0),
+            bytes: bits::<24>(0),
             cack: seth.cack_psn,
             acked,
             base: offset(seth.cack_psn, seth.sack_offset),
@@ -243,6 +231,7 @@ impl Logic for SackFlow {
         self.outcome.next = Outcome {
             state: self.state.q.val(),
             served: false,
+            told: false,
             then: if self.moved.q.val() {
                 Next::Completing
             } else {
@@ -254,16 +243,6 @@ impl Logic for SackFlow {
             status: bits(0),
         };
         self.counted.next = Counted::default();
-
-        // note_good
-        self.good_valid.next =
-            self.reflecting.q.val() & !self.spray_busy.val() & self.spray.val().found;
-        self.good_qp.next = self.reflected_qp.q.val();
-        self.good_plane.next = self.spray.val().index.get_bit(0);
-        self.good_entropy.next = self.reflected.q.val();
-        if !self.spray_busy.val() {
-            self.reflecting.d.next = false;
-        }
 
         match step {
             Step::Idle => {
@@ -308,11 +287,8 @@ impl Logic for SackFlow {
                 }
             }
             Step::Tell => {
-                if !self.spray_busy.val() & (!taken | !self.nscc_busy.val()) {
-                    self.spray_start.next = true;
-                    self.reflecting.d.next = good;
-                    self.reflected_qp.d.next = job.qp;
-                    self.reflected.d.next = job.control.reflected;
+                if self.news_ready.val() & (!taken | !self.nscc_busy.val()) {
+                    self.news_valid.next = true;
                     self.nscc_start.next = taken;
                     if probe_good & probe_known {
                         self.step.d.next = Step::Probe;
@@ -325,8 +301,8 @@ impl Logic for SackFlow {
                 }
             }
             Step::Probe => {
-                if !self.spray_busy.val() {
-                    self.spray_start.next = true;
+                if self.news_ready.val() {
+                    self.news_valid.next = true;
                     if detects {
                         self.step.d.next = Step::Seek;
                     } else {
@@ -369,7 +345,6 @@ impl Logic for SackFlow {
         }
         if self.reset.val() {
             self.step.d.next = Step::Idle;
-            self.reflecting.d.next = false;
         }
     }
 }

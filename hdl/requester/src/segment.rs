@@ -73,6 +73,16 @@ pub fn payload_length(segment: Segment, mtu_log2: Bits<4>) -> Bits<13> {
     }
 }
 
+/// Payload bytes of `count` packets of the message, from this one on. Levels: 5.
+#[hdl_fn]
+pub fn bytes_of(segment: Segment, count: Bits<6>, mtu_log2: Bits<4>) -> Bits<24> {
+    if segment.left == bit_cast::<24, 6>(count) {
+        segment.rest.get_bits::<24>(0)
+    } else {
+        bit_cast::<24, 6>(count) << bit_cast::<24, 4>(mtu_log2)
+    }
+}
+
 /// Bits in which the opcode of an MRC packet differs from that of the same packet over RC: those that name the transport.
 const MRC: u64 = (Opcode::MrcWriteFirst.code() ^ Opcode::RcWriteFirst.code()) as u64;
 

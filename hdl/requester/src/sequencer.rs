@@ -1,24 +1,26 @@
 //! The requester: one operation after the other (`docs/requester.md`).
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccRequest, NsccResponse};
 use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{
-    ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
+    ControlKind, ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
 };
 use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
+use stellar_wire::hw::tx::TxSeth;
 use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
 
 use crate::call::Call;
 use crate::job_pick::JobPick;
 use crate::loss_flow::LossFlow;
 use crate::manage_flow::ManageFlow;
+use crate::path_news::PathNews;
 use crate::ports::{pair, pair__hdl};
 use crate::rc_flow::RcFlow;
 use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, RequesterState};
-use crate::sack_flow::SackFlow;
+use crate::sack_flow::{offset, offset__hdl, SackFlow};
 use crate::transmit_flow::TransmitFlow;
 
 /// Where the operation is.
@@ -34,6 +36,15 @@ enum Step {
     Manage,
     /// The schedulers hear of it, if they were not ready to when it was through.
     Wake,
+}
+
+/// Whether all that a SACK names comes before `psn`. Levels: two carry chains and 2.
+#[hdl_fn]
+fn names_only_before(seth: TxSeth, psn: Bits<24>) -> Bit {
+    let cumulative = seth.cack_psn - psn;
+    let answered = offset(seth.cack_psn, seth.ack_psn_offset) - psn;
+    let highest = offset(seth.cack_psn, seth.sack_offset) + bits::<24>(63) - psn;
+    cumulative.get_bit(23) & answered.get_bit(23) & highest.get_bit(23)
 }
 
 /// The sequencer of one engine with 2^`Q` queue pairs: picks an operation, reads the queue pair's rows, lets the flow that knows it work, and writes the state back.
@@ -137,7 +148,6 @@ pub struct Sequencer<const Q: usize = 10> {
     /// Packets of a `Push`.
     pub push_valid: Signal<Out, Bit>,
     pub push: Signal<Out, SentPacket>,
-    pub push_end: Signal<Out, Bit>,
     pub messages_valid: Signal<Out, Bit>,
     pub messages_request: Signal<Out, MessageRequest>,
     pub messages_ready: Signal<In, Bit>,
@@ -155,6 +165,7 @@ pub struct Sequencer<const Q: usize = 10> {
     loss: LossFlow,
     rc: RcFlow,
     manage: ManageFlow,
+    path_news: PathNews,
     spray: Call<SprayRequest, SprayResponse>,
     nscc: Call<NsccRequest, NsccResponse>,
     window: Call<WindowRequest, WindowResponse>,
@@ -163,55 +174,73 @@ pub struct Sequencer<const Q: usize = 10> {
     states: BlockRam<RequesterState, Q>,
     step: DFF<Step>,
     job: DFF<Job>,
+    /// The control packet that waits has been looked at, and names nothing that is just being sent.
+    control_seen: DFF<Bit>,
+    control_early: DFF<Bit>,
 }
 
 impl<const Q: usize> Logic for Sequencer<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, job);
+        dff_setup!(self, clock, step, job, control_seen, control_early);
         clock!(self, clock, pick, transmit, sack, loss, rc, manage, configs, states);
-        clock!(self, clock, spray, nscc, window, messages);
+        clock!(self, clock, spray, nscc, window, messages, path_news);
         self.pick.reset.next = self.reset.val();
         self.transmit.reset.next = self.reset.val();
         self.sack.reset.next = self.reset.val();
         self.loss.reset.next = self.reset.val();
         self.rc.reset.next = self.reset.val();
         self.manage.reset.next = self.reset.val();
+        self.path_news.reset.next = self.reset.val();
         self.spray.reset.next = self.reset.val();
         self.nscc.reset.next = self.reset.val();
         self.window.reset.next = self.reset.val();
         self.messages.reset.next = self.reset.val();
 
-        // pick
+        // pick: while a burst leaves, only SACKs that do not name it.
+        let sending = self.transmit.sending.val();
+        let free = !sending;
+        let control = self.control.val();
+        let is_sack = control.kind == ControlKind::Sack;
+        let may_pass = self.control_seen.q.val() & self.control_early.q.val() & is_sack;
         self.pick.now.next = self.now.val();
-        self.pick.configure_valid.next = self.configure_valid.val();
+        self.pick.short_valid.next = self.transmit.short.val();
+        self.pick.short_qp.next = self.transmit.sending_qp.val();
+        self.pick.short_port.next = self.transmit.sending_port.val();
+        self.pick.configure_valid.next = self.configure_valid.val() & free;
         self.pick.configure.next = self.configure.val();
         self.pick.configure_qp.next = self.configure_qp.val();
-        self.pick.control_valid.next = self.control_valid.val();
-        self.pick.control.next = self.control.val();
-        self.pick.due_valid.next = self.due_valid.val();
+        self.pick.control_valid.next = self.control_valid.val() & (free | may_pass);
+        self.pick.control.next = control;
+        self.pick.due_valid.next = self.due_valid.val() & free;
         self.pick.due_qp.next = self.due_qp.val();
-        self.pick.fault_valid.next = self.fault_valid.val();
+        self.pick.fault_valid.next = self.fault_valid.val() & free;
         self.pick.fault_qp.next = self.fault_qp.val();
         self.pick.fault_slot.next = self.fault_slot.val();
-        self.pick.flush_valid.next = self.flush_valid.val();
+        self.pick.flush_valid.next = self.flush_valid.val() & free;
         self.pick.flush_qp.next = self.flush_qp.val();
-        self.pick.doorbell_valid.next = self.doorbell_valid.val();
+        self.pick.doorbell_valid.next = self.doorbell_valid.val() & free;
         self.pick.doorbell_qp.next = self.doorbell_qp.val();
         self.pick.doorbell_producer.next = self.doorbell_producer.val();
-        self.pick.wake_valid.next = self.wake_valid.val();
+        self.pick.wake_valid.next = self.wake_valid.val() & free;
         self.pick.wake_qp.next = self.wake_qp.val();
-        self.pick.fronts.next = self.front_valid.val() & self.tx_room.val();
+        let fronts = self.front_valid.val() & self.tx_room.val();
+        self.pick.fronts.next = if free { fronts } else { bits::<2>(0) };
         self.pick.front0_qp.next = self.front0_qp.val();
         self.pick.front1_qp.next = self.front1_qp.val();
         let picked = self.pick.pick.val();
         let step = self.step.q.val();
         let take = (step == Step::Pick) & self.pick.pick_valid.val() & !self.hold.val();
         self.pick.take.next = take;
-        self.control_ready.next = take
+        let control_goes = take
             & ((picked.kind == JobKind::Sack)
                 | (picked.kind == JobKind::Nack)
                 | (picked.kind == JobKind::Ack));
+        self.control_ready.next = control_goes;
+        self.control_seen.d.next = self.control_valid.val() & sending & !control_goes;
+        let other_qp = control.qp != self.transmit.sending_qp.val();
+        self.control_early.d.next =
+            other_qp | names_only_before(control.seth, self.transmit.sending_from.val());
         self.due_ready.next = take & (picked.kind == JobKind::Timer);
         self.fault_ready.next = take & (picked.kind == JobKind::Fault);
         self.flush_ready.next = take & (picked.kind == JobKind::Flush);
@@ -245,7 +274,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.manage.job.next = job;
 
         // start
-        let transmits = held.kind == JobKind::Transmit;
+        let transmits = (held.kind == JobKind::Transmit) | (held.kind == JobKind::Retract);
         let wakes = held.kind == JobKind::Wake;
         let is_timer = held.kind == JobKind::Timer;
         let is_ack = held.kind == JobKind::Ack;
@@ -257,7 +286,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let sacks = is_sack & !rc;
         let loses = (is_nack | is_timer) & !rc;
         let answers = (is_ack | is_timer) & rc;
-        // The window may still take note of the packets of the operation before.
+        // The window may still take note of what the operation before sent.
         let starts = (step == Step::Start) & !self.window.busy.val();
         // A queue pair has no use for answers of the other transport, and in error for none at all. Its message table still takes doorbells,
         // to flush them.
@@ -307,8 +336,13 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         // report
         let sent = through & transmits;
         let served = sent & outcome.served;
-        let parked = sent & !outcome.served;
-        self.served.next = pair(served & !held.port, served & held.port);
+        let parked = sent & !outcome.served & !outcome.told;
+        let first_leaves = self.transmit.first_leaves.val();
+        let first_port = self.transmit.sending_port.val();
+        self.served.next = pair(
+            (served & !held.port) | (first_leaves & !first_port),
+            (served & held.port) | (first_leaves & first_port),
+        );
         self.parked.next = pair(parked & !held.port, parked & held.port);
         let hears = if managed {
             (arrives | self.manage.wakes.val()) & !state.failed
@@ -320,10 +354,10 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.schedule_qp.next = held.qp;
         self.tx_valid.next = self.transmit.tx_valid.val();
         self.tx.next = self.transmit.tx.val();
-        self.good_valid.next = self.sack.good_valid.val();
-        self.good_qp.next = self.sack.good_qp.val();
-        self.good_plane.next = self.sack.good_plane.val();
-        self.good_entropy.next = self.sack.good_entropy.val();
+        self.good_valid.next = self.path_news.good_valid.val();
+        self.good_qp.next = self.path_news.good_qp.val();
+        self.good_plane.next = self.path_news.good_plane.val();
+        self.good_entropy.next = self.path_news.good_entropy.val();
         self.failed.next = self.manage.failed.val();
         self.failed_status.next = self.manage.failed_status.val();
         self.event_qp.next = held.qp;
@@ -337,6 +371,10 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else {
             self.loss.counted.val()
         };
+        let counted_sent = self.transmit.counted.val();
+        self.counted.next.packet = counted_sent.packet;
+        self.counted.next.retransmission = counted_sent.retransmission;
+        self.counted.next.sent_qp = counted_sent.sent_qp;
 
         // next_step
         let after_hearing = if self.schedule_ready.val() {
@@ -370,26 +408,31 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             Step::Wake => self.step.d.next = after_hearing,
         }
 
-        // Calls: only the flow of the operation makes any.
+        // Calls: only the flow of the operation makes any, and path news, which whoever asks the spray engine waits for.
+        let asked_spray = self.spray.busy.val() | self.transmit.draws.val();
+        let spray_busy = asked_spray | self.path_news.waits.val();
+        self.path_news.in_valid.next = self.sack.news_valid.val();
+        self.path_news.in_news.next = self.sack.news.val();
+        self.sack.news_ready.next = self.path_news.in_ready.val();
+        self.path_news.spray_busy.next = asked_spray;
+        self.path_news.spray.next = self.spray.response.val();
         self.spray.start.next = self.transmit.spray_start.val()
-            | self.sack.spray_start.val()
+            | self.path_news.spray_start.val()
             | self.loss.spray_start.val()
             | self.manage.spray_start.val();
         self.spray.request.next = if self.transmit.spray_start.val() {
             self.transmit.spray_request.val()
-        } else if self.sack.spray_start.val() {
-            self.sack.spray_request.val()
+        } else if self.path_news.spray_start.val() {
+            self.path_news.spray_request.val()
         } else if self.loss.spray_start.val() {
             self.loss.spray_request.val()
         } else {
             self.manage.spray_request.val()
         };
-        self.transmit.spray_busy.next = self.spray.busy.val();
-        self.sack.spray_busy.next = self.spray.busy.val();
-        self.loss.spray_busy.next = self.spray.busy.val();
-        self.manage.spray_busy.next = self.spray.busy.val();
+        self.transmit.spray_busy.next = spray_busy;
+        self.loss.spray_busy.next = spray_busy;
+        self.manage.spray_busy.next = spray_busy;
         self.transmit.spray.next = self.spray.response.val();
-        self.sack.spray.next = self.spray.response.val();
         self.spray_valid.next = self.spray.server_valid.val();
         self.spray_request.next = self.spray.server_request.val();
         self.spray.server_ready.next = self.spray_ready.val();
@@ -466,7 +509,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.transmit.sprayed.next = self.sprayed.val();
         self.push_valid.next = self.transmit.push_valid.val();
         self.push.next = self.transmit.push.val();
-        self.push_end.next = self.transmit.push_end.val();
         self.locate_valid.next = self.transmit.locate_valid.val();
         self.locate_request.next = self.transmit.locate.val();
         self.transmit.locate_ready.next = self.locate_ready.val();
@@ -474,6 +516,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.transmit.located.next = self.located.val();
 
         if self.reset.val() {
+            self.control_seen.d.next = false;
             self.step.d.next = Step::Pick;
         }
     }

@@ -15,11 +15,11 @@ use crate::burst::{Burst, BurstSend};
 use crate::choice::{choose, choose__hdl};
 use crate::deadline::{earlier, earlier__hdl, timeout, timeout__hdl};
 use crate::rc_window::{rc_room, rc_room__hdl};
-use crate::records::{Counted, Job, Next, Outcome, RcState, RequesterState};
+use crate::records::{Counted, Job, JobKind, Next, Outcome, RcState, RequesterState};
 use crate::segment::{
-    at_most_63, at_most_63__hdl, burst_limit, burst_limit__hdl, measured, measured__hdl,
-    payload_length, payload_length__hdl, segment_at, segment_at__hdl, smaller, smaller__hdl,
-    Segment,
+    at_most_63, at_most_63__hdl, burst_limit, burst_limit__hdl, bytes_of, bytes_of__hdl, measured,
+    measured__hdl, payload_length, payload_length__hdl, segment_at, segment_at__hdl, smaller,
+    smaller__hdl, Segment,
 };
 
 /// Where the flow is.
@@ -40,14 +40,19 @@ enum Step {
     Count,
     /// Whether the first may leave.
     Admit,
-    /// They leave. The window may still be taking note of them, or of the last one, when the flow is through.
+    /// They leave: a packet sent again, or a burst over RC. The window may still be taking note of it when the flow is through.
     Send,
+    /// The window takes back what of a burst has not left.
+    Retract,
     /// The message table takes note of a buffer that cannot be read.
     Blame,
 }
 
 /// Sends a probe, a lost packet or a burst of new packets of `job.qp` by `job.port`, for which there is room; or, of an RC queue pair, a burst
 /// that is new or sent again. RC begins at `Fetch`: it has neither spray engine nor congestion control nor transmit window.
+///
+/// A burst of new packets over MRC leaves while other operations go on: the window holds all of them from then on, and the flow is through. If the burst ends
+/// early, `Retract` takes back the rest. Until the burst has left, no other is sent, nor does an operation start that looks at what its packets were sent with.
 ///
 /// Paths and payload location are asked for at once: packets whose local buffer cannot be read have drawn their paths, as in the reference.
 /// Congestion control is asked as soon as it is free, and waited for when the packets are counted.
@@ -63,6 +68,17 @@ pub struct TransmitFlow {
     pub done: Signal<Out, Bit>,
     pub outcome: Signal<Out, Outcome>,
     pub counted: Signal<Out, Counted>,
+
+    // The burst that leaves while the flow is through.
+    pub sending: Signal<Out, Bit>,
+    /// While it does.
+    pub sending_qp: Signal<Out, Bits<10>>,
+    pub sending_port: Signal<Out, Bit>,
+    pub sending_from: Signal<Out, Bits<24>>,
+    /// One clock: its first packet leaves.
+    pub first_leaves: Signal<Out, Bit>,
+    /// It has ended early, and waits for `Retract`.
+    pub short: Signal<Out, Bit>,
 
     // Calls.
     pub spray_start: Signal<Out, Bit>,
@@ -85,10 +101,12 @@ pub struct TransmitFlow {
     pub messages_busy: Signal<In, Bit>,
     pub messages: Signal<In, MessageResponse>,
 
+    /// Answers of the spray engine are still to come.
+    pub draws: Signal<Out, Bit>,
+
     // Packets of a burst, to the window.
     pub push_valid: Signal<Out, Bit>,
     pub push: Signal<Out, SentPacket>,
-    pub push_end: Signal<Out, Bit>,
 
     // Payload location: requests move when valid and ready, answers come in order.
     pub locate_valid: Signal<Out, Bit>,
@@ -102,6 +120,12 @@ pub struct TransmitFlow {
     pub tx: Signal<Out, TxRequest>,
 
     send: BurstSend,
+    /// A burst leaves beside other operations.
+    beside: DFF<Bit>,
+    beside_qp: DFF<Bits<10>>,
+    beside_port: DFF<Bit>,
+    beside_from: DFF<Bits<24>>,
+    is_short: DFF<Bit>,
     step: DFF<Step>,
     state: DFF<RequesterState>,
     una: DFF<Bits<24>>,
@@ -149,6 +173,15 @@ impl Logic for TransmitFlow {
         );
         dff_setup!(self, clock, again, old, message, segment, length, room, fits, count);
         dff_setup!(self, clock, timeout, in_memory, asks, asks_last, room_fills);
+        dff_setup!(
+            self,
+            clock,
+            beside,
+            beside_qp,
+            beside_port,
+            beside_from,
+            is_short
+        );
         clock!(self, clock, send);
         self.send.reset.next = self.reset.val();
         let job = self.job.val();
@@ -214,17 +247,43 @@ impl Logic for TransmitFlow {
         self.send.locate_ready.next = self.locate_ready.val();
         self.send.located_valid.next = self.located_valid.val();
         self.send.located.next = self.located.val();
+        self.draws.next = self.send.draws.val();
         let leaves = self.send.tx_valid.val();
-        let pushes = !again & !rc;
-        self.push_valid.next = leaves & pushes;
-        self.push.next = self.send.sent.val();
-        self.push_end.next = self.send.end.val() & pushes;
-        let next_psn = self.send.next_psn.val();
+        let any = self.send.any.val();
+        let rest = self.send.rest.val();
+        let left = self.send.left.val();
+        let is_new = !again & !rc;
+        let next_psn = rest.psn;
         let rc_sent = RcState {
             to_send: next_psn,
             sent: if again { state.rc.sent } else { next_psn },
             retries: state.rc.retries,
             silent: self.send.silent.val(),
+        };
+
+        // leave_beside
+        let beside = self.beside.q.val();
+        self.push_valid.next = leaves & beside;
+        self.push.next = self.send.sent.val();
+        self.sending.next = beside;
+        self.sending_qp.next = self.beside_qp.q.val();
+        self.sending_port.next = self.beside_port.q.val();
+        self.sending_from.next = self.beside_from.q.val();
+        self.first_leaves.next = beside & leaves & !any;
+        self.short.next = self.is_short.q.val();
+        if beside & self.send.done.val() {
+            self.beside.d.next = left.any();
+            self.is_short.d.next = left.any();
+        }
+
+        // retract: nothing but the burst has changed the deadline since it began.
+        let retracts = job.kind == JobKind::Retract;
+        let mut unsent = job.state;
+        unsent.armed = if any { job.state.armed } else { state.armed };
+        unsent.deadline = if any {
+            job.state.deadline
+        } else {
+            state.deadline
         };
 
         // What is asked, whenever it is.
@@ -263,7 +322,13 @@ impl Logic for TransmitFlow {
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
             op: match step {
-                Step::Idle | Step::Look => WindowOp::Query,
+                Step::Idle | Step::Look => {
+                    if retracts {
+                        WindowOp::Retract
+                    } else {
+                        WindowOp::Query
+                    }
+                }
                 Step::Choose => WindowOp::Read,
                 _ => {
                     if again {
@@ -274,12 +339,18 @@ impl Logic for TransmitFlow {
                 }
             },
             qp: job.qp,
-            psn: if step == Step::Choose {
-                choice.lost_psn
-            } else {
-                psn
+            psn: match step {
+                Step::Idle => next_psn,
+                Step::Choose => choice.lost_psn,
+                _ => psn,
             },
             sent: self.send.sent.val(),
+            count: if retracts { left } else { count },
+            bytes: if retracts {
+                bytes_of(rest, left, mtu_log2)
+            } else {
+                bytes_of(segment, count, mtu_log2)
+            },
             ..WindowRequest::default()
         };
         self.messages_start.next = false;
@@ -294,7 +365,7 @@ impl Logic for TransmitFlow {
                 }
                 Step::Choose => MessageOp::Current,
                 Step::Recall => MessageOp::Get,
-                Step::Send => MessageOp::Fault,
+                Step::Send | Step::Retract => MessageOp::Fault,
                 // Nothing leaves.
                 _ => MessageOp::Complete,
             },
@@ -331,22 +402,20 @@ impl Logic for TransmitFlow {
         };
 
         // What came of it, whenever the flow is through.
-        let any = self.send.any.val();
         let due = job.now + self.timeout.q.val();
-        let sent = RequesterState {
-            armed: state.armed | any,
-            deadline: if any {
-                earlier(state.armed, state.deadline, due)
-            } else {
-                state.deadline
-            },
-            rc: rc_sent,
+        let begun = RequesterState {
+            armed: true,
+            deadline: earlier(state.armed, state.deadline, due),
             ..state
         };
+        let mut sent = if any { begun } else { state };
+        sent.rc = rc_sent;
+        let ended = if retracts { state } else { sent };
         self.done.next = false;
         self.outcome.next = Outcome {
             state,
             served: false,
+            told: false,
             then: Next::Complete,
             una: self.una.q.val(),
             blame: false,
@@ -356,10 +425,15 @@ impl Logic for TransmitFlow {
         self.counted.next = Counted::default();
         self.counted.next.packet = leaves;
         self.counted.next.retransmission = leaves & again;
+        self.counted.next.sent_qp = if leaves {
+            self.send.tx.val().qp
+        } else {
+            bits::<10>(0)
+        };
 
         // ask_nscc
         if self.start.val() {
-            self.asked.d.next = rc;
+            self.asked.d.next = rc | retracts;
         } else if (step != Step::Idle) & !self.asked.q.val() & !self.nscc_busy.val() {
             self.nscc_start.next = true;
             self.asked.d.next = true;
@@ -368,7 +442,7 @@ impl Logic for TransmitFlow {
         match step {
             Step::Idle => {
                 if self.start.val() {
-                    self.state.d.next = job.state;
+                    self.state.d.next = if retracts { unsent } else { job.state };
                     self.una.d.next = job.state.una;
                     self.psn.d.next = job.state.rc.to_send;
                     self.again.d.next = rc & rc_room.again;
@@ -379,7 +453,11 @@ impl Logic for TransmitFlow {
                     if job.state.failed | !job.settings.valid | other_port {
                         self.done.next = true;
                         self.outcome.next.state = job.state;
+                        self.outcome.next.told = retracts & any;
                         self.outcome.next.then = Next::Nothing;
+                    } else if retracts {
+                        self.window_start.next = true;
+                        self.step.d.next = Step::Retract;
                     } else if rc {
                         self.messages_start.next = true;
                         self.step.d.next = Step::Fetch;
@@ -479,8 +557,20 @@ impl Logic for TransmitFlow {
             Step::Admit => {
                 if sends {
                     self.spray_start.next = !rc;
-                    self.window_start.next = pushes;
-                    self.step.d.next = Step::Send;
+                    self.window_start.next = is_new;
+                    if is_new {
+                        self.beside.d.next = true;
+                        self.beside_qp.d.next = job.qp;
+                        self.beside_port.d.next = port;
+                        self.beside_from.d.next = psn;
+                        self.done.next = true;
+                        self.outcome.next.state = begun;
+                        self.outcome.next.told = true;
+                        self.outcome.next.then = Next::Nothing;
+                        self.step.d.next = Step::Idle;
+                    } else {
+                        self.step.d.next = Step::Send;
+                    }
                 } else {
                     self.messages_start.next = true;
                     self.done.next = true;
@@ -506,17 +596,37 @@ impl Logic for TransmitFlow {
                     }
                 }
             }
+            Step::Retract => {
+                if !self.window_busy.val() {
+                    self.outcome.next.told = any;
+                    if self.send.unreadable.val() {
+                        self.messages_start.next = true;
+                        self.step.d.next = Step::Blame;
+                    } else {
+                        self.done.next = true;
+                        self.step.d.next = Step::Idle;
+                    }
+                }
+            }
             Step::Blame => {
                 if !self.messages_busy.val() {
                     self.done.next = true;
-                    self.outcome.next.state = sent;
-                    self.outcome.next.served = any;
+                    self.outcome.next.state = ended;
+                    self.outcome.next.served = any & !retracts;
+                    self.outcome.next.told = any & retracts;
                     self.step.d.next = Step::Idle;
                 }
             }
         }
+        // The flow is through with a burst that ended early.
+        if retracts & self.done.val() {
+            self.beside.d.next = false;
+            self.is_short.d.next = false;
+        }
         if self.reset.val() {
             self.step.d.next = Step::Idle;
+            self.beside.d.next = false;
+            self.is_short.d.next = false;
         }
     }
 }

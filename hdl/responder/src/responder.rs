@@ -20,8 +20,8 @@ use crate::settle::{settle, settle__hdl};
 
 /// Clocks from an outcome to its answer, if the stash has nothing to do with it and nothing waits.
 pub const LATENCY: usize = 5;
-/// Clocks between two packets of one queue pair that the stash has nothing to do with.
-pub const SPACING: usize = 3;
+/// Clocks between two MRC packets of one queue pair that the stash has nothing to do with. Other operations of one queue pair come 3 clocks apart.
+pub const SPACING: usize = 2;
 
 /// The parameters there are.
 struct Sizes<const Q: usize, const I: usize, const A: usize, const R: usize>;
@@ -38,7 +38,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Default for
 
 /// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + 5.
 ///
-/// One packet per clock of different queue pairs, and every [`SPACING`] clocks of the same. A packet that has to do with the stash (MRC: a WRITE
+/// One packet per clock of different queue pairs, and every [`SPACING`] clocks of the same: what an MRC packet makes of the state is handed on while it settles. A
+/// packet that has to do with the stash (MRC: a WRITE
 /// with immediate arrives whole or in part, or may be delivered) holds up what is behind it, see [`ImmediateStash`]. Nothing overtakes: all four
 /// outputs are in order, and any of them that is not taken stops everything once its FIFO is full.
 ///
@@ -181,7 +182,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
 
         // What moves: a stage whose successor is empty or moves too. An operation does not read the state of its queue pair while another
-        // one may still write it.
+        // one may still change it.
         let reading = self.reading.q.val();
         let looked = self.looked.q.val();
         let accounted = self.accounted.q.val();
@@ -198,8 +199,10 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let row = reading.qp.get_bits::<Q>(0);
         let looked_row = looked.operation.qp.get_bits::<Q>(0);
         let accounted_row = operation.qp.get_bits::<Q>(0);
-        let in_use = (self.looked_valid.q.val() & (row == looked_row))
-            | (self.accounted_valid.q.val() & (row == accounted_row));
+        let settling = self.accounted_valid.q.val() & (row == accounted_row);
+        // Settling changes nothing more of such a packet's state.
+        let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & !accounted.stashes;
+        let in_use = (self.looked_valid.q.val() & (row == looked_row)) | (settling & !is_final);
         let read_moves = !self.reading_valid.q.val() | (look_moves & !in_use);
 
         // look
@@ -216,7 +219,11 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
         self.states.read_address.next = read_row;
         self.good_paths.read_row.next = read_row;
-        let read_state = self.states.read_data.val();
+        let read_state = if settling {
+            state
+        } else {
+            self.states.read_data.val()
+        };
         let port = if self.plane_up.val().get_bit(reading.outcome.port.into()) {
             reading.outcome.port
         } else {

@@ -3,6 +3,7 @@
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, TokenKind};
+use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::tables::{TableSelect, TableWrite, EMTT_INDEX_BITS};
 
 /// Clocks from an accepted input to its token.
@@ -10,12 +11,25 @@ pub const LATENCY: usize = 1;
 
 /// Clocks between two tokens of one queue pair: what a read-modify-write loop of the core takes.
 pub const SPACING: usize = 3;
+/// Clocks between two of its MRC data packets, which only change what `psn_track` hands on.
+pub const MRC_SPACING: usize = 2;
 
 /// The queue pair of a token, if it names one.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Named {
     valid: Bit,
     row: Bits<10>,
+    /// It is an MRC data packet.
+    mrc: Bit,
+}
+
+#[hdl_fn]
+fn named_by(headers: PacketHeaders) -> Named {
+    Named {
+        valid: true,
+        row: headers.dest_qp.get_bits::<10>(0),
+        mrc: headers.mrc & !headers.probe,
+    }
 }
 
 #[hdl_fn]
@@ -23,10 +37,17 @@ fn meets(a: Named, b: Named) -> Bit {
     a.valid & b.valid & (a.row == b.row)
 }
 
+/// A packet is too close to the last tokens.
+#[hdl_fn]
+fn is_near(packet: Named, last: Named, second_last: Named) -> Bit {
+    let needs_more = !packet.mrc | !second_last.mrc;
+    meets(packet, last) | (meets(packet, second_last) & needs_more)
+}
+
 /// Issues tokens in order, at most one per clock: the only place of the core that waits.
 ///
 /// It waits while the FIFOs behind the core have no room for what is in flight, and keeps two tokens of one queue pair
-/// [`SPACING`] clocks apart; a packet names the low 10 bits of its destination, a write of a context its index, an error its queue pair.
+/// [`SPACING`] clocks apart, two MRC data packets [`MRC_SPACING`]; a packet names the low 10 bits of its destination, a write of a context its index, an error its queue pair.
 /// The lanes take turns when both could go, and so do packets and the rest; a lane that waits for room holds up no other.
 /// After a probe one clock stays empty: `psn_track` reads its memory twice for it. Errors go before table writes. A fence does not pass a table write that
 /// waits, so a region is invalid before the fence that follows its invalidation; whoever keeps writing tables without
@@ -89,24 +110,20 @@ impl Logic for CoreIssue {
         let open = !self.probe_went.q.val() & !self.reset.val();
 
         // may_go: who could be issued in this clock.
-        let named0 = Named {
-            valid: true,
-            row: packet0.headers.dest_qp.get_bits::<10>(0),
-        };
-        let named1 = Named {
-            valid: true,
-            row: packet1.headers.dest_qp.get_bits::<10>(0),
-        };
+        let named0 = named_by(packet0.headers);
+        let named1 = named_by(packet1.headers);
         let error_named = Named {
             valid: true,
             row: self.error_qp.val(),
+            mrc: false,
         };
         let write_named = Named {
             valid: write.select == TableSelect::Qp,
             row: write.index.get_bits::<10>(0),
+            mrc: false,
         };
-        let near0 = meets(named0, last) | meets(named0, second_last);
-        let near1 = meets(named1, last) | meets(named1, second_last);
+        let near0 = is_near(named0, last, second_last);
+        let near1 = is_near(named1, last, second_last);
         let write_near = meets(write_named, last) | meets(write_named, second_last);
         let error_near = meets(error_named, last) | meets(error_named, second_last);
         let room0 = self.room0.val();
@@ -160,6 +177,11 @@ impl Logic for CoreIssue {
                 error_named.row
             } else {
                 write_named.row
+            },
+            mrc: if goes1 {
+                named1.mrc
+            } else {
+                goes0 & named0.mrc
             },
         };
         self.last.d.next = named;

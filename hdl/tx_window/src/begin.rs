@@ -51,7 +51,7 @@ pub fn begin(asked: WindowRequest, row: WindowRow, word: SlotWord) -> Begun {
             WindowOp::Sack => Step::Check,
             WindowOp::NextInFlight => Step::Find,
             WindowOp::Resend => Step::Seek,
-            WindowOp::Push => Step::Burst,
+            WindowOp::Push | WindowOp::Retract => Step::Range,
             _ => Step::Respond,
         },
     }

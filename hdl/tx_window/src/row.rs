@@ -47,11 +47,21 @@ pub fn after_sending(row: WindowRow, length: Bits<13>) -> WindowRow {
     after
 }
 
-/// The row after a new packet of `length` bytes.
+/// The row after `count` new packets of `bytes` in all. A carry chain.
 #[hdl_fn]
-pub fn after_push(row: WindowRow, length: Bits<13>) -> WindowRow {
-    let mut after = after_sending(row, length);
-    after.next_psn = row.next_psn + 1;
+pub fn after_push(row: WindowRow, count: Bits<6>, bytes: Bits<24>) -> WindowRow {
+    let mut after = row;
+    after.in_flight = row.in_flight + bytes;
+    after.next_psn = row.next_psn + bit_cast::<24, 6>(count);
+    after
+}
+
+/// The row without the newest packets, from `psn` on, of `bytes` in all. A carry chain.
+#[hdl_fn]
+pub fn after_retract(row: WindowRow, psn: Bits<24>, bytes: Bits<24>) -> WindowRow {
+    let mut after = row;
+    after.in_flight = row.in_flight - bytes;
+    after.next_psn = psn;
     after
 }
 

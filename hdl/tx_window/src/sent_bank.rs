@@ -18,7 +18,7 @@ pub struct SentBank<const Q: usize, const S: usize> {
     pub clock: Signal<In, Clock>,
     /// Forgets the walk under way.
     pub reset: Signal<In, Bit>,
-    /// Of everything in this clock.
+    /// Of what is read in this clock.
     pub qp: Signal<In, Bits<Q>>,
 
     /// Takes the bank's 16 slots of the next word; only in or after the clock of `last`.
@@ -40,6 +40,7 @@ pub struct SentBank<const Q: usize, const S: usize> {
     pub read_place: Signal<In, Bits<8>>,
     pub record: Signal<Out, SentPacket>,
     pub write: Signal<In, Bit>,
+    pub write_qp: Signal<In, Bits<Q>>,
     pub write_place: Signal<In, Bits<8>>,
     pub write_data: Signal<In, SentPacket>,
 
@@ -77,7 +78,8 @@ impl<const Q: usize, const S: usize> Logic for SentBank<Q, S> {
         let row = bit_cast::<S, Q>(self.qp.val()) << PLACE_BITS;
         self.sent.read_address.next = row | bit_cast::<S, 8>(place);
         self.sent.write_enable.next = self.write.val();
-        self.sent.write_address.next = row | bit_cast::<S, 8>(self.write_place.val());
+        let write_row = bit_cast::<S, Q>(self.write_qp.val()) << PLACE_BITS;
+        self.sent.write_address.next = write_row | bit_cast::<S, 8>(self.write_place.val());
         self.sent.write_data.next = self.write_data.val();
         self.record.next = self.sent.read_data.val();
 

@@ -65,7 +65,7 @@ pub struct SentMemory<const Q: usize, const S: usize> {
     pub clock: Signal<In, Clock>,
     /// Forgets the walk under way.
     pub reset: Signal<In, Bit>,
-    /// Of everything in this clock.
+    /// Of what is read in this clock.
     pub qp: Signal<In, Bits<Q>>,
 
     // Walk over the slots of a word: see `SentBank`. Each bank walks for itself.
@@ -84,6 +84,7 @@ pub struct SentMemory<const Q: usize, const S: usize> {
     pub read_slot: Signal<In, Bits<10>>,
     pub record: Signal<Out, SentPacket>,
     pub write: Signal<In, Bit>,
+    pub write_qp: Signal<In, Bits<Q>>,
     pub write_slot: Signal<In, Bits<10>>,
     pub write_data: Signal<In, SentPacket>,
 
@@ -112,6 +113,7 @@ impl<const Q: usize, const S: usize> Logic for SentMemory<Q, S> {
             self.banks[b].read_place.next = read_slot.get_bits::<8>(2);
             self.banks[b].write.next =
                 self.write.val() & (write_slot.get_bits::<2>(0) == (b as u64));
+            self.banks[b].write_qp.next = self.write_qp.val();
             self.banks[b].write_place.next = write_slot.get_bits::<8>(2);
             self.banks[b].write_data.next = self.write_data.val();
         }

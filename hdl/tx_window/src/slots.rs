@@ -17,6 +17,13 @@ pub struct SlotWord {
     pub lost_1: Bits<64>,
 }
 
+/// Slots of two neighbouring words.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct SlotRange {
+    pub here: Bits<64>,
+    pub beyond: Bits<64>,
+}
+
 /// Words in which a slot is in flight, lost on plane 0, lost on plane 1.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Occupied {
@@ -57,15 +64,28 @@ pub fn with_in_flight(word: SlotWord, slots: Bits<64>) -> SlotWord {
     }
 }
 
-/// The word of a new packet with the packet in flight; the first packet of a word comes upon its slots as `stored`, that may be the window's other end.
+/// Neighbouring slots, from that of `first` on, at most 32: those in its word, and those in the next one. A carry chain and 3 levels.
 #[hdl_fn]
-pub fn with_new(word: SlotWord, stored: SlotWord, psn: Bits<24>) -> SlotWord {
-    let old = if psn.get_bits::<6>(0).any() {
-        word
+pub fn range_of(first: Bits<24>, count: Bits<6>) -> SlotRange {
+    let place = first.get_bits::<6>(0);
+    let end = bit_cast::<7, 6>(place) + bit_cast::<7, 6>(count);
+    let from = Bits::<64>::mask() << place;
+    let below_end = !(Bits::<64>::mask() << end.get_bits::<6>(0));
+    let goes_on = end.get_bit(6);
+    SlotRange {
+        here: if goes_on { from } else { from & below_end },
+        beyond: if goes_on { below_end } else { bits::<64>(0) },
+    }
+}
+
+/// The word with these slots in flight, which were free, or free again.
+#[hdl_fn]
+pub fn with_range(word: SlotWord, slots: Bits<64>, in_flight: Bit) -> SlotWord {
+    if in_flight {
+        with_in_flight(word, slots)
     } else {
-        stored
-    };
-    with_in_flight(old, slot_of(psn))
+        without(word, slots)
+    }
 }
 
 /// The word with these slots lost on a plane.

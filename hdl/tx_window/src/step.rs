@@ -12,8 +12,10 @@ pub enum Step {
     Fetch,
     /// The record of the packet sent is there.
     Read,
-    /// Takes the new packets.
-    Burst,
+    /// The slots of new packets: those in the word of the first one.
+    Range,
+    /// Those in the next word.
+    RangeEnd,
     /// As `Read`, of a SACK: the answered packet, whether the SACK is good, and which slots of the answered packet's word are news.
     Check,
     /// As `Walk`, of the first word; counts the answered packet, and chooses the next word that may have news.

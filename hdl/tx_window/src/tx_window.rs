@@ -21,11 +21,13 @@ use crate::step::*;
 ///
 /// Clocks from request to response:
 /// * `Query`, `Configure` 2; `Read`, `Lose` 3; `NextInFlight` 6, or 8 if it is not in the first word of 64 slots looked at;
-/// * `Push`: packets are taken from the first clock after that of the request on, the response comes 2 clocks after the last one or the end: 3 at least;
+/// * `Push`, `Retract` 3, or 4 if the packets lie in two words;
 /// * `Resend` of the first packet lost on a plane 4, or 6 if the next is in another word; of another 3;
 /// * `Sack` refused, or with no news but the answered packet, 4. Four other packets of a word are read per clock, one of each remainder of its
 ///   PSN by 4: a word costs its reads, one at least, of which the answered packet's word has one already; a further word costs one more, and reads 3 once.
 ///   The search for `una` costs 1 if it is in the word looked at last; any other search 2; each 2 more into another word. They go on while lengths come.
+///
+/// What packets of a `Push` were sent with is written as it comes, whatever the step is; `Resend` and `Lose` wait with theirs meanwhile.
 ///
 /// A word of slots that an operation changes waits one clock in `word`, and is then written whatever the step is. Nothing else reads it in that clock
 /// and the next, but searches, which look at `word` itself.
@@ -44,11 +46,10 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, WindowResponse>,
 
-    /// Of a `Push`, from the clock after its request on: one more packet is new, with the next PSN. One per clock, always taken.
+    /// One more packet of the last `Push` leaves, in the order of their PSNs: 2 clocks after its request or later, one per clock, always taken, and all of
+    /// them (but for those retracted) before the next `Push`. A record is written in the clock after; until then it is not to be asked for.
     pub push_valid: Signal<In, Bit>,
     pub push: Signal<In, SentPacket>,
-    /// There will be no more, after that of this clock if there is one. Once for every `Push`, before its response; no packet after it.
-    pub push_end: Signal<In, Bit>,
 
     rows: BlockRam<WindowRow, Q>,
     slots: SlotMemory<Q>,
@@ -59,7 +60,11 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
     asked: DFF<WindowRequest>,
     pushed_valid: DFF<Bit>,
     pushed: DFF<SentPacket>,
-    push_ended: DFF<Bit>,
+    /// Of the packet that comes next.
+    pushed_qp: DFF<Bits<Q>>,
+    pushed_slot: DFF<Bits<10>>,
+    /// Slots of the next word that a `Push` or `Retract` is about.
+    range_end: DFF<Bits<64>>,
     row: DFF<WindowRow>,
     word: DFF<SlotWord>,
     word_index: DFF<Bits<4>>,
@@ -85,7 +90,17 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
 impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, asked, pushed_valid, pushed, push_ended);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            asked,
+            pushed_valid,
+            pushed,
+            pushed_qp,
+            pushed_slot,
+            range_end
+        );
         dff_setup!(
             self,
             clock,
@@ -120,28 +135,36 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         } else {
             answer.psn
         };
-        let responds = step == Step::Respond;
-        let bursts = step == Step::Burst;
-        let pushes = bursts & self.pushed_valid.q.val();
-        let rewrites = responds & ((asked.op == WindowOp::Resend) | (asked.op == WindowOp::Lose));
+        let is_push = asked.op == WindowOp::Push;
+        let pushes = self.pushed_valid.q.val();
+        let records = (asked.op == WindowOp::Resend) | (asked.op == WindowOp::Lose);
+        let responds = (step == Step::Respond) & !(records & pushes);
         let next_psn = self.row.q.val().next_psn;
+        let pushed_slot = self.pushed_slot.q.val();
         self.rows.read_address.next = request.qp.get_bits::<Q>(0);
         self.sent.qp.next = request.qp.get_bits::<Q>(0);
         self.sent.read_slot.next = read_psn.get_bits::<10>(0);
-        self.sent.write.next = pushes | rewrites;
-        self.sent.write_slot.next = if bursts {
-            next_psn.get_bits::<10>(0)
+        self.sent.write.next = pushes | (responds & records);
+        self.sent.write_qp.next = if pushes {
+            self.pushed_qp.q.val()
+        } else {
+            asked.qp.get_bits::<Q>(0)
+        };
+        self.sent.write_slot.next = if pushes {
+            pushed_slot
         } else {
             answer.psn.get_bits::<10>(0)
         };
-        self.sent.write_data.next = if bursts {
+        self.sent.write_data.next = if pushes {
             self.pushed.q.val()
         } else {
             answer.sent
         };
+        if pushes {
+            self.pushed_slot.d.next = pushed_slot + 1;
+        }
         self.pushed_valid.d.next = self.push_valid.val();
         self.pushed.d.next = self.push.val();
-        self.push_ended.d.next = self.push_end.val();
 
         // The word changed in the last clock is written, and the row told.
         let word = self.word.q.val();
@@ -180,15 +203,11 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         let walks = (step == Step::Pick) | (step == Step::Walk);
         self.target.next = next_target(pending);
         let target = self.target.val();
-        let fetch_psn = if asked.op == WindowOp::Push {
-            fetched.next_psn
-        } else {
-            asked_psn
-        };
+        let fetch_psn = if is_push { fetched.next_psn } else { asked_psn };
         let select = match step {
             Step::Fetch => fetch_psn.get_bits::<4>(6),
             Step::Check | Step::Load => chosen,
-            Step::Burst => next_psn.get_bits::<4>(6),
+            Step::Range | Step::RangeEnd => word_index + 1,
             Step::Far => self.seek.far_word.val(),
             _ => search_start(target, row).get_bits::<4>(6),
         };
@@ -281,16 +300,32 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
                 }
                 self.step.d.next = Step::Respond;
             }
-            Step::Burst => {
-                if pushes {
-                    self.row.d.next = after_push(row, self.pushed.q.val().length);
-                    self.word.d.next = with_new(word, picked, next_psn);
-                    self.word_index.d.next = select;
-                    self.word_changed.d.next = true;
+            Step::Range => {
+                let first = if is_push { next_psn } else { asked.psn };
+                let range = range_of(first, asked.count);
+                self.row.d.next = if is_push {
+                    after_push(row, asked.count, asked.bytes)
+                } else {
+                    after_retract(row, asked.psn, asked.bytes)
+                };
+                self.word.d.next = with_range(word, range.here, is_push);
+                self.word_changed.d.next = true;
+                self.range_end.d.next = range.beyond;
+                if is_push {
+                    self.pushed_qp.d.next = asked.qp.get_bits::<Q>(0);
+                    self.pushed_slot.d.next = next_psn.get_bits::<10>(0);
                 }
-                if self.push_ended.q.val() {
-                    self.step.d.next = Step::Respond;
-                }
+                self.step.d.next = if range.beyond.any() {
+                    Step::RangeEnd
+                } else {
+                    Step::Respond
+                };
+            }
+            Step::RangeEnd => {
+                self.word.d.next = with_range(picked, self.range_end.q.val(), is_push);
+                self.word_index.d.next = select;
+                self.word_changed.d.next = true;
+                self.step.d.next = Step::Respond;
             }
             Step::Check => {
                 let others = !(bits::<16>(1) << chosen);
@@ -344,7 +379,11 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
                 self.step.d.next = Step::Wait;
             }
             Step::Wait => self.step.d.next = Step::Read,
-            Step::Respond => self.step.d.next = Step::Idle,
+            Step::Respond => {
+                if responds {
+                    self.step.d.next = Step::Idle;
+                }
+            }
         }
 
         self.request_ready.next = step == Step::Idle;

@@ -6,7 +6,7 @@ use stellar_transport::requester::RequesterCounters;
 use crate::field::Field;
 
 /// Which of the counters.
-type Counter = fn(&mut RequesterCounters) -> &mut u64;
+pub type Counter = fn(&mut RequesterCounters) -> &mut u64;
 
 /// The counters of the reference, by the fields that the card has for them.
 const COUNTERS: [(&str, Counter); 19] = [
@@ -31,19 +31,35 @@ const COUNTERS: [(&str, Counter); 19] = [
     ("ack_ignored", |to| &mut to.acks_ignored),
 ];
 
+/// Of them, those at the front are of the queue pair `sent_qp`.
+const SENT: usize = 2;
+
 /// Where they are in what the card shows in a clock.
-pub struct CountedFields([(Field<Counted>, Counter); COUNTERS.len()]);
+pub struct CountedFields {
+    counters: [(Field<Counted>, Counter); COUNTERS.len()],
+    sent_qp: Field<Counted>,
+}
 
 impl CountedFields {
     /// Finds them.
     pub fn new() -> Self {
-        Self(COUNTERS.map(|(name, counter)| (Field::new(name), counter)))
+        Self {
+            counters: COUNTERS.map(|(name, counter)| (Field::new(name), counter)),
+            sent_qp: Field::new("sent_qp"),
+        }
     }
 
-    /// Adds what was counted in one clock.
-    pub fn add(&self, to: &mut RequesterCounters, words: &[u32]) {
-        for (field, counter) in &self.0 {
-            *counter(to) += field.get(words);
-        }
+    /// What was counted in one clock: queue pair, counter, by how much. `qp` is the queue pair of the operation, which a packet that leaves need not be of.
+    pub fn of<'a>(
+        &'a self,
+        qp: u32,
+        words: &'a [u32],
+    ) -> impl Iterator<Item = (u32, Counter, u64)> + 'a {
+        let all = self.counters.iter().enumerate();
+        all.filter_map(move |(i, (field, counter))| {
+            let count = field.get(words);
+            let sender = || self.sent_qp.get(words) as u32;
+            (count != 0).then(|| (if i < SENT { sender() } else { qp }, *counter, count))
+        })
     }
 }

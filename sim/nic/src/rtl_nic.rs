@@ -277,8 +277,10 @@ impl RtlNic {
             self.windows.see(words);
         }
         for (qp, words) in outputs.counted.into_iter().flatten() {
-            if let Some(pair) = self.pairs.get_mut(&qp) {
-                self.counted.add(&mut pair.counters, &words);
+            for (qp, counter, count) in self.counted.of(qp, &words) {
+                if let Some(pair) = self.pairs.get_mut(&qp) {
+                    *counter(&mut pair.counters) += count;
+                }
             }
         }
     }

@@ -22,8 +22,10 @@ pub struct SentPacket {
 pub enum WindowOp {
     /// Where the window stands, and the first lost PSNs.
     Query,
-    /// New packets leave; each is told beside the request as it does. The caller has seen that there is room.
+    /// `count` new packets of `bytes` in all are in flight from now on; each is told beside as it leaves. The caller has seen that there is room.
     Push,
+    /// The newest `count` packets, from `psn` on, of `bytes` in all, have not left and do not leave: they are new again. None was acknowledged or lost.
+    Retract,
     /// The lost packet `psn` leaves again.
     Resend,
     /// State and last transmission of `psn`.
@@ -46,6 +48,10 @@ pub struct WindowRequest {
     pub psn: Bits<24>,
     /// `Resend`; of `Lose` the retries.
     pub sent: SentPacket,
+    /// `Push`, `Retract`: packets, at most 32.
+    pub count: Bits<6>,
+    /// `Push`, `Retract`: their payload bytes.
+    pub bytes: Bits<24>,
     /// `Sack`: cumulative PSN.
     pub cack: Bits<24>,
     /// `Sack`: PSN that is answered.
@@ -92,7 +98,7 @@ pub struct WindowResponse {
     pub first_lost0: Bits<24>,
     pub first_lost1: Bits<24>,
 
-    /// `NextInFlight`: the one found; otherwise that of the request, and of `Push` nothing.
+    /// `NextInFlight`: the one found; otherwise that of the request.
     pub psn: Bits<24>,
     /// `NextInFlight`: there is one.
     pub found: Bit,

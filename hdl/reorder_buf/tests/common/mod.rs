@@ -18,8 +18,9 @@ use stellar_wire::mrc::Entropy;
 /// Queue pairs of the random streams: neighbours, and the last of the table.
 pub const QPS: [u32; 4] = [2, 3, 0x155, 1023];
 
-/// Clocks the core keeps between two tokens of one queue pair.
+/// Clocks the core keeps between two tokens of one queue pair, and between two MRC data packets.
 pub const SPACING: usize = 3;
+pub const MRC_SPACING: usize = 2;
 
 /// Reasons found before the tracking blocks, of the frame and of the queue pair.
 pub const EARLY_REASONS: [rx::DropReason; 5] = [
@@ -35,7 +36,8 @@ pub const EARLY_REASONS: [rx::DropReason; 5] = [
 pub struct Schedule {
     pub tokens: Vec<(usize, Vec<u32>)>,
     next: usize,
-    free: BTreeMap<u32, usize>,
+    /// Clock of a queue pair's last token, and whether that is an MRC data packet.
+    last: BTreeMap<u32, (usize, bool)>,
 }
 
 impl Schedule {
@@ -47,11 +49,24 @@ impl Schedule {
 
     /// Adds a token `gap` clocks later than it could be. Tokens that name the same queue pair keep their distance.
     pub fn push<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T) {
-        let free = qp.and_then(|qp| self.free.get(&qp)).copied().unwrap_or(0);
+        self.push_apart(qp, gap, token, false);
+    }
+
+    /// The same of an MRC data packet.
+    pub fn push_mrc<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T) {
+        self.push_apart(qp, gap, token, true);
+    }
+
+    fn push_apart<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T, mrc: bool) {
+        let last = qp.and_then(|qp| self.last.get(&qp));
+        let free = last.map_or(0, |&(clock, after_mrc)| {
+            let both = mrc && after_mrc;
+            clock + if both { MRC_SPACING } else { SPACING }
+        });
         let clock = self.next.max(free) + gap;
         self.next = clock + 1;
         if let Some(qp) = qp {
-            self.free.insert(qp, clock + SPACING);
+            self.last.insert(qp, (clock, mrc));
         }
         self.tokens.push((clock, to_words(token)));
     }

@@ -70,6 +70,7 @@ impl Play {
         let mut named = Some(pair.number);
         let mut output = Output::default();
         let mut alone = false;
+        let mrc = pair.context.mode == QpMode::Mrc && matches!(step, Step::Packet { .. });
         match step {
             Step::Packet { .. } => output = receive(pair, step, count, &mut token),
             Step::Probe { early, psn } => {
@@ -95,6 +96,8 @@ impl Play {
         }
         if alone {
             self.schedule.push_alone(named, gap, token);
+        } else if mrc {
+            self.schedule.push_mrc(named, gap, token);
         } else {
             self.schedule.push(named, gap, token);
         }

@@ -8,6 +8,7 @@ use stellar_transport::time::Ticks;
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::Record;
+use stellar_wire::Opcode;
 
 use crate::memory::Entries;
 use crate::packets::{compare_packet, completion};
@@ -87,29 +88,41 @@ impl Bench {
     }
 
     fn post(&mut self, qp: usize, dice: u64) {
-        let was_failed = self.pairs[qp].reference.error().is_some();
-        let count = dice % 4 + 1;
-        let pair = &mut self.pairs[qp];
-        for i in 0..count {
-            // What is not fetched is not overwritten; the hardware fetches one entry earlier than the reference.
-            let fetched = pair.producer.wrapping_sub(pair.rung);
-            let pending = pair.reference.messages_mut().queue().pending() + fetched;
-            if u32::from(pending) + 2 > 1 << RING_LOG2 {
-                break;
-            }
-            let wqe = work_request(dice.rotate_left(11 * i as u32 + 3), pair.producer);
-            let index = u64::from(pair.producer) % (1 << RING_LOG2);
-            let address = pair.ring.base + index * Wqe::LEN as u64;
-            let mut bytes = wqe.to_bytes();
+        for i in 0..dice % 4 + 1 {
+            let slot = self.pairs[qp].producer;
+            let mut bytes = work_request(dice.rotate_left(11 * i as u32 + 3), slot).to_bytes();
             match dice.rotate_right(9 * i as u32) % 61 {
                 0 => bytes[0] = 0x77,
                 1 => bytes[2] ^= 0x10,
                 _ => {}
             }
-            self.entries.0.insert(address, bytes);
-            self.rig.entries.0.insert(address, bytes);
-            pair.producer = pair.producer.wrapping_add(1);
+            if !self.place(qp, bytes) {
+                break;
+            }
         }
+        self.ring(qp, dice);
+    }
+
+    /// Puts an entry into the send queue, if there is room.
+    pub fn place(&mut self, qp: usize, entry: [u8; Wqe::LEN]) -> bool {
+        let pair = &mut self.pairs[qp];
+        // What is not fetched is not overwritten; the hardware fetches one entry earlier than the reference.
+        let fetched = pair.producer.wrapping_sub(pair.rung);
+        let pending = pair.reference.messages_mut().queue().pending() + fetched;
+        if u32::from(pending) + 2 > 1 << RING_LOG2 {
+            return false;
+        }
+        let index = u64::from(pair.producer) % (1 << RING_LOG2);
+        let address = pair.ring.base + index * Wqe::LEN as u64;
+        self.entries.0.insert(address, entry);
+        self.rig.entries.0.insert(address, entry);
+        pair.producer = pair.producer.wrapping_add(1);
+        true
+    }
+
+    /// Rings the doorbell; now and then with an index that is refused.
+    pub fn ring(&mut self, qp: usize, dice: u64) {
+        let was_failed = self.pairs[qp].reference.error().is_some();
         let producer = match dice >> 50 & 31 {
             0 => self.pairs[qp].producer.wrapping_add(60),
             _ => self.pairs[qp].producer,
@@ -133,7 +146,7 @@ impl Bench {
         self.compare(qp, &mut did, was_failed);
     }
 
-    fn transmit(&mut self, qp: usize, port: u8) -> bool {
+    pub fn transmit(&mut self, qp: usize, port: u8) -> bool {
         let was_failed = self.pairs[qp].reference.error().is_some();
         if !self.planes.contains(port) {
             return false;
@@ -153,17 +166,28 @@ impl Bench {
                 break;
             }
         }
+        let sent = self.compare_sent(qp, port, &did);
+        self.compare(qp, &mut did, was_failed);
+        sent
+    }
+
+    /// Lets the reference send, and compares the packets. Whether there are any.
+    pub fn compare_sent(&mut self, qp: usize, port: u8, did: &Did) -> bool {
         let now = self.now;
         let limit = burst_limit(self.pairs[qp].mtu);
         let packets = self.reference(qp, |reference, card| {
             reference.transmit_burst(port, now, limit, card)
         });
         assert_eq!(packets.len(), did.tx.len(), "packets of {packets:?}");
+        let pair = &mut self.pairs[qp];
         for (packet, words) in packets.iter().zip(&did.tx) {
             compare_packet(packet, words, qp as u32, port);
-            self.pairs[qp].flying.push(InFlight::of(packet));
+            pair.flying.push(InFlight::of(packet));
+            pair.in_message = matches!(
+                packet.opcode,
+                Opcode::MrcWriteFirst | Opcode::MrcWriteMiddle
+            );
         }
-        self.compare(qp, &mut did, was_failed);
         !packets.is_empty()
     }
 

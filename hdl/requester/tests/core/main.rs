@@ -4,6 +4,7 @@ mod clocks;
 mod lockstep;
 mod memory;
 mod mrc;
+mod overlap;
 mod packets;
 mod peer;
 mod rc;

@@ -8,6 +8,7 @@ use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
 
 use crate::lockstep::Bench;
 use crate::peer::{InFlight, Receiver};
+use crate::rig::Did;
 
 impl Bench {
     fn mrc(&mut self, qp: usize) -> &mut MrcRequester {
@@ -19,19 +20,18 @@ impl Bench {
 
     fn sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) {
         let was_failed = self.pairs[qp].reference.error().is_some();
-        let control = ControlPacket {
-            kind: ControlKind::Sack,
-            qp: (qp as u64).to_bits(),
-            reflected: u64::from(seth.entropy.0).to_bits(),
-            seth: seth_record(seth),
-            cc_state: TxCcState {
-                timestamp: u64::from(cc.tx_timestamp).to_bits(),
-                rcv_cwnd_pen: u64::from(cc.rcv_cwnd_pen).to_bits(),
-                ..TxCcState::default()
-            },
-            ..ControlPacket::default()
-        };
-        let mut did = self.rig.control(control, self.now.0);
+        let did = self.rig.control(sack_record(qp, seth, cc), self.now.0);
+        self.compare_sack(qp, (seth, cc), did, was_failed);
+    }
+
+    /// Lets the reference take a SACK, and compares.
+    pub fn compare_sack(
+        &mut self,
+        qp: usize,
+        (seth, cc): (&Seth, &CcState),
+        mut did: Did,
+        was_failed: bool,
+    ) {
         let now = self.now;
         let good = self
             .mrc(qp)
@@ -49,10 +49,15 @@ impl Bench {
     }
 
     pub fn deliver_mrc(&mut self, qp: usize, dice: u64) {
+        if let Some((seth, cc)) = self.next_sack(qp, dice) {
+            self.sack(qp, &seth, &cc);
+        }
+    }
+
+    /// The SACK of the next packet that arrives, if one does.
+    pub fn next_sack(&mut self, qp: usize, dice: u64) -> Option<(Seth, CcState)> {
         let pair = &mut self.pairs[qp];
-        let Some(packet) = pair.arriving(dice) else {
-            return;
-        };
+        let packet = pair.arriving(dice)?;
         let hint = match dice >> 28 & 31 {
             0..4 => PathHint::SkipOnce,
             4 => PathHint::AlwaysSkip,
@@ -68,8 +73,7 @@ impl Bench {
         } else {
             0
         };
-        let (seth, cc) = pair.receiver.answer(&packet, hint, mpr, penalty);
-        self.sack(qp, &seth, &cc);
+        Some(pair.receiver.answer(&packet, hint, mpr, penalty))
     }
 
     /// A SACK that no receiver sends.
@@ -128,6 +132,22 @@ impl Bench {
             Requester::Rc(_) => {}
         });
         self.compare(qp, &mut did, was_failed);
+    }
+}
+
+/// A SACK, as the hardware takes it.
+pub fn sack_record(qp: usize, seth: &Seth, cc: &CcState) -> ControlPacket {
+    ControlPacket {
+        kind: ControlKind::Sack,
+        qp: (qp as u64).to_bits(),
+        reflected: u64::from(seth.entropy.0).to_bits(),
+        seth: seth_record(seth),
+        cc_state: TxCcState {
+            timestamp: u64::from(cc.tx_timestamp).to_bits(),
+            rcv_cwnd_pen: u64::from(cc.rcv_cwnd_pen).to_bits(),
+            ..TxCcState::default()
+        },
+        ..ControlPacket::default()
     }
 }
 

@@ -53,6 +53,8 @@ pub struct Did {
     pub refused: bool,
     /// An entry of a send queue came.
     pub arrived: bool,
+    /// Packets that had left when the control packet beside the transmission was taken.
+    pub before_control: usize,
     /// Clocks from its start to the next one's.
     pub clocks: u32,
 }
@@ -416,6 +418,37 @@ impl Rig {
             self.clock();
         }
         self.set("front_valid", 0);
+        self.finish();
+        std::mem::take(&mut self.did)
+    }
+
+    /// A transmission, and a control packet that comes right behind its start.
+    pub fn transmit_and_control(
+        &mut self,
+        qp: u32,
+        port: u8,
+        packet: ControlPacket,
+        now: u32,
+    ) -> Did {
+        self.set("now", now.into());
+        self.set(&format!("front{port}_qp"), qp.into());
+        self.set("front_valid", 1 << port);
+        self.did = Did::default();
+        self.clock();
+        self.set_words("control", &to_words(packet));
+        self.set("control_valid", 1);
+        let mut waits = true;
+        while waits || !(self.did.served || self.did.parked) {
+            assert!(self.did.clocks < PATIENCE, "one of the two does not end");
+            if self.clock_with(Some("control_ready")) && waits {
+                waits = false;
+                self.did.before_control = self.did.tx.len();
+                self.set("control_valid", 0);
+            }
+            if self.did.served || self.did.parked {
+                self.set("front_valid", 0);
+            }
+        }
         self.finish();
         std::mem::take(&mut self.did)
     }

@@ -39,6 +39,8 @@ pub struct Pair {
     /// Producer index of the last doorbell that was taken.
     pub rung: u16,
     pub flying: Vec<InFlight>,
+    /// The last packet sent was not the last of its message.
+    pub in_message: bool,
     pub receiver: Receiver,
     pub rc_receiver: RcReceiver,
     /// Completions of the hardware that the reference has not been asked for.
@@ -235,6 +237,7 @@ impl Pair {
             producer: 0,
             rung: 0,
             flying: Vec::new(),
+            in_message: false,
             receiver: Receiver::new(first),
             rc_receiver: RcReceiver::new(first),
             cqes: Vec::new(),

@@ -51,7 +51,7 @@ fn an_answer_leaves_after_the_latency_said() {
 }
 
 #[test]
-fn packets_of_one_queue_pair_pass_every_three_clocks() {
+fn packets_of_one_queue_pair_pass_every_second_clock() {
     let mut play = Play::new([mrc(1); 4], 1);
     plain(&mut play, 2, 500);
     let from = play.stimuli.len();

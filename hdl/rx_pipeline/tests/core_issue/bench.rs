@@ -22,12 +22,15 @@ fn library() -> &'static Library {
 
 /// Every seventh packet is a probe.
 pub const PROBES: u32 = 7;
+/// Bit of the numbers of MRC packets.
+pub const MRC: u32 = 1 << 20;
 
 /// A packet; `number` tells tokens apart.
 pub fn packet(qp: u32, number: u32) -> CoreToken {
     CoreToken {
         kind: TokenKind::Packet,
         headers: PacketHeaders {
+            mrc: number & MRC != 0,
             probe: number % PROBES == PROBES - 1,
             dest_qp: u64::from(qp).to_bits(),
             immediate: u64::from(number).to_bits(),
@@ -48,9 +51,19 @@ pub fn write(select: TableSelect, index: u32, number: u32) -> TableWrite {
 /// What came out, with its clock. The number tells tokens of one source apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Token {
-    Packet { lane: bool, qp: u64, number: u64 },
-    Write { qp: Option<u64>, number: u64 },
-    Error { qp: u64 },
+    Packet {
+        lane: bool,
+        qp: u64,
+        number: u64,
+        mrc_data: bool,
+    },
+    Write {
+        qp: Option<u64>,
+        number: u64,
+    },
+    Error {
+        qp: u64,
+    },
     Fence,
 }
 
@@ -62,6 +75,7 @@ impl Token {
                 lane: record.bool("lane"),
                 qp: record.u64("headers.dest_qp"),
                 number: record.u64("headers.immediate"),
+                mrc_data: record.bool("headers.mrc") && !record.bool("headers.probe"),
             },
             "TokenKind::Table" => Token::Write {
                 qp: (record.variant("table.select") == "TableSelect::Qp")
@@ -83,7 +97,13 @@ impl Token {
         }))
     }
 
-    pub fn row(self) -> Option<u64> {
+    /// Queue pair, and whether it is an MRC data packet.
+    pub fn named(self) -> Option<(u64, bool)> {
+        let mrc_data = matches!(self, Token::Packet { mrc_data: true, .. });
+        self.row().map(|row| (row, mrc_data))
+    }
+
+    fn row(self) -> Option<u64> {
         match self {
             Token::Packet { qp, .. } | Token::Error { qp } => Some(qp % 1024),
             Token::Write { qp, .. } => qp.map(|qp| qp % 1024),

@@ -4,8 +4,8 @@ mod bench;
 
 use std::collections::VecDeque;
 
-use bench::{packet, write, Bench, Clock, Token, PROBES};
-use hdl_rx_pipeline::core_issue::{CoreIssue, LATENCY, SPACING};
+use bench::{packet, write, Bench, Clock, Token, MRC, PROBES};
+use hdl_rx_pipeline::core_issue::{CoreIssue, LATENCY, MRC_SPACING, SPACING};
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -65,7 +65,8 @@ fn queue_pairs(most: usize) -> impl Strategy<Value = Vec<u32>> {
 
 fn packets(queue_pairs: &[u32]) -> VecDeque<CoreToken> {
     let numbered = queue_pairs.iter().zip(0..);
-    numbered.map(|(&qp, n)| packet(qp, n)).collect()
+    let number = |n| if n % 3 == 0 { n } else { n | MRC };
+    numbered.map(|(&qp, n)| packet(qp, number(n))).collect()
 }
 
 proptest! {
@@ -138,8 +139,16 @@ proptest! {
             // A token appears the clock after it was taken, and nothing else does.
             prop_assert_eq!(LATENCY, 1);
             prop_assert_eq!(seen.out, expected);
-            let row = seen.out.and_then(Token::row);
-            prop_assert!(row.is_none() || !named.contains(&row), "{:?} after {:?}", seen.out, named);
+            let row = seen.out.and_then(Token::named);
+            if let Some((row, mrc)) = row {
+                let spacing = |(other, other_mrc): (u64, bool)| match (row == other, mrc && other_mrc) {
+                    (false, _) => 1,
+                    (true, true) => MRC_SPACING,
+                    (true, false) => SPACING,
+                };
+                let near = named.iter().zip(1..).any(|(other, before)| other.is_some_and(|other| before < spacing(other)));
+                prop_assert!(!near, "{:?} after {:?}", seen.out, named);
+            }
             named.rotate_right(1);
             named[0] = row;
             // No one waits long: with room, something that waits goes within the spacing and the clock behind a probe.
@@ -155,9 +164,9 @@ fn plain(number: u32) -> u32 {
 }
 
 #[test]
-fn different_queue_pairs_go_every_clock_and_one_queue_pair_every_third() {
+fn different_queue_pairs_go_every_clock_and_one_queue_pair_every_third_or_second_if_it_is_mrcs() {
     for lane in [0, 1] {
-        for (queue_pairs, clocks_each) in [(3, 1), (1, 3)] {
+        for (queue_pairs, number, clocks_each) in [(3, 0, 1), (1, 0, 3), (1, MRC, 2)] {
             let mut bench = Bench::new();
             let mut went = 0;
             for _ in 0..90 {
@@ -165,7 +174,7 @@ fn different_queue_pairs_go_every_clock_and_one_queue_pair_every_third() {
                     room: [lane == 0, lane == 1],
                     ..Clock::default()
                 };
-                clock.packets[lane] = Some(packet(2 + went % queue_pairs, plain(went)));
+                clock.packets[lane] = Some(packet(2 + went % queue_pairs, number + plain(went)));
                 went += u32::from(bench.clock(&clock).packets[lane]);
             }
             assert_eq!(went, 90 / clocks_each);

@@ -1,50 +1,71 @@
 //! The packets of a burst, clock by clock.
 
+use std::collections::VecDeque;
+
 use rust_hdl::prelude::*;
 use stellar_transport::requester::Sent;
+use stellar_transport::rx::Psn;
 use stellar_wire::hw::window::SentPacket;
 
-/// How a burst comes: clocks without a packet before each, and the end.
+/// Clocks without a packet before each of a burst.
 #[derive(Clone, Debug)]
-pub struct Pace {
-    pub gaps: Vec<u32>,
-    /// So many clocks after the last packet, or the first clock there may be one.
-    pub end: u32,
-}
+pub struct Pace(pub Vec<u32>);
 
 impl Pace {
-    /// Every clock, and the end with the last.
+    /// Every clock.
     pub fn full(packets: usize) -> Self {
+        Self(vec![0; packets])
+    }
+}
+
+/// Packets of a burst that are still to leave.
+#[derive(Default)]
+pub struct Leaving {
+    pub qp: usize,
+    first: u32,
+    beats: VecDeque<Option<Sent>>,
+}
+
+impl Leaving {
+    /// All of the burst that begins at `first`.
+    pub fn new(qp: usize, first: Psn, packets: &[Sent], pace: &Pace) -> Self {
+        let mut beats = VecDeque::new();
+        for (&packet, &gap) in packets.iter().zip(&pace.0) {
+            beats.extend(vec![None; gap as usize]);
+            beats.push_back(Some(packet));
+        }
+        // The last record is written in the clock after.
+        beats.push_back(None);
         Self {
-            gaps: vec![0; packets],
-            end: 0,
+            qp,
+            first: first.value(),
+            beats,
         }
     }
-}
 
-/// What stands at the ports of new packets in a clock.
-#[derive(Clone, Copy, Default)]
-pub struct Beat {
-    pub packet: Option<Sent>,
-    pub end: bool,
-}
+    pub fn any(&self) -> bool {
+        !self.beats.is_empty()
+    }
 
-/// By clock, from the one after the request on.
-pub fn beats(packets: &[Sent], pace: &Pace) -> Vec<Beat> {
-    let mut beats = vec![];
-    for (&packet, &gap) in packets.iter().zip(&pace.gaps) {
-        beats.extend(vec![Beat::default(); gap as usize]);
-        beats.push(Beat {
-            packet: Some(packet),
-            end: false,
-        });
+    pub fn clocks(&self) -> u32 {
+        self.beats.len() as u32
     }
-    if beats.is_empty() {
-        beats.push(Beat::default());
+
+    /// The packet that leaves in the next clock, if one does.
+    pub fn next(&mut self) -> Option<Sent> {
+        self.beats.pop_front().flatten()
     }
-    beats.extend(vec![Beat::default(); pace.end as usize]);
-    beats.last_mut().expect("one at least").end = true;
-    beats
+
+    /// Nothing more leaves; packets that were still to.
+    pub fn stop(&mut self) -> Vec<Sent> {
+        self.beats.drain(..).flatten().collect()
+    }
+
+    /// These PSNs of a queue pair were sent before the burst, so their records are there.
+    pub fn is_before(&self, qp: usize, psns: &[Psn]) -> bool {
+        let first = Psn::new(self.first);
+        !self.any() || qp != self.qp || psns.iter().all(|psn| psn.is_behind(first))
+    }
 }
 
 /// As the window keeps it.

@@ -73,6 +73,7 @@ fn random_request(rng: &mut TestRng) -> WindowRequest {
         WindowOp::Push,
         WindowOp::Push,
         WindowOp::Push,
+        WindowOp::Retract,
         WindowOp::Resend,
         WindowOp::Read,
         WindowOp::Sack,
@@ -87,6 +88,8 @@ fn random_request(rng: &mut TestRng) -> WindowRequest {
         qp: rng.random_range(0..2_u64).to_bits(),
         psn: near(rng),
         sent: random_packet(rng),
+        count: rng.random_range(0..33_u64).to_bits(),
+        bytes: Bits::random(rng),
         cack: near(rng),
         acked: near(rng),
         base: near(rng),
@@ -103,7 +106,6 @@ fn verilog_agrees_with_rust_hdl() {
         block.request.next = random_request(rng);
         block.push_valid.next = rng.random_bool(0.6);
         block.push.next = random_packet(rng);
-        block.push_end.next = rng.random_bool(0.2);
     };
     check(Small::default, Some(|b| &mut b.clock), drive, 400, 1).unwrap();
 }
@@ -260,7 +262,6 @@ fn a_burst_is_as_many_new_packets_and_what_follows_sees_them() {
             let packets = steps::packets(count as usize, sent(7, 4000, 5));
             let burst = |server: &mut Server, qp: usize| {
                 server.burst(qp, &packets, &Pace::full(packets.len()));
-                assert_eq!(server.took, count.max(1) + 2);
             };
             for other in [0, 1] {
                 let mut server = Server::new(library(), &[first, first]);
@@ -282,14 +283,7 @@ fn a_burst_is_as_many_new_packets_and_what_follows_sees_them() {
                 // Round the ring, until the window is full.
                 for _ in 0..=SLOTS / 32 {
                     let long = steps::packets(32, sent(1, 4096, 2));
-                    server.burst(
-                        0,
-                        &long,
-                        &Pace {
-                            gaps: (0..32).map(|i| i % 3).collect(),
-                            end: 2,
-                        },
-                    );
+                    server.burst(0, &long, &Pace((0..32).map(|i| i % 3).collect()));
                 }
                 let una = server.windows[0].una();
                 server.next_in_flight(0, una);
@@ -314,7 +308,7 @@ fn reset_drops_the_operation_under_way() {
         ..request
     };
     let cut = (1..=5).map(|clocks| (request, clocks));
-    for (request, clocks) in cut.chain((1..=6).map(|clocks| (push, clocks))) {
+    for (request, clocks) in cut.chain((1..=3).map(|clocks| (push, clocks))) {
         server.start(request, clocks);
         assert!(!server.is_ready());
         server.restart();

@@ -9,7 +9,7 @@ use stellar_transport::rx::Psn;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
 
-use crate::burst::{beats, record, Beat, Pace};
+use crate::burst::{record, Leaving, Pace};
 use crate::news::News;
 
 /// Field names and their values: numbers as decimals, enumerations by name.
@@ -32,8 +32,8 @@ pub struct Server {
     response: PortId,
     push_valid: PortId,
     push: PortId,
-    push_end: PortId,
     noise: TestRng,
+    leaving: Leaving,
     pub windows: Vec<Window>,
     /// Clocks the last operation took.
     pub took: u32,
@@ -54,8 +54,8 @@ impl Server {
             response: port("response"),
             push_valid: port("push_valid"),
             push: port("push"),
-            push_end: port("push_end"),
             noise: TestRng::seed_from_u64(1),
+            leaving: Leaving::default(),
             windows: first.iter().map(|&p| Window::new(Psn::new(p))).collect(),
             took: 0,
             model,
@@ -73,15 +73,15 @@ impl Server {
         self.model.clock(self.clock);
         self.model.set_u64(self.reset, 0);
         self.model.set_u64(self.valid, 0);
+        self.model.set_u64(self.push_valid, 0);
+        self.leaving.stop();
         self.model.eval();
     }
 
-    /// Starts an operation (a burst never ends), and gives up waiting after so many clocks.
+    /// Starts an operation, and gives up waiting after so many clocks.
     pub fn start(&mut self, request: WindowRequest, clocks: u32) {
         self.model.set(self.request, &to_words(request));
         self.model.set_u64(self.valid, 1);
-        self.model.set_u64(self.push_valid, 1);
-        self.model.set_u64(self.push_end, 0);
         for _ in 0..clocks {
             self.model.clock(self.clock);
             self.model.set_u64(self.valid, 0);
@@ -116,23 +116,37 @@ impl Server {
     fn make_noise(&mut self) {
         self.noise_at(self.request);
         self.noise_at(self.push);
-        for port in [self.push_valid, self.push_end] {
-            let value = self.noise.random();
-            self.model.set_u64(port, value);
+        let packet = self.leaving.next();
+        if let Some(packet) = packet {
+            self.model.set(self.push, &to_words(record(&packet)));
+        }
+        self.model
+            .set_u64(self.push_valid, u64::from(packet.is_some()));
+    }
+
+    /// Lets the packets of the last burst leave.
+    pub fn let_leave(&mut self) {
+        self.rest(self.leaving.clocks() as usize);
+    }
+
+    /// The same, if the records of these PSNs are looked at, and one of them may not be there yet.
+    fn let_leave_for(&mut self, qp: usize, psns: &[Psn]) {
+        if !self.leaving.is_before(qp, psns) {
+            self.let_leave();
         }
     }
 
-    fn drive(&mut self, beat: Beat) {
-        if let Some(packet) = beat.packet {
-            self.model.set(self.push, &to_words(record(&packet)));
+    /// Clocks of an operation that writes a record: it waits while packets leave.
+    fn recording(&self, clocks: u32) -> Clocks {
+        if self.leaving.any() {
+            Clocks::AtMost(clocks + self.leaving.clocks() + 1)
+        } else {
+            Clocks::Exactly(clocks)
         }
-        let valid = beat.packet.is_some();
-        self.model.set_u64(self.push_valid, u64::from(valid));
-        self.model.set_u64(self.push_end, u64::from(beat.end));
     }
 
     /// One call: the response, after checking the handshake.
-    fn call(&mut self, request: WindowRequest, beats: &[Beat]) -> Vec<u32> {
+    fn call(&mut self, request: WindowRequest) -> Vec<u32> {
         self.make_noise();
         self.model.set(self.request, &to_words(request));
         self.model.set_u64(self.valid, 1);
@@ -148,9 +162,6 @@ impl Server {
             self.make_noise();
             let valid = self.noise.random();
             self.model.set_u64(self.valid, valid);
-            if let Some(&beat) = beats.get(self.took as usize - 1) {
-                self.drive(beat);
-            }
             if self.answers() {
                 break;
             }
@@ -158,23 +169,15 @@ impl Server {
         let mut words = vec![0; self.model.width(self.response).div_ceil(32)];
         self.model.get(self.response, &mut words);
         self.model.clock(self.clock);
+        self.model.set_u64(self.valid, 0);
+        self.model.set_u64(self.push_valid, 0);
         assert!(!self.answers(), "two answers");
         words
     }
 
     /// Calls, and compares with the fields the operation defines and those that every operation does.
-    fn compare(&mut self, request: WindowRequest, expected: Fields, clocks: Clocks) {
-        self.compare_burst(request, &[], expected, clocks);
-    }
-
-    fn compare_burst(
-        &mut self,
-        request: WindowRequest,
-        beats: &[Beat],
-        mut expected: Fields,
-        clocks: Clocks,
-    ) {
-        let words = self.call(request, beats);
+    fn compare(&mut self, request: WindowRequest, mut expected: Fields, clocks: Clocks) {
+        let words = self.call(request);
         let window = &self.windows[request.qp.index()];
         let lost = [0, 1].map(|plane| window.first_lost(plane));
         expected.push(("una", window.una().value().to_string()));
@@ -202,6 +205,7 @@ impl Server {
     }
 
     pub fn configure(&mut self, qp: usize, first: Psn) {
+        self.let_leave();
         self.windows[qp] = Window::new(first);
         let request = asking(WindowOp::Configure, qp, first);
         self.compare(request, psn_field(first), Clocks::Exactly(2));
@@ -214,16 +218,44 @@ impl Server {
 
     /// As many of the packets as there is room for.
     pub fn burst(&mut self, qp: usize, packets: &[Sent], pace: &Pace) {
+        self.let_leave();
         let window = &mut self.windows[qp];
         let room = (SLOTS - window.len()) as usize;
         let packets = &packets[..packets.len().min(room)];
+        let first = window.next();
         for &packet in packets {
             window.push(packet);
         }
-        let beats = beats(packets, pace);
-        let request = asking(WindowOp::Push, qp, Psn::new(0xabcdef));
-        let clocks = Clocks::Exactly(beats.len() as u32 + 2);
-        self.compare_burst(request, &beats, vec![], clocks);
+        let request = about(WindowOp::Push, qp, Psn::new(0xabcdef), packets);
+        self.compare(request, vec![], range_clocks(first, packets));
+        self.leaving = Leaving::new(qp, first, packets, pace);
+    }
+
+    /// What of the last burst has not left does not leave.
+    pub fn retract(&mut self) {
+        let qp = self.leaving.qp;
+        let packets = self.leaving.stop();
+        let window = &mut self.windows[qp];
+        let next = window.next().value() + (1 << 24) - packets.len() as u32;
+        let first = Psn::new(next & 0xff_ffff);
+        let mut shorter = Window::new(window.una());
+        for i in 0..window.len() - packets.len() as u32 {
+            let psn = window.una().plus(i);
+            shorter.push(*window.sent(psn).expect("a record"));
+            match window.state(psn) {
+                SlotState::InFlight => {}
+                SlotState::Lost => {
+                    shorter.lose(psn, window.sent(psn).expect("a record").retries);
+                }
+                SlotState::Acked => {
+                    shorter.acknowledge(psn);
+                }
+                SlotState::Free => unreachable!("in the window"),
+            }
+        }
+        *window = shorter;
+        let request = about(WindowOp::Retract, qp, first, &packets);
+        self.compare(request, vec![], range_clocks(first, &packets));
     }
 
     /// A burst of one.
@@ -233,20 +265,22 @@ impl Server {
 
     /// The packet must be lost.
     pub fn resend(&mut self, qp: usize, psn: Psn, sent: Sent) {
+        self.let_leave_for(qp, &[psn]);
         let window = &mut self.windows[qp];
         let first = (0..2).any(|plane| window.first_lost(plane) == Some(psn));
         window.resend(psn, sent);
         let mut request = asking(WindowOp::Resend, qp, psn);
         request.sent = record(&sent);
         let clocks = if first {
-            Clocks::AtMost(6)
+            Clocks::AtMost(6 + self.leaving.clocks())
         } else {
-            Clocks::Exactly(3)
+            self.recording(3)
         };
         self.compare(request, psn_field(psn), clocks);
     }
 
     pub fn read(&mut self, qp: usize, psn: Psn) {
+        self.let_leave_for(qp, &[psn]);
         let window = &self.windows[qp];
         let mut expected = psn_field(psn);
         expected.push(("state", state(window.state(psn))));
@@ -257,19 +291,22 @@ impl Server {
 
     /// The packet must be in flight.
     pub fn lose(&mut self, qp: usize, psn: Psn, retries: u8) {
+        self.let_leave_for(qp, &[psn]);
         let window = &mut self.windows[qp];
         window.lose(psn, retries);
         let mut expected = psn_field(psn);
         expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
         let mut request = asking(WindowOp::Lose, qp, psn);
         request.sent.retries = u64::from(retries).to_bits();
-        self.compare(request, expected, Clocks::Exactly(3));
+        let clocks = self.recording(3);
+        self.compare(request, expected, clocks);
     }
 
     /// `from` must be in the window or its end.
     pub fn next_in_flight(&mut self, qp: usize, from: Psn) {
+        let found = self.windows[qp].next_in_flight(from);
+        self.let_leave_for(qp, found.as_slice());
         let window = &self.windows[qp];
-        let found = window.next_in_flight(from);
         let mut expected = vec![("found", u8::from(found.is_some()).to_string())];
         if let Some(psn) = found {
             expected.extend(psn_field(psn));
@@ -280,6 +317,7 @@ impl Server {
     }
 
     pub fn sack(&mut self, qp: usize, view: &SackView, stamp: u16) {
+        self.let_leave_for(qp, &[view.cack, view.acked, view.base.plus(63)]);
         let window = &mut self.windows[qp];
         let answered = window.sent(view.acked).copied();
         let was = window.state(view.acked);
@@ -334,6 +372,22 @@ fn asking(op: WindowOp, qp: usize, psn: Psn) -> WindowRequest {
         psn: bits_of(psn),
         ..WindowRequest::default()
     }
+}
+
+/// A request about so many packets in a row.
+fn about(op: WindowOp, qp: usize, psn: Psn, packets: &[Sent]) -> WindowRequest {
+    let bytes: u64 = packets.iter().map(|packet| u64::from(packet.length)).sum();
+    WindowRequest {
+        count: (packets.len() as u64).to_bits(),
+        bytes: bytes.to_bits(),
+        ..asking(op, qp, psn)
+    }
+}
+
+/// Of a request about so many, by whether they lie in one word.
+fn range_clocks(first: Psn, packets: &[Sent]) -> Clocks {
+    let in_one = first.value() % 64 + packets.len() as u32 <= 64;
+    Clocks::Exactly(if in_one { 3 } else { 4 })
 }
 
 fn psn_field(psn: Psn) -> Fields {

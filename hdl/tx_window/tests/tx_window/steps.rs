@@ -34,6 +34,8 @@ pub enum Step {
     Query,
     /// So many packets, in bursts of so many.
     Push(usize, usize, Sent, Rhythm),
+    /// So many packets at once, of which some do not leave.
+    Retract(usize, usize, Sent, Rhythm),
     /// The first packet lost on a plane.
     ResendFirst(u8, Sent),
     /// The first lost from a place on.
@@ -98,16 +100,12 @@ pub struct Rhythm {
     /// Bit i: before packet i nothing comes, for so many clocks.
     late: u32,
     clocks: u32,
-    end: u32,
 }
 
 impl Rhythm {
     fn pace(self, packets: usize) -> Pace {
         let gaps = (0..packets).map(|i| (self.late >> i & 1) * self.clocks);
-        Pace {
-            gaps: gaps.collect(),
-            end: self.end,
-        }
+        Pace(gaps.collect())
     }
 }
 
@@ -131,6 +129,11 @@ impl Step {
                 for burst in packets(count, sent).chunks(each) {
                     server.burst(qp, burst, &rhythm.pace(burst.len()));
                 }
+            }
+            Self::Retract(count, after, sent, rhythm) => {
+                server.burst(qp, &packets(count, sent), &rhythm.pace(count));
+                server.rest(after);
+                server.retract();
             }
             Self::ResendFirst(plane, sent) => {
                 if let Some(psn) = window.first_lost(plane) {
@@ -246,8 +249,7 @@ fn sack() -> impl Strategy<Value = SackStep> {
 
 fn rhythm() -> impl Strategy<Value = Rhythm> {
     let late = prop_oneof![Just(0), any::<u32>()];
-    let end = prop_oneof![2 => Just(0), 1 => 1..4_u32];
-    (late, 1..4_u32, end).prop_map(|(late, clocks, end)| Rhythm { late, clocks, end })
+    (late, 1..4_u32).prop_map(|(late, clocks)| Rhythm { late, clocks })
 }
 
 fn push() -> impl Strategy<Value = Step> {
@@ -257,10 +259,16 @@ fn push() -> impl Strategy<Value = Step> {
         .prop_map(|(count, each, sent, rhythm)| Step::Push(count, each, sent, rhythm))
 }
 
+fn retract() -> impl Strategy<Value = Step> {
+    (1..=32_usize, 0..40_usize, sent(), rhythm())
+        .prop_map(|(count, after, sent, rhythm)| Step::Retract(count, after, sent, rhythm))
+}
+
 pub fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => Just(Step::Query),
         6 => push(),
+        1 => retract(),
         3 => (0..2_u8, sent()).prop_map(|(plane, sent)| Step::ResendFirst(plane, sent)),
         2 => (place(), sent()).prop_map(|(place, sent)| Step::Resend(place, sent)),
         2 => place().prop_map(Step::Read),

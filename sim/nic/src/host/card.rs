@@ -204,8 +204,9 @@ impl<M: Memory> Card<M> {
             self.windows.see(words);
         }
         for (qp, words) in outputs.counted.into_iter().flatten() {
-            self.counted
-                .add(self.counters.entry(qp).or_default(), &words);
+            for (qp, counter, count) in self.counted.of(qp, &words) {
+                *counter(self.counters.entry(qp).or_default()) += count;
+            }
         }
         for (index, moved) in outputs.ports.into_iter().enumerate() {
             if let Some(beat) = moved.tx {

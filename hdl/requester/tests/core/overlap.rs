@@ -1,0 +1,112 @@
+//! SACKs that come while a burst leaves: the same happens as if they came after it.
+
+use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use stellar_transport::time::Ticks;
+use stellar_wire::host::{Wqe, WqeOpcode};
+
+use crate::lockstep::Bench;
+use crate::mrc::sack_record;
+use crate::setup::LKEY;
+
+/// Always over MRC.
+const QP: usize = 0;
+
+/// Path MTU 256, window of 1,024 packets, 400 Gb/s; the rest by dice.
+fn registers(dice: u64) -> u64 {
+    let high = dice >> 30;
+    (high - high % 3) << 30 | dice & 0x3bff_ffff | 1 << 17
+}
+
+/// A WRITE of 16 to 272 packets; of one in eight the buffer may have a page that is missing.
+fn post(bench: &mut Bench, dice: u64) {
+    let far = 0x4_0000 + (dice >> 20) % 0x4_0000;
+    let near = (dice >> 20) % 0x3_0000;
+    let wqe = Wqe {
+        opcode: WqeOpcode::Write,
+        signaled: true,
+        slot: bench.pairs[QP].producer,
+        length: 0x1000 + (dice & 0xffff) as u32,
+        local_va: 0x10_0000 + if dice >> 16 & 7 == 0 { near } else { far },
+        lkey: LKEY,
+        ..Wqe::default()
+    };
+    if bench.place(QP, wqe.to_bytes()) {
+        bench.ring(QP, dice);
+    }
+}
+
+/// What became of the SACKs.
+#[derive(Default)]
+struct Taken {
+    /// While packets of the burst were still to leave; after the burst.
+    beside: u32,
+    after: u32,
+}
+
+/// One burst, and the SACK of an older packet behind its start.
+fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
+    // With a message under way, nothing that hardware reads ahead can be missing.
+    if !bench.pairs[QP].in_message {
+        return;
+    }
+    let Some((seth, cc)) = bench.next_sack(QP, dice) else {
+        return;
+    };
+    let was_failed = bench.pairs[QP].reference.error().is_some();
+    let port = (dice & 1) as u8;
+    let control = sack_record(QP, &seth, &cc);
+    let did = bench
+        .rig
+        .transmit_and_control(QP as u32, port, control, bench.now.0);
+    if did.before_control < did.tx.len() {
+        taken.beside += 1;
+    } else {
+        taken.after += 1;
+    }
+    bench.compare_sent(QP, port, &did);
+    bench.compare_sack(QP, (&seth, &cc), did, was_failed);
+}
+
+/// A history of bursts and SACKs.
+fn history(dice: u64, events: &[(u8, u64)], taken: &mut Taken) {
+    let mut bench = Bench::new(registers(dice));
+    for &(kind, dice) in events {
+        match kind {
+            0..3 => post(&mut bench, dice),
+            3..8 => {
+                bench.transmit(QP, (dice & 1) as u8);
+            }
+            8..10 => bench.deliver_mrc(QP, dice),
+            _ => overlap(&mut bench, dice, taken),
+        }
+        bench.now = bench.now.plus(Ticks((dice >> 50 & 0x3f) as u32));
+    }
+    bench.compare_counters();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_sack_beside_a_burst_does_what_it_does_after_it(
+        dice: u64, events in prop::collection::vec((0u8..20, any::<u64>()), 50..300),
+    ) {
+        history(dice, &events, &mut Taken::default());
+    }
+}
+
+#[test]
+fn sacks_do_come_beside_bursts() {
+    let mut taken = Taken::default();
+    for seed in 0..8 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let events: Vec<(u8, u64)> = (0..300)
+            .map(|_| (rng.random_range(0..20), rng.random()))
+            .collect();
+        history(rng.random(), &events, &mut taken);
+    }
+    println!("{} beside a burst, {} after", taken.beside, taken.after);
+    assert!(taken.beside >= 50 && taken.after >= 50);
+}

@@ -45,8 +45,10 @@ pub fn judge(state: Coalescing, outcome: RxOutcome) -> Judged {
     let margin = bit_cast::<6, 5>(own.count) + 1;
     let late = !(state.urgent_to - outcome.psn).get_bit(23);
     let in_order = (outcome.psn - outcome.epsn).get_bit(23);
+    // Nothing is missing any more up to there.
+    let closes = (state.urgent_to - outcome.epsn).get_bit(23);
     Judged {
-        urgent: outcome.ack_req | outcome.ack.ecn_ce | late,
+        urgent: outcome.ack_req | outcome.ack.ecn_ce | (late & closes),
         extends: !late & (outcome.ack_req | in_order),
         evicts: replaces & !is_covered(own.word, outcome.epsn),
         full: sum >= (state.every - 1),

@@ -45,7 +45,7 @@ pub struct Coalescer {
     every: u8,
     /// Words that take turns: spraying spreads what is under way over more than one.
     pending: [Pending; 2],
-    /// What arrives from up to here is answered at once: a packet has asked for that, or nothing is missing there.
+    /// The packet that leaves nothing missing up to here is answered at once: a packet has asked for that, or nothing was missing there.
     urgent_to: Psn,
 }
 
@@ -100,6 +100,7 @@ impl Coalescer {
         if !late && (asks || in_order) {
             self.urgent_to = psn;
         }
-        asks || arrival.ecn_ce || late
+        let closes = late && !arrival.cack.is_behind(self.urgent_to);
+        asks || arrival.ecn_ce || closes
     }
 }

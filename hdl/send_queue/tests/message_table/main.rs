@@ -3,6 +3,7 @@
 mod entries;
 mod operations;
 mod pair;
+mod read_ahead;
 mod server;
 mod steps;
 
@@ -138,72 +139,6 @@ fn write(slot: u16) -> Posted {
 }
 
 #[test]
-fn entries_are_read_ahead_in_blocks_as_far_as_they_can_be_kept() {
-    let mut server = quick(7);
-    server.post(0, (0..5).map(write).collect());
-    server.rest(40);
-    assert_eq!(server.pairs[0].asked, 5);
-    assert!(server.woken[0]);
-    server.post(0, (5..60).map(write).collect());
-    server.rest(80);
-    assert_eq!(server.pairs[0].asked, 5, "nothing was asked for");
-    assert!(server.current(0, 8));
-    server.rest(80);
-    // To the end of the block, then whole blocks: one is looked at, 16 are kept.
-    assert_eq!(server.pairs[0].asked, 16);
-    for taken in 2..60 {
-        assert!(server.current(0, 8), "entry {taken}");
-        assert_eq!(server.complete(0, 8), None);
-        server.rest(40);
-        let asked = server.pairs[0].asked;
-        assert!(
-            asked == 60 || (taken + 9..=taken + 17).contains(&asked),
-            "{asked} of {taken}"
-        );
-    }
-}
-
-#[test]
-fn an_entry_pushed_with_its_doorbell_is_not_read() {
-    let mut server = quick(7);
-    for slot in 0..3 {
-        server.push(0, slot, write(slot as u16));
-        server.post(0, vec![write(slot as u16)]);
-        server.rest(16);
-        assert!(server.current(0, 8));
-    }
-    assert_eq!(server.pairs[0].handed.len(), 3);
-    // Behind an entry that was not pushed, all are read; so is one that another queue pair's pushed out.
-    server.push(0, 4, write(4));
-    server.post(0, vec![write(3), write(4)]);
-    server.rest(16);
-    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (5, 5));
-    server.current(0, 8);
-    server.rest(16);
-    server.current(0, 8);
-    server.push(0, 5, write(5));
-    server.push(1, 0, write(0));
-    server.pairs[0].pushed.clear();
-    server.post(0, vec![write(5)]);
-    server.rest(16);
-    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (6, 6));
-    server.drain();
-}
-
-#[test]
-fn an_entry_pushed_before_configure_is_forgotten() {
-    let mut server = quick(4);
-    server.push(0, 0, write(0));
-    server.configure(0);
-    server.rest(16);
-    server.post(0, vec![write(0)]);
-    server.rest(30);
-    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (1, 1));
-    assert!(server.current(0, 8));
-    server.drain();
-}
-
-#[test]
 fn no_more_messages_are_under_way_than_there_is_room_for() {
     let mut server = quick(7);
     server.post(0, (0..100).map(write).collect());
@@ -296,31 +231,6 @@ fn a_flushed_queue_pair_waits_for_its_visit_once_however_often_it_is_rung() {
     server.flush(1, None);
     server.cqe_taken = 1.0;
     server.settle();
-}
-
-#[test]
-fn answers_of_the_time_before_configure_are_dropped() {
-    let mut server = quick(4);
-    server.answered = 0.0;
-    server.post(0, (0..8).map(write).collect());
-    server.rest(16);
-    server.woken[0] = false;
-    server.configure(0);
-    server.rest(16);
-    assert!(
-        server.woken[0],
-        "who waited for an entry hears that none will come"
-    );
-    server.post(0, vec![write(0)]);
-    server.rest(16);
-    assert!(!server.current(0, 8), "the old read is still under way");
-    assert_eq!(server.pairs[0].asked, 0);
-    server.answered = 1.0;
-    server.rest(60);
-    assert!(server.woken[0]);
-    assert_eq!(server.pairs[0].asked, 1);
-    assert!(server.current(0, 8));
-    server.drain();
 }
 
 #[test]

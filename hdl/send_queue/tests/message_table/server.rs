@@ -1,12 +1,11 @@
 //! The Verilated server in lockstep with one reference per queue pair, and the host behind it.
 
-use hdl_send_queue::ahead::MOST_READ;
 use hdl_send_queue::wqe_prefetch::WAKE_CLOCKS;
 use hdl_verilog::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
-use stellar_wire::host::{Cqe, Wqe};
+use stellar_wire::host::Cqe;
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::pack::{to_words, Record};
 
@@ -191,8 +190,7 @@ impl Server {
         let Some(qp) = self.answering else { return };
         if self.flag(self.ports.fetched_ready) {
             let pair = &mut self.pairs[qp];
-            let entry = pair.reading.pop_front().expect("a read under way");
-            pair.came += usize::from(entry.is_some());
+            pair.answered(self.now);
             self.answering = None;
         }
     }
@@ -209,9 +207,7 @@ impl Server {
         if handed > pair.configured + GIVEN_UP {
             // One that was pushed has not been read.
             if pair.pushed.contains(&pair.came) && pair.handed.len() == pair.came {
-                assert!(pair.reading.is_empty());
-                pair.came += 1;
-                pair.asked += 1;
+                pair.use_pushed();
             }
             pair.handed.push(handed);
             assert!(
@@ -253,27 +249,7 @@ impl Server {
         let words = offer.expect("valid");
         let fetch = Record::<WqeFetch>::new(&words);
         let (qp, address) = (fetch.u64("qp") as usize, fetch.u64("address"));
-        let pair = &mut self.pairs[qp];
-        let entries = fetch.u64("entries") as usize;
-        assert!(pair.reading.is_empty(), "two reads of queue pair {qp}");
-        assert!((1..=MOST_READ as usize).contains(&entries));
-        let left_over = std::mem::take(&mut pair.left_over);
-        if left_over.contains(&address) {
-            pair.reading = vec![None; entries].into();
-            return;
-        }
-        let (first, end) = (pair.asked, pair.asked + entries);
-        assert!(
-            end <= pair.posted.len(),
-            "a read beyond the doorbell of queue pair {qp}"
-        );
-        assert_eq!(
-            [address, address + (entries as u64 - 1) * Wqe::LEN as u64],
-            [pair.address(first), pair.address(end - 1)],
-            "entries from {first} of queue pair {qp}",
-        );
-        pair.reading = (first..end).map(Some).collect();
-        pair.asked = end;
+        self.pairs[qp].read(address, fetch.u64("entries") as usize);
     }
 
     fn take_cqe(&mut self, ready: bool) {

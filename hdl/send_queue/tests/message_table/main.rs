@@ -20,6 +20,7 @@ use sim_verilated::Library;
 use stellar_transport::requester::MAX_UNDER_WAY;
 use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
 use stellar_wire::hw::messages::*;
+use stellar_wire::hw::wqe::offset;
 
 /// Four queue pairs, with as many messages under way as the reference allows.
 type Small = MessageTable<2, 6, 8, 6>;
@@ -97,7 +98,14 @@ fn verilog_agrees_with_rust_hdl() {
         block.fetched_valid.next = owed[answer.qp.index()] > 0;
         block.fetched.next = answer;
         block.pushed_valid.next = rng.random_bool(0.1);
-        block.pushed.next = random_answer(rng);
+        let pushed = random_answer(rng);
+        let behind = pushed.entry.get_bits::<16>(offset::SLOT) + 1;
+        block.pushed.next = pushed;
+        block.pushed_producer.next = if rng.random_bool(0.9) {
+            behind
+        } else {
+            Bits::random(rng)
+        };
     };
     check(Tiny::default, Some(|b| &mut b.clock), drive, 1500, 1).unwrap();
 }

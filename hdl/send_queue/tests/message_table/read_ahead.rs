@@ -1,5 +1,8 @@
 //! What is read ahead, what need not be read, and what `Configure` leaves of it.
 
+use stellar_wire::host::{WcStatus, Wqe};
+
+use crate::entries::Posted;
 use crate::server::Server;
 use crate::{quick, write};
 
@@ -79,6 +82,27 @@ fn an_entry_pushed_with_its_doorbell_is_not_read() {
     server.post(0, vec![write(5)]);
     server.rest(16);
     assert_eq!((server.pairs[0].asked, server.pairs[0].came), (6, 6));
+    server.drain();
+}
+
+#[test]
+fn a_pushed_entry_that_says_another_slot_is_refused_where_it_lies() {
+    let mut server = quick(4);
+    let misplaced = Posted::good(Wqe {
+        slot: 0,
+        length: 7,
+        ..Wqe::default()
+    });
+    server.push(0, 1, misplaced);
+    server.post(0, vec![write(0), misplaced]);
+    server.rest(30);
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (2, 2));
+    assert!(server.current(0, 8), "the entry of slot 0 that was posted");
+    server.rest(16);
+    assert!(!server.current(0, 8));
+    let refused = Some((1, WcStatus::LocQpOpErr));
+    assert_eq!(server.complete(0, 8), refused);
+    server.flush(0, refused);
     server.drain();
 }
 

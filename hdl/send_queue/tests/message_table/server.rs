@@ -8,6 +8,7 @@ use sim_verilated::{Library, Model, PortId};
 use stellar_wire::host::Cqe;
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::wqe::offset;
 
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
@@ -32,6 +33,7 @@ pub struct Ports {
     pub fetched_ready: PortId,
     pub pushed_valid: PortId,
     pub pushed: PortId,
+    pub pushed_producer: PortId,
     pub cqe_valid: PortId,
     pub cqe: PortId,
     pub cqe_ready: PortId,
@@ -82,6 +84,7 @@ impl Server {
             fetched_ready: port("fetched_ready"),
             pushed_valid: port("pushed_valid"),
             pushed: port("pushed"),
+            pushed_producer: port("pushed_producer"),
             cqe_valid: port("cqe_valid"),
             cqe: port("cqe"),
             cqe_ready: port("cqe_ready"),
@@ -270,7 +273,14 @@ impl Server {
 
     /// The entry comes with the doorbell that is to follow.
     pub fn push(&mut self, qp: usize, entry: usize, posted: Posted) {
-        self.pairs[qp].pushed.push(entry);
+        let slot = posted.packed().get_bits::<16>(offset::SLOT);
+        // One that says another slot is read where it lies.
+        if slot == u64::from(entry as u16) {
+            self.pairs[qp].pushed.push(entry);
+        }
+        let producer = (entry as u16).wrapping_add(1);
+        self.model
+            .set_u64(self.ports.pushed_producer, producer.into());
         let pushed = WqeFetched {
             qp: (qp as u64).to_bits(),
             error: false,

@@ -133,11 +133,9 @@ impl Pair {
         self.ring.base.wrapping_add(place as u64)
     }
 
-    /// Addresses of the entries from one on that a read may bring.
-    fn readable(&self, first: usize) -> Vec<u64> {
-        let posted = first..self.posted.len();
-        let most = MOST_READ as usize;
-        posted.take(most).map(|entry| self.address(entry)).collect()
+    /// Addresses of the entries from one on that are posted.
+    fn readable(&self, first: usize) -> impl Iterator<Item = u64> + '_ {
+        (first..self.posted.len()).map(|entry| self.address(entry))
     }
 
     /// The hardware reads entries.
@@ -148,9 +146,12 @@ impl Pair {
         let addresses: Vec<_> = (0..entries as u64)
             .map(|ahead| address.wrapping_add(ahead * Wqe::LEN as u64))
             .collect();
-        let left_over = std::mem::take(&mut self.left_over);
-        if left_over.iter().any(|there| there.starts_with(&addresses)) {
+        let mut left_over = std::mem::take(&mut self.left_over);
+        left_over.retain(|there| there.starts_with(&addresses));
+        if let Some(mut there) = left_over.pop() {
             self.reading = vec![None; entries].into();
+            // If this one is answered before the `Configure` comes to the reads.
+            self.left_over = vec![there.split_off(entries)];
             return;
         }
         // What is behind a pushed entry is read before the wake tells that it was used.
@@ -158,15 +159,15 @@ impl Pair {
             self.use_pushed();
         }
         let first = self.asked;
-        let there = self.readable(first);
-        assert!(
-            entries <= there.len(),
+        let there: Vec<_> = self.readable(first).take(entries).collect();
+        assert_eq!(
+            there.len(),
+            entries,
             "a read beyond the doorbell of queue pair {number}"
         );
         assert_eq!(
-            addresses,
-            there[..entries],
-            "entries from {first} of queue pair {number}",
+            addresses, there,
+            "entries from {first} of queue pair {number}"
         );
         self.asked = first + entries;
         self.reading = (first..self.asked).map(Some).collect();
@@ -191,10 +192,10 @@ impl Pair {
     /// Reads of which one may leave after a `Configure`: it waits, or the end of the read under way starts it.
     pub fn reads_left(&mut self) -> Vec<Vec<u64>> {
         let mut left = std::mem::take(&mut self.left_over);
-        left.push(self.readable(self.asked));
+        left.push(self.readable(self.asked).collect());
         // Whether a pushed entry was used is told later.
         if self.reading.is_empty() && self.pushed.contains(&self.asked) {
-            left.push(self.readable(self.asked + 1));
+            left.push(self.readable(self.asked + 1).collect());
         }
         left
     }

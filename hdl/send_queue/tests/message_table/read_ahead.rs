@@ -164,19 +164,22 @@ fn a_read_behind_a_pushed_entry_may_leave_after_configure() {
 }
 
 #[test]
-fn a_read_that_the_last_answer_before_configure_starts_is_dropped() {
-    let mut server = quick(1);
-    server.post(0, vec![write(0)]);
-    server.rest(16);
-    assert!(server.current(0, 8));
-    server.answered = 0.0;
-    // The end of the ring lies between the two: a read for each.
-    server.post(0, vec![write(1), write(2)]);
-    server.rest(16);
-    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (2, 1));
-    // The first is answered while `Configure` is on its way to the reads.
-    server.answered = 1.0;
-    server.configure(0);
-    assert!(server.pairs[0].reading.is_empty());
-    reads_the_old_ring_first(&mut server, 1);
+fn a_read_that_an_answer_starts_during_configure_is_dropped() {
+    // The read before it waits for its answer, or to leave.
+    for (fetch_taken, answered) in [(1.0, 0.0), (0.0, 1.0)] {
+        let mut server = quick(1);
+        server.post(0, vec![write(0)]);
+        server.rest(16);
+        assert!(server.current(0, 8));
+        (server.fetch_taken, server.answered) = (fetch_taken, answered);
+        // The end of the ring lies between the two: a read for each.
+        server.post(0, vec![write(1), write(2)]);
+        server.rest(16);
+        let left = usize::from(fetch_taken == 1.0);
+        assert_eq!((server.pairs[0].asked, server.pairs[0].came), (1 + left, 1));
+        (server.fetch_taken, server.answered) = (1.0, 1.0);
+        server.configure(0);
+        assert!(server.pairs[0].reading.is_empty());
+        reads_the_old_ring_first(&mut server, 1);
+    }
 }

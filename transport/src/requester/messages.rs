@@ -83,11 +83,12 @@ impl Messages {
 
     /// The message under way that a PSN belongs to.
     pub fn holding(&self, psn: Psn) -> Option<&Message> {
-        let ends_before = |message: &Message| {
-            psn.distance_from(message.first) >= message.packets && !psn.is_behind(message.first)
-        };
-        let index = self.under_way.partition_point(ends_before);
-        self.under_way.get(index)
+        // A message may have half of all numbers: the start of the oldest, unlike that of others, may lie further back.
+        let oldest = self.under_way.front()?.wqe.slot;
+        let begun = |message: &Message| message.wqe.slot == oldest || !psn.is_behind(message.first);
+        let last = &self.under_way[self.under_way.partition_point(begun) - 1];
+        let is_over = psn.distance_from(last.first) >= last.packets && !psn.is_behind(last.first);
+        (!is_over).then_some(last)
     }
 
     /// The message a new packet with PSN `next` belongs to: the last one if it has packets left, otherwise the next

@@ -193,6 +193,36 @@ fn the_message_of_a_packet_is_found_among_many() {
 }
 
 #[test]
+fn a_packet_behind_a_message_of_half_of_all_numbers_is_found() {
+    let mut server = quick(4);
+    let mut pair = pair::Pair::new(0, &mut server.rng);
+    pair.resize(4);
+    pair.mtu = 256;
+    server.configure_as(0, pair);
+    let longest = |slot| {
+        Posted::good(Wqe {
+            opcode: WqeOpcode::Write,
+            slot,
+            length: 1 << 31,
+            ..Wqe::default()
+        })
+    };
+    server.post(0, vec![longest(0), longest(1)]);
+    server.rest(30);
+    // Half of the first, all but its last quarter acknowledged, the rest, and as much of the second as may be on its way.
+    assert!(server.current(0, 8));
+    assert_eq!(server.complete(0, 8), None);
+    assert!(server.current(0, 8));
+    assert_eq!(server.complete(0, 4), None);
+    assert!(server.current(0, 8));
+    assert_eq!(server.pairs[0].under_way(), 2);
+    let sent = server.pairs[0].next.distance_from(server.pairs[0].una) as i32;
+    for ahead in [0, sent / 2 - 1, sent / 2, sent - 1] {
+        assert!(server.holding(0, ahead), "packet {ahead}");
+    }
+}
+
+#[test]
 fn a_completion_that_is_not_taken_holds_up_the_next() {
     let mut server = quick(4);
     server.post(0, (0..3).map(write).collect());

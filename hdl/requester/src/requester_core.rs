@@ -243,6 +243,7 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
             error: false,
             entry: self.doorbell_entry.val(),
         };
+        self.messages.pushed_producer.next = self.doorbell_producer.val();
         self.messages.fetched_valid.next = self.fetched_valid.val();
         self.messages.fetched.next = self.fetched.val();
         self.fetched_ready.next = self.messages.fetched_ready.val();

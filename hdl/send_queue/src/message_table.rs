@@ -5,6 +5,7 @@ use hdl_primitives::ram::{BlockRam, UltraRam};
 use hdl_primitives::BlockFifo;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::*;
+use stellar_wire::hw::wqe::offset;
 
 use crate::ahead::KEPT_LOG2;
 use crate::completion::*;
@@ -79,6 +80,8 @@ pub struct MessageTable<
     /// An entry that came with a doorbell, before its `Doorbell` request; good unless `error`. It need not be read if it is the next one.
     pub pushed_valid: Signal<In, Bit>,
     pub pushed: Signal<In, WqeFetched>,
+    /// The doorbell's index. An entry that does not say the slot before it is not for where it lies: it is left to be read there, and refused.
+    pub pushed_producer: Signal<In, Bits<16>>,
 
     /// Completions, those of a queue pair in order.
     pub cqe_valid: Signal<Out, Bit>,
@@ -408,8 +411,11 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.prefetch.fetch_ready.next = self.fetch_ready.val();
         self.prefetch.fetched_valid.next = self.fetched_valid.val();
         self.prefetch.fetched.next = self.fetched.val();
-        self.prefetch.pushed_valid.next = self.pushed_valid.val();
-        self.prefetch.pushed.next = self.pushed.val();
+        let pushed = self.pushed.val();
+        let behind_pushed = pushed.entry.get_bits::<16>(offset::SLOT) + 1;
+        self.prefetch.pushed_valid.next =
+            self.pushed_valid.val() & (behind_pushed == self.pushed_producer.val());
+        self.prefetch.pushed.next = pushed;
         self.fetched_ready.next = self.prefetch.fetched_ready.val();
         self.wake_valid.next = self.prefetch.wake_valid.val();
         self.wake_qp.next = self.prefetch.wake_qp.val();

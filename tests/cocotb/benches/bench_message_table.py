@@ -61,9 +61,10 @@ class SendQueue(Server):
                 await self.entries.send({"qp": fetch["qp"], "error": error, "entry": self.memory.get(address, 0)})
 
     async def push(self, entry: Entry) -> None:
-        """The entry comes with the doorbell that follows."""
+        """The entry posted last comes with the doorbell that follows."""
         packed = Record("Wqe").pack(entry.fields)
         self.dut.pushed.value = Record("WqeFetched").pack(qp=QP, error=0, entry=packed)
+        self.dut.pushed_producer.value = len(self.posted) % (1 << 16)
         self.dut.pushed_valid.value = 1
         await ClockCycles(self.dut.clock, 1)
         self.dut.pushed_valid.value = 0
@@ -105,7 +106,7 @@ class SendQueue(Server):
 
 async def send_queue(dut) -> SendQueue:
     queue = SendQueue(dut)
-    await start(dut, pushed_valid=0, pushed=0)
+    await start(dut, pushed_valid=0, pushed=0, pushed_producer=0)
     cocotb.start_soon(queue.answer_fetches())
     settings = {"base": BASE, "log2_entries": LOG2_ENTRIES, "mtu_log2": MTU_LOG2, "max_wimm": MAX_WIMM}
     await queue.ask(op="Configure", qp=QP, settings=settings)

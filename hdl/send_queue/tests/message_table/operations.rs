@@ -41,11 +41,8 @@ impl Server {
         self.call(request, settings, |server, now| {
             let old = &mut server.pairs[qp];
             pair.configured = now;
-            pair.left_over = std::mem::take(&mut old.left_over);
+            pair.left_over = old.reads_left();
             pair.reading = vec![None; old.reading.len()].into();
-            if pair.reading.is_empty() && old.asked < old.posted.len() {
-                pair.left_over.push(old.address(old.asked));
-            }
             // One completion may stand at the output.
             std::mem::swap(&mut pair.completions, &mut old.completions);
             let words = server.words(server.ports.cqe);

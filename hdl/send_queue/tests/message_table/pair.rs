@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use hdl_send_queue::ahead::MOST_READ;
 use hdl_verilog::equivalence::TestRng;
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -43,6 +44,9 @@ impl Memory for RingMemory<'_> {
     }
 }
 
+/// Clocks after a `Configure` was taken in which an answer that is taken comes before it to the reads, and may start one more of the ring before.
+const OVERTAKES: u64 = 3;
+
 pub struct Pair {
     number: u32,
     pub ring: SqRing,
@@ -58,8 +62,8 @@ pub struct Pair {
     pub asked: usize,
     /// Entries of the read under way: places among all entries ever posted; `None`: of the time before the last `Configure`.
     pub reading: VecDeque<Option<usize>>,
-    /// Reads of the time before the last `Configure`, of which one may still leave.
-    pub left_over: Vec<u64>,
+    /// Reads of the time before the last `Configure`, of which one may still leave: the entries that are there for each.
+    pub left_over: Vec<Vec<u64>>,
     /// Clock of the last `Configure`.
     pub configured: u64,
     /// Entries that were read.
@@ -127,6 +131,73 @@ impl Pair {
     pub fn address(&self, entry: usize) -> u64 {
         let place = (entry % (1 << self.ring.log2_entries)) * Wqe::LEN;
         self.ring.base.wrapping_add(place as u64)
+    }
+
+    /// Addresses of the entries from one on that are posted.
+    fn readable(&self, first: usize) -> impl Iterator<Item = u64> + '_ {
+        (first..self.posted.len()).map(|entry| self.address(entry))
+    }
+
+    /// The hardware reads entries.
+    pub fn read(&mut self, address: u64, entries: usize) {
+        let number = self.number;
+        assert!(self.reading.is_empty(), "two reads of queue pair {number}");
+        assert!((1..=MOST_READ as usize).contains(&entries));
+        let addresses: Vec<_> = (0..entries as u64)
+            .map(|ahead| address.wrapping_add(ahead * Wqe::LEN as u64))
+            .collect();
+        let mut left_over = std::mem::take(&mut self.left_over);
+        left_over.retain(|there| there.starts_with(&addresses));
+        if let Some(mut there) = left_over.pop() {
+            self.reading = vec![None; entries].into();
+            // If this one is answered before the `Configure` comes to the reads.
+            self.left_over = vec![there.split_off(entries)];
+            return;
+        }
+        // What is behind a pushed entry is read before the wake tells that it was used.
+        if self.pushed.contains(&self.asked) && address == self.address(self.asked + 1) {
+            self.use_pushed();
+        }
+        let first = self.asked;
+        let there: Vec<_> = self.readable(first).take(entries).collect();
+        assert_eq!(
+            there.len(),
+            entries,
+            "a read beyond the doorbell of queue pair {number}"
+        );
+        assert_eq!(
+            addresses, there,
+            "entries from {first} of queue pair {number}"
+        );
+        self.asked = first + entries;
+        self.reading = (first..self.asked).map(Some).collect();
+    }
+
+    /// The next entry of the read under way came.
+    pub fn answered(&mut self, now: u64) {
+        let entry = self.reading.pop_front().expect("a read under way");
+        self.came += usize::from(entry.is_some());
+        if now >= self.configured + OVERTAKES {
+            self.left_over.clear();
+        }
+    }
+
+    /// The next entry is there without a read.
+    pub fn use_pushed(&mut self) {
+        assert!(self.reading.is_empty());
+        self.came += 1;
+        self.asked += 1;
+    }
+
+    /// Reads of which one may leave after a `Configure`: it waits, or the end of the read under way starts it.
+    pub fn reads_left(&mut self) -> Vec<Vec<u64>> {
+        let mut left = std::mem::take(&mut self.left_over);
+        left.push(self.readable(self.asked).collect());
+        // Whether a pushed entry was used is told later.
+        if self.reading.is_empty() && self.pushed.contains(&self.asked) {
+            left.push(self.readable(self.asked + 1).collect());
+        }
+        left
     }
 
     /// Producer index.

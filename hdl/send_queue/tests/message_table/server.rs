@@ -1,14 +1,14 @@
 //! The Verilated server in lockstep with one reference per queue pair, and the host behind it.
 
-use hdl_send_queue::ahead::MOST_READ;
 use hdl_send_queue::wqe_prefetch::WAKE_CLOCKS;
 use hdl_verilog::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
-use stellar_wire::host::{Cqe, Wqe};
+use stellar_wire::host::Cqe;
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::wqe::offset;
 
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
@@ -33,6 +33,7 @@ pub struct Ports {
     pub fetched_ready: PortId,
     pub pushed_valid: PortId,
     pub pushed: PortId,
+    pub pushed_producer: PortId,
     pub cqe_valid: PortId,
     pub cqe: PortId,
     pub cqe_ready: PortId,
@@ -83,6 +84,7 @@ impl Server {
             fetched_ready: port("fetched_ready"),
             pushed_valid: port("pushed_valid"),
             pushed: port("pushed"),
+            pushed_producer: port("pushed_producer"),
             cqe_valid: port("cqe_valid"),
             cqe: port("cqe"),
             cqe_ready: port("cqe_ready"),
@@ -191,8 +193,7 @@ impl Server {
         let Some(qp) = self.answering else { return };
         if self.flag(self.ports.fetched_ready) {
             let pair = &mut self.pairs[qp];
-            let entry = pair.reading.pop_front().expect("a read under way");
-            pair.came += usize::from(entry.is_some());
+            pair.answered(self.now);
             self.answering = None;
         }
     }
@@ -209,9 +210,7 @@ impl Server {
         if handed > pair.configured + GIVEN_UP {
             // One that was pushed has not been read.
             if pair.pushed.contains(&pair.came) && pair.handed.len() == pair.came {
-                assert!(pair.reading.is_empty());
-                pair.came += 1;
-                pair.asked += 1;
+                pair.use_pushed();
             }
             pair.handed.push(handed);
             assert!(
@@ -253,27 +252,7 @@ impl Server {
         let words = offer.expect("valid");
         let fetch = Record::<WqeFetch>::new(&words);
         let (qp, address) = (fetch.u64("qp") as usize, fetch.u64("address"));
-        let pair = &mut self.pairs[qp];
-        let entries = fetch.u64("entries") as usize;
-        assert!(pair.reading.is_empty(), "two reads of queue pair {qp}");
-        assert!((1..=MOST_READ as usize).contains(&entries));
-        let left_over = std::mem::take(&mut pair.left_over);
-        if left_over.contains(&address) {
-            pair.reading = vec![None; entries].into();
-            return;
-        }
-        let (first, end) = (pair.asked, pair.asked + entries);
-        assert!(
-            end <= pair.posted.len(),
-            "a read beyond the doorbell of queue pair {qp}"
-        );
-        assert_eq!(
-            [address, address + (entries as u64 - 1) * Wqe::LEN as u64],
-            [pair.address(first), pair.address(end - 1)],
-            "entries from {first} of queue pair {qp}",
-        );
-        pair.reading = (first..end).map(Some).collect();
-        pair.asked = end;
+        self.pairs[qp].read(address, fetch.u64("entries") as usize);
     }
 
     fn take_cqe(&mut self, ready: bool) {
@@ -294,7 +273,14 @@ impl Server {
 
     /// The entry comes with the doorbell that is to follow.
     pub fn push(&mut self, qp: usize, entry: usize, posted: Posted) {
-        self.pairs[qp].pushed.push(entry);
+        let slot = posted.packed().get_bits::<16>(offset::SLOT);
+        // One that says another slot is read where it lies.
+        if slot == u64::from(entry as u16) {
+            self.pairs[qp].pushed.push(entry);
+        }
+        let producer = (entry as u16).wrapping_add(1);
+        self.model
+            .set_u64(self.ports.pushed_producer, producer.into());
         let pushed = WqeFetched {
             qp: (qp as u64).to_bits(),
             error: false,

@@ -29,6 +29,8 @@ pub struct Bench {
     entries: Entries,
     pub now: Ticks,
     planes: PlaneMask,
+    /// SACKs that were counted before the burst beside them failed its queue pair. To the reference the failure comes first.
+    pub sacks_before_failure: u64,
 }
 
 impl Bench {
@@ -47,6 +49,7 @@ impl Bench {
             entries: Entries::default(),
             now,
             planes: PlaneMask::BOTH,
+            sacks_before_failure: 0,
         }
     }
 
@@ -286,7 +289,7 @@ impl Bench {
             ("packet", sum(|c| c.packets)),
             ("retransmission", sum(|c| c.retransmissions)),
             ("probe", sum(|c| c.probes)),
-            ("sack", sum(|c| c.sacks)),
+            ("sack", sum(|c| c.sacks) + self.sacks_before_failure),
             ("sack_out_of_window", sum(|c| c.sacks_out_of_window)),
             ("sack_inconsistent", sum(|c| c.sacks_inconsistent)),
             ("stale_sack", sum(|c| c.stale_sacks)),

@@ -57,6 +57,8 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     let was_failed = bench.pairs[QP].reference.error().is_some();
     let port = (dice & 1) as u8;
     let control = sack_record(QP, &seth, &cc);
+    let sacks = |bench: &Bench| bench.rig.totals.0.get("sack").copied().unwrap_or(0);
+    let sacks_before = sacks(bench);
     let did = bench
         .rig
         .transmit_and_control(QP as u32, port, control, bench.now.0);
@@ -66,6 +68,13 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
         taken.after += 1;
     }
     bench.compare_sent(QP, port, &did);
+    let fails = !was_failed && bench.pairs[QP].reference.error().is_some();
+    if fails {
+        // Whichever of the two comes first.
+        let counted = sacks(bench) - sacks_before;
+        assert!(counted <= 1, "{counted} of one SACK");
+        bench.sacks_before_failure += counted;
+    }
     bench.compare_sack(QP, (&seth, &cc), did, was_failed);
 }
 

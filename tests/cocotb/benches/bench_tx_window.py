@@ -11,6 +11,7 @@ from servers import Server, start
 
 QP, FIRST = 2, 0xFF_FFF0
 IN_FLIGHT, ACKED, LOST = 1, 2, 3
+BURST = 32
 
 
 def psn(offset: int) -> int:
@@ -27,21 +28,18 @@ class Window(Server):
         self.sent = Record("SentPacket")
 
     async def push(self, lengths: list[int]) -> dict[str, int]:
-        """New packets leave, one per clock, on paths in turn."""
-        await self.send(op="Push", qp=QP)
+        """New packets, in bursts, the packets of which then leave one per clock, on paths in turn."""
         edge = RisingEdge(self.dut.clock)
-        while True:
+        for start_of_burst in range(0, len(lengths), BURST):
+            burst = lengths[start_of_burst : start_of_burst + BURST]
+            state = await self.ask(op="Push", qp=QP, count=len(burst), bytes=sum(burst))
+            for n, length in enumerate(burst, start_of_burst):
+                self.dut.push_valid.value = 1
+                self.dut.push.value = self.sent.pack(ev=n % 16, at=0x100 + n, length=length, slot=7)
+                await edge
+            self.dut.push_valid.value = 0
             await edge
-            if self.dut.request_valid.value == 1 and self.dut.request_ready.value == 1:
-                break
-        for n, length in enumerate(lengths):
-            self.dut.push_valid.value = 1
-            self.dut.push.value = self.sent.pack(ev=n % 16, at=0x100 + n, length=length, slot=7)
-            self.dut.push_end.value = int(n + 1 == len(lengths))
-            await edge
-        self.dut.push_valid.value = 0
-        self.dut.push_end.value = 0
-        return await self.answer()
+        return state
 
     async def sack(self, cumulative: int, acked: int, bitmap: int = 0) -> dict[str, int]:
         """A SACK of everything before `cumulative`, and from there on of the packets of `bitmap`; it answers packet `acked`."""
@@ -53,7 +51,7 @@ class Window(Server):
 
 async def window(dut) -> Window:
     server = Window(dut)
-    await start(dut, push_valid=0, push_end=0)
+    await start(dut, push_valid=0)
     await server.ask(op="Configure", qp=QP, psn=FIRST)
     return server
 

@@ -89,7 +89,7 @@ module host_pages_axil (
     end
   end
 
-  registers u_registers (
+  registers_10_12_19 u_registers (
     .clock(clk),
     .reset(rst),
     .write_valid(write0),

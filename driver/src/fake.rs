@@ -11,7 +11,10 @@ use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABL
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::card::lock;
+use crate::context::Context;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
+use crate::open::{DeviceConfig, PortAddress};
+use crate::probe::Probe;
 
 /// A table row that was written: table, row, entry.
 pub type Row = (u8, u32, Vec<u64>);
@@ -37,6 +40,26 @@ pub struct FakeCard(Mutex<State>);
 
 fn place(register: Register) -> usize {
     register.index() as usize
+}
+
+/// Addresses of the ports of a card under test.
+pub fn ports() -> [PortAddress; 2] {
+    [1, 2].map(|last| PortAddress {
+        mac: [2, 0, 0, 0, 0, last],
+        ip: [10, 0, 0, last].into(),
+    })
+}
+
+/// Brings a card under test up and opens it.
+///
+/// # Panics
+/// If it is none.
+pub fn open(function: Arc<dyn PciFunction>) -> Context {
+    let probe = Probe::new(function).expect("the card");
+    let device = probe.bring_up(DeviceConfig::new(ports(), 1));
+    device
+        .and_then(|device| device.open())
+        .expect("a card that is up")
 }
 
 /// Bus address of the first memory that is allocated, and the distance to the next.

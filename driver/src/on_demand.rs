@@ -298,18 +298,12 @@ mod tests {
     use stellar_wire::hw::config::ConfigSelect;
 
     use super::*;
-    use crate::fake::FakeCard;
-    use crate::{AccessFlags, Context, DeviceConfig, PortAddress, Probe, ProtectionDomain};
+    use crate::fake::{open, FakeCard};
+    use crate::{AccessFlags, Context, ProtectionDomain};
 
     fn card() -> (Arc<FakeCard>, Context, ProtectionDomain) {
         let function = FakeCard::new();
-        let ports = [1, 2].map(|last| PortAddress {
-            mac: [2, 0, 0, 0, 0, last],
-            ip: [10, 0, 0, last].into(),
-        });
-        let probe = Probe::new(Arc::clone(&function) as _).unwrap();
-        let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
-        let context = device.open().unwrap();
+        let context = open(Arc::clone(&function) as _);
         let pd = context.alloc_pd().unwrap();
         (function, context, pd)
     }

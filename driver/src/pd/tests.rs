@@ -4,26 +4,16 @@ use stellar_wire::host::registers::{Features, FEATURES};
 use stellar_wire::hw::config::ConfigSelect;
 
 use super::*;
-use crate::fake::FakeCard;
-use crate::{Context, DeviceConfig, DeviceError, PageSize, PortAddress, Probe};
+use crate::fake::{open, FakeCard};
+use crate::{Context, DeviceError, PageSize};
 
 /// All translations that the card has.
 const ALL: u64 = 1 << FakeCard::FEATURES.log2_translations;
 
 fn card() -> (Arc<FakeCard>, Context) {
     let function = FakeCard::new();
-    let context = bring_up(&function);
+    let context = open(Arc::clone(&function) as _);
     (function, context)
-}
-
-fn bring_up(function: &Arc<FakeCard>) -> Context {
-    let ports = [1, 2].map(|last| PortAddress {
-        mac: [2, 0, 0, 0, 0, last],
-        ip: [10, 0, 0, last].into(),
-    });
-    let probe = Probe::new(Arc::clone(function) as _).unwrap();
-    let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
-    device.open().unwrap()
 }
 
 #[test]
@@ -174,7 +164,7 @@ fn a_list_that_runs_beyond_the_table_is_an_error_and_other_regions_stay() {
         ..FakeCard::FEATURES
     };
     function.set_register(FEATURES, claims.to_word());
-    let pd = bring_up(&function).alloc_pd().unwrap();
+    let pd = open(Arc::clone(&function) as _).alloc_pd().unwrap();
     let kept = register(&pd, 1000).unwrap();
     match register(&pd, ALL) {
         Err(Error::Device(DeviceError::Admin { reason })) => {

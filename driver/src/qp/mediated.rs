@@ -159,8 +159,8 @@ impl Drop for MediatedQueuePair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::FakeCard;
-    use crate::{AccessFlags, DeviceConfig, InitAttributes, PageSize, Pages, PortAddress, Probe};
+    use crate::fake::{open, FakeCard};
+    use crate::{AccessFlags, InitAttributes, PageSize, Pages};
     use stellar_wire::host::registers::{status, TABLE_COMMAND};
 
     const RINGS: ForeignRings = ForeignRings {
@@ -174,13 +174,7 @@ mod tests {
     #[allow(unsafe_code)]
     fn make_and_drop(hold: &Arc<()>, card_answers: bool) {
         let function = FakeCard::new();
-        let ports = [1, 2].map(|last| PortAddress {
-            mac: [2, 0, 0, 0, 0, last],
-            ip: [10, 0, 0, last].into(),
-        });
-        let probe = Probe::new(function.clone()).unwrap();
-        let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
-        let pd = device.open().unwrap().alloc_pd().unwrap();
+        let pd = open(function.clone()).alloc_pd().unwrap();
         let pages = Pages {
             size: PageSize::Size4K,
             addresses: vec![0x5000, 0x9000],

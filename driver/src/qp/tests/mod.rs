@@ -13,11 +13,8 @@ use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::tables::QpContext;
 
 use super::*;
-use crate::fake::FakeCard;
-use crate::{
-    AccessFlags, Completion, Context, Device, DeviceConfig, MemoryRegion, PortAddress, Probe,
-    ProtectionDomain,
-};
+use crate::fake::{open, ports, FakeCard};
+use crate::{AccessFlags, Completion, Context, MemoryRegion, ProtectionDomain};
 
 struct Bench {
     function: Arc<FakeCard>,
@@ -26,22 +23,9 @@ struct Bench {
     cq: CompletionQueue,
 }
 
-fn ports() -> [PortAddress; 2] {
-    [1, 2].map(|last| PortAddress {
-        mac: [2, 0, 0, 0, 0, last],
-        ip: [10, 0, 0, last].into(),
-    })
-}
-
-fn device(function: &Arc<FakeCard>) -> Device {
-    let function = Arc::clone(function);
-    let probe = Probe::new(function).unwrap();
-    probe.bring_up(DeviceConfig::new(ports(), 1)).unwrap()
-}
-
 fn bench() -> Bench {
     let function = FakeCard::new();
-    let context = device(&function).open().unwrap();
+    let context = open(Arc::clone(&function) as _);
     Bench {
         pd: context.alloc_pd().unwrap(),
         cq: context.create_cq(4, false).unwrap(),

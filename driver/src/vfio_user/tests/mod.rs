@@ -14,9 +14,8 @@ use stellar_wire::host::Doorbell;
 use super::VfioUser;
 use crate::device::{DeviceError, PciFunction};
 use crate::error::Error;
-use crate::{
-    AccessFlags, Context, DeviceConfig, Modify, PortAddress, Probe, QpState, QueuePairConfig,
-};
+use crate::fake;
+use crate::{AccessFlags, Context, Modify, QpState, QueuePairConfig};
 use served::{Served, VECTORS};
 
 const PAGE: usize = 4096;
@@ -27,13 +26,7 @@ fn open(served: &Served) -> Arc<dyn PciFunction> {
 }
 
 fn bring_up(served: &Served) -> Context {
-    let ports = [1, 2].map(|last| PortAddress {
-        mac: [2, 0, 0, 0, 0, last],
-        ip: [10, 0, 0, last].into(),
-    });
-    let probe = Probe::new(open(served)).unwrap();
-    let device = probe.bring_up(DeviceConfig::new(ports, 1)).unwrap();
-    device.open().unwrap()
+    fake::open(open(served))
 }
 
 #[test]

@@ -3,11 +3,11 @@
 //! * [`rc_track`]: reliable connection, one path: expected PSN, message in progress, running address.
 //! * [`psn_track`]: MRC window of 1,024 packets in any order, queue pair error state, the final decision about every token.
 //!
-//! Both keep one state row per queue pair and update it within the 3 clocks that the core keeps between two tokens of one
-//! queue pair; MRC data packets come 2 clocks apart.
+//! Both keep the state of each queue pair, and say how many clocks the core must keep between tokens of one queue pair: none between MRC data packets.
 #![forbid(unsafe_code)]
 
 mod distance;
+pub mod psn_advance;
 pub mod psn_answer;
 pub mod psn_stages;
 pub mod psn_track;

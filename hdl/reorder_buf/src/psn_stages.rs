@@ -6,7 +6,7 @@ use stellar_wire::hw::frame::{DropReason, Position};
 
 use crate::distance::Distance;
 use crate::verdict::Verdict;
-use crate::window_row::WindowRow;
+use crate::window_row::{Marks, Prefixes};
 
 /// What this block needs of a token.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -45,13 +45,28 @@ pub struct Tracked {
     pub pieces: Pieces,
 }
 
+/// Which of the two tokens before a packet are packets of its queue pair, as far as what they are about to write concerns it.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Follows {
+    /// The last one is, its PSN is of the same word of the ring, and of the same bit of the word.
+    pub last: Bit,
+    pub last_word: Bit,
+    pub last_bit: Bit,
+    /// The same of the one before.
+    pub second: Bit,
+    pub second_word: Bit,
+}
+
 /// A packet held against the window.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Classified {
     pub tracked: Tracked,
-    pub window: WindowRow,
+    pub follows: Follows,
+    pub marks: Marks,
+    /// Expected PSN, but for packets that are still under way.
+    pub epsn: Bits<24>,
     pub distance: Distance,
-    /// Bit of the PSN set in a touched word.
+    /// Bit of the PSN set in a live word.
     pub received: Bit,
     /// The packet's word is that of the expected PSN.
     pub in_epsn_word: Bit,
@@ -60,28 +75,53 @@ pub struct Classified {
     /// The packet's word with its own bit set and, in the word of the expected PSN, the bits below that. Of a probe only the latter: what
     /// else the word of the expected PSN holds is still being read.
     pub word: Bits<64>,
-    /// The word of the expected PSN is touched.
-    pub epsn_word_touched: Bit,
-    /// Full words, from the word of the expected PSN on.
-    pub full: Bits<32>,
+    /// The word of the expected PSN is live.
+    pub epsn_word_live: Bit,
 }
 
-/// A packet decided upon, with what is needed to move the window.
+/// A packet decided upon.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Judged {
-    pub tracked: Tracked,
-    pub verdict: Verdict,
-    pub window: WindowRow,
-    pub behind: Bit,
-    pub in_epsn_word: Bit,
-    pub in_opposite_word: Bit,
-    pub word: Bits<64>,
-    /// Prefix of `word`.
+    pub settled: Settled,
+    /// Before the packet.
+    pub marks: Marks,
+    /// One-hot: the packet's word of the ring.
+    pub ring_word: Bits<32>,
+}
+
+/// A packet with what its word has become.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Counted {
+    pub settled: Settled,
+    pub ring_word: Bits<32>,
+    /// Ones from bit 0 up of its word.
     pub prefix: Bits<7>,
-    /// Word numbers (PSN without its low 6 bits): first one after the full words that follow the expected PSN's.
-    pub word_after_run: Bits<18>,
-    /// Ring words the window leaves if the expected PSN's becomes full.
-    pub left_behind: Bits<32>,
+    /// Words of the ring that hold packets of the window.
+    pub live: Bits<32>,
+}
+
+/// A packet with the ring after it.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Noted {
+    pub settled: Settled,
+    /// Of live words.
+    pub prefixes: Prefixes,
+    /// Full words, from the word of the expected PSN on.
+    pub full: Bits<32>,
+    /// The word of the expected PSN is live.
+    pub epsn_word_live: Bit,
+}
+
+/// A packet with the word in which the expected PSN comes to lie.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Ran {
+    pub settled: Settled,
+    /// Of live words.
+    pub prefixes: Prefixes,
+    /// Number of that word: the PSN without its low 6 bits.
+    pub word: Bits<18>,
+    /// Nothing has been received there: the expected PSN stays.
+    pub stays: Bit,
 }
 
 /// A packet accounted for: what the answers are made of.
@@ -89,7 +129,7 @@ pub struct Judged {
 pub struct Settled {
     pub tracked: Tracked,
     pub verdict: Verdict,
-    /// Expected PSN after the packet (MRC).
+    /// Expected PSN (MRC): after the packet in the end, before that as `Classified` has it.
     pub epsn: Bits<24>,
     pub behind: Bit,
     pub in_epsn_word: Bit,

@@ -14,6 +14,9 @@ use crate::token_kind::{
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 3;
 
+/// Clocks between two tokens of one queue pair of which one is an RC packet or writes the context: what reading, deciding and writing the state takes.
+pub const SPACING: usize = 3;
+
 /// Order state of one queue pair (1,024 rows).
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RcState {
@@ -67,7 +70,7 @@ struct Judged {
 
 /// Tracks the packets of reliable connections, and checks the payload lengths of both modes.
 ///
-/// One token per clock; two tokens of one queue pair at least 3 clocks apart. A token that writes a queue pair's context
+/// One token per clock; two tokens of one queue pair at least [`SPACING`] clocks apart, but for MRC packets, which change nothing here. A token that writes a queue pair's context
 /// carries that context in `qp` (from `qp_fetch`) and starts its state anew.
 ///
 /// Loop: the state is read in clock t, visible in t + 1 (`judge`) and written in t + 2 (`decide`).

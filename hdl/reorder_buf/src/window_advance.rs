@@ -18,45 +18,17 @@ pub fn turn_down(ring: Bits<32>, first: Bits<5>) -> Bits<32> {
     turned
 }
 
-/// The ring turned so that bit 0 comes to word `first`: the inverse of [`turn_down`]. 3 levels.
+/// Number of full words from the word of the expected PSN on without a break, 0 to 16; `full` starts at that word. A window of 1,024 packets reaches
+/// into the 16th word after it only if the expected PSN is not the first of its word, and then not to the end. 3 levels.
 #[hdl_fn]
-pub fn turn_up(ring: Bits<32>, first: Bits<5>) -> Bits<32> {
-    let mut turned = ring;
-    for step in 0..5 {
-        let by = 1 << step;
-        turned = if first.get_bit(step) {
-            (turned << by) | (turned >> (32 - by))
-        } else {
-            turned
-        };
-    }
-    turned
-}
-
-/// Marks the full words that follow the word of the expected PSN without a break. `full` starts at that word, which
-/// itself need not be full. A window of 1,024 packets ends in the 16th word after it, so no more can be full. 2 levels.
-#[hdl_fn]
-pub fn run_of_full(full: Bits<32>) -> Bits<16> {
-    let mut run = bits::<16>(0);
-    let mut unbroken = true;
-    for i in 0..16 {
-        let goes_on = unbroken & full.get_bit(i + 1);
-        run = run.replace_bit(i, goes_on);
-        unbroken = goes_on;
-    }
-    run
-}
-
-/// Length of a run made by [`run_of_full`], 0 to 16. 3 levels.
-#[hdl_fn]
-pub fn length_of_run(run: Bits<16>) -> Bits<5> {
-    let mut length = bits::<5>(16);
+pub fn full_words(full: Bits<32>) -> Bits<5> {
+    let mut number = bits::<5>(16);
     for i in (0..16).rev() {
-        length = if run.get_bit(i) {
-            length
+        number = if full.get_bit(i) {
+            number
         } else {
             bits::<5>(i as u64)
         };
     }
-    length
+    number
 }

@@ -1,7 +1,18 @@
-//! The row `psn_track` keeps per queue pair.
+//! What `psn_track` keeps per queue pair, beside the expected PSN. The received bits themselves are in the word memory: a ring of 32 words of 64
+//! bits, the word of a PSN is `psn[10:6]`, its bit `psn[5:0]`, its lap `psn[11]`.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+
+/// What the next token of the queue pair must know.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Marks {
+    /// The queue pair takes no more packets until its context is written again.
+    pub error: Bit,
+    /// Lap of the packet last accepted into each word of the ring. Once the window has left a word, its lap is not the one sought there any more:
+    /// so nothing need be cleared.
+    pub laps: Bits<32>,
+}
 
 /// Per word of the ring, the number of ones from its bit 0 up (0 to 64, 64 = full), as seven planes of one bit per word:
 /// bit `w` of `plane_j` is bit `j` of the number of word `w`. So one word's number is written and read with 32-bit logic.
@@ -17,21 +28,32 @@ pub struct Prefixes {
     pub plane_6: Bits<32>,
 }
 
-/// State of one queue pair (1,024 rows). The received bits themselves are in the word memory: a ring of 32 words of 64
-/// bits, the word of a PSN is `psn[10:6]`, its bit `psn[5:0]`.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct WindowRow {
-    /// First PSN not received (MRC). Everything behind it counts as received, whatever the memory says.
-    pub epsn: Bits<24>,
-    /// The queue pair takes no more packets until its context is written again.
-    pub error: Bit,
-    /// Words that hold received packets of the window; the others read as zero, and their prefixes too.
-    pub touched: Bits<32>,
-    pub prefixes: Prefixes,
+/// The lap of each word in the turn of the ring that begins with the word of the expected PSN. Levels: 1.
+#[hdl_fn]
+fn laps_sought(epsn: Bits<24>) -> Bits<32> {
+    let from_epsn = Bits::<32>::mask() << epsn.get_bits::<5>(6);
+    if epsn.get_bit(11) {
+        from_epsn
+    } else {
+        !from_epsn
+    }
 }
 
+/// Words that hold received packets of the window; the others read as zero, and their prefixes too. Levels: 2.
 #[hdl_fn]
-fn with_plane(plane: Bits<32>, word: Bits<32>, value: Bit) -> Bits<32> {
+pub fn live_words(laps: Bits<32>, epsn: Bits<24>) -> Bits<32> {
+    !(laps ^ laps_sought(epsn))
+}
+
+/// Laps of a ring without live words. Levels: 1.
+#[hdl_fn]
+pub fn laps_of_empty_ring(epsn: Bits<24>) -> Bits<32> {
+    !laps_sought(epsn)
+}
+
+/// A plane with the bit of one word replaced; `word` is one-hot. Levels: 1.
+#[hdl_fn]
+pub fn with_plane(plane: Bits<32>, word: Bits<32>, value: Bit) -> Bits<32> {
     if value {
         plane | word
     } else {
@@ -39,7 +61,7 @@ fn with_plane(plane: Bits<32>, word: Bits<32>, value: Bit) -> Bits<32> {
     }
 }
 
-/// The prefixes with that of one word replaced; `word` is one-hot.
+/// The prefixes with that of one word replaced; `word` is one-hot. Levels: 1.
 #[hdl_fn]
 pub fn with_prefix(old: Prefixes, word: Bits<32>, prefix: Bits<7>) -> Prefixes {
     Prefixes {
@@ -53,32 +75,28 @@ pub fn with_prefix(old: Prefixes, word: Bits<32>, prefix: Bits<7>) -> Prefixes {
     }
 }
 
-/// Ones from bit 0 up of a word that is not full; zero if it is not touched. 3 levels (a 32:1 multiplexer) and a gate.
+/// The prefixes of some words; those of the others are zero. Levels: 1.
 #[hdl_fn]
-pub fn prefix_of(row: WindowRow, word: Bits<5>) -> Bits<6> {
+pub fn of_words(prefixes: Prefixes, words: Bits<32>) -> Prefixes {
+    Prefixes {
+        plane_0: prefixes.plane_0 & words,
+        plane_1: prefixes.plane_1 & words,
+        plane_2: prefixes.plane_2 & words,
+        plane_3: prefixes.plane_3 & words,
+        plane_4: prefixes.plane_4 & words,
+        plane_5: prefixes.plane_5 & words,
+        plane_6: prefixes.plane_6 & words,
+    }
+}
+
+/// Ones from bit 0 up of a word that is not full. Levels: 3 (a 32:1 multiplexer).
+#[hdl_fn]
+pub fn prefix_of(prefixes: Prefixes, word: Bits<5>) -> Bits<6> {
     let mut prefix = bits::<6>(0);
-    prefix = prefix.replace_bit(
-        0,
-        (row.prefixes.plane_0 & row.touched).get_bit(word.index()),
-    );
-    prefix = prefix.replace_bit(
-        1,
-        (row.prefixes.plane_1 & row.touched).get_bit(word.index()),
-    );
-    prefix = prefix.replace_bit(
-        2,
-        (row.prefixes.plane_2 & row.touched).get_bit(word.index()),
-    );
-    prefix = prefix.replace_bit(
-        3,
-        (row.prefixes.plane_3 & row.touched).get_bit(word.index()),
-    );
-    prefix = prefix.replace_bit(
-        4,
-        (row.prefixes.plane_4 & row.touched).get_bit(word.index()),
-    );
-    prefix.replace_bit(
-        5,
-        (row.prefixes.plane_5 & row.touched).get_bit(word.index()),
-    )
+    prefix = prefix.replace_bit(0, prefixes.plane_0.get_bit(word.index()));
+    prefix = prefix.replace_bit(1, prefixes.plane_1.get_bit(word.index()));
+    prefix = prefix.replace_bit(2, prefixes.plane_2.get_bit(word.index()));
+    prefix = prefix.replace_bit(3, prefixes.plane_3.get_bit(word.index()));
+    prefix = prefix.replace_bit(4, prefixes.plane_4.get_bit(word.index()));
+    prefix.replace_bit(5, prefixes.plane_5.get_bit(word.index()))
 }

@@ -18,10 +18,6 @@ use stellar_wire::mrc::Entropy;
 /// Queue pairs of the random streams: neighbours, and the last of the table.
 pub const QPS: [u32; 4] = [2, 3, 0x155, 1023];
 
-/// Clocks the core keeps between two tokens of one queue pair, and between two MRC data packets.
-pub const SPACING: usize = 3;
-pub const MRC_SPACING: usize = 2;
-
 /// Reasons found before the tracking blocks, of the frame and of the queue pair.
 pub const EARLY_REASONS: [rx::DropReason; 5] = [
     rx::DropReason::MacError,
@@ -31,43 +27,56 @@ pub const EARLY_REASONS: [rx::DropReason; 5] = [
     rx::DropReason::BadPkey,
 ];
 
+/// What decides how close a token may come to others of its queue pair.
+#[derive(Clone, Copy)]
+pub enum Pace {
+    RcPacket,
+    /// A data packet.
+    MrcPacket(Psn),
+    Other,
+}
+
 /// A stream of tokens with the clock each enters in.
-#[derive(Default)]
 pub struct Schedule {
     pub tokens: Vec<(usize, Vec<u32>)>,
     next: usize,
-    /// Clock of a queue pair's last token, and whether that is an MRC data packet.
-    last: BTreeMap<u32, (usize, bool)>,
+    /// Clocks from a token to another of its queue pair.
+    spacing: fn(Pace, Pace) -> usize,
+    /// Tokens of each queue pair.
+    named: BTreeMap<u32, Vec<(usize, Pace)>>,
 }
 
 impl Schedule {
+    pub fn new(spacing: fn(Pace, Pace) -> usize) -> Self {
+        Self {
+            tokens: vec![],
+            next: 0,
+            spacing,
+            named: BTreeMap::new(),
+        }
+    }
+
     /// As [`Self::push`], with an empty clock behind it.
-    pub fn push_alone<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T) {
+    pub fn push_alone<T: Synth>(&mut self, qp: Option<(u32, Pace)>, gap: usize, token: T) {
         self.push(qp, gap, token);
         self.next += 1;
     }
 
     /// Adds a token `gap` clocks later than it could be. Tokens that name the same queue pair keep their distance.
-    pub fn push<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T) {
-        self.push_apart(qp, gap, token, false);
-    }
-
-    /// The same of an MRC data packet.
-    pub fn push_mrc<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T) {
-        self.push_apart(qp, gap, token, true);
-    }
-
-    fn push_apart<T: Synth>(&mut self, qp: Option<u32>, gap: usize, token: T, mrc: bool) {
-        let last = qp.and_then(|qp| self.last.get(&qp));
-        let free = last.map_or(0, |&(clock, after_mrc)| {
-            let both = mrc && after_mrc;
-            clock + if both { MRC_SPACING } else { SPACING }
-        });
-        let clock = self.next.max(free) + gap;
-        self.next = clock + 1;
-        if let Some(qp) = qp {
-            self.last.insert(qp, (clock, mrc));
+    pub fn push<T: Synth>(&mut self, qp: Option<(u32, Pace)>, gap: usize, token: T) {
+        let mut clock = self.next;
+        if let Some((qp, pace)) = qp {
+            let named = self.named.entry(qp).or_default();
+            // One token per clock: what is farther back is as many clocks away.
+            for &(before, other) in named.iter().rev().take(10) {
+                clock = clock.max(before + (self.spacing)(other, pace));
+            }
+            clock += gap;
+            named.push((clock, pace));
+        } else {
+            clock += gap;
         }
+        self.next = clock + 1;
         self.tokens.push((clock, to_words(token)));
     }
 }

@@ -89,7 +89,8 @@ proptest! {
     #[test]
     fn random_streams_agree_with_the_reference(
         initial in prop::array::uniform4(common::psn()),
-        steps in prop::collection::vec((0..4_usize, prop_oneof![6 => Just(0_usize), 1 => 1..4_usize], steps::step()), 1..400),
+        // Mostly one queue pair, so that its packets follow each other at once.
+        steps in prop::collection::vec((prop_oneof![2 => Just(0), 1 => 0..4_usize], prop_oneof![6 => Just(0_usize), 1 => 1..4_usize], steps::step()), 1..400),
     ) {
         let mut play = Play::new(initial);
         for (at, gap, step) in &steps {
@@ -119,7 +120,7 @@ fn a_window_whose_first_packet_comes_last_moves_at_once() {
 
 #[test]
 fn interleaved_queue_pairs_at_one_token_per_clock_take_permuted_arrivals_over_many_windows() {
-    for queue_pairs in [3, 2] {
+    for queue_pairs in [3, 2, 1] {
         take_permuted_arrivals(queue_pairs);
     }
 }

@@ -6,9 +6,9 @@ use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::tables::TableSelect;
 
-use hdl_reorder_buf::psn_track::LATENCY;
+use hdl_reorder_buf::psn_track::{LATENCY, NEAR, RC_SPACING, SPACING};
 
-use crate::common::{context, error, fence, flag, get, run, table, Schedule, QPS};
+use crate::common::{context, error, fence, flag, get, run, table, Pace, Schedule, QPS};
 use crate::expect::{ask, receive};
 use crate::library;
 use crate::output::{ack_fields, command, outcome_fields, Command, Output};
@@ -41,6 +41,19 @@ impl Pair {
     }
 }
 
+/// How close the tokens of a queue pair may come.
+fn spacing(first: Pace, second: Pace) -> usize {
+    match (first, second) {
+        (Pace::MrcPacket(a), Pace::MrcPacket(b))
+            if a.distance_from(b) < NEAR || b.distance_from(a) < NEAR =>
+        {
+            1
+        }
+        (Pace::RcPacket, Pace::RcPacket) => RC_SPACING,
+        _ => SPACING,
+    }
+}
+
 /// A stream for four queue pairs, its expected outputs, and the reference after it.
 pub struct Play {
     pub schedule: Schedule,
@@ -53,7 +66,7 @@ impl Play {
         let mode = |i| if i == 3 { QpMode::Rc } else { QpMode::Mrc };
         let pair = |i: usize| Pair::new(QPS[i], mode(i), Psn::new(initial[i]));
         let mut play = Self {
-            schedule: Schedule::default(),
+            schedule: Schedule::new(spacing),
             expected: vec![],
             pairs: (0..4).map(pair).collect(),
         };
@@ -67,12 +80,18 @@ impl Play {
         let count = self.expected.len() as u32;
         let pair = &mut self.pairs[at];
         let mut token = TranslatedToken::default();
-        let mut named = Some(pair.number);
+        let number = pair.number;
+        let mut pace = Some(Pace::Other);
         let mut output = Output::default();
         let mut alone = false;
-        let mrc = pair.context.mode == QpMode::Mrc && matches!(step, Step::Packet { .. });
         match step {
-            Step::Packet { .. } => output = receive(pair, step, count, &mut token),
+            Step::Packet { .. } => {
+                output = receive(pair, step, count, &mut token);
+                pace = Some(match pair.context.mode {
+                    QpMode::Rc => Pace::RcPacket,
+                    QpMode::Mrc => Pace::MrcPacket(*pair.past.last().expect("just received")),
+                });
+            }
             Step::Probe { early, psn } => {
                 output = ask(pair, *early, *psn, count, &mut token);
                 alone = true;
@@ -85,19 +104,18 @@ impl Play {
             }
             Step::WriteMr => {
                 token.token = table(TableSelect::Mr, pair.number);
-                named = None;
+                pace = None;
             }
             Step::WriteBeyond => token.token = table(TableSelect::Qp, pair.number + 1024),
             Step::Fence => {
                 token.token = fence();
                 output.command = Some(Command::Fence);
-                named = None;
+                pace = None;
             }
         }
+        let named = pace.map(|pace| (number, pace));
         if alone {
             self.schedule.push_alone(named, gap, token);
-        } else if mrc {
-            self.schedule.push_mrc(named, gap, token);
         } else {
             self.schedule.push(named, gap, token);
         }

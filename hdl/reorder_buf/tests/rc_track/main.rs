@@ -8,7 +8,7 @@ mod steps;
 use std::sync::OnceLock;
 
 use common::{flag, get, one_of, run, Schedule};
-use hdl_reorder_buf::rc_track::{RcTrack, LATENCY};
+use hdl_reorder_buf::rc_track::{RcTrack, LATENCY, SPACING};
 use hdl_verilog::equivalence::{check, Random};
 use play::play;
 use proptest::prelude::*;
@@ -120,7 +120,7 @@ fn a_message_of_four_packets_runs_through_the_psn_wrap_at_closest_spacing() {
         .tokens
         .windows(2)
         .skip(4)
-        .all(|pair| pair[1].0 - pair[0].0 == common::SPACING));
+        .all(|pair| pair[1].0 - pair[0].0 == SPACING));
     let last = expected.last().expect("20 packets");
     assert_eq!(u64::from(last.rc_msn.to_u32()), 5);
     assert!(expected.iter().all(|out| out.reason == DropReason::None));

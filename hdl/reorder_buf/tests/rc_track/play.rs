@@ -1,5 +1,6 @@
 //! A stream as tokens for the block, and what the reference says of each.
 
+use hdl_reorder_buf::rc_track::SPACING;
 use rust_hdl::prelude::*;
 use stellar_transport::rx::{self, Psn, QpMode, RcOutcome};
 use stellar_wire::hw::core::{AddressedToken, QpToken};
@@ -7,7 +8,7 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::TableSelect;
 use stellar_wire::{Position, Reth};
 
-use crate::common::{context, error, fence, headers, packet, probe, table, Schedule, QPS};
+use crate::common::{context, error, fence, headers, packet, probe, table, Pace, Schedule, QPS};
 use crate::steps::{Length, Step};
 
 /// A queue pair of the reference, and what the stream needs to know to go on sensibly.
@@ -108,7 +109,7 @@ pub fn play(
     initial: [(u32, u8); 4],
     steps: &[(usize, usize, Step)],
 ) -> (Schedule, Vec<AddressedToken>) {
-    let mut schedule = Schedule::default();
+    let mut schedule = Schedule::new(|_, _| SPACING);
     let mut expected = vec![];
     let mut pairs: Vec<Pair> = QPS
         .iter()
@@ -185,7 +186,7 @@ pub fn play(
                 _ => DropReason::None,
             },
         };
-        schedule.push(named, *gap, token);
+        schedule.push(named.map(|qp| (qp, Pace::Other)), *gap, token);
         expected.push(out);
     }
     (schedule, expected)

@@ -1,7 +1,7 @@
 //! Outcomes wait until their payload has left, and stay in order per queue pair.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{BlockRam, SyncFifo};
+use hdl_primitives::{BypassRam, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::receive::RxOutcome;
 
@@ -48,7 +48,7 @@ fn reached(next: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
 /// outcome of the same queue pair. So a lane whose PCIe link stalls holds up the other only in queue pairs that used both.
 ///
 /// A row per queue pair remembers its last outcome in each lane. What a row holds before its first outcome, or from before a reset, makes an
-/// outcome wait at most for older ones: never for itself. Two outcomes of one queue pair come at least 3 clocks apart.
+/// outcome wait at most for older ones: never for itself.
 /// LUT levels: 6 (48-bit subtraction 3, gates 2, turn 1). Latency 4 clocks.
 #[derive(LogicBlock, Default)]
 pub struct OutcomeOrder {
@@ -72,7 +72,7 @@ pub struct OutcomeOrder {
     pub outcome: Signal<Out, RxOutcome>,
     pub out_ready: Signal<In, Bit>,
 
-    lasts: BlockRam<LastOutcomes, QP_BITS>,
+    lasts: BypassRam<LastOutcomes, QP_BITS>,
     numbered: DFF<Bit>,
     arrived: DFF<RxOutcome>,
     arrived_placed: DFF<Bit>,

@@ -4,7 +4,7 @@ use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
 use hdl_macros::hdl;
 use hdl_primitives::SyncFifo;
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
-use hdl_rx_pipeline::{qp_fetch, CoreIssue, QpFetch};
+use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::PlaceCommand;
@@ -93,6 +93,14 @@ impl RxCore {
         + psn_track::LATENCY;
     // Two registers in `core_issue`, one before a FIFO of outcomes, and one count of the FIFO behind the tokens in the stages.
     const FITS: () = assert!(ISSUE_LIMIT as usize + Self::LATENCY + 4 <= DEPTH);
+    /// Tokens of one queue pair come as far apart as the tracking blocks need.
+    const SPACED: () = assert!(
+        core_issue::SPACING >= psn_track::SPACING
+            && core_issue::SPACING >= rc_track::SPACING
+            && core_issue::RC_SPACING >= psn_track::RC_SPACING
+            && core_issue::RC_SPACING >= rc_track::SPACING
+            && core_issue::NEAR <= psn_track::NEAR
+    );
 }
 
 impl Logic for RxCore {
@@ -179,3 +187,4 @@ impl Logic for RxCore {
 }
 
 const _: () = RxCore::FITS;
+const _: () = RxCore::SPACED;

@@ -9,18 +9,27 @@ use stellar_wire::hw::tables::{TableSelect, TableWrite, EMTT_INDEX_BITS};
 /// Clocks from an accepted input to its token.
 pub const LATENCY: usize = 1;
 
-/// Clocks between two tokens of one queue pair: what a read-modify-write loop of the core takes.
-pub const SPACING: usize = 3;
-/// Clocks between two of its MRC data packets, which only change what `psn_track` hands on.
-pub const MRC_SPACING: usize = 2;
+/// Clocks between two tokens of one queue pair: until what the first changes is in the memories of every block of the core.
+pub const SPACING: usize = 6;
+/// Clocks between two of its RC packets: what the read-modify-write loop of `rc_track` takes.
+pub const RC_SPACING: usize = 3;
+/// Two MRC data packets whose PSNs lie closer than this may go in consecutive clocks: `psn_track` hands on what the first changes, and the window
+/// cannot move so far that its edge comes between them.
+pub const NEAR: u32 = 1024;
+/// `NEAR` in words of 64 PSNs, as log2.
+const NEAR_WORD_BITS: usize = 4;
 
-/// The queue pair of a token, if it names one.
+/// The queue pair of a token, if it names one, and how close it may come to others.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Named {
     valid: Bit,
     row: Bits<10>,
     /// It is an MRC data packet.
     mrc: Bit,
+    /// It is an RC packet.
+    rc: Bit,
+    /// Its PSN without the low 6 bits.
+    word: Bits<18>,
 }
 
 #[hdl_fn]
@@ -29,32 +38,71 @@ fn named_by(headers: PacketHeaders) -> Named {
         valid: true,
         row: headers.dest_qp.get_bits::<10>(0),
         mrc: headers.mrc & !headers.probe,
+        rc: !headers.mrc & !headers.probe,
+        word: headers.psn.get_bits::<18>(6),
     }
 }
 
+/// A token that is no packet.
 #[hdl_fn]
-fn meets(a: Named, b: Named) -> Bit {
-    a.valid & b.valid & (a.row == b.row)
+fn named_row(valid: Bit, row: Bits<10>) -> Named {
+    Named {
+        valid,
+        row,
+        mrc: false,
+        rc: false,
+        word: bits::<18>(0),
+    }
 }
 
-/// A packet is too close to the last tokens.
+/// PSNs of the two words lie less than [`NEAR`] apart. Levels: 3, and a carry chain.
 #[hdl_fn]
-fn is_near(packet: Named, last: Named, second_last: Named) -> Bit {
-    let needs_more = !packet.mrc | !second_last.mrc;
-    meets(packet, last) | (meets(packet, second_last) & needs_more)
+fn words_near(a: Bits<18>, b: Bits<18>) -> Bit {
+    let upper = (a - b).get_bits::<14>(NEAR_WORD_BITS);
+    // -16 is one word too far if the low bits say so.
+    !upper.any() | upper.all() & (a - b).get_bits::<4>(0).any()
+}
+
+/// The token must not follow the earlier one in less than [`SPACING`] clocks; `rc_may`: two RC packets may. Levels: 2 behind `words_near`.
+#[hdl_fn]
+fn waits_for(token: Named, earlier: Named, rc_may: Bit) -> Bit {
+    let mrc_may = token.mrc & earlier.mrc & words_near(token.word, earlier.word);
+    let may = mrc_may | token.rc & earlier.rc & rc_may;
+    token.valid & earlier.valid & (token.row == earlier.row) & !may
+}
+
+/// The last tokens issued, the newest first.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Issued {
+    ago_1: Named,
+    ago_2: Named,
+    ago_3: Named,
+    ago_4: Named,
+    ago_5: Named,
+}
+
+/// A token is too close to the last ones.
+#[hdl_fn]
+fn is_near(token: Named, issued: Issued) -> Bit {
+    waits_for(token, issued.ago_1, false)
+        | waits_for(token, issued.ago_2, false)
+        | waits_for(token, issued.ago_3, true)
+        | waits_for(token, issued.ago_4, true)
+        | waits_for(token, issued.ago_5, true)
 }
 
 /// Issues tokens in order, at most one per clock: the only place of the core that waits.
 ///
 /// It waits while the FIFOs behind the core have no room for what is in flight, and keeps two tokens of one queue pair
-/// [`SPACING`] clocks apart, two MRC data packets [`MRC_SPACING`]; a packet names the low 10 bits of its destination, a write of a context its index, an error its queue pair.
+/// [`SPACING`] clocks apart, two RC packets [`RC_SPACING`]; MRC data packets that lie near each other go in consecutive clocks. A packet names the low 10
+/// bits of its destination, a write of a context its index, an error its queue pair.
 /// The lanes take turns when both could go, and so do packets and the rest; a lane that waits for room holds up no other.
 /// After a probe one clock stays empty: `psn_track` reads its memory twice for it. Errors go before table writes. A fence does not pass a table write that
 /// waits, so a region is invalid before the fence that follows its invalidation; whoever keeps writing tables without
 /// a pause holds up its own fences.
 ///
 /// Fields of a token that its kind does not use hold whatever is at the other inputs.
-/// Levels planned: 7 (10-bit equality 2, turns 3, token 2).
+/// Levels planned: 8 (distance of PSNs 3, queue pair 1, five tokens 1, turns 2, token 1).
 #[derive(LogicBlock, Default)]
 pub struct CoreIssue {
     pub clock: Signal<In, Clock>,
@@ -86,9 +134,8 @@ pub struct CoreIssue {
 
     issued: DFF<Bit>,
     token: DFF<CoreToken>,
-    /// Queue pair named in the last clock, and in the one before.
-    last: DFF<Named>,
-    second_last: DFF<Named>,
+    /// What was issued in the last clocks.
+    last: DFF<Issued>,
     /// The last token was a packet: if control waits, it is its turn.
     packet_went: DFF<Bit>,
     /// The last packet was of lane 1.
@@ -100,32 +147,26 @@ pub struct CoreIssue {
 impl Logic for CoreIssue {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, issued, token, last, second_last, packet_went);
+        dff_setup!(self, clock, issued, token, last, packet_went);
         dff_setup!(self, clock, lane1_went, probe_went);
         let packet0 = self.packet0_token.val();
         let packet1 = self.packet1_token.val();
         let write = self.table_write.val();
         let last = self.last.q.val();
-        let second_last = self.second_last.q.val();
         let open = !self.probe_went.q.val() & !self.reset.val();
 
         // may_go: who could be issued in this clock.
         let named0 = named_by(packet0.headers);
         let named1 = named_by(packet1.headers);
-        let error_named = Named {
-            valid: true,
-            row: self.error_qp.val(),
-            mrc: false,
-        };
-        let write_named = Named {
-            valid: write.select == TableSelect::Qp,
-            row: write.index.get_bits::<10>(0),
-            mrc: false,
-        };
-        let near0 = is_near(named0, last, second_last);
-        let near1 = is_near(named1, last, second_last);
-        let write_near = meets(write_named, last) | meets(write_named, second_last);
-        let error_near = meets(error_named, last) | meets(error_named, second_last);
+        let error_named = named_row(true, self.error_qp.val());
+        let write_named = named_row(
+            write.select == TableSelect::Qp,
+            write.index.get_bits::<10>(0),
+        );
+        let near0 = is_near(named0, last);
+        let near1 = is_near(named1, last);
+        let write_near = is_near(write_named, last);
+        let error_near = is_near(error_named, last);
         let room0 = self.room0.val();
         let room1 = self.room1.val();
         let may_go0 = self.packet0_valid.val() & open & room0 & !near0;
@@ -167,25 +208,21 @@ impl Logic for CoreIssue {
         } else {
             TokenKind::Fence
         };
-        let named = Named {
-            valid: packet_goes | error_goes | write_goes & write_named.valid,
-            row: if goes1 {
-                named1.row
-            } else if goes0 {
-                named0.row
-            } else if error_goes {
-                error_named.row
-            } else {
-                write_named.row
-            },
-            mrc: if goes1 {
-                named1.mrc
-            } else {
-                goes0 & named0.mrc
-            },
+        let named_packet = if goes1 { named1 } else { named0 };
+        let named_other = if error_goes { error_named } else { write_named };
+        let mut named = if packet_goes {
+            named_packet
+        } else {
+            named_other
         };
-        self.last.d.next = named;
-        self.second_last.d.next = last;
+        named.valid = packet_goes | error_goes | write_goes & write_named.valid;
+        self.last.d.next = Issued {
+            ago_1: named,
+            ago_2: last.ago_1,
+            ago_3: last.ago_2,
+            ago_4: last.ago_3,
+            ago_5: last.ago_4,
+        };
         self.issued.d.next = packet_goes | write_goes | error_goes | fence_goes;
         let mut table = write;
         table.index = if error_goes {
@@ -208,8 +245,7 @@ impl Logic for CoreIssue {
             self.packet_went.d.next = false;
             self.lane1_went.d.next = false;
             self.probe_went.d.next = false;
-            self.last.d.next = Named::default();
-            self.second_last.d.next = Named::default();
+            self.last.d.next = Issued::default();
         }
     }
 }

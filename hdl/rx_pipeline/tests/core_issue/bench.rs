@@ -25,8 +25,14 @@ pub const PROBES: u32 = 7;
 /// Bit of the numbers of MRC packets.
 pub const MRC: u32 = 1 << 20;
 
-/// A packet; `number` tells tokens apart.
+/// A packet; `number` tells tokens apart. PSNs of numbers that lie close are near each other, those of others are not.
 pub fn packet(qp: u32, number: u32) -> CoreToken {
+    let position = number & (MRC - 1);
+    let psn = position / PROBES * 170 + position % PROBES * 150;
+    packet_of_psn(qp, number, psn.wrapping_sub(1000) & 0xff_ffff)
+}
+
+pub fn packet_of_psn(qp: u32, number: u32, psn: u32) -> CoreToken {
     CoreToken {
         kind: TokenKind::Packet,
         headers: PacketHeaders {
@@ -34,6 +40,7 @@ pub fn packet(qp: u32, number: u32) -> CoreToken {
             probe: number % PROBES == PROBES - 1,
             dest_qp: u64::from(qp).to_bits(),
             immediate: u64::from(number).to_bits(),
+            psn: u64::from(psn).to_bits(),
             ..PacketHeaders::default()
         },
         ..CoreToken::default()
@@ -48,6 +55,15 @@ pub fn write(select: TableSelect, index: u32, number: u32) -> TableWrite {
     }
 }
 
+/// What decides how close a token may come to others of its queue pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    RcPacket,
+    /// A data packet of that PSN.
+    MrcPacket(u64),
+    Other,
+}
+
 /// What came out, with its clock. The number tells tokens of one source apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Token {
@@ -55,7 +71,7 @@ pub enum Token {
         lane: bool,
         qp: u64,
         number: u64,
-        mrc_data: bool,
+        pace: Pace,
     },
     Write {
         qp: Option<u64>,
@@ -75,7 +91,11 @@ impl Token {
                 lane: record.bool("lane"),
                 qp: record.u64("headers.dest_qp"),
                 number: record.u64("headers.immediate"),
-                mrc_data: record.bool("headers.mrc") && !record.bool("headers.probe"),
+                pace: match (record.bool("headers.probe"), record.bool("headers.mrc")) {
+                    (true, _) => Pace::Other,
+                    (false, true) => Pace::MrcPacket(record.u64("headers.psn")),
+                    (false, false) => Pace::RcPacket,
+                },
             },
             "TokenKind::Table" => Token::Write {
                 qp: (record.variant("table.select") == "TableSelect::Qp")
@@ -97,10 +117,13 @@ impl Token {
         }))
     }
 
-    /// Queue pair, and whether it is an MRC data packet.
-    pub fn named(self) -> Option<(u64, bool)> {
-        let mrc_data = matches!(self, Token::Packet { mrc_data: true, .. });
-        self.row().map(|row| (row, mrc_data))
+    /// Queue pair and pace.
+    pub fn named(self) -> Option<(u64, Pace)> {
+        let pace = match self {
+            Token::Packet { pace, .. } => pace,
+            _ => Pace::Other,
+        };
+        self.row().map(|row| (row, pace))
     }
 
     fn row(self) -> Option<u64> {

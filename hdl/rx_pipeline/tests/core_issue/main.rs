@@ -4,8 +4,8 @@ mod bench;
 
 use std::collections::VecDeque;
 
-use bench::{packet, write, Bench, Clock, Token, MRC, PROBES};
-use hdl_rx_pipeline::core_issue::{CoreIssue, LATENCY, MRC_SPACING, SPACING};
+use bench::{packet, packet_of_psn, write, Bench, Clock, Pace, Token, MRC, PROBES};
+use hdl_rx_pipeline::core_issue::{CoreIssue, LATENCY, NEAR, RC_SPACING, SPACING};
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -67,6 +67,21 @@ fn packets(queue_pairs: &[u32]) -> VecDeque<CoreToken> {
     let numbered = queue_pairs.iter().zip(0..);
     let number = |n| if n % 3 == 0 { n } else { n | MRC };
     numbered.map(|(&qp, n)| packet(qp, number(n))).collect()
+}
+
+/// Clocks between two tokens of one queue pair.
+fn spacing(first: Pace, second: Pace) -> usize {
+    match (first, second) {
+        (Pace::MrcPacket(a), Pace::MrcPacket(b)) if is_near(a, b) => 1,
+        (Pace::RcPacket, Pace::RcPacket) => RC_SPACING,
+        _ => SPACING,
+    }
+}
+
+/// By the words of the PSNs, so a few of the farthest are taken for farther.
+fn is_near(a: u64, b: u64) -> bool {
+    let distance = |from: u64, to: u64| (to.wrapping_sub(from) & 0xff_ffff) as u32;
+    distance(a, b) < NEAR || distance(b, a) < NEAR
 }
 
 proptest! {
@@ -140,12 +155,8 @@ proptest! {
             prop_assert_eq!(LATENCY, 1);
             prop_assert_eq!(seen.out, expected);
             let row = seen.out.and_then(Token::named);
-            if let Some((row, mrc)) = row {
-                let spacing = |(other, other_mrc): (u64, bool)| match (row == other, mrc && other_mrc) {
-                    (false, _) => 1,
-                    (true, true) => MRC_SPACING,
-                    (true, false) => SPACING,
-                };
+            if let Some((row, pace)) = row {
+                let spacing = |(other, other_pace)| if row == other { spacing(other_pace, pace) } else { 1 };
                 let near = named.iter().zip(1..).any(|(other, before)| other.is_some_and(|other| before < spacing(other)));
                 prop_assert!(!near, "{:?} after {:?}", seen.out, named);
             }
@@ -163,32 +174,85 @@ fn plain(number: u32) -> u32 {
     number * PROBES
 }
 
+/// Packets that go in 90 clocks from a lane that always has one.
+fn packets_in_90_clocks(lane: usize, mut token: impl FnMut(u32) -> CoreToken) -> usize {
+    let mut bench = Bench::new();
+    let mut went = 0;
+    for _ in 0..90 {
+        let mut clock = Clock {
+            room: [lane == 0, lane == 1],
+            ..Clock::default()
+        };
+        clock.packets[lane] = Some(token(went));
+        went += u32::from(bench.clock(&clock).packets[lane]);
+    }
+    went as usize
+}
+
 #[test]
-fn different_queue_pairs_go_every_clock_and_one_queue_pair_every_third_or_second_if_it_is_mrcs() {
+fn different_queue_pairs_go_every_clock_and_one_queue_pair_of_rc_every_third() {
     for lane in [0, 1] {
-        for (queue_pairs, number, clocks_each) in [(3, 0, 1), (1, 0, 3), (1, MRC, 2)] {
-            let mut bench = Bench::new();
-            let mut went = 0;
-            for _ in 0..90 {
-                let mut clock = Clock {
-                    room: [lane == 0, lane == 1],
-                    ..Clock::default()
-                };
-                clock.packets[lane] = Some(packet(2 + went % queue_pairs, number + plain(went)));
-                went += u32::from(bench.clock(&clock).packets[lane]);
-            }
+        for (queue_pairs, clocks_each) in [(3, 1), (1, RC_SPACING)] {
+            let went = packets_in_90_clocks(lane, |n| packet(2 + n % queue_pairs, plain(n)));
             assert_eq!(went, 90 / clocks_each);
         }
     }
 }
 
 #[test]
+fn mrc_packets_of_one_queue_pair_go_every_clock_unless_they_lie_far_apart() {
+    // In order, and to and fro by as much as is near, also where PSNs wrap.
+    let near: [fn(u32) -> u32; 3] = [
+        |n| (0xff_ffd0 + n) & 0xff_ffff,
+        |n| 5 + n % 2 * (NEAR - 64),
+        |n| (0xff_ff00 + (n + 1) % 2 * (NEAR - 64)) & 0xff_ffff,
+    ];
+    // The end of the next window, half way round, and half way round but for a window.
+    let far: [fn(u32) -> u32; 4] = [
+        |n| n * (NEAR + 63),
+        |n| n % 2 * NEAR * 2,
+        |n| n % 2 * 0x80_0000,
+        |n| n % 2 * 0x7f_fc00,
+    ];
+    for lane in [0, 1] {
+        for psn in near {
+            let went = packets_in_90_clocks(lane, |n| packet_of_psn(2, plain(n) | MRC, psn(n)));
+            assert_eq!(went, 90);
+        }
+        for psn in far {
+            let went = packets_in_90_clocks(lane, |n| packet_of_psn(2, plain(n) | MRC, psn(n)));
+            assert_eq!(went, 90 / SPACING);
+        }
+    }
+}
+
+#[test]
+fn a_far_packet_waits_for_each_of_those_before_it() {
+    // Near the last one, but not the one before.
+    let psns = [0, 700, 1400];
+    let mut bench = Bench::new();
+    let mut went = vec![];
+    for now in 0..20 {
+        let token = |&psn| packet_of_psn(2, plain(psn) | MRC, psn);
+        let clock = Clock {
+            packets: [psns.get(went.len()).map(token), None],
+            room: [true; 2],
+            ..Clock::default()
+        };
+        if bench.clock(&clock).packets[0] {
+            went.push(now);
+        }
+    }
+    assert_eq!(went, [0, 1, SPACING]);
+}
+
+#[test]
 fn lanes_share_the_clocks_and_one_queue_pair_of_both() {
-    for (queue_pairs, each) in [(7, 150), (1, 50)] {
+    for (queue_pairs, flag, each) in [(7, 0, 150), (1, 0, 50), (1, MRC, 150)] {
         let mut bench = Bench::new();
         let mut went = [0, 0];
         for n in 0..300 {
-            let token = |lane: usize| Some(packet(2 + went[lane] % queue_pairs, plain(n)));
+            let token = |lane: usize| Some(packet(2 + went[lane] % queue_pairs, plain(n) | flag));
             let clock = Clock {
                 packets: [token(0), token(1)],
                 room: [true; 2],

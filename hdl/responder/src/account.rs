@@ -6,10 +6,10 @@ use stellar_wire::hw::frame::Position;
 use stellar_wire::hw::responder::ResponderConfig;
 
 use crate::coalesce::{
-    choose_word, choose_word__hdl, coalesce, coalesce__hdl, nothing_pending, nothing_pending__hdl,
-    tells, tells__hdl,
+    coalesce, coalesce__hdl, judge, judge__hdl, nothing_pending, nothing_pending__hdl, tells,
+    tells__hdl, tells_pending, tells_pending__hdl, told, told__hdl,
 };
-use crate::records::{Accounted, Looked, OperationKind, ReceiveState};
+use crate::records::{Accounted, Changed, Looked, OperationKind, ReceiveState};
 
 /// State of a queue pair started anew.
 #[hdl_fn]
@@ -55,13 +55,25 @@ fn left_behind(expected: Bits<24>, epsn: Bits<24>) -> Bits<32> {
     }
 }
 
-/// Accounts for a packet; of other operations only `operation` and `state` pass. The stash has 2^`slot_bits` slots.
-/// Levels planned: 6 (number ahead: a subtraction, comparison, four gates).
+/// Accounts for a packet, `last` being the one it follows, if it does; of other operations only `operation` and `state` pass. The stash has 2^`slot_bits` slots.
+/// Levels planned: 8 (newest state 1, number ahead: a subtraction, comparison, four gates; or what becomes of the packet 4, what is pending then 3).
 #[hdl_fn]
-pub fn account(looked: Looked, slot_bits: usize) -> Accounted {
+pub fn account(looked: Looked, last: Accounted, slot_bits: usize) -> Accounted {
     let operation = looked.operation;
     let outcome = operation.outcome;
-    let state = looked.state;
+    let state = if looked.follows {
+        last.state
+    } else {
+        looked.state
+    };
+    let since = if looked.follows {
+        last.changed
+    } else {
+        Changed {
+            word: false,
+            mark: false,
+        }
+    };
     let is_packet = operation.kind == OperationKind::Packet;
     let heard = is_packet & !state.failed;
     let accepted = heard & outcome.accepted;
@@ -91,9 +103,8 @@ pub fn account(looked: Looked, slot_bits: usize) -> Accounted {
         state.message_bytes
     };
     // An accepted MRC packet has a SACK; others are answered as they come.
-    let judged = looked.judged;
+    let judged = judge(state.coalescing, outcome, looked.compared, since);
     let silent = mrc & !exceeded & !tells(judged);
-    let draft = looked.answer;
     let fails = heard & (exceeded | looked.fatal);
     let out_of_order = mrc & (outcome.psn != state.expected);
     Accounted {
@@ -120,10 +131,12 @@ pub fn account(looked: Looked, slot_bits: usize) -> Accounted {
             },
             ..state
         },
-        answer: if mrc {
-            choose_word(draft, state.coalescing, judged, outcome)
-        } else {
-            draft
+        answer: looked.answer,
+        tells_pending: mrc & tells_pending(judged),
+        told: told(state.coalescing, judged, outcome),
+        changed: Changed {
+            word: mrc,
+            mark: mrc & judged.extends,
         },
         answers: heard & outcome.ack_valid & !silent,
         ignored: is_packet & state.failed,

@@ -7,7 +7,7 @@ use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::tx::TxSeth;
 
-use crate::records::{Coalescing, Judged, Pending};
+use crate::records::{BesideMark, BesideWord, Changed, Coalescing, Compared, Judged, Pending};
 
 /// Nothing is pending; what comes from the first PSN on may be.
 #[hdl_fn]
@@ -31,29 +31,91 @@ fn is_covered(word: Bits<18>, epsn: Bits<24>) -> Bit {
     (word - epsn.get_bits::<18>(6)).get_bit(17)
 }
 
-/// Compares a packet with what is pending. Levels: 4 (choice of the parity, comparison 2, gate).
+/// Levels: 1, behind a carry chain.
 #[hdl_fn]
-pub fn judge(state: Coalescing, outcome: RxOutcome) -> Judged {
+fn beside_mark(mark: Bits<24>, outcome: RxOutcome) -> BesideMark {
+    BesideMark {
+        late: !(mark - outcome.psn).get_bit(23),
+        closes: (mark - outcome.epsn).get_bit(23),
+    }
+}
+
+/// Levels: 3.
+#[hdl_fn]
+fn beside_word(word: Bits<18>, outcome: RxOutcome) -> BesideWord {
+    BesideWord {
+        differs: word != outcome.psn.get_bits::<18>(6),
+        covered: is_covered(word, outcome.epsn),
+    }
+}
+
+/// Compares a packet with what is pending, and with the packet before it, of which `state` may not know yet. Levels: 4 (choice of the parity, comparison
+/// 3).
+#[hdl_fn]
+pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compared {
     let odd = outcome.psn.get_bit(6);
     let even_pending = state.even;
     let odd_pending = state.odd;
     let own = if odd { odd_pending } else { even_pending };
     let other = if odd { even_pending } else { odd_pending };
-    let other_covered = is_covered(other.word, outcome.epsn);
-    let replaces = own.count.any() & (own.word != outcome.psn.get_bits::<18>(6));
+    Compared {
+        in_order: (outcome.psn - outcome.epsn).get_bit(23),
+        mark: beside_mark(state.urgent_to, outcome),
+        own: beside_word(own.word, outcome),
+        other: beside_word(other.word, outcome),
+        last_mark: beside_mark(last.psn, outcome),
+        last_word: beside_word(last.psn.get_bits::<18>(6), outcome),
+        last_is_own: last.psn.get_bit(6) == odd,
+    }
+}
+
+/// Decides what becomes of a packet; `state` is as the packet before it has left it, `changed` what that one has changed since `compared`. Levels: 4 (choice of
+/// the parity, margin 2, gate).
+#[hdl_fn]
+pub fn judge(
+    state: Coalescing,
+    outcome: RxOutcome,
+    compared: Compared,
+    changed: Changed,
+) -> Judged {
+    let odd = outcome.psn.get_bit(6);
+    let even_pending = state.even;
+    let odd_pending = state.odd;
+    let own_count = if odd {
+        odd_pending.count
+    } else {
+        even_pending.count
+    };
+    let other_count = if odd {
+        even_pending.count
+    } else {
+        odd_pending.count
+    };
+    let mark = if changed.mark {
+        compared.last_mark
+    } else {
+        compared.mark
+    };
+    let own = if changed.word & compared.last_is_own {
+        compared.last_word
+    } else {
+        compared.own
+    };
+    let other = if changed.word & !compared.last_is_own {
+        compared.last_word
+    } else {
+        compared.other
+    };
+    let replaces = own_count.any() & own.differs;
     let sum = bit_cast::<6, 5>(even_pending.count) + bit_cast::<6, 5>(odd_pending.count);
-    let margin = bit_cast::<6, 5>(own.count) + 1;
-    let late = !(state.urgent_to - outcome.psn).get_bit(23);
-    let in_order = (outcome.psn - outcome.epsn).get_bit(23);
-    // Nothing is missing any more up to there.
-    let closes = (state.urgent_to - outcome.epsn).get_bit(23);
+    let margin = bit_cast::<6, 5>(own_count) + 1;
     Judged {
-        urgent: outcome.ack_req | outcome.ack.ecn_ce | (late & closes),
-        extends: !late & (outcome.ack_req | in_order),
-        evicts: replaces & !is_covered(own.word, outcome.epsn),
+        urgent: outcome.ack_req | outcome.ack.ecn_ce | (mark.late & mark.closes),
+        extends: !mark.late & (outcome.ack_req | compared.in_order),
+        evicts: replaces & !own.covered,
         full: sum >= (state.every - 1),
-        other_first: (bit_cast::<6, 5>(other.count) > margin) & !other_covered,
-        other_covered,
+        other_first: (bit_cast::<6, 5>(other_count) > margin) & !other.covered,
+        other_covered: other.covered,
     }
 }
 
@@ -69,29 +131,33 @@ fn tells_other(judged: Judged) -> Bit {
     judged.full & judged.other_first & !judged.evicts & !judged.urgent
 }
 
-/// The SACK of the packet, of the word to tell of. Levels: 4 (whose word, choice, subtraction, choice).
+/// The answer tells of a word that was pending instead of the packet's. Levels: 2.
 #[hdl_fn]
-pub fn choose_word(
-    draft: TxAnswer,
-    state: Coalescing,
-    judged: Judged,
-    outcome: RxOutcome,
-) -> TxAnswer {
+pub fn tells_pending(judged: Judged) -> Bit {
+    tells_other(judged) | judged.evicts
+}
+
+/// Which word that is. Levels: 2 (whose word, choice).
+#[hdl_fn]
+pub fn told(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Pending {
+    let from_odd = outcome.psn.get_bit(6) ^ tells_other(judged);
+    if from_odd {
+        state.odd
+    } else {
+        state.even
+    }
+}
+
+/// The SACK of a packet, of a word that was pending. Levels: 1, behind a carry chain.
+#[hdl_fn]
+pub fn tell(draft: TxAnswer, pending: Pending) -> TxAnswer {
     let seth = draft.seth;
-    let other = tells_other(judged);
-    let from_odd = outcome.psn.get_bit(6) ^ other;
-    let pending = if from_odd { state.odd } else { state.even };
     // A word that is pending lies near the window: its distance always has a code.
-    let offset = (bit_cast::<24, 18>(pending.word) << 6) - outcome.ack.cack_psn;
-    let earlier = other | judged.evicts;
+    let offset = (bit_cast::<24, 18>(pending.word) << 6) - seth.cack_psn;
     TxAnswer {
         seth: TxSeth {
-            sack_offset: if earlier {
-                offset.get_bits::<16>(0)
-            } else {
-                seth.sack_offset
-            },
-            bitmap: if earlier { pending.bitmap } else { seth.bitmap },
+            sack_offset: offset.get_bits::<16>(0),
+            bitmap: pending.bitmap,
             ..seth
         },
         ..draft

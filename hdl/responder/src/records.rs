@@ -48,7 +48,50 @@ pub struct Coalescing {
     pub urgent_to: Bits<24>,
 }
 
-/// A packet compared with what is pending.
+/// A packet compared with a mark up to which packets are answered at once.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct BesideMark {
+    /// The packet lies up to it.
+    pub late: Bit,
+    /// Nothing is missing any more up to there.
+    pub closes: Bit,
+}
+
+/// A packet compared with a word that may be pending.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct BesideWord {
+    /// The packet's word is another.
+    pub differs: Bit,
+    /// The cumulative PSN tells of the word.
+    pub covered: Bit,
+}
+
+/// A packet compared with what is pending, but for the packet before it, and with that one.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Compared {
+    /// The cumulative PSN lies beyond the packet.
+    pub in_order: Bit,
+    pub mark: BesideMark,
+    /// The words pending of the packet's parity and of the other.
+    pub own: BesideWord,
+    pub other: BesideWord,
+    /// The packet before it as the mark, and as a word pending.
+    pub last_mark: BesideMark,
+    pub last_word: BesideWord,
+    /// Its word is of the packet's parity.
+    pub last_is_own: Bit,
+}
+
+/// What the packet before has changed.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Changed {
+    /// Its word is pending now, or has been told of with it.
+    pub word: Bit,
+    /// The mark up to which packets are answered at once is now its PSN.
+    pub mark: Bit,
+}
+
+/// What becomes of a packet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Judged {
     /// It is answered at once.
@@ -108,12 +151,17 @@ pub struct GoodPath {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Looked {
     pub operation: Operation,
+    /// Before the operation, but for the one that it follows.
     pub state: ReceiveState,
+    /// The operation before it is a packet of the same queue pair: its state, one stage ahead, is the newest.
+    pub follows: Bit,
+    /// An MRC packet that the stash cannot have to do with: accounting for it makes its state final.
+    pub plain: Bit,
     /// All but the counts of CC_STATE.
     pub answer: TxAnswer,
     /// The answer says that the queue pair is in error.
     pub fatal: Bit,
-    pub judged: Judged,
+    pub compared: Compared,
 }
 
 /// A packet accounted for: `state` is after it, but for what its immediate changes.
@@ -123,6 +171,11 @@ pub struct Accounted {
     pub state: ReceiveState,
     pub answer: TxAnswer,
     pub answers: Bit,
+    /// The answer tells of a word that was pending.
+    pub tells_pending: Bit,
+    pub told: Pending,
+    /// What the packet changes of what is pending.
+    pub changed: Changed,
     /// The queue pair had failed before.
     pub ignored: Bit,
     /// The queue pair fails with this packet.

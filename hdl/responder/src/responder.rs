@@ -11,7 +11,7 @@ use stellar_wire::hw::responder::ResponderConfig;
 
 use crate::account::{account, account__hdl};
 use crate::answer::{draft_answer, draft_answer__hdl, is_fatal, is_fatal__hdl};
-use crate::coalesce::{judge, judge__hdl};
+use crate::coalesce::{compare, compare__hdl};
 use crate::good_paths::GoodPaths;
 use crate::immediate_stash::ImmediateStash;
 use crate::outlets::Outlets;
@@ -20,8 +20,11 @@ use crate::settle::{settle, settle__hdl};
 
 /// Clocks from an outcome to its answer, if the stash has nothing to do with it and nothing waits.
 pub const LATENCY: usize = 5;
-/// Clocks between two MRC packets of one queue pair that the stash has nothing to do with. Other operations of one queue pair come 3 clocks apart.
+/// Clocks from an MRC packet that the stash might have to do with, but has not, to the next operation of its queue pair. While nothing is stashed that is only
+/// a packet with immediate; behind other MRC packets the next one goes at once.
 pub const SPACING: usize = 2;
+/// Clocks from another operation to the next of its queue pair.
+pub const OTHER_SPACING: usize = 3;
 
 /// The parameters there are.
 struct Sizes<const Q: usize, const I: usize, const A: usize, const R: usize>;
@@ -38,14 +41,14 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Default for
 
 /// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + 5.
 ///
-/// One packet per clock of different queue pairs, and every [`SPACING`] clocks of the same: what an MRC packet makes of the state is handed on while it settles. A
-/// packet that has to do with the stash (MRC: a WRITE
+/// One packet per clock, also of one queue pair: what an MRC packet makes of the state is handed on while it settles. Where more than that may
+/// change the state, the next operation of the queue pair keeps [`SPACING`] or [`OTHER_SPACING`]. A packet that has to do with the stash (MRC: a WRITE
 /// with immediate arrives whole or in part, or may be delivered) holds up what is behind it, see [`ImmediateStash`]. Nothing overtakes: all four
 /// outputs are in order, and any of them that is not taken stops everything once its FIFO is full.
 ///
 /// Stages: `take` (configuration before arming before outcomes), `look` (state and good path of the queue pair are read, the answer drafted),
 /// `account` (what the packet changes), `settle` (stash, counter, outputs; the state is written).
-/// Levels planned: look 5, account 6, settle 4, stall chain 5.
+/// Levels planned: look 5, account 8, settle 5, stall chain 5.
 #[derive(LogicBlock, Default)]
 pub struct Responder<
     const Q: usize = 10,
@@ -182,7 +185,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
 
         // What moves: a stage whose successor is empty or moves too. An operation does not read the state of its queue pair while another
-        // one may still change it.
+        // one may still change it, unless that one will be where `account` takes it from.
         let reading = self.reading.q.val();
         let looked = self.looked.q.val();
         let accounted = self.accounted.q.val();
@@ -202,7 +205,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let settling = self.accounted_valid.q.val() & (row == accounted_row);
         // Settling changes nothing more of such a packet's state.
         let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & !accounted.stashes;
-        let in_use = (self.looked_valid.q.val() & (row == looked_row)) | (settling & !is_final);
+        let follows = self.looked_valid.q.val() & (row == looked_row);
+        let in_use = (follows & !looked.plain) | (settling & !is_final);
         let read_moves = !self.reading_valid.q.val() | (look_moves & !in_use);
 
         // look
@@ -242,16 +246,25 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             self.looked.d.next = Looked {
                 operation: reading,
                 state: read_state,
+                follows,
+                plain: (reading.kind == OperationKind::Packet)
+                    & reading.outcome.mrc
+                    & !reading.outcome.has_immediate
+                    & !read_state.held.any(),
                 answer: draft_answer(reading.outcome, port, entropy),
                 fatal: is_fatal(reading.outcome),
-                judged: judge(read_state.coalescing, reading.outcome),
+                compared: compare(
+                    read_state.coalescing,
+                    reading.outcome,
+                    looked.operation.outcome,
+                ),
             };
         }
 
         // account
         if account_moves {
             self.accounted_valid.d.next = self.looked_valid.q.val();
-            self.accounted.d.next = account(looked, I);
+            self.accounted.d.next = account(looked, accounted, I);
         }
 
         // settle: the stash first, if it has to do with the packet.

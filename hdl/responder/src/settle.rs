@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 
 use crate::account::{fresh, fresh__hdl};
 use crate::answer::{finish_answer, finish_answer__hdl};
+use crate::coalesce::{tell, tell__hdl};
 use crate::completion::{received, received__hdl};
 use crate::records::{Accounted, OperationKind, ReceiveState, Settled};
 
@@ -22,6 +23,11 @@ pub fn settle(accounted: Accounted, whole: Bit) -> Settled {
         operation.threshold
     } else {
         state.threshold
+    };
+    let answer = if accounted.tells_pending {
+        tell(accounted.answer, accounted.told)
+    } else {
+        accounted.answer
     };
     let reached = (count == sought) & (is_arm | (counts & state.armed));
     let after = ReceiveState {
@@ -41,12 +47,7 @@ pub fn settle(accounted: Accounted, whole: Bit) -> Settled {
         } else {
             after
         },
-        answer: finish_answer(
-            accounted.answer,
-            accounted.exceeded,
-            state.out_of_order,
-            state.bytes,
-        ),
+        answer: finish_answer(answer, accounted.exceeded, state.out_of_order, state.bytes),
         answered: accounted.answers,
         completed: accounted.delivers & state.completions,
         completion: received(

@@ -1,5 +1,7 @@
 //! Both lanes at line rate.
 
+use std::collections::BTreeMap;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stellar_transport::rx::DropReason;
@@ -8,8 +10,14 @@ use crate::bench::{Bench, Io};
 use crate::reference::Reference;
 use crate::traffic::{context, region, Write};
 
-/// Frames without a gap on both ports, `beats` each: every packet is placed, and the last outcome follows the last frame at once.
-fn both_ports(width: usize, length: usize, beats: usize) {
+/// Four queue pairs for each port.
+const OWN: [[u32; 4]; 2] = [[2, 4, 6, 8], [12, 14, 16, 18]];
+/// One queue pair for both.
+const SHARED: [[u32; 4]; 2] = [[2; 4]; 2];
+
+/// Frames without a gap on both ports, `beats` each, out of order by up to 31 packets: every packet is placed, and the last outcome follows the last frame
+/// at once.
+fn both_ports(width: usize, length: usize, beats: usize, qps: [[u32; 4]; 2]) {
     const FRAMES: u32 = 240;
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     let mut bench = Bench::new(width);
@@ -17,23 +25,27 @@ fn both_ports(width: usize, length: usize, beats: usize) {
     for write in region() {
         reference.write(&mut bench, write);
     }
-    let qps = [[2, 4, 6, 8], [12, 14, 16, 18]];
-    for qp in qps.into_iter().flatten() {
+    let mut sent: BTreeMap<u32, u32> = qps.into_iter().flatten().map(|qp| (qp, 0)).collect();
+    for &qp in sent.keys() {
         reference.write(&mut bench, context(qp, 0));
     }
     while !bench.all_sent() {
         bench.step(Io::OPEN);
     }
     for n in 0..FRAMES {
-        for (lane, qps) in qps.iter().enumerate() {
+        // The first turn is lane 1's.
+        for lane in [1, 0] {
+            let qp = qps[lane][n as usize % 4];
+            let sent = sent.get_mut(&qp).expect("a queue pair of the test");
             let write = Write {
-                qp: qps[n as usize % 4],
+                qp,
                 lane,
-                psn: n / 4,
+                psn: *sent ^ 31,
                 offset: u64::from(n) * 256,
                 length,
                 immediate: false,
             };
+            *sent += 1;
             let frame = write.frame(&mut rng);
             assert!(
                 frame.len().div_ceil(width / 8) <= beats,
@@ -66,13 +78,20 @@ fn both_ports(width: usize, length: usize, beats: usize) {
 
 #[test]
 fn two_ports_of_full_packets() {
-    both_ports(512, 1024, 18);
-    both_ports(1024, 1024, 9);
+    both_ports(512, 1024, 18, OWN);
+    both_ports(1024, 1024, 9, OWN);
 }
 
 /// Two beats each and two ports: one token per clock.
 #[test]
 fn two_ports_of_small_packets_fill_the_core() {
-    both_ports(512, 32, 2);
-    both_ports(1024, 128, 2);
+    both_ports(512, 32, 2, OWN);
+    both_ports(1024, 128, 2, OWN);
+}
+
+/// The same of one queue pair, whose packets come by both ports.
+#[test]
+fn one_queue_pair_fills_the_core() {
+    both_ports(512, 32, 2, SHARED);
+    both_ports(1024, 128, 2, SHARED);
 }

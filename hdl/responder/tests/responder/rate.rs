@@ -6,6 +6,7 @@ use stellar_transport::rx::WINDOW;
 
 use crate::bench::{Bench, Stimulus, SLOTS};
 use crate::functional::mrc;
+use crate::pair::Setup;
 use crate::play::Play;
 
 /// Applies the play; clocks that its stimuli from `from` on took to be taken.
@@ -51,16 +52,44 @@ fn an_answer_leaves_after_the_latency_said() {
 }
 
 #[test]
-fn packets_of_one_queue_pair_pass_every_second_clock() {
-    let mut play = Play::new([mrc(1); 4], 1);
+fn packets_of_one_queue_pair_pass_one_per_clock() {
+    [1, 16].into_iter().for_each(pass_one_per_clock);
+}
+
+fn pass_one_per_clock(sack_every: u8) {
+    let setup = Setup {
+        sack_every,
+        ..mrc(1)
+    };
+    let mut play = Play::new([setup; 4], 1);
     plain(&mut play, 2, 500);
     let from = play.stimuli.len();
-    for _ in 0..500 {
-        play.send(2, 0);
+    for n in 0..500 {
+        // In order, or by twos.
+        play.send(2, if n < 250 { 0 } else { (n + 1) % 2 });
+    }
+    let (clocks, mut bench) = clocks_from(&play, from);
+    assert_eq!(clocks, 500);
+    bench.idle(LATENCY as u32);
+    assert_eq!(bench.outputs.answers, play.expected.answers);
+}
+
+#[test]
+fn packets_beside_a_write_with_immediate_that_waits_pass_every_second_clock() {
+    let mut play = Play::new([mrc(1); 4], 1);
+    // The first immediate is delivered, the second waits for a message whose first packet is missing.
+    play.pairs[2].message(1, 4, Some(7));
+    plain(&mut play, 2, 500);
+    play.pairs[2].message(1, 4, Some(8));
+    play.send(2, 0);
+    play.send(2, 500);
+    let from = play.stimuli.len();
+    for _ in 0..490 {
+        play.send(2, 1);
     }
     let (clocks, _) = clocks_from(&play, from);
     // The first ones fill the pipeline.
-    assert!(clocks <= 500 * SPACING as u64, "{clocks} clocks");
+    assert!(clocks <= 490 * SPACING as u64, "{clocks} clocks");
     assert!(clocks >= 480 * SPACING as u64, "{clocks} clocks");
 }
 

@@ -14,6 +14,7 @@ pub mod psn_track;
 pub mod rc_length;
 pub mod rc_track;
 pub mod token_kind;
+pub mod tracked;
 pub mod trailing_ones;
 pub mod verdict;
 pub mod window_advance;

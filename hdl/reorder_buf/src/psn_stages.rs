@@ -1,49 +1,12 @@
 //! What travels between the stages of `psn_track`.
 
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind};
-use stellar_wire::hw::frame::{DropReason, Position};
+use stellar_wire::hw::frame::DropReason;
 
 use crate::distance::Distance;
+use crate::tracked::Tracked;
 use crate::verdict::Verdict;
 use crate::window_row::{Marks, Prefixes};
-
-/// What this block needs of a token.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Tracked {
-    pub kind: TokenKind,
-    pub lane: Bit,
-    pub writes_qp: Bit,
-    /// Queue pair.
-    pub row: Bits<10>,
-    pub initial_psn: Bits<24>,
-    pub mrc: Bit,
-    pub probe: Bit,
-    pub psn: Bits<24>,
-    pub ack_req: Bit,
-    pub position: Position,
-    /// The parser found a reason: it may be of a kind that `rc_track` gives too, but the packet is not to be heard.
-    pub bad_frame: Bit,
-    pub reason: DropReason,
-    pub access_reason: DropReason,
-    pub rc_class: RcClass,
-    pub rc_epsn: Bits<24>,
-    pub rc_msn: Bits<24>,
-    pub ecn_ce: Bit,
-    pub entropy: Bits<32>,
-    pub has_timestamp: Bit,
-    pub timestamp: Bits<16>,
-    pub has_immediate: Bit,
-    pub immediate: Bits<32>,
-    /// METH; in a probe, `msn` is its identifier.
-    pub msn: Bits<16>,
-    pub rqmsn: Bits<16>,
-    pub dma_length: Bits<32>,
-    pub span: BufferSpan,
-    pub payload_offset: Bits<8>,
-    pub payload_length: Bits<13>,
-    pub pieces: Pieces,
-}
 
 /// Which of the two tokens before a packet are packets of its queue pair, as far as what they are about to write concerns it.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

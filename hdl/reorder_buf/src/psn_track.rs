@@ -11,10 +11,9 @@ use stellar_wire::hw::receive::RxOutcome;
 use crate::distance::{distance, distance__hdl, place_of, place_of__hdl};
 use crate::psn_advance::{self, PsnAdvance};
 use crate::psn_answer::{self, PsnAnswer};
-use crate::psn_stages::{Classified, Follows, Judged, Settled, Tracked};
-use crate::token_kind::{
-    is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl,
-};
+use crate::psn_stages::{Classified, Follows, Judged, Settled};
+use crate::token_kind::{row_of, row_of__hdl};
+use crate::tracked::*;
 use crate::verdict::*;
 use crate::window_row::*;
 
@@ -131,46 +130,14 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         let last = self.read.q.val();
         let second_last = self.classified.q.val().tracked;
         self.follows.d.next = Follows {
-            last: self.read_valid.q.val() & is_packet(last.kind) & (last.row == row),
-            last_word: last.psn.get_bits::<5>(6) == headers.psn.get_bits::<5>(6),
+            last: self.read_valid.q.val() & is_packet_of(last, row),
+            last_word: same_word(last.psn, headers.psn),
             last_bit: last.psn.get_bits::<6>(0) == headers.psn.get_bits::<6>(0),
-            second: self.classified_valid.q.val()
-                & is_packet(second_last.kind)
-                & (second_last.row == row),
-            second_word: second_last.psn.get_bits::<5>(6) == headers.psn.get_bits::<5>(6),
+            second: self.classified_valid.q.val() & is_packet_of(second_last, row),
+            second_word: same_word(second_last.psn, headers.psn),
         };
         self.read_valid.d.next = self.in_valid.val();
-        self.read.d.next = Tracked {
-            kind: token.token.kind,
-            lane: token.token.lane,
-            writes_qp: writes_qp(token.token),
-            row,
-            initial_psn: token.qp.initial_psn,
-            mrc: headers.mrc,
-            probe: headers.probe & is_packet(token.token.kind),
-            psn: headers.psn,
-            ack_req: headers.ack_req,
-            position: headers.position,
-            bad_frame: is_reason(headers.reason),
-            reason: token.reason,
-            access_reason: token.access_reason,
-            rc_class: token.rc_class,
-            rc_epsn: token.rc_epsn,
-            rc_msn: token.rc_msn,
-            ecn_ce: headers.ecn_ce,
-            entropy: headers.entropy,
-            has_timestamp: headers.has_timestamp,
-            timestamp: headers.timestamp,
-            has_immediate: headers.has_immediate,
-            immediate: headers.immediate,
-            msn: headers.msn,
-            rqmsn: headers.rqmsn,
-            dma_length: headers.dma_length,
-            span: token.token.span,
-            payload_offset: headers.payload_offset,
-            payload_length: headers.payload_length,
-            pieces: token.pieces,
-        };
+        self.read.d.next = tracked(token);
 
         // store: what the next stages may need at once.
         let judged = self.judged.q.val();

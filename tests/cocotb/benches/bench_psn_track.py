@@ -6,9 +6,11 @@ import random
 
 import cocotb
 from openstellar.records import Record
-from tokens import TrackingBlock, packet, table_write
+from tokens import Fields, TrackingBlock, packet, table_write
 
 WINDOW, WORD = 1024, 64
+SPACING = 6
+"""Clocks until the expected PSN after a token is known."""
 QPS = {3: 0xFF_FF00, 700: 0, 1023: 0x12_3456}
 """Queue pairs and their first PSNs."""
 CONTEXTS = {qp: {"state": "Ready", "mode": "Mrc", "mtu_log2": 12, "initial_psn": first} for qp, first in QPS.items()}
@@ -68,7 +70,15 @@ def block(dut) -> TrackingBlock:
             acks["kind"] = outcome.value_name("ack.kind", told["ack.kind"])
         return {**acks, "reason": reasons[int(dut.out_reason.value)]}
 
-    return TrackingBlock(dut, "TranslatedToken", look, passes_tables=False)
+    return TrackingBlock(dut, "TranslatedToken", look, passes_tables=False, spacing=spacing)
+
+
+def spacing(earlier: Fields, later: Fields) -> int:
+    """Packets of a queue pair follow each other at once if their PSNs are less than a window apart."""
+    if any(token["token.kind"] != "Packet" for token in (earlier, later)):
+        return SPACING
+    apart = (later["token.headers.psn"] - earlier["token.headers.psn"]) % (1 << 24)
+    return 1 if min(apart, (1 << 24) - apart) < WINDOW else SPACING
 
 
 async def compare(tracker: TrackingBlock, windows: list[Window], arrivals: list[tuple[Window, int]]) -> None:

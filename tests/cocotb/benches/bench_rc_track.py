@@ -8,7 +8,7 @@ import cocotb
 from openstellar.records import Record
 from tokens import TrackingBlock, packet
 
-MTU = 1024
+MTU, SPACING = 1024, 3
 QPS = {0: 0xFF_FFFD, 17: 5, 1000: 0x80_0000}
 """Queue pairs and their first PSNs."""
 CONTEXTS = {qp: {"state": "Ready", "mode": "Rc", "mtu_log2": 10, "initial_psn": first} for qp, first in QPS.items()}
@@ -48,7 +48,7 @@ def block(dut) -> TrackingBlock:
         found = token.unpack(dut.out_token.value)
         return {**found, **{name: token.value_name(name, found[name]) for name in ("reason", "rc_class")}}
 
-    return TrackingBlock(dut, "QpToken", look, passes_tables=True)
+    return TrackingBlock(dut, "QpToken", look, passes_tables=True, spacing=lambda *_: SPACING)
 
 
 @cocotb.test()

@@ -1,0 +1,97 @@
+//! What `psn_track` needs of a token.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind, TranslatedToken};
+use stellar_wire::hw::frame::{DropReason, Position};
+
+use crate::token_kind::{
+    is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl,
+};
+use crate::verdict::{is_reason, is_reason__hdl};
+
+/// A token, as far as it matters to the window and to what is said about it.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Tracked {
+    pub kind: TokenKind,
+    pub lane: Bit,
+    pub writes_qp: Bit,
+    /// Queue pair.
+    pub row: Bits<10>,
+    pub initial_psn: Bits<24>,
+    pub mrc: Bit,
+    pub probe: Bit,
+    pub psn: Bits<24>,
+    pub ack_req: Bit,
+    pub position: Position,
+    /// The parser found a reason: it may be of a kind that `rc_track` gives too, but the packet is not to be heard.
+    pub bad_frame: Bit,
+    pub reason: DropReason,
+    pub access_reason: DropReason,
+    pub rc_class: RcClass,
+    pub rc_epsn: Bits<24>,
+    pub rc_msn: Bits<24>,
+    pub ecn_ce: Bit,
+    pub entropy: Bits<32>,
+    pub has_timestamp: Bit,
+    pub timestamp: Bits<16>,
+    pub has_immediate: Bit,
+    pub immediate: Bits<32>,
+    /// METH; in a probe, `msn` is its identifier.
+    pub msn: Bits<16>,
+    pub rqmsn: Bits<16>,
+    pub dma_length: Bits<32>,
+    pub span: BufferSpan,
+    pub payload_offset: Bits<8>,
+    pub payload_length: Bits<13>,
+    pub pieces: Pieces,
+}
+
+/// The part of a token that matters.
+#[hdl_fn]
+pub fn tracked(token: TranslatedToken) -> Tracked {
+    let headers = token.token.headers;
+    Tracked {
+        kind: token.token.kind,
+        lane: token.token.lane,
+        writes_qp: writes_qp(token.token),
+        row: row_of(token.token),
+        initial_psn: token.qp.initial_psn,
+        mrc: headers.mrc,
+        probe: headers.probe & is_packet(token.token.kind),
+        psn: headers.psn,
+        ack_req: headers.ack_req,
+        position: headers.position,
+        bad_frame: is_reason(headers.reason),
+        reason: token.reason,
+        access_reason: token.access_reason,
+        rc_class: token.rc_class,
+        rc_epsn: token.rc_epsn,
+        rc_msn: token.rc_msn,
+        ecn_ce: headers.ecn_ce,
+        entropy: headers.entropy,
+        has_timestamp: headers.has_timestamp,
+        timestamp: headers.timestamp,
+        has_immediate: headers.has_immediate,
+        immediate: headers.immediate,
+        msn: headers.msn,
+        rqmsn: headers.rqmsn,
+        dma_length: headers.dma_length,
+        span: token.token.span,
+        payload_offset: headers.payload_offset,
+        payload_length: headers.payload_length,
+        pieces: token.pieces,
+    }
+}
+
+/// The token is a packet of that queue pair.
+#[hdl_fn]
+pub fn is_packet_of(token: Tracked, row: Bits<10>) -> Bit {
+    is_packet(token.kind) & (token.row == row)
+}
+
+/// Two PSNs lie in the same word of the ring.
+#[hdl_fn]
+pub fn same_word(a: Bits<24>, b: Bits<24>) -> Bit {
+    a.get_bits::<5>(6) == b.get_bits::<5>(6)
+}

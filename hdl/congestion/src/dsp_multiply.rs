@@ -60,7 +60,8 @@ impl<const A: usize, const B: usize, const P: usize> Logic for DspMultiply<A, B,
              \x20   left <= a;\n\
              \x20   right <= b;\n\
              \x20   product <= {{{B}'d0, left}} * {{{A}'d0, right}};\n\
-             \x20 end\n",
+             \x20 end\n\
+             //@ assign gate_active = left != a || right != b || product != {{{B}'d0, left}} * {{{A}'d0, right}};\n",
             name = std::any::type_name::<Self>(),
             a = A - 1,
             b = B - 1,

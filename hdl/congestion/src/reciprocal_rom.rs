@@ -35,6 +35,10 @@ impl Logic for ReciprocalRom {
             let _ = writeln!(code, "    8'd{mantissa}: reciprocal <= 8'd{entry};");
         }
         code += "  endcase\n";
+        // What is there at first is no entry of the table, so the first edge matters in any case.
+        code += "//@ reg [7:0] gate_mantissa = 0; reg gate_begun = 0;\n\
+                 //@ always @(edge clock) begin gate_mantissa <= mantissa; gate_begun <= 1; end\n\
+                 //@ assign gate_active = !gate_begun || mantissa != gate_mantissa;\n";
         Verilog::Custom(code)
     }
 }

@@ -88,7 +88,8 @@ impl<const W: usize, const B: usize> Logic for ByteRotator<W, B> {
              \x20   coarse <= shifted[{last}:0];\n\
              \x20   fine <= offset[{fine_top}:0];\n\
              \x20   out <= aligned[{out_top}:0];\n\
-             \x20 end\n",
+             \x20 end\n\
+             //@ assign gate_active = coarse != shifted[{last}:0] || fine != offset[{fine_top}:0] || out != aligned[{out_top}:0];\n",
             name = std::any::type_name::<Self>(),
             window = 2 * W - 1,
             top = B - 1,

@@ -7,7 +7,7 @@ use hdl_pcie::records::{CommandEnd, PlacePiece, RequestChunk};
 use hdl_pcie::request_splitter::RequestSplitter;
 use hdl_pcie::{DmaWrite, RqShim512};
 use hdl_primitives::ByteMask;
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, Pieces};
@@ -123,18 +123,14 @@ fn beat_fetch() {
 
 #[test]
 fn byte_rotator() {
-    check(
-        ByteRotator::<128, 4>::default,
-        Some(|u| &mut u.clock),
-        |uut, rng| {
-            uut.low.next = Bits::random(rng);
-            uut.high.next = Bits::random(rng);
-            uut.offset.next = Bits::random(rng);
-        },
-        500,
-        4,
-    )
-    .unwrap();
+    let drive = |uut: &mut ByteRotator<128, 4>, rng: &mut TestRng| {
+        uut.low.next = Bits::random(rng);
+        uut.high.next = Bits::random(rng);
+        uut.offset.next = Bits::random(rng);
+    };
+    let make = ByteRotator::default;
+    check(make, Some(|u| &mut u.clock), drive, 500, 4).unwrap();
+    check_gated(make, |u| &mut u.clock, drive, 1000, 5).unwrap();
 }
 
 #[test]

@@ -102,6 +102,7 @@ impl<const W: usize> Logic for ByteRotator<W> {
     end
     if (valid_1) out_data <= fine_shifted[{data_top}:0];
   end
+//@ assign gate_active = in_valid || valid_1 || out_valid;
 ",
             partial_top = partial - 1,
             fine_top = fine - 1,

@@ -133,6 +133,14 @@ impl<const W: usize> Logic for Crc32Wide<W> {
         self.group_stage(&mut text);
         self.register_stage(&mut text);
         self.pad_stages(&mut text);
+        let valid: Vec<String> = (1..Self::PAD_STAGES + 3)
+            .map(|stage| format!("valid_{stage}"))
+            .collect();
+        let _ = writeln!(
+            text,
+            "//@ assign gate_active = in_valid || {} || out_valid || reset && !first;",
+            valid.join(" || ")
+        );
         Verilog::Custom(text)
     }
 }

@@ -9,6 +9,7 @@ use crate::collect::{collect, Instance};
 use crate::error::EmitError;
 use crate::module;
 use crate::names::{self, Scope};
+use crate::skeleton::Skeleton;
 
 /// Direction of a port of the top module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +32,7 @@ pub struct Port {
 pub struct Module {
     pub name: String,
     pub text: String,
+    pub(crate) skeleton: Skeleton,
 }
 
 /// A translated design: sub-modules first, the top last.
@@ -155,6 +157,7 @@ impl Emitter {
         self.modules.push(Module {
             name: name.clone(),
             text: format!("{}module {name} {}endmodule\n", body.header, body.text),
+            skeleton: body.skeleton,
         });
         self.by_body.insert(body.text, name.clone());
         Ok(name)

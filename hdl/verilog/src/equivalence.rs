@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rust_hdl::core::atom::{Atom, AtomKind};
 use rust_hdl::core::probe::Probe;
 use rust_hdl::prelude::*;
-use sim_verilated::{Model, PortId};
+use sim_verilated::{Model, ModelSpec, PortId};
 use thiserror::Error;
 
 use crate::names;
@@ -78,6 +78,39 @@ pub type ClockOf<B> = fn(&mut B) -> &mut Signal<In, Clock>;
 pub fn check<B: Block>(
     make: impl Fn() -> B,
     clock: Option<ClockOf<B>>,
+    drive: impl FnMut(&mut B, &mut TestRng),
+    clocks: u64,
+    seed: u64,
+) -> Result<Design, EquivalenceError> {
+    let model = |design: &Design| {
+        tools::check(design)?;
+        Ok(design.model())
+    };
+    compare(make, model, clock, drive, clocks, seed)
+}
+
+/// [`check`] with the design's gated model, and without the tools. `drive` is asked in one clock of four: between, inputs stay as they are,
+/// so that parts of the design come to rest.
+pub fn check_gated<B: Block>(
+    make: impl Fn() -> B,
+    clock: ClockOf<B>,
+    mut drive: impl FnMut(&mut B, &mut TestRng),
+    clocks: u64,
+    seed: u64,
+) -> Result<Design, EquivalenceError> {
+    let model = |design: &Design| Ok(design.gated_model()?);
+    let drive_at_times = |uut: &mut B, rng: &mut TestRng| {
+        if rng.random_ratio(1, 4) {
+            drive(uut, rng);
+        }
+    };
+    compare(make, model, Some(clock), drive_at_times, clocks, seed)
+}
+
+fn compare<B: Block>(
+    make: impl Fn() -> B,
+    model: impl Fn(&Design) -> Result<ModelSpec, EquivalenceError>,
+    clock: Option<ClockOf<B>>,
     mut drive: impl FnMut(&mut B, &mut TestRng),
     clocks: u64,
     seed: u64,
@@ -85,9 +118,7 @@ pub fn check<B: Block>(
     let mut uut = make();
     uut.connect_all();
     let design = design::emit(&uut)?;
-    tools::check(&design)?;
-    let library = design
-        .model()
+    let library = model(&design)?
         .build()
         .map_err(|e| EquivalenceError::Build(e.to_string()))?;
     let mut bench = Bench {

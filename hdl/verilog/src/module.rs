@@ -13,14 +13,19 @@ use crate::expression::bare;
 use crate::expression::Printer;
 use crate::literal;
 use crate::names;
+use crate::skeleton::{instance_name, Skeleton};
 use crate::statement::{normalise, Statement};
 use crate::symbols::{Role, Symbol, Symbols};
+
+/// What lines of a primitive that only gated models have begin with.
+const GATED: &str = "//@ ";
 
 /// A printed module without its name, so that equal modules can be found.
 pub(crate) struct Body {
     pub header: String,
     pub wanted_name: String,
     pub text: String,
+    pub skeleton: Skeleton,
 }
 
 /// Initial value of a flip-flop, if this block is rust-hdl's `DFF`.
@@ -61,14 +66,14 @@ pub(crate) fn print(
     match &instance.code {
         Verilog::Combinatorial(block) => {
             let (type_path, program) = normalise(block, &instance.path)?;
-            let text = kernel(instance, kinds, &program)?;
-            Ok(body(instance, type_path.as_deref(), text))
+            let (text, skeleton) = kernel(instance, kinds, &program)?;
+            Ok(body(instance, type_path.as_deref(), text, skeleton))
         }
         Verilog::Custom(code) => Ok(custom(instance, code, "output reg")),
         Verilog::Wrapper(w) if w.cores.is_empty() => Ok(custom(instance, &w.code, "output wire")),
         Verilog::Empty => {
-            let text = kernel(instance, kinds, &[])?;
-            Ok(body(instance, None, text))
+            let (text, skeleton) = kernel(instance, kinds, &[])?;
+            Ok(body(instance, None, text, skeleton))
         }
         Verilog::Wrapper(_) | Verilog::Blackbox(_) => Err(EmitError::Unsupported {
             module: instance.path.clone(),
@@ -77,22 +82,24 @@ pub(crate) fn print(
     }
 }
 
-fn body(instance: &Instance, type_path: Option<&str>, text: String) -> Body {
-    match type_path {
-        Some(path) => Body {
-            header: format!("// Generated from {path}\n"),
-            wanted_name: names::of_type(path),
-            text,
-        },
-        None => Body {
-            header: format!("// Generated from instance {}\n", instance.path),
-            wanted_name: instance.name.replace('$', "_"),
-            text,
-        },
+fn body(instance: &Instance, type_path: Option<&str>, text: String, skeleton: Skeleton) -> Body {
+    let (header, wanted_name) = match type_path {
+        Some(path) => (format!("// Generated from {path}\n"), names::of_type(path)),
+        None => (
+            format!("// Generated from instance {}\n", instance.path),
+            instance.name.replace('$', "_"),
+        ),
+    };
+    Body {
+        header,
+        wanted_name,
+        text,
+        skeleton,
     }
 }
 
-/// Hand-written Verilog of a primitive: ports from the block, text as it is. `// @module <path>` on its first line names it.
+/// Hand-written Verilog of a primitive: ports from the block, text as it is. `// @module <path>` on its first line names it, and lines
+/// behind `//@ ` are for gated models (see [`crate::gate`]).
 fn custom(instance: &Instance, code: &str, output: &str) -> Body {
     let trimmed = code.trim_start();
     let (type_path, code) = match trimmed.strip_prefix("// @module ") {
@@ -118,12 +125,16 @@ fn custom(instance: &Instance, code: &str, output: &str) -> Body {
             )
         })
         .collect();
-    let text = format!(
-        "(\n{}\n);\n{}\n",
-        ports.join(",\n"),
-        code.trim_matches('\n')
-    );
-    body(instance, type_path, text)
+    let (gated, code): (Vec<&str>, Vec<&str>) = code
+        .trim_matches('\n')
+        .lines()
+        .partition(|line| line.starts_with(GATED));
+    let text = format!("(\n{}\n);\n{}\n", ports.join(",\n"), code.join("\n"));
+    let gated = gated
+        .iter()
+        .map(|line| format!("  {}\n", &line[GATED.len()..]));
+    let skeleton = Skeleton::of_primitive(instance, gated.collect());
+    body(instance, type_path, text, skeleton)
 }
 
 fn range(width: usize) -> String {
@@ -144,7 +155,7 @@ fn kernel(
     instance: &Instance,
     kinds: &BTreeMap<String, String>,
     program: &[Statement],
-) -> Result<String, EmitError> {
+) -> Result<(String, Skeleton), EmitError> {
     let registers: Vec<&str> = instance
         .children
         .iter()
@@ -237,7 +248,7 @@ fn kernel(
     for w in &wires {
         let _ = writeln!(out, "  wire{} {};", range(w.width), w.name);
     }
-    print_registers(instance, &registers, &symbols, &driven, &mut out, &missing)?;
+    let changes = print_registers(instance, &registers, &symbols, &driven, &mut out, &missing)?;
     print_instances(instance, kinds, &symbols, &driven, &mut out, &missing)?;
     for w in &wires {
         let _ = writeln!(out, "  assign {} = {};", w.name, bare(&w.text));
@@ -262,7 +273,7 @@ fn kernel(
             }
         }
     }
-    Ok(out)
+    Ok((out, Skeleton::of_kernel(instance, kinds, changes)))
 }
 
 fn is_local(s: &Signal) -> bool {
@@ -331,6 +342,7 @@ fn assignable(printer: &Printer, target: &str) -> Result<Symbol, EmitError> {
     })
 }
 
+/// Also returns, for each clock, under which conditions its edge changes a register.
 fn print_registers(
     instance: &Instance,
     registers: &[&str],
@@ -338,8 +350,8 @@ fn print_registers(
     driven: &BTreeMap<String, Driven>,
     out: &mut String,
     missing: &dyn Fn(&str) -> EmitError,
-) -> Result<(), EmitError> {
-    let mut by_clock: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+) -> Result<BTreeMap<String, Vec<String>>, EmitError> {
+    let mut by_clock: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
     for child in instance
         .children
         .iter()
@@ -371,19 +383,21 @@ fn print_registers(
                 d.symbol.verilog.clone()
             }
         };
-        by_clock
-            .entry(clock)
-            .or_default()
-            .push(format!("    {} <= {next};", q.verilog));
+        by_clock.entry(clock).or_default().push((&q.verilog, next));
     }
-    for (clock, lines) in by_clock {
-        let _ = writeln!(
-            out,
-            "  always @(posedge {clock}) begin\n{}\n  end",
-            lines.join("\n")
-        );
+    let mut changes = BTreeMap::new();
+    for (clock, registers) in by_clock {
+        let _ = writeln!(out, "  always @(posedge {clock}) begin");
+        for (register, next) in &registers {
+            let _ = writeln!(out, "    {register} <= {next};");
+        }
+        *out += "  end\n";
+        let conditions = registers
+            .iter()
+            .map(|(register, next)| format!("({register} != ({next}))"));
+        changes.insert(clock.to_string(), conditions.collect());
     }
-    Ok(())
+    Ok(changes)
 }
 
 fn print_instances(
@@ -423,10 +437,10 @@ fn print_instances(
                 port_name(child, &port.name)
             ));
         }
-        let name = child.name.replace('$', "_");
         let _ = writeln!(
             out,
-            "  {kind} u_{name} (\n{}\n  );",
+            "  {kind} {} (\n{}\n  );",
+            instance_name(child),
             connections.join(",\n")
         );
     }

@@ -81,13 +81,18 @@ pub struct NicModel {
 }
 
 impl NicModel {
-    /// Builds the NIC, once per content: later calls load what is there. With `trace`, waves can be written.
+    /// Builds the NIC, once per content: later calls load what is there. With `trace`, waves can be written, and the model is several times
+    /// slower: without, it evaluates only what changes ([`hdl_verilog::Design::gated_model`]).
     ///
     /// # Errors
     /// [`NicError`].
     pub fn build(trace: bool) -> Result<Library, NicError> {
-        let spec = Top::Nic.elaborate()?.model();
-        let spec = if trace { spec.with_trace() } else { spec };
+        let design = Top::Nic.elaborate()?;
+        let spec = if trace {
+            design.model().with_trace()
+        } else {
+            design.gated_model()?
+        };
         Ok(spec.build()?)
     }
 

@@ -15,6 +15,8 @@ use crate::toolchain::Toolchain;
 pub(crate) const LIBRARY_FILE: &str = "model.so";
 
 const SHIM: &str = include_str!("shim.cpp");
+/// Put before the shim of a model with gating.
+const GATING: &str = "#define STELLAR_GATED 1\n";
 /// Appended to the shim of a model whose signals are accessible by name.
 const SIGNALS: &str = include_str!("signals.cpp");
 const MAKEFILE: &str = include_str!("model.mk");
@@ -78,11 +80,13 @@ pub(crate) fn library_directory(
     }
     let options = options(spec);
     let shim = shim(spec);
-    let ports: Vec<String> = spec.ports.iter().map(|port| format!("{port:?}")).collect();
+    let ports = spec.ports.iter().map(|port| format!("{port:?}"));
+    let gating = spec.gating.iter().map(|gating| format!("{gating:?}"));
+    let pins: Vec<String> = ports.chain(gating).collect();
     let hash = digest(
         recipe(tools, &shim, &options)
             .chain([spec.top.as_str(), spec.verilog.as_str()])
-            .chain(ports.iter().map(String::as_str)),
+            .chain(pins.iter().map(String::as_str)),
     );
     entry(
         cache,
@@ -126,10 +130,13 @@ fn runtime_library(
 
 /// The C interface of a model of `spec`.
 fn shim(spec: &ModelSpec) -> Cow<'static, str> {
-    if spec.signals {
-        Cow::Owned([SHIM, SIGNALS].concat())
-    } else {
-        Cow::Borrowed(SHIM)
+    match (spec.signals, spec.gating.is_some()) {
+        (false, false) => Cow::Borrowed(SHIM),
+        (signals, gated) => {
+            let before = if gated { GATING } else { "" };
+            let after = if signals { SIGNALS } else { "" };
+            Cow::Owned([before, SHIM, after].concat())
+        }
     }
 }
 
@@ -217,6 +224,9 @@ impl Build<'_> {
             .map(|name| format!("&top->{name},\n"))
             .collect();
         self.write("ports.inc", &addresses)?;
+        if let Some(gating) = &spec.gating {
+            self.write("gating.inc", &gating.tables(spec, &header)?)?;
+        }
         self.write("shim.cpp", shim)?;
         self.write("model.mk", MAKEFILE)?;
         let runtime =

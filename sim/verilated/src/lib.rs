@@ -35,6 +35,7 @@
 mod cache;
 mod compile;
 mod error;
+mod gating;
 mod library;
 mod model;
 mod port;
@@ -47,6 +48,7 @@ mod toolchain;
 
 pub use cache::default_directory as default_cache;
 pub use error::{BuildError, ModelError, SourceError, Stopped};
+pub use gating::{Gate, Gating, HeldInput};
 pub use library::Library;
 pub use model::{Model, PortId, DEFAULT_CLOCK_PERIOD_PS};
 pub use port::{Dir, Port};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::cache;
 use crate::compile::{library_directory, LIBRARY_FILE};
 use crate::error::BuildError;
+use crate::gating::Gating;
 use crate::library::Library;
 use crate::port::Port;
 use crate::toolchain::Toolchain;
@@ -35,6 +36,8 @@ pub struct ModelSpec {
     pub timescale: Option<String>,
     /// Further arguments for Verilator, taken as they are.
     pub verilator_arguments: Vec<String>,
+    /// Parts with clocks of their own, which get an edge only when it matters.
+    pub gating: Option<Gating>,
 }
 
 impl ModelSpec {
@@ -51,6 +54,7 @@ impl ModelSpec {
             parameters: Vec::new(),
             timescale: None,
             verilator_arguments: Vec::new(),
+            gating: None,
         }
     }
 
@@ -125,8 +129,15 @@ impl ModelSpec {
             if port.width == 0 {
                 return invalid(&port.name, "a port must be at least one bit wide");
             }
-            if !seen.insert(&port.name) {
+            if !seen.insert(port.name.as_str()) {
                 return invalid(&port.name, "the port is listed twice");
+            }
+        }
+        if let Some(gating) = &self.gating {
+            for name in gating.used_ports() {
+                if !seen.contains(name) {
+                    return invalid(name, "gating needs it among the ports");
+                }
             }
         }
         Ok(())

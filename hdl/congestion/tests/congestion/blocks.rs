@@ -1,7 +1,7 @@
 //! Rust-HDL's simulation of every block against its Verilog, the tools, and the parts that have a short answer.
 
 use hdl_congestion::{DspMultiply, Multiply, NsccEngine, ReciprocalRom};
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::congestion::RECIPROCAL_ROM;
@@ -14,6 +14,7 @@ fn dsp_multiply_agrees_with_rust_hdl() {
         block.b.next = Bits::random(rng);
     };
     check(DspMultiply::default, Some(|b| &mut b.clock), drive, 300, 1).expect("dsp_multiply");
+    check_gated(DspMultiply::default, |b| &mut b.clock, drive, 800, 2).expect("gated dsp_multiply");
 }
 
 #[test]
@@ -81,14 +82,9 @@ fn reciprocal_rom_agrees_with_rust_hdl() {
     let drive = |block: &mut ReciprocalRom, rng: &mut TestRng| {
         block.mantissa.next = Bits::random(rng);
     };
-    check(
-        ReciprocalRom::default,
-        Some(|b| &mut b.clock),
-        drive,
-        500,
-        4,
-    )
-    .expect("reciprocal_rom");
+    let make = ReciprocalRom::default;
+    check(make, Some(|b| &mut b.clock), drive, 500, 4).expect("reciprocal_rom");
+    check_gated(make, |b| &mut b.clock, drive, 500, 5).expect("gated reciprocal_rom");
 }
 
 #[test]
@@ -168,6 +164,8 @@ fn nscc_engine_agrees_with_rust_hdl() {
         block.settings.next = random_config(rng);
     };
     check(NsccEngine::default, Some(|b| &mut b.clock), drive, 2_500, 5).expect("nscc_engine");
+    // It holds a module with a clock of its own, a table and the memory of what its queue pairs know.
+    check_gated(NsccEngine::default, |b| &mut b.clock, drive, 5_000, 6).expect("gated nscc_engine");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use hdl_primitives::ram::gated_read;
 use rust_hdl::prelude::*;
 
 /// 2^`A` words of `W` bits, `N` = `W` / 8 byte lanes. Data one clock after the address; a read of the address written in the same clock gives the
@@ -77,6 +78,7 @@ impl<const W: usize, const N: usize, const A: usize> Logic for ByteRam<W, N, A> 
             last = (1 << A) - 1,
             depth = 1 << A,
         );
+        code += &gated_read(1, A, "(|write_lanes)");
         Verilog::Custom(code)
     }
 }

@@ -6,7 +6,7 @@ use hdl_pcie::read::completion_place::CompletionPlace;
 use hdl_pcie::read::read_return::ReadReturn;
 use hdl_pcie::read::records::*;
 use hdl_pcie::read::slot_buffer::SlotBuffer;
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::CompletionHeader;
@@ -68,19 +68,15 @@ fn completion_check() {
 
 #[test]
 fn byte_ram() {
-    check(
-        ByteRam::<64, 8, 3>::default,
-        Some(|u| &mut u.clock),
-        |uut, rng| {
-            uut.write_lanes.next = Bits::random(rng);
-            uut.write_address.next = Bits::random(rng);
-            uut.write_data.next = Bits::random(rng);
-            uut.read_address.next = Bits::random(rng);
-        },
-        400,
-        6,
-    )
-    .unwrap();
+    let drive = |uut: &mut ByteRam<64, 8, 3>, rng: &mut TestRng| {
+        uut.write_lanes.next = Bits::random(rng);
+        uut.write_address.next = Bits::random(rng);
+        uut.write_data.next = Bits::random(rng);
+        uut.read_address.next = Bits::random(rng);
+    };
+    let make = ByteRam::default;
+    check(make, Some(|u| &mut u.clock), drive, 400, 6).unwrap();
+    check_gated(make, |u| &mut u.clock, drive, 1000, 7).unwrap();
 }
 
 #[test]

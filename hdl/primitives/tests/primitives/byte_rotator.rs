@@ -2,7 +2,7 @@
 use std::sync::OnceLock;
 
 use hdl_primitives::ByteRotator;
-use hdl_verilog::equivalence::{check, Random};
+use hdl_verilog::equivalence::{check, check_gated, Random};
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
 use sim_verilated::Library;
@@ -34,6 +34,11 @@ fn agrees_with_its_simulation() {
         1,
     )
     .unwrap();
+}
+
+#[test]
+fn its_gated_model_agrees_too() {
+    check_gated(ByteRotator::<64>::default, |u| &mut u.clock, drive, 800, 2).unwrap();
 }
 
 fn rotator() -> &'static Library {

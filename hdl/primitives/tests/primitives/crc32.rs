@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use hdl_primitives::Crc32Wide;
-use hdl_verilog::equivalence::{check, Random};
+use hdl_verilog::equivalence::{check, check_gated, Random};
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
 use sim_verilated::Library;
@@ -37,6 +37,12 @@ fn agrees_with_its_simulation() {
         1,
     )
     .unwrap();
+}
+
+#[test]
+fn its_gated_model_agrees_too() {
+    let make = || Crc32Wide::<64>::new(0x1234_5678);
+    check_gated(make, |u| &mut u.clock, drive, 1500, 2).unwrap();
 }
 
 fn wide() -> &'static Library {

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use hdl_primitives::{BlockFifo, SyncFifo};
-use hdl_verilog::equivalence::{check, Random};
+use hdl_verilog::equivalence::{check, check_gated, Random};
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
 use sim_verilated::Library;
@@ -114,6 +114,7 @@ macro_rules! agrees {
                 uut.out_ready.next = bool::random(rng) & bool::random(rng);
             };
             check(<$block>::default, Some(|u| &mut u.clock), drive, 500, 3).unwrap();
+            check_gated(<$block>::default, |u| &mut u.clock, drive, 2000, 4).unwrap();
         }
     };
 }

@@ -1,7 +1,7 @@
 //! Memories: Verilog against their own simulation, latency, and what a read of the word being written gives.
 use hdl_primitives::{BlockRam, BypassRam, LutRam, UltraRam};
 use hdl_verilog::emit;
-use hdl_verilog::equivalence::{check, Random};
+use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
 use rust_hdl::prelude::*;
 
 #[derive(Copy, Clone, Debug, PartialEq, Default, LogicStruct)]
@@ -16,25 +16,27 @@ macro_rules! behaves {
         mod $module {
             use super::*;
 
+            fn drive(uut: &mut $ram<Entry, 3>, rng: &mut TestRng) {
+                uut.write_enable.next = bool::random(rng);
+                uut.write_address.next = Bits::random(rng);
+                uut.read_address.next = if bool::random(rng) {
+                    uut.write_address.next
+                } else {
+                    Bits::random(rng)
+                };
+                uut.write_data.next = Entry {
+                    key: Bits::random(rng),
+                    valid: bool::random(rng),
+                    wide: Bits::random(rng),
+                };
+            }
+
             #[test]
             fn agrees_with_its_simulation() {
                 let design = check(
                     $ram::<Entry, 3>::default,
                     Some(|u| &mut u.clock),
-                    |uut, rng| {
-                        uut.write_enable.next = bool::random(rng);
-                        uut.write_address.next = Bits::random(rng);
-                        uut.read_address.next = if bool::random(rng) {
-                            uut.write_address.next
-                        } else {
-                            Bits::random(rng)
-                        };
-                        uut.write_data.next = Entry {
-                            key: Bits::random(rng),
-                            valid: bool::random(rng),
-                            wide: Bits::random(rng),
-                        };
-                    },
+                    drive,
                     300,
                     1,
                 )
@@ -42,6 +44,11 @@ macro_rules! behaves {
                 assert!(design
                     .text()
                     .contains(concat!("ram_style = \"", $style, "\"")));
+            }
+
+            #[test]
+            fn its_gated_model_agrees_too() {
+                check_gated($ram::default, |u| &mut u.clock, drive, 1500, 2).unwrap();
             }
 
             #[test]

@@ -1,0 +1,225 @@
+//! Gated models: a design changed so that its simulation evaluates only what changes.
+//!
+//! A Verilated model runs all of its code in every clock, and most of a card waits in most clocks. Here each larger module gets a clock of
+//! its own and tells, before an edge, whether that edge would change anything in it: whether any of its registers differs from its next
+//! value. The model gives the edge only to modules that say so, and Verilator runs only the code behind their clocks. An edge that is left
+//! out would have changed nothing, so outputs are the same in every clock; what a wave would show is not, and models with waves are built
+//! from the design as it is.
+//!
+//! Inputs are held in the same way: logic behind an input runs when the input changes.
+//!
+//! A clock here has an event at both of its edges, so that the model only has to toggle it. Hand-written primitives say themselves when an
+//! edge matters, in lines behind `//@ ` that only gated text has and that assign `gate_active`; without them a primitive is refused.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use sim_verilated::{Gate, Gating, HeldInput, ModelSpec};
+
+use crate::design::{Design, Module, PortDirection};
+use crate::error::EmitError;
+
+/// Lines from which on a module has a clock of its own: below, asking costs more than evaluating.
+const LINES: usize = 60;
+
+const CLOCK: &str = "clock";
+
+impl Design {
+    /// The specification of a gated model of this design, which behaves as that of [`Self::model`] does and runs faster. A design without
+    /// a clock has nothing to gate: its model is the ordinary one.
+    ///
+    /// # Errors
+    /// [`EmitError::Unsupported`] for a module with another clock than `clock`, or a primitive that does not say when its edge matters.
+    pub fn gated_model(&self) -> Result<ModelSpec, EmitError> {
+        let top = self.modules.last().expect("the top is the last module");
+        if !top.skeleton.clocked {
+            return Ok(self.model());
+        }
+        let mut gated = Gated::default();
+        let mut text = String::new();
+        for module in &self.modules {
+            text += &gated.module(module)?;
+            text.push('\n');
+        }
+        let inner = format!("{}_inner", self.top);
+        let (head, tail) = text
+            .rsplit_once(&format!("module {} (", self.top))
+            .expect("the top is in the text");
+        let gates = 1 + gated.of(&self.top).inside;
+        let (wrapper, gating) = self.wrapper(&inner, gates);
+        let mut spec = self.model();
+        spec.verilog = format!("{head}module {inner} ({tail}{wrapper}");
+        spec.gating = Some(gating);
+        Ok(spec)
+    }
+
+    /// The module around the gated design: its ports, held inputs and the clocks as further ports.
+    fn wrapper(&self, inner: &str, gates: usize) -> (String, Gating) {
+        let mut ports = vec![];
+        let mut held = String::new();
+        let mut connections = vec![format!(".{CLOCK}(gate_clock_0)")];
+        let mut inputs = vec![];
+        for (i, port) in self.ports.iter().enumerate() {
+            let (name, last) = (&port.name, port.width - 1);
+            if port.direction == PortDirection::Output {
+                ports.push(format!("  output wire [{last}:0] {name}"));
+                connections.push(format!(".{name}({name})"));
+                continue;
+            }
+            ports.push(format!("  input wire [{last}:0] {name}"));
+            if name == CLOCK {
+                continue;
+            }
+            let event = format!("gate_input_{i}");
+            ports.push(format!("  input wire {event}"));
+            let _ = writeln!(
+                held,
+                "  reg [{last}:0] gate_held_{i} = 0;\n  always @(edge {event}) gate_held_{i} <= {name};"
+            );
+            connections.push(format!(".{name}(gate_held_{i})"));
+            inputs.push(HeldInput {
+                port: name.clone(),
+                event,
+            });
+        }
+        connections.push(".gate_active(gate_active_0)".into());
+        connections.extend((1..gates).map(|i| sub_gate(i - 1, i)));
+        ports.extend((0..gates).map(gate_ports));
+        let gating = Gating {
+            clock: CLOCK.into(),
+            gates: (0..gates)
+                .map(|i| Gate {
+                    clock: format!("gate_clock_{i}"),
+                    active: format!("gate_active_{i}"),
+                })
+                .collect(),
+            inputs,
+        };
+        let text = format!(
+            "// Generated around {inner}\nmodule {} (\n{}\n);\n{held}  {inner} u_inner (\n    {}\n  );\nendmodule\n",
+            self.top,
+            ports.join(",\n"),
+            connections.join(",\n    "),
+        );
+        (text, gating)
+    }
+}
+
+/// What is known of a gated module.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    clocked: bool,
+    /// It has a clock of its own.
+    gate: bool,
+    /// How many gates are inside.
+    inside: usize,
+}
+
+/// The modules gated so far.
+#[derive(Default)]
+struct Gated {
+    modules: BTreeMap<String, Known>,
+}
+
+impl Gated {
+    fn of(&self, module: &str) -> Known {
+        self.modules.get(module).copied().unwrap_or_default()
+    }
+
+    /// The gated text of `module`, whose sub-modules came before it.
+    fn module(&mut self, module: &Module) -> Result<String, EmitError> {
+        let skeleton = &module.skeleton;
+        if !skeleton.clocked {
+            return Ok(module.text.clone());
+        }
+        let unsupported = |what: String| EmitError::Unsupported {
+            module: module.name.clone(),
+            what,
+        };
+        if let Some(other) = skeleton.changes.keys().find(|clock| *clock != CLOCK) {
+            return Err(unsupported(format!("gating registers clocked by {other}")));
+        }
+        let is_primitive = skeleton.changes.is_empty() && skeleton.children.is_empty();
+        if is_primitive && skeleton.gated.is_empty() {
+            return Err(unsupported(
+                "gating a primitive without lines for gated models (//@)".into(),
+            ));
+        }
+        let mut text = module
+            .text
+            .replace(&format!("@(posedge {CLOCK})"), &format!("@(edge {CLOCK})"));
+        let mut conditions = skeleton.changes.get(CLOCK).cloned().unwrap_or_default();
+        let mut declared = String::new();
+        let mut gates = 0;
+        for (name, kind) in &skeleton.children {
+            let child = self.of(kind);
+            if !child.clocked {
+                continue;
+            }
+            let mut added = vec![];
+            let mut clock = CLOCK.to_string();
+            if child.gate {
+                clock = format!("gate_clock_{gates}");
+                added.push(format!(".gate_active(gate_active_{gates})"));
+                gates += 1;
+            } else {
+                let active = format!("gate_active_of_{name}");
+                let _ = writeln!(declared, "  wire {active};");
+                added.push(format!(".gate_active({active})"));
+                conditions.push(active);
+            }
+            added.extend((0..child.inside).map(|i| sub_gate(i, gates + i)));
+            gates += child.inside;
+            text = connect(&text, name, kind, &clock, &added)
+                .ok_or_else(|| unsupported(format!("gating {name}, whose clock is another")))?;
+        }
+        let known = Known {
+            clocked: true,
+            gate: module.text.lines().count() > LINES,
+            inside: gates,
+        };
+        self.modules.insert(module.name.clone(), known);
+        let mut ports: Vec<String> = (0..gates).map(gate_ports).collect();
+        ports.push("  output wire gate_active".into());
+        let active = if is_primitive {
+            skeleton.gated.clone()
+        } else if conditions.is_empty() {
+            "  assign gate_active = 1'b0;\n".into()
+        } else {
+            format!("  assign gate_active = {};\n", conditions.join(" | "))
+        };
+        let (head, rest) = text.split_once("\n);\n").expect("a module has ports");
+        let (logic, end) = rest.rsplit_once("endmodule").expect("a module ends");
+        Ok(format!(
+            "{head},\n{}\n);\n{declared}{logic}{active}endmodule{end}",
+            ports.join(",\n")
+        ))
+    }
+}
+
+/// The ports of a module for a gate in it.
+fn gate_ports(i: usize) -> String {
+    format!("  input wire gate_clock_{i},\n  output wire gate_active_{i}")
+}
+
+/// Connects gate `inner` of an instance to gate `outer` of the module it is in.
+fn sub_gate(inner: usize, outer: usize) -> String {
+    format!(
+        ".gate_clock_{inner}(gate_clock_{outer}),\n    .gate_active_{inner}(gate_active_{outer})"
+    )
+}
+
+/// `text` with `clock` as the clock of instance `name` of module `kind`, and `added` connections; `None` if its clock is not the module's.
+fn connect(text: &str, name: &str, kind: &str, clock: &str, added: &[String]) -> Option<String> {
+    let (before, after) = text.split_once(&format!("  {kind} {name} (\n"))?;
+    let (connections, after) = after.split_once("\n  );\n")?;
+    let own = format!("    .{CLOCK}({CLOCK})");
+    if !connections.contains(&own) {
+        return None;
+    }
+    let connections = connections.replacen(&own, &format!("    .{CLOCK}({clock})"), 1);
+    Some(format!(
+        "{before}  {kind} {name} (\n{connections},\n    {}\n  );\n{after}",
+        added.join(",\n    ")
+    ))
+}

@@ -1,0 +1,56 @@
+//! What a printed module consists of, for whoever changes its text afterwards.
+
+use std::collections::BTreeMap;
+
+use crate::collect::Instance;
+
+/// A module's clocked parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Skeleton {
+    /// It has an input `clock`.
+    pub clocked: bool,
+    /// Of each clock, by the name it has in the module: under which conditions its edge changes a register.
+    pub changes: BTreeMap<String, Vec<String>>,
+    /// Name of each instance in it, and its module.
+    pub children: Vec<(String, String)>,
+    /// What a hand-written primitive says of when its edge matters; empty for a kernel.
+    pub gated: String,
+}
+
+impl Skeleton {
+    pub(crate) fn of_kernel(
+        instance: &Instance,
+        kinds: &BTreeMap<String, String>,
+        changes: BTreeMap<String, Vec<String>>,
+    ) -> Self {
+        let children = instance.children.iter().filter_map(|child| {
+            let kind = kinds.get(&child.name)?;
+            Some((instance_name(child), kind.clone()))
+        });
+        Self {
+            clocked: is_clocked(instance),
+            changes,
+            children: children.collect(),
+            gated: String::new(),
+        }
+    }
+
+    pub(crate) fn of_primitive(instance: &Instance, gated: String) -> Self {
+        Self {
+            clocked: is_clocked(instance),
+            changes: BTreeMap::new(),
+            children: vec![],
+            gated,
+        }
+    }
+}
+
+/// The Verilog name of an instance in its parent.
+pub(crate) fn instance_name(child: &Instance) -> String {
+    format!("u_{}", child.name.replace('$', "_"))
+}
+
+fn is_clocked(instance: &Instance) -> bool {
+    let is_clock = |s: &crate::collect::Signal| s.kind.is_parameter() && s.name == "clock";
+    instance.signals.iter().any(is_clock)
+}

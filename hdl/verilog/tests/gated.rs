@@ -1,0 +1,177 @@
+//! Gated models: what they are refused for, and that they are what the ordinary ones are.
+
+use hdl_macros::hdl;
+use hdl_verilog::emit;
+use hdl_verilog::equivalence::{check_gated, Random, TestRng};
+use rust_hdl::core::ast::Verilog;
+use rust_hdl::prelude::*;
+
+/// Adds what arrives while it is asked to.
+#[derive(LogicBlock, Default)]
+struct Accumulator {
+    clock: Signal<In, Clock>,
+    add: Signal<In, Bits<40>>,
+    enable: Signal<In, Bit>,
+    total: Signal<Out, Bits<40>>,
+    sum: DFF<Bits<40>>,
+}
+
+impl Logic for Accumulator {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, sum);
+        if self.enable.val() {
+            self.sum.d.next = self.sum.q.val() + self.add.val();
+        }
+        self.total.next = self.sum.q.val();
+    }
+}
+
+/// Two of them, and outputs that depend on an input without a clock between.
+#[derive(LogicBlock, Default)]
+struct Pair {
+    clock: Signal<In, Clock>,
+    add: Signal<In, Bits<40>>,
+    enable: Signal<In, Bit>,
+    total: Signal<Out, Bits<40>>,
+    sum: Signal<Out, Bits<40>>,
+    first: Accumulator,
+    second: Accumulator,
+}
+
+impl Logic for Pair {
+    #[hdl]
+    fn update(&mut self) {
+        self.first.clock.next = self.clock.val();
+        self.second.clock.next = self.clock.val();
+        self.first.add.next = self.add.val();
+        self.first.enable.next = self.enable.val();
+        self.second.add.next = self.first.total.val();
+        self.second.enable.next = !self.enable.val();
+        self.total.next = self.second.total.val();
+        self.sum.next = self.second.total.val() + self.add.val();
+    }
+}
+
+fn drive(uut: &mut Pair, rng: &mut TestRng) {
+    uut.add.next = Bits::random(rng);
+    uut.enable.next = bool::random(rng);
+}
+
+#[test]
+fn parts_and_paths_without_a_clock_agree() {
+    check_gated(Pair::default, |u| &mut u.clock, drive, 3_000, 1).unwrap();
+}
+
+#[test]
+fn an_edge_goes_where_a_register_would_change() {
+    let mut pair = Pair::default();
+    pair.connect_all();
+    let spec = emit(&pair).unwrap().gated_model().unwrap();
+    let gating = spec.gating.expect("it has a clock");
+    // Modules as small as these share the clock of the top.
+    assert_eq!(gating.gates.len(), 1);
+    let inputs: Vec<&str> = gating.inputs.iter().map(|i| i.port.as_str()).collect();
+    assert_eq!(inputs, ["add", "enable"]);
+    let text = spec.verilog;
+    assert!(
+        text.contains("assign gate_active = (sum != (sum_next));"),
+        "{text}"
+    );
+    assert!(
+        text.contains("assign gate_active = gate_active_of_u_first | gate_active_of_u_second;"),
+        "{text}"
+    );
+    assert!(!text.contains("posedge"), "{text}");
+}
+
+/// No clock, so nothing to leave out.
+#[derive(LogicBlock, Default)]
+struct Inverter {
+    a: Signal<In, Bits<8>>,
+    y: Signal<Out, Bits<8>>,
+}
+
+impl Logic for Inverter {
+    #[hdl]
+    fn update(&mut self) {
+        self.y.next = !self.a.val();
+    }
+}
+
+#[test]
+fn without_a_clock_the_model_is_the_ordinary_one() {
+    let mut inverter = Inverter::default();
+    inverter.connect_all();
+    let design = emit(&inverter).unwrap();
+    let spec = design.gated_model().unwrap();
+    assert!(spec.gating.is_none());
+    assert_eq!(spec.verilog, design.text());
+}
+
+/// A primitive that does not say when its edge matters.
+#[derive(LogicBlock, Default)]
+struct Silent {
+    clock: Signal<In, Clock>,
+    a: Signal<In, Bit>,
+    y: Signal<Out, Bit>,
+}
+
+impl Logic for Silent {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            self.y.next = self.a.val();
+        }
+    }
+
+    fn connect(&mut self) {
+        self.y.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom("// @module test::Silent\n  always @(posedge clock) y <= a;\n".into())
+    }
+}
+
+#[test]
+fn a_primitive_that_does_not_say_when_its_edge_matters_is_refused() {
+    let mut silent = Silent::default();
+    silent.connect_all();
+    let refused = emit(&silent).unwrap().gated_model().unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "silent: gating a primitive without lines for gated models (//@) is not supported by this emitter"
+    );
+}
+
+/// Two clocks.
+#[derive(LogicBlock, Default)]
+struct Crossing {
+    clock: Signal<In, Clock>,
+    other: Signal<In, Clock>,
+    a: Signal<In, Bit>,
+    y: Signal<Out, Bit>,
+    held: DFF<Bit>,
+}
+
+impl Logic for Crossing {
+    #[hdl]
+    fn update(&mut self) {
+        self.held.clock.next = self.other.val();
+        self.held.d.next = self.a.val();
+        self.y.next = self.held.q.val();
+    }
+}
+
+#[test]
+fn another_clock_is_refused() {
+    let mut crossing = Crossing::default();
+    crossing.connect_all();
+    let refused = emit(&crossing).unwrap().gated_model().unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .starts_with("crossing: gating registers clocked by other"),
+        "{refused}"
+    );
+}

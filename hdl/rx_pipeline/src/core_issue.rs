@@ -95,14 +95,14 @@ fn is_near(token: Named, issued: Issued) -> Bit {
 ///
 /// It waits while the FIFOs behind the core have no room for what is in flight, and keeps two tokens of one queue pair
 /// [`SPACING`] clocks apart, two RC packets [`RC_SPACING`]; MRC data packets that lie near each other go in consecutive clocks. A packet names the low 10
-/// bits of its destination, a write of a context its index, an error its queue pair.
+/// bits of its destination, a write of a context its index, an error its queue pair. Packets of a queue pair do not pass what waits for that distance.
 /// The lanes take turns when both could go, and so do packets and the rest; a lane that waits for room holds up no other.
 /// After a probe one clock stays empty: `psn_track` reads its memory twice for it. Errors go before table writes. A fence does not pass a table write that
 /// waits, so a region is invalid before the fence that follows its invalidation; whoever keeps writing tables without
 /// a pause holds up its own fences.
 ///
 /// Fields of a token that its kind does not use hold whatever is at the other inputs.
-/// Levels planned: 8 (distance of PSNs 3, queue pair 1, five tokens 1, turns 2, token 1).
+/// Levels planned: 8 (distance of PSNs 3, queue pair 1, five tokens 1, who is held up 1, turns 2).
 #[derive(LogicBlock, Default)]
 pub struct CoreIssue {
     pub clock: Signal<In, Clock>,
@@ -169,8 +169,20 @@ impl Logic for CoreIssue {
         let error_near = is_near(error_named, last);
         let room0 = self.room0.val();
         let room1 = self.room1.val();
-        let may_go0 = self.packet0_valid.val() & open & room0 & !near0;
-        let may_go1 = self.packet1_valid.val() & open & room1 & !near1;
+        // Who waits because others of its queue pair are too near before it holds up those that come: they would keep it waiting for good.
+        let waits0 = self.packet0_valid.val() & room0 & near0;
+        let waits1 = self.packet1_valid.val() & room1 & near1;
+        let write_waits = self.table_valid.val() & write_near;
+        let error_waits = self.error_valid.val() & error_near;
+        let control_holds0 = (write_waits & (named0.row == write_named.row))
+            | (error_waits & (named0.row == error_named.row));
+        let control_holds1 = (write_waits & (named1.row == write_named.row))
+            | (error_waits & (named1.row == error_named.row));
+        let same_row = named0.row == named1.row;
+        let held0 = control_holds0 | waits1 & same_row;
+        let held1 = control_holds1 | waits0 & same_row;
+        let may_go0 = self.packet0_valid.val() & open & room0 & !near0 & !held0;
+        let may_go1 = self.packet1_valid.val() & open & room1 & !near1 & !held1;
         let write_may_go = self.table_valid.val() & open & !write_near;
         let error_may_go = self.error_valid.val() & open & !error_near;
         let fence_may_go = self.fence_valid.val() & open & room0 & room1 & !self.table_valid.val();

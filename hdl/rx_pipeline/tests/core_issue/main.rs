@@ -246,6 +246,49 @@ fn a_far_packet_waits_for_each_of_those_before_it() {
     assert_eq!(went, [0, 1, SPACING]);
 }
 
+/// Lane 0 always has a packet of the queue pair that may go at once.
+#[test]
+fn a_stream_of_a_queue_pair_holds_off_nothing_that_must_keep_its_distance() {
+    let probe = packet(2, PROBES - 1);
+    let far = packet_of_psn(2, plain(1) | MRC, 0x40_0000);
+    let waiting = [
+        Clock {
+            packets: [None, Some(probe)],
+            ..Clock::default()
+        },
+        Clock {
+            packets: [None, Some(far)],
+            ..Clock::default()
+        },
+        Clock {
+            table: Some(write(TableSelect::Qp, 2, 0)),
+            ..Clock::default()
+        },
+        Clock {
+            error: Some(2),
+            ..Clock::default()
+        },
+    ];
+    for other in waiting {
+        let mut bench = Bench::new();
+        let (mut went, mut waited) = (0, 0);
+        // It comes in the middle of the stream.
+        for now in 0..20 + 2 * SPACING as u32 {
+            let mut clock = if now < 20 { Clock::default() } else { other };
+            clock.room = [true; 2];
+            clock.packets[0] = Some(packet_of_psn(2, plain(went) | MRC, went));
+            let seen = bench.clock(&clock);
+            if seen.packets[1] || seen.table || seen.error {
+                break;
+            }
+            went += u32::from(seen.packets[0]);
+            waited += u32::from(now >= 20);
+        }
+        assert!(waited as usize <= SPACING + 1, "{waited} clocks");
+        assert!((20..=21).contains(&went), "{went} packets before it");
+    }
+}
+
 #[test]
 fn lanes_share_the_clocks_and_one_queue_pair_of_both() {
     for (queue_pairs, flag, each) in [(7, 0, 150), (1, 0, 50), (1, MRC, 150)] {

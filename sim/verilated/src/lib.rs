@@ -48,7 +48,7 @@ mod toolchain;
 
 pub use cache::default_directory as default_cache;
 pub use error::{BuildError, ModelError, SourceError, Stopped};
-pub use gating::{Gate, Gating, HeldInput};
+pub use gating::{Gate, Gating, HeldInputs};
 pub use library::Library;
 pub use model::{Model, PortId, DEFAULT_CLOCK_PERIOD_PS};
 pub use port::{Dir, Port};

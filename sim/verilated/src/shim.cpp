@@ -61,11 +61,14 @@ public:
     void eval(Vmodel& top) {
         bool changed = !settled_;
         settled_ = true;
+        // The inputs of an event follow each other, and it toggles once.
+        const CData* toggled = nullptr;
         for (size_t i = 0; i < inputs_.size(); i++) {
             const Input& input = inputs_[i];
             if (std::memcmp(seen_[i].data(), input.value, input.size) == 0) continue;
             std::memcpy(seen_[i].data(), input.value, input.size);
-            *input.event ^= 1;
+            if (toggled != input.event) *input.event ^= 1;
+            toggled = input.event;
             changed = true;
         }
         if (changed) top.eval();

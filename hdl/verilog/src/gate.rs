@@ -20,7 +20,7 @@ use crate::design::{Design, Module, PortDirection};
 use crate::error::EmitError;
 
 /// Lines from which on a module has a clock of its own: below, asking costs more than evaluating.
-const LINES: usize = 60;
+const LINES: usize = 100;
 
 const CLOCK: &str = "clock";
 

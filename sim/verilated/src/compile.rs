@@ -17,6 +17,8 @@ pub(crate) const LIBRARY_FILE: &str = "model.so";
 const SHIM: &str = include_str!("shim.cpp");
 /// Put before the shim of a model with gating.
 const GATING: &str = "#define STELLAR_GATED 1\n";
+/// The shim's part for models with gating.
+const GATES: &str = include_str!("gating.h");
 /// Included before all code of a model with gating, under the name [`TRIGGERS_FILE`].
 const TRIGGERS: &str = include_str!("triggers.h");
 const TRIGGERS_FILE: &str = "triggers.h";
@@ -87,7 +89,7 @@ pub(crate) fn library_directory(
     let gating = spec
         .gating
         .iter()
-        .map(|gating| format!("{gating:?}{TRIGGERS}"));
+        .map(|gating| format!("{gating:?}{GATES}{TRIGGERS}"));
     let pins: Vec<String> = ports.chain(gating).collect();
     let hash = digest(
         recipe(tools, &shim, &options)
@@ -238,6 +240,7 @@ impl Build<'_> {
         self.write("ports.inc", &addresses)?;
         if let Some(gating) = &spec.gating {
             self.write("gating.inc", &gating.tables(spec, &header)?)?;
+            self.write("gating.h", GATES)?;
         }
         self.write("shim.cpp", shim)?;
         self.write("model.mk", MAKEFILE)?;

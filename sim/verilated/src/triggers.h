@@ -21,6 +21,8 @@ class StellarTriggers final {
     };
 
 public:
+    static constexpr std::size_t size = T_size;
+
     void clear() { words_.fill(0); }
     Bit at(std::size_t index) { return {words_[index / 64], uint64_t{1} << (index % 64)}; }
     bool any() const {

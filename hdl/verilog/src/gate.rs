@@ -6,7 +6,7 @@
 //! out would have changed nothing, so outputs are the same in every clock; what a wave would show is not, and models with waves are built
 //! from the design as it is.
 //!
-//! Inputs are held in the same way: logic behind an input runs when the input changes.
+//! Inputs are held in the same way: logic behind the inputs of an interface runs when one of them changes.
 //!
 //! A clock here has an event at both of its edges, so that the model only has to toggle it. Hand-written primitives say themselves when an
 //! edge matters, in lines behind `//@ ` that only gated text has and that assign `gate_active`; without them a primitive is refused.
@@ -14,13 +14,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use sim_verilated::{Gate, Gating, HeldInput, ModelSpec};
+use sim_verilated::{Gate, Gating, HeldInputs, ModelSpec};
 
 use crate::design::{Design, Module, PortDirection};
 use crate::error::EmitError;
 
 /// Lines from which on a module has a clock of its own: below, asking costs more than evaluating.
-const LINES: usize = 60;
+const LINES: usize = 100;
 
 const CLOCK: &str = "clock";
 
@@ -58,7 +58,7 @@ impl Design {
         let mut ports = vec![];
         let mut held = String::new();
         let mut connections = vec![format!(".{CLOCK}(gate_clock_0)")];
-        let mut inputs = vec![];
+        let mut inputs: Vec<HeldInputs> = vec![];
         for (i, port) in self.ports.iter().enumerate() {
             let (name, last) = (&port.name, port.width - 1);
             if port.direction == PortDirection::Output {
@@ -70,17 +70,22 @@ impl Design {
             if name == CLOCK {
                 continue;
             }
-            let event = format!("gate_input_{i}");
-            ports.push(format!("  input wire {event}"));
+            let event = format!("gate_input_{}", bundle(name));
+            match inputs.iter_mut().find(|held| held.event == event) {
+                Some(held) => held.ports.push(name.clone()),
+                None => {
+                    ports.push(format!("  input wire {event}"));
+                    inputs.push(HeldInputs {
+                        ports: vec![name.clone()],
+                        event: event.clone(),
+                    });
+                }
+            }
             let _ = writeln!(
                 held,
                 "  reg [{last}:0] gate_held_{i} = 0;\n  always @(edge {event}) gate_held_{i} <= {name};"
             );
             connections.push(format!(".{name}(gate_held_{i})"));
-            inputs.push(HeldInput {
-                port: name.clone(),
-                event,
-            });
         }
         connections.push(".gate_active(gate_active_0)".into());
         connections.extend((1..gates).map(|i| sub_gate(i - 1, i)));
@@ -195,6 +200,11 @@ impl Gated {
             ports.join(",\n")
         ))
     }
+}
+
+/// What the ports of one interface have in common: the name up to the first underscore.
+fn bundle(port: &str) -> &str {
+    port.split('_').next().unwrap_or(port)
 }
 
 /// The ports of a module for a gate in it.

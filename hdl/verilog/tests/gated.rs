@@ -71,8 +71,8 @@ fn an_edge_goes_where_a_register_would_change() {
     let gating = spec.gating.expect("it has a clock");
     // Modules as small as these share the clock of the top.
     assert_eq!(gating.gates.len(), 1);
-    let inputs: Vec<&str> = gating.inputs.iter().map(|i| i.port.as_str()).collect();
-    assert_eq!(inputs, ["add", "enable"]);
+    let inputs: Vec<&[String]> = gating.inputs.iter().map(|i| &*i.ports).collect();
+    assert_eq!(inputs, [["add"], ["enable"]]);
     let text = spec.verilog;
     assert!(
         text.contains("assign gate_active = (sum != (sum_next));"),

@@ -17,6 +17,11 @@ pub(crate) const LIBRARY_FILE: &str = "model.so";
 const SHIM: &str = include_str!("shim.cpp");
 /// Put before the shim of a model with gating.
 const GATING: &str = "#define STELLAR_GATED 1\n";
+/// The shim's part for models with gating.
+const GATES: &str = include_str!("gating.h");
+/// Included before all code of a model with gating, under the name [`TRIGGERS_FILE`].
+const TRIGGERS: &str = include_str!("triggers.h");
+const TRIGGERS_FILE: &str = "triggers.h";
 /// Appended to the shim of a model whose signals are accessible by name.
 const SIGNALS: &str = include_str!("signals.cpp");
 const MAKEFILE: &str = include_str!("model.mk");
@@ -81,7 +86,10 @@ pub(crate) fn library_directory(
     let options = options(spec);
     let shim = shim(spec);
     let ports = spec.ports.iter().map(|port| format!("{port:?}"));
-    let gating = spec.gating.iter().map(|gating| format!("{gating:?}"));
+    let gating = spec
+        .gating
+        .iter()
+        .map(|gating| format!("{gating:?}{GATES}{TRIGGERS}"));
     let pins: Vec<String> = ports.chain(gating).collect();
     let hash = digest(
         recipe(tools, &shim, &options)
@@ -167,6 +175,9 @@ fn options(spec: &ModelSpec) -> Vec<String> {
     if spec.signals {
         options.push("--public-flat-rw".to_owned());
     }
+    if spec.gating.is_some() {
+        options.extend(["-CFLAGS".to_owned(), format!("-include {TRIGGERS_FILE}")]);
+    }
     options.extend(parameter_options(&spec.parameters));
     options.extend(spec.verilator_arguments.iter().cloned());
     options
@@ -215,6 +226,9 @@ impl Build<'_> {
     ) -> Result<(), BuildError> {
         let source = format!("{}.v", spec.top);
         self.write(&source, &spec.verilog)?;
+        if spec.gating.is_some() {
+            self.write(TRIGGERS_FILE, TRIGGERS)?;
+        }
         self.verilate(options, &source)?;
         let header = self.directory.join("Vmodel.h");
         let header = fs::read_to_string(&header).map_err(|source| io("read", &header, source))?;
@@ -226,6 +240,7 @@ impl Build<'_> {
         self.write("ports.inc", &addresses)?;
         if let Some(gating) = &spec.gating {
             self.write("gating.inc", &gating.tables(spec, &header)?)?;
+            self.write("gating.h", GATES)?;
         }
         self.write("shim.cpp", shim)?;
         self.write("model.mk", MAKEFILE)?;

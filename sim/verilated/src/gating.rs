@@ -14,12 +14,12 @@ pub struct Gate {
     pub active: String,
 }
 
-/// An input that logic sees through a register of its own.
+/// Inputs that logic sees through registers of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldInput {
-    /// The input, one of the specification's ports.
-    pub port: String,
-    /// Input of one bit, not listed in the specification, that toggles when the value of `port` is another: the register's clock.
+pub struct HeldInputs {
+    /// The inputs, which are ports of the specification.
+    pub ports: Vec<String>,
+    /// Input of one bit, not listed in the specification, that toggles when the value of one of them is another: the registers' clock.
     pub event: String,
 }
 
@@ -31,50 +31,40 @@ pub struct Gating {
     /// Every part.
     pub gates: Vec<Gate>,
     /// Every input but the clock.
-    pub inputs: Vec<HeldInput>,
+    pub inputs: Vec<HeldInputs>,
 }
 
 impl Gating {
     /// The ports of the specification that it needs.
     pub(crate) fn used_ports(&self) -> impl Iterator<Item = &str> {
-        let inputs = self.inputs.iter().map(|input| input.port.as_str());
-        inputs.chain([self.clock.as_str()])
+        let held = self.inputs.iter().flat_map(|held| &held.ports);
+        held.chain([&self.clock]).map(String::as_str)
     }
 
     /// The tables that the shim includes, of a model of `spec` with the header text `header`.
     pub(crate) fn tables(&self, spec: &ModelSpec, header: &str) -> Result<String, BuildError> {
-        let members = |ports: &[Port]| member_names(&spec.top, ports, header);
-        let inputs = |names: &mut dyn Iterator<Item = &String>| -> Vec<Port> {
-            names.map(|name| Port::input(name, 1)).collect()
+        let member = |port: Port| -> Result<String, BuildError> {
+            Ok(member_names(&spec.top, &[port], header)?.concat())
         };
-        let clocks = members(&inputs(&mut self.gates.iter().map(|gate| &gate.clock)))?;
-        let active: Vec<Port> = self
-            .gates
-            .iter()
-            .map(|gate| Port::output(&gate.active, 1))
-            .collect();
-        let active = members(&active)?;
-        let events = members(&inputs(&mut self.inputs.iter().map(|input| &input.event)))?;
-        let ports: Vec<Port> = self
-            .inputs
-            .iter()
-            .filter_map(|input| spec.ports.iter().find(|port| port.name == input.port))
-            .cloned()
-            .collect();
-        let ports = members(&ports)?;
-        let clock = members(&[Port::input(&self.clock, 1)])?.concat();
-        let gates: String = clocks
-            .iter()
-            .zip(&active)
-            .map(|(clock, active)| format!("{{&top->{clock}, &top->{active}}},\n"))
-            .collect();
-        let inputs: String = ports
-            .iter()
-            .zip(&events)
-            .map(|(port, event)| format!("{{&top->{port}, sizeof top->{port}, &top->{event}}},\n"))
-            .collect();
+        let clock = member(Port::input(&self.clock, 1))?;
+        let mut gates = String::new();
+        for gate in &self.gates {
+            let clock = member(Port::input(&gate.clock, 1))?;
+            let active = member(Port::output(&gate.active, 1))?;
+            gates += &format!("{{&top->{clock}, &top->{active}}},\n");
+        }
+        let mut inputs = String::new();
+        for held in &self.inputs {
+            let event = member(Port::input(&held.event, 1))?;
+            for port in spec.ports.iter().filter(|p| held.ports.contains(&p.name)) {
+                let port = member(port.clone())?;
+                inputs += &format!("{{&top->{port}, sizeof top->{port}, &top->{event}}},\n");
+            }
+        }
         Ok(format!(
-            "CData* const clock = &top->{clock};\nconst Gate gate_table[] = {{\n{gates}}};\nconst Input input_table[] = {{\n{inputs}}};\n"
+            "const CData* const clock = &top->{clock};\n\
+             const Gate gate_table[] = {{\n{gates}}};\n\
+             const Input input_table[] = {{\n{inputs}}};\n"
         ))
     }
 }

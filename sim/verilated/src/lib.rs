@@ -25,6 +25,11 @@
 //! high and every output settled for the state after the edge. In a wave file, inputs therefore change on the falling edge before the
 //! rising edge that samples them.
 //!
+//! # Gating
+//! The Verilog may have clocks for its parts ([`Gating`], which `hdl_verilog::Design::gated_model` prepares): a part then gets an edge only when
+//! that would change something in it, and Verilator leaves out what is behind the edges that do not come. Callers see no difference but the
+//! speed; waves and coverage show what was evaluated.
+//!
 //! # Determinism
 //! Registers without an initial value start at zero, and nothing in a run depends on the machine, the time or other instances.
 //!
@@ -48,7 +53,7 @@ mod toolchain;
 
 pub use cache::default_directory as default_cache;
 pub use error::{BuildError, ModelError, SourceError, Stopped};
-pub use gating::{Gate, Gating, HeldInput};
+pub use gating::{Gate, Gating, HeldInputs};
 pub use library::Library;
 pub use model::{Model, PortId, DEFAULT_CLOCK_PERIOD_PS};
 pub use port::{Dir, Port};

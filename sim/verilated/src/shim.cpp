@@ -1,12 +1,10 @@
 // C interface of one Verilated model, compiled into its shared library and loaded by the Rust crate sim-verilated.
 // ports.inc, generated beside this file, lists the addresses of the top-level ports in the order of the specification.
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "Vmodel.h"
 #include "verilated.h"
@@ -29,64 +27,18 @@ void vl_finish(const char* filename, int line, const char*) { fail(filename, lin
 void vl_stop(const char* filename, int line, const char*) { fail(filename, line, "Verilog $stop or failed assertion"); }
 void vl_fatal(const char* filename, int line, const char*, const char* message) { fail(filename, line, message); }
 
-namespace {
 #if STELLAR_GATED
-// Gives a model's parts their clocks. gating.inc, generated beside this file, lists them.
-class Gating {
-    struct Gate {
-        CData* clock;
-        const CData* active;
-    };
-    struct Input {
-        const void* value;
-        size_t size;
-        CData* event;
-    };
-    const CData* clock_ = nullptr;
-    bool was_high_ = false, settled_ = false;
-    std::vector<Gate> gates_;
-    std::vector<Input> inputs_;
-    // What the model has seen of each input.
-    std::vector<std::vector<uint8_t>> seen_;
-
-public:
-    explicit Gating(Vmodel* top) {
-#include "gating.inc"
-        clock_ = clock;
-        gates_.assign(std::begin(gate_table), std::end(gate_table));
-        inputs_.assign(std::begin(input_table), std::end(input_table));
-        for (const Input& input : inputs_) seen_.emplace_back(input.size);
-    }
-
-    void eval(Vmodel& top) {
-        bool changed = !settled_;
-        settled_ = true;
-        for (size_t i = 0; i < inputs_.size(); i++) {
-            const Input& input = inputs_[i];
-            if (std::memcmp(seen_[i].data(), input.value, input.size) == 0) continue;
-            std::memcpy(seen_[i].data(), input.value, input.size);
-            *input.event ^= 1;
-            changed = true;
-        }
-        if (changed) top.eval();
-        const bool rises = *clock_ && !was_high_;
-        was_high_ = *clock_;
-        if (!rises) return;
-        bool any = false;
-        for (const Gate& gate : gates_) {
-            any |= *gate.active;
-            *gate.clock ^= *gate.active;
-        }
-        if (any) top.eval();
-    }
-};
+#include "gating.h"
 #else
+namespace {
 struct Gating {
-    explicit Gating(Vmodel*) {}
+    explicit Gating(Vmodel&) {}
     void eval(Vmodel& top) { top.eval(); }
 };
+}  // namespace
 #endif
 
+namespace {
 struct Instance {
     VerilatedContext context;
     std::unique_ptr<Vmodel> top;
@@ -108,7 +60,7 @@ EXPORT void* stellar_new() {
         instance->context.traceEverOn(true);
 #endif
         instance->top = std::make_unique<Vmodel>(&instance->context, "TOP");
-        instance->gating = std::make_unique<Gating>(instance->top.get());
+        instance->gating = std::make_unique<Gating>(*instance->top);
         return instance.release();
     } catch (const std::exception&) {
         return nullptr;

@@ -1,0 +1,147 @@
+// Gives the parts of a gated model their clocks. gating.inc, generated beside this file, lists them.
+#include <cstring>
+#include <iterator>
+#include <vector>
+
+#include "Vmodel___024root.h"
+
+// Verilator 5.006 finds out in each evaluation which clocks had an event, several times. Here it is known, so its function that runs the code
+// behind events is called without that. Later versions name things differently, and evaluate as usual.
+#if VERILATOR_VERSION_INTEGER < 5007000
+#define STELLAR_KNOWN_EVENTS 1
+void Vmodel___024root___eval_triggers__act(Vmodel___024root* root);
+void Vmodel___024root___eval_nba(Vmodel___024root* root);
+#endif
+
+namespace {
+// The inputs of a model that are clocks of its parts, toggled for an event.
+class Events {
+    std::vector<CData*> clocks_;
+    bool any_ = false;
+#if STELLAR_KNOWN_EVENTS
+    // Where Verilator keeps the event of each clock, if every event belongs to one of them.
+    std::vector<size_t> places_;
+
+    void find_places(Vmodel___024root& root) {
+        std::vector<size_t> places;
+        auto& triggered = root.__VactTriggered;
+        for (CData* clock : clocks_) {
+            *clock ^= 1;
+            Vmodel___024root___eval_triggers__act(&root);
+            size_t found = 0;
+            for (size_t i = 0; i < triggered.size; i++) {
+                if (!triggered.at(i)) continue;
+                places.push_back(i);
+                found++;
+            }
+            if (found != 1) return;
+        }
+        triggered.clear();
+        if (places.size() == triggered.size) places_ = places;
+    }
+#endif
+
+public:
+    // Adds a clock. Returns its number.
+    size_t add(CData* clock) {
+        clocks_.push_back(clock);
+        return clocks_.size() - 1;
+    }
+
+    // Settles the model before any event.
+    void settle(Vmodel& top) {
+        top.eval();
+#if STELLAR_KNOWN_EVENTS
+        find_places(*top.rootp);
+        if (places_.empty()) top.eval();
+#endif
+    }
+
+    void happen(Vmodel& top, size_t number) {
+        any_ = true;
+#if STELLAR_KNOWN_EVENTS
+        if (!places_.empty()) {
+            top.rootp->__VnbaTriggered.at(places_[number]) = true;
+            return;
+        }
+#endif
+        *clocks_[number] ^= 1;
+    }
+
+    // Runs what is behind the events that happened.
+    void run(Vmodel& top) {
+        if (!any_) return;
+        any_ = false;
+#if STELLAR_KNOWN_EVENTS
+        if (!places_.empty()) {
+            Vmodel___024root___eval_nba(top.rootp);
+            top.rootp->__VnbaTriggered.clear();
+            return;
+        }
+#endif
+        top.eval();
+    }
+};
+
+class Gating {
+    struct Gate {
+        CData* clock;
+        const CData* active;
+    };
+    struct Input {
+        const void* value;
+        size_t size;
+        CData* event;
+    };
+    const CData* clock_ = nullptr;
+    bool was_high_ = false, settled_ = false;
+    Events events_;
+    // Of each gate, by the number of its clock.
+    std::vector<const CData*> active_;
+    std::vector<Input> inputs_;
+    // The number of each input's event, and what the model has seen of the input.
+    std::vector<size_t> numbers_;
+    std::vector<std::vector<uint8_t>> seen_;
+
+public:
+    explicit Gating(Vmodel& model) {
+        Vmodel* const top = &model;
+#include "gating.inc"
+        clock_ = clock;
+        for (const Gate& gate : gate_table) {
+            events_.add(gate.clock);
+            active_.push_back(gate.active);
+        }
+        const CData* last = nullptr;
+        for (const Input& input : input_table) {
+            numbers_.push_back(input.event == last ? numbers_.back() : events_.add(input.event));
+            last = input.event;
+            inputs_.push_back(input);
+            seen_.emplace_back(input.size);
+        }
+    }
+
+    void eval(Vmodel& top) {
+        if (!settled_) {
+            settled_ = true;
+            events_.settle(top);
+        }
+        size_t happened = SIZE_MAX;
+        for (size_t i = 0; i < inputs_.size(); i++) {
+            const Input& input = inputs_[i];
+            if (std::memcmp(seen_[i].data(), input.value, input.size) == 0) continue;
+            std::memcpy(seen_[i].data(), input.value, input.size);
+            if (numbers_[i] != happened) events_.happen(top, numbers_[i]);
+            happened = numbers_[i];
+        }
+        events_.run(top);
+        const bool rises = *clock_ && !was_high_;
+        was_high_ = *clock_;
+        if (!rises) return;
+        for (size_t i = 0; i < active_.size(); i++) {
+            if (*active_[i]) events_.happen(top, i);
+        }
+        events_.run(top);
+    }
+};
+}  // namespace

@@ -1,4 +1,7 @@
 // Gives the parts of a gated model their clocks. gating.inc, generated beside this file, lists them.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <vector>
@@ -19,25 +22,27 @@ class Events {
     std::vector<CData*> clocks_;
     bool any_ = false;
 #if STELLAR_KNOWN_EVENTS
-    // Where Verilator keeps the event of each clock, if every event belongs to one of them.
+    // Where Verilator keeps the event of each clock; empty unless all of its events are events of these clocks.
     std::vector<size_t> places_;
+    // The place of a clock that has no code behind it.
+    static constexpr size_t NOWHERE = SIZE_MAX;
 
     void find_places(Vmodel___024root& root) {
-        std::vector<size_t> places;
         auto& triggered = root.__VactTriggered;
-        for (CData* clock : clocks_) {
-            *clock ^= 1;
+        std::vector<size_t> places(clocks_.size(), NOWHERE);
+        std::vector<bool> known(triggered.size);
+        for (size_t number = 0; number < clocks_.size(); number++) {
+            *clocks_[number] ^= 1;
             Vmodel___024root___eval_triggers__act(&root);
-            size_t found = 0;
             for (size_t i = 0; i < triggered.size; i++) {
                 if (!triggered.at(i)) continue;
-                places.push_back(i);
-                found++;
+                if (known[i] || places[number] != NOWHERE) return;
+                known[i] = true;
+                places[number] = i;
             }
-            if (found != 1) return;
         }
         triggered.clear();
-        if (places.size() == triggered.size) places_ = places;
+        if (std::count(known.begin(), known.end(), true) == std::ptrdiff_t(triggered.size)) places_ = places;
     }
 #endif
 
@@ -53,18 +58,19 @@ public:
         top.eval();
 #if STELLAR_KNOWN_EVENTS
         find_places(*top.rootp);
-        if (places_.empty()) top.eval();
 #endif
     }
 
     void happen(Vmodel& top, size_t number) {
-        any_ = true;
 #if STELLAR_KNOWN_EVENTS
         if (!places_.empty()) {
+            if (places_[number] == NOWHERE) return;
+            any_ = true;
             top.rootp->__VnbaTriggered.at(places_[number]) = true;
             return;
         }
 #endif
+        any_ = true;
         *clocks_[number] ^= 1;
     }
 

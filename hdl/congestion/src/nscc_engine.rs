@@ -20,12 +20,14 @@ pub mod max_clocks {
     pub const QUERY: u32 = 2;
     /// Of `Configure`.
     pub const CONFIGURE: u32 = 2;
-    /// Of `Loss`: less by [`PENALTY`] while the receiver asks for no penalty.
+    /// Of `Loss`, and while the receiver asks for no penalty.
     pub const LOSS: u32 = 6;
-    /// Of `Ack`, a decrease and an adjustment, both with a division; less in the same way.
+    pub const WHOLE_LOSS: u32 = 3;
+    /// Of `Ack`, a decrease and an adjustment, both with a division; and while the receiver asks for no penalty.
     pub const ACK: u32 = 25;
-    /// Of a receiver's penalty.
-    pub const PENALTY: u32 = 3;
+    pub const WHOLE_ACK: u32 = 21;
+    /// Of an `Ack` without a decrease and a penalty, whose increase is proportional and adjusts the window.
+    pub const INCREASE: u32 = 14;
 }
 
 /// One request at a time; [`max_clocks`] says how long each takes. `settings` belongs to the request `Configure`.
@@ -102,10 +104,14 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         let compared = work.compared;
         let done = self.multiply.done.val();
         let product = self.multiply.product.val();
-        let after_response = if compared.adjust_due {
+        // Where nothing was collected, there is nothing to divide.
+        let divides = state.increase.any();
+        let after_response = if !compared.adjust_due {
+            Step::Penalise
+        } else if divides {
             Step::Normalise
         } else {
-            Step::Penalise
+            Step::Adjust
         };
 
         let judgement = judge(work);
@@ -115,17 +121,34 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         self.multiply.b.next = operands.b;
         self.multiply.start.next = false;
 
-        let whole = (step == Step::Penalise) & !state.penalty.any();
-        let mut answered = state;
+        let whole = ((step == Step::Penalise) | (step == Step::Adjust)) & !state.penalty.any();
+        let adjusted = NsccState {
+            cwnd: window,
+            increase: bits(0),
+            received: bits(0),
+            last_adjust: asked.now,
+            last_eta: if compared.eta_due {
+                asked.now
+            } else {
+                state.last_eta
+            },
+            ..state
+        };
+        let mut answered = if step == Step::Adjust {
+            adjusted
+        } else {
+            state
+        };
         answered.allowed = match step {
             Step::Tell => state.allowed,
+            Step::Adjust => window.get_bits::<24>(8),
             Step::Penalise => state.cwnd.get_bits::<24>(8),
             _ => penalised(work, product),
         };
         let answers = ((step == Step::Answer) & done) | (step == Step::Tell) | whole;
 
         self.rom.mantissa.next = work.normalised.mantissa;
-        let divisor = if work.decreasing {
+        let divisor = if (step == Step::Normalise) & work.decreasing {
             state.average_delay
         } else {
             state.cwnd
@@ -210,6 +233,9 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                     self.work.d.next.state.last_decrease = asked.now;
                 }
                 self.work.d.next.decreasing = judgement.decreases;
+                self.work.d.next.quotient = bits(0);
+                // Of an increase that is collected; meanwhile it passes the table.
+                self.work.d.next.normalised = normalise(divisor);
                 self.multiply.start.next = judgement.increases;
                 self.step.d.next = if judgement.decreases {
                     Step::Normalise
@@ -232,12 +258,19 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             Step::Collect => {
                 if done {
                     self.work.d.next.state.increase = state.increase + product.get_bits::<48>(0);
-                    self.step.d.next = after_response;
+                    // What has been collected is divided as it is added up.
+                    self.multiply.start.next = compared.adjust_due;
+                    self.step.d.next = if compared.adjust_due {
+                        Step::Quotient
+                    } else {
+                        Step::Penalise
+                    };
                 }
             }
             Step::Grow => {
                 if done {
                     self.work.d.next.state.cwnd = window;
+                    self.work.d.next.quotient = bits(0);
                     self.step.d.next = after_response;
                 }
             }
@@ -267,18 +300,13 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             Step::Shrunk => {
                 if done {
                     self.work.d.next.state.cwnd = window;
+                    self.work.d.next.quotient = bits(0);
                     self.step.d.next = after_response;
                 }
             }
             Step::Adjust => {
-                self.work.d.next.state.cwnd = window;
-                self.work.d.next.state.increase = bits(0);
-                self.work.d.next.state.received = bits(0);
-                self.work.d.next.state.last_adjust = asked.now;
-                if compared.eta_due {
-                    self.work.d.next.state.last_eta = asked.now;
-                }
-                self.step.d.next = Step::Penalise;
+                self.work.d.next.state = adjusted;
+                self.step.d.next = if whole { Step::Idle } else { Step::Penalise };
             }
             Step::Lose => {
                 self.work.d.next.state.cwnd = window;

@@ -32,7 +32,16 @@ impl Bench {
         mut did: Did,
         was_failed: bool,
     ) {
+        let good = self.reference_sack(qp, seth, cc);
+        self.compare(qp, &mut did, was_failed);
+        did.good.append(&mut self.rig.take_good());
+        assert_eq!(did.good, good.into_iter().collect::<Vec<_>>(), "good path");
+    }
+
+    /// Lets the reference take a SACK; the plane and entropy value of the path that it says is good.
+    pub fn reference_sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) -> Option<(u8, u32)> {
         let now = self.now;
+        let was_failed = self.pairs[qp].reference.error().is_some();
         let good = self
             .mrc(qp)
             .spray_mut()
@@ -43,9 +52,7 @@ impl Bench {
             Requester::Mrc(mrc) => mrc.on_sack(Sack { seth, cc }, now, card),
             Requester::Rc(_) => {}
         });
-        self.compare(qp, &mut did, was_failed);
-        did.good.append(&mut self.rig.take_good());
-        assert_eq!(did.good, good.into_iter().collect::<Vec<_>>(), "good path");
+        good
     }
 
     pub fn deliver_mrc(&mut self, qp: usize, dice: u64) {

@@ -99,7 +99,11 @@ fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
         .controls_and_transmits(QP as u32, controls.collect(), bench.now.0);
     let good: Vec<_> = sacks
         .iter()
-        .filter_map(|(seth, cc)| bench.reference_sack(QP, seth, cc))
+        .filter_map(|(seth, cc)| {
+            let has_failed = bench.pairs[QP].reference.error().is_some();
+            let good = bench.reference_sack(QP, seth, cc);
+            good.filter(|_| !has_failed)
+        })
         .collect();
     taken.chained += u32::from(sacks.len() > 1);
     let mut sent = 0;

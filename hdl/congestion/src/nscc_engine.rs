@@ -25,9 +25,9 @@ pub mod max_clocks {
     pub const WHOLE_LOSS: u32 = 3;
     /// Of `Ack`, a decrease and an adjustment, both with a division; and while the receiver asks for no penalty.
     pub const ACK: u32 = 25;
-    pub const WHOLE_ACK: u32 = 21;
+    pub const WHOLE_ACK: u32 = 22;
     /// Of an `Ack` without a decrease and a penalty, whose increase is proportional and adjusts the window.
-    pub const INCREASE: u32 = 14;
+    pub const INCREASE: u32 = 15;
 }
 
 /// One request at a time; [`max_clocks`] says how long each takes. `settings` belongs to the request `Configure`.
@@ -121,27 +121,10 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         self.multiply.b.next = operands.b;
         self.multiply.start.next = false;
 
-        let whole = ((step == Step::Penalise) | (step == Step::Adjust)) & !state.penalty.any();
-        let adjusted = NsccState {
-            cwnd: window,
-            increase: bits(0),
-            received: bits(0),
-            last_adjust: asked.now,
-            last_eta: if compared.eta_due {
-                asked.now
-            } else {
-                state.last_eta
-            },
-            ..state
-        };
-        let mut answered = if step == Step::Adjust {
-            adjusted
-        } else {
-            state
-        };
+        let whole = (step == Step::Penalise) & !state.penalty.any();
+        let mut answered = state;
         answered.allowed = match step {
             Step::Tell => state.allowed,
-            Step::Adjust => window.get_bits::<24>(8),
             Step::Penalise => state.cwnd.get_bits::<24>(8),
             _ => penalised(work, product),
         };
@@ -305,8 +288,14 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                 }
             }
             Step::Adjust => {
-                self.work.d.next.state = adjusted;
-                self.step.d.next = if whole { Step::Idle } else { Step::Penalise };
+                self.work.d.next.state.cwnd = window;
+                self.work.d.next.state.increase = bits(0);
+                self.work.d.next.state.received = bits(0);
+                self.work.d.next.state.last_adjust = asked.now;
+                if compared.eta_due {
+                    self.work.d.next.state.last_eta = asked.now;
+                }
+                self.step.d.next = Step::Penalise;
             }
             Step::Lose => {
                 self.work.d.next.state.cwnd = window;

@@ -31,7 +31,7 @@ struct Sender {
     ack_every: Bits<16>,
 }
 
-/// What is to leave: stable from `start` to `done`.
+/// What is to leave.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Burst {
     pub message: Message,
@@ -60,17 +60,21 @@ pub struct BurstSend {
     pub reset: Signal<In, Bit>,
 
     pub start: Signal<In, Bit>,
+    /// With `start`, as `job`.
     pub burst: Signal<In, Burst>,
-    /// With `start`.
     pub job: Signal<In, Job>,
-    /// One clock, after `end`: no answer is missing any more.
+    /// One clock: it is over, and no answer is missing any more. A burst of new packets over MRC that leaves as a whole is over with its last packet.
     pub done: Signal<Out, Bit>,
+    /// With `done` of such a burst: it has ended early.
+    pub is_short: Signal<Out, Bit>,
     /// Until the next start: a packet left; a payload could not be read.
     pub any: Signal<Out, Bit>,
     pub unreadable: Signal<Out, Bit>,
     /// Until the next start: what of the burst has not left, and how many packets.
     pub rest: Signal<Out, Segment>,
     pub left: Signal<Out, Bits<6>>,
+    /// Send queue index of its message.
+    pub slot: Signal<Out, Bits<16>>,
     /// RC: packets up to the last one that left since one that asked for an acknowledgement.
     pub silent: Signal<Out, Bits<16>>,
     /// Paths may still come.
@@ -95,6 +99,7 @@ pub struct BurstSend {
     paths: SyncFifo<SprayResponse, ANSWERS_BITS, { ANSWERS_BITS + 1 }>,
     places: SyncFifo<LocateResponse, ANSWERS_BITS, { ANSWERS_BITS + 1 }>,
     sender: DFF<Sender>,
+    burst_held: DFF<Burst>,
     /// Packets are still to leave.
     leaves: DFF<Bit>,
     leaving: DFF<Segment>,
@@ -115,11 +120,12 @@ pub struct BurstSend {
 impl Logic for BurstSend {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, sender, leaves, leaving, to_leave, asking, to_ask);
+        dff_setup!(self, clock, sender, burst_held, leaves, leaving, to_leave, asking, to_ask);
         dff_setup!(self, clock, paths_due, places_due, drains, any_left, blamed, unasked);
         clock!(self, clock, paths, places);
         let job = self.job.val();
-        let burst = self.burst.val();
+        let started = self.burst.val();
+        let burst = self.burst_held.q.val();
         let message = burst.message;
         let sender = self.sender.q.val();
         let mtu_log2 = sender.mtu_log2;
@@ -236,20 +242,23 @@ impl Logic for BurstSend {
             self.any_left.d.next = true;
             self.unasked.d.next = if ack_req { bits::<16>(0) } else { unasked };
         }
+        let whole = goes & is_last & !rc & !burst.again;
         if ends {
             self.leaves.d.next = false;
-            self.drains.d.next = true;
+            self.drains.d.next = !whole;
             self.blamed.d.next = found & unreadable;
             self.to_ask.d.next = bits::<6>(0);
         }
 
         // drain
         let through = self.drains.q.val() & !expects_path & !self.places_due.q.val().any();
-        self.done.next = through;
+        self.done.next = through | whole;
+        self.is_short.next = through;
         self.any.next = self.any_left.q.val();
         self.unreadable.next = self.blamed.q.val();
         self.rest.next = leaving;
         self.left.next = self.to_leave.q.val();
+        self.slot.next = message.slot;
         self.draws.next = expects_path;
         self.silent.next = self.unasked.q.val();
         if through {
@@ -267,19 +276,20 @@ impl Logic for BurstSend {
                 udp_sport: job.settings.udp_sport,
                 ack_every: job.settings.ack_every,
             };
+            self.burst_held.d.next = started;
             self.leaves.d.next = true;
-            self.leaving.d.next = burst.segment;
-            self.to_leave.d.next = burst.count;
-            self.asking.d.next = burst.segment;
-            self.to_ask.d.next = if burst.in_memory {
-                burst.count
+            self.leaving.d.next = started.segment;
+            self.to_leave.d.next = started.count;
+            self.asking.d.next = started.segment;
+            self.to_ask.d.next = if started.in_memory {
+                started.count
             } else {
                 bits::<6>(0)
             };
             self.paths_due.d.next = if job.settings.rc {
                 bits::<6>(0)
             } else {
-                burst.count
+                started.count
             };
             self.unasked.d.next = job.state.rc.silent;
             self.any_left.d.next = false;

@@ -25,6 +25,8 @@ const ENOUGH: u64 = 8192;
 /// Control packets that wait for this engine, so that those of another engine do not wait behind them. At the wire limit a SACK for 16 packets of 256
 /// bytes comes in 28 clocks, so 3 in one burst of 62: room for five bursts.
 const CONTROLS_BITS: usize = 4;
+/// As many hold the next burst up.
+const CONTROLS_PRESS: u64 = 1 << (CONTROLS_BITS - 1);
 /// Failures that wait to be reported. No operation starts with fewer than two places left.
 const FAILURES_BITS: usize = 3;
 const FAILURES_LIMIT: u64 = (1 << FAILURES_BITS) - 2;
@@ -247,6 +249,7 @@ impl<
         self.core.control_valid.next = self.controls.out_valid.val();
         self.core.control.next = self.controls.out_data.val();
         self.controls.out_ready.next = self.core.control_ready.val();
+        self.core.control_presses.next = self.controls.count.val() >= CONTROLS_PRESS;
 
         // schedules: both hear of a queue pair at once
         let both_ready = self.schedule0.wake_ready.val() & self.schedule1.wake_ready.val();

@@ -41,6 +41,8 @@ pub struct JobPick {
     pub wake_qp: Signal<In, Bits<10>>,
     /// Bit p: port p has a queue pair in front and room for its packet.
     pub fronts: Signal<In, Bits<2>>,
+    /// They go before control packets.
+    pub fronts_first: Signal<In, Bit>,
     pub front0_qp: Signal<In, Bits<10>>,
     pub front1_qp: Signal<In, Bits<10>>,
 
@@ -77,7 +79,7 @@ impl Logic for JobPick {
             JobKind::Retract
         } else if self.configure_valid.val() {
             JobKind::Configure
-        } else if self.control_valid.val() {
+        } else if self.control_valid.val() & !(self.fronts_first.val() & fronts.any()) {
             if control.kind == ControlKind::Sack {
                 JobKind::Sack
             } else if control.kind == ControlKind::Ack {

@@ -42,6 +42,8 @@ pub struct ManageFlow {
     pub ends: Signal<In, Bit>,
     pub came_to: Signal<In, Outcome>,
     pub job: Signal<In, Job>,
+    /// The policy that comes with a configuration of the spray engine is one that probes.
+    pub may_probe: Signal<In, Bit>,
     pub done: Signal<Out, Bit>,
     pub state: Signal<Out, RequesterState>,
     /// With `done`: a doorbell was taken, so the queue pair may have work.
@@ -207,6 +209,7 @@ impl Logic for ManageFlow {
                                 probe: false,
                                 probe_index: bits(0),
                                 probe_entropy: bits(0),
+                                may_probe: now.may_probe,
                                 rc: RcState {
                                     to_send: job.settings.first_psn,
                                     sent: job.settings.first_psn,
@@ -220,6 +223,7 @@ impl Logic for ManageFlow {
                         }
                         ConfigureKind::Spray => {
                             self.spray_start.next = true;
+                            self.now.d.next.may_probe = self.may_probe.val();
                         }
                         ConfigureKind::Nscc => {
                             self.nscc_start.next = true;

@@ -68,6 +68,8 @@ pub struct RequesterState {
     pub probe: Bit,
     pub probe_index: Bits<8>,
     pub probe_entropy: Bits<32>,
+    /// The policy of its paths is one that probes.
+    pub may_probe: Bit,
     pub rc: RcState,
 }
 

@@ -11,7 +11,7 @@ use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetch
 use stellar_wire::hw::requester::{
     ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
 };
-use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
+use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, SprayPolicy};
 
 use crate::records::{ConfigureKind, Counted};
 use crate::sequencer::Sequencer;
@@ -52,6 +52,7 @@ pub struct RequesterCore<
     pub control_valid: Signal<In, Bit>,
     pub control: Signal<In, ControlPacket>,
     pub control_ready: Signal<Out, Bit>,
+    pub control_presses: Signal<In, Bit>,
     pub doorbell_valid: Signal<In, Bit>,
     pub doorbell_qp: Signal<In, Bits<10>>,
     pub doorbell_producer: Signal<In, Bits<16>>,
@@ -147,6 +148,7 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
         self.sequencer.configure_qp.next = self.configure_qp.val();
         self.sequencer.control_valid.next = self.control_valid.val();
         self.sequencer.control.next = self.control.val();
+        self.sequencer.control_presses.next = self.control_presses.val();
         self.sequencer.doorbell_valid.next = self.doorbell_valid.val();
         self.sequencer.doorbell_qp.next = self.doorbell_qp.val();
         self.sequencer.doorbell_producer.next = self.doorbell_producer.val();
@@ -182,10 +184,12 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
         self.deadline.next = self.sequencer.deadline.val();
         self.tx_valid.next = self.sequencer.tx_valid.val();
         self.tx.next = self.sequencer.tx.val();
-        self.good_valid.next = self.sequencer.good_valid.val();
-        self.good_qp.next = self.sequencer.good_qp.val();
-        self.good_plane.next = self.sequencer.good_plane.val();
-        self.good_entropy.next = self.sequencer.good_entropy.val();
+        self.spray.reflected_valid.next = self.sequencer.good_valid.val();
+        self.spray.reflected.next = self.sequencer.good.val();
+        self.good_valid.next = self.spray.known.val();
+        self.good_qp.next = self.spray.known_value.val().qp;
+        self.good_plane.next = self.spray.known_plane.val();
+        self.good_entropy.next = self.spray.known_value.val().entropy;
         self.failed.next = self.sequencer.failed.val();
         self.event_qp.next = self.sequencer.event_qp.val();
         self.failed_status.next = self.sequencer.failed_status.val();
@@ -195,6 +199,7 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
 
         // configuration
         self.sequencer.settings.next = self.requester_settings.val();
+        self.sequencer.may_probe.next = self.spray_settings.val().policy == SprayPolicy::EvState;
         self.messages.settings.next = self.queue_settings.val();
         self.spray.settings.next = self.spray_settings.val();
         self.nscc.settings.next = self.nscc_settings.val();

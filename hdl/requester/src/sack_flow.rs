@@ -1,17 +1,19 @@
 //! What a SACK changes (reference: `MrcRequester::on_sack`).
 
 use hdl_macros::{hdl, hdl_fn};
+use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
-use stellar_wire::hw::messages::{MessageOp, MessageRequest};
+use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
+use stellar_wire::hw::requester::ControlPacket;
 use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest};
+use stellar_wire::hw::tx::TxSeth;
 use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
 };
 use stellar_wire::mrc::PathHint;
 
 use crate::deadline::{reached, reached__hdl};
-use crate::path_news::News;
 use crate::records::{Counted, Job, Next, Outcome, RequesterState};
 
 /// Where the flow is.
@@ -50,6 +52,16 @@ pub fn offset(psn: Bits<24>, by: Bits<16>) -> Bits<24> {
     psn + (bit_cast::<24, 16>(by) | sign)
 }
 
+/// The PSN that a SACK answers; of a probe's, whose offset is its identifier, none. Levels: 1 behind a carry chain.
+#[hdl_fn]
+fn answered_psn(seth: TxSeth) -> Bits<24> {
+    if seth.probe_response {
+        seth.cack_psn
+    } else {
+        offset(seth.cack_psn, seth.ack_psn_offset)
+    }
+}
+
 /// Takes in the SACK `job.control`.
 #[derive(LogicBlock, Default)]
 pub struct SackFlow {
@@ -59,7 +71,12 @@ pub struct SackFlow {
     // The sequencer.
     pub start: Signal<In, Bit>,
     pub job: Signal<In, Job>,
+    /// With `done`: `next_control`, a SACK of the same queue pair, is the next job, and is taken as this one ends.
+    pub follows: Signal<In, Bit>,
+    pub next_control: Signal<In, ControlPacket>,
     pub done: Signal<Out, Bit>,
+    /// With `done`: the next one may follow.
+    pub may_follow: Signal<Out, Bit>,
     pub outcome: Signal<Out, Outcome>,
     pub counted: Signal<Out, Counted>,
 
@@ -71,14 +88,21 @@ pub struct SackFlow {
     pub window_request: Signal<Out, WindowRequest>,
     pub window_busy: Signal<In, Bit>,
     pub window: Signal<In, WindowResponse>,
-    /// The message table is free when the flow starts; nobody waits here for its answer.
+    /// Nobody waits here for the answer.
     pub messages_start: Signal<Out, Bit>,
     pub messages_request: Signal<Out, MessageRequest>,
+    pub messages_busy: Signal<In, Bit>,
+    pub messages: Signal<In, MessageResponse>,
+    /// The message table has been asked for the SACK before. If that fails the queue pair, this one changes nothing any more.
+    pub completing: Signal<In, Bit>,
 
     // To the spray engine, which may be at work for a burst: moves when valid and ready.
     pub news_valid: Signal<Out, Bit>,
-    pub news: Signal<Out, News>,
+    pub news: Signal<Out, SprayRequest>,
     pub news_ready: Signal<In, Bit>,
+    /// One clock: the SACK reflects this entropy value without a mark.
+    pub good_valid: Signal<Out, Bit>,
+    pub good: Signal<Out, Reflected>,
 
     step: DFF<Step>,
     state: DFF<RequesterState>,
@@ -111,17 +135,18 @@ impl Logic for SackFlow {
         let suspect = self.suspect.q.val();
         let una = self.una.q.val();
 
-        // view
-        let acked = if seth.probe_response {
-            seth.cack_psn
+        // what the window is asked
+        let asked = if step == Step::Tell {
+            self.next_control.val()
         } else {
-            offset(seth.cack_psn, seth.ack_psn_offset)
+            job.control
         };
+
+        // view
+        let acked = answered_psn(seth);
         let marked = seth.path_hint == (PathHint::SkipOnce.code() as u64);
         let good = seth.path_hint == (PathHint::Good.code() as u64);
-        let hint = if good {
-            SprayFeedback::Good
-        } else if marked {
+        let hint = if marked {
             SprayFeedback::Skip
         } else {
             SprayFeedback::AlwaysSkip
@@ -151,7 +176,7 @@ impl Logic for SackFlow {
         let before = (window.sent.at != at) & reached(at, window.sent.at);
 
         self.news_valid.next = false;
-        let request = SprayRequest {
+        self.news.next = SprayRequest {
             op: if step == Step::Probe {
                 SprayOp::Feedback
             } else {
@@ -162,18 +187,17 @@ impl Logic for SackFlow {
             entropy: job.control.reflected,
             feedback: if step == Step::Probe {
                 SprayFeedback::ProbeAnswered
-            } else if taken & !seth.probe_response {
-                hint
             } else {
-                // Changes nothing; only the index is asked for.
-                SprayFeedback::Good
+                hint
             },
             now: job.now,
             ..SprayRequest::default()
         };
-        self.news.next = News {
-            request,
-            good: good & (step != Step::Probe),
+        let changes_path = taken & !seth.probe_response & !good;
+        self.good_valid.next = false;
+        self.good.next = Reflected {
+            qp: job.qp,
+            entropy: job.control.reflected,
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
@@ -199,7 +223,7 @@ impl Logic for SackFlow {
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
             op: match step {
-                Step::Idle => WindowOp::Sack,
+                Step::Idle | Step::Tell => WindowOp::Sack,
                 Step::Seek => WindowOp::NextInFlight,
                 _ => WindowOp::Lose,
             },
@@ -212,11 +236,11 @@ impl Logic for SackFlow {
             sent: window.sent,
             count: bits::<6>(0),
             bytes: bits::<24>(0),
-            cack: seth.cack_psn,
-            acked,
-            base: offset(seth.cack_psn, seth.sack_offset),
-            bitmap: seth.bitmap,
-            stamp: job.control.cc_state.timestamp,
+            cack: asked.seth.cack_psn,
+            acked: answered_psn(asked.seth),
+            base: offset(asked.seth.cack_psn, asked.seth.sack_offset),
+            bitmap: asked.seth.bitmap,
+            stamp: asked.cc_state.timestamp,
         };
 
         self.messages_start.next = false;
@@ -228,6 +252,7 @@ impl Logic for SackFlow {
         };
 
         self.done.next = false;
+        self.may_follow.next = false;
         self.outcome.next = Outcome {
             state: self.state.q.val(),
             served: false,
@@ -238,9 +263,9 @@ impl Logic for SackFlow {
                 Next::Nothing
             },
             una,
-            blame: false,
-            slot: bits(0),
-            status: bits(0),
+            blame: true,
+            slot: self.messages.val().slot,
+            status: self.messages.val().status,
         };
         self.counted.next = Counted::default();
 
@@ -254,7 +279,7 @@ impl Logic for SackFlow {
             }
             Step::Take => {
                 let is_taken = window.verdict == SackVerdict::Taken;
-                let moves = is_taken & (window.una != job.state.una);
+                let moves = is_taken & (window.una != self.state.q.val().una);
                 self.taken.d.next = is_taken;
                 self.moved.d.next = moves;
                 self.answered.d.next = is_taken & window.answered;
@@ -265,7 +290,13 @@ impl Logic for SackFlow {
                 self.sample.d.next = window.packets.any() | (window.state != PacketState::Free);
                 self.bytes.d.next = window.bytes;
                 self.rtt.d.next = job.now - window.sent.at;
-                if !self.window_busy.val() {
+                if self.window_busy.val() | self.messages_busy.val() {
+                    self.step.d.next = Step::Take;
+                } else if self.completing.val() & self.messages.val().found {
+                    self.done.next = true;
+                    self.outcome.next.then = Next::Fail;
+                    self.step.d.next = Step::Idle;
+                } else {
                     self.messages_start.next = moves;
                     self.counted.next.sack = is_taken;
                     self.counted.next.sack_out_of_window =
@@ -288,7 +319,8 @@ impl Logic for SackFlow {
             }
             Step::Tell => {
                 if self.news_ready.val() & (!taken | !self.nscc_busy.val()) {
-                    self.news_valid.next = true;
+                    self.news_valid.next = changes_path;
+                    self.good_valid.next = good;
                     self.nscc_start.next = taken;
                     if probe_good & probe_known {
                         self.step.d.next = Step::Probe;
@@ -296,7 +328,13 @@ impl Logic for SackFlow {
                         self.step.d.next = Step::Seek;
                     } else {
                         self.done.next = true;
-                        self.step.d.next = Step::Idle;
+                        self.may_follow.next = true;
+                        self.window_start.next = self.follows.val();
+                        self.step.d.next = if self.follows.val() {
+                            Step::Take
+                        } else {
+                            Step::Idle
+                        };
                     }
                 }
             }

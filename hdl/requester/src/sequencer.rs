@@ -2,6 +2,7 @@
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::BlockRam;
+use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccRequest, NsccResponse};
 use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
@@ -19,7 +20,7 @@ use crate::manage_flow::ManageFlow;
 use crate::path_news::PathNews;
 use crate::ports::{pair, pair__hdl};
 use crate::rc_flow::RcFlow;
-use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, RequesterState};
+use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, Outcome, RequesterState};
 use crate::sack_flow::{offset, offset__hdl, SackFlow};
 use crate::transmit_flow::TransmitFlow;
 
@@ -64,6 +65,8 @@ pub struct Sequencer<const Q: usize = 10> {
     pub configure: Signal<In, ConfigureKind>,
     pub configure_qp: Signal<In, Bits<10>>,
     pub settings: Signal<In, RequesterConfig>,
+    /// With `ConfigureKind::Spray`: the policy is one that probes.
+    pub may_probe: Signal<In, Bit>,
     pub configure_ready: Signal<Out, Bit>,
 
     // What arrives: each moves when valid and ready.
@@ -71,6 +74,8 @@ pub struct Sequencer<const Q: usize = 10> {
     /// SACK, NACK or RC acknowledgement.
     pub control: Signal<In, ControlPacket>,
     pub control_ready: Signal<Out, Bit>,
+    /// Many wait: none of them lets a burst go first.
+    pub control_presses: Signal<In, Bit>,
     pub doorbell_valid: Signal<In, Bit>,
     pub doorbell_qp: Signal<In, Bits<10>>,
     pub doorbell_producer: Signal<In, Bits<16>>,
@@ -117,10 +122,9 @@ pub struct Sequencer<const Q: usize = 10> {
     pub tx: Signal<Out, TxRequest>,
 
     // Events, as pulses.
+    /// A path is good, if the queue pair has this entropy value.
     pub good_valid: Signal<Out, Bit>,
-    pub good_qp: Signal<Out, Bits<10>>,
-    pub good_plane: Signal<Out, Bit>,
-    pub good_entropy: Signal<Out, Bits<32>>,
+    pub good: Signal<Out, Reflected>,
     pub failed: Signal<Out, Bit>,
     /// Of `failed`, `refused` and `counted`.
     pub event_qp: Signal<Out, Bits<10>>,
@@ -174,6 +178,13 @@ pub struct Sequencer<const Q: usize = 10> {
     states: BlockRam<RequesterState, Q>,
     step: DFF<Step>,
     job: DFF<Job>,
+    /// The message table has been asked what the SACK `job` completes.
+    completing: DFF<Bit>,
+    /// Congestion control has been asked, last about this queue pair.
+    nscc_asked: DFF<Bit>,
+    nscc_qp: DFF<Bits<10>>,
+    /// A SACK is through, and so may be followed by the next one at once.
+    follows: Signal<Local, Bit>,
     /// The control packet that waits has been looked at, and names nothing that is just being sent.
     control_seen: DFF<Bit>,
     control_early: DFF<Bit>,
@@ -182,7 +193,16 @@ pub struct Sequencer<const Q: usize = 10> {
 impl<const Q: usize> Logic for Sequencer<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, job, control_seen, control_early);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            job,
+            control_seen,
+            control_early,
+            completing
+        );
+        dff_setup!(self, clock, nscc_asked, nscc_qp);
         clock!(self, clock, pick, transmit, sack, loss, rc, manage, configs, states);
         clock!(self, clock, spray, nscc, window, messages, path_news);
         self.pick.reset.next = self.reset.val();
@@ -197,7 +217,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.window.reset.next = self.reset.val();
         self.messages.reset.next = self.reset.val();
 
-        // pick: while a burst leaves, only SACKs that do not name it.
+        // pick: while a burst leaves, only SACKs that do not name it and queue pairs that wake; and near its end the next one, if nothing else waits.
         let sending = self.transmit.sending.val();
         let free = !sending;
         let control = self.control.val();
@@ -222,15 +242,45 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.pick.doorbell_valid.next = self.doorbell_valid.val() & free;
         self.pick.doorbell_qp.next = self.doorbell_qp.val();
         self.pick.doorbell_producer.next = self.doorbell_producer.val();
-        self.pick.wake_valid.next = self.wake_valid.val() & free;
+        self.pick.wake_valid.next = self.wake_valid.val() & self.schedule_ready.val();
         self.pick.wake_qp.next = self.wake_qp.val();
         let fronts = self.front_valid.val() & self.tx_room.val();
-        self.pick.fronts.next = if free { fronts } else { bits::<2>(0) };
+        let something_waits = self.configure_valid.val()
+            | (self.control_valid.val() & !is_sack)
+            | self.due_valid.val()
+            | self.fault_valid.val()
+            | self.flush_valid.val()
+            | self.doorbell_valid.val();
+        let sending_port = self.transmit.sending_port.val();
+        let other_port = pair(sending_port, !sending_port);
+        let ends_soon = self.transmit.ends_soon.val() & !something_waits;
+        self.pick.fronts_first.next = (free | ends_soon) & is_sack & !self.control_presses.val();
+        self.pick.fronts.next = if free {
+            fronts
+        } else if ends_soon {
+            fronts & other_port
+        } else {
+            bits::<2>(0)
+        };
         self.pick.front0_qp.next = self.front0_qp.val();
         self.pick.front1_qp.next = self.front1_qp.val();
         let picked = self.pick.pick.val();
         let step = self.step.q.val();
-        let take = (step == Step::Pick) & self.pick.pick_valid.val() & !self.hold.val();
+        let held = self.job.q.val();
+        // A SACK that completes messages may fail the queue pair; beside it goes only what is about the same one, and heeds that.
+        let completing = self.completing.q.val();
+        let answered = completing & !self.messages.busy.val();
+        let completed = self.messages.response.val();
+        let fails_late = (step == Step::Pick) & answered & completed.found;
+        let same_qp = picked.qp == held.qp;
+        let same = (picked.kind == JobKind::Sack) & same_qp;
+        let heeds = same_qp
+            & ((picked.kind == JobKind::Sack)
+                | (picked.kind == JobKind::Transmit)
+                | (picked.kind == JobKind::Wake));
+        let offered = self.pick.pick_valid.val() & !self.hold.val();
+        let follows = offered & same & self.follows.val();
+        let take = ((step == Step::Pick) & offered & (!completing | heeds) & !fails_late) | follows;
         self.pick.take.next = take;
         let control_goes = take
             & ((picked.kind == JobKind::Sack)
@@ -248,8 +298,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.wake_ready.next = take & (picked.kind == JobKind::Wake);
 
         // The rows of the queue pair stay on the read ports from the clock after the pick.
-        let held = self.job.q.val();
-        let row = if step == Step::Pick {
+        let row = if (step == Step::Pick) & !completing {
             picked.qp.get_bits::<Q>(0)
         } else {
             held.qp.get_bits::<Q>(0)
@@ -267,6 +316,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             state: self.states.read_data.val(),
             ..held
         };
+        self.sack.follows.next = follows;
+        self.sack.next_control.next = control;
         self.transmit.job.next = job;
         self.sack.job.next = job;
         self.loss.job.next = job;
@@ -316,10 +367,29 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else {
             outcome.state
         };
-        let finishes = through & (outcome.then != Next::Nothing);
-        self.manage.start.next = (starts & manages) | finishes;
-        self.manage.ends.next = finishes;
-        self.manage.came_to.next = outcome;
+        let goes_on = sacks & (outcome.then == Next::Completing);
+        let finishes = through & (outcome.then != Next::Nothing) & !goes_on;
+        self.manage.start.next = (starts & manages) | finishes | fails_late;
+        self.manage.ends.next = finishes | fails_late;
+        self.manage.came_to.next = if fails_late {
+            Outcome {
+                state: job.state,
+                then: Next::Fail,
+                blame: true,
+                slot: completed.slot,
+                status: completed.status,
+                ..Outcome::default()
+            }
+        } else {
+            outcome
+        };
+        self.manage.may_probe.next = self.may_probe.val();
+        if through {
+            self.completing.d.next = goes_on;
+        } else if (step == Step::Pick) & answered {
+            self.completing.d.next = false;
+        }
+        self.follows.next = self.sack.may_follow.val() & self.schedule_ready.val();
         let writes = through | managed;
         self.states.write_enable.next = writes;
         self.states.write_address.next = held.qp.get_bits::<Q>(0);
@@ -354,10 +424,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.schedule_qp.next = held.qp;
         self.tx_valid.next = self.transmit.tx_valid.val();
         self.tx.next = self.transmit.tx.val();
-        self.good_valid.next = self.path_news.good_valid.val();
-        self.good_qp.next = self.path_news.good_qp.val();
-        self.good_plane.next = self.path_news.good_plane.val();
-        self.good_entropy.next = self.path_news.good_entropy.val();
+        self.good_valid.next = self.sack.good_valid.val();
+        self.good.next = self.sack.good.val();
         self.failed.next = self.manage.failed.val();
         self.failed_status.next = self.manage.failed_status.val();
         self.event_qp.next = held.qp;
@@ -384,13 +452,18 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         };
         match step {
             Step::Pick => {
-                self.job.d.next = picked;
                 if take {
+                    self.job.d.next = picked;
                     self.step.d.next = Step::Start;
+                } else if fails_late {
+                    self.step.d.next = Step::Manage;
                 }
             }
             Step::Start | Step::Work => {
-                if finishes | (starts & manages) {
+                if follows {
+                    self.job.d.next = picked;
+                    self.step.d.next = Step::Work;
+                } else if finishes | (starts & manages) {
                     self.step.d.next = Step::Manage;
                 } else if hears {
                     self.step.d.next = after_hearing;
@@ -415,7 +488,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.path_news.in_news.next = self.sack.news.val();
         self.sack.news_ready.next = self.path_news.in_ready.val();
         self.path_news.spray_busy.next = asked_spray;
-        self.path_news.spray.next = self.spray.response.val();
         self.spray.start.next = self.transmit.spray_start.val()
             | self.path_news.spray_start.val()
             | self.loss.spray_start.val()
@@ -438,10 +510,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.spray.server_ready.next = self.spray_ready.val();
         self.spray.answer_valid.next = self.sprayed_valid.val();
         self.spray.answer.next = self.sprayed.val();
-        self.nscc.start.next = self.transmit.nscc_start.val()
+        let asks_nscc = self.transmit.nscc_start.val()
             | self.sack.nscc_start.val()
             | self.loss.nscc_start.val()
             | self.manage.nscc_start.val();
+        self.nscc.start.next = asks_nscc;
         self.nscc.request.next = if self.transmit.nscc_start.val() {
             self.transmit.nscc_request.val()
         } else if self.sack.nscc_start.val() {
@@ -451,6 +524,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else {
             self.manage.nscc_request.val()
         };
+        if asks_nscc {
+            self.nscc_asked.d.next = true;
+            self.nscc_qp.d.next = held.qp;
+        }
+        self.transmit.nscc_said.next = self.nscc_asked.q.val() & (self.nscc_qp.q.val() == held.qp);
         self.transmit.nscc_busy.next = self.nscc.busy.val();
         self.sack.nscc_busy.next = self.nscc.busy.val();
         self.loss.nscc_busy.next = self.nscc.busy.val();
@@ -496,6 +574,10 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else {
             self.manage.messages_request.val()
         };
+        self.sack.completing.next = completing;
+        self.transmit.completing.next = completing;
+        self.sack.messages_busy.next = self.messages.busy.val();
+        self.sack.messages.next = self.messages.response.val();
         self.transmit.messages_busy.next = self.messages.busy.val();
         self.manage.messages_busy.next = self.messages.busy.val();
         self.transmit.messages.next = self.messages.response.val();
@@ -517,6 +599,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
 
         if self.reset.val() {
             self.control_seen.d.next = false;
+            self.completing.d.next = false;
+            self.nscc_asked.d.next = false;
             self.step.d.next = Step::Pick;
         }
     }

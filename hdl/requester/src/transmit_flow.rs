@@ -22,23 +22,26 @@ use crate::segment::{
     smaller__hdl, Segment,
 };
 
+/// Packets that are left of a burst when the next one begins to look: as many as leave until it has.
+const SOON: u64 = 12;
+
 /// Where the flow is.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
-    /// Waits for the spray engine, which may still be at work for the operation before, then asks it and the window.
+    /// Waits for the spray engine, which may still be at work for the operation before, then asks it and the window; over RC, for the burst before.
     Look,
     /// Probe, lost packet or new packets?
     Choose,
     /// A lost packet: its last transmission comes.
     Recall,
-    /// The message of what is sent again comes, or the message new packets belong to; where in it the first packet lies.
+    /// The message of what is sent again comes, or the message new packets belong to, or will; where in it the first packet lies.
     Fetch,
     /// What of the message is left, and how much the windows let go.
     Measure,
     /// How many packets that is.
     Count,
-    /// Whether the first may leave.
+    /// Whether the first may leave, once the burst before has; the spray engine may still be at work for what SACKs said of paths.
     Admit,
     /// They leave: a packet sent again, or a burst over RC. The window may still be taking note of it when the flow is through.
     Send,
@@ -53,6 +56,7 @@ enum Step {
 ///
 /// A burst of new packets over MRC leaves while other operations go on: the window holds all of them from then on, and the flow is through. If the burst ends
 /// early, `Retract` takes back the rest. Until the burst has left, no other is sent, nor does an operation start that looks at what its packets were sent with.
+/// The next one may begin to look at its windows when few are left, and is given up if the burst ends early.
 ///
 /// Paths and payload location are asked for at once: packets whose local buffer cannot be read have drawn their paths, as in the reference.
 /// Congestion control is asked as soon as it is free, and waited for when the packets are counted.
@@ -71,6 +75,8 @@ pub struct TransmitFlow {
 
     // The burst that leaves while the flow is through.
     pub sending: Signal<Out, Bit>,
+    /// Few of its packets are left: the next `Transmit` of the other port may start.
+    pub ends_soon: Signal<Out, Bit>,
     /// While it does.
     pub sending_qp: Signal<Out, Bits<10>>,
     pub sending_port: Signal<Out, Bit>,
@@ -91,6 +97,8 @@ pub struct TransmitFlow {
     pub nscc_start: Signal<Out, Bit>,
     pub nscc_request: Signal<Out, NsccRequest>,
     pub nscc_busy: Signal<In, Bit>,
+    /// The call under way, or the last one, was about the job's queue pair: `nscc` is its window.
+    pub nscc_said: Signal<In, Bit>,
     pub nscc: Signal<In, NsccResponse>,
     pub window_start: Signal<Out, Bit>,
     pub window_request: Signal<Out, WindowRequest>,
@@ -100,6 +108,8 @@ pub struct TransmitFlow {
     pub messages_request: Signal<Out, MessageRequest>,
     pub messages_busy: Signal<In, Bit>,
     pub messages: Signal<In, MessageResponse>,
+    /// The message table has been asked for the SACK before. If that fails the queue pair, nothing is sent.
+    pub completing: Signal<In, Bit>,
 
     /// Answers of the spray engine are still to come.
     pub draws: Signal<Out, Bit>,
@@ -125,7 +135,11 @@ pub struct TransmitFlow {
     beside_qp: DFF<Bits<10>>,
     beside_port: DFF<Bit>,
     beside_from: DFF<Bits<24>>,
+    /// The deadline before it.
+    before_armed: DFF<Bit>,
+    before_deadline: DFF<Bits<32>>,
     is_short: DFF<Bit>,
+    soon: DFF<Bit>,
     step: DFF<Step>,
     state: DFF<RequesterState>,
     una: DFF<Bits<24>>,
@@ -134,8 +148,12 @@ pub struct TransmitFlow {
     /// RC: behind the last of them it is full.
     room_fills: DFF<Bit>,
     in_flight: DFF<Bits<24>>,
-    /// Congestion control has been asked.
+    /// The spray engine has been asked what is due and usable; congestion control has.
+    asked_spray: DFF<Bit>,
     asked: DFF<Bit>,
+    /// The message is what `Peek` said; `Peek` gave none.
+    peeked: DFF<Bit>,
+    peeked_none: DFF<Bit>,
     psn: DFF<Bits<24>>,
     /// It is sent again; `old` is its last transmission (MRC).
     again: DFF<Bit>,
@@ -168,7 +186,10 @@ impl Logic for TransmitFlow {
             una,
             window_room,
             in_flight,
+            asked_spray,
             asked,
+            peeked,
+            peeked_none,
             psn
         );
         dff_setup!(self, clock, again, old, message, segment, length, room, fits, count);
@@ -180,8 +201,10 @@ impl Logic for TransmitFlow {
             beside_qp,
             beside_port,
             beside_from,
-            is_short
+            is_short,
+            soon
         );
+        dff_setup!(self, clock, before_armed, before_deadline);
         clock!(self, clock, send);
         self.send.reset.next = self.reset.val();
         let job = self.job.val();
@@ -191,6 +214,8 @@ impl Logic for TransmitFlow {
         let segment = self.segment.q.val();
         let psn = self.psn.q.val();
         let again = self.again.q.val();
+        let peeked = self.peeked.q.val();
+        let beside = self.beside.q.val();
         let old = self.old.q.val();
         let mtu_log2 = job.settings.mtu_log2;
         let rc = job.settings.rc;
@@ -201,8 +226,14 @@ impl Logic for TransmitFlow {
 
         // choose
         let port = job.port;
-        let looked = !self.spray_busy.val() & !self.window_busy.val();
-        let choice = choose(state, port, spray, window);
+        // Nothing is due but by a policy that probes, and only what was lost asks for the planes that are usable.
+        let asked_spray = self.asked_spray.q.val();
+        let mut asked_of = spray;
+        asked_of.found = spray.found & asked_spray;
+        let lacks_spray = !asked_spray & window.lost.any();
+        let looked =
+            !self.window_busy.val() & !lacks_spray & !(asked_spray & self.spray_busy.val());
+        let choice = choose(state, port, asked_of, window);
         let rc_room = rc_room(job.settings, job.state);
         let other_port = rc & (job.settings.plane != port);
 
@@ -226,7 +257,9 @@ impl Logic for TransmitFlow {
         let retries = if again { old.retries } else { bits::<8>(0) };
 
         // send
-        let sends = (step == Step::Admit) & may_send & !window_full;
+        let admitted = may_send & !window_full;
+        let spray_free = rc | !self.spray_busy.val();
+        let sends = (step == Step::Admit) & admitted & spray_free & !beside;
         let in_memory = self.in_memory.q.val();
         self.send.start.next = sends;
         self.send.job.next = job;
@@ -262,7 +295,6 @@ impl Logic for TransmitFlow {
         };
 
         // leave_beside
-        let beside = self.beside.q.val();
         self.push_valid.next = leaves & beside;
         self.push.next = self.send.sent.val();
         self.sending.next = beside;
@@ -271,19 +303,25 @@ impl Logic for TransmitFlow {
         self.sending_from.next = self.beside_from.q.val();
         self.first_leaves.next = beside & leaves & !any;
         self.short.next = self.is_short.q.val();
+        self.ends_soon.next = self.soon.q.val();
+        self.soon.d.next = beside & any & (left <= SOON);
         if beside & self.send.done.val() {
-            self.beside.d.next = left.any();
-            self.is_short.d.next = left.any();
+            self.beside.d.next = self.send.is_short.val();
+            self.is_short.d.next = self.send.is_short.val();
         }
 
         // retract: nothing but the burst has changed the deadline since it began.
         let retracts = job.kind == JobKind::Retract;
         let mut unsent = job.state;
-        unsent.armed = if any { job.state.armed } else { state.armed };
+        unsent.armed = if any {
+            job.state.armed
+        } else {
+            self.before_armed.q.val()
+        };
         unsent.deadline = if any {
             job.state.deadline
         } else {
-            state.deadline
+            self.before_deadline.q.val()
         };
 
         // What is asked, whenever it is.
@@ -302,6 +340,7 @@ impl Logic for TransmitFlow {
                         SprayOp::Probe
                     }
                 }
+                Step::Choose => SprayOp::Query,
                 _ => SprayOp::Choose,
             },
             qp: job.qp,
@@ -356,29 +395,47 @@ impl Logic for TransmitFlow {
         self.messages_start.next = false;
         self.messages_request.next = MessageRequest {
             op: match step {
-                Step::Idle => {
+                Step::Idle | Step::Look => {
                     if rc_room.again {
                         MessageOp::Holding
                     } else {
                         MessageOp::Current
                     }
                 }
-                Step::Choose => MessageOp::Current,
+                Step::Choose => {
+                    if beside {
+                        MessageOp::Peek
+                    } else {
+                        MessageOp::Current
+                    }
+                }
                 Step::Recall => MessageOp::Get,
                 Step::Send | Step::Retract => MessageOp::Fault,
                 // Nothing leaves.
-                _ => MessageOp::Complete,
+                _ => {
+                    if peeked {
+                        MessageOp::Current
+                    } else {
+                        MessageOp::Complete
+                    }
+                }
             },
             qp: job.qp,
             psn: match step {
-                Step::Idle => job.state.rc.to_send,
+                Step::Idle | Step::Look => job.state.rc.to_send,
                 Step::Choose => window.next_psn,
-                _ => self.una.q.val(),
+                _ => {
+                    if peeked {
+                        psn
+                    } else {
+                        self.una.q.val()
+                    }
+                }
             },
             slot: if step == Step::Recall {
                 window.sent.slot
             } else {
-                message.slot
+                self.send.slot.val()
             },
             failed: false,
             status: bits::<8>(WcStatus::LocProtErr.code() as u64),
@@ -386,7 +443,7 @@ impl Logic for TransmitFlow {
 
         // What leaves.
         self.tx_valid.next = leaves;
-        self.tx.next = if step == Step::Choose {
+        self.tx.next = if (step == Step::Choose) & !beside {
             TxRequest {
                 qp: job.qp,
                 port,
@@ -424,7 +481,7 @@ impl Logic for TransmitFlow {
         };
         self.counted.next = Counted::default();
         self.counted.next.packet = leaves;
-        self.counted.next.retransmission = leaves & again;
+        self.counted.next.retransmission = leaves & again & !beside;
         self.counted.next.sent_qp = if leaves {
             self.send.tx.val().qp
         } else {
@@ -434,9 +491,11 @@ impl Logic for TransmitFlow {
         // ask_nscc
         if self.start.val() {
             self.asked.d.next = rc | retracts;
-        } else if (step != Step::Idle) & !self.asked.q.val() & !self.nscc_busy.val() {
-            self.nscc_start.next = true;
-            self.asked.d.next = true;
+        } else if (step != Step::Idle) & !self.asked.q.val() {
+            // What congestion control is about to say of the queue pair is not asked for again.
+            let said = self.nscc_said.val();
+            self.nscc_start.next = !said & !self.nscc_busy.val();
+            self.asked.d.next = said | !self.nscc_busy.val();
         }
 
         match step {
@@ -450,6 +509,9 @@ impl Logic for TransmitFlow {
                     self.window_room.d.next = rc_room.packets;
                     self.room_fills.d.next = rc_room.fills;
                     self.in_flight.d.next = bits::<24>(0);
+                    self.asked_spray.d.next = job.state.may_probe;
+                    self.peeked.d.next = false;
+                    self.peeked_none.d.next = false;
                     if job.state.failed | !job.settings.valid | other_port {
                         self.done.next = true;
                         self.outcome.next.state = job.state;
@@ -458,20 +520,30 @@ impl Logic for TransmitFlow {
                     } else if retracts {
                         self.window_start.next = true;
                         self.step.d.next = Step::Retract;
-                    } else if rc {
+                    } else if rc & !beside {
                         self.messages_start.next = true;
                         self.step.d.next = Step::Fetch;
-                    } else if self.spray_busy.val() {
+                    } else if rc | (job.state.may_probe & self.spray_busy.val()) {
                         self.step.d.next = Step::Look;
                     } else {
-                        self.spray_start.next = true;
+                        self.spray_start.next = job.state.may_probe;
                         self.window_start.next = true;
                         self.step.d.next = Step::Choose;
                     }
                 }
             }
             Step::Look => {
-                if !self.spray_busy.val() {
+                if rc {
+                    if self.is_short.q.val() {
+                        self.done.next = true;
+                        self.outcome.next.told = true;
+                        self.outcome.next.then = Next::Nothing;
+                        self.step.d.next = Step::Idle;
+                    } else if !beside {
+                        self.messages_start.next = true;
+                        self.step.d.next = Step::Fetch;
+                    }
+                } else if !self.spray_busy.val() {
                     self.spray_start.next = true;
                     self.window_start.next = true;
                     self.step.d.next = Step::Choose;
@@ -481,11 +553,41 @@ impl Logic for TransmitFlow {
                 self.una.d.next = window.una;
                 self.window_room.d.next = choice.window_room;
                 self.in_flight.d.next = window.in_flight;
-                if looked {
+                if lacks_spray & !self.window_busy.val() & !self.spray_busy.val() {
+                    self.spray_start.next = true;
+                    self.asked_spray.d.next = true;
+                }
+                let fails = self.completing.val() & messages.found;
+                if looked & !self.messages_busy.val() {
                     self.state.d.next.probe = choice.probe;
                     self.state.d.next.probe_index = choice.probe_index;
                     self.state.d.next.probe_entropy = choice.probe_entropy;
-                    if choice.probes {
+                    self.outcome.next.state.probe = choice.probe;
+                    self.outcome.next.state.probe_index = choice.probe_index;
+                    self.outcome.next.state.probe_entropy = choice.probe_entropy;
+                    if fails {
+                        self.done.next = true;
+                        self.outcome.next.then = Next::Fail;
+                        self.outcome.next.blame = true;
+                        self.outcome.next.slot = messages.slot;
+                        self.outcome.next.status = messages.status;
+                        self.step.d.next = Step::Idle;
+                    } else if self.is_short.q.val() {
+                        // Given up: to be asked for again.
+                        self.done.next = true;
+                        self.outcome.next.told = true;
+                        self.outcome.next.then = Next::Nothing;
+                        self.step.d.next = Step::Idle;
+                    } else if beside {
+                        // Whatever changes something waits until the burst before is through.
+                        let is_new = !choice.probes & !choice.again;
+                        self.psn.d.next = window.next_psn;
+                        if is_new & !self.peeked_none.q.val() {
+                            self.messages_start.next = true;
+                            self.peeked.d.next = true;
+                            self.step.d.next = Step::Fetch;
+                        }
+                    } else if choice.probes {
                         self.tx_valid.next = true;
                         self.done.next = true;
                         self.counted.next.probe = true;
@@ -521,6 +623,10 @@ impl Logic for TransmitFlow {
                 if !self.messages_busy.val() {
                     if messages.found & !(again & fetched.fault) {
                         self.step.d.next = Step::Measure;
+                    } else if peeked {
+                        self.peeked.d.next = false;
+                        self.peeked_none.d.next = true;
+                        self.step.d.next = Step::Choose;
                     } else {
                         self.messages_start.next = true;
                         self.done.next = true;
@@ -555,14 +661,23 @@ impl Logic for TransmitFlow {
                 self.step.d.next = Step::Admit;
             }
             Step::Admit => {
-                if sends {
+                if self.is_short.q.val() {
+                    self.done.next = true;
+                    self.outcome.next.told = true;
+                    self.outcome.next.then = Next::Nothing;
+                    self.step.d.next = Step::Idle;
+                } else if sends {
                     self.spray_start.next = !rc;
+                    // The message starts, if it has not.
+                    self.messages_start.next = peeked;
                     self.window_start.next = is_new;
                     if is_new {
                         self.beside.d.next = true;
                         self.beside_qp.d.next = job.qp;
                         self.beside_port.d.next = port;
                         self.beside_from.d.next = psn;
+                        self.before_armed.d.next = state.armed;
+                        self.before_deadline.d.next = state.deadline;
                         self.done.next = true;
                         self.outcome.next.state = begun;
                         self.outcome.next.told = true;
@@ -571,7 +686,11 @@ impl Logic for TransmitFlow {
                     } else {
                         self.step.d.next = Step::Send;
                     }
-                } else {
+                } else if !admitted & peeked & !beside {
+                    self.messages_start.next = true;
+                    self.peeked.d.next = false;
+                    self.step.d.next = Step::Fetch;
+                } else if !admitted & !beside {
                     self.messages_start.next = true;
                     self.done.next = true;
                     self.outcome.next.then = Next::Completing;

@@ -20,6 +20,7 @@ pub fn decide(
 ) -> Decision {
     let requests = !visits;
     let is_current = requests & (asked.op == MessageOp::Current);
+    let is_peek = requests & (asked.op == MessageOp::Peek);
     let is_get = requests & (asked.op == MessageOp::Get);
     let is_fault = requests & (asked.op == MessageOp::Fault);
     let is_complete = requests & (asked.op == MessageOp::Complete);
@@ -28,12 +29,14 @@ pub fn decide(
     let is_doorbell = requests & (asked.op == MessageOp::Doorbell);
     let is_configure = requests & (asked.op == MessageOp::Configure);
 
-    let matters = (is_current & looked.continues)
+    let matters = ((is_current | is_peek) & looked.continues)
         | ((is_get | is_fault) & looked.inside)
         | ((is_complete | is_holding) & looked.any)
         | (visits & row.flushed & looked.any);
-    let begins = is_current & !looked.continues & looked.may_start;
+    let may_begin = !looked.continues & looked.may_start;
+    let begins = is_current & may_begin;
     let starts = begins & !looked.blocked;
+    let would_start = is_peek & may_begin & !looked.blocked;
     let completes = visits & row.flushed & looked.present;
     let rings = is_doorbell
         & (looked.rung_pending <= ring_entries(settings.log2_entries))
@@ -99,7 +102,7 @@ pub fn decide(
     };
     Decision {
         matters,
-        found: (starts & looked.has_packets) | rings,
+        found: ((starts | would_start) & looked.has_packets) | rings,
         starts,
         completes,
         asks,

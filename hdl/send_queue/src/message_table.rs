@@ -40,7 +40,7 @@ pub enum Step {
 
 /// The work of 2^`Q` queue pairs with at most 2^`M` messages under way each, one operation at a time.
 ///
-/// Clocks from request to response: `Configure`, `Doorbell`, `Flush` 3; `Current` 3, or 4 of a message begun before; `Get`, `Fault` 4, or 3 if the message is
+/// Clocks from request to response: `Configure`, `Doorbell`, `Flush` 3; `Current`, `Peek` 3, or 4 of a message begun before; `Get`, `Fault` 4, or 3 if the message is
 /// not under way; `Complete` 3 with nothing under way, otherwise 4, and 3 more for each message completed while another is left, as long as
 /// completions are taken. `Holding` 3 with nothing under way, otherwise 3 and 4 more for each message looked at: it halves those that are left, which are
 /// in PSN order, so of 64 it looks at 7 at most. At most 3 clocks of a visit may come before.
@@ -165,7 +165,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         let looked = self.looked.q.val();
         let message = self.messages.read_data.val();
         let visits = self.visits.q.val();
-        let is_current = !visits & (asked.op == MessageOp::Current);
+        let is_current =
+            !visits & ((asked.op == MessageOp::Current) | (asked.op == MessageOp::Peek));
         let is_fault = !visits & (asked.op == MessageOp::Fault);
         let is_complete = !visits & (asked.op == MessageOp::Complete);
         let is_holding = !visits & (asked.op == MessageOp::Holding);

@@ -77,13 +77,7 @@ pub fn judge(
     let place = index.get_bits::<7>(1);
     let is_backup = index.get_bit(7);
     let number = index.get_bits::<3>(1);
-    let backup_exists = backups.get_bit(number.index()) & !index.get_bits::<3>(4).any();
-    let active_exists = place < slots;
-    let exists = if is_backup {
-        backup_exists
-    } else {
-        active_exists
-    };
+    let exists = has_index(index, slots, backups);
     let backup_bad = row.assumed_bad.get_bits::<8>(64).get_bit(number.index());
     let active_bad = row
         .assumed_bad

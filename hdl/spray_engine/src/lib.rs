@@ -11,6 +11,7 @@
 //! | [`search`], [`first_place`], [`place_search`] | places of a map in turn, from a place on |
 //! | [`ev_update`], [`ev_change`] | state changes of entropy values, backups |
 //! | [`entropy`], [`place_value`], [`entropy_index`] | place to entropy value, and back |
+//! | [`entropy_lookup`] | plane of an entropy value, beside other operations |
 //! | [`key_stream`], [`start_draw`] | pseudo-random words: keys and start |
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@ pub mod candidates;
 pub mod clocks;
 pub mod entropy;
 pub mod entropy_index;
+pub mod entropy_lookup;
 pub mod ev_change;
 pub mod ev_update;
 pub mod first_place;

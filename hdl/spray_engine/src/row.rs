@@ -174,6 +174,17 @@ pub fn backups_of(count: Bits<5>) -> Bits<8> {
     !(Bits::<8>::mask() << count.get_bits::<4>(1))
 }
 
+/// Whether a plane with `slots` active values and `backups` has this index. 3 levels.
+#[hdl_fn]
+pub fn has_index(index: Bits<8>, slots: Bits<7>, backups: Bits<8>) -> Bit {
+    let number = index.get_bits::<3>(1);
+    if index.get_bit(7) {
+        backups.get_bit(number.index()) & !index.get_bits::<3>(4).any()
+    } else {
+        index.get_bits::<7>(1) < slots
+    }
+}
+
 /// Active values plane 0 (`odd` false) or 1 has, of `paths` in both.
 #[hdl_fn]
 pub fn slots_of(paths: Bits<8>, odd: Bit) -> Bits<7> {

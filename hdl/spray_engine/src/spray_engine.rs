@@ -9,6 +9,7 @@ use stellar_wire::hw::spray::{
 
 use crate::candidates::*;
 use crate::entropy_index::EntropyIndex;
+use crate::entropy_lookup::*;
 use crate::ev_change::EvChange;
 use crate::ev_update::*;
 use crate::key_stream::*;
@@ -51,6 +52,13 @@ pub struct SprayEngine<const Q: usize = 10> {
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, SprayResponse>,
 
+    /// As of [`EntropyLookup`]: beside requests.
+    pub reflected_valid: Signal<In, Bit>,
+    pub reflected: Signal<In, Reflected>,
+    pub known: Signal<Out, Bit>,
+    pub known_value: Signal<Out, Reflected>,
+    pub known_plane: Signal<Out, Bit>,
+
     /// Writes an entropy profile.
     pub profile_valid: Signal<In, Bit>,
     pub profile_index: Signal<In, Bits<3>>,
@@ -63,6 +71,7 @@ pub struct SprayEngine<const Q: usize = 10> {
     ev_change: EvChange,
     entropy_index: EntropyIndex,
     start_draw: StartDraw,
+    lookup: EntropyLookup<Q>,
 
     step: DFF<Step>,
     asked: DFF<SprayRequest>,
@@ -114,7 +123,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             value,
             ev_change,
             entropy_index,
-            start_draw
+            start_draw,
+            lookup
         );
 
         let step = self.step.q.val();
@@ -183,6 +193,24 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             entropy: self.value.entropy.val(),
             usable: self.usable.q.val(),
         };
+
+        // look up
+        self.lookup.reset.next = self.reset.val();
+        self.lookup.begins.next = step == Step::Begin;
+        self.lookup.begins_qp.next = asked.qp;
+        self.lookup.identity.next = Identity {
+            paths: pair.paths,
+            profile: pair.profile,
+            rotation: pair.rotation,
+        };
+        self.lookup.profile_valid.next = self.profile_valid.val();
+        self.lookup.profile_index.next = self.profile_index.val();
+        self.lookup.profile.next = self.profile.val();
+        self.lookup.asked_valid.next = self.reflected_valid.val();
+        self.lookup.asked.next = self.reflected.val();
+        self.known.next = self.lookup.found.val();
+        self.known_value.next = self.lookup.value.val();
+        self.known_plane.next = self.lookup.plane.val();
 
         // fetch
         let stored = self.rows.read_data.val();

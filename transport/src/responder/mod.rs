@@ -1,6 +1,6 @@
 //! The responder: from what the receive lane decided to the packets that answer it, and from arrivals to completions.
 //!
-//! [`Responder`] belongs to one queue pair. [`Responder::coalesce`] says which accepted packets are answered now,
+//! [`Responder`] belongs to one queue pair. [`Responder::coalesce`] says which accepted packets are answered now (by its [`Coalescer`]),
 //! [`Responder::answer`] turns an acknowledgement request into the headers of
 //! an ACK, NAK, SACK or NACK; [`Immediates`] and [`ImmCounter`] say when a WRITE with immediate is complete.
 
@@ -10,5 +10,6 @@ mod imm_counter;
 mod immediates;
 
 pub use answer::{Answer, Responder};
+pub use coalescer::{Arrival, Coalescer, Word};
 pub use imm_counter::ImmCounter;
 pub use immediates::{Arrived, Immediates, WimmExceeded};

@@ -7,6 +7,8 @@ use rust_hdl::prelude::*;
 pub enum MessageOp {
     /// The message that a new packet with PSN `psn` belongs to: the last one while it has packets left, otherwise the next of the queue.
     Current,
+    /// The message that `Current` would give now, if it gives one. Nothing starts, and nothing is read.
+    Peek,
     /// The message under way with send queue index `slot`.
     Get,
     /// The message under way that the packet with PSN `psn` belongs to.

@@ -174,6 +174,15 @@ impl Bench {
         sent
     }
 
+    /// Lets the reference send, and says whether it does.
+    pub fn would_send(&mut self, qp: usize, port: u8) -> bool {
+        let (now, limit) = (self.now, burst_limit(self.pairs[qp].mtu));
+        let packets = self.reference(qp, |reference, card| {
+            reference.transmit_burst(port, now, limit, card)
+        });
+        !packets.is_empty()
+    }
+
     /// Lets the reference send, and compares the packets. Whether there are any.
     pub fn compare_sent(&mut self, qp: usize, port: u8, did: &Did) -> bool {
         let now = self.now;

@@ -32,20 +32,26 @@ impl Bench {
         mut did: Did,
         was_failed: bool,
     ) {
+        let good = self.reference_sack(qp, seth, cc).filter(|_| !was_failed);
+        self.compare(qp, &mut did, was_failed);
+        did.good.append(&mut self.rig.take_good());
+        assert_eq!(did.good, good.into_iter().collect::<Vec<_>>(), "good path");
+    }
+
+    /// Lets the reference take a SACK; the plane and entropy value of the path that is good to a queue pair that has not failed.
+    pub fn reference_sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) -> Option<(u8, u32)> {
         let now = self.now;
         let good = self
             .mrc(qp)
             .spray_mut()
             .index_of(seth.entropy)
-            .filter(|_| seth.path_hint == PathHint::Good && !was_failed)
+            .filter(|_| seth.path_hint == PathHint::Good)
             .map(|index| (index.plane(), seth.entropy.0));
         self.reference(qp, |reference, card| match reference {
             Requester::Mrc(mrc) => mrc.on_sack(Sack { seth, cc }, now, card),
             Requester::Rc(_) => {}
         });
-        self.compare(qp, &mut did, was_failed);
-        did.good.append(&mut self.rig.take_good());
-        assert_eq!(did.good, good.into_iter().collect::<Vec<_>>(), "good path");
+        good
     }
 
     pub fn deliver_mrc(&mut self, qp: usize, dice: u64) {

@@ -24,7 +24,7 @@ pub const Q: usize = 2;
 type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }, { Q + 4 }>;
 /// Clocks an operation may take.
 const PATIENCE: u32 = 40_000;
-/// Clocks of a quiet message table.
+/// Clocks of a quiet message table; without a packet, of a burst that is over.
 const QUIET: u32 = 40;
 
 fn library() -> &'static Library {
@@ -44,6 +44,8 @@ pub struct Did {
     pub tx: Vec<Vec<u32>>,
     pub served: bool,
     pub parked: bool,
+    /// Ports that were served or parked, one after the other.
+    pub ports: Vec<u8>,
     /// Packed `Completion`s.
     pub cqes: Vec<Vec<u32>>,
     /// Queue pair and status.
@@ -99,6 +101,8 @@ pub struct Rig {
     /// Payload to be located, in order.
     locating: VecDeque<Vec<u32>>,
     did: Did,
+    /// Bit p: what stood in front at port p was served or parked.
+    ports_done: u64,
     pub totals: Totals,
     /// Deadline last told of each queue pair.
     pub deadlines: [Option<u32>; 1 << Q],
@@ -122,6 +126,7 @@ impl Rig {
             arriving: VecDeque::new(),
             locating: VecDeque::new(),
             did: Did::default(),
+            ports_done: 0,
             totals: Totals::default(),
             deadlines: [None; 1 << Q],
             noise: 0x1234_5678,
@@ -307,8 +312,13 @@ impl Rig {
             let packet = self.words("tx");
             self.did.tx.push(packet);
         }
-        self.did.served |= self.get("served") != 0;
-        self.did.parked |= self.get("parked") != 0;
+        let (served, parked) = (self.get("served"), self.get("parked"));
+        self.did.served |= served != 0;
+        self.did.parked |= parked != 0;
+        self.ports_done |= served | parked;
+        for port in (0..2).filter(|port| (served | parked) >> port & 1 != 0) {
+            self.did.ports.push(port);
+        }
         self.did.refused |= self.get("refused") != 0;
         self.did.arrived |= self.get("arrived") != 0;
         if self.get("failed") != 0 {
@@ -346,17 +356,34 @@ impl Rig {
         std::mem::take(&mut self.did)
     }
 
-    /// Waits until the operation is through: a queue pair that is woken is what the sequencer does next then.
+    /// Waits until the operation is through, and the burst that leaves beside others has left.
     fn finish(&mut self) {
-        self.set("wake_valid", 1);
-        self.set("wake_qp", 0);
-        self.wait("wake_ready");
-        self.set("wake_valid", 0);
+        self.finish_operation();
         let clocks = self.did.clocks - 1;
+        let mut quiet = 0;
+        while quiet < QUIET {
+            let sent = self.did.tx.len();
+            self.clock();
+            quiet = if self.did.tx.len() > sent {
+                0
+            } else {
+                quiet + 1
+            };
+        }
+        // A burst that ended early is taken back.
+        self.finish_operation();
         for _ in 0..4 {
             self.clock();
         }
         self.did.clocks = clocks;
+    }
+
+    /// Waits until the operation is through: a queue pair that is woken is what the sequencer does next then.
+    fn finish_operation(&mut self) {
+        self.set("wake_valid", 1);
+        self.set("wake_qp", 0);
+        self.wait("wake_ready");
+        self.set("wake_valid", 0);
     }
 
     fn wait(&mut self, ready: &str) {
@@ -449,6 +476,37 @@ impl Rig {
                 self.set("front_valid", 0);
             }
         }
+        self.finish();
+        std::mem::take(&mut self.did)
+    }
+
+    /// Control packets, each right behind the one before, and behind them transmissions by both ports, one right behind the other.
+    pub fn controls_and_transmits(
+        &mut self,
+        qp: u32,
+        packets: Vec<ControlPacket>,
+        now: u32,
+    ) -> Did {
+        self.set("now", now.into());
+        self.did = Did::default();
+        self.set("control_valid", u64::from(!packets.is_empty()));
+        for packet in packets {
+            self.set_words("control", &to_words(packet));
+            self.wait("control_ready");
+        }
+        self.set("control_valid", 0);
+        self.set("front0_qp", qp.into());
+        self.set("front1_qp", qp.into());
+        self.ports_done = 0;
+        let mut fronts = 3;
+        while fronts != 0 {
+            assert!(self.did.clocks < PATIENCE, "a transmission does not end");
+            self.set("front_valid", fronts);
+            self.clock();
+            fronts &= !self.ports_done;
+            self.ports_done = 0;
+        }
+        self.set("front_valid", 0);
         self.finish();
         std::mem::take(&mut self.did)
     }

@@ -20,7 +20,7 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
 
-use crate::receiver::Receiver;
+use crate::receiver::{Receiver, SACK_EVERY};
 
 /// Clocks from a packet's end at its port to its acknowledgement: 5.6 us.
 const ROUND_TRIP: u64 = 1400;
@@ -75,7 +75,7 @@ impl Bench {
             model,
             clock,
             clocks: 0,
-            receivers: (0..queue_pairs).map(|_| Receiver::default()).collect(),
+            receivers: (0..queue_pairs).map(|_| Receiver::new()).collect(),
             length: 0,
             fetched: Due::new(),
             located: Due::new(),
@@ -267,7 +267,7 @@ impl Bench {
         };
         let config = MrcConfig {
             early_loss: 128,
-            coalesce_from: coalesce_from(1024, 16, mtu),
+            coalesce_from: coalesce_from(1024, SACK_EVERY, mtu),
             ..MrcConfig::new(nscc, spray)
         };
         let identity = QpIdentity {
@@ -306,6 +306,11 @@ impl Bench {
             self.wait("doorbell_ready");
             self.set("doorbell_valid", 0);
         }
+    }
+
+    /// SACKs sent so far.
+    pub fn sacks(&self) -> u32 {
+        self.receivers.iter().map(|receiver| receiver.sacks).sum()
     }
 
     /// Goes on until so many packets have left in all.

@@ -1,26 +1,38 @@
-//! The other end of an MRC queue pair: acknowledges every 16th packet and those that ask for it.
+//! The other end of an MRC queue pair: acknowledges as the reference does.
 
 use std::collections::BTreeSet;
 
 use rust_hdl::prelude::*;
+use stellar_transport::responder::{Arrival, Coalescer, Word};
+use stellar_transport::rx::Psn;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket, TxRequest};
 use stellar_wire::hw::tx::{TxCcState, TxSeth};
 
 /// Packets that do not ask for a SACK get one for as many.
-const SACK_EVERY: u32 = 16;
+pub const SACK_EVERY: u8 = 16;
 
 /// What one queue pair has received. PSNs begin at 0 and do not wrap.
-#[derive(Default)]
 pub struct Receiver {
     expected: u32,
     /// Received beyond `expected`.
     early: BTreeSet<u32>,
-    silent: u32,
+    coalescer: Coalescer,
     pub packets: u32,
+    pub sacks: u32,
 }
 
 impl Receiver {
+    pub fn new() -> Self {
+        Self {
+            expected: 0,
+            early: BTreeSet::new(),
+            coalescer: Coalescer::new(Psn::new(0), SACK_EVERY),
+            packets: 0,
+            sacks: 0,
+        }
+    }
+
     /// Takes a packed `TxRequest`; the packed `ControlPacket` it is answered by, if it is.
     pub fn take(&mut self, words: &[u32]) -> Option<Vec<u32>> {
         let packet = Record::<TxRequest>::new(words);
@@ -33,25 +45,31 @@ impl Receiver {
             self.expected += 1;
         }
         self.packets += 1;
-        self.silent += 1;
-        if packet.u64("ack_req") == 0 && self.silent < SACK_EVERY {
-            return None;
-        }
-        self.silent = 0;
         let base = psn & !63;
         let received = |psn: u32| psn < self.expected || self.early.contains(&psn);
         let bitmap = (0..64).fold(0, |map, i| map | u64::from(received(base + i)) << i);
-        let cack = i64::from(self.expected) - 1;
-        let offset = |psn: u32| ((i64::from(psn) - cack) as u64 & 0xffff).to_bits();
+        let cack = Psn::new(self.expected).previous();
+        let told = self.coalescer.arrive(&Arrival {
+            psn: Psn::new(psn),
+            asks: packet.u64("ack_req") != 0,
+            ecn_ce: false,
+            cack,
+            word: Word {
+                base: Psn::new(base),
+                bitmap,
+            },
+        })?;
+        self.sacks += 1;
+        let offset = |psn: Psn| u64::from(psn.distance_from(cack) & 0xffff).to_bits();
         Some(to_words(ControlPacket {
             kind: ControlKind::Sack,
             qp: packet.u64("qp").to_bits(),
             reflected: packet.u64("entropy").to_bits(),
             seth: TxSeth {
-                ack_psn_offset: offset(psn),
-                cack_psn: (cack as u64 & 0xff_ffff).to_bits(),
-                sack_offset: offset(base),
-                bitmap: bitmap.to_bits(),
+                ack_psn_offset: offset(Psn::new(psn)),
+                cack_psn: u64::from(cack.value()).to_bits(),
+                sack_offset: offset(told.base),
+                bitmap: told.bitmap.to_bits(),
                 ..TxSeth::default()
             },
             cc_state: TxCcState {

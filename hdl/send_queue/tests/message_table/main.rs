@@ -41,7 +41,7 @@ fn random_request(rng: &mut TestRng) -> MessageRequest {
     let ops = [
         MessageOp::Current,
         MessageOp::Current,
-        MessageOp::Current,
+        MessageOp::Peek,
         MessageOp::Get,
         MessageOp::Holding,
         MessageOp::Complete,

@@ -103,10 +103,14 @@ impl Server {
         self.at_most(3);
     }
 
-    /// The current message, of which so many eighths of the rest are sent. Whether there was one.
+    /// The current message, which `Peek` has named before if it was to be known, of which so many eighths of the rest are sent. Whether there was one.
     pub fn current(&mut self, qp: usize, eighths: u32) -> bool {
         let mut request = asking(MessageOp::Current, qp);
         request.psn = psn_bits(self.pairs[qp].next);
+        let mut peek = request;
+        peek.op = MessageOp::Peek;
+        let (_, peeked) = self.request(peek, |_, now| now);
+        self.at_most(4);
         self.woken[qp] = false;
         let (taken, words) = self.request(request, |_, now| now);
         self.at_most(4);
@@ -115,6 +119,13 @@ impl Server {
         }
         let message = self.pairs[qp].current(taken);
         self.compare_message(&words, message.as_ref());
+        if Record::<MessageResponse>::new(&peeked).bool("found") {
+            self.compare_message(&peeked, message.as_ref());
+        } else {
+            let next = self.pairs[qp].next;
+            let starts = message.is_none_or(|message| message.first == next);
+            assert!(starts, "{message:?} was begun before");
+        }
         let pair = &mut self.pairs[qp];
         if let Some(message) = message {
             let left = message.packets - pair.next.distance_from(message.first);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hdl_spray_engine::clocks;
+use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_transport::spray::{
     EntropyProfile, EvIndex, EvState, Feedback, GeneratedEntropy, HeaderFields, PlaneMask, Policy,
@@ -194,7 +195,12 @@ impl Bench {
         self.check_usable(qp, response);
     }
 
+    /// Feedback about an entropy value, which is looked up, too.
     pub fn reflect(&mut self, qp: usize, entropy: u32, feedback: Feedback) {
+        let plane = self.engine.look_up(Reflected {
+            qp: (qp as u64).to_bits(),
+            entropy: u64::from(entropy).to_bits(),
+        });
         let response = self.ask(
             qp,
             SprayRequest {
@@ -210,6 +216,7 @@ impl Bench {
         }
         let index = response.found.then_some(response.index);
         assert_eq!(index, expected.map(EvIndex::value));
+        assert_eq!(plane, expected.map(EvIndex::plane));
         self.check_usable(qp, response);
     }
 

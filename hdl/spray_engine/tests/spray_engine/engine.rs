@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use hdl_spray_engine::entropy_lookup::{self, Reflected};
 use hdl_spray_engine::SprayEngine;
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
@@ -100,6 +101,32 @@ impl Engine {
         self.model.clock(self.clock);
         let response = self.model.get_u64(self.response_valid);
         assert_eq!(response, 0, "a response without a request");
+    }
+
+    /// The plane of an entropy value, if the queue pair has it.
+    pub fn look_up(&mut self, reflected: Reflected) -> Option<u8> {
+        let entropy = reflected.entropy.to_u64();
+        self.set("reflected", &to_words(reflected));
+        self.set("reflected_valid", &[1]);
+        let get = |engine: &Self, port: &str| engine.model.port(port).expect("port");
+        let known = get(self, "known");
+        for _ in 0..entropy_lookup::LATENCY {
+            self.model.eval();
+            assert_eq!(self.model.get_u64(known), 0, "an answer before its time");
+            self.model.clock(self.clock);
+            self.set("reflected_valid", &[0]);
+            self.set("reflected", &[u32::MAX; 2]);
+        }
+        let found = self.model.get_u64(known) != 0;
+        let value = self.model.get_words(get(self, "known_value")).to_vec();
+        let plane = self.model.get_u64(get(self, "known_plane")) as u8;
+        if found {
+            let value = Record::<Reflected>::new(&value).u64("entropy");
+            assert_eq!(value, entropy, "the value");
+        }
+        self.model.clock(self.clock);
+        assert_eq!(self.model.get_u64(known), 0, "one answer");
+        found.then_some(plane)
     }
 
     /// The responses to a request: `count` of them, or fewer if the last one found nothing. `up`: ports, one bit each.

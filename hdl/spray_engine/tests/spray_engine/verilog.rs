@@ -1,5 +1,6 @@
 //! The engine's Verilog: it does what rust-hdl's simulation does, and other tools take it.
 
+use hdl_spray_engine::entropy_lookup::Reflected;
 use hdl_spray_engine::SprayEngine;
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use hdl_verilog::{emit, tools};
@@ -62,6 +63,11 @@ fn verilog_agrees_with_rust_hdl() {
         block.plane_up.next = rng.random_range(0..4_u64).to_bits();
         block.request_valid.next = bool::random(rng);
         block.request.next = random_request(rng);
+        block.reflected_valid.next = rng.random_range(0..3) == 0;
+        block.reflected.next = Reflected {
+            qp: Bits::random(rng),
+            entropy: Bits::random(rng),
+        };
         block.settings.next = SprayConfig {
             policy: policies[rng.random_range(0..4)],
             paths: rng.random_range(0..=128_u64).to_bits(),

@@ -1,0 +1,111 @@
+//! Which plane an entropy value is of, beside whatever the engine does.
+
+use hdl_macros::hdl;
+use hdl_primitives::ram::{BlockRam, LutRam};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::spray::{EntropyProfileEntry, PROFILE_BITS};
+
+use crate::entropy_index::{self, EntropyIndex};
+use crate::row::*;
+
+/// Clocks from a question to its answer: the row, its register, the index.
+pub const LATENCY: usize = 2 + entropy_index::LATENCY;
+
+/// The registers that say which values a queue pair has.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Identity {
+    pub paths: Bits<8>,
+    pub profile: Bits<PROFILE_BITS>,
+    pub rotation: Bits<6>,
+}
+
+/// What is asked.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Reflected {
+    pub qp: Bits<10>,
+    pub entropy: Bits<32>,
+}
+
+/// Looks an entropy value up among those a queue pair has. What is good changes no state, so nothing waits for it.
+///
+/// A question takes [`LATENCY`] clocks, and the next one may be asked then; one that comes earlier takes its place.
+///
+/// LUT levels: 1 and a carry chain; 7; 5; 4.
+#[derive(LogicBlock, Default)]
+pub struct EntropyLookup<const Q: usize = 10> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    /// A queue pair starts anew.
+    pub begins: Signal<In, Bit>,
+    pub begins_qp: Signal<In, Bits<10>>,
+    pub identity: Signal<In, Identity>,
+    /// Writes an entropy profile.
+    pub profile_valid: Signal<In, Bit>,
+    pub profile_index: Signal<In, Bits<PROFILE_BITS>>,
+    pub profile: Signal<In, EntropyProfileEntry>,
+
+    pub asked_valid: Signal<In, Bit>,
+    pub asked: Signal<In, Reflected>,
+    /// One clock, if the queue pair has the value.
+    pub found: Signal<Out, Bit>,
+    /// With it: the value, and its plane.
+    pub value: Signal<Out, Reflected>,
+    pub plane: Signal<Out, Bit>,
+
+    identities: BlockRam<Identity, Q>,
+    profiles: LutRam<EntropyProfileEntry, PROFILE_BITS>,
+    index: EntropyIndex,
+    held: DFF<Reflected>,
+    owner: DFF<Identity>,
+    /// Bit n: the answer is due in n clocks.
+    due: DFF<Bits<LATENCY>>,
+}
+
+impl<const Q: usize> Logic for EntropyLookup<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held, owner, due);
+        clock!(self, clock, identities, profiles, index);
+        self.identities.write_enable.next = self.begins.val();
+        self.identities.write_address.next = self.begins_qp.val().get_bits::<Q>(0);
+        self.identities.write_data.next = self.identity.val();
+        self.profiles.write_enable.next = self.profile_valid.val();
+        self.profiles.write_address.next = self.profile_index.val();
+        self.profiles.write_data.next = self.profile.val();
+
+        // ask
+        self.identities.read_address.next = self.asked.val().qp.get_bits::<Q>(0);
+        if self.asked_valid.val() {
+            self.held.d.next = self.asked.val();
+            self.due.d.next = bits::<LATENCY>(1 << (LATENCY - 1));
+        } else {
+            self.due.d.next = self.due.q.val() >> 1;
+        }
+        if self.due.q.val().get_bit(LATENCY - 1) {
+            self.owner.d.next = self.identities.read_data.val();
+        }
+
+        // number
+        let owner = self.owner.q.val();
+        let held = self.held.q.val();
+        self.profiles.read_address.next = owner.profile;
+        let profile = self.profiles.read_data.val();
+        self.index.profile.next = profile;
+        self.index.rotation.next = owner.rotation;
+        self.index.entropy.next = held.entropy;
+
+        // name
+        let indexed = self.index.indexed.val();
+        let plane = indexed.index.get_bit(0);
+        let backups = backups_of(profile.backups);
+        let has = has_index(indexed.index, slots_of(owner.paths, plane), backups);
+        self.found.next = self.due.q.val().get_bit(0) & indexed.known & has;
+        self.value.next = held;
+        self.plane.next = plane;
+
+        if self.reset.val() {
+            self.due.d.next = bits::<LATENCY>(0);
+        }
+    }
+}

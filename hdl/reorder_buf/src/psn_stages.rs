@@ -3,6 +3,7 @@
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind};
 use stellar_wire::hw::frame::{DropReason, Position};
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::distance::Distance;
 use crate::verdict::Verdict;
@@ -41,7 +42,7 @@ pub struct Tracked {
     pub dma_length: Bits<32>,
     pub span: BufferSpan,
     pub payload_offset: Bits<8>,
-    pub payload_length: Bits<13>,
+    pub payload_length: Bits<LENGTH_BITS>,
     pub pieces: Pieces,
 }
 
@@ -103,5 +104,5 @@ pub struct Count {
     pub counted: Bit,
     pub lane: Bit,
     pub reason: DropReason,
-    pub payload_bytes: Bits<13>,
+    pub payload_bytes: Bits<LENGTH_BITS>,
 }

@@ -3,6 +3,7 @@
 mod bench;
 mod demo;
 mod fuzz;
+mod path_mtu;
 mod pcapng;
 mod progress;
 mod rdma;

@@ -128,6 +128,13 @@ fn a_world_that_cannot_be_is_answered_with_what_to_give_instead() {
     let cables = ["world", "--topology", "cables.toml", "--addressing", "srv6"];
     let parts = ["no source routes (SRv6)", "0 and 0 switches without hosts"];
     refuse(folder.path(), &cables, 1, &parts);
+    for value in ["0", "128", "1500", "16384", "4k"] {
+        let parts: &[&str] = match value {
+            "4k" => &["--mtu", "4k", "invalid digit"],
+            _ => &["--mtu", value, "use 256, 512, 1024, 2048, 4096 or 8192"],
+        };
+        refuse(folder.path(), &["world", "--mtu", value], 2, parts);
+    }
     let own = ["world", "--topology", "net.toml"];
     for (arguments, parts) in [
         (&["--loss", "0.1"][..], &["--lossy-link"][..]),
@@ -225,7 +232,13 @@ fn a_bandwidth_test_that_cannot_be_is_refused_before_the_cards_are_built() {
         refuse(folder.path(), &[test], 1, &["which cards", "--sim"]);
         let never = [test, "--sim", "--cq-mod", "9", "--tx-depth", "8"];
         refuse(folder.path(), &never, 1, &["--cq-mod", "--tx-depth", "9"]);
-        for (option, value) in [("--size", "0"), ("--qp", "65"), ("--mtu", "4097")] {
+        for (option, value) in [
+            ("--size", "0"),
+            ("--qp", "65"),
+            ("--mtu", "4097"),
+            ("--mtu", "0"),
+            ("--mtu", "16384"),
+        ] {
             let arguments = [test, "--sim", option, value];
             refuse(folder.path(), &arguments, 2, &[option, value]);
         }

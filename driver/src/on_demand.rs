@@ -5,6 +5,7 @@
 //! retransmission finds it. That takes MRC; over RC it is an access error.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use stellar_transport::rx::{EmttEntry, Owner, PageSize};
@@ -15,8 +16,28 @@ use crate::error::Error;
 use crate::open::Shared;
 use crate::region::{translation, Backing, MemoryRegion};
 
-/// Bytes after a fault's address that the packet may have touched: the largest MTU.
-const MOST_TOUCHED: u64 = 4096;
+/// What packets touch of memory.
+#[derive(Debug)]
+pub(crate) struct Reach(AtomicU64);
+
+impl Default for Reach {
+    /// Of the path MTU that queue pairs have unless told otherwise.
+    fn default() -> Self {
+        Self(AtomicU64::new(4096))
+    }
+}
+
+impl Reach {
+    /// A queue pair may send packets of so many bytes.
+    pub fn grow(&self, bytes: u64) {
+        self.0.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes after a fault's address that the packet may have touched: the largest MTU of the card's queue pairs, as the fault does not say whose it was.
+    fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Shape of an on-demand region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +157,7 @@ impl OnDemand {
     /// Brings what a packet lacked whose first byte has this address.
     pub fn serve(&self, device: &Shared, va: u64) -> Result<(), DeviceError> {
         match self.shape.length.checked_sub(va) {
-            Some(left) => self.page_in(device, va, left.min(MOST_TOUCHED)),
+            Some(left) => self.page_in(device, va, left.min(device.reach.bytes())),
             None => Ok(()),
         }
     }

@@ -23,6 +23,7 @@ use crate::device::{DeviceError, Interrupt};
 use crate::error::Error;
 use crate::events::Events;
 use crate::limits::{Limits, Pools, EVENT_VECTOR};
+use crate::on_demand::Reach;
 use crate::probe::Probe;
 use crate::ring::Ring;
 
@@ -109,6 +110,8 @@ pub(crate) struct Shared {
     pub events: Mutex<Events>,
     admin: Mutex<AdminQueue>,
     event_vector: Arc<dyn Interrupt>,
+    /// For the faults of on-demand regions.
+    pub reach: Reach,
 }
 
 impl Drop for Shared {
@@ -185,6 +188,7 @@ impl Probe {
             config,
             profile,
             event_vector,
+            reach: Reach::default(),
         }));
         device.0.card.write_row(ConfigSelect::EventQueue, 0, row)?;
         lock(&device.0.admin).start(&device.0.card)?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Bytes that stay together: a packet of the largest path MTU.
+/// Bytes that stay together: a packet of the path MTU that queue pairs have unless told otherwise, and a page.
 const UNIT: u64 = 4096;
 
 /// The part of `length` bytes that is for sharer `index` of `sharers`. The last ones get less, or nothing.

@@ -89,10 +89,10 @@ fn pad_is_exactly_what_completes_four_bytes() {
 }
 
 #[test]
-fn payload_is_at_most_4096_bytes() {
+fn payload_is_at_most_8192_bytes() {
     let bytes = |length| only(QpMode::Rc, 7, BASE_VA, length).emit().expect("frame");
-    expect(&bytes(4096), DropReason::None);
-    expect(&bytes(4097), DropReason::BadPayloadLength);
+    expect(&bytes(8192), DropReason::None);
+    expect(&bytes(8193), DropReason::BadPayloadLength);
 }
 
 #[test]

@@ -12,15 +12,15 @@ use stellar_transport::rx::{
     RxConfig, RxLane, WriteTlp,
 };
 
-/// A lane whose region has pages of `page_size`, enough to be crossed once, and path MTU 4,096.
+/// A lane whose region has pages of `page_size`, enough to be crossed twice from the middle, and path MTU 8,192.
 fn lane_of(page_size: PageSize) -> RxLane {
     let mut lane = RxLane::new(RxConfig::default());
     let context = QpContext {
-        mtu_log2: 12,
+        mtu_log2: 13,
         ..context(QpMode::Mrc, 0)
     };
     write_qp(&mut lane, MRC_QP, context);
-    let length = 3 * page_size.bytes();
+    let length = 6 * page_size.bytes();
     write_mr(
         &mut lane,
         MrEntry {
@@ -28,7 +28,7 @@ fn lane_of(page_size: PageSize) -> RxLane {
             ..region(page_size)
         },
     );
-    for n in 0..4 {
+    for n in 0..7 {
         write_emtt(&mut lane, FIRST_EMTT + n as u32, page(page_size, n));
     }
     lane
@@ -75,6 +75,32 @@ fn payloads_cross_pages_of_every_size_at_every_offset() {
 }
 
 #[test]
+fn long_payloads_lie_in_up_to_three_pages() {
+    let mut most = 0;
+    for page_size in PageSize::ALL {
+        let page = page_size.bytes();
+        let boundary = BASE_VA.next_multiple_of(page) + 2 * page;
+        let mut lane = lane_of(page_size);
+        let spans = [1, 100, 4095, 4096, 4097, 8191, 8192]
+            .into_iter()
+            .flat_map(|before| [4097, 4098, 8191, 8192].map(|length| (before, length)));
+        for (psn, (before, length)) in spans.enumerate() {
+            let va = boundary - before;
+            let frame = only(QpMode::Mrc, psn as u32, va, length);
+            let outcome = accepted(&mut lane, &frame);
+            let pieces = outcome.place.expect("payload").pieces;
+            let touched = (va + length as u64 - 1) / page - va / page + 1;
+            assert_eq!(pieces.len() as u64, touched);
+            most = most.max(pieces.len());
+            let mut memory = Memory::default();
+            memory.write(&outcome.tlps);
+            assert_eq!(memory, naive_memory(page_size, va, &frame.payload));
+        }
+    }
+    assert_eq!(most, 3);
+}
+
+#[test]
 fn the_owner_of_each_page_decides_the_address_type() {
     let boundary = BASE_VA.next_multiple_of(4096);
     let mut lane = lane_of(PageSize::Size4K);
@@ -118,7 +144,8 @@ fn writes_split_right_at_every_alignment_and_length() {
         let max_payload = MaxPayload::new(mps).expect("a legal size");
         // From the start of a page, and from near its end.
         for start in (0..mps as u64).chain(4096 - 16..4096) {
-            let lengths = (1..=20).chain([63, 64, 65, mps - 1, mps, mps + 1, 2 * mps + 3, 4096]);
+            let lengths =
+                (1..=20).chain([63, 64, 65, mps - 1, mps, mps + 1, 2 * mps + 3, 4096, 8192]);
             for length in lengths {
                 check_split(0x1_2345_0000 + start, length, max_payload);
             }
@@ -192,7 +219,7 @@ proptest! {
     fn any_two_pieces_are_written_byte_for_byte(
         first in 0..1u64 << 40,
         second in 0..1u64 << 40,
-        lengths in (0..4096usize, 0..4096usize),
+        lengths in (0..8192usize, 0..8192usize),
         mps in prop::sample::select(vec![128, 256, 512, 1024]),
     ) {
         let max_payload = MaxPayload::new(mps).expect("a legal size");

@@ -29,6 +29,7 @@ pub mod ip;
 pub mod ipv4;
 pub mod ipv6;
 pub mod mrc;
+pub mod mtu;
 pub mod opcode;
 pub mod pcie;
 pub mod reth;

@@ -7,8 +7,9 @@ mod support;
 use frame_strategy::frame as any_frame;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::tx::{can_send, opcodes_with, TxPacket, MAX_PAYLOAD};
+use stellar_wire::hw::tx::{can_send, opcodes_with, TxPacket};
 use stellar_wire::hw::tx_frame::TxFrameError;
+use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::*;
 
 /// The frame with every field the lane sets itself set so.

@@ -1,6 +1,7 @@
 //! `./stellar devinfo`: what the driver finds (rdma-core: `ibv_devinfo`).
 
 use stellar_driver::{Limits, PageSize, Probe};
+use stellar_wire::mtu;
 
 use super::Cards;
 
@@ -42,7 +43,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 "PORT_DOWN (1)"
             },
         );
-        line(3, "max_mtu", "4096 (5)");
+        line(
+            3,
+            "max_mtu",
+            format!("{} ({})", mtu::MAX_PAYLOAD, mtu::code(mtu::MAX_LOG2)),
+        );
         line(3, "link_layer", "Ethernet");
     }
     Ok(())

@@ -132,7 +132,7 @@ impl Host {
 
     /// Makes its queue pairs ready to receive from those of its peer, number by number.
     pub fn ready(&self, peer: &Told, options: &Options) -> anyhow::Result<()> {
-        let mtu_log2 = options.mtu_log2();
+        let mtu_log2 = options.mtu.log2;
         ensure!(
             peer.connections.len() == self.qps.len(),
             "the peer has {} queue pairs, and {} are here",

@@ -20,6 +20,8 @@ use anyhow::{bail, ensure};
 use sim_nic::CardPair;
 use stellar_driver::{PciFunction, Transport, Vfio, VfioUser};
 
+use crate::path_mtu::PathMtu;
+
 /// A card as the driver takes it.
 pub type Function = Arc<dyn PciFunction>;
 
@@ -150,9 +152,9 @@ pub struct Options {
     /// Transport
     #[arg(short, long, value_enum, ignore_case = true, default_value = "MRC")]
     connection: ConnectionType,
-    /// Path MTU in bytes
-    #[arg(short, long, default_value = "4096", value_parser = ["256", "512", "1024", "2048", "4096"])]
-    mtu: String,
+    /// Path MTU in bytes: 256, 512, 1024, 2048, 4096 or 8192
+    #[arg(short, long, value_name = "BYTES", default_value = "4096", value_parser = PathMtu::parse)]
+    mtu: PathMtu,
     /// Most bytes that a work request brings with it instead of naming them in memory
     #[arg(short = 'I', long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=16))]
     inline_size: u32,
@@ -170,12 +172,8 @@ enum Role<'a> {
 }
 
 impl Options {
-    fn mtu(&self) -> u32 {
-        self.mtu.parse().expect("the parser takes numbers only")
-    }
-
-    fn mtu_log2(&self) -> u8 {
-        self.mtu().ilog2() as u8
+    const fn mtu(&self) -> u32 {
+        self.mtu.bytes()
     }
 
     const fn transport(&self) -> Transport {

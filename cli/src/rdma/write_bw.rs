@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments, verb: Verb) -> anyhow::Result<()> {
         ("Number of qps", arguments.qp.to_string()),
         ("TX depth", tx_depth.to_string()),
         ("CQ Moderation", arguments.cq_mod.to_string()),
-        ("Mtu", format!("{}[B]", options.mtu)),
+        ("Mtu", format!("{}[B]", options.mtu())),
         ("Max inline data", format!("{}[B]", options.inline_size)),
     ];
     ends.head(title, options, &conditions);

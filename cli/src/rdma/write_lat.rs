@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     let mut ends = connect(&terms, &plan, options)?;
     let conditions = [
-        ("Mtu", format!("{}[B]", options.mtu)),
+        ("Mtu", format!("{}[B]", options.mtu())),
         ("Max inline data", format!("{}[B]", options.inline_size)),
     ];
     ends.head("RDMA_Write Latency", options, &conditions);

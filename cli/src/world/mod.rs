@@ -13,6 +13,7 @@ use sim_world::{
 };
 use stellar_transport::spray::Policy;
 
+use crate::path_mtu::PathMtu;
 use crate::progress;
 
 pub use show::finish;
@@ -55,6 +56,9 @@ pub struct Arguments {
     /// Bytes that each queue pair writes, as one message
     #[arg(long, default_value_t = 8 << 20)]
     bytes: u64,
+    /// Path MTU in bytes: 256, 512, 1024, 2048, 4096 or 8192
+    #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = PathMtu::parse)]
+    mtu: PathMtu,
     /// Queue pairs
     #[arg(long, default_value_t = 1)]
     qps: u32,
@@ -65,7 +69,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "out/world")]
     out: PathBuf,
     /// Run one named scenario instead, which brings its own topology and traffic (--list names them)
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "qps"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "mtu", "qps"])]
     scenario: Option<String>,
     /// Divide the length of the scenario's messages, where it means the same with shorter ones [default: 1, or 8 with --nic rtl]
     #[arg(long, value_name = "N", requires = "scenario", value_parser = clap::value_parser!(u32).range(1..=16))]
@@ -74,7 +78,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["scenario", "sweep", "json"])]
     list: bool,
     /// Sweep the loss of the busiest link: MRC over 4 and 128 paths, and RC
-    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "qps", "nic", "out"])]
+    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "mtu", "qps", "nic", "out"])]
     sweep: bool,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -268,6 +272,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         }),
     };
     plan.addressing = arguments.addressing.addressing();
+    plan.mtu_log2 = arguments.mtu.log2;
     plan.qps = arguments.qps;
     plan.capture = captured(arguments.bytes * u64::from(arguments.qps));
     plan.check()?;

@@ -105,6 +105,11 @@ fn a_fault_brings_what_a_packet_may_have_touched_and_nothing_beyond() {
         memory.serve(device, va).unwrap();
         assert_eq!(region.resident(), pages * 4096, "{va:#x}");
     }
+    // Bytes 1 to 8,192 lie in three pages, of which the first is not there.
+    device.reach.grow(8192);
+    device.reach.grow(256);
+    memory.serve(device, 1).unwrap();
+    assert_eq!(region.resident(), 4 * 4096);
     let memory = Arc::clone(memory);
     region.deregister().unwrap();
     memory.serve(device, 0).unwrap();

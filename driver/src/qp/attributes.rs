@@ -8,6 +8,7 @@ use stellar_transport::endpoint::{ImmConfig, Peer, QpConfig, TransportConfig};
 use stellar_transport::requester::SqRing;
 use stellar_transport::rx::Psn;
 use stellar_transport::time::Ticks;
+use stellar_wire::mtu;
 
 use super::mrc::{RtrAttributes, RtsAttributes};
 use super::rc::{RcRtrAttributes, RcRtsAttributes};
@@ -130,6 +131,16 @@ pub(super) fn check(field: &'static str, value: u64, least: u64, most: u64) -> R
     }
 }
 
+/// log2 of a path MTU.
+pub(super) fn check_mtu(field: &'static str, log2: u8) -> Result<(), Error> {
+    check(
+        field,
+        log2.into(),
+        mtu::MIN_LOG2.into(),
+        mtu::MAX_LOG2.into(),
+    )
+}
+
 /// A span in ticks, as long as it fits.
 pub(super) fn ticks(field: &'static str, span: Duration) -> Result<Ticks, Error> {
     let ns = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
@@ -207,6 +218,7 @@ impl Place {
             transport,
         };
         config.check(device.config.ports[0].ip)?;
+        device.reach.grow(1 << receive.mtu_log2);
         Ok(config)
     }
 }

@@ -8,7 +8,9 @@ use stellar_transport::endpoint::{ImmConfig, QpConfig, TransportConfig};
 use stellar_transport::requester::{coalesce_from, MrcConfig};
 use stellar_transport::spray::{PlaneMask, SprayConfig};
 
-use super::attributes::{check, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM};
+use super::attributes::{
+    check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM,
+};
 use crate::connect::Connection;
 use crate::error::Error;
 use crate::open::Shared as Device;
@@ -19,7 +21,7 @@ pub use stellar_transport::spray::{Policy, SkipScope};
 /// The way to the peer over MRC: what congestion control and path choice have to know of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathAttributes {
-    /// log2 of the path MTU in bytes: 8 (256) to 12 (4,096).
+    /// log2 of the path MTU in bytes: 8 (256) to 13 (8,192).
     pub mtu_log2: u8,
     /// Round trip when nothing else is on the way, PCIe at both ends included.
     pub base_rtt: Duration,
@@ -139,7 +141,7 @@ impl RtrAttributes {
             1,
             MOST_WRITE_IMM.into(),
         )?;
-        check("path.mtu_log2", path.mtu_log2.into(), 8, 12)?;
+        check_mtu("path.mtu_log2", path.mtu_log2)?;
         let base_rtt = ticks("path.base_rtt (8 ns)", path.base_rtt)?;
         let mtu = 1 << path.mtu_log2;
         let nscc = NsccParams::from_path(base_rtt, path.gbps, mtu, path.trimming)?;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use stellar_transport::endpoint::{ImmConfig, QpConfig, TransportConfig};
 use stellar_transport::requester::RcConfig;
 
-use super::attributes::{check, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM};
+use super::attributes::{
+    check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM,
+};
 use crate::connect::Connection;
 use crate::error::Error;
 use crate::open::Shared as Device;
@@ -15,7 +17,7 @@ use crate::open::Shared as Device;
 pub struct RcRtrAttributes {
     /// The peer, as it said itself.
     pub peer: Connection,
-    /// log2 of the path MTU in bytes: 8 (256) to 12 (4,096). Both ends agree on it.
+    /// log2 of the path MTU in bytes: 8 (256) to 13 (8,192). Both ends agree on it.
     pub mtu_log2: u8,
     /// Port of the card that it sends by, 0 or 1. What the peer sends is taken from both.
     pub port: u8,
@@ -47,7 +49,7 @@ impl RcRtrAttributes {
         place: &Place,
         init: InitAttributes,
     ) -> Result<QpConfig, Error> {
-        check("mtu_log2", self.mtu_log2.into(), 8, 12)?;
+        check_mtu("mtu_log2", self.mtu_log2)?;
         check("port", self.port.into(), 0, 1)?;
         let receive = Receive {
             peer: self.peer,

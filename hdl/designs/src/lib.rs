@@ -102,7 +102,7 @@ pub const ALL: &[Known] = &[
     known::<Registers<10, 12, 19>>("registers", "registers of BAR0"),
     known::<AdminQueue<10, 12, 19>>("admin_queue", "table rows out of a ring in host memory"),
     known::<Doorbells<2>>("doorbells", "doorbell pages of BAR2; 4 queue pairs"),
-    known::<PayloadLocate<6, 8>>(
+    known::<PayloadLocate<6, 7>>(
         "payload_locate",
         "regions and eMTT of the transmit side; 64 regions, 512 pages",
     ),

@@ -1,34 +1,61 @@
-//! The extended memory translation table in two banks, read two neighbours at a time.
+//! The extended memory translation table in four banks, read three neighbours at a time.
 //!
-//! Entry `i` is in the even or odd bank, at `i / 2`. So entries `n` and `n + 1`, all a packet can touch, are one read of each bank, in the
-//! same clock (`docs/decisions/0003-emtt-in-two-banks.md`).
+//! Entry `i` is in bank `i mod 4`, at `i / 4`. So entries `n` to `n + 2`, all a packet can touch, are one read of three of the banks, in the
+//! same clock (`docs/decisions/0003-emtt-in-banks.md`).
 //!
 //! Stages, with planned LUT6 levels:
-//! 1. `choose_rows`: row of each bank, one incremented (1 + carry of 18 bits); range checks of the index (4); write decode (2).
+//! 1. `choose_rows`: row of each bank, one incremented for those before the first entry's (1 + carry of 17 bits); range checks of the index (4);
+//!    write decode (2).
 //! 2. and 3. the memories.
-//! 4. `order_entries`: swap the banks' entries if the first is odd, blank those beyond the table (1).
+//! 4. `order_entries`: each entry from its bank (4:1, 1), blank those beyond the table (1).
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tables::{EmttEntry, EMTT_INDEX_BITS};
 
-/// Clocks from `page_index` to `first` and `second`.
+/// Clocks from `page_index` to `first`, `second` and `third`.
 pub const LATENCY: usize = 1 + MEMORY_LATENCY + 1;
+
+/// Banks of the table.
+pub const BANKS: usize = 1 << BANKS_LOG2;
+/// Bits of an index that choose the bank.
+const BANKS_LOG2: usize = 2;
 
 /// Clocks from a row to the bank's entry.
 const MEMORY_LATENCY: usize = UltraRam::<EmttEntry, 1>::LATENCY;
 
-/// How the two banks' entries answer a read.
+/// How the banks' entries answer a read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct ReadOrder {
-    /// The first entry is in the odd bank.
-    first_is_odd: Bit,
+    /// Bank of the first entry.
+    bank: Bits<2>,
     first_beyond: Bit,
     second_beyond: Bit,
+    third_beyond: Bit,
 }
 
-/// eMTT memory of 2^(`BANK` + 1) entries; `BANK` (1 to 19) is the address bits of a bank.
+/// The entry of a bank.
+#[hdl_fn]
+fn of_bank(
+    bank: Bits<2>,
+    zero: EmttEntry,
+    one: EmttEntry,
+    two: EmttEntry,
+    three: EmttEntry,
+    beyond: Bit,
+) -> EmttEntry {
+    let mut entry = match bank.to_u8() {
+        0 => zero,
+        1 => one,
+        2 => two,
+        _ => three,
+    };
+    entry.valid = entry.valid & !beyond;
+    entry
+}
+
+/// eMTT memory of 2^(`BANK` + 2) entries; `BANK` (1 to 18) is the address bits of a bank.
 #[derive(LogicBlock)]
 pub struct EmttBanks<const BANK: usize> {
     pub clock: Signal<In, Clock>,
@@ -36,33 +63,33 @@ pub struct EmttBanks<const BANK: usize> {
     pub write_enable: Signal<In, Bit>,
     pub write_index: Signal<In, Bits<EMTT_INDEX_BITS>>,
     pub write_entry: Signal<In, EmttEntry>,
-    /// Entry to read with its successor. An index beyond the table, which never wraps, reads as an invalid entry.
+    /// Entry to read with its two successors. An index beyond the table, which never wraps, reads as an invalid entry.
     pub page_index: Signal<In, Bits<38>>,
     /// Entry `page_index`, [`LATENCY`] clocks later.
     pub first: Signal<Out, EmttEntry>,
     /// Entry `page_index + 1`.
     pub second: Signal<Out, EmttEntry>,
-    even: UltraRam<EmttEntry, BANK>,
-    odd: UltraRam<EmttEntry, BANK>,
-    even_row: DFF<Bits<BANK>>,
-    odd_row: DFF<Bits<BANK>>,
-    write_even: DFF<Bit>,
-    write_odd: DFF<Bit>,
+    /// Entry `page_index + 2`.
+    pub third: Signal<Out, EmttEntry>,
+    banks: [UltraRam<EmttEntry, BANK>; BANKS],
+    rows: [DFF<Bits<BANK>>; BANKS],
+    write_banks: DFF<Bits<BANKS>>,
     write_row: DFF<Bits<BANK>>,
     writing: DFF<EmttEntry>,
     order: [DFF<ReadOrder>; 1 + MEMORY_LATENCY],
     first_read: DFF<EmttEntry>,
     second_read: DFF<EmttEntry>,
+    third_read: DFF<EmttEntry>,
 }
 
 impl<const BANK: usize> Default for EmttBanks<BANK> {
     /// # Panics
-    /// If `BANK` is not 1 to 19: table writes carry indices of [`EMTT_INDEX_BITS`] bits.
+    /// If `BANK` is not 1 to 18: table writes carry indices of [`EMTT_INDEX_BITS`] bits.
     fn default() -> Self {
         assert!(
-            (1..EMTT_INDEX_BITS).contains(&BANK),
-            "EmttBanks: a bank has {BANK} address bits; choose 1 to {} (18: 524,288 entries in two banks)",
-            EMTT_INDEX_BITS - 1
+            (1..=EMTT_INDEX_BITS - BANKS_LOG2).contains(&BANK),
+            "EmttBanks: a bank has {BANK} address bits; choose 1 to {} (17: 524,288 entries in four banks)",
+            EMTT_INDEX_BITS - BANKS_LOG2
         );
         Self {
             clock: Default::default(),
@@ -72,17 +99,16 @@ impl<const BANK: usize> Default for EmttBanks<BANK> {
             page_index: Default::default(),
             first: Default::default(),
             second: Default::default(),
-            even: Default::default(),
-            odd: Default::default(),
-            even_row: Default::default(),
-            odd_row: Default::default(),
-            write_even: Default::default(),
-            write_odd: Default::default(),
+            third: Default::default(),
+            banks: Default::default(),
+            rows: Default::default(),
+            write_banks: Default::default(),
             write_row: Default::default(),
             writing: Default::default(),
             order: Default::default(),
             first_read: Default::default(),
             second_read: Default::default(),
+            third_read: Default::default(),
         }
     }
 }
@@ -93,30 +119,50 @@ impl<const BANK: usize> Logic for EmttBanks<BANK> {
         dff_setup!(
             self,
             clock,
-            even_row,
-            odd_row,
-            write_even,
-            write_odd,
+            write_banks,
             write_row,
             writing,
             first_read,
-            second_read
+            second_read,
+            third_read
         );
-        self.even.clock.next = self.clock.val();
-        self.odd.clock.next = self.clock.val();
 
-        // choose_rows
+        // choose_rows: a bank before that of the first entry has its neighbours' row.
         let index = self.page_index.val();
-        let first_is_odd = index.get_bit(0);
-        let row = index.get_bits::<BANK>(1);
-        self.odd_row.d.next = row;
-        self.even_row.d.next = row + bit_cast::<BANK, 1>(index.get_bits::<1>(0));
-        let above = index >> (BANK as u64 + 1);
-        let last_of_table = first_is_odd & row.all();
+        let bank = index.get_bits::<2>(0);
+        let row = index.get_bits::<BANK>(2);
+        let write_index = self.write_index.val();
+        let write_beyond = write_index >> (BANK as u64 + 2);
+        let write = self.write_enable.val() & !write_beyond.any();
+        let mut write_banks = bits::<BANKS>(0);
+        for i in 0..BANKS {
+            let in_bank = write_index.get_bits::<2>(0) == (i as u64);
+            write_banks = write_banks.replace_bit(i, write & in_bank);
+            self.rows[i].clock.next = self.clock.val();
+            // Nothing lies after the last bank.
+            self.rows[i].d.next = if i == BANKS - 1 {
+                row
+            } else if bank > (i as u64) {
+                row + 1
+            } else {
+                row
+            };
+            self.banks[i].clock.next = self.clock.val();
+            self.banks[i].write_enable.next = self.write_banks.q.val().get_bit(i);
+            self.banks[i].write_address.next = self.write_row.q.val();
+            self.banks[i].write_data.next = self.writing.q.val();
+            self.banks[i].read_address.next = self.rows[i].q.val();
+        }
+        self.write_banks.d.next = write_banks;
+        self.write_row.d.next = write_index.get_bits::<BANK>(2);
+        self.writing.d.next = self.write_entry.val();
+        let above = index >> (BANK as u64 + 2);
+        let last_row = row.all();
         let asked = ReadOrder {
-            first_is_odd,
+            bank,
             first_beyond: above.any(),
-            second_beyond: above.any() | last_of_table,
+            second_beyond: above.any() | (last_row & bank.all()),
+            third_beyond: above.any() | (last_row & bank.get_bit(1)),
         };
         for i in 0..self.order.len() {
             self.order[i].clock.next = self.clock.val();
@@ -126,34 +172,19 @@ impl<const BANK: usize> Logic for EmttBanks<BANK> {
                 self.order[i - 1].q.val()
             };
         }
-        let write_index = self.write_index.val();
-        let write_beyond = write_index >> (BANK as u64 + 1);
-        let write = self.write_enable.val() & !write_beyond.any();
-        self.write_even.d.next = write & !write_index.get_bit(0);
-        self.write_odd.d.next = write & write_index.get_bit(0);
-        self.write_row.d.next = write_index.get_bits::<BANK>(1);
-        self.writing.d.next = self.write_entry.val();
-
-        self.even.write_enable.next = self.write_even.q.val();
-        self.even.write_address.next = self.write_row.q.val();
-        self.even.write_data.next = self.writing.q.val();
-        self.even.read_address.next = self.even_row.q.val();
-        self.odd.write_enable.next = self.write_odd.q.val();
-        self.odd.write_address.next = self.write_row.q.val();
-        self.odd.write_data.next = self.writing.q.val();
-        self.odd.read_address.next = self.odd_row.q.val();
 
         // order_entries
         let order = self.order[MEMORY_LATENCY].q.val();
-        let even = self.even.read_data.val();
-        let odd = self.odd.read_data.val();
-        let mut first = if order.first_is_odd { odd } else { even };
-        let mut second = if order.first_is_odd { even } else { odd };
-        first.valid = first.valid & !order.first_beyond;
-        second.valid = second.valid & !order.second_beyond;
-        self.first_read.d.next = first;
-        self.second_read.d.next = second;
+        let zero = self.banks[0].read_data.val();
+        let one = self.banks[1].read_data.val();
+        let two = self.banks[2].read_data.val();
+        let three = self.banks[3].read_data.val();
+        let bank = order.bank;
+        self.first_read.d.next = of_bank(bank, zero, one, two, three, order.first_beyond);
+        self.second_read.d.next = of_bank(bank, one, two, three, zero, order.second_beyond);
+        self.third_read.d.next = of_bank(bank, two, three, zero, one, order.third_beyond);
         self.first.next = self.first_read.q.val();
         self.second.next = self.second_read.q.val();
+        self.third.next = self.third_read.q.val();
     }
 }

@@ -13,7 +13,7 @@ pub const LATENCY: usize = page_lookup::LATENCY;
 
 /// Translates each packet's address range page by page, and adds the pieces and the access verdict to the token.
 ///
-/// `BANK`: address bits of each of the two banks of the table; 18 (524,288 entries) in a full-size lane. Stages and levels:
+/// `BANK`: address bits of each of the four banks of the table; 17 (524,288 entries) in a full-size lane. Stages and levels:
 /// [`page_lookup`].
 #[derive(LogicBlock, Default)]
 pub struct EmttLookup<const BANK: usize> {

@@ -4,6 +4,7 @@ use hdl_macros::hdl;
 use hdl_primitives::Delay;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{AddressedToken, RegionToken, TokenKind};
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::region_check::{self, RegionCheck, RegionRequest};
 
@@ -52,7 +53,7 @@ impl<const A: usize> Logic for MrCheck<A> {
             key: incoming.rkey,
             pd: incoming.qp.pd,
             va: incoming.va,
-            length: bit_cast::<32, 13>(payload),
+            length: bit_cast::<32, LENGTH_BITS>(payload),
             remote_write: true,
             qp_allows: incoming.qp.remote_write,
         };

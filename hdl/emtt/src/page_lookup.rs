@@ -1,25 +1,27 @@
 //! Page translation: where in the bus address space bytes lie, and with which address type (STELLAR, section 6).
 //!
 //! Stages, with planned LUT6 levels (a CARRY8 chain of 38 bits counts as 2):
-//! 1. `count_pages`: pages from the region's first to this one (page size mux 1, subtraction 1 + carry); bytes to the 4 KiB boundary;
-//!    all-ones test of the page offset (4).
-//! 2. `split_page`: table index `first_emtt + pages` (1 + carry); do the bytes cross into the next page (compare 2, select 1).
-//! 3. to 6. `EmttBanks`: this entry and the next.
+//! 1. `count_pages`: pages from the region's first to this one (page size mux 1, subtraction 1 + carry); bytes to the end of the page (select 1,
+//!    carry); all-ones test of the page offset (4).
+//! 2. `split_page`: table index `first_emtt + pages` (1 + carry); do the bytes cross into the next page, and into the one after it (compare 2,
+//!    select 1).
+//! 3. to 6. `EmttBanks`: this entry and the next two.
 //! 7. `compose_addresses`: page and offset joined, blanked unless every page touched is valid (3).
 
 use hdl_macros::hdl;
 use hdl_primitives::Delay;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::core::{Pieces, WHOLE_PAGE};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{
     EmttEntry, Owner, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS,
 };
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::emtt_banks::{self, EmttBanks};
 use crate::page_math::{
-    bus_address, bus_address__hdl, bytes_to_4k, bytes_to_4k__hdl, in_last_4k, in_last_4k__hdl,
-    page_number, page_number__hdl, PAGE_NUMBER_BITS,
+    bus_address, bus_address__hdl, bytes_to_page_end, bytes_to_page_end__hdl, near_page_end,
+    near_page_end__hdl, page_number, page_number__hdl, PAGE_NUMBER_BITS,
 };
 use crate::table_entry::{emtt_entry, emtt_entry__hdl};
 
@@ -41,8 +43,8 @@ pub struct PageRequest {
     pub reason: DropReason,
     /// First byte.
     pub va: Bits<64>,
-    /// Bytes, 0 to 4,096.
-    pub length: Bits<13>,
+    /// Bytes, 0 to 8,192.
+    pub length: Bits<LENGTH_BITS>,
     /// Of the region.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
@@ -66,8 +68,9 @@ pub struct PageAnswer {
 struct PageCount {
     /// Pages from the one that holds the region's base to the one that holds the first byte.
     pages: Bits<PAGE_NUMBER_BITS>,
-    to_4k: Bits<13>,
-    in_last_4k: Bit,
+    /// Bytes to the end of the page, if that is near.
+    to_end: Bits<LENGTH_BITS>,
+    near_end: Bit,
 }
 
 /// How the bytes lie over their pages.
@@ -77,8 +80,10 @@ struct PageSplit {
     wanted: Bit,
     /// They reach into the next page.
     crosses: Bit,
+    /// And into the one after it.
+    three: Bit,
     /// Bytes in the first page.
-    first_length: Bits<13>,
+    first_length: Bits<LENGTH_BITS>,
 }
 
 /// A table write on its way to the memory.
@@ -91,7 +96,7 @@ struct PageWrite {
 
 /// The extended memory translation table, and the translation by it, one request per clock.
 ///
-/// `BANK`: address bits of each of the two banks of the table; 18 (524,288 entries) at full size. Pages whose entries would lie beyond
+/// `BANK`: address bits of each of the four banks of the table; 17 (524,288 entries) at full size. Pages whose entries would lie beyond
 /// the table are invalid, and table writes beyond it are ignored.
 #[derive(LogicBlock, Default)]
 pub struct PageLookup<const BANK: usize> {
@@ -133,8 +138,8 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         let size = incoming.page_size;
         self.count.d.next = PageCount {
             pages: page_number(incoming.va, size) - page_number(incoming.base_va, size),
-            to_4k: bytes_to_4k(incoming.va),
-            in_last_4k: in_last_4k(incoming.va, size),
+            to_end: bytes_to_page_end(incoming.va, size),
+            near_end: near_page_end(incoming.va, size),
         };
 
         // split_page
@@ -142,11 +147,17 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         let count = self.count.q.val();
         self.page_index.d.next = bit_cast::<38, EMTT_INDEX_BITS>(request.first_emtt)
             + bit_cast::<38, PAGE_NUMBER_BITS>(count.pages);
-        let crosses = count.in_last_4k & (request.length > count.to_4k);
+        let crosses = count.near_end & (request.length > count.to_end);
+        let fills_second = request.length > (count.to_end + (WHOLE_PAGE as u64));
         let split = PageSplit {
             wanted: request.asks & (request.reason == DropReason::None),
             crosses,
-            first_length: if crosses { count.to_4k } else { request.length },
+            three: crosses & (request.page_size == PageSize::Size4K) & fills_second,
+            first_length: if crosses {
+                count.to_end
+            } else {
+                request.length
+            },
         };
         for i in 0..self.split.len() {
             self.split[i].clock.next = self.clock.val();
@@ -184,12 +195,16 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         let span = self.split[emtt_banks::LATENCY].q.val();
         let first = self.banks.first.val();
         let second = self.banks.second.val();
-        let pages_valid = first.valid & (second.valid | !span.crosses);
+        let third = self.banks.third.val();
+        let pages_valid =
+            first.valid & (second.valid | !span.crosses) & (third.valid | !span.three);
         let free = span.wanted & pages_valid;
         let continues = free & span.crosses;
+        let ends_in_third = free & span.three;
         let first_address = bus_address(first.frame, placed.va, placed.page_size);
-        // The second piece starts where its page starts.
+        // The other pieces start where their pages start.
         let second_address = bus_address(second.frame, bits::<64>(0), placed.page_size);
+        let third_address = bus_address(third.frame, bits::<64>(0), placed.page_size);
         let pieces = if free {
             Pieces {
                 first_length: span.first_length,
@@ -201,6 +216,13 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
                     bits::<64>(0)
                 },
                 second_translated: continues & (second.owner == Owner::Gpu),
+                three: ends_in_third,
+                third_address: if ends_in_third {
+                    third_address
+                } else {
+                    bits::<64>(0)
+                },
+                third_translated: ends_in_third & (third.owner == Owner::Gpu),
             }
         } else {
             Pieces::default()

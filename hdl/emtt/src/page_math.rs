@@ -3,10 +3,14 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tables::PageSize;
+use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 /// Bits of a page number that matter: two addresses of one region are less than 2^48 apart, so their page numbers differ
 /// by at most 2^36, and the difference modulo 2^37 is the difference.
 pub const PAGE_NUMBER_BITS: usize = 37;
+
+// Otherwise packets leave a page from further away, and touch more of them.
+const _: () = assert!(MAX_PAYLOAD == 8192);
 
 /// Page number of an address, modulo 2^37.
 #[hdl_fn]
@@ -19,21 +23,25 @@ pub fn page_number(va: Bits<64>, size: PageSize) -> Bits<37> {
     }
 }
 
-/// The address is in the last 4 KiB of its page. Packets are at most 4 KiB long, so from elsewhere none leaves its page.
+/// The address is in the last 8 KiB of its page. Packets are at most 8 KiB long, so from elsewhere none leaves its page.
 #[hdl_fn]
-pub fn in_last_4k(va: Bits<64>, size: PageSize) -> Bit {
+pub fn near_page_end(va: Bits<64>, size: PageSize) -> Bit {
     match size {
         PageSize::Size4K => true,
-        PageSize::Size64K => va.get_bits::<4>(12).all(),
-        PageSize::Size2M => va.get_bits::<9>(12).all(),
-        PageSize::Size1G => va.get_bits::<18>(12).all(),
+        PageSize::Size64K => va.get_bits::<3>(13).all(),
+        PageSize::Size2M => va.get_bits::<8>(13).all(),
+        PageSize::Size1G => va.get_bits::<17>(13).all(),
     }
 }
 
-/// Bytes from the address to the next multiple of 4 KiB, 1 to 4,096.
+/// Bytes from an address that is [near](near_page_end) the end of its page to that end, 1 to 8,192.
 #[hdl_fn]
-pub fn bytes_to_4k(va: Bits<64>) -> Bits<13> {
-    bits::<13>(4096) - bit_cast::<13, 12>(va.get_bits::<12>(0))
+pub fn bytes_to_page_end(va: Bits<64>, size: PageSize) -> Bits<LENGTH_BITS> {
+    if size == PageSize::Size4K {
+        bits::<LENGTH_BITS>(4096) - bit_cast::<LENGTH_BITS, 12>(va.get_bits::<12>(0))
+    } else {
+        bits::<LENGTH_BITS>(8192) - bit_cast::<LENGTH_BITS, 13>(va.get_bits::<13>(0))
+    }
 }
 
 /// Bus address: the page's address bits above the page size, the virtual address's below.

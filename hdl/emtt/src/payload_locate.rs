@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::requester::{LocateRequest, LocateResponse};
 use stellar_wire::hw::tables::TableWrite;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::page_lookup::{self, PageLookup, PageRequest};
 use crate::region_check::{self, RegionCheck, RegionRequest};
@@ -17,13 +18,13 @@ pub const LATENCY: usize = region_check::LATENCY + page_lookup::LATENCY;
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PacketSpan {
     va: Bits<64>,
-    length: Bits<13>,
+    length: Bits<LENGTH_BITS>,
 }
 
 /// Checks key, protection domain and the bounds of the whole message, then translates the pages of the packet. One request per clock.
 ///
 /// Has tables of its own, written with the same words as those of the receive lane: `R` address bits of the region table (12: 4,096
-/// regions), `BANK` address bits of each bank of the eMTT (18: 524,288 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
+/// regions), `BANK` address bits of each bank of the eMTT (17: 524,288 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
 /// the first, the address of the packet (a carry chain of 64 bits).
 #[derive(LogicBlock, Default)]
 pub struct PayloadLocate<const R: usize, const BANK: usize> {

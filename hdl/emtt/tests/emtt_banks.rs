@@ -1,4 +1,4 @@
-//! A small table in two banks against a plain list.
+//! A small table in four banks against a plain list.
 
 use hdl_emtt::emtt_banks::{EmttBanks, LATENCY};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::tables::{EmttEntry, Owner};
 
 const BANK_BITS: usize = 2;
-const ENTRIES: u64 = 1 << (BANK_BITS + 1);
+const ENTRIES: u64 = 1 << (BANK_BITS + 2);
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -38,12 +38,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn two_neighbours_are_read_as_last_written_and_nothing_lies_beyond(ops in prop::collection::vec(op(), 1..100)) {
+    fn three_neighbours_are_read_as_last_written_and_nothing_lies_beyond(ops in prop::collection::vec(op(), 1..100)) {
         let mut model = library().instantiate();
         let port = |name: &str| model.port(name).unwrap();
         let (clock, write_enable, write_index, write_entry, page_index) =
             (port("clock"), port("write_enable"), port("write_index"), port("write_entry"), port("page_index"));
-        let outputs = [port("first"), port("second")];
+        let outputs = [port("first"), port("second"), port("third")];
         let mut list = vec![None; ENTRIES as usize];
         let mut expected = vec![];
         for clocks in 0..ops.len() + LATENCY {
@@ -62,7 +62,7 @@ proptest! {
                     model.set_u64(write_enable, 0);
                     model.set_u64(page_index, index);
                     let entry = |index: u64| list.get(index as usize).copied().flatten();
-                    expected.push(Some([entry(index), entry(index + 1)]));
+                    expected.push(Some([entry(index), entry(index + 1), entry(index + 2)]));
                 }
                 None => model.set_u64(write_enable, 0),
             }
@@ -78,7 +78,7 @@ proptest! {
 }
 
 #[test]
-#[should_panic(expected = "a bank has 20 address bits; choose 1 to 19")]
+#[should_panic(expected = "a bank has 19 address bits; choose 1 to 18")]
 fn a_bank_beyond_the_index_of_table_writes_is_refused() {
-    EmttBanks::<20>::default();
+    EmttBanks::<19>::default();
 }

@@ -4,9 +4,9 @@ use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 /// log2 of the memory regions: 4,096.
 pub const MR_BITS: usize = 12;
-/// log2 of the translations in each of the two banks: 262,144.
-pub const EMTT_BANK_BITS: usize = 18;
+/// log2 of the translations in each of the four banks: 131,072.
+pub const EMTT_BANK_BITS: usize = 17;
 /// log2 of the translations: 524,288, which is 1 TiB in pages of 2 MiB.
-pub const EMTT_BITS: usize = EMTT_BANK_BITS + 1;
+pub const EMTT_BITS: usize = EMTT_BANK_BITS + 2;
 
 const _: () = assert!(EMTT_BITS <= EMTT_INDEX_BITS && MR_BITS <= EMTT_INDEX_BITS);

@@ -1,15 +1,26 @@
-//! Takes place commands apart into their one or two pieces.
+//! Takes place commands apart into their one to three pieces.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::core::WHOLE_PAGE;
 use stellar_wire::hw::dma::PlaceCommand;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::records::{CommandEnd, PlacePiece};
 
+/// Which piece of a command comes next.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum Turn {
+    First,
+    Second,
+    Third,
+}
+
 /// One piece per clock. `B` is log2 of the bytes of a buffer beat, at most 7.
 ///
-/// A command without payload, and a fence, become one piece without bytes. A first length beyond the payload's is cut to it.
-/// Levels: 3 to accept (13-bit compare, position sum), 3 to issue (subtract or add, select).
+/// A command without payload, and a fence, become one piece without bytes. A first length beyond the payload's is cut to it, and there are three pieces
+/// only if the first two leave bytes for the third.
+/// Levels: 3 to accept (two 14-bit sums, compare, position sum), 3 to issue (select).
 #[derive(LogicBlock, Default)]
 pub struct PieceIssue<const B: usize> {
     pub clock: Signal<In, Clock>,
@@ -26,12 +37,16 @@ pub struct PieceIssue<const B: usize> {
     held: DFF<Bit>,
     current: DFF<PlaceCommand>,
     has_payload: DFF<Bit>,
-    /// The payload lies in two pieces.
+    /// The payload lies in two pieces, in three.
     crosses: DFF<Bit>,
+    three: DFF<Bit>,
+    /// Bytes of the last piece but the first one.
+    end_length: DFF<Bits<LENGTH_BITS>>,
     /// Ring position of the payload.
     payload_position: DFF<Bits<19>>,
-    /// The first piece was issued.
-    at_second: DFF<Bit>,
+    /// And of its third piece.
+    third_position: DFF<Bits<19>>,
+    turn: DFF<Turn>,
 
     issued: DFF<Bit>,
     issued_piece: DFF<PlacePiece>,
@@ -47,14 +62,22 @@ impl<const B: usize> Logic for PieceIssue<B> {
             current,
             has_payload,
             crosses,
+            three,
+            end_length,
             payload_position,
-            at_second,
+            third_position,
+            turn,
             issued,
             issued_piece
         );
         let room = !self.issued.q.val() | self.piece_ready.val();
         let issue = self.held.q.val() & room;
-        let last_piece = !self.crosses.q.val() | self.at_second.q.val();
+        let turn = self.turn.q.val();
+        let last_piece = match turn {
+            Turn::First => !self.crosses.q.val(),
+            Turn::Second => !self.three.q.val(),
+            Turn::Third => true,
+        };
         let accept = !self.held.q.val() | (issue & last_piece);
 
         // accept_command
@@ -64,38 +87,60 @@ impl<const B: usize> Logic for PieceIssue<B> {
             self.held.d.next = self.command_valid.val();
             self.current.d.next = command;
             self.has_payload.d.next = payload;
-            self.crosses.d.next = payload & (command.pieces.first_length < command.length);
-            self.payload_position.d.next = (bit_cast::<19, 12>(command.span.start) << (B as u64))
+            let first_length = command.pieces.first_length;
+            let crosses = payload & (first_length < command.length);
+            let before_third = first_length + (WHOLE_PAGE as u64);
+            let three = crosses & command.pieces.three & (before_third < command.length);
+            self.crosses.d.next = crosses;
+            self.three.d.next = three;
+            self.end_length.d.next = if three {
+                command.length - before_third
+            } else {
+                command.length - first_length
+            };
+            let position = (bit_cast::<19, 12>(command.span.start) << (B as u64))
                 + bit_cast::<19, 8>(command.offset);
-            self.at_second.d.next = false;
+            self.payload_position.d.next = position;
+            self.third_position.d.next = position + bit_cast::<19, LENGTH_BITS>(before_third);
+            self.turn.d.next = Turn::First;
         } else if issue {
-            self.at_second.d.next = true;
+            self.turn.d.next = if turn == Turn::First {
+                Turn::Second
+            } else {
+                Turn::Third
+            };
         }
 
         // issue_piece
         let current = self.current.q.val();
-        let second = self.at_second.q.val();
         let pieces = current.pieces;
         // One chunk must come of what has no payload, however long it says it is.
         let length = if !self.has_payload.q.val() {
             bits(0)
-        } else if second {
-            current.length - pieces.first_length
-        } else if self.crosses.q.val() {
+        } else if (turn == Turn::First) & self.crosses.q.val() {
             pieces.first_length
-        } else {
+        } else if turn == Turn::First {
             current.length
-        };
-        let skipped = if second { pieces.first_length } else { bits(0) };
-        let address = if second {
-            pieces.second_address
+        } else if (turn == Turn::Second) & self.three.q.val() {
+            bits(WHOLE_PAGE as u64)
         } else {
-            pieces.first_address
+            self.end_length.q.val()
         };
-        let translated = if second {
-            pieces.second_translated
-        } else {
-            pieces.first_translated
+        let payload_position = self.payload_position.q.val();
+        let position = match turn {
+            Turn::First => payload_position,
+            Turn::Second => payload_position + bit_cast::<19, LENGTH_BITS>(pieces.first_length),
+            Turn::Third => self.third_position.q.val(),
+        };
+        let address = match turn {
+            Turn::First => pieces.first_address,
+            Turn::Second => pieces.second_address,
+            Turn::Third => pieces.third_address,
+        };
+        let translated = match turn {
+            Turn::First => pieces.first_translated,
+            Turn::Second => pieces.second_translated,
+            Turn::Third => pieces.third_translated,
         };
         if room {
             self.issued.d.next = self.held.q.val();
@@ -109,7 +154,7 @@ impl<const B: usize> Logic for PieceIssue<B> {
                 address: address,
                 translated: translated,
                 length: length,
-                position: self.payload_position.q.val() + bit_cast::<19, 13>(skipped),
+                position: position,
             };
         }
 

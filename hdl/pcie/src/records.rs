@@ -2,6 +2,7 @@
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::mtu::LENGTH_BITS;
 
 /// Bits of a byte position in the packet buffer: 2^12 beats of at most 2^7 bytes. Narrower lanes leave the top bits zero.
 pub const POSITION_BITS: usize = 19;
@@ -24,8 +25,8 @@ pub struct PlacePiece {
     pub end: CommandEnd,
     pub address: Bits<64>,
     pub translated: Bit,
-    /// Bytes, 0 to 4,096.
-    pub length: Bits<13>,
+    /// Bytes, 0 to 8,192.
+    pub length: Bits<LENGTH_BITS>,
     /// Of the first byte, in the ring of the packet buffer.
     pub position: Bits<19>,
 }

@@ -4,6 +4,7 @@
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::records::{CommandEnd, PlacePiece, RequestChunk};
 
@@ -13,17 +14,18 @@ struct PreparedPiece {
     place: Bit,
     end: CommandEnd,
     translated: Bit,
-    /// Address bits 63:12, and their successor: a piece of 4 KiB touches at most two aligned 4 KiB.
+    /// Address bits 63:12, and their two successors: a piece of 8 KiB touches at most three aligned 4 KiB.
     frame: Bits<52>,
     next_frame: Bits<52>,
+    third_frame: Bits<52>,
     /// Address bits 11:2.
     dword: Bits<10>,
     /// Bytes of the first double word before the first payload byte.
     lead: Bits<2>,
     /// Payload bytes in the last double word, modulo 4 (counted from its lane 0).
     tail: Bits<2>,
-    /// Double words touched, 1 to 1,025.
-    dwords: Bits<11>,
+    /// Double words touched, 1 to 2,049.
+    dwords: Bits<12>,
     /// Double words up to the first cut, 1 to 1,024.
     boundary: Bits<11>,
     /// Ring position of lane 0 of the first double word.
@@ -36,12 +38,12 @@ struct RunningPiece {
     piece: PreparedPiece,
     first: Bit,
     last: Bit,
-    /// From the start of `frame`: bit 10 set means in `next_frame`.
-    dword: Bits<11>,
+    /// From the start of `frame`: bits 11:10 tell how many frames further.
+    dword: Bits<12>,
     /// Double words of this chunk.
     count: Bits<11>,
     /// Double words after this chunk.
-    left: Bits<11>,
+    left: Bits<12>,
     position: Bits<19>,
 }
 
@@ -137,7 +139,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         // prepare_piece
         let piece = self.piece.val();
         let lead = piece.address.get_bits::<2>(0);
-        let bytes = piece.length + bit_cast::<13, 2>(lead);
+        let bytes = piece.length + bit_cast::<LENGTH_BITS, 2>(lead);
         let into_block = bit_cast::<11, 10>(piece.address.get_bits::<10>(2)) & (max_dwords - 1);
         if accept {
             self.prepared_valid.d.next = self.piece_valid.val();
@@ -147,10 +149,11 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
                 translated: piece.translated,
                 frame: piece.address.get_bits::<52>(12),
                 next_frame: piece.address.get_bits::<52>(12) + 1,
+                third_frame: piece.address.get_bits::<52>(12) + 2,
                 dword: piece.address.get_bits::<10>(2),
                 lead: lead,
                 tail: bytes.get_bits::<2>(0),
-                dwords: bit_cast::<11, 13>((bytes + 3) >> 2),
+                dwords: bit_cast::<12, LENGTH_BITS>((bytes + 3) >> 2),
                 boundary: max_dwords - into_block,
                 position: piece.position - bit_cast::<19, 2>(lead),
             };
@@ -161,7 +164,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         let prepared = self.prepared.q.val();
         let todo = if load { prepared.dwords } else { running.left };
         let limit = if load { prepared.boundary } else { max_dwords };
-        let more = todo > limit;
+        let more = todo > bit_cast::<12, 11>(limit);
         if load | step {
             self.running_valid.d.next = !load | self.prepared_valid.q.val();
             self.running.d.next = RunningPiece {
@@ -169,12 +172,16 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
                 first: load,
                 last: !more,
                 dword: if load {
-                    bit_cast::<11, 10>(prepared.dword)
+                    bit_cast::<12, 10>(prepared.dword)
                 } else {
-                    running.dword + running.count
+                    running.dword + bit_cast::<12, 11>(running.count)
                 },
-                count: if more { limit } else { todo },
-                left: if more { todo - limit } else { bits(0) },
+                count: if more { limit } else { todo.get_bits::<11>(0) },
+                left: if more {
+                    todo - bit_cast::<12, 11>(limit)
+                } else {
+                    bits(0)
+                },
                 position: if load {
                     prepared.position
                 } else {
@@ -189,7 +196,9 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         let from = if running.first { after_lead } else { bits(15) };
         let below = if running.last { before_end } else { bits(15) };
         let single = running.count == 1;
-        let frame = if running.dword.get_bit(10) {
+        let frame = if running.dword.get_bit(11) {
+            running.piece.third_frame
+        } else if running.dword.get_bit(10) {
             running.piece.next_frame
         } else {
             running.piece.frame

@@ -27,7 +27,7 @@ proptest! {
         seed: u64, wide: bool, mps_code in 0u64..4, ready in 1u32..=8, valid in 1u32..=8, short: bool,
     ) {
         let mut bench = if wide { lane_1024() } else { lane_512() };
-        bench.run(Load { seed, commands: 40, mps_code, ready, valid, longest: if short { 150 } else { 4096 } });
+        bench.run(Load { seed, commands: 40, mps_code, ready, valid, longest: if short { 150 } else { 8192 } });
     }
 }
 
@@ -40,7 +40,7 @@ fn a_payload_size_code_above_3_counts_as_1024() {
             mps_code,
             ready: 8,
             valid: 8,
-            longest: 4096,
+            longest: 8192,
         });
     }
 }
@@ -76,6 +76,18 @@ fn aligned_payloads_leave_at_one_beat_per_clock() {
         assert_eq!(report.beats, 8 * beats);
         assert_eq!(clocks, 8 * beats, "the stream has gaps");
         assert_eq!(latency, DmaWrite1024::LATENCY as u64);
+    }
+}
+
+/// A payload that fills whole pages but begins and ends inside one: three pieces, and a beat per clock but where a write ends early.
+#[test]
+fn a_payload_over_three_pages_is_three_runs() {
+    for mut bench in [lane_1024(), lane_512()] {
+        for first in [1, 3, 4, 100, 2048, 4093, 4095] {
+            bench.place_in_pages(78, 8192, first);
+            bench.place_in_pages(79, 4096 + first + 1, first);
+        }
+        bench.finish();
     }
 }
 

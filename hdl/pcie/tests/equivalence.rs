@@ -40,13 +40,16 @@ fn command(rng: &mut TestRng) -> PlaceCommand {
             beats: Bits::random(rng),
         },
         offset: Bits::random(rng),
-        length: rng.random_range(0..=4096u64).to_bits(),
+        length: rng.random_range(0..=8192u64).to_bits(),
         pieces: Pieces {
-            first_length: rng.random_range(0..=4096u64).to_bits(),
+            first_length: rng.random_range(0..=8192u64).to_bits(),
             first_address: Bits::random(rng),
             first_translated: Bit::random(rng),
             second_address: Bits::random(rng),
             second_translated: Bit::random(rng),
+            three: Bit::random(rng),
+            third_address: Bits::random(rng),
+            third_translated: Bit::random(rng),
         },
     }
 }
@@ -82,7 +85,7 @@ fn request_splitter() {
                 end: end(rng),
                 address: Bits::random(rng),
                 translated: Bit::random(rng),
-                length: rng.random_range(0..=4096u64).to_bits(),
+                length: rng.random_range(0..=8192u64).to_bits(),
                 position: Bits::random(rng),
             };
             uut.chunk_ready.next = rng.random_ratio(7, 8);

@@ -7,6 +7,7 @@ use stellar_wire::hw::core::TokenKind;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::frame::{DropReason, Position};
 use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::psn_stages::{Count, Settled};
 use crate::token_kind::{is_packet, is_packet__hdl};
@@ -27,7 +28,7 @@ pub struct PsnAnswer {
     pub out_lane: Signal<Out, Bit>,
     pub out_counted: Signal<Out, Bit>,
     pub out_reason: Signal<Out, DropReason>,
-    pub out_payload_bytes: Signal<Out, Bits<13>>,
+    pub out_payload_bytes: Signal<Out, Bits<LENGTH_BITS>>,
     pub outcome_valid: Signal<Out, Bit>,
     pub outcome: Signal<Out, RxOutcome>,
 
@@ -85,7 +86,7 @@ impl Logic for PsnAnswer {
         let placed_bytes = if accepted {
             tracked.payload_length
         } else {
-            bits::<13>(0)
+            bits::<LENGTH_BITS>(0)
         };
         self.count.d.next = Count {
             counted,

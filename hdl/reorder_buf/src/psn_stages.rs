@@ -2,6 +2,7 @@
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::distance::Distance;
 use crate::tracked::Tracked;
@@ -106,5 +107,5 @@ pub struct Count {
     pub counted: Bit,
     pub lane: Bit,
     pub reason: DropReason,
-    pub payload_bytes: Bits<13>,
+    pub payload_bytes: Bits<LENGTH_BITS>,
 }

@@ -7,6 +7,7 @@ use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::distance::{distance, distance__hdl, place_of, place_of__hdl};
 use crate::psn_advance::{self, PsnAdvance};
@@ -65,7 +66,7 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     /// `None`: accepted.
     pub out_reason: Signal<Out, DropReason>,
     /// Payload bytes that will be placed, 0 for a packet dropped.
-    pub out_payload_bytes: Signal<Out, Bits<13>>,
+    pub out_payload_bytes: Signal<Out, Bits<LENGTH_BITS>>,
     // To the outcomes: one per packet that is accepted or to be answered, in the clock of its `out_valid`.
     pub outcome_valid: Signal<Out, Bit>,
     pub outcome: Signal<Out, RxOutcome>,

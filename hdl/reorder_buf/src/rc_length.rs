@@ -4,8 +4,9 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::{PacketHeaders, Position};
+use stellar_wire::mtu::LENGTH_BITS;
 
-/// Path MTU in bytes. Wide enough for every value of the field, though only 8 to 12 mean something.
+/// Path MTU in bytes. Wide enough for every value of the field, though only 8 to 13 mean something.
 #[hdl_fn]
 pub fn path_mtu(mtu_log2: Bits<4>) -> Bits<32> {
     bits::<32>(1) << mtu_log2
@@ -15,7 +16,7 @@ pub fn path_mtu(mtu_log2: Bits<4>) -> Bits<32> {
 /// held against it as well.
 #[hdl_fn]
 pub fn payload_fits(headers: PacketHeaders, mtu: Bits<32>) -> Bit {
-    let payload = bit_cast::<32, 13>(headers.payload_length);
+    let payload = bit_cast::<32, LENGTH_BITS>(headers.payload_length);
     let is_full = payload == mtu;
     let is_within = payload <= mtu;
     let message_exceeds_mtu = headers.dma_length > mtu;

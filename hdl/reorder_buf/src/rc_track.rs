@@ -5,6 +5,7 @@ use hdl_primitives::ram::BypassRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{AddressedToken, QpToken, RcClass};
 use stellar_wire::hw::frame::{DropReason, Position};
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::rc_length::{path_mtu, path_mtu__hdl, payload_fits, payload_fits__hdl};
 use crate::token_kind::{
@@ -134,7 +135,7 @@ impl Logic for RcTrack {
         let looked = self.looked.q.val();
         let headers = looked.token.token.headers;
         let state = self.states.read_data.val();
-        let payload = bit_cast::<32, 13>(headers.payload_length);
+        let payload = bit_cast::<32, LENGTH_BITS>(headers.payload_length);
         let ahead = headers.psn - state.epsn;
         let continues = looked.is_rc & !looked.starts & state.in_message;
         let fits_message = match headers.position {
@@ -160,7 +161,7 @@ impl Logic for RcTrack {
             rkey: if continues { state.rkey } else { headers.rkey },
             next_epsn: state.epsn + 1,
             next_msn: state.msn + 1,
-            next_va: va + bit_cast::<64, 13>(headers.payload_length),
+            next_va: va + bit_cast::<64, LENGTH_BITS>(headers.payload_length),
             next_left: left - payload,
         };
 

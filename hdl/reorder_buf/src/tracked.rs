@@ -4,6 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::{DropReason, Position};
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::token_kind::{
     is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl,
@@ -43,7 +44,7 @@ pub struct Tracked {
     pub dma_length: Bits<32>,
     pub span: BufferSpan,
     pub payload_offset: Bits<8>,
-    pub payload_length: Bits<13>,
+    pub payload_length: Bits<LENGTH_BITS>,
     pub pieces: Pieces,
 }
 

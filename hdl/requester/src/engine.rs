@@ -9,6 +9,7 @@ use stellar_wire::hw::requester::{
     ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
 };
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::ports::{pair, pair__hdl};
 use crate::qp_schedule::QpSchedule;
@@ -39,18 +40,18 @@ fn has_room(packets: Bits<7>, bytes: Bits<19>) -> Bit {
 
 /// Payload bytes of a packet that moves.
 #[hdl_fn]
-fn length_if(moves: Bit, packet: TxRequest) -> Bits<13> {
+fn length_if(moves: Bit, packet: TxRequest) -> Bits<LENGTH_BITS> {
     if moves {
         packet.length
     } else {
-        bits::<13>(0)
+        bits::<LENGTH_BITS>(0)
     }
 }
 
 /// Bytes waiting after a packet came and one left. Levels: two carry chains.
 #[hdl_fn]
-fn counted(bytes: Bits<19>, came: Bits<13>, left: Bits<13>) -> Bits<19> {
-    (bytes + bit_cast::<19, 13>(came)) - bit_cast::<19, 13>(left)
+fn counted(bytes: Bits<19>, came: Bits<LENGTH_BITS>, left: Bits<LENGTH_BITS>) -> Bits<19> {
+    (bytes + bit_cast::<19, LENGTH_BITS>(came)) - bit_cast::<19, LENGTH_BITS>(left)
 }
 
 /// 1,024 queue pairs with 64 messages under way each, 65,536 doorbell pages.

@@ -7,6 +7,7 @@ use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest};
 use stellar_wire::hw::window::{PacketState, SentPacket, WindowOp, WindowRequest, WindowResponse};
 use stellar_wire::mrc::NackReason;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::deadline::{earlier, earlier__hdl, reached, reached__hdl, timeout, timeout__hdl};
 use crate::records::{Counted, Job, JobKind, Next, Outcome, RequesterState};
@@ -117,7 +118,7 @@ impl Logic for LossFlow {
             op: NsccOp::Loss,
             qp: job.qp,
             now: job.now,
-            bytes: bit_cast::<24, 13>(sent.length),
+            bytes: bit_cast::<24, LENGTH_BITS>(sent.length),
             ..NsccRequest::default()
         };
         self.window_start.next = false;

@@ -12,6 +12,7 @@ use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
 };
 use stellar_wire::mrc::PathHint;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::deadline::{reached, reached__hdl};
 use crate::records::{Counted, Job, Next, Outcome, RequesterState};
@@ -212,7 +213,7 @@ impl Logic for SackFlow {
             bytes: if step == Step::Tell {
                 self.bytes.q.val()
             } else {
-                bit_cast::<24, 13>(suspect.length)
+                bit_cast::<24, LENGTH_BITS>(suspect.length)
             },
             rtt_valid: self.answered.q.val(),
             rtt: self.rtt.q.val(),

@@ -3,6 +3,7 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
+use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::Opcode;
 
 /// A packet of a message, and what comes after it.
@@ -45,14 +46,14 @@ pub fn measured(message: Message, segment: Segment) -> Segment {
 
 /// Path MTU in bytes. Levels: 1.
 #[hdl_fn]
-pub fn mtu_bytes(mtu_log2: Bits<4>) -> Bits<13> {
-    bits::<13>(1) << bit_cast::<13, 4>(mtu_log2)
+pub fn mtu_bytes(mtu_log2: Bits<4>) -> Bits<LENGTH_BITS> {
+    bits::<LENGTH_BITS>(1) << bit_cast::<LENGTH_BITS, 4>(mtu_log2)
 }
 
 /// The packet after this one, if it is not the last. Levels: a carry chain behind 1.
 #[hdl_fn]
 pub fn segment_after(segment: Segment, mtu_log2: Bits<4>) -> Segment {
-    let mtu = bit_cast::<32, 13>(mtu_bytes(mtu_log2));
+    let mtu = bit_cast::<32, LENGTH_BITS>(mtu_bytes(mtu_log2));
     Segment {
         psn: segment.psn + 1,
         first: false,
@@ -65,9 +66,9 @@ pub fn segment_after(segment: Segment, mtu_log2: Bits<4>) -> Segment {
 
 /// Payload bytes of the packet. Levels: 2.
 #[hdl_fn]
-pub fn payload_length(segment: Segment, mtu_log2: Bits<4>) -> Bits<13> {
+pub fn payload_length(segment: Segment, mtu_log2: Bits<4>) -> Bits<LENGTH_BITS> {
     if segment.last {
-        segment.rest.get_bits::<13>(0)
+        segment.rest.get_bits::<LENGTH_BITS>(0)
     } else {
         mtu_bytes(mtu_log2)
     }
@@ -122,7 +123,9 @@ fn rc_write_opcode(segment: Segment, has_immediate: Bit) -> Bits<8> {
 /// Packets of a burst at most: as many as make 16 KiB, and no more than 32. Levels: 1.
 #[hdl_fn]
 pub fn burst_limit(mtu_log2: Bits<4>) -> Bits<6> {
-    if mtu_log2 == 12 {
+    if mtu_log2 == 13 {
+        bits::<6>(2)
+    } else if mtu_log2 == 12 {
         bits::<6>(4)
     } else if mtu_log2 == 11 {
         bits::<6>(8)

@@ -9,6 +9,7 @@ use stellar_wire::hw::messages::{Message, MessageOp, MessageRequest, MessageResp
 use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::Opcode;
 
 use crate::burst::{Burst, BurstSend};
@@ -161,7 +162,7 @@ pub struct TransmitFlow {
     message: DFF<Message>,
     segment: DFF<Segment>,
     /// Of the first packet.
-    length: DFF<Bits<13>>,
+    length: DFF<Bits<LENGTH_BITS>>,
     /// Bytes and packets the congestion window has room for.
     room: DFF<Bits<25>>,
     fits: DFF<Bits<6>>,
@@ -247,7 +248,7 @@ impl Logic for TransmitFlow {
         let bytes_left = self.room.q.val();
         let may_send = !in_flight.any()
             | (!bytes_left.get_bit(24)
-                & (bytes_left.get_bits::<24>(0) >= bit_cast::<24, 13>(length)));
+                & (bytes_left.get_bits::<24>(0) >= bit_cast::<24, LENGTH_BITS>(length)));
         let window_room = self.window_room.q.val();
         let window_full = !again & !window_room.any();
         let by_windows = smaller(window_room, self.fits.q.val());

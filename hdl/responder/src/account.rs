@@ -4,6 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::Position;
 use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::coalesce::{
     coalesce, coalesce__hdl, judge, judge__hdl, nothing_pending, nothing_pending__hdl, tells,
@@ -96,7 +97,7 @@ pub fn account(looked: Looked, last: Accounted, slot_bits: usize) -> Accounted {
 
     let word = bits::<32>(1) << outcome.psn.get_bits::<5>(6);
     let touched = (state.touched | word) & !left_behind(state.expected, outcome.epsn);
-    let length = bit_cast::<32, 13>(outcome.payload_length);
+    let length = bit_cast::<32, LENGTH_BITS>(outcome.payload_length);
     let before = if starts {
         bits::<32>(0)
     } else {

@@ -52,8 +52,10 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
         bit_cast::<24, 22>(less.get_bits::<22>(10))
     } else if mtu_log2 == 11 {
         bit_cast::<24, 21>(less.get_bits::<21>(11))
-    } else {
+    } else if mtu_log2 == 12 {
         bit_cast::<24, 20>(less.get_bits::<20>(12))
+    } else {
+        bit_cast::<24, 19>(less.get_bits::<19>(13))
     };
     if length.any() {
         whole

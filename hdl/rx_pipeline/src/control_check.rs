@@ -8,6 +8,7 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxPeth, TxSeth};
 use stellar_wire::mrc::{CcState, Neth, Peth, Seth};
+use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
 
 use crate::layout::{
@@ -64,7 +65,7 @@ struct Decoded {
     /// The frame ends inside its headers.
     cut: Bit,
     /// Bytes behind the extension headers, pad included.
-    left: Bits<13>,
+    left: Bits<LENGTH_BITS>,
     congestion: Bit,
     flow_label: Bits<16>,
     ipv6: Bit,
@@ -124,13 +125,13 @@ impl Logic for ControlCheck {
         let is_probe = opcode == PROBE;
         let foreign_version = byte(arriving, Udp::LEN + bth::FLAGS).get_bits::<4>(0).any();
         let needed = if is_sack {
-            bits::<13>(SACK_BYTES)
+            bits::<LENGTH_BITS>(SACK_BYTES)
         } else if is_nack {
-            bits::<13>(NACK_BYTES)
+            bits::<LENGTH_BITS>(NACK_BYTES)
         } else if is_probe {
-            bits::<13>(PROBE_BYTES)
+            bits::<LENGTH_BITS>(PROBE_BYTES)
         } else {
-            bits::<13>(ACK_BYTES)
+            bits::<LENGTH_BITS>(ACK_BYTES)
         };
         self.peers.read_address.next =
             be24(arriving, Udp::LEN + bth::DEST_QP).get_bits::<QP_BITS>(0);
@@ -167,7 +168,8 @@ impl Logic for ControlCheck {
         let seth_flags = byte(ext, seth::FLAGS);
         let path_hint = seth_flags.get_bits::<2>(5);
         let bad_hint = is_sack & path_hint.all();
-        let bad_pad = decoded.left.get_bits::<2>(0).any() | (decoded.left < bit_cast::<13, 2>(pad));
+        let bad_pad =
+            decoded.left.get_bits::<2>(0).any() | (decoded.left < bit_cast::<LENGTH_BITS, 2>(pad));
         let contexts_match = (be16(ext, seth::SOURCE_CONTEXT) == peer.qp.get_bits::<16>(0))
             & (be16(ext, seth::DESTINATION_CONTEXT) == dest_qp.get_bits::<16>(0));
         let at_peer = is_at(peer.address0, decoded.ipv6, decoded.source)

@@ -2,6 +2,7 @@
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::beat::BeatInfo;
 use crate::frame_info::FrameInfo;
@@ -17,7 +18,7 @@ const HIGH_BITS: usize = WINDOW_BITS - LOW_BITS;
 
 /// One window per frame, with its last beat: one per clock if every frame is one beat.
 /// In a frame shorter than the window, what follows its last byte means nothing (it may be of another frame).
-/// LUT levels: 2 (beat count 7 bits; length is a concatenation and an 8-bit add, 2).
+/// LUT levels: 2 (beat count 8 bits; length is a concatenation and an 8-bit add, 2).
 #[derive(LogicBlock, Default)]
 pub struct HeaderWindow<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -31,7 +32,7 @@ pub struct HeaderWindow<const W: usize> {
     pub out_info: Signal<Out, FrameInfo>,
 
     /// Beats of this frame before the current one; stays at the limit.
-    beats: DFF<Bits<7>>,
+    beats: DFF<Bits<8>>,
     valid: DFF<Bit>,
     low: DFF<Bits<LOW_BITS>>,
     high: DFF<Bits<HIGH_BITS>>,
@@ -46,7 +47,7 @@ impl<const W: usize> Logic for HeaderWindow<W> {
         let limit = (MAX_IP_BYTES / (W / 8)) as u64;
         let beat = self.in_beat.val();
         let earlier = if beat.first {
-            bits::<7>(0)
+            bits::<8>(0)
         } else {
             self.beats.q.val()
         };
@@ -66,8 +67,8 @@ impl<const W: usize> Logic for HeaderWindow<W> {
             }
             self.info.d.next = FrameInfo {
                 outer: beat.outer,
-                bytes: (bit_cast::<13, 7>(earlier) << ((W / 8).trailing_zeros() as u64))
-                    + bit_cast::<13, 8>(beat.bytes),
+                bytes: (bit_cast::<LENGTH_BITS, 8>(earlier) << ((W / 8).trailing_zeros() as u64))
+                    + bit_cast::<LENGTH_BITS, 8>(beat.bytes),
                 oversize,
                 mac_error: beat.error,
             };

@@ -1,6 +1,7 @@
 //! Where header fields lie ([`stellar_wire::hw::layout`]), and the windows and limits of the receive front end.
 
 use stellar_wire::mrc::{CcState, Meth, Seth, Tseth};
+use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 use stellar_wire::{icrc, Bth, Header, ImmDt, Ipv6, Reth, Udp};
 
 pub use stellar_wire::hw::layout::*;
@@ -18,4 +19,5 @@ pub const DATAGRAM_OVERHEAD: usize = Udp::LEN + Bth::LEN + icrc::LEN;
 
 /// Longest IP packet the lane stores, in bytes: the largest payload, all headers, and room for neighbours' jumbo frames
 /// to be recognised for what they are. A whole number of beats of either lane width.
-pub const MAX_IP_BYTES: usize = 4352;
+pub const MAX_IP_BYTES: usize = MAX_PAYLOAD + 256;
+const _: () = assert!(8 * MAX_IP_BYTES % 1024 == 0 && MAX_IP_BYTES < 1 << LENGTH_BITS);

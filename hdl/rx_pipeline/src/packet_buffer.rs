@@ -73,7 +73,7 @@ pub struct PacketBuffer<const W: usize, const A: usize> {
     freed: DFF<Bits<13>>,
     /// Value of `written` before the frame that arrives.
     frame_start: DFF<Bits<13>>,
-    frame_beats: DFF<Bits<7>>,
+    frame_beats: DFF<Bits<8>>,
     fate: DFF<FrameFate>,
     stored_valid: DFF<Bit>,
     stored: DFF<StoredFrame>,
@@ -89,8 +89,8 @@ struct RingSize<const A: usize>;
 impl<const A: usize> Default for RingSize<A> {
     fn default() -> Self {
         assert!(
-            (6..=11).contains(&A),
-            "a packet buffer of 2 x 2^{A} beats: use A = 6 (128 beats) to 11 (4,096 beats)"
+            (7..=11).contains(&A),
+            "a packet buffer of 2 x 2^{A} beats: use A = 7 (256 beats) to 11 (4,096 beats)"
         );
         Self
     }
@@ -114,7 +114,7 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
             self.frame_start.q.val()
         };
         let earlier = if beat.first {
-            bits::<7>(0)
+            bits::<8>(0)
         } else {
             self.frame_beats.q.val()
         };
@@ -140,20 +140,20 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
         let kept = if fate == FrameFate::Stored {
             earlier + 1
         } else if fate == FrameFate::Oversize {
-            bits::<7>(1)
+            bits::<8>(1)
         } else {
-            bits::<7>(0)
+            bits::<8>(0)
         };
         if self.in_valid.val() {
             self.frame_start.d.next = start;
             self.fate.d.next = fate;
             self.frame_beats.d.next = kept;
-            self.written.d.next = start + bit_cast::<13, 7>(kept);
+            self.written.d.next = start + bit_cast::<13, 8>(kept);
             self.stored.d.next = StoredFrame {
                 fate,
                 span: BufferSpan {
                     start: start.get_bits::<12>(0) & ring_mask,
-                    beats: bit_cast::<8, 7>(kept),
+                    beats: kept,
                 },
                 mac_error: beat.error,
             };

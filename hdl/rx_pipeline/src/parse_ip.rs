@@ -3,6 +3,7 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::ip::PROTO_UDP;
+use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Header, Ipv4, Ipv6};
 
 use crate::frame_info::FrameInfo;
@@ -30,9 +31,9 @@ pub struct IpFields {
     /// IPv4 total length, or IPv6 payload length.
     pub claimed: Bits<16>,
     /// What `claimed` should be for the bytes that arrived.
-    pub arrived: Bits<13>,
+    pub arrived: Bits<LENGTH_BITS>,
     /// Bytes behind the IP header.
-    pub datagram: Bits<13>,
+    pub datagram: Bits<LENGTH_BITS>,
     /// Congestion experienced, on the inner or the outer header.
     pub congestion: Bit,
     /// Low 16 bits of the IPv6 flow label; zero for IPv4.
@@ -40,7 +41,7 @@ pub struct IpFields {
 }
 
 /// Looks at the IP header and moves the transport headers to a fixed place.
-/// LUT levels: comparisons of 16 bits 3 and one more to join them, 13-bit subtraction and selection 3.
+/// LUT levels: comparisons of 16 bits 3 and one more to join them, 14-bit subtraction and selection 3.
 #[derive(LogicBlock, Default)]
 pub struct ParseIp {
     pub clock: Signal<In, Clock>,
@@ -87,9 +88,9 @@ impl Logic for ParseIp {
         let total_length = be16(header, ipv4::TOTAL_LENGTH);
         let flow_label = be16(header, ipv6::FLOW_LABEL_LOW);
         let header_bytes = if is_ipv6 {
-            bits::<13>(Ipv6::LEN as u64)
+            bits::<LENGTH_BITS>(Ipv6::LEN as u64)
         } else {
-            bits::<13>(Ipv4::LEN as u64)
+            bits::<LENGTH_BITS>(Ipv4::LEN as u64)
         };
         let datagram = info.bytes - header_bytes;
         let short = (info.bytes < header_bytes) & !info.oversize;

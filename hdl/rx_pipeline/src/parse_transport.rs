@@ -4,6 +4,7 @@ use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::{DropReason, PacketHeaders};
 use stellar_wire::mrc::{Meth, Tseth};
+use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 use stellar_wire::{Bth, Header, ImmDt, Ipv4, Ipv6, Reth, Udp};
 
 use crate::layout::{bth, meth, reth, udp, DATAGRAM_OVERHEAD, TRANSPORT_BITS};
@@ -20,8 +21,6 @@ pub const LATENCY: usize = 4;
 const EXTENSIONS: usize = Udp::LEN + Bth::LEN;
 const RETH_BITS: usize = 8 * Reth::LEN;
 const IMMEDIATE_BITS: usize = 8 * ImmDt::LEN;
-/// Payload of the largest path MTU, in bytes.
-const MAX_PAYLOAD: u64 = 4096;
 
 /// What speaks against a frame so far.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -42,13 +41,13 @@ struct Decoded {
     objections: Objections,
     kind: PacketKind,
     ipv6: Bit,
-    datagram: Bits<13>,
+    datagram: Bits<LENGTH_BITS>,
     congestion: Bit,
     flow_label: Bits<16>,
 }
 
 /// Stages: `decode` (lengths, port, opcode), `extract` (extension headers to their fields), `measure` (payload length), `judge` (first reason).
-/// LUT levels: decode 5 (opcode 4), extract 3 (multiplexers of 3 and 4 places; 13-bit subtraction and comparison), measure 3, judge 3.
+/// LUT levels: decode 5 (opcode 4), extract 3 (multiplexers of 3 and 4 places; 14-bit subtraction and comparison), measure 3, judge 3.
 #[derive(LogicBlock, Default)]
 pub struct ParseTransport {
     pub clock: Signal<In, Clock>,
@@ -67,7 +66,7 @@ pub struct ParseTransport {
 
     extracted: DFF<PacketHeaders>,
     extracted_objections: DFF<Objections>,
-    payload_and_pad: DFF<Bits<13>>,
+    payload_and_pad: DFF<Bits<LENGTH_BITS>>,
     pad: DFF<Bits<2>>,
 
     measured: DFF<PacketHeaders>,
@@ -105,14 +104,14 @@ impl Logic for ParseTransport {
             byte(arriving, Udp::LEN + bth::OPCODE),
             byte(arriving, Udp::LEN + bth::ACK_REQ).get_bit(4),
         );
-        let datagram = bit_cast::<16, 13>(fields.datagram);
+        let datagram = bit_cast::<16, LENGTH_BITS>(fields.datagram);
         self.decoded.d.next = Decoded {
             objections: Objections {
                 cut_off: fields.cut_off,
                 not_roce: fields.not_roce,
                 ipv4: !fields.ipv6,
                 bad_length: fields.oversize
-                    | (fields.claimed != bit_cast::<16, 13>(fields.arrived))
+                    | (fields.claimed != bit_cast::<16, LENGTH_BITS>(fields.arrived))
                     | (fields.datagram < (Udp::LEN as u64))
                     | (be16(arriving, udp::LENGTH) != datagram),
                 wrong_port: be16(arriving, udp::DESTINATION_PORT) != self.udp_port.val(),
@@ -158,7 +157,7 @@ impl Logic for ParseTransport {
         let msn = be16(headers, EXTENSIONS + meth::MSN);
         let rqmsn = be16(headers, EXTENSIONS + meth::RQMSN);
         let timestamp = be16(headers, EXTENSIONS + Meth::LEN);
-        let extension_bytes = bit_cast::<13, 3>(has.extension_words) << 2;
+        let extension_bytes = bit_cast::<LENGTH_BITS, 3>(has.extension_words) << 2;
         let not_payload = extension_bytes + (DATAGRAM_OVERHEAD as u64);
         let before_extensions = if decoded.ipv6 {
             bits::<8>((Ipv6::LEN + EXTENSIONS) as u64)
@@ -202,8 +201,8 @@ impl Logic for ParseTransport {
             ecn_ce: decoded.congestion,
             entropy: (bit_cast::<32, 16>(decoded.flow_label) << 16)
                 | bit_cast::<32, 16>(be16(headers, udp::SOURCE_PORT)),
-            payload_offset: before_extensions + bit_cast::<8, 13>(extension_bytes),
-            payload_length: bits::<13>(0),
+            payload_offset: before_extensions + bit_cast::<8, LENGTH_BITS>(extension_bytes),
+            payload_length: bits::<LENGTH_BITS>(0),
         };
         let mut objections = decoded.objections;
         objections.headers_cut = decoded.datagram < not_payload;
@@ -213,14 +212,16 @@ impl Logic for ParseTransport {
 
         // Stage `measure`.
         let together = self.payload_and_pad.q.val();
-        let pad = bit_cast::<13, 2>(self.pad.q.val());
+        let pad = bit_cast::<LENGTH_BITS, 2>(self.pad.q.val());
         let payload = together - pad;
         let mut measured = self.extracted.q.val();
         measured.payload_length = if measured.refused { bits(0) } else { payload };
         self.measured.d.next = measured;
         let mut with_payload = self.extracted_objections.q.val();
         with_payload.bad_payload = !measured.refused
-            & (together.get_bits::<2>(0).any() | (together < pad) | (payload > MAX_PAYLOAD));
+            & (together.get_bits::<2>(0).any()
+                | (together < pad)
+                | (payload > (MAX_PAYLOAD as u64)));
         self.measured_objections.d.next = with_payload;
 
         // Stage `judge`.

@@ -71,7 +71,8 @@ pub fn packet_count(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
         9 => bits::<32>(0x1ff),
         10 => bits::<32>(0x3ff),
         11 => bits::<32>(0x7ff),
-        _ => bits::<32>(0xfff),
+        12 => bits::<32>(0xfff),
+        _ => bits::<32>(0x1fff),
     };
     let rounded = length + last_byte;
     let packets = match mtu_log2.to_u8() {
@@ -79,7 +80,8 @@ pub fn packet_count(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
         9 => bit_cast::<24, 23>(rounded.get_bits::<23>(9)),
         10 => bit_cast::<24, 22>(rounded.get_bits::<22>(10)),
         11 => bit_cast::<24, 21>(rounded.get_bits::<21>(11)),
-        _ => bit_cast::<24, 20>(rounded.get_bits::<20>(12)),
+        12 => bit_cast::<24, 20>(rounded.get_bits::<20>(12)),
+        _ => bit_cast::<24, 19>(rounded.get_bits::<19>(13)),
     };
     if length.any() {
         packets

@@ -3,6 +3,7 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::shift_bytes;
+use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{icrc, Bth, Header, Ipv4, Ipv6, Udp};
 
 use crate::records::{FrameLayout, Nesting};
@@ -28,12 +29,12 @@ fn header_bytes(nesting: usize) -> u64 {
 }
 
 /// One packet per clock, for beats of 2^`B` bytes.
-/// LUT levels: adds of at most 13 bits (a carry chain, 2), the header's length also selects one of 8 constants (1).
+/// LUT levels: adds of at most 14 bits (a carry chain, 2), the header's length also selects one of 8 constants (1).
 #[derive(LogicBlock)]
 pub struct FrameLayouts<const B: usize> {
     pub clock: Signal<In, Clock>,
     pub in_nesting: Signal<In, Nesting>,
-    pub in_payload_length: Signal<In, Bits<13>>,
+    pub in_payload_length: Signal<In, Bits<LENGTH_BITS>>,
     /// Of the extension headers, [`WORDS_AFTER`] clocks after the rest.
     pub in_words: Signal<In, Bits<4>>,
 
@@ -43,17 +44,17 @@ pub struct FrameLayouts<const B: usize> {
 
     // After the record, by clock.
     nesting: [DFF<Nesting>; 4],
-    payload_length: [DFF<Bits<13>>; 4],
+    payload_length: [DFF<Bits<LENGTH_BITS>>; 4],
     /// Payload and pad in words.
-    padded: [DFF<Bits<11>>; 4],
+    padded: [DFF<Bits<12>>; 4],
     /// Bytes of all headers but the extension headers.
     fixed_bytes: [DFF<Bits<8>>; 2],
     udp_words: DFF<Bits<14>>,
     /// Bytes of all headers.
     header: [DFF<Bits<8>>; 2],
     /// Place after the payload, and of the iCRC.
-    end: DFF<Bits<13>>,
-    icrc: DFF<Bits<13>>,
+    end: DFF<Bits<LENGTH_BITS>>,
+    icrc: DFF<Bits<LENGTH_BITS>>,
     layout: DFF<FrameLayout>,
 }
 
@@ -118,41 +119,42 @@ impl<const B: usize> Logic for FrameLayouts<B> {
         }
         self.nesting[0].d.next = nesting;
         self.payload_length[0].d.next = self.in_payload_length.val();
-        self.padded[0].d.next = bit_cast::<11, 13>((self.in_payload_length.val() + 3) >> 2);
+        self.padded[0].d.next =
+            bit_cast::<12, LENGTH_BITS>((self.in_payload_length.val() + 3) >> 2);
         self.fixed_bytes[0].d.next = fixed;
         self.fixed_bytes[1].d.next = self.fixed_bytes[0].q.val();
 
         // Clock 3: lengths.
         let words = self.in_words.val();
-        self.udp_words.d.next = bit_cast::<14, 11>(self.padded[1].q.val())
+        self.udp_words.d.next = bit_cast::<14, 12>(self.padded[1].q.val())
             + bit_cast::<14, 4>(words)
             + bits::<14>(FIXED_WORDS);
         self.header[0].d.next = self.fixed_bytes[1].q.val() + (bit_cast::<8, 4>(words) << 2);
 
         // Clock 4: places.
-        let header = bit_cast::<13, 8>(self.header[0].q.val());
+        let header = bit_cast::<LENGTH_BITS, 8>(self.header[0].q.val());
         self.header[1].d.next = self.header[0].q.val();
         self.end.d.next = header + self.payload_length[2].q.val();
-        self.icrc.d.next = header + (bit_cast::<13, 11>(self.padded[2].q.val()) << 2);
+        self.icrc.d.next = header + (bit_cast::<LENGTH_BITS, 12>(self.padded[2].q.val()) << 2);
 
         // Clock 5: beats.
-        let at_mask = bits::<13>((1 << B) - 1);
-        let header = bit_cast::<13, 8>(self.header[1].q.val());
+        let at_mask = bits::<LENGTH_BITS>((1 << B) - 1);
+        let header = bit_cast::<LENGTH_BITS, 8>(self.header[1].q.val());
         let end = self.end.q.val();
         let icrc = self.icrc.q.val();
-        let last = icrc + bits::<13>((icrc::LEN - 1) as u64);
+        let last = icrc + bits::<LENGTH_BITS>((icrc::LEN - 1) as u64);
         let payload = self.payload_length[3].q.val() + at_mask;
         self.layout.d.next = FrameLayout {
             nesting: self.nesting[3].q.val(),
-            payload_beat: bit_cast::<7, 13>(header >> (B as u64)),
-            payload_at: bit_cast::<7, 13>(header & at_mask),
-            payload_beats: bit_cast::<7, 13>(payload >> (B as u64)),
-            end_beat: bit_cast::<7, 13>(end >> (B as u64)),
-            end_at: bit_cast::<7, 13>(end & at_mask),
-            icrc_beat: bit_cast::<7, 13>(icrc >> (B as u64)),
-            icrc_at: bit_cast::<7, 13>(icrc & at_mask),
-            last_beat: bit_cast::<7, 13>(last >> (B as u64)),
-            last_bytes: bit_cast::<8, 13>((last & at_mask) + 1),
+            payload_beat: bit_cast::<8, LENGTH_BITS>(header >> (B as u64)),
+            payload_at: bit_cast::<7, LENGTH_BITS>(header & at_mask),
+            payload_beats: bit_cast::<8, LENGTH_BITS>(payload >> (B as u64)),
+            end_beat: bit_cast::<8, LENGTH_BITS>(end >> (B as u64)),
+            end_at: bit_cast::<7, LENGTH_BITS>(end & at_mask),
+            icrc_beat: bit_cast::<8, LENGTH_BITS>(icrc >> (B as u64)),
+            icrc_at: bit_cast::<7, LENGTH_BITS>(icrc & at_mask),
+            last_beat: bit_cast::<8, LENGTH_BITS>(last >> (B as u64)),
+            last_bytes: bit_cast::<8, LENGTH_BITS>((last & at_mask) + 1),
         };
 
         self.out_udp_length.next = bit_cast::<16, 14>(self.udp_words.q.val()) << 2;

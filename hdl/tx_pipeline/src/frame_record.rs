@@ -8,6 +8,7 @@ use stellar_wire::hw::tx::{
     TxBth, TxEthernet, TxExtensions, TxIp, TxPacket, TxPeth, TxReflection, TxSrv6, TxTimestamp,
 };
 use stellar_wire::mrc::Tseth;
+use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Ecn, UsidContainer};
 
 /// The uplink that an entropy value names: `width` bits, 1 to 16, from `low` on. 4 LUT levels.
@@ -133,7 +134,7 @@ pub fn frame_record(
             },
         },
         payload_length: if answering {
-            bits::<13>(0)
+            bits::<LENGTH_BITS>(0)
         } else {
             request.length
         },

@@ -12,7 +12,8 @@ use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::payload::{read_user, PayloadSource};
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
-use stellar_wire::hw::tx::{TxPacket, MAX_PAYLOAD};
+use stellar_wire::hw::tx::TxPacket;
+use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use crate::frame_record::{entropy_uplink, entropy_uplink__hdl, frame_record, frame_record__hdl};
 
@@ -67,7 +68,7 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     pub packet: Signal<Out, TxPacket>,
     pub packet_ready: Signal<In, Bit>,
     /// Beats that left the payload buffer in this clock.
-    pub payload_freed: Signal<In, Bits<7>>,
+    pub payload_freed: Signal<In, Bits<8>>,
 
     // To PayloadMux: one for each packet with payload, in order.
     pub source_valid: Signal<Out, Bit>,
@@ -105,7 +106,7 @@ impl<const Q: usize, const B: usize, const A: usize> Default for Framing<Q, B, A
         assert!(
             (4..=7).contains(&B) && A <= 11 && MAX_PAYLOAD <= 1 << (A + B),
             "Framing<{Q}, {B}, {A}>: use B = 4 to 7, and A = {} to 11 so that the payload buffer holds {MAX_PAYLOAD} bytes",
-            12usize.saturating_sub(B)
+            13usize.saturating_sub(B)
         );
         Self {
             clock: Default::default(),
@@ -197,13 +198,13 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
         }
 
         // reserve
-        let beats = (request.length + bits::<13>((1 << B) - 1)) >> (B as u64);
+        let beats = (request.length + bits::<LENGTH_BITS>((1 << B) - 1)) >> (B as u64);
         let reserved = if addressing & has_payload {
-            bit_cast::<12, 13>(beats)
+            bit_cast::<12, LENGTH_BITS>(beats)
         } else {
             bits::<12>(0)
         };
-        let freed = bit_cast::<12, 7>(self.payload_freed.val());
+        let freed = bit_cast::<12, 8>(self.payload_freed.val());
         let used = self.used.q.val();
         assert!(
             used.index() <= 1 << A,

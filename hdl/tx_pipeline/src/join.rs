@@ -15,7 +15,7 @@ pub const LATENCY: usize = 4;
 /// The last beat of a frame and the first of the next are neighbours. A payload beat passes the rotator together with the one before it,
 /// which supplies the bytes in front; what a rotated beat holds beside payload is masked. A frame whose payload could not be read takes its
 /// place for one clock and sends nothing.
-/// LUT levels: from the counter to the next state 5 (7-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per clock.
+/// LUT levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per clock.
 #[derive(LogicBlock)]
 pub struct Join<const W: usize, const N: usize, const B: usize> {
     pub clock: Signal<In, Clock>,
@@ -33,7 +33,7 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
     pub payload_error: Signal<In, Bit>,
     pub payload_take: Signal<Out, Bit>,
     /// Beats of a frame's payload, in the clock in which the last of them is done with; else 0.
-    pub payload_freed: Signal<Out, Bits<7>>,
+    pub payload_freed: Signal<Out, Bits<8>>,
     /// One clock: a frame was left out, for its payload could not be read.
     pub left_out: Signal<Out, Bit>,
     /// One clock: a packet's payload had more or fewer beats than its record says. Frames are wrong from there on until a reset.
@@ -53,7 +53,7 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
     layout: DFF<FrameLayout>,
     /// Header bytes not yet sent.
     headers: DFF<Bits<1232>>,
-    beat: DFF<Bits<7>>,
+    beat: DFF<Bits<8>>,
     /// The payload beat before the next one.
     held: DFF<Bits<W>>,
     mismatch: DFF<Bit>,
@@ -187,7 +187,7 @@ impl<const W: usize, const N: usize, const B: usize> Logic for Join<W, N, B> {
         self.payload_freed.next = if ends {
             layout.payload_beats
         } else {
-            bits::<7>(0)
+            bits::<8>(0)
         };
 
         // take_payload

@@ -3,7 +3,7 @@
 use hdl_macros::hdl;
 use hdl_primitives::BlockFifo;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::tx::MAX_PAYLOAD;
+use stellar_wire::mtu::MAX_PAYLOAD;
 
 /// What lies beside the data of a beat.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

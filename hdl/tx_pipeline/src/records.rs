@@ -34,18 +34,18 @@ pub struct Nesting {
 pub struct FrameLayout {
     pub nesting: Nesting,
     /// Beat and place of the first byte of payload, also of an empty one.
-    pub payload_beat: Bits<7>,
+    pub payload_beat: Bits<8>,
     pub payload_at: Bits<7>,
-    /// Beats of payload in the payload buffer, 0 to 64.
-    pub payload_beats: Bits<7>,
+    /// Beats of payload in the payload buffer, 0 to 128.
+    pub payload_beats: Bits<8>,
     /// Beat and place after the last byte of payload.
-    pub end_beat: Bits<7>,
+    pub end_beat: Bits<8>,
     pub end_at: Bits<7>,
     /// Beat and place of the first byte of the iCRC.
-    pub icrc_beat: Bits<7>,
+    pub icrc_beat: Bits<8>,
     pub icrc_at: Bits<7>,
     /// Last beat of the frame, and its bytes.
-    pub last_beat: Bits<7>,
+    pub last_beat: Bits<8>,
     pub last_bytes: Bits<8>,
 }
 

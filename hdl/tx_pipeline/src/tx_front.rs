@@ -54,7 +54,7 @@ pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usiz
     pub payload_error: Signal<In, Bit>,
     pub payload_ready: Signal<Out, Bit>,
     /// Beats that `payload_length` says a frame has, in the clock in which it is done with the last of them; else 0.
-    pub payload_freed: Signal<Out, Bits<7>>,
+    pub payload_freed: Signal<Out, Bits<8>>,
 
     // To the MAC: from the destination address to the iCRC; padding to 60 bytes and FCS are the MAC's.
     pub mac_valid: Signal<Out, Bit>,

@@ -5,10 +5,11 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowRequest, WindowResponse,
 };
+use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::row::{after_landing, after_landing__hdl, WindowRow};
 use crate::sack::{bitmap_answers, bitmap_answers__hdl, SackSpan};
-use crate::sent_memory::LengthSum;
+use crate::sent_memory::{LengthSum, SUM_BITS};
 
 /// Nothing yet.
 #[hdl_fn]
@@ -52,17 +53,17 @@ pub fn with_row(answer: WindowResponse, row: WindowRow) -> WindowResponse {
 pub fn with_sum(answer: WindowResponse, sum: LengthSum) -> WindowResponse {
     let mut after = answer;
     after.packets = answer.packets + bit_cast::<11, 3>(sum.packets);
-    after.bytes = answer.bytes + bit_cast::<24, 15>(sum.bytes);
+    after.bytes = answer.bytes + bit_cast::<24, SUM_BITS>(sum.bytes);
     after.spurious = answer.spurious + bit_cast::<11, 3>(sum.lost);
     after
 }
 
 /// With one more packet acknowledged.
 #[hdl_fn]
-fn with_packet(answer: WindowResponse, length: Bits<13>, lost: Bit) -> WindowResponse {
+fn with_packet(answer: WindowResponse, length: Bits<LENGTH_BITS>, lost: Bit) -> WindowResponse {
     let mut after = answer;
     after.packets = answer.packets + 1;
-    after.bytes = answer.bytes + bit_cast::<24, 13>(length);
+    after.bytes = answer.bytes + bit_cast::<24, LENGTH_BITS>(length);
     after.spurious = if lost {
         answer.spurious + 1
     } else {
@@ -110,7 +111,7 @@ pub fn after_answer(
     span: SackSpan,
     bitmap: Bits<64>,
 ) -> WindowRow {
-    let landed = after_landing(row, bit_cast::<15, 13>(answer.sent.length));
+    let landed = after_landing(row, bit_cast::<SUM_BITS, LENGTH_BITS>(answer.sent.length));
     if answer_is_news(answer, span, bitmap) & (answer.state == PacketState::InFlight) {
         landed
     } else {

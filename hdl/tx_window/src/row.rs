@@ -2,6 +2,9 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::mtu::LENGTH_BITS;
+
+use crate::sent_memory::SUM_BITS;
 
 use crate::slots::Occupied;
 
@@ -41,9 +44,9 @@ pub fn empty_row(psn: Bits<24>) -> WindowRow {
 
 /// The row with `length` bytes more in flight.
 #[hdl_fn]
-pub fn after_sending(row: WindowRow, length: Bits<13>) -> WindowRow {
+pub fn after_sending(row: WindowRow, length: Bits<LENGTH_BITS>) -> WindowRow {
     let mut after = row;
-    after.in_flight = row.in_flight + bit_cast::<24, 13>(length);
+    after.in_flight = row.in_flight + bit_cast::<24, LENGTH_BITS>(length);
     after
 }
 
@@ -67,19 +70,24 @@ pub fn after_retract(row: WindowRow, psn: Bits<24>, bytes: Bits<24>) -> WindowRo
 
 /// The row with `length` bytes fewer in flight.
 #[hdl_fn]
-pub fn after_landing(row: WindowRow, length: Bits<15>) -> WindowRow {
+pub fn after_landing(row: WindowRow, length: Bits<SUM_BITS>) -> WindowRow {
     let mut after = row;
-    after.in_flight = row.in_flight - bit_cast::<24, 15>(length);
+    after.in_flight = row.in_flight - bit_cast::<24, SUM_BITS>(length);
     after
 }
 
 /// The row after the packet in flight `psn` was lost on a plane. 5 levels and two carry chains.
 #[hdl_fn]
-pub fn after_loss(row: WindowRow, psn: Bits<24>, plane: Bit, length: Bits<13>) -> WindowRow {
+pub fn after_loss(
+    row: WindowRow,
+    psn: Bits<24>,
+    plane: Bit,
+    length: Bits<LENGTH_BITS>,
+) -> WindowRow {
     let ahead = psn - row.una;
     let first_0 = !row.lost.get_bit(0) | (ahead < (row.first_lost_0 - row.una));
     let first_1 = !row.lost.get_bit(1) | (ahead < (row.first_lost_1 - row.una));
-    let mut after = after_landing(row, bit_cast::<15, 13>(length));
+    let mut after = after_landing(row, bit_cast::<SUM_BITS, LENGTH_BITS>(length));
     after.lost = bits::<2>(0)
         .replace_bit(0, row.lost.get_bit(0) | !plane)
         .replace_bit(1, row.lost.get_bit(1) | plane);

@@ -3,20 +3,25 @@
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::SentPacket;
+use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use crate::sent_bank::SentBank;
 
 /// Slots whose records are read in one clock, if they are of different remainders.
 pub const BANKS: usize = 4;
 
+/// Bits of the payload bytes of a packet from each bank.
+pub const SUM_BITS: usize = LENGTH_BITS + 2;
+const _: () = assert!(BANKS * MAX_PAYLOAD < 1 << SUM_BITS);
+
 /// Packets a SACK acknowledges, together.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct LengthSum {
     pub packets: Bits<3>,
     /// Their payload bytes.
-    pub bytes: Bits<15>,
+    pub bytes: Bits<SUM_BITS>,
     /// Of the bytes, those in flight until now.
-    pub landed: Bits<15>,
+    pub landed: Bits<SUM_BITS>,
     /// Of the packets, those lost.
     pub lost: Bits<3>,
 }
@@ -25,14 +30,14 @@ pub struct LengthSum {
 #[hdl_fn]
 fn length_of(taken: Bit, lost: Bit, record: SentPacket) -> LengthSum {
     let bytes = if taken {
-        bit_cast::<15, 13>(record.length)
+        bit_cast::<SUM_BITS, LENGTH_BITS>(record.length)
     } else {
-        bits::<15>(0)
+        bits::<SUM_BITS>(0)
     };
     LengthSum {
         packets: bits::<3>(0).replace_bit(0, taken),
         bytes,
-        landed: if lost { bits::<15>(0) } else { bytes },
+        landed: if lost { bits::<SUM_BITS>(0) } else { bytes },
         lost: bits::<3>(0).replace_bit(0, taken & lost),
     }
 }

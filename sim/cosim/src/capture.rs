@@ -9,7 +9,7 @@ use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use pcap_file::{DataLink, PcapError};
 use stellar_transport::rx::{Psn, QpContext, QpMode, QpState};
-use stellar_wire::RoceFrame;
+use stellar_wire::{mtu::MAX_PAYLOAD, RoceFrame};
 use thiserror::Error;
 
 /// A capture that cannot be read.
@@ -144,7 +144,11 @@ impl Capture {
                 remote_write: true,
             });
             // First and middle packets are exactly as long as the path MTU; of a single packet it is at least the payload.
-            let mtu = frame.payload.len().next_power_of_two().clamp(256, 4096);
+            let mtu = frame
+                .payload
+                .len()
+                .next_power_of_two()
+                .clamp(256, MAX_PAYLOAD);
             context.mtu_log2 = context.mtu_log2.max(mtu.trailing_zeros() as u8);
             if let Some(reth) = frame.ext.reth {
                 let end = reth.va + u64::from(reth.dma_len).max(1);

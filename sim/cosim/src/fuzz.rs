@@ -116,7 +116,7 @@ impl Fuzzer {
             let mrc = n % 2 == 0;
             let va = 0x6000_0000_0000 + u64::from(n) * (1 << 32) + rng.random_range(0..4096);
             let mut psn: u32 = rng.random_range(0..1 << 24);
-            let mtu_log2 = rng.random_range(8..=12);
+            let mtu_log2 = rng.random_range(8..=13);
             session.write_qp(
                 qp,
                 QpContext {

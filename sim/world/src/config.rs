@@ -150,7 +150,7 @@ pub struct Plan {
     pub addressing: Addressing,
     /// Queue pairs.
     pub qps: u32,
-    /// log2 of the path MTU in bytes, 8 to 12.
+    /// log2 of the path MTU in bytes, 8 to 13.
     pub mtu_log2: u8,
     /// First PSN of every queue pair, 24 bits.
     pub first_psn: u32,

@@ -30,10 +30,10 @@ async def reads_of_every_length_and_alignment_return_in_order(dut, pauses):
     region = bench.root.mem_pool.alloc_region(1 << 16)
     region.mem[:] = memory = random.randbytes(1 << 16)
     commands = []
-    for user, length in enumerate((1, 2, 3, 4, 5, 63, 64, 65, 511, 512, 513, 1024, 1500, 2047, 4095, 4096)):
+    for user, length in enumerate((1, 2, 3, 4, 5, 63, 64, 65, 511, 512, 513, 1024, 1500, 2047, 4095, 4096, 4097, 8192)):
         cut = random.randrange(1, length + 1)
         # A command's pieces end with their pages.
-        here, there = random.randrange(0, 1 << 15), random.randrange(1 << 15, (1 << 16) - 4096)
+        here, there = random.randrange(0, 3 << 13), random.randrange(1 << 15, (1 << 16) - 8192)
         first, second = (region.get_absolute_address(here), TRANSLATED), (region.get_absolute_address(there), UNTRANSLATED)
         await ask(bench, length, 0xABCD_0000 + user, pieces(first, length, second, cut))
         commands.append(memory[here : here + cut] + memory[there : there + length - cut])

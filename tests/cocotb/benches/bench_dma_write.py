@@ -36,7 +36,7 @@ async def payloads_of_every_length_and_alignment_land_byte_for_byte(dut):
         images.append(bytearray(random.randbytes(len(region.mem))))
         region.mem[:] = images[-1]
     beat, targets = 4000, [GUARD, GUARD]
-    for length in (1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 1023, 1500, 4096):
+    for length in (1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 1023, 1500, 4096, 4097, 8192):
         payload, offset, cut = random.randbytes(length), random.randrange(54, 118), random.randrange(1, length + 1)
         # Where the first piece ends, a page ends in hardware; to the engine they are two runs of addresses.
         targets = [at + random.randrange(1, 9) for at in targets]

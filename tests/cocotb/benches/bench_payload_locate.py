@@ -38,12 +38,15 @@ class Located(Server):
         )
         await self.table("Mr", INDEX, region)
 
-    def expected(self, offset: int, length: int) -> tuple[int, int, int, int, int]:
-        """First length and address, whether AT = 10 there, and the same of the second page, by hand."""
+    def expected(self, offset: int, length: int) -> dict[str, int]:
+        """Lengths, addresses, and whether AT = 10 there, page by page, by hand."""
         page, at = divmod(VA % PAGE + offset, PAGE)
-        first = min(length, PAGE - at)
-        second = page + 1 if first < length else page
-        return first, self.frames[page] * PAGE + at, int(page % 3 != 0), self.frames[second] * PAGE, int(second % 3 != 0)
+        pages = range(page, page + (at + length - 1) // PAGE + 1)
+        where = {"first_length": min(length, PAGE - at), "three": int(len(pages) == 3)}
+        for name, n in zip(("first", "second", "third"), pages, strict=False):
+            where[f"{name}_address"] = self.frames[n] * PAGE + (at if n == page else 0)
+            where[f"{name}_translated"] = int(n % 3 != 0)
+        return where
 
 
 async def located(dut) -> Located:
@@ -58,13 +61,11 @@ async def every_packet_is_found_in_its_pages(dut):
     server = await located(dut)
     for _ in range(200):
         offset = random.randrange(LENGTH)
-        length = random.randrange(1, min(4096, LENGTH - offset) + 1)
+        length = random.randrange(1, min(8192, LENGTH - offset) + 1)
         found = await server.ask(qp=5, pd=PD, lkey=LKEY, va=VA, message_length=LENGTH, offset=offset, length=length)
         assert not found["fault"] and found["qp"] == 5
-        first, address, translated, second, second_translated = server.expected(offset, length)
-        assert (found["pieces.first_length"], found["pieces.first_address"], found["pieces.first_translated"]) == (first, address, translated)
-        if first < length:
-            assert (found["pieces.second_address"], found["pieces.second_translated"]) == (second, second_translated)
+        for field, value in server.expected(offset, length).items():
+            assert found[f"pieces.{field}"] == value, field
 
 
 @cocotb.test()

@@ -114,7 +114,7 @@ async def frames_are_those_scapy_makes(dut, version6, tagged):
     bench.mac.set_pause_generator(sometimes(0.3))
     bench.payloads.set_pause_generator(sometimes(0.2))
     await bench.start()
-    lengths = [1, 2, 3, 4, 5, 61, 64, 65, 127, 129, 1000, 4096]
+    lengths = [1, 2, 3, 4, 5, 61, 64, 65, 127, 129, 1000, 4096, 8192]
     items = [Item(random.choice([WRITE_ONLY, WRITE_MIDDLE]), random.randbytes(n), tagged=tagged, version6=version6) for n in lengths]
     items += [Item(ACKNOWLEDGE, tagged=tagged, version6=version6) for _ in range(4)]
     random.shuffle(items)

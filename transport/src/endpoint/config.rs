@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use stellar_wire::mtu::{MAX_LOG2, MAX_PAYLOAD, MIN_LOG2};
 use stellar_wire::MacAddr;
 use thiserror::Error;
 
@@ -82,7 +83,7 @@ pub struct QpConfig {
     /// Protection domain, 20 bits.
     pub pd: u32,
     pub pkey: u16,
-    /// log2 of the path MTU in bytes: 8 (256) to 12 (4,096).
+    /// log2 of the path MTU in bytes: 8 (256) to 13 (8,192).
     pub mtu_log2: u8,
     /// First PSN sent.
     pub sq_psn: Psn,
@@ -110,7 +111,7 @@ pub enum ConfigError {
     #[error("doorbell page {0} does not exist; a card has pages 0 to 65535")]
     Page(u32),
     #[error(
-        "path MTU of 2^{0} bytes; use 8 (256 B) to 12 (4096 B), the receive lane's largest payload"
+        "path MTU of 2^{0} bytes; use {MIN_LOG2} (256 B) to {MAX_LOG2} ({MAX_PAYLOAD} B), the receive lane's largest payload"
     )]
     Mtu(u8),
     #[error("{queue} queue of {entries} entries; use a power of two from 1 to 2^20")]
@@ -192,7 +193,7 @@ impl QpConfig {
         if self.page >= PAGES {
             return Err(ConfigError::Page(self.page));
         }
-        if !(8..=12).contains(&self.mtu_log2) {
+        if !(MIN_LOG2..=MAX_LOG2).contains(&self.mtu_log2) {
             return Err(ConfigError::Mtu(self.mtu_log2));
         }
         if !(1..=1024).contains(&self.imm.max_wimm) {

@@ -31,7 +31,7 @@ pub(super) struct FrameSpec {
 }
 
 impl FrameSpec {
-    /// The frame with `payload_length` bytes of payload, at most 4,096, which `fill` writes in place.
+    /// The frame with `payload_length` bytes of payload, at most 8,192, which `fill` writes in place.
     ///
     /// # Errors
     /// Those of `fill`.
@@ -98,7 +98,7 @@ impl FrameSpec {
             _ => unreachable!("creation refuses a pair of IP versions"),
         };
         self.entropy.apply(&mut ip, &mut udp);
-        let fits = "a payload of at most 4,096 bytes fits IP's lengths";
+        let fits = "a payload of at most 8,192 bytes fits IP's lengths";
         let udp = udp.carrying(transport).expect(fits);
         let ip = ip.carrying(PROTO_UDP, udp.length.into()).expect(fits);
         (ip, udp)
@@ -117,6 +117,6 @@ impl FrameSpec {
         let length = Ipv6::LEN + usize::from(inner.payload_len);
         encapsulation
             .outer_header(Ip::V6(*inner).encapsulated_protocol(), length)
-            .expect("a payload of at most 4,096 bytes fits IP's lengths")
+            .expect("a payload of at most 8,192 bytes fits IP's lengths")
     }
 }

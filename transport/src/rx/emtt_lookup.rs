@@ -14,7 +14,7 @@ pub struct Piece {
 }
 
 /// Translates `length` bytes at `va`, which lie inside `region`, page by page: one piece per page touched, in address
-/// order. A packet's payload, no longer than the smallest page, makes at most two.
+/// order. A packet's payload, no longer than two of the smallest pages, makes at most three.
 ///
 /// Page n of the region, counted from the page that holds its base, is at `first_emtt + n`.
 ///

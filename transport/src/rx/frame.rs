@@ -3,15 +3,13 @@
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
 use stellar_wire::mrc::Entropy;
+use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::{
     icrc, Bth, Ecn, Ethernet, ExtHeaders, ExtKind, Header, Ip, Ipv4, Ipv6, Opcode, Position,
     RoceFrame, Transport, Udp, Vlan, WireError,
 };
 
 use super::{DropReason, PacketHeaders, Psn, QpMode, RxConfig};
-
-/// Largest payload of a packet in bytes: the largest path MTU there is.
-const MAX_PAYLOAD: usize = 4096;
 
 /// What is to be said about a frame by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -170,22 +170,34 @@ impl AckRequest {
     }
 }
 
-/// One or two pieces as the record the DMA engine takes; without a second piece its fields are zero.
+/// One to three pieces as the record the DMA engine takes; the fields of pieces that there are not are zero.
 ///
 /// # Panics
-/// If there is none, or more than two.
+/// If there is none, or more than three, or the second of three is not as long as the record says without words.
 pub fn pieces_to_hw(pieces: &[Piece]) -> core::Pieces {
-    let (first, second) = match *pieces {
-        [first] => (first, None),
-        [first, second] => (first, Some(second)),
-        _ => panic!("{} pieces: a payload has one or two", pieces.len()),
-    };
+    assert!(
+        (1..=3).contains(&pieces.len()),
+        "{} pieces: a payload has one to three",
+        pieces.len()
+    );
+    if let [_, second, _] = pieces {
+        assert_eq!(
+            second.length,
+            core::WHOLE_PAGE,
+            "the second of three pieces"
+        );
+    }
+    let address = |n: usize| bits(pieces.get(n).map_or(0, |piece| piece.address));
+    let translated = |n: usize| pieces.get(n).is_some_and(|piece| piece.translated);
     core::Pieces {
-        first_length: bits(first.length as u64),
-        first_address: bits(first.address),
-        first_translated: first.translated,
-        second_address: bits(second.map_or(0, |piece| piece.address)),
-        second_translated: second.is_some_and(|piece| piece.translated),
+        first_length: bits(pieces[0].length as u64),
+        first_address: address(0),
+        first_translated: translated(0),
+        second_address: address(1),
+        second_translated: translated(1),
+        three: pieces.len() == 3,
+        third_address: address(2),
+        third_translated: translated(2),
     }
 }
 

@@ -35,7 +35,7 @@ pub struct PacketHeaders {
     pub entropy: Entropy,
     /// Bytes from the start of the (inner) IP header to the payload.
     pub payload_offset: u8,
-    /// Bytes of payload, pad excluded, 0 to 4,096.
+    /// Bytes of payload, pad excluded, 0 to 8,192.
     pub payload_length: u16,
 }
 

@@ -60,7 +60,7 @@ pub struct QpContext {
     /// Protection domain, 20 bits.
     pub pd: u32,
     pub pkey: u16,
-    /// log2 of the path MTU in bytes, 4 bits: 8 to 12.
+    /// log2 of the path MTU in bytes, 4 bits: 8 to 13.
     pub mtu_log2: u8,
     /// First PSN expected.
     pub initial_psn: Psn,

@@ -31,7 +31,12 @@ const MIXES: [Mix; 5] = [
 ];
 
 /// (base RTT in ticks, Gb/s, MTU): a rack, a pod at 400G, a long path at 100G with a small MTU.
-const PATHS: [(u32, u32, u32); 3] = [(375, 200, 4096), (1_000, 400, 4096), (3_000, 100, 1024)];
+const PATHS: [(u32, u32, u32); 4] = [
+    (375, 200, 4096),
+    (1_000, 400, 4096),
+    (1_000, 400, 8192),
+    (3_000, 100, 1024),
+];
 
 struct Signals {
     rng: ChaCha8Rng,

@@ -303,7 +303,7 @@ fn messages_of_no_byte_one_byte_and_unaligned_ends() {
 
 #[test]
 fn every_path_mtu() {
-    for mtu_log2 in 8..=12 {
+    for mtu_log2 in 8..=13 {
         let mut pair = Pair::new(perfect);
         pair.connect(|card| qp(card, QP, mtu_log2, TransportConfig::Mrc(mrc(mtu_log2))));
         let mtu = 1u64 << mtu_log2;

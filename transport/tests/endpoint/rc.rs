@@ -198,16 +198,19 @@ fn refused_access_is_a_nak_with_the_number_of_messages_completed() {
 #[test]
 fn a_malformed_request_is_a_nak_invalid_request() {
     // The peer's path MTU is smaller than ours: its first full packet is too long for it.
-    let mut pair = Pair::new(perfect);
-    pair.connect(|card| {
-        let mtu_log2 = if card == 0 { 11 } else { 10 };
-        qp(card, QP, mtu_log2, TransportConfig::Rc(RcConfig::default()))
-    });
-    pair.cards[0].post(QP, write(0, 0, 5000, 1)).expect("room");
-    pair.run();
-    pair.check_memory();
-    let statuses: Vec<_> = pair.completions(0, QP).iter().map(|c| c.status).collect();
-    assert_eq!(statuses, [WcStatus::RemInvReqErr]);
+    for (own, peers) in [(11, 10), (13, 12)] {
+        let mut pair = Pair::new(perfect);
+        pair.connect(|card| {
+            let mtu_log2 = if card == 0 { own } else { peers };
+            qp(card, QP, mtu_log2, TransportConfig::Rc(RcConfig::default()))
+        });
+        let write = write(0, 0, (2 << own) + 904, 1);
+        pair.cards[0].post(QP, write).expect("room");
+        pair.run();
+        pair.check_memory();
+        let statuses: Vec<_> = pair.completions(0, QP).iter().map(|c| c.status).collect();
+        assert_eq!(statuses, [WcStatus::RemInvReqErr], "2^{own} to 2^{peers}");
+    }
 }
 
 #[test]

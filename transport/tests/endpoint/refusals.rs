@@ -73,8 +73,12 @@ fn configurations_of_queue_pairs() {
         creation_error(|qp| qp.page = 65_536),
         ConfigError::Page(65_536)
     );
-    assert_eq!(creation_error(|qp| qp.mtu_log2 = 13), ConfigError::Mtu(13));
-    assert_eq!(creation_error(|qp| qp.mtu_log2 = 7), ConfigError::Mtu(7));
+    for mtu_log2 in [0, 7, 14, 15] {
+        let error = creation_error(|qp| qp.mtu_log2 = mtu_log2);
+        assert_eq!(error, ConfigError::Mtu(mtu_log2));
+        let text = format!("path MTU of 2^{mtu_log2} bytes; use 8 (256 B) to 13 (8192 B)");
+        assert!(error.to_string().starts_with(&text), "{error}");
+    }
     assert_eq!(
         creation_error(|qp| qp.imm.max_wimm = 0),
         ConfigError::MaxWimm(0)

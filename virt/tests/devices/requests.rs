@@ -157,7 +157,7 @@ fn steps_and_attributes_that_cannot_be_are_refused() {
         },
         ReadyToReceive {
             path: Path {
-                mtu_log2: 13,
+                mtu_log2: 14,
                 ..ready.path
             },
             ..ready

@@ -2,6 +2,7 @@
 
 use super::frame::{DropReason, PacketHeaders};
 use super::tables::{PageSize, QpContext, TableWrite, EMTT_INDEX_BITS};
+use crate::mtu::MAX_PAYLOAD;
 use rust_hdl::prelude::*;
 
 /// Kind of a core token. All kinds travel in order: that is what makes a fence a fence.
@@ -107,14 +108,24 @@ pub struct TranslatedToken {
     pub pieces: Pieces,
 }
 
-/// Target of one packet: it lies in one page, or in two neighbours of the table.
+/// Target of one packet: it lies in one page, or in two or three neighbours of the table.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Pieces {
     /// Bytes that lie in the first page (all of them if the packet does not cross).
-    pub first_length: Bits<13>,
+    pub first_length: Bits<14>,
     pub first_address: Bits<64>,
     /// AT of the first piece's TLPs is translated (10).
     pub first_translated: Bit,
     pub second_address: Bits<64>,
     pub second_translated: Bit,
+    /// It lies in three pages. They are the smallest there are, so [`WHOLE_PAGE`] bytes of it lie in the second.
+    pub three: Bit,
+    pub third_address: Bits<64>,
+    pub third_translated: Bit,
 }
+
+/// Bytes of the second page of three: all of the smallest page.
+pub const WHOLE_PAGE: usize = 4096;
+
+// A fourth page would need a field of its own.
+const _: () = assert!(MAX_PAYLOAD <= 2 * WHOLE_PAGE);

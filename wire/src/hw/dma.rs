@@ -13,8 +13,8 @@ pub struct PlaceCommand {
     pub span: BufferSpan,
     /// Byte offset of the payload in the frame as buffered.
     pub offset: Bits<8>,
-    /// Payload bytes, 0 to 4,096.
-    pub length: Bits<13>,
+    /// Payload bytes, 0 to 8,192.
+    pub length: Bits<14>,
     pub pieces: Pieces,
 }
 

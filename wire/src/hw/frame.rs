@@ -112,5 +112,5 @@ pub struct PacketHeaders {
     /// Byte offset of the payload from the start of the IP header.
     pub payload_offset: Bits<8>,
     /// Payload bytes without pad.
-    pub payload_length: Bits<13>,
+    pub payload_length: Bits<14>,
 }

@@ -32,7 +32,7 @@ pub struct SendQueueConfig {
     pub base: Bits<64>,
     /// log2 of the entries, 1 to 15.
     pub log2_entries: Bits<4>,
-    /// log2 of the path MTU in bytes, 8 to 12.
+    /// log2 of the path MTU in bytes, 8 to 13.
     pub mtu_log2: Bits<4>,
     /// Most WRITEs with immediate under way (MAX_WIMM).
     pub max_wimm: Bits<11>,

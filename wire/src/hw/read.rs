@@ -7,11 +7,11 @@ use rust_hdl::prelude::*;
 /// specification, section 2.2.9). The same code as [`crate::pcie::CompletionStatus::Successful`].
 pub const STATUS_SUCCESSFUL: u64 = 0;
 
-/// One read of up to 4,096 bytes from one or two runs of addresses.
+/// One read of up to 8,192 bytes from one to three runs of addresses.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ReadCommand {
-    /// Bytes, 1 to 4,096. 0 returns no bytes; more than 4,096 returns an error. Neither asks for anything.
-    pub length: Bits<13>,
+    /// Bytes, 1 to 8,192. 0 returns no bytes; more than 8,192 returns an error. Neither asks for anything.
+    pub length: Bits<14>,
     /// Where they lie. A first length beyond `length` is cut to it.
     pub pieces: Pieces,
     /// Comes back with the payload, unchanged.

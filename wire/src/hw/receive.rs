@@ -27,7 +27,7 @@ pub struct RxOutcome {
     pub rqmsn: Bits<16>,
     /// Bytes of the message (MRC).
     pub dma_length: Bits<32>,
-    pub payload_length: Bits<13>,
+    pub payload_length: Bits<14>,
     /// The packet is to be answered.
     pub ack_valid: Bit,
     pub ack: AckRequest,

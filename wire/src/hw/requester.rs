@@ -24,7 +24,7 @@ pub struct TxRequest {
     pub probe_id: Bits<16>,
     pub entropy: Bits<32>,
     /// Payload bytes.
-    pub length: Bits<13>,
+    pub length: Bits<14>,
     /// Where they are in memory, unless `inline`.
     pub pieces: Pieces,
     /// The payload is the first `length` bytes of `inline_data`.
@@ -100,8 +100,8 @@ pub struct LocateRequest {
     pub message_length: Bits<32>,
     /// Bytes of the message before the packet.
     pub offset: Bits<32>,
-    /// Bytes of the packet, 1 to 4,096.
-    pub length: Bits<13>,
+    /// Bytes of the packet, 1 to 8,192.
+    pub length: Bits<14>,
 }
 
 /// Where it is.
@@ -121,7 +121,7 @@ pub struct RequesterConfig {
     /// It sends over RC; otherwise over MRC.
     pub rc: Bit,
     pub pd: Bits<20>,
-    /// log2 of the path MTU in bytes, 8 to 12.
+    /// log2 of the path MTU in bytes, 8 to 13.
     pub mtu_log2: Bits<4>,
     /// Most PSNs the window may span, 1 to 1,024.
     pub mpr: Bits<11>,

@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 pub struct ResponderConfig {
     /// MRC; otherwise RC.
     pub mrc: Bit,
-    /// log2 of the path MTU in bytes, 8 to 12.
+    /// log2 of the path MTU in bytes, 8 to 13.
     pub mtu_log2: Bits<4>,
     /// First PSN expected (MRC).
     pub initial_psn: Bits<24>,

@@ -33,7 +33,7 @@ pub struct QpContext {
     pub pd: Bits<20>,
     /// Partition key. The low 15 bits must equal the packet's; not both may be limited members (bit 15 clear in both).
     pub pkey: Bits<16>,
-    /// log2 of the path MTU in bytes: 8 (256 B) to 12 (4,096 B).
+    /// log2 of the path MTU in bytes: 8 (256 B) to 13 (8,192 B).
     pub mtu_log2: Bits<4>,
     /// First PSN expected (24 bits, modulo 2^24): written here, copied into both tracking states when the entry is written.
     pub initial_psn: Bits<24>,

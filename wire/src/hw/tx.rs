@@ -7,9 +7,6 @@ use rust_hdl::prelude::*;
 
 use crate::{ExtKind, Opcode};
 
-/// Largest payload of a packet in bytes: the largest path MTU.
-pub const MAX_PAYLOAD: usize = 4096;
-
 /// Extension headers the lane can send. SETH is always followed by CC_STATE.
 pub const TX_EXTENSIONS: [ExtKind; 8] = [
     ExtKind::Meth,
@@ -218,6 +215,6 @@ pub struct TxPacket {
     pub udp_destination: Bits<16>,
     pub bth: TxBth,
     pub extensions: TxExtensions,
-    /// Payload bytes without pad, 0 to [`MAX_PAYLOAD`]. More than that, and the frame is not what it should be.
-    pub payload_length: Bits<13>,
+    /// Payload bytes without pad, 0 to [`MAX_PAYLOAD`](crate::mtu::MAX_PAYLOAD). More than that, and the frame is not what it should be.
+    pub payload_length: Bits<14>,
 }

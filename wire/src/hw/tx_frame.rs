@@ -6,6 +6,7 @@ use thiserror::Error;
 use super::tx::*;
 use super::tx_extensions::{extension_headers, extensions_record};
 use crate::header::fit;
+use crate::mtu::MAX_PAYLOAD;
 use crate::{
     Bth, Ecn, Ethernet, Ip, Ipv4, Ipv6, MacAddr, Opcode, RoceFrame, Srv6Encap, Udp, Vlan, WireError,
 };

@@ -12,7 +12,7 @@ pub struct SentPacket {
     /// Timeouts and recoverable NACKs so far.
     pub retries: Bits<8>,
     /// Payload bytes.
-    pub length: Bits<13>,
+    pub length: Bits<14>,
     /// Send queue index of the message.
     pub slot: Bits<16>,
 }

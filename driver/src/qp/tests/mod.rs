@@ -126,7 +126,14 @@ fn attributes_that_do_not_fit_leave_the_state_as_it_was() {
         },
         RtrAttributes {
             path: PathAttributes {
-                mtu_log2: 13,
+                mtu_log2: 14,
+                ..good.path
+            },
+            ..good
+        },
+        RtrAttributes {
+            path: PathAttributes {
+                mtu_log2: 0,
                 ..good.path
             },
             ..good

@@ -66,7 +66,21 @@ fn attributes_that_do_not_fit_are_named_and_leave_the_state_as_it_was() {
                 mtu_log2: 7,
                 ..good
             },
-            "mtu_log2 is 7; the card takes 8 to 12",
+            "mtu_log2 is 7; the card takes 8 to 13",
+        ),
+        (
+            RcRtrAttributes {
+                mtu_log2: 0,
+                ..good
+            },
+            "mtu_log2 is 0; the card takes 8 to 13",
+        ),
+        (
+            RcRtrAttributes {
+                mtu_log2: 14,
+                ..good
+            },
+            "mtu_log2 is 14; the card takes 8 to 13",
         ),
         (
             RcRtrAttributes { port: 2, ..good },

@@ -24,7 +24,7 @@ use traffic::traffic;
 /// Address bits of the region table under test: the full size.
 const REGION_BITS: usize = 12;
 /// Address bits of an eMTT bank under test: the full size.
-const BANK_BITS: usize = 18;
+const BANK_BITS: usize = 17;
 
 fn build<B: Block + Default>() -> Library {
     let mut block = B::default();

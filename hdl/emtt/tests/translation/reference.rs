@@ -142,7 +142,7 @@ impl World {
         let (token, _, context, target) = self.aim(packet);
         let length = packet.length;
         // Before and after the packet: nothing, a page or so, or more than the region has.
-        let reach = |word: u32| [0, word % 4_097, word % 70_000, word >> 4][word as usize % 4];
+        let reach = |word: u32| [0, word % 8_193, word % 70_000, word >> 4][word as usize % 4];
         let offset = reach(packet.tag.rotate_left(7));
         let va = target.va.checked_sub(offset.into())?;
         (token.token.kind == TokenKind::Packet && length > 0).then(|| LocalPacket {
@@ -249,7 +249,7 @@ fn no_packet(tag: u32) -> Packet {
         spot: Spot::Start,
         delta: 0,
         ends_there: false,
-        length: (tag % 4_096) as u16,
+        length: (tag % 8_192) as u16,
         key_error: 0,
         pd_error: false,
         qp_write: true,

@@ -24,7 +24,7 @@ pub struct Packet {
     pub delta: i64,
     /// The packet ends, rather than starts, at the spot.
     pub ends_there: bool,
-    /// Payload bytes, 0 to 4,096.
+    /// Payload bytes, 0 to 8,192.
     pub length: u16,
     /// Bits of the right R_Key that are flipped.
     pub key_error: u32,
@@ -144,9 +144,8 @@ fn packet() -> impl Strategy<Value = Packet> {
         4 => (0..5u64).prop_map(Spot::Page),
         1 => any::<u64>().prop_map(Spot::Anywhere),
     ];
-    let delta = prop_oneof![3 => Just(0i64), 3 => -4..=4i64, 4 => -4_097..=4_097i64];
-    let length =
-        prop_oneof![1 => Just(0u16), 2 => 1..=8u16, 3 => 4_090..=4_096u16, 3 => 0..=4_096u16];
+    let delta = prop_oneof![3 => Just(0i64), 3 => -4..=4i64, 4 => -8_193..=8_193i64];
+    let length = prop_oneof![1 => Just(0u16), 2 => 1..=8u16, 2 => 4_090..=4_098u16, 3 => 8_186..=8_192u16, 3 => 0..=8_192u16];
     let key_error = prop_oneof![25 => Just(0u32), 1 => (0..32u32).prop_map(|bit| 1 << bit)];
     let earlier = prop_oneof![
         8 => Just(DropReason::None),

@@ -5,7 +5,9 @@ use hdl_primitives::{BlockRam, BypassRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{CompletionHeader, STATUS_SUCCESSFUL};
 
-use super::records::{CheckedBeat, SlotReport, TagEntry, TagProgress, TagState, TagUse, TAG_BITS};
+use super::records::{
+    CheckedBeat, SlotReport, TagEntry, TagProgress, TagState, TagUse, PLACE_BITS, TAG_BITS,
+};
 
 /// A completion's own statement, seen as bytes; or a look at the deadline of a tag.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -36,7 +38,7 @@ struct ComparedClaim {
     /// All bytes of the request are still to come.
     counts_all: Bit,
     left_after: Bits<13>,
-    start: Bits<12>,
+    start: Bits<PLACE_BITS>,
     lanes: Bits<13>,
     overdue: Bit,
 }
@@ -188,7 +190,7 @@ impl Logic for CompletionCheck {
             fits: has_data & (continues | !padded) & (address == header.lower_address),
             counts_all: header.byte_count == entry.bytes,
             left_after: header.byte_count - claim.available,
-            start: (entry.end - header.byte_count).get_bits::<12>(0),
+            start: entry.end - header.byte_count,
             lanes: if continues {
                 bit_cast::<13, 11>(header.length_dw) << 2
             } else {

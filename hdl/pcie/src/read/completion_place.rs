@@ -4,7 +4,7 @@ use hdl_macros::hdl;
 use hdl_primitives::ByteRotator;
 use rust_hdl::prelude::*;
 
-use super::records::{CheckedBeat, SlotReport, SLOT_BYTE_BITS};
+use super::records::{CheckedBeat, SlotReport, PLACE_BITS, SLOT_BYTE_BITS};
 
 /// Where the bytes of one beat go.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -12,16 +12,16 @@ struct BeatPlace {
     /// There are bytes to write.
     place: Bit,
     slot: Bits<6>,
-    /// First and last byte in the slot.
-    from: Bits<12>,
-    to: Bits<12>,
+    /// First and last byte in the slots.
+    from: Bits<PLACE_BITS>,
+    to: Bits<PLACE_BITS>,
     report: SlotReport,
 }
 
 /// One beat of `W` bits per clock, never stalled. `B` = log2(W / 8), `N` = W / 8.
 ///
 /// The beat is rotated so that each byte is in the lane of its place, and written to one word and the next with byte enables. Rotating here, not
-/// when the slot is read, is what makes a slot a plain run of bytes: completions of one slot begin at any lane, and the two pieces of a
+/// when the slot is read, is what makes a slot a plain run of bytes: completions of one slot begin at any lane, and the pieces of a
 /// command may be aligned differently.
 /// A completion with more or fewer beats than its length, or with an error at its end, fails its slot. Reports leave with the write.
 /// Levels: place 5 (select, 13-bit subtract), sum 3, lanes 4 (shift by thermometer), rotator 2.
@@ -46,12 +46,12 @@ pub struct CompletionPlace<const W: usize, const B: usize, const N: usize> {
     rotator: ByteRotator<W>,
     /// Of the next beat: lanes left, and place of its lane 0.
     left: DFF<Bits<13>>,
-    base: DFF<Bits<12>>,
+    base: DFF<Bits<PLACE_BITS>>,
     data: DFF<Bits<W>>,
     offset: DFF<Bits<8>>,
     /// Lane of the last byte, counted from `base`.
     last_lane: DFF<Bits<B>>,
-    beat_base: DFF<Bits<12>>,
+    beat_base: DFF<Bits<PLACE_BITS>>,
     placed: DFF<BeatPlace>,
     summed: DFF<BeatPlace>,
     word: DFF<Bits<14>>,
@@ -88,7 +88,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for CompletionPlace<W
             self.left.q.val()
         };
         let base = if beat.first {
-            beat.start - bit_cast::<12, 2>(beat.lead)
+            beat.start - bit_cast::<PLACE_BITS, 2>(beat.lead)
         } else {
             self.base.q.val()
         };
@@ -132,7 +132,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for CompletionPlace<W
 
         // find_end
         let mut summed = self.placed.q.val();
-        summed.to = self.beat_base.q.val() + bit_cast::<12, B>(self.last_lane.q.val());
+        summed.to = self.beat_base.q.val() + bit_cast::<PLACE_BITS, B>(self.last_lane.q.val());
         self.summed.d.next = summed;
 
         // choose_lanes
@@ -154,7 +154,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for CompletionPlace<W
             bits(0)
         };
         self.word.d.next = (bit_cast::<14, 6>(place.slot) << (SLOT_BYTE_BITS as u64 - B as u64))
-            | bit_cast::<14, 12>(place.from >> (B as u64));
+            + bit_cast::<14, PLACE_BITS>(place.from >> (B as u64));
         self.reported.d.next = place.report;
 
         // write

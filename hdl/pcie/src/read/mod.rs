@@ -12,7 +12,7 @@
 //! ```
 //! | block | does | clocks |
 //! |---|---|---|
-//! | [`slot_ledger`] | a slot for each command before anything is asked for; which slots are complete; their order | 1 |
+//! | [`slot_ledger`] | one slot or two for each command before anything is asked for; which slots are complete; their order | 1 |
 //! | [`tag_pool`] | tags that no request uses | 2 |
 //! | [`read_issue`] | a tag for each request, and the note of where its bytes go | 2 |
 //! | [`completion_check`] | each completion against what its request still waits for; deadlines | 4 |

@@ -1,13 +1,19 @@
 //! Gives each request its tag and notes, by tag, where its bytes go.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::read::ReadTlpHeader;
 
-use super::records::{SlotRequest, TagEntry, TagUse, SLOT_BYTE_BITS};
+use super::records::{SlotRequest, TagEntry, TagUse, PLACE_BITS, SLOT_BYTE_BITS};
 use crate::byte_enables;
 use crate::records::RequestChunk;
+
+/// Where a slot begins, modulo two slots.
+#[hdl_fn]
+fn slot_place(slot: Bits<6>) -> Bits<PLACE_BITS> {
+    bit_cast::<PLACE_BITS, 6>(slot) << (SLOT_BYTE_BITS as u64)
+}
 
 /// A chunk, measured in bytes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -18,7 +24,7 @@ struct MeasuredChunk {
     header: WriteTlpHeader,
     /// Of the first byte.
     slot: Bits<6>,
-    start: Bits<12>,
+    start: Bits<PLACE_BITS>,
     address: Bits<7>,
     bytes: Bits<13>,
 }
@@ -92,6 +98,7 @@ impl Logic for ReadIssue {
         let end_lane = byte_enables::highest_lane(end_enables);
         // Position counts from lane 0 of the first double word.
         let position = chunk.position + bit_cast::<19, 2>(lead);
+        let slot = chunk.end.free_beats.get_bits::<6>(0);
         // Lanes before the first byte, and after the last one.
         let outside = bit_cast::<13, 2>(lead) + bit_cast::<13, 2>(bits::<2>(3) - end_lane);
         if accept {
@@ -100,8 +107,8 @@ impl Logic for ReadIssue {
                 asks: chunk.place,
                 closes: chunk.end.free,
                 header: header,
-                slot: position.get_bits::<6>(SLOT_BYTE_BITS),
-                start: position.get_bits::<12>(0),
+                slot,
+                start: position.get_bits::<PLACE_BITS>(0) - slot_place(slot),
                 address: (bit_cast::<7, 5>(header.address_dw.get_bits::<5>(0)) << 2)
                     | bit_cast::<7, 2>(lead),
                 bytes: (bit_cast::<13, 11>(header.length_dw) << 2) - outside,
@@ -126,7 +133,7 @@ impl Logic for ReadIssue {
             self.noted.d.next = TagEntry {
                 phase: tag.phase,
                 slot: measured.slot,
-                end: bit_cast::<13, 12>(measured.start) + measured.bytes,
+                end: measured.start + measured.bytes,
                 end_address: measured.address + measured.bytes.get_bits::<7>(0),
                 bytes: measured.bytes,
                 deadline: self.now.val() + bit_cast::<32, 31>(self.timeout.val()),

@@ -4,9 +4,11 @@ use hdl_macros::hdl;
 use hdl_primitives::{ByteMask, Credit, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::ReadBeat;
+use stellar_wire::mtu::LENGTH_BITS;
 
 use super::records::{SlotHead, SLOT_BYTE_BITS};
 use super::slot_buffer::READ_LATENCY;
+use super::slot_ledger::{takes_two, takes_two__hdl};
 
 /// Entries of the output FIFO. From the reservation to the entry's return at full rate: address register 1, buffer 2, mask 1, FIFO 1,
 /// counter 1 = 6 clocks; 32 is what a distributed RAM column holds anyway.
@@ -24,8 +26,8 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     pub head_valid: Signal<In, Bit>,
     pub head: Signal<In, SlotHead>,
     pub head_ready: Signal<Out, Bit>,
-    /// The last beat of the oldest head is being read.
-    pub freed: Signal<Out, Bit>,
+    /// The last beat of the oldest head is being read: so many slots are free.
+    pub freed: Signal<Out, Bits<2>>,
 
     pub read_word: Signal<Out, Bits<14>>,
     /// `slot_buffer::READ_LATENCY` clocks after `read_word`.
@@ -41,7 +43,7 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     held: DFF<Bit>,
     current: DFF<SlotHead>,
     /// Beats after the next one.
-    beats_left: DFF<Bits<13>>,
+    beats_left: DFF<Bits<LENGTH_BITS>>,
     next_word: DFF<Bits<14>>,
     /// Of the last beat.
     last_bytes: DFF<Bits<8>>,
@@ -143,7 +145,13 @@ impl<const W: usize, const B: usize, const N: usize> Logic for ReadReturn<W, B, 
             user: current.user,
         };
         self.read_word.next = self.sent_word.q.val();
-        self.freed.next = send & last;
+        self.freed.next = if !(send & last) {
+            bits::<2>(0)
+        } else if takes_two(current.length) {
+            bits::<2>(2)
+        } else {
+            bits::<2>(1)
+        };
         self.head_ready.next = accept;
 
         // wait_for_data

@@ -1,11 +1,17 @@
 //! What travels between the blocks of the DMA read engine.
 
 use rust_hdl::prelude::*;
+use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
-/// A slot holds the bytes of one command: the longest command.
+/// A command's bytes are in one slot, or in two that follow each other: the longest command's.
 pub const SLOT_BYTES: usize = 1 << SLOT_BYTE_BITS;
+/// Bits of the place of a byte in the slots of its command.
+pub const PLACE_BITS: usize = SLOT_BYTE_BITS + 1;
 /// Address bits of a byte in its slot.
 pub const SLOT_BYTE_BITS: usize = 12;
+// A longer command would need more slots.
+const _: () = assert!(MAX_PAYLOAD == 2 * SLOT_BYTES);
+
 /// Tags of requests that may be outstanding: all values of the 8-bit tag.
 pub const TAGS: usize = 1 << TAG_BITS;
 /// Address bits of the tables with one entry per tag.
@@ -24,9 +30,10 @@ pub struct TagUse {
 pub struct TagEntry {
     /// Of the use this entry belongs to.
     pub phase: Bit,
+    /// First slot of the command.
     pub slot: Bits<6>,
-    /// Byte of the slot behind the request's last, 1 to 4,096.
-    pub end: Bits<13>,
+    /// Byte of the slots behind the request's last, modulo 8,192, so that the entry fits its block RAM: the place of an earlier byte follows all the same.
+    pub end: Bits<PLACE_BITS>,
     /// Address bits 6:0 behind the request's last byte.
     pub end_address: Bits<7>,
     /// Bytes asked for, 1 to 4,096.
@@ -57,6 +64,7 @@ pub struct TagProgress {
 /// What the slot ledger hears of requests that leave.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotRequest {
+    /// First slot of the command, here and below.
     pub slot: Bits<6>,
     /// A request left.
     pub asks: Bit,
@@ -78,8 +86,8 @@ pub struct SlotReport {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotHead {
     pub slot: Bits<6>,
-    /// Bytes, 0 to 4,096; any value if it failed.
-    pub length: Bits<13>,
+    /// Bytes, 0 to 8,192; any value if it failed.
+    pub length: Bits<LENGTH_BITS>,
     pub user: Bits<32>,
     pub failed: Bit,
 }
@@ -95,7 +103,7 @@ pub struct CheckedBeat {
     pub place: Bit,
     /// Of the first payload byte.
     pub slot: Bits<6>,
-    pub start: Bits<12>,
+    pub start: Bits<PLACE_BITS>,
     /// Byte lane of the first payload byte in the first beat.
     pub lead: Bits<2>,
     /// Lanes that the completion takes, `lead` included and padding behind the last byte excluded, 1 to 4,099.

@@ -1,11 +1,12 @@
 //! Which slots of the buffer are taken, what they still wait for, and whose turn it is.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::LutRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::BufferSpan;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::read::ReadCommand;
+use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use super::records::{SlotHead, SlotReport, SlotRequest, SLOT_BYTES};
 
@@ -14,21 +15,28 @@ pub const SPAN_BEAT_BITS: usize = 7;
 /// log2 of such beats per slot.
 const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
 
-/// Requests of one command: 4,096 bytes are 32 of the smallest size, and each of two pieces may add a shorter one at both ends.
-const MOST_REQUESTS: usize = 36;
+/// Requests of one command: 8,192 bytes are 64 of the smallest size, and each of three pieces may add a shorter one at both ends.
+const MOST_REQUESTS: usize = 70;
+
+/// A command of so many bytes takes two slots.
+#[hdl_fn]
+pub fn takes_two(length: Bits<LENGTH_BITS>) -> Bit {
+    length > (SLOT_BYTES as u64)
+}
 
 /// What a slot's command said.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct SlotCommand {
-    length: Bits<13>,
+    length: Bits<LENGTH_BITS>,
     user: Bits<32>,
 }
 
-/// 2^`S` = `K` slots, taken and returned in the order of commands.
+/// 2^`S` = `K` slots, taken and returned in the order of commands. A command of more than a slot takes two that follow each other, in the ring that
+/// the slots are, and goes by the number of the first.
 ///
-/// **Reserve before request:** a command is taken only with a free slot in hand, and a slot holds the longest command. So every byte that is
-/// asked for has its place, and completions never wait.
-/// A slot is complete when it is closed (all its requests have left) and none of them is pending. One command in and one slot out per clock.
+/// **Reserve before request:** a command is taken only with free slots for all of it in hand. So every byte that is asked for has its place, and
+/// completions never wait.
+/// A command is complete when it is closed (all its requests have left) and none of them is pending. One command in and one out per clock.
 /// Levels: 6 (a slot's pending count: decode, count, compare; the head: 64:1 select, ready).
 #[derive(LogicBlock)]
 pub struct SlotLedger<const S: usize, const K: usize> {
@@ -50,16 +58,16 @@ pub struct SlotLedger<const S: usize, const K: usize> {
     pub head_valid: Signal<Out, Bit>,
     pub head: Signal<Out, SlotHead>,
     pub head_ready: Signal<In, Bit>,
-    /// The oldest slot handed to `head` may be taken again.
-    pub freed: Signal<In, Bit>,
+    /// The slots of the oldest command handed to `head` may be taken again: one, or two.
+    pub freed: Signal<In, Bits<2>>,
 
     commands: LutRam<SlotCommand, S>,
     tail: DFF<Bits<S>>,
     next_head: DFF<Bits<S>>,
-    /// Slots taken; bit `S` says all of them.
+    /// Slots taken.
     used: DFF<Bits<7>>,
     /// Requests of each slot that have left and not finished.
-    pending: [DFF<Bits<6>>; K],
+    pending: [DFF<Bits<7>>; K],
     closed: DFF<Bits<K>>,
     failed: DFF<Bits<K>>,
     complete: DFF<Bits<K>>,
@@ -111,17 +119,16 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
         // take_slot
         let command = self.command.val();
         let tail = self.tail.q.val();
-        let room = !self.used.q.val().get_bit(S);
+        let two = takes_two(command.length);
+        let needs = if two { bits::<7>(2) } else { bits::<7>(1) };
+        let room = (self.used.q.val() + needs) <= (K as u64);
         let take = self.command_valid.val() & room & self.place_ready.val();
-        let too_long = command.length > (SLOT_BYTES as u64);
+        let too_long = command.length > (MAX_PAYLOAD as u64);
         if take {
-            self.tail.d.next = tail + 1;
+            self.tail.d.next = if two { tail + 2 } else { tail + 1 };
         }
-        if take & !self.freed.val() {
-            self.used.d.next = self.used.q.val() + 1;
-        } else if !take & self.freed.val() {
-            self.used.d.next = self.used.q.val() - 1;
-        }
+        let taken = if take { needs } else { bits::<7>(0) };
+        self.used.d.next = self.used.q.val() + taken - bit_cast::<7, 2>(self.freed.val());
         self.command_ready.next = room & self.place_ready.val();
         self.place_valid.next = self.command_valid.val() & room;
         self.place.next = PlaceCommand {
@@ -129,7 +136,8 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
             place: !too_long,
             span: BufferSpan {
                 start: bit_cast::<12, S>(tail) << (SPAN_SLOT_BITS as u64),
-                beats: bits(0),
+                // A read frees no beats: its last request closes this slot instead.
+                beats: bit_cast::<8, S>(tail),
             },
             offset: bits(0),
             length: command.length,
@@ -149,7 +157,11 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
         self.commands.read_address.next = head;
         let returned = self.commands.read_data.val();
         if return_slot {
-            self.next_head.d.next = head + 1;
+            self.next_head.d.next = if takes_two(returned.length) {
+                head + 2
+            } else {
+                head + 1
+            };
         }
         if out_room {
             self.out_valid.d.next = return_slot;
@@ -190,7 +202,7 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
             let closes = request.closes & (request.slot == (i as u64));
             let is_closed = (self.closed.q.val().get_bit(i) | closes) & !leaves;
             closed = closed.replace_bit(i, is_closed);
-            // What is seen one clock late stays true until the slot leaves, and the next time round is at least 4 clocks away.
+            // What is seen one clock late stays true until the slot leaves, and the next time round is at least 2 clocks away.
             complete = complete.replace_bit(i, self.closed.q.val().get_bit(i) & !pending.any());
             let fails = (report.failed & reported) | self.failed.q.val().get_bit(i);
             let taken = take & (tail == (i as u64));

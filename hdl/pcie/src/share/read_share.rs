@@ -7,6 +7,7 @@ use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::{ReadBeat, ReadCommand};
+use stellar_wire::mtu::LENGTH_BITS;
 
 /// log2 of the bytes of a send queue entry: a beat has one or two.
 const ENTRY_LOG2: u64 = 6;
@@ -164,15 +165,14 @@ impl<const W: usize> Logic for ReadShare<W> {
         self.read1_ready.next = grant.get_bit(2) & room;
         self.fetch_credit.take.next = fetches;
         let fetch = self.fetch.val();
-        let fetched_bytes = bit_cast::<13, 4>(fetch.entries) << ENTRY_LOG2;
+        let fetched_bytes = bit_cast::<LENGTH_BITS, 4>(fetch.entries) << ENTRY_LOG2;
         let of_entries = ReadCommand {
             length: fetched_bytes,
             pieces: Pieces {
                 first_length: fetched_bytes,
                 first_address: fetch.address,
                 first_translated: false,
-                second_address: bits(0),
-                second_translated: false,
+                ..Pieces::default()
             },
             user: (bit_cast::<32, 10>(fetch.qp) << (read_user::QP as u64))
                 | bit_cast::<32, 4>(fetch.entries)

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
 use stellar_transport::rx::{pieces_to_hw, write_tlps, MaxPayload, Piece, WriteTlp};
-use stellar_wire::hw::core::BufferSpan;
+use stellar_wire::hw::core::{BufferSpan, WHOLE_PAGE};
 use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
 use stellar_wire::hw::pack::{to_words, Record};
 
@@ -123,6 +123,23 @@ impl Bench {
         self.queue(offset, length, &[piece], true);
     }
 
+    /// The same, to three pages of 4 KiB that lie anywhere, `first` bytes in the first of them.
+    pub fn place_in_pages(&mut self, offset: usize, length: usize, first: usize) {
+        let lengths = [first, WHOLE_PAGE, length - first - WHOLE_PAGE];
+        let mut starts = [0x7000, 0x3_0000_0000, 0x5000];
+        starts[0] += WHOLE_PAGE as u64 - first as u64;
+        let pieces: Vec<_> = starts
+            .into_iter()
+            .zip(lengths)
+            .map(|(address, length)| Piece {
+                address,
+                length,
+                translated: address > 0x1_0000,
+            })
+            .collect();
+        self.queue(offset, length, &pieces, true);
+    }
+
     fn queue(&mut self, offset: usize, length: usize, pieces: &[Piece], place: bool) {
         // Frame plus iCRC.
         let beats = (offset + length + 4).div_ceil(self.bytes);
@@ -172,8 +189,8 @@ impl Bench {
             place: self.rng.random(),
             ..Default::default()
         };
-        fence.length = self.rng.random_range(0..8192u64).to_bits();
-        fence.pieces.first_length = self.rng.random_range(0..8192u64).to_bits();
+        fence.length = self.rng.random_range(0..16_384u64).to_bits();
+        fence.pieces.first_length = self.rng.random_range(0..16_384u64).to_bits();
         self.commands.push_back(fence);
     }
 
@@ -197,8 +214,12 @@ impl Bench {
                 _ => length,
             };
             let mut pieces = vec![self.piece(first)];
-            if first < length {
-                pieces.push(self.piece(length - first));
+            let rest = length - first;
+            if rest > WHOLE_PAGE && self.rng.random() {
+                pieces.push(self.piece(WHOLE_PAGE));
+                pieces.push(self.piece(rest - WHOLE_PAGE));
+            } else if rest > 0 {
+                pieces.push(self.piece(rest));
             }
             let place = self.rng.random_ratio(7, 8);
             self.queue(offset, length, &pieces, place);

@@ -1,6 +1,8 @@
 //! Each block of the request side, and the whole: the rust-hdl simulation against its Verilated Verilog, clock by clock, and the Verilog
 //! against the tools.
 
+use std::collections::VecDeque;
+
 use hdl_pcie::read::read_issue::ReadIssue;
 use hdl_pcie::read::records::*;
 use hdl_pcie::read::slot_ledger::SlotLedger;
@@ -24,6 +26,9 @@ fn command(rng: &mut TestRng, longest: u64) -> ReadCommand {
             first_translated: Bit::random(rng),
             second_address: Bits::random(rng),
             second_translated: Bit::random(rng),
+            three: Bit::random(rng),
+            third_address: Bits::random(rng),
+            third_translated: Bit::random(rng),
         },
         user: Bits::random(rng),
     }
@@ -40,7 +45,7 @@ fn request_splitter_of_reads() {
             uut.piece_valid.next = Bit::random(rng);
             uut.piece.next.place = true;
             uut.piece.next.address = Bits::random(rng);
-            uut.piece.next.length = rng.random_range(0..=4096u64).to_bits();
+            uut.piece.next.length = rng.random_range(0..=8192u64).to_bits();
             uut.piece.next.position = Bits::random(rng);
             uut.chunk_ready.next = rng.random_ratio(7, 8);
         },
@@ -78,18 +83,18 @@ fn tag_pool() {
 
 #[test]
 fn slot_ledger() {
-    let (mut pending, mut heads) = ([0; 4], 0);
+    let (mut pending, mut heads) = ([0; 4], VecDeque::new());
     check(
         SlotLedger::<2, 4>::default,
         Some(|u| &mut u.clock),
         move |uut, rng| {
             uut.reset.next = false;
             uut.command_valid.next = Bit::random(rng);
-            uut.command.next = command(rng, 5000);
+            uut.command.next = command(rng, 9000);
             uut.place_ready.next = Bit::random(rng);
             let slot = rng.random_range(0..4usize);
             let done = rng.random_range(0..4usize);
-            let asks = pending[slot] < 36 && rng.random_ratio(1, 3);
+            let asks = pending[slot] < 70 && rng.random_ratio(1, 3);
             let finished = pending[done] > 0 && rng.random_ratio(1, 2);
             uut.request.next = SlotRequest {
                 slot: (slot as u64).to_bits(),
@@ -104,9 +109,13 @@ fn slot_ledger() {
             pending[slot] += i32::from(asks);
             pending[done] -= i32::from(finished);
             uut.head_ready.next = Bit::random(rng);
-            let freed = heads > 0 && Bit::random(rng);
-            uut.freed.next = freed;
-            heads += i32::from(uut.head_valid.val() && uut.head_ready.next) - i32::from(freed);
+            let freed = !heads.is_empty() && Bit::random(rng);
+            let slots = freed.then(|| heads.pop_front()).flatten();
+            uut.freed.next = slots.unwrap_or(0u64).to_bits();
+            if uut.head_valid.val() && uut.head_ready.next {
+                let two = uut.head.val().length.index() > SLOT_BYTES;
+                heads.push_back(1 + u64::from(two));
+            }
         },
         600,
         3,
@@ -128,6 +137,7 @@ fn read_issue() {
                 place: rng.random_ratio(7, 8),
                 end: CommandEnd {
                     free: Bit::random(rng),
+                    free_beats: Bits::random(rng),
                     ..Default::default()
                 },
                 header: WriteTlpHeader {

@@ -69,7 +69,7 @@ proptest! {
         (load.completion, load.out) = (completion, out);
         let mut bench = Bench::new(false, load);
         for _ in 0..100 {
-            random_read(&mut bench, 4096);
+            random_read(&mut bench, 8192);
         }
         bench.finish();
     }

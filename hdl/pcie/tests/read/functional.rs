@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::core::WHOLE_PAGE;
 use stellar_wire::hw::read::ReadCommand;
+use stellar_wire::mtu::MAX_PAYLOAD;
 
 use crate::bench::{slots, Bench};
 use crate::completer::Cut;
@@ -26,7 +28,7 @@ pub fn random_piece(bench: &mut Bench, length: usize) -> Piece {
     }
 }
 
-/// A command of one or two pieces, of up to `longest` bytes.
+/// A command of one to three pieces, of up to `longest` bytes.
 pub fn random_read(bench: &mut Bench, longest: usize) {
     let length = match bench.random().random_range(0..8) {
         0 => longest,
@@ -38,8 +40,12 @@ pub fn random_read(bench: &mut Bench, longest: usize) {
         _ => length,
     };
     let mut pieces = vec![random_piece(bench, first)];
-    if first < length {
-        pieces.push(random_piece(bench, length - first));
+    let rest = length - first;
+    if rest > WHOLE_PAGE && bench.random().random() {
+        pieces.push(random_piece(bench, WHOLE_PAGE));
+        pieces.push(random_piece(bench, rest - WHOLE_PAGE));
+    } else if rest > 0 {
+        pieces.push(random_piece(bench, rest));
     }
     bench.read(&pieces);
 }
@@ -75,7 +81,7 @@ proptest! {
     fn every_byte_comes_back_in_order(load in any_load(), wide: bool, short: bool) {
         let mut bench = Bench::new(wide, load);
         for _ in 0..if short { 150 } else { 50 } {
-            random_read(&mut bench, if short { 200 } else { 4096 });
+            random_read(&mut bench, if short { 200 } else { MAX_PAYLOAD });
         }
         bench.finish();
     }
@@ -126,7 +132,7 @@ fn a_command_is_split_at_any_byte() {
 fn lengths_out_of_range_ask_for_nothing() {
     let mut bench = Bench::new(true, Load::full_speed());
     for round in 0..3u64 {
-        for length in [0, 4097, 8191] {
+        for length in [0, 8193, 16_383] {
             let mut command = ReadCommand {
                 length: length.to_bits(),
                 user: (round << 16 | length).to_bits(),
@@ -165,6 +171,37 @@ fn a_stalled_receiver_does_not_stall_completions() {
         assert_eq!(bench.report.requests.len(), asked * 32);
         let answered = bench.report.completion_beats.len();
         assert!(answered >= asked * 4096 / if wide { 128 } else { 64 });
+        bench.set_out_ready(8);
+        bench.finish();
+    }
+}
+
+/// Commands of two slots: the slots, odd or even in number, are taken in a ring, and requests lie across two of them. One slot stays empty if only
+/// that is left.
+#[test]
+fn commands_of_two_slots_go_round_the_ring_at_every_place() {
+    for wide in [true, false] {
+        let mut load = Load::full_speed();
+        (load.cut.random, load.in_order, load.mrrs_code) = (true, false, 2);
+        let mut bench = Bench::new(wide, load);
+        for i in 0..2 * slots(wide) as u64 {
+            let length = [8192, 4097, 1, 4096, 8191, 5000][i as usize % 6];
+            let address = (i << 16) + 8 * i + 1;
+            bench.read(&[Piece {
+                address,
+                length,
+                translated: i % 2 == 0,
+            }]);
+        }
+        bench.set_out_ready(0);
+        for _ in 0..10_000 {
+            bench.step();
+        }
+        let waiting = bench.report.commands.len();
+        assert!(
+            (slots(wide) / 2..slots(wide)).contains(&waiting),
+            "{waiting}"
+        );
         bench.set_out_ready(8);
         bench.finish();
     }

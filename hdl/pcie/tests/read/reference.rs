@@ -68,9 +68,9 @@ pub fn payload(pieces: &[Piece]) -> Vec<u8> {
     pieces.iter().flat_map(bytes).collect()
 }
 
-/// The command for one or two `pieces`.
+/// The command for one to three `pieces`.
 pub fn command(pieces: &[Piece], user: u32) -> ReadCommand {
-    let second = pieces.get(1);
+    let (second, third) = (pieces.get(1), pieces.get(2));
     // Of a single piece, a first length beyond the command's counts no more than it.
     let beyond = if second.is_none() {
         u64::from(user % 3)
@@ -85,6 +85,9 @@ pub fn command(pieces: &[Piece], user: u32) -> ReadCommand {
             first_translated: pieces[0].translated,
             second_address: second.map_or(0, |p| p.address).to_bits(),
             second_translated: second.is_some_and(|p| p.translated),
+            three: third.is_some(),
+            third_address: third.map_or(0, |p| p.address).to_bits(),
+            third_translated: third.is_some_and(|p| p.translated),
         },
         user: u64::from(user).to_bits(),
     }

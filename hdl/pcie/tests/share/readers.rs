@@ -38,13 +38,16 @@ impl Pace {
 
 pub fn read(rng: &mut TestRng) -> ReadCommand {
     ReadCommand {
-        length: rng.random_range(1..=4096u64).to_bits(),
+        length: rng.random_range(1..=8192u64).to_bits(),
         pieces: Pieces {
             first_length: Bits::random(rng),
             first_address: Bits::random(rng),
             first_translated: rng.random(),
             second_address: Bits::random(rng),
             second_translated: rng.random(),
+            three: rng.random(),
+            third_address: Bits::random(rng),
+            third_translated: rng.random(),
         },
         user: Bits::random(rng),
     }

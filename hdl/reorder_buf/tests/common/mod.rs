@@ -307,7 +307,7 @@ fn random_headers(rng: &mut TestRng) -> PacketHeaders {
 pub fn random_context(rng: &mut TestRng) -> QpContext {
     let initial: Bits<3> = Bits::random(rng);
     QpContext {
-        mtu_log2: one_of(rng, &[8_u64, 9, 10, 15]).to_bits(),
+        mtu_log2: one_of(rng, &[8_u64, 9, 10, 13, 15]).to_bits(),
         initial_psn: bit_cast(initial),
         ..QpContext::default()
     }

@@ -103,6 +103,9 @@ pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedT
         first_translated: true,
         second_address: u64::from(!count).to_bits(),
         second_translated: false,
+        three: count % 2 == 1,
+        third_address: u64::from(count ^ 0x5555).to_bits(),
+        third_translated: count % 3 == 1,
     };
     let accepted = verdict.reason == rx::DropReason::None;
     let bytes = if accepted { length.into() } else { 0 };

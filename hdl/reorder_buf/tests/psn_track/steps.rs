@@ -86,7 +86,7 @@ pub fn packet_step() -> impl Strategy<Value = Step> {
     ];
     let early = prop::option::weighted(0.05, prop::sample::select(&EARLY_REASONS[..]));
     let rc = (class, psn(), psn());
-    let length = prop_oneof![Just(0), Just(4096), 1..4096_u16];
+    let length = prop_oneof![Just(0), Just(8192), 1..8192_u16];
     (
         number(),
         early,

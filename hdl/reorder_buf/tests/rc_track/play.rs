@@ -60,7 +60,7 @@ impl Pair {
         let (payload, dma_length) = match position {
             Position::First => (mtu, full_packets * mtu + tail),
             Position::Middle => (mtu, 3 * mtu),
-            Position::Last => (self.left.unwrap_or(tail).min(4096), 2 * mtu),
+            Position::Last => (self.left.unwrap_or(tail).min(8192), 2 * mtu),
             Position::Only => (tail, tail),
         };
         let (payload, dma_length) = match length {

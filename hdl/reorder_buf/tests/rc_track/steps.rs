@@ -62,7 +62,7 @@ pub fn packet_step() -> impl Strategy<Value = Step> {
         1 => (-1..=1_i32).prop_map(Length::PayloadOff),
         1 => (-1..=1_i32).prop_map(Length::DmaOff),
         1 => Just(Length::Zero),
-        1 => (0..=4096_u16, any::<u32>()).prop_map(|(p, d)| Length::Any(p, d)),
+        1 => (0..=8192_u16, any::<u32>()).prop_map(|(p, d)| Length::Any(p, d)),
     ];
     let early = prop::option::weighted(0.05, prop::sample::select(&EARLY_REASONS[..]));
     let refused = prop::bool::weighted(0.05);
@@ -91,7 +91,7 @@ pub fn packet_step() -> impl Strategy<Value = Step> {
 pub fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         30 => packet_step(),
-        1 => (psn(), 8..=12_u8).prop_map(|(initial_psn, mtu_log2)| Step::WriteQp { initial_psn, mtu_log2 }),
+        1 => (psn(), 8..=13_u8).prop_map(|(initial_psn, mtu_log2)| Step::WriteQp { initial_psn, mtu_log2 }),
         1 => Just(Step::WriteMr),
         1 => Just(Step::WriteBeyond),
         1 => Just(Step::Fence),

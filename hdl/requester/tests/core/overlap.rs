@@ -11,7 +11,7 @@ use stellar_wire::hw::requester::TxRequest;
 use crate::lockstep::Bench;
 use crate::mrc::sack_record;
 use crate::rig::Did;
-use crate::setup::LKEY;
+use crate::setup::{LKEY, MTUS};
 
 /// Always over MRC.
 const QP: usize = 0;
@@ -19,7 +19,7 @@ const QP: usize = 0;
 /// Path MTU 256, window of 1,024 packets, 400 Gb/s; the rest by dice.
 fn registers(dice: u64) -> u64 {
     let high = dice >> 30;
-    (high - high % 3) << 30 | dice & 0x3bff_ffff | 1 << 17
+    (high - high % MTUS.len() as u64) << 30 | dice & 0x3bff_ffff | 1 << 17
 }
 
 /// A WRITE of 16 to 272 packets; of one in eight the buffer may have a page that is missing.

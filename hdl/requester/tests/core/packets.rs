@@ -80,8 +80,13 @@ pub fn compare_packet(wanted: &RequestPacket, words: &[u32], qp: u32, port: u8) 
                 check(&format!("pieces.{field}"), wanted.u64(field));
             }
             if wanted.u64("first_length") < u64::from(found.u64("length") as u16) {
-                for field in ["second_address", "second_translated"] {
+                for field in ["second_address", "second_translated", "three"] {
                     check(&format!("pieces.{field}"), wanted.u64(field));
+                }
+                for field in ["third_address", "third_translated"] {
+                    if wanted.bool("three") {
+                        check(&format!("pieces.{field}"), wanted.u64(field));
+                    }
                 }
             }
         }

@@ -8,7 +8,7 @@ use hdl_verilog::emit;
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
 use stellar_transport::requester::{locate_payload, Payload, Segment};
-use stellar_transport::rx::{Piece, Tables};
+use stellar_transport::rx::{pieces_to_hw, Piece, Tables};
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
@@ -543,12 +543,9 @@ impl Rig {
 
 /// The hardware's form of where a payload lies.
 pub fn pieces_record(pieces: &[Piece]) -> Pieces {
-    let piece = |i: usize| pieces.get(i).copied();
-    Pieces {
-        first_length: (piece(0).map_or(0, |piece| piece.length) as u64).to_bits(),
-        first_address: piece(0).map_or(0, |piece| piece.address).to_bits(),
-        first_translated: piece(0).is_some_and(|piece| piece.translated),
-        second_address: piece(1).map_or(0, |piece| piece.address).to_bits(),
-        second_translated: piece(1).is_some_and(|piece| piece.translated),
+    if pieces.is_empty() {
+        Pieces::default()
+    } else {
+        pieces_to_hw(pieces)
     }
 }

@@ -190,10 +190,13 @@ fn rc(dice: u64, qp: QpIdentity, messages: Messages, first: Psn) -> (Requester, 
     (Requester::Rc(Box::new(requester)), vec![row])
 }
 
+/// Path MTUs, chosen by the bits of the dice from 30 on.
+pub const MTUS: [u32; 4] = [256, 1024, 4096, 8192];
+
 impl Pair {
     /// Queue pair `number`, out of `dice`, in hardware too.
     pub fn new(number: u32, dice: u64, now: Ticks, rig: &mut Rig) -> Self {
-        let mtu = [256, 1024, 4096][(dice >> 30) as usize % 3];
+        let mtu = MTUS[(dice >> 30) as usize % MTUS.len()];
         let over_rc = match number {
             0 => false,
             1 => dice >> 29 & 1 == 1,

@@ -96,7 +96,7 @@ fn responder() {
             uut.config_qp.next = near(rng);
             uut.settings.next = ResponderConfig {
                 mrc: Bit::random(rng),
-                mtu_log2: rng.random_range(8..=12_u64).to_bits(),
+                mtu_log2: rng.random_range(8..=13_u64).to_bits(),
                 initial_psn: near(rng),
                 max_wimm: near(rng),
                 sack_every: rng.random_range(1..=32_u64).to_bits(),
@@ -137,7 +137,7 @@ fn immediate_stash() {
                 qp: near(rng),
                 psn: rng.random_range(0..1200_u64).to_bits(),
                 epsn: bit_cast(epsn),
-                mtu_log2: rng.random_range(8..=12_u64).to_bits(),
+                mtu_log2: rng.random_range(8..=13_u64).to_bits(),
                 completions: Bit::random(rng),
                 touched: Bits::random(rng),
                 front: near(rng),

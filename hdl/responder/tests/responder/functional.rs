@@ -36,7 +36,7 @@ fn setup(mode: QpMode) -> impl Strategy<Value = Setup> {
     let psn = prop_oneof![Just(0), 0xff_fc00..=0xff_ffff_u32, 0..=0xff_ffff_u32];
     (
         psn,
-        8..=12_u8,
+        8..=13_u8,
         1..=SLOTS,
         any::<bool>(),
         1..=32_u8,

@@ -88,7 +88,7 @@ fn icrc_check<const W: usize>(clocks: u64) {
 fn packet_buffer<const W: usize>(clocks: u64) {
     let mut side = Sideband::default();
     check(
-        PacketBuffer::<W, 6>::default,
+        PacketBuffer::<W, 7>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.005);

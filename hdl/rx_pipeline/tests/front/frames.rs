@@ -10,7 +10,7 @@ use stellar_wire::{
 };
 
 /// Longest IP packet the lane takes.
-pub const MAX_IP_BYTES: usize = 4352;
+pub const MAX_IP_BYTES: usize = 8448;
 
 /// A frame on its way to the MAC port.
 #[derive(Clone, Debug)]
@@ -62,7 +62,13 @@ impl TestFrame {
 /// An RDMA write of any opcode the lane executes.
 pub fn write() -> impl Strategy<Value = RoceFrame> {
     let codes = prop_oneof![0x06..=0x0bu8, 0xc6..=0xcbu8];
-    let lengths = prop_oneof![0..200usize, 0..200usize, 1000..1100usize, 4090..=4096usize];
+    let lengths = prop_oneof![
+        0..200usize,
+        0..200usize,
+        1000..1100usize,
+        4090..=4096usize,
+        8185..=8192usize
+    ];
     let flags = any::<(bool, bool, bool, bool, bool, bool)>();
     let encapsulation = (any::<bool>(), any::<bool>(), 0..4u8, 0..4u8);
     let numbers = any::<(u64, u32, u32, u32, u16, u16, u16, u16)>();

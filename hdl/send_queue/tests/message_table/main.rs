@@ -89,7 +89,7 @@ fn verilog_agrees_with_rust_hdl() {
         block.settings.next = SendQueueConfig {
             base: Bits::random(rng),
             log2_entries: rng.random_range(1..5_u64).to_bits(),
-            mtu_log2: rng.random_range(8..13_u64).to_bits(),
+            mtu_log2: rng.random_range(8..14_u64).to_bits(),
             max_wimm: rng.random_range(0..3_u64).to_bits(),
         };
         block.fetch_ready.next = rng.random_bool(0.7);

@@ -92,7 +92,7 @@ impl Pair {
         Self {
             number,
             ring,
-            mtu: 256 << rng.random_range(0..5),
+            mtu: 256 << rng.random_range(0..6),
             max_wimm,
             messages: Messages::new(queue, number, max_wimm),
             cq: CompletionQueue::new(1 << 16),

@@ -112,7 +112,7 @@ fn payload_buffer_is_its_verilog() {
     // Complete packets not yet begun; what `start` may rely on.
     let mut complete = 0u64;
     check(
-        PayloadBuffer::<512, 7, 8>::default,
+        PayloadBuffer::<512, 8, 9>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
             // Inputs of the clock before, and what came of them.
@@ -280,6 +280,6 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
 
 #[test]
 fn tx_front_is_its_verilog() {
-    tx_front::<512, 64, 6, 7, 8>(100);
+    tx_front::<512, 64, 6, 8, 9>(100);
     tx_front::<1024, 128, 7, 6, 7>(60);
 }

@@ -198,7 +198,7 @@ fn the_icrc_is_that_of_the_frame_also_with_pauses_inside() {
 /// Random packets in, taken whole once complete: one beat per clock, in order, and none seen too early.
 #[test]
 fn payload_shows_only_when_complete_and_then_flows() {
-    let mut bench = Bench::new(PayloadBuffer::<512, 7, 8>::default());
+    let mut bench = Bench::new(PayloadBuffer::<512, 8, 9>::default());
     let mut rng = TestRng::seed_from_u64(33);
     let mut offered: VecDeque<(u32, bool)> = VecDeque::new();
     // Beats of packets in the buffer; complete packets not yet begun; beats left of the one being taken.
@@ -206,7 +206,7 @@ fn payload_shows_only_when_complete_and_then_flows() {
     let (mut beats, mut number, mut taken, mut full) = (0, 0, 0, false);
     for _ in 0..20_000 {
         if offered.is_empty() {
-            let beats = rng.random_range(1..=64);
+            let beats = rng.random_range(1..=128);
             offered.extend((0..beats).map(|i| (number + i, i + 1 == beats)));
             number += beats;
         }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::*;
+use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::Opcode;
 
 /// A record and its payload.

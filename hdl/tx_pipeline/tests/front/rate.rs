@@ -45,6 +45,7 @@ fn frames_follow_each_other_without_a_bubble() {
             for (opcode, length) in [
                 (Opcode::MrcWriteOnly, 256),
                 (Opcode::MrcWriteOnly, 64),
+                (Opcode::RcWriteMiddle, 8192),
                 (Opcode::RcWriteMiddle, 4096),
                 (Opcode::RcWriteMiddle, 1024),
                 (Opcode::MrcSack, 0),

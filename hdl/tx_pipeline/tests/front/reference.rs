@@ -136,7 +136,7 @@ fn every_opcode_in_every_nesting() {
 fn every_payload_length_up_to_three_beats_and_the_longest() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     for width in WIDTHS {
-        let lengths = (0..=3 * width / 8).chain(4080..=4096);
+        let lengths = (0..=3 * width / 8).chain(4080..=4100).chain(8176..=8192);
         let packets: Vec<_> = lengths
             .map(|payload_length| {
                 let shape = Shape {

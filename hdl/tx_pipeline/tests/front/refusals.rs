@@ -21,7 +21,7 @@ fn a_layout_of_another_width() {
 }
 
 #[test]
-#[should_panic(expected = "two packets of 4096 bytes must fit, use A = 6 or more")]
+#[should_panic(expected = "two packets of 8192 bytes must fit, use A = 7 or more")]
 fn a_payload_buffer_without_room() {
     let _ = PayloadBuffer::<1024, 5, 6>::default();
 }

@@ -19,7 +19,7 @@ fn answer(tables: &Tables, rng: &mut TestRng) -> TxAnswer {
 }
 
 fn request(tables: &Tables, rng: &mut TestRng) -> TxRequest {
-    match tables.request(rng, 4096).packet {
+    match tables.request(rng, 8192).packet {
         Packet::Request { request, .. } => *request,
         Packet::Answer(_) => unreachable!("a request"),
     }
@@ -103,7 +103,7 @@ fn payload_mux_is_its_verilog() {
 fn tx_lane_is_its_verilog() {
     let tables = Tables::random(&mut TestRng::seed_from_u64(3));
     check(
-        TxLane::<QP_BITS, 512, 64, 6, 7, 8>::default,
+        TxLane::<QP_BITS, 512, 64, 6, 8, 9>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
             u.reset.next = false;

@@ -312,6 +312,9 @@ pub fn pieces(rng: &mut TestRng) -> Pieces {
         first_translated: rng.random(),
         second_address: Bits::random(rng),
         second_translated: rng.random(),
+        three: rng.random(),
+        third_address: Bits::random(rng),
+        third_translated: rng.random(),
     }
 }
 

@@ -63,7 +63,7 @@ fn frames_are_those_of_their_packets() {
                 |(seed, count, pace)| {
                     let mut rng = TestRng::seed_from_u64(seed);
                     let tables = Tables::random(&mut rng);
-                    let longest = if rng.random() { 4096 } else { 300 };
+                    let longest = if rng.random() { 8192 } else { 300 };
                     let mut items: Vec<Item> = (0..count)
                         .map(|_| {
                             if rng.random_bool(0.4) {

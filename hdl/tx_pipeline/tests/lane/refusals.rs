@@ -10,7 +10,7 @@ fn more_queue_pairs_than_numbers() {
 
 #[test]
 #[should_panic(
-    expected = "use B = 4 to 7, and A = 5 to 11 so that the payload buffer holds 4096 bytes"
+    expected = "use B = 4 to 7, and A = 6 to 11 so that the payload buffer holds 8192 bytes"
 )]
 fn a_payload_buffer_without_room_for_a_packet() {
     let _ = Framing::<3, 7, 4>::default();

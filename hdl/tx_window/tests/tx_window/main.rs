@@ -145,7 +145,7 @@ fn a_full_window_is_acknowledged_from_its_end_and_moves_at_once() {
     for first in [0, 1, 63, 0x1_0007c0, 0xff_fc01, 0xff_ffff] {
         let first = Psn::new(first & 0xff_ffff);
         let mut server = Server::new(library(), &[first.value()]);
-        fill(&mut server, |i| sent(i, 4096, (i % 144) as u8));
+        fill(&mut server, |i| sent(i, 8192, (i % 144) as u8));
         for i in (1..SLOTS).rev() {
             server.sack(0, &sack_of(first.plus(i), first.previous()), i as u16);
             assert_eq!(server.windows[0].una(), first);

@@ -175,7 +175,7 @@ impl Step {
 }
 
 pub fn sent() -> impl Strategy<Value = Sent> {
-    let length = prop_oneof![Just(4096_u16), Just(0), 0..=8191_u16];
+    let length = prop_oneof![Just(8192_u16), Just(0), 0..=16_383_u16];
     (0..144_u8, any::<u32>(), any::<u8>(), length, any::<u16>()).prop_map(
         |(ev, at, retries, length, slot)| Sent {
             ev: EvIndex::new(ev).expect("below 144"),

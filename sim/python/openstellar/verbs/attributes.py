@@ -109,7 +109,7 @@ class Path:
     """The way to the peer, and what both ends agree on."""
 
     mtu: int = 4096
-    """Path MTU in bytes: 256, 512, 1024, 2048 or 4096."""
+    """Path MTU in bytes: 256, 512, 1024, 2048, 4096 or 8192."""
     base_rtt_ns: int = 10_000
     """Round trip when nothing else is on the way, PCIe at both ends included."""
     gbps: int = 400

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use sim_cosim::{LaneWidth, Pacing};
 use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
+use stellar_wire::mtu;
 
 use super::invalid;
 
@@ -52,13 +53,8 @@ impl Kind {
 }
 
 /// log2 of a path MTU in bytes.
-pub fn mtu_log2(mtu: u32) -> PyResult<u8> {
-    if !mtu.is_power_of_two() || !(256..=4096).contains(&mtu) {
-        return Err(invalid(format!(
-            "no path MTU of {mtu} bytes: use 256, 512, 1024, 2048 or 4096"
-        )));
-    }
-    Ok(mtu.trailing_zeros() as u8)
+pub fn mtu_log2(bytes: u32) -> PyResult<u8> {
+    mtu::log2(bytes).map_err(|error| invalid(error.to_string()))
 }
 
 pub fn owner(memory: &str) -> PyResult<Owner> {

@@ -14,11 +14,11 @@ use crate::tshark;
 const LEAF_SPINE: &str = include_str!("../../../net/topologies/leaf_spine.toml");
 
 /// A run's captures, one file per port: path, and the frames in it.
-fn captures(directory: &Path) -> Vec<(String, PathBuf)> {
+fn captures(directory: &Path, mtu_log2: u8) -> Vec<(String, PathBuf)> {
     let topology = Topology::from_toml("leaf_spine.toml", LEAF_SPINE).expect("topology");
     let mut plan = Plan::new(topology, 5).expect("hosts");
     plan.capture = true;
-    plan.mtu_log2 = 10;
+    plan.mtu_log2 = mtu_log2;
     let transfer = Transfer {
         bytes: 200_001,
         messages: 2,
@@ -52,7 +52,7 @@ fn captures_of_a_run_open_in_tshark_with_sequence_addresses_and_icrc() {
         "mrc.icrc",
     ];
     let (mut sent, mut acked, mut told) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-    for (interface, path) in captures(directory.path()) {
+    for (interface, path) in captures(directory.path(), 10) {
         let frames = frames_of(&path);
         let lines = tshark(&path, &fields);
         assert_eq!(lines.len(), frames.len(), "{interface}");
@@ -104,6 +104,30 @@ fn captures_of_a_run_open_in_tshark_with_sequence_addresses_and_icrc() {
     // Before the first packet the cumulative PSN is the one before 0.
     let cumulative = told.into_iter().filter(|&psn| psn < 1 << 23).max();
     assert_eq!(cumulative, Some(391), "every packet is acknowledged");
+}
+
+#[test]
+fn frames_of_the_largest_path_mtu_are_captured_whole() {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let fields = ["frame.len", "ip.len", "udp.length", "mrc.icrc"];
+    let mut full = 0;
+    for (interface, path) in captures(directory.path(), 13) {
+        let frames = frames_of(&path);
+        let lines = tshark(&path, &fields);
+        assert_eq!(lines.len(), frames.len(), "{interface}");
+        for (line, frame) in lines.iter().zip(&frames) {
+            let parsed = RoceFrame::parse(frame).expect("a good iCRC");
+            let (ip, udp) = (frame.len() - 14, frame.len() - 34);
+            let crc = frame.last_chunk::<{ icrc::LEN }>().expect("an iCRC");
+            let crc = hex(u32::from_be_bytes(*crc), 8);
+            let lengths = [frame.len(), ip, udp].map(|length| length.to_string());
+            assert_eq!(line[..3], lengths, "{interface}");
+            assert_eq!(line[3], crc, "{interface}");
+            full += usize::from(interface.starts_with("h0.") && parsed.payload.len() == 8_192);
+        }
+    }
+    // 200,001 bytes are 24 full packets and one that is not, in each of two messages.
+    assert_eq!(full, 48);
 }
 
 /// Frames of a pcapng file.

@@ -29,9 +29,9 @@ fn clocks_per_packet(queue_pairs: u32, messages: u32, port_clocks: u32) -> f64 {
 const WIRE: u32 = 358;
 
 #[test]
-fn one_queue_pair_nearly_fills_the_wire() {
+fn one_queue_pair_is_bound_by_its_engine() {
     let clocks = clocks_per_packet(1, 250, WIRE);
-    assert!(clocks <= 1.9, "{clocks}");
+    assert!(clocks <= 2.05, "{clocks}");
 }
 
 /// The other engine of a card sends the other half, so both ports together take a packet in 3.58 clocks.

@@ -45,13 +45,14 @@ fn of_bank(
     three: EmttEntry,
     beyond: Bit,
 ) -> EmttEntry {
-    let mut entry = match bank.to_u8() {
+    let found = match bank.to_u8() {
         0 => zero,
         1 => one,
         2 => two,
         _ => three,
     };
-    entry.valid = entry.valid & !beyond;
+    let mut entry = found;
+    entry.valid = found.valid & !beyond;
     entry
 }
 

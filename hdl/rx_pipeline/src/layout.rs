@@ -20,4 +20,4 @@ pub const DATAGRAM_OVERHEAD: usize = Udp::LEN + Bth::LEN + icrc::LEN;
 /// Longest IP packet the lane stores, in bytes: the largest payload, all headers, and room for neighbours' jumbo frames
 /// to be recognised for what they are. A whole number of beats of either lane width.
 pub const MAX_IP_BYTES: usize = MAX_PAYLOAD + 256;
-const _: () = assert!(8 * MAX_IP_BYTES % 1024 == 0 && MAX_IP_BYTES < 1 << LENGTH_BITS);
+const _: () = assert!((8 * MAX_IP_BYTES) & 1023 == 0 && MAX_IP_BYTES < 1 << LENGTH_BITS);

@@ -20,14 +20,12 @@ pub mod max_clocks {
     pub const QUERY: u32 = 2;
     /// Of `Configure`.
     pub const CONFIGURE: u32 = 2;
-    /// Of `Loss`, and while the receiver asks for no penalty.
+    /// Of `Loss`: less by [`PENALTY`] while the receiver asks for no penalty.
     pub const LOSS: u32 = 6;
-    pub const WHOLE_LOSS: u32 = 3;
-    /// Of `Ack`, a decrease and an adjustment, both with a division; and while the receiver asks for no penalty.
+    /// Of `Ack`, a decrease and an adjustment, both with a division; less in the same way.
     pub const ACK: u32 = 25;
-    pub const WHOLE_ACK: u32 = 22;
-    /// Of an `Ack` without a decrease and a penalty, whose increase is proportional and adjusts the window.
-    pub const INCREASE: u32 = 15;
+    /// Of a receiver's penalty.
+    pub const PENALTY: u32 = 3;
 }
 
 /// One request at a time; [`max_clocks`] says how long each takes. `settings` belongs to the request `Configure`.
@@ -104,14 +102,10 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         let compared = work.compared;
         let done = self.multiply.done.val();
         let product = self.multiply.product.val();
-        // Where nothing was collected, there is nothing to divide.
-        let divides = state.increase.any();
-        let after_response = if !compared.adjust_due {
-            Step::Penalise
-        } else if divides {
+        let after_response = if compared.adjust_due {
             Step::Normalise
         } else {
-            Step::Adjust
+            Step::Penalise
         };
 
         let judgement = judge(work);
@@ -131,7 +125,7 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         let answers = ((step == Step::Answer) & done) | (step == Step::Tell) | whole;
 
         self.rom.mantissa.next = work.normalised.mantissa;
-        let divisor = if (step == Step::Normalise) & work.decreasing {
+        let divisor = if work.decreasing {
             state.average_delay
         } else {
             state.cwnd
@@ -216,9 +210,6 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                     self.work.d.next.state.last_decrease = asked.now;
                 }
                 self.work.d.next.decreasing = judgement.decreases;
-                self.work.d.next.quotient = bits(0);
-                // Of an increase that is collected; meanwhile it passes the table.
-                self.work.d.next.normalised = normalise(divisor);
                 self.multiply.start.next = judgement.increases;
                 self.step.d.next = if judgement.decreases {
                     Step::Normalise
@@ -241,19 +232,12 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             Step::Collect => {
                 if done {
                     self.work.d.next.state.increase = state.increase + product.get_bits::<48>(0);
-                    // What has been collected is divided as it is added up.
-                    self.multiply.start.next = compared.adjust_due;
-                    self.step.d.next = if compared.adjust_due {
-                        Step::Quotient
-                    } else {
-                        Step::Penalise
-                    };
+                    self.step.d.next = after_response;
                 }
             }
             Step::Grow => {
                 if done {
                     self.work.d.next.state.cwnd = window;
-                    self.work.d.next.quotient = bits(0);
                     self.step.d.next = after_response;
                 }
             }
@@ -283,7 +267,6 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             Step::Shrunk => {
                 if done {
                     self.work.d.next.state.cwnd = window;
-                    self.work.d.next.quotient = bits(0);
                     self.step.d.next = after_response;
                 }
             }

@@ -123,11 +123,9 @@ pub fn operands(
     } else {
         bit_cast::<24, 23>(work.registers.fi)
     };
-    let collected = work.state.increase + product.get_bits::<48>(0);
     Operands {
         a: match step {
             Step::Judge => increase_by,
-            Step::Collect => collected,
             Step::Gain => bytes,
             Step::Divide => dividend,
             Step::Shrink => bit_cast::<48, 32>(work.state.cwnd),
@@ -136,7 +134,7 @@ pub fn operands(
         b: match step {
             Step::Judge => increase_of,
             Step::Gain => product.get_bits::<24>(16),
-            Step::Divide | Step::Collect => bit_cast::<24, 8>(reciprocal) | bits::<24>(256),
+            Step::Divide => bit_cast::<24, 8>(reciprocal) | bits::<24>(256),
             Step::Shrink => bit_cast::<24, 16>(decrease_factor(work.quotient)),
             _ => bits::<24>(128) - bit_cast::<24, 7>(work.state.penalty),
         },

@@ -1,55 +1,31 @@
 //! Gated models: what they are refused for, and that they are what the ordinary ones are.
 
+mod common;
+
+use common::TwoAccumulators;
 use hdl_macros::hdl;
 use hdl_verilog::emit;
 use hdl_verilog::equivalence::{check_gated, Random, TestRng};
 use rust_hdl::core::ast::Verilog;
 use rust_hdl::prelude::*;
 
-/// Adds what arrives while it is asked to.
-#[derive(LogicBlock, Default)]
-struct Accumulator {
-    clock: Signal<In, Clock>,
-    add: Signal<In, Bits<40>>,
-    enable: Signal<In, Bit>,
-    total: Signal<Out, Bits<40>>,
-    sum: DFF<Bits<40>>,
-}
-
-impl Logic for Accumulator {
-    #[hdl]
-    fn update(&mut self) {
-        dff_setup!(self, clock, sum);
-        if self.enable.val() {
-            self.sum.d.next = self.sum.q.val() + self.add.val();
-        }
-        self.total.next = self.sum.q.val();
-    }
-}
-
-/// Two of them, and outputs that depend on an input without a clock between.
+/// Two parts, and an output that depends on an input without a clock between.
 #[derive(LogicBlock, Default)]
 struct Pair {
     clock: Signal<In, Clock>,
     add: Signal<In, Bits<40>>,
     enable: Signal<In, Bit>,
-    total: Signal<Out, Bits<40>>,
     sum: Signal<Out, Bits<40>>,
-    first: Accumulator,
-    second: Accumulator,
+    both: TwoAccumulators,
 }
 
 impl Logic for Pair {
     #[hdl]
     fn update(&mut self) {
-        self.first.clock.next = self.clock.val();
-        self.second.clock.next = self.clock.val();
-        self.first.add.next = self.add.val();
-        self.first.enable.next = self.enable.val();
-        self.second.add.next = self.first.total.val();
-        self.second.enable.next = !self.enable.val();
-        self.total.next = self.second.total.val();
-        self.sum.next = self.second.total.val() + self.add.val();
+        self.both.clock.next = self.clock.val();
+        self.both.add.next = self.add.val();
+        self.both.enable.next = self.enable.val();
+        self.sum.next = self.both.total.val() + self.add.val();
     }
 }
 

@@ -1,6 +1,9 @@
 //! Small blocks written with rust-hdl's own `#[hdl_gen]`: equivalence with their rust-hdl simulation, golden text, refusals.
 // Precedence is what is under test.
 #![allow(clippy::precedence)]
+mod common;
+
+use common::{Accumulator, TwoAccumulators};
 use hdl_macros::hdl;
 use hdl_verilog::equivalence::{check, Random};
 use rust_hdl::prelude::*;
@@ -21,49 +24,6 @@ impl Logic for PrecedenceTrap {
         self.y.next = self.a.val() & self.b.val() == self.c.val();
         self.z.next = self.a.val() + self.b.val() << self.c.val() ^ self.a.val();
         self.n.next = self.a.val().get_bits::<6>(1).get_bits::<4>(2);
-    }
-}
-
-#[derive(LogicBlock, Default)]
-struct Accumulator {
-    clock: Signal<In, Clock>,
-    add: Signal<In, Bits<40>>,
-    enable: Signal<In, Bit>,
-    total: Signal<Out, Bits<40>>,
-    sum: DFF<Bits<40>>,
-}
-
-impl Logic for Accumulator {
-    #[hdl]
-    fn update(&mut self) {
-        dff_setup!(self, clock, sum);
-        if self.enable.val() {
-            self.sum.d.next = self.sum.q.val() + self.add.val();
-        }
-        self.total.next = self.sum.q.val();
-    }
-}
-
-#[derive(LogicBlock, Default)]
-struct TwoAccumulators {
-    clock: Signal<In, Clock>,
-    add: Signal<In, Bits<40>>,
-    enable: Signal<In, Bit>,
-    total: Signal<Out, Bits<40>>,
-    first: Accumulator,
-    second: Accumulator,
-}
-
-impl Logic for TwoAccumulators {
-    #[hdl]
-    fn update(&mut self) {
-        self.first.clock.next = self.clock.val();
-        self.second.clock.next = self.clock.val();
-        self.first.add.next = self.add.val();
-        self.first.enable.next = self.enable.val();
-        self.second.add.next = self.first.total.val();
-        self.second.enable.next = !self.enable.val();
-        self.total.next = self.second.total.val();
     }
 }
 

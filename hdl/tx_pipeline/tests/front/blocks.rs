@@ -281,5 +281,5 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
 #[test]
 fn tx_front_is_its_verilog() {
     tx_front::<512, 64, 6, 8, 9>(100);
-    tx_front::<1024, 128, 7, 6, 7>(60);
+    tx_front::<1024, 128, 7, 7, 8>(60);
 }

@@ -1,4 +1,4 @@
-// Generated from kernels::Accumulator
+// Generated from kernels::common::Accumulator
 module accumulator (
   input wire clock,
   input wire [39:0] add,
@@ -19,7 +19,7 @@ module accumulator (
   assign total = sum;
 endmodule
 
-// Generated from kernels::TwoAccumulators
+// Generated from kernels::common::TwoAccumulators
 module two_accumulators (
   input wire clock,
   input wire [39:0] add,

@@ -1,0 +1,49 @@
+//! Blocks of several tests.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+
+/// Adds what arrives while it is asked to.
+#[derive(LogicBlock, Default)]
+pub struct Accumulator {
+    pub clock: Signal<In, Clock>,
+    pub add: Signal<In, Bits<40>>,
+    pub enable: Signal<In, Bit>,
+    pub total: Signal<Out, Bits<40>>,
+    pub sum: DFF<Bits<40>>,
+}
+
+impl Logic for Accumulator {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, sum);
+        if self.enable.val() {
+            self.sum.d.next = self.sum.q.val() + self.add.val();
+        }
+        self.total.next = self.sum.q.val();
+    }
+}
+
+/// The second adds the total of the first, while the first does not add.
+#[derive(LogicBlock, Default)]
+pub struct TwoAccumulators {
+    pub clock: Signal<In, Clock>,
+    pub add: Signal<In, Bits<40>>,
+    pub enable: Signal<In, Bit>,
+    pub total: Signal<Out, Bits<40>>,
+    pub first: Accumulator,
+    pub second: Accumulator,
+}
+
+impl Logic for TwoAccumulators {
+    #[hdl]
+    fn update(&mut self) {
+        self.first.clock.next = self.clock.val();
+        self.second.clock.next = self.clock.val();
+        self.first.add.next = self.add.val();
+        self.first.enable.next = self.enable.val();
+        self.second.add.next = self.first.total.val();
+        self.second.enable.next = !self.enable.val();
+        self.total.next = self.second.total.val();
+    }
+}

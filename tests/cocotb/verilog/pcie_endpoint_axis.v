@@ -28,11 +28,11 @@ module pcie_endpoint_axis (
   input wire [11:0] frame_beat,
   input wire [511:0] frame_data,
   // Records: `PlaceCommand`, `ReadCommand`.
-  input wire [185:0] s_axis_place_tdata,
+  input wire [253:0] s_axis_place_tdata,
   input wire s_axis_place_tvalid,
   output wire s_axis_place_tready,
   output wire fence_done,
-  input wire [187:0] s_axis_read_tdata,
+  input wire [255:0] s_axis_read_tdata,
   input wire s_axis_read_tvalid,
   output wire s_axis_read_tready,
   // What was read; tuser is the command's user word, and whether the read failed.

@@ -48,8 +48,8 @@ def test_wrong_fields_are_answered() -> None:
     record = Record("ReadCommand")
     with pytest.raises(KeyError, match="no field 'size'; there are: length"):
         record.pack(size=1)
-    with pytest.raises(ValueError, match="ReadCommand.length has 13 bits: 0x2000 does not fit"):
-        record.pack(length=0x2000)
+    with pytest.raises(ValueError, match="ReadCommand.length has 14 bits: 0x4000 does not fit"):
+        record.pack(length=0x4000)
     with pytest.raises(ValueError, match="state has no value 'Redy'; there are: Invalid, Init, Ready, Error"):
         Record("QpContext").pack(state="Redy")
     with pytest.raises(ValueError, match="length has no value 'long'; there are: none with names"):

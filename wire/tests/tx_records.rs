@@ -130,7 +130,7 @@ fn a_frame_the_lane_cannot_send_says_why() {
     );
     assert_eq!(
         refusal(|f| f.payload = vec![0; MAX_PAYLOAD + 1]),
-        TxFrameError::PayloadTooLong(4097)
+        TxFrameError::PayloadTooLong(MAX_PAYLOAD + 1)
     );
     let error = refusal(|f| f.ext.imm = Some(ImmDt(1)));
     assert!(
@@ -171,10 +171,10 @@ fn a_record_without_a_frame_says_why() {
     hint.extensions.seth.path_hint = 3u64.to_bits();
     assert_eq!(hint.to_frame(vec![]), Err(TxFrameError::PathHint(3)));
     let mut long = record;
-    long.payload_length = 4097u64.to_bits();
+    long.payload_length = (MAX_PAYLOAD as u64 + 1).to_bits();
     assert_eq!(
-        long.to_frame(vec![0; 4097]),
-        Err(TxFrameError::PayloadTooLong(4097))
+        long.to_frame(vec![0; MAX_PAYLOAD + 1]),
+        Err(TxFrameError::PayloadTooLong(MAX_PAYLOAD + 1))
     );
 }
 

@@ -229,34 +229,26 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     }
 }
 
-/// For gated models: when the edge matters to a memory of 2^`address_bits` words that is read `latency` clocks after the address. It does
+/// For gated models: when the edge matters to a memory of 2^`address_bits` words that is read `latency` clocks (0 to 2) after the address. It does
 /// not while nothing is written and what is at the address has arrived.
 pub fn gated_read(latency: usize, address_bits: usize, write: &str) -> String {
     if latency == 0 {
         return format!("//@ assign gate_active = {write};\n");
     }
-    let arrives: String = (1..latency)
-        .map(|clock| format!(" gate_moved_{clock} <= {};", moved(clock - 1)))
-        .collect();
-    let declared: String = (1..latency)
-        .map(|clock| format!(" reg gate_moved_{clock} = 0;"))
-        .collect();
-    let any: Vec<String> = (0..latency).map(moved).collect();
+    // The second clock of latency moves what the first one moved in the clock before.
+    let (declared, arrives, any) = match latency {
+        1 => ("", "", "gate_moved"),
+        _ => (
+            " reg gate_moved_1 = 0;",
+            " gate_moved_1 <= gate_moved;",
+            "gate_moved || gate_moved_1",
+        ),
+    };
     format!(
         "//@ reg [{top}:0] gate_address = 0; reg gate_written = 0;{declared}\n\
          //@ wire gate_moved = {write} || gate_written || read_address != gate_address;\n\
          //@ always @(edge clock) begin gate_address <= read_address; gate_written <= {write};{arrives} end\n\
          //@ assign gate_active = {any};\n",
         top = address_bits - 1,
-        any = any.join(" || "),
     )
-}
-
-/// Whether the data of `clock` clocks ago may differ from those before.
-fn moved(clock: usize) -> String {
-    if clock == 0 {
-        "gate_moved".into()
-    } else {
-        format!("gate_moved_{clock}")
-    }
 }

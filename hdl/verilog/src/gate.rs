@@ -18,11 +18,10 @@ use sim_verilated::{Gate, Gating, HeldInputs, ModelSpec};
 
 use crate::design::{Design, Module, PortDirection};
 use crate::error::EmitError;
+use crate::skeleton::CLOCK;
 
 /// Lines from which on a module has a clock of its own: below, asking costs more than evaluating.
 const LINES: usize = 100;
-
-const CLOCK: &str = "clock";
 
 impl Design {
     /// The specification of a gated model of this design, which behaves as that of [`Self::model`] does and runs faster. A design without

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::collect::Instance;
+use crate::collect::{Instance, Signal};
+
+/// The clock of a module.
+pub(crate) const CLOCK: &str = "clock";
 
 /// A module's clocked parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Skeleton {
-    /// It has an input `clock`.
+    /// It has an input [`CLOCK`].
     pub clocked: bool,
     /// Of each clock, by the name it has in the module: under which conditions its edge changes a register.
     pub changes: BTreeMap<String, Vec<String>>,
@@ -51,6 +54,6 @@ pub(crate) fn instance_name(child: &Instance) -> String {
 }
 
 fn is_clocked(instance: &Instance) -> bool {
-    let is_clock = |s: &crate::collect::Signal| s.kind.is_parameter() && s.name == "clock";
+    let is_clock = |s: &Signal| s.kind.is_parameter() && s.name == CLOCK;
     instance.signals.iter().any(is_clock)
 }

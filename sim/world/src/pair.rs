@@ -93,7 +93,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
                     max_wimm: N::MAX_WIMM,
                     completions: true,
                 },
-                sack_every: plan.transport.sack_every(),
+                sack_every: plan.transport.sack_every(1 << plan.mtu_log2),
                 srv6,
                 transport: transport.of(number, plan.seed),
             };
@@ -135,7 +135,7 @@ impl Transport {
                 profile,
                 HeaderFields::SourcePort,
             )?),
-            coalesce_from: coalesce_from(mrc.mpr, mrc.sack_every, mtu),
+            coalesce_from: coalesce_from(mrc.mpr, plan.transport.sack_every(mtu), mtu),
         })
     }
 

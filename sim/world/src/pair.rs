@@ -236,7 +236,6 @@ fn probe(plan: &Plan, plane: usize, sack: bool, payload: usize) -> Vec<u8> {
     } else {
         ExtHeaders {
             meth: Some(Meth::default()),
-            tseth: Some(stellar_wire::mrc::Tseth::default()),
             reth: Some(Reth::default()),
             ..ExtHeaders::default()
         }

@@ -33,7 +33,7 @@ pub struct Sent {
     pub again: bool,
     /// Timeouts and recoverable NACKs so far.
     pub retries: u8,
-    /// Payload bytes, 13 bits.
+    /// Payload bytes, 14 bits.
     pub length: u16,
     /// Send queue index of the message.
     pub slot: u16,

@@ -106,6 +106,7 @@ pub fn decide(
         starts,
         completes,
         asks,
+        offers: rings & !asks,
         queues: if visits {
             visit_again
         } else {

@@ -86,6 +86,25 @@ fn an_entry_pushed_with_its_doorbell_is_not_read() {
 }
 
 #[test]
+fn entries_pushed_one_behind_the_other_are_kept() {
+    let mut server = quick(7);
+    // One is looked at, 16 are kept; two more are read.
+    for slot in 0..19 {
+        server.push(0, slot, write(slot as u16));
+        server.post(0, vec![write(slot as u16)]);
+    }
+    server.rest(16);
+    assert_eq!(server.pairs[0].asked, 1, "nothing but entry 0 was taken");
+    for taken in 1..20 {
+        assert!(server.current(0, 8), "entry {taken}");
+        server.rest(if taken < 8 { 16 } else { 40 });
+    }
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (19, 19));
+    assert_eq!(server.reads, 1);
+    server.drain();
+}
+
+#[test]
 fn a_pushed_entry_that_says_another_slot_is_refused_where_it_lies() {
     let mut server = quick(4);
     let misplaced = Posted::good(Wqe {

@@ -18,7 +18,7 @@ pub fn nothing_pending(settings: ResponderConfig) -> Coalescing {
         bitmap: bits::<64>(0),
     };
     Coalescing {
-        every: settings.sack_every,
+        most: settings.sack_every - 1,
         even: nothing,
         odd: nothing,
         urgent_to: settings.initial_psn - 1,
@@ -70,7 +70,7 @@ pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compar
 }
 
 /// Decides what becomes of a packet; `state` is as the packet before it has left it, `changed` what that one has changed since `compared`. Levels: 4 (choice of
-/// the parity, margin 2, gate).
+/// the parity, comparison 2, gate).
 #[hdl_fn]
 pub fn judge(
     state: Coalescing,
@@ -107,15 +107,14 @@ pub fn judge(
         compared.other
     };
     let replaces = own_count.any() & own.differs;
-    // Both together are fewer than `every`.
+    // No more than `most`.
     let sum = even_pending.count + odd_pending.count;
-    let margin = own_count + 1;
     Judged {
         urgent: outcome.ack_req | outcome.ack.ecn_ce | (mark.late & mark.closes),
         extends: !mark.late & (outcome.ack_req | compared.in_order),
         evicts: replaces & !own.covered,
-        full: sum >= (state.every - 1),
-        other_first: (other_count > margin) & !other.covered,
+        full: sum >= state.most,
+        other_first: (other_count > own_count) & !other.covered,
         other_covered: other.covered,
     }
 }

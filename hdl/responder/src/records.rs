@@ -39,8 +39,8 @@ pub struct Pending {
 /// What a queue pair has not told of, and when it must.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Coalescing {
-    /// One more than may be pending, 1 to 63.
-    pub every: Bits<6>,
+    /// Most packets that may be pending, 0 to 62.
+    pub most: Bits<6>,
     /// Of words with an even and with an odd number.
     pub even: Pending,
     pub odd: Pending,

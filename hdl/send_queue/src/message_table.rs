@@ -336,6 +336,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             } else {
                 !is_complete | message.message.fault
             },
+            waits: decides & decision.waits,
             slot: message.message.slot,
             status: message.status,
             message: if decides {

@@ -130,6 +130,7 @@ pub struct Decision {
     pub matters: Bit,
     /// Of the response.
     pub found: Bit,
+    pub waits: Bit,
     /// A message starts.
     pub starts: Bit,
     /// The entry completes without having started.

@@ -87,7 +87,7 @@ impl Coalescer {
         let replaces = before.count > 0 && before.word.base != word.base;
         let evicts = replaces && !before.word.is_covered(cack);
         let full = count + other.count >= self.every;
-        let other_first = other.count > count && !other.word.is_covered(cack);
+        let other_first = other.count > before.count && !other.word.is_covered(cack);
         let (told, left) = if evicts {
             (Some(before.word), 1)
         } else if full && !urgent && other_first {

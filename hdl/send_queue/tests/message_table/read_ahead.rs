@@ -42,6 +42,7 @@ fn entries_are_read_ahead_in_blocks_as_far_as_they_can_be_kept() {
     server.post(0, (5..60).map(write).collect());
     server.rest(80);
     assert_eq!(server.pairs[0].asked, 5, "nothing was asked for");
+    assert_eq!(server.waits, 0);
     assert!(server.current(0, 8));
     server.rest(80);
     // To the end of the block, then whole blocks: one is looked at, 16 are kept.
@@ -154,6 +155,7 @@ fn answers_of_the_time_before_configure_are_dropped() {
     server.post(0, vec![write(0)]);
     server.rest(16);
     assert!(!server.current(0, 8), "the old read is still under way");
+    assert_eq!(server.waits, 1);
     assert_eq!(server.pairs[0].asked, 0);
     server.answered = 1.0;
     server.rest(60);

@@ -62,6 +62,8 @@ pub struct Server {
     pub woken: Vec<bool>,
     /// Reads that left.
     pub reads: u32,
+    /// Times that `Peek` said that a wake is to come first.
+    pub waits: u32,
 }
 
 impl Server {
@@ -110,6 +112,7 @@ impl Server {
             took: 0,
             woken: vec![false; 4],
             reads: 0,
+            waits: 0,
             rng,
         };
         server.restart();

@@ -12,7 +12,7 @@ use crate::records::{MissingQuery, StashRequest, StashResponse, Stashed};
 /// Clocks a packet that ends a WRITE with immediate is held up, if it arrives in order.
 pub const IN_ORDER_ARRIVAL: usize = 9;
 /// Most clocks it is held up, without completions that wait: the count of a window of 17 words and what is around it.
-pub const LONGEST_ARRIVAL: usize = 29;
+pub const LONGEST_ARRIVAL: usize = 30;
 /// Clocks each completion adds.
 pub const CLOCKS_PER_COMPLETION: usize = 3;
 

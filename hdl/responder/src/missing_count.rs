@@ -40,7 +40,7 @@ fn ones_of(word: Bits<64>) -> Bits<7> {
 
 /// A ring of 32 words of 64 PSNs for each of 2^`Q` queue pairs; `R` must be `Q` + 5. The word of a PSN is `psn[10:6]`, its bit `psn[5:0]`.
 ///
-/// A count takes 4 clocks and one for every word of its range, at most 21. Notes are taken at any time; a count sees those of earlier clocks.
+/// A count takes 5 clocks and one for every word of its range, at most 22. Notes are taken at any time; a count sees those of earlier clocks.
 /// Which words hold anything is the caller's to know (`touched`): memory is never cleared.
 #[derive(LogicBlock, Default)]
 pub struct MissingCount<const Q: usize, const R: usize> {
@@ -70,6 +70,9 @@ pub struct MissingCount<const Q: usize, const R: usize> {
     found_last: DFF<Bit>,
     /// PSNs of the range that have arrived, of one word.
     found: DFF<Bits<64>>,
+    ones_last: DFF<Bit>,
+    /// How many those are; none of a word that was not asked for.
+    ones: DFF<Bits<7>>,
     left: DFF<Bits<11>>,
     finished: DFF<Bit>,
 }
@@ -78,7 +81,17 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, range, walking, word, reading, read);
-        dff_setup!(self, clock, found_valid, found_last, found, left, finished);
+        dff_setup!(
+            self,
+            clock,
+            found_valid,
+            found_last,
+            found,
+            ones_last,
+            ones,
+            left,
+            finished
+        );
         clock!(self, clock, ring);
 
         self.ring.write_enable.next = self.note_valid.val();
@@ -123,10 +136,16 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
         self.found_last.d.next = read.valid & read.last;
 
         // count
-        if self.found_valid.q.val() {
-            self.left.d.next = self.left.q.val() - bit_cast::<11, 7>(ones_of(self.found.q.val()));
-        }
-        self.finished.d.next = self.found_last.q.val();
+        self.ones.d.next = if self.found_valid.q.val() {
+            ones_of(self.found.q.val())
+        } else {
+            bits::<7>(0)
+        };
+        self.ones_last.d.next = self.found_last.q.val();
+
+        // subtract
+        self.left.d.next = self.left.q.val() - bit_cast::<11, 7>(self.ones.q.val());
+        self.finished.d.next = self.ones_last.q.val();
         self.done.next = self.finished.q.val();
         self.missing.next = self.left.q.val();
 
@@ -143,6 +162,8 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
             self.read.d.next.valid = false;
             self.found_valid.d.next = false;
             self.found_last.d.next = false;
+            self.ones_last.d.next = false;
+            self.ones.d.next = bits::<7>(0);
             self.finished.d.next = false;
         }
     }

@@ -37,6 +37,7 @@
 //! `$stop`, `$fatal`, `$finish`, a failed assertion (with [`ModelSpec::with_assertions`]) and a combinational loop that does not settle
 //! panic in [`Model::eval`] or [`Model::clock`] with the Verilog location: a check in the hardware must not pass unseen.
 
+mod activity;
 mod cache;
 mod compile;
 mod error;

@@ -15,6 +15,7 @@ mod usage;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::cache::io;
@@ -60,9 +61,8 @@ pub(crate) fn refine(directory: &Path) -> Result<bool, BuildError> {
     let Some(changed) = changed(&header, &files) else {
         return Ok(false);
     };
-    let write = |path: &Path, text: &str| {
-        fs::write(path, text).map_err(|source| io("write", path, source))
-    };
+    let write =
+        |path: &Path, text: &str| fs::write(path, text).map_err(|source| io("write", path, source));
     write(&header_path, &changed.header)?;
     for (path, text) in &changed.files {
         write(path, text)?;
@@ -81,16 +81,25 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>) -> Option<Changed> {
     let members = source::members(header);
     let mut definitions: BTreeMap<&str, (&Path, Definition)> = BTreeMap::new();
     let mut dispatcher = None;
+    let mut parts: BTreeMap<&str, (&Path, Range<usize>)> = BTreeMap::new();
     for (path, text) in files {
         for definition in source::definitions(text)? {
             definitions.insert(definition.name, (path, definition));
+        }
+        for (name, body) in source::parts(text) {
+            parts.insert(name, (path, body));
         }
         if let Some(body) = source::dispatcher(text) {
             dispatcher = Some((path.as_path(), body));
         }
     }
     let (dispatcher_path, dispatcher_body) = dispatcher?;
-    let calls = dispatch::calls(&files[dispatcher_path][dispatcher_body.clone()])?;
+    let statements = &files[dispatcher_path][dispatcher_body.clone()];
+    let part = |name: &str| {
+        let (path, body) = parts.get(name)?;
+        Some(&files[*path][body.clone()])
+    };
+    let calls = dispatch::calls(statements, &part)?;
     if calls.len() != definitions.len() {
         return None;
     }
@@ -106,7 +115,7 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>) -> Option<Changed> {
         });
     }
     let plan = rewrite::Plan::of(&functions);
-    let mut replaced: BTreeMap<&Path, Vec<(std::ops::Range<usize>, String)>> = BTreeMap::new();
+    let mut replaced: BTreeMap<&Path, Vec<(Range<usize>, String)>> = BTreeMap::new();
     for (index, call) in calls.iter().enumerate() {
         let (path, definition) = &definitions[call.function];
         let body = plan.body(index, &functions[index], &members);
@@ -116,6 +125,12 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>) -> Option<Changed> {
     let names: Vec<&str> = calls.iter().map(|call| call.function).collect();
     let of_file = replaced.entry(dispatcher_path).or_default();
     of_file.push((dispatcher_body, plan.dispatcher(&names, &functions)));
+    for (path, body) in parts.into_values() {
+        replaced
+            .entry(path)
+            .or_default()
+            .push((body, String::new()));
+    }
     Some(Changed {
         header: plan.header(header)?,
         files: replaced
@@ -126,7 +141,7 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>) -> Option<Changed> {
 }
 
 /// `text` with other text in some ranges of it.
-fn with_parts(text: &str, mut parts: Vec<(std::ops::Range<usize>, String)>) -> String {
+fn with_parts(text: &str, mut parts: Vec<(Range<usize>, String)>) -> String {
     parts.sort_by_key(|(range, _)| range.start);
     let mut new = String::with_capacity(text.len() * 2);
     let mut at = 0;
@@ -136,4 +151,75 @@ fn with_parts(text: &str, mut parts: Vec<(std::ops::Range<usize>, String)>) -> S
         at = range.end;
     }
     new + &text[at..]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use super::*;
+    use crate::toolchain::Toolchain;
+
+    /// Two parts with clocks of their own, one with a memory, and logic behind both.
+    const PARTS: &str = "
+module parts(input wire one, input wire two, input wire [7:0] a, input wire [95:0] b, output reg [95:0] sum, output wire any);
+  reg [7:0] held = 0;
+  reg [95:0] wide = 0;
+  reg [7:0] memory [0:15];
+  always @(edge one) begin held <= a; memory[a[3:0]] <= held; end
+  always @(edge two) wide <= b;
+  always @(*) begin sum = wide + {88'd0, held}; if (wide[0]) sum[7:0] = memory[wide[4:1]]; end
+  assign any = |sum;
+endmodule
+";
+
+    #[test]
+    fn the_code_of_the_known_verilator_is_understood() {
+        let tools = Toolchain::find().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("parts.v"), PARTS).unwrap();
+        let status = tools
+            .verilator()
+            .args([
+                "--cc",
+                "--prefix",
+                "Vmodel",
+                "--Mdir",
+                ".",
+                "-O3",
+                "--no-timing",
+                "-Wno-fatal",
+            ])
+            .args([
+                "-Wno-lint",
+                "-Wno-style",
+                "--top-module",
+                "parts",
+                "parts.v",
+            ])
+            .current_dir(directory.path())
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let known = tools.version().starts_with("Verilator 5.006 ");
+        assert_eq!(refine(directory.path()).unwrap(), known);
+        if !known {
+            return;
+        }
+        let code = code(directory.path());
+        assert!(code.contains("stellar_differs(stellar_"), "{code}");
+        assert!(code.contains("vlSelf->stellar_marked[0] |= 0x"), "{code}");
+        assert!(code.contains("functions[number](vlSelf);"), "{code}");
+        // What is changed already is nothing that Verilator wrote.
+        assert!(!refine(directory.path()).unwrap());
+    }
+
+    fn code(directory: &Path) -> String {
+        let files = fs::read_dir(directory)
+            .unwrap()
+            .map(|file| file.unwrap().path());
+        let code = files.filter(|path| path.extension().is_some_and(|e| e == "cpp" || e == "h"));
+        code.map(|path| fs::read_to_string(path).unwrap()).collect()
+    }
 }

@@ -120,7 +120,10 @@ impl<'a> Plan<'a> {
     /// Who reads `signal`, but for function `number` itself, which may write.
     fn readers_behind(&self, number: usize, signal: &str) -> Vec<usize> {
         let readers = self.readers.get(signal).into_iter().flatten();
-        readers.copied().filter(|reader| *reader != number).collect()
+        readers
+            .copied()
+            .filter(|reader| *reader != number)
+            .collect()
     }
 
     /// The body of the function that runs the functions with these `names`.
@@ -133,18 +136,34 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        let mut body = format!(
-            "    static void (*const functions[])(Vmodel___024root*) = {{\n{}}};\n",
+        let mut body = String::new();
+        for name in names {
+            let _ = writeln!(body, "    void {name}(Vmodel___024root* vlSelf);");
+        }
+        let _ = writeln!(
+            body,
+            "    static void (*const functions[])(Vmodel___024root*) = {{\n{}}};",
             names.join(",\n")
         );
-        for (event, numbers) in by_event {
-            let numbers: Vec<usize> = numbers.into_iter().collect();
-            let _ = writeln!(
-                body,
-                "    if (vlSelf->__VnbaTriggered.at({event}U)) {{ {} }}",
-                marks(&numbers)
-            );
+        let (mut marks, mut first) = (String::new(), vec![0]);
+        for event in 0..=by_event.keys().copied().max().unwrap_or(0) {
+            let words = words(by_event.get(&event).into_iter().flatten().copied());
+            for (word, bits) in &words {
+                let _ = write!(marks, "{{{word}, {bits:#x}ULL}}, ");
+            }
+            first.push(first[event] + words.len());
         }
+        let _ = write!(
+            body,
+            "    static const struct {{ std::size_t word; uint64_t bits; }} at_events[] = {{{marks}}};\n    \
+             static const uint16_t first[] = {{{}}};\n    \
+             vlSelf->__VnbaTriggered.each([&](std::size_t event) {{\n        \
+             if (event >= {}) return;\n        \
+             for (std::size_t i = first[event]; i < first[event + 1]; ++i)\n            \
+             vlSelf->stellar_marked[at_events[i].word] |= at_events[i].bits;\n    }});\n",
+            first.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+            first.len() - 1
+        );
         // A function marks functions behind it only, so one pass is enough.
         let _ = write!(
             body,
@@ -162,10 +181,16 @@ impl<'a> Plan<'a> {
 
 /// Statements that mark functions.
 fn marks(functions: &[usize]) -> String {
+    let mark = |(word, bits)| format!("vlSelf->stellar_marked[{word}] |= {bits:#x}ULL;");
+    let words = words(functions.iter().copied());
+    words.into_iter().map(mark).collect::<Vec<_>>().join(" ")
+}
+
+/// The marks of functions, as bits of words.
+fn words(functions: impl Iterator<Item = usize>) -> BTreeMap<usize, u64> {
     let mut words: BTreeMap<usize, u64> = BTreeMap::new();
     for function in functions {
         *words.entry(function / WORD).or_default() |= 1 << (function % WORD);
     }
-    let mark = |(word, bits)| format!("vlSelf->stellar_marked[{word}] |= {bits:#x}ULL;");
-    words.into_iter().map(mark).collect::<Vec<_>>().join(" ")
+    words
 }

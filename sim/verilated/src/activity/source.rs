@@ -29,6 +29,8 @@ pub(super) struct Definition<'a> {
 
 const FUNCTION: &str = "VL_INLINE_OPT void Vmodel___024root___nba_";
 const DISPATCHER: &str = "\nvoid Vmodel___024root___eval_nba(Vmodel___024root* vlSelf) {\n";
+/// A part of it, where it is long.
+const PART: &str = "void Vmodel___024root___eval_nba__";
 const BODY: &str = "    // Body\n";
 
 /// The members that a header declares.
@@ -65,7 +67,12 @@ fn member(line: &str) -> Option<(String, Member)> {
     let kind = kind.split_once("/*")?.0;
     let member = match kind {
         "CData" | "SData" | "IData" | "QData" => Member::Value(kind.into()),
-        _ => Member::Wide(kind.strip_prefix("VlWide<")?.strip_suffix('>')?.parse().ok()?),
+        _ => Member::Wide(
+            kind.strip_prefix("VlWide<")?
+                .strip_suffix('>')?
+                .parse()
+                .ok()?,
+        ),
     };
     Some((name.into(), member))
 }
@@ -93,6 +100,17 @@ pub(super) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
 /// The body of the function that runs them, if it is in this file.
 pub(super) fn dispatcher(text: &str) -> Option<Range<usize>> {
     body(text, text.find(DISPATCHER)? + 1)
+}
+
+/// Names and statements of its parts in this file.
+pub(super) fn parts(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
+    text.match_indices(PART).filter_map(|(at, _)| {
+        let (signature, _) = text[at..].split_once('\n')?;
+        let name = signature
+            .strip_prefix("void ")?
+            .strip_suffix("(Vmodel___024root* vlSelf) {")?;
+        Some((name, body(text, at)?))
+    })
 }
 
 /// The statements of the function that begins at `start`.

@@ -46,9 +46,13 @@ impl Usage {
                 }
                 self.write(name, start, members)?;
                 self.read_all(subscripts, members)?;
-            } else if !target.starts_with("__V") {
-                // A local variable is all else that may be assigned.
-                return None;
+            } else {
+                // All else that may be assigned is a local variable, or a word of one.
+                let subscripts = &target[identifier(target)..];
+                if target == subscripts || !(subscripts.is_empty() || subscripts.ends_with(']')) {
+                    return None;
+                }
+                self.read_all(subscripts, members)?;
             }
             return self.read_all(value, members);
         }

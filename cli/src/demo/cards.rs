@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use sim_net::{HostId, Time};
-use sim_nic::FabricPair;
+use sim_nic::{FabricPair, RtlNic};
 use sim_world::pair::{base_round_trip, rate_gbps};
 use sim_world::report::Report;
 use sim_world::{MrcPlan, Plan, Verified};
@@ -88,7 +88,7 @@ fn bring_up(pair: &FabricPair, plan: &Plan, host: usize, bytes: u64) -> anyhow::
 fn connect(hosts: &[Host; 2], plan: &Plan, mrc: &MrcPlan) -> anyhow::Result<()> {
     let path = PathAttributes {
         mtu_log2: plan.mtu_log2,
-        base_rtt: Duration::from_nanos(base_round_trip(plan)?.div_ceil(1000)),
+        base_rtt: Duration::from_nanos(base_round_trip::<RtlNic>(plan)?.div_ceil(1000)),
         gbps: rate_gbps(plan) * plan.transport.planes() as u32,
         policy: mrc.policy,
         paths: mrc.paths,

@@ -232,6 +232,7 @@ impl Logic for BurstSend {
         self.sent.next = SentPacket {
             ev: path.index,
             at: sender.now,
+            again: burst.again,
             retries: burst.retries,
             length,
             slot: message.slot,

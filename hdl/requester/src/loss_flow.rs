@@ -1,6 +1,7 @@
 //! What a NACK and passing time change (reference: `MrcRequester::on_nack`, `on_timer`).
 
 use hdl_macros::hdl;
+use hdl_tx_window::answer::{is_answered_by, is_answered_by__hdl};
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
@@ -82,8 +83,8 @@ impl Logic for LossFlow {
 
         // judge_nack
         let known = window.state != PacketState::Free;
-        let current = (window.state == PacketState::InFlight)
-            & (window.sent.at.get_bits::<16>(0) == neth.timestamp);
+        let current =
+            (window.state == PacketState::InFlight) & is_answered_by(window.sent, neth.timestamp);
         let fatal = known & (neth.reason == (NackReason::UnexpectedEvent.to_byte() as u64));
         let trimmed = current
             & ((neth.reason == (NackReason::Trimmed.to_byte() as u64))

@@ -110,7 +110,7 @@ pub fn frame_record(
         },
         extensions: TxExtensions {
             meth: request.meth,
-            timestamped: true,
+            timestamped: request.retransmission,
             timestamp: TxTimestamp {
                 value: request.timestamp,
                 own_resolution: false,

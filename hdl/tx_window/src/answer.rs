@@ -80,6 +80,12 @@ fn answer_is_news(answer: WindowResponse, span: SackSpan, bitmap: Bits<64>) -> B
     (span.covered | bitmap_answers(span, bitmap)) & unacknowledged
 }
 
+/// Whether an answer that reflects `stamp` is about this transmission: a packet sent once carried none. 4 levels.
+#[hdl_fn]
+pub fn is_answered_by(sent: SentPacket, stamp: Bits<16>) -> Bit {
+    !sent.again | (sent.at.get_bits::<16>(0) == stamp)
+}
+
 /// What a SACK that is taken says of the packet it answers. 6 levels.
 #[hdl_fn]
 pub fn with_answered(
@@ -99,7 +105,7 @@ pub fn with_answered(
         answer
     };
     after.overtaken = span.overtaken;
-    after.answered = inside & (answer.sent.at.get_bits::<16>(0) == sack.stamp);
+    after.answered = inside & is_answered_by(answer.sent, sack.stamp);
     after
 }
 

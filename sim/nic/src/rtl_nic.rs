@@ -27,7 +27,7 @@ use crate::pcie::{Behind, Endpoint};
 use crate::rings::Rings;
 use crate::sampled::Windows;
 use crate::times::{Pace, PinTimes};
-use crate::{NicError, CLOCK_PS};
+use crate::{NicError, BEAT, CLOCK_PS};
 
 /// Codes of PCIe sizes: payload 256, reads 512 bytes.
 const PAYLOAD_CODE: u64 = 1;
@@ -38,6 +38,11 @@ const PROFILE: u8 = 0;
 const PATHS: usize = EvIndex::ACTIVE + EvIndex::BACKUPS;
 /// Clocks that writing one table row may take before something is wrong.
 const PATIENCE: u64 = 1_000_000;
+
+/// Clocks that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md).
+const ROUND_TRIP_CLOCKS: u64 = 168;
+/// Thirds of a clock that a beat of the payload adds: both lanes keep a packet until they have all of it.
+const THIRDS_PER_BEAT: u64 = 14;
 
 /// One port.
 #[derive(Default)]
@@ -328,6 +333,11 @@ impl Nic for RtlNic {
     const KIND: &'static str = "Verilated RTL";
     const MAX_WIMM: u16 = 16;
     const SHOWS_EVERY_PACKET: bool = false;
+
+    fn base_delay(payload: usize) -> Time {
+        let beats = payload.div_ceil(BEAT) as u64;
+        (ROUND_TRIP_CLOCKS + beats * THIRDS_PER_BEAT / 3) * CLOCK_PS
+    }
 
     fn build(
         config: EndpointConfig,

@@ -42,6 +42,10 @@ pub trait Nic: Sized {
     /// Whether [`Self::congestion`] is that of the moment; otherwise it is that of the latest SACK.
     const SHOWS_EVERY_PACKET: bool;
 
+    /// What two of these NICs add, in picoseconds, to the round trip of a lone packet with `payload` bytes and its SACK beyond the
+    /// fabric and the read of the payload.
+    fn base_delay(payload: usize) -> Time;
+
     /// A NIC without queue pairs, both ports up, whose host has `memory` behind PCIe links of cost `reads`.
     ///
     /// # Errors
@@ -138,6 +142,11 @@ impl Nic for ReferenceNic {
     const KIND: &'static str = "software reference";
     const MAX_WIMM: u16 = 256;
     const SHOWS_EVERY_PACKET: bool = true;
+
+    /// It answers at once.
+    fn base_delay(_payload: usize) -> Time {
+        0
+    }
 
     fn build(
         config: EndpointConfig,

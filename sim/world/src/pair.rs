@@ -64,7 +64,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     if let Some(clock) = &plan.clock {
         world.show_time(Arc::clone(clock));
     }
-    let transport = Transport::new(plan)?;
+    let transport = Transport::new::<N>(plan)?;
     let route = |to| plan.addressing.source_route(&plan.topology, to);
     let (there, back) = (route(plan.receiver)?, route(plan.sender)?);
     for number in FIRST_QP..FIRST_QP + plan.qps {
@@ -115,12 +115,12 @@ enum Transport {
 }
 
 impl Transport {
-    fn new(plan: &Plan) -> Result<Self, WorldError> {
+    fn new<N: Nic>(plan: &Plan) -> Result<Self, WorldError> {
         let TransportPlan::Mrc(mrc) = plan.transport else {
             return Ok(Self::Rc);
         };
         let mtu = 1 << plan.mtu_log2;
-        let rtt = base_round_trip(plan)?;
+        let rtt = base_round_trip::<N>(plan)?;
         let gbps = rate_gbps(plan) * plan.transport.planes() as u32;
         let profile = GeneratedEntropy {
             base: FIRST_ENTROPY,
@@ -185,12 +185,12 @@ pub fn rate_gbps(plan: &Plan) -> u32 {
     (mbps / 1000).max(1) as u32
 }
 
-/// Round trip of a full packet and its SACK through the idle fabric, the slower plane's, plus the read of its payload; in
-/// picoseconds. Found by sending them.
+/// Round trip of a lone full packet and its SACK: through the idle fabric by the slower plane, found by sending them, the read of its
+/// payload, and what NICs of type `N` add; in picoseconds.
 ///
 /// # Errors
 /// [`WorldError::Unreachable`] if nothing comes back.
-pub fn base_round_trip(plan: &Plan) -> Result<Time, WorldError> {
+pub fn base_round_trip<N: Nic>(plan: &Plan) -> Result<Time, WorldError> {
     let mtu = 1usize << plan.mtu_log2;
     let read = plan.pcie.latency + plan.pcie.transfer_time(mtu as u64);
     let mut slowest = 0;
@@ -216,7 +216,7 @@ pub fn base_round_trip(plan: &Plan) -> Result<Time, WorldError> {
             plane,
         })?);
     }
-    Ok(slowest + read)
+    Ok(slowest + read + N::base_delay(mtu))
 }
 
 /// A data packet of the sender, or the receiver's SACK.
@@ -236,7 +236,6 @@ fn probe(plan: &Plan, plane: usize, sack: bool, payload: usize) -> Vec<u8> {
     } else {
         ExtHeaders {
             meth: Some(Meth::default()),
-            tseth: Some(stellar_wire::mrc::Tseth::default()),
             reth: Some(Reth::default()),
             ..ExtHeaders::default()
         }

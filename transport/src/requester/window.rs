@@ -29,12 +29,22 @@ pub struct Sent {
     /// Port of that path, 1 bit.
     pub plane: u8,
     pub at: Ticks,
+    /// It had been sent before; then it carried a time stamp.
+    pub again: bool,
     /// Timeouts and recoverable NACKs so far.
     pub retries: u8,
-    /// Payload bytes, 13 bits.
+    /// Payload bytes, 14 bits.
     pub length: u16,
     /// Send queue index of the message.
     pub slot: u16,
+}
+
+impl Sent {
+    /// Whether an answer that reflects `stamp` is about this transmission. A packet sent once carries no time stamp, as there is no
+    /// other transmission that the answer could be about.
+    pub const fn is_answered_by(&self, stamp: u16) -> bool {
+        !self.again || self.at.stamp() == stamp
+    }
 }
 
 /// The window: PSNs `una` to `next - 1`, at most [`SLOTS`] of them.

@@ -9,6 +9,8 @@ pub struct SentPacket {
     pub ev: Bits<8>,
     /// Ticks of 8 ns.
     pub at: Bits<32>,
+    /// It had been sent before; then it carried a time stamp.
+    pub again: Bit,
     /// Timeouts and recoverable NACKs so far.
     pub retries: Bits<8>,
     /// Payload bytes.

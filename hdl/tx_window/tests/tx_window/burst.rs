@@ -73,6 +73,7 @@ pub fn record(sent: &Sent) -> SentPacket {
     SentPacket {
         ev: u64::from(sent.ev.value()).to_bits(),
         at: u64::from(sent.at.0).to_bits(),
+        again: sent.again,
         retries: u64::from(sent.retries).to_bits(),
         length: u64::from(sent.length).to_bits(),
         slot: u64::from(sent.slot).to_bits(),

@@ -40,6 +40,7 @@ fn sent(at: u32, length: u16, ev: u8) -> Sent {
         ev: EvIndex::new(ev).expect("below 144"),
         plane: ev & 1,
         at: Ticks(at),
+        again: false,
         retries: 0,
         length,
         slot: at as u16,
@@ -60,6 +61,7 @@ fn random_packet(rng: &mut TestRng) -> SentPacket {
     SentPacket {
         ev: Bits::random(rng),
         at: Bits::random(rng),
+        again: rng.random(),
         retries: Bits::random(rng),
         length: Bits::random(rng),
         slot: Bits::random(rng),

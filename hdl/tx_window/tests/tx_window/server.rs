@@ -329,7 +329,7 @@ impl Server {
             window.advance();
         }
         let taken = verdict.is_ok();
-        let is_last = answered.is_some_and(|sent| sent.at.stamp() == stamp);
+        let is_last = answered.is_some_and(|sent| sent.is_answered_by(stamp));
         let overtaken = view.cack.is_behind(before);
         let verdict = verdict.err().map_or("Taken", |refusal| match refusal {
             SackRefusal::OutOfWindow => "OutOfWindow",

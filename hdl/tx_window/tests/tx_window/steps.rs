@@ -176,16 +176,23 @@ impl Step {
 
 pub fn sent() -> impl Strategy<Value = Sent> {
     let length = prop_oneof![Just(8192_u16), Just(0), 0..=16_383_u16];
-    (0..144_u8, any::<u32>(), any::<u8>(), length, any::<u16>()).prop_map(
-        |(ev, at, retries, length, slot)| Sent {
+    (
+        0..144_u8,
+        any::<u32>(),
+        any::<bool>(),
+        any::<u8>(),
+        length,
+        any::<u16>(),
+    )
+        .prop_map(|(ev, at, again, retries, length, slot)| Sent {
             ev: EvIndex::new(ev).expect("below 144"),
             plane: ev & 1,
             at: Ticks(at),
+            again,
             retries,
             length,
             slot,
-        },
-    )
+        })
 }
 
 pub fn psn() -> impl Strategy<Value = u32> {

@@ -79,7 +79,7 @@ impl MrcRequester {
     fn answered(&self, view: &SackView, stamp: u16) -> Option<Sent> {
         self.window
             .sent(view.acked)
-            .filter(|sent| sent.at.stamp() == stamp)
+            .filter(|sent| sent.is_answered_by(stamp))
             .copied()
     }
 
@@ -157,7 +157,7 @@ impl MrcRequester {
         let psn = Psn::new(neth.nack_psn);
         let sent = self.window.sent(psn).copied();
         let current = sent.filter(|sent| {
-            self.window.state(psn) == SlotState::InFlight && sent.at.stamp() == neth.tx_timestamp
+            self.window.state(psn) == SlotState::InFlight && sent.is_answered_by(neth.tx_timestamp)
         });
         match (neth.reason, sent, current) {
             (NackReason::UnexpectedEvent, Some(sent), _) => {

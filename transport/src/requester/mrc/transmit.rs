@@ -64,9 +64,10 @@ impl MrcRequester {
             return None;
         }
         let path = self.spray.choose(Some(old.ev), PlaneMask::only(port))?;
-        let mut packet = self.prepare(&message, psn, path, now, card)?;
+        let mut packet = self.prepare(&message, psn, path, card)?;
         packet.retransmission = true;
         packet.ack_req = true;
+        packet.ext.tseth = Some(time_stamp(now));
         self.window
             .resend(psn, sent(&packet, path, now, old.retries, old.slot));
         self.counters.retransmissions += 1;
@@ -102,7 +103,7 @@ impl MrcRequester {
             .collect();
         for path in paths {
             let psn = self.window.next();
-            let Some(packet) = self.prepare(&message, psn, path, now, card) else {
+            let Some(packet) = self.prepare(&message, psn, path, card) else {
                 break;
             };
             self.window
@@ -137,7 +138,6 @@ impl MrcRequester {
         message: &Message,
         psn: Psn,
         path: Path,
-        now: Ticks,
         card: &Card<'_>,
     ) -> Option<RequestPacket> {
         let segment = segment(message, psn, self.qp.mtu, QpMode::Mrc);
@@ -150,7 +150,7 @@ impl MrcRequester {
             psn,
             ack_req: segment.last || self.nscc.cwnd() < self.config.coalesce_from,
             retransmission: false,
-            ext: extension_headers(message, &segment, now),
+            ext: extension_headers(message, &segment),
             payload,
             length: segment.length,
             entropy: path.entropy,
@@ -213,21 +213,21 @@ fn sent(packet: &RequestPacket, path: Path, at: Ticks, retries: u8, slot: u16) -
         ev: path.index,
         plane: path.plane,
         at,
+        again: packet.retransmission,
         retries,
         length: packet.length,
         slot,
     }
 }
 
-/// METH, TSETH, RETH and ImmDt of a data packet.
-fn extension_headers(message: &Message, segment: &Segment, now: Ticks) -> ExtHeaders {
+/// METH, RETH and ImmDt of a data packet.
+fn extension_headers(message: &Message, segment: &Segment) -> ExtHeaders {
     let wqe = &message.wqe;
     ExtHeaders {
         meth: Some(Meth {
             rqmsn: message.rqmsn,
             msn: message.msn as u16,
         }),
-        tseth: Some(time_stamp(now)),
         reth: Some(Reth {
             va: wqe.remote_va.wrapping_add(segment.offset.into()),
             rkey: wqe.rkey,

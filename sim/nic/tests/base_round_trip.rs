@@ -1,0 +1,42 @@
+//! The base round trip that worlds configure congestion control with is what lone packets see, of RTL and of the reference.
+
+use sim_nic::RtlNic;
+use sim_world::pair::base_round_trip;
+use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
+use sim_world::{lossy_topology, Nic, Plan, ReferenceNic};
+
+/// Longest round trip of packets that are alone, and the base round trip; in picoseconds.
+fn round_trips<N: Nic>(mtu_log2: u8) -> (u64, u64) {
+    let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, None).expect("a topology");
+    let mut plan = Plan::new(topology, 5).expect("a plan");
+    plan.mtu_log2 = mtu_log2;
+    let lone = Transfer {
+        bytes: 1 << mtu_log2,
+        messages: 4,
+        interval: 20_000_000,
+        limit: 1_000_000_000,
+    };
+    let run = run::<N>(&plan, lone).expect("an end");
+    let moments = run.world.record().moments().iter();
+    let seen = moments.map(|moment| moment.rtt).max();
+    (
+        seen.expect("moments"),
+        base_round_trip::<N>(&plan).expect("a way there and back"),
+    )
+}
+
+#[test]
+fn it_is_that_of_a_lone_packet() {
+    for mtu_log2 in [8, 10, 12, 13] {
+        for (seen, base) in [
+            round_trips::<RtlNic>(mtu_log2),
+            round_trips::<ReferenceNic>(mtu_log2),
+        ] {
+            assert!(
+                seen.abs_diff(base) * 100 < base,
+                "MTU {}: {seen} ps seen, {base} ps expected",
+                1 << mtu_log2
+            );
+        }
+    }
+}

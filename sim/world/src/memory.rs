@@ -121,8 +121,14 @@ impl Space {
     }
 
     fn store(&mut self, address: u64, bytes: &[u8]) {
-        for (address, &byte) in (address..).zip(bytes) {
-            self.page_mut(address / PAGE).bytes[(address % PAGE) as usize] = byte;
+        let mut at = 0;
+        while at < bytes.len() {
+            let here = address + at as u64;
+            let lead = (here % PAGE) as usize;
+            let count = (PAGE as usize - lead).min(bytes.len() - at);
+            self.page_mut(here / PAGE).bytes[lead..lead + count]
+                .copy_from_slice(&bytes[at..at + count]);
+            at += count;
         }
     }
 

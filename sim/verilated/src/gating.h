@@ -114,9 +114,15 @@ class Gating {
     // What the model has seen of the inputs, one behind the other.
     std::vector<uint8_t> seen_;
 
+    // Of constant sizes, comparisons are instructions and not calls.
     static bool is_same(const uint8_t* seen, const void* value, size_t size) {
-        // Most are one byte.
-        return size == 1 ? *seen == *static_cast<const uint8_t*>(value) : std::memcmp(seen, value, size) == 0;
+        switch (size) {
+            case sizeof(CData): return std::memcmp(seen, value, sizeof(CData)) == 0;
+            case sizeof(SData): return std::memcmp(seen, value, sizeof(SData)) == 0;
+            case sizeof(IData): return std::memcmp(seen, value, sizeof(IData)) == 0;
+            case sizeof(QData): return std::memcmp(seen, value, sizeof(QData)) == 0;
+            default: return std::memcmp(seen, value, size) == 0;
+        }
     }
 
     // Gives an edge to those of `flags` that want one.

@@ -5,7 +5,7 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use sim_nic::RtlNic;
+use sim_nic::{MixedNic, RtlNic};
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run_watched, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{
@@ -71,7 +71,7 @@ pub struct Arguments {
     /// Run one named scenario instead, which brings its own topology and traffic (--list names them)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "mtu", "qps"])]
     scenario: Option<String>,
-    /// Divide the length of the scenario's messages, where it means the same with shorter ones [default: 1, or 8 with --nic rtl]
+    /// Divide the length of the scenario's messages, where it means the same with shorter ones [default: 1, or 8 with a Verilated NIC]
     #[arg(long, value_name = "N", requires = "scenario", value_parser = clap::value_parser!(u32).range(1..=16))]
     shrink: Option<u32>,
     /// Name the scenarios
@@ -137,6 +137,10 @@ enum NicKind {
     Reference,
     /// The Verilated NIC
     Rtl,
+    /// The Verilated NIC sends to the software reference
+    RtlSender,
+    /// The software reference sends to the Verilated NIC
+    RtlReceiver,
 }
 
 /// Transport.
@@ -159,25 +163,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let rows = sim_world::sweep::sweep(&file, &text, arguments.seed)?;
         return show::sweep(&rows, arguments.json);
     }
+    if arguments.nic != NicKind::Reference {
+        progress::building("the card", RtlNic::prepare)?;
+    }
+    match arguments.nic {
+        NicKind::Reference => with::<ReferenceNic>(arguments, 1),
+        NicKind::Rtl => with::<RtlNic>(arguments, RTL_SHRINK),
+        NicKind::RtlSender => with::<MixedNic<true>>(arguments, RTL_SHRINK),
+        NicKind::RtlReceiver => with::<MixedNic<false>>(arguments, RTL_SHRINK),
+    }
+}
+
+/// The scenario or the transfer that was asked for, with such NICs. Scenarios have messages shorter by `shrink`, if nobody says otherwise.
+fn with<N: Nic>(arguments: &Arguments, shrink: u32) -> anyhow::Result<()> {
     if let Some(name) = &arguments.scenario {
-        return match arguments.nic {
-            NicKind::Reference => play::<ReferenceNic>(arguments, name, 1),
-            NicKind::Rtl => {
-                progress::building("the card", RtlNic::prepare)?;
-                play::<RtlNic>(arguments, name, RTL_SHRINK)
-            }
-        };
+        return play::<N>(arguments, name, shrink);
     }
     let bytes = check_bytes(arguments.bytes)?;
-    let plan = plan(arguments)?;
-    let (out, json) = (&arguments.out, arguments.json);
-    match arguments.nic {
-        NicKind::Reference => exchange::<ReferenceNic>(&plan, bytes, out, json),
-        NicKind::Rtl => {
-            progress::building("the card", RtlNic::prepare)?;
-            exchange::<RtlNic>(&plan, bytes, out, json)
-        }
-    }
+    exchange::<N>(&plan(arguments)?, bytes, &arguments.out, arguments.json)
 }
 
 /// One scenario, its report and captures.

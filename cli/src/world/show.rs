@@ -28,7 +28,7 @@ pub fn finish(
         return Ok(());
     }
     println!(
-        "Two NICs on a simulated fabric; both NICs are the {}, not hardware.",
+        "Two NICs on a simulated fabric, no hardware: {}.",
         report.nics
     );
     println!("{what}");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{ImmConfig, QpConfig, TransportConfig};
 use stellar_transport::requester::{coalesce_from, MrcConfig};
+use stellar_transport::responder::default_sack_every;
 use stellar_transport::spray::{PlaneMask, SprayConfig};
 
 use super::attributes::{
@@ -66,24 +67,25 @@ pub struct RtrAttributes {
     pub max_write_imm: u16,
     /// WRITEs with immediate that arrive make completions; otherwise they are only counted.
     pub imm_completions: bool,
-    /// Packets that one SACK may answer while the window is wide, 1 to 32; both ends agree on it.
-    pub sack_every: u8,
+    /// Packets that one SACK may answer while the window is wide, 1 to 63; both ends agree on it. `None`: as the path MTU has it,
+    /// [`default_sack_every`].
+    pub sack_every: Option<u8>,
 }
 
 impl RtrAttributes {
-    /// For this peer, with the default path, 16 WRITEs with immediate, completions for them, a SACK for every 16 packets.
+    /// For this peer, with the default path, 16 WRITEs with immediate, completions for them, SACKs as the path MTU has it.
     pub fn new(peer: Connection) -> Self {
         Self {
             peer,
             path: PathAttributes::default(),
             max_write_imm: MOST_WRITE_IMM,
             imm_completions: true,
-            sack_every: 16,
+            sack_every: None,
         }
     }
 }
 
-/// Receivers keep up to 31 packets to themselves, on every path: a packet less far behind may just not have been answered yet.
+/// Receivers keep packets of two words of 64 PSNs to themselves: one less far behind may just not have been answered yet.
 const LEAST_EARLY_LOSS: u16 = 128;
 
 /// RTR to RTS, over MRC.
@@ -162,7 +164,7 @@ impl RtrAttributes {
                 max_wimm: self.max_write_imm,
                 completions: self.imm_completions,
             },
-            sack_every: self.sack_every,
+            sack_every: self.sack_every.unwrap_or_else(|| default_sack_every(mtu)),
         };
         let transport = TransportConfig::Mrc(MrcConfig::new(nscc, spray));
         place.config(device, init, receive, transport)

@@ -217,7 +217,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.window.reset.next = self.reset.val();
         self.messages.reset.next = self.reset.val();
 
-        // pick: while a burst leaves, only SACKs that do not name it and queue pairs that wake; and near its end the next one, if nothing else waits.
+        // pick: while a burst leaves, only SACKs that do not name it, doorbells and queue pairs that wake; and near its end the next one, if nothing else
+        // waits. The message table may still be asked which message the burst is of.
         let sending = self.transmit.sending.val();
         let free = !sending;
         let control = self.control.val();
@@ -239,7 +240,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.pick.fault_slot.next = self.fault_slot.val();
         self.pick.flush_valid.next = self.flush_valid.val() & free;
         self.pick.flush_qp.next = self.flush_qp.val();
-        self.pick.doorbell_valid.next = self.doorbell_valid.val() & free;
+        self.pick.doorbell_valid.next = self.doorbell_valid.val() & !self.messages.busy.val();
         self.pick.doorbell_qp.next = self.doorbell_qp.val();
         self.pick.doorbell_producer.next = self.doorbell_producer.val();
         self.pick.wake_valid.next = self.wake_valid.val() & self.schedule_ready.val();
@@ -249,8 +250,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             | (self.control_valid.val() & !is_sack)
             | self.due_valid.val()
             | self.fault_valid.val()
-            | self.flush_valid.val()
-            | self.doorbell_valid.val();
+            | self.flush_valid.val();
         let sending_port = self.transmit.sending_port.val();
         let other_port = pair(sending_port, !sending_port);
         let ends_soon = self.transmit.ends_soon.val() & !something_waits;

@@ -624,6 +624,11 @@ impl Logic for TransmitFlow {
                 if !self.messages_busy.val() {
                     if messages.found & !(again & fetched.fault) {
                         self.step.d.next = Step::Measure;
+                    } else if peeked & messages.waits & !self.is_short.q.val() {
+                        // Whoever brings something to send wakes the queue pair.
+                        self.done.next = true;
+                        self.outcome.next.then = Next::Nothing;
+                        self.step.d.next = Step::Idle;
                     } else if peeked {
                         self.peeked.d.next = false;
                         self.peeked_none.d.next = true;

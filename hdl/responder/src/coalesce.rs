@@ -13,12 +13,12 @@ use crate::records::{BesideMark, BesideWord, Changed, Coalescing, Compared, Judg
 #[hdl_fn]
 pub fn nothing_pending(settings: ResponderConfig) -> Coalescing {
     let nothing = Pending {
-        count: bits::<5>(0),
+        count: bits::<6>(0),
         word: bits::<18>(0),
         bitmap: bits::<64>(0),
     };
     Coalescing {
-        every: settings.sack_every,
+        most: settings.sack_every - 1,
         even: nothing,
         odd: nothing,
         urgent_to: settings.initial_psn - 1,
@@ -70,7 +70,7 @@ pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compar
 }
 
 /// Decides what becomes of a packet; `state` is as the packet before it has left it, `changed` what that one has changed since `compared`. Levels: 4 (choice of
-/// the parity, margin 2, gate).
+/// the parity, comparison 2, gate).
 #[hdl_fn]
 pub fn judge(
     state: Coalescing,
@@ -107,14 +107,14 @@ pub fn judge(
         compared.other
     };
     let replaces = own_count.any() & own.differs;
-    let sum = bit_cast::<6, 5>(even_pending.count) + bit_cast::<6, 5>(odd_pending.count);
-    let margin = bit_cast::<6, 5>(own_count) + 1;
+    // No more than `most`.
+    let sum = even_pending.count + odd_pending.count;
     Judged {
         urgent: outcome.ack_req | outcome.ack.ecn_ce | (mark.late & mark.closes),
         extends: !mark.late & (outcome.ack_req | compared.in_order),
         evicts: replaces & !own.covered,
-        full: sum >= (state.every - 1),
-        other_first: (bit_cast::<6, 5>(other_count) > margin) & !other.covered,
+        full: sum >= state.most,
+        other_first: (other_count > own_count) & !other.covered,
         other_covered: other.covered,
     }
 }
@@ -173,18 +173,18 @@ pub fn coalesce(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Coales
     let told_other = tells_other(judged);
     let own = Pending {
         count: if judged.evicts {
-            bits::<5>(1)
+            bits::<6>(1)
         } else if told_other | !tells(judged) {
             before.count + 1
         } else {
-            bits::<5>(0)
+            bits::<6>(0)
         },
         word: outcome.psn.get_bits::<18>(6),
         bitmap: outcome.ack.bitmap,
     };
     let empties = told_other | (tells(judged) & judged.other_covered);
     let other = Pending {
-        count: if empties { bits::<5>(0) } else { rest.count },
+        count: if empties { bits::<6>(0) } else { rest.count },
         ..rest
     };
     Coalescing {

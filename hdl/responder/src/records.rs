@@ -29,7 +29,7 @@ pub struct Operation {
 /// Packets that were accepted and not told of.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Pending {
-    pub count: Bits<5>,
+    pub count: Bits<6>,
     /// They are in this word of 64 PSNs, or before the cumulative PSN.
     pub word: Bits<18>,
     /// Bit i: PSN i of the word has arrived.
@@ -39,8 +39,8 @@ pub struct Pending {
 /// What a queue pair has not told of, and when it must.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Coalescing {
-    /// One more than may be pending, 1 to 32.
-    pub every: Bits<6>,
+    /// Most packets that may be pending, 0 to 62.
+    pub most: Bits<6>,
     /// Of words with an even and with an odd number.
     pub even: Pending,
     pub odd: Pending,

@@ -63,6 +63,31 @@ pub fn is_pushed(row: AheadRow, ask: Ask, offer: WqeFetched) -> Bit {
     is_next & !row.kept.any() & !row.stale.any() & (row.arriving == row.reading)
 }
 
+/// Whether an entry that came with a doorbell is the next one to be read, and there is room to keep it.
+#[hdl_fn]
+pub fn is_next_read(row: AheadRow, ask: Ask, offer: WqeFetched) -> Bit {
+    let slot = offer.entry.get_bits::<16>(offset::SLOT);
+    let is_next = (offer.qp == ask.qp) & (slot == row.reading);
+    is_next & !row.kept.get_bit(4) & !row.stale.any() & (row.arriving == row.reading)
+}
+
+/// The row after a doorbell; `keeps` the entry that came with it.
+#[hdl_fn]
+pub fn rung(row: AheadRow, ask: Ask, keeps: Bit) -> AheadRow {
+    let kept = AheadRow {
+        kept: row.kept + 1,
+        arriving: row.arriving + 1,
+        reading: row.reading + 1,
+        producer: ask.producer,
+        ..row
+    };
+    if keeps {
+        kept
+    } else {
+        row
+    }
+}
+
 /// The row after the next entry was asked for. `pushed`: it came with the doorbell.
 #[hdl_fn]
 pub fn handed(row: AheadRow, ask: Ask, pushed: Bit) -> AheadRow {

@@ -37,6 +37,7 @@ pub fn decide(
     let begins = is_current & may_begin;
     let starts = begins & !looked.blocked;
     let would_start = is_peek & may_begin & !looked.blocked;
+    let may_wait = !looked.continues & !looked.present;
     let completes = visits & row.flushed & looked.present;
     let rings = is_doorbell
         & (looked.rung_pending <= ring_entries(settings.log2_entries))
@@ -103,9 +104,11 @@ pub fn decide(
     Decision {
         matters,
         found: ((starts | would_start) & looked.has_packets) | rings,
+        waits: is_peek & may_wait & !row.stopped & (looked.outstanding | !looked.more),
         starts,
         completes,
         asks,
+        offers: rings & !asks,
         queues: if visits {
             visit_again
         } else {

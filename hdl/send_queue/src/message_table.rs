@@ -292,7 +292,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                     self.ends.next = true;
                     self.completed.next = decision.completes;
                     self.queues.write_enable.next = is_configure;
-                    self.prefetch.ask_valid.next = decision.asks | is_configure;
+                    self.prefetch.ask_valid.next = decision.asks | decision.offers | is_configure;
                     self.visitors.in_valid.next = decision.queues;
                 }
             }
@@ -336,6 +336,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             } else {
                 !is_complete | message.message.fault
             },
+            waits: decides & decision.waits,
             slot: message.message.slot,
             status: message.status,
             message: if decides {
@@ -402,6 +403,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.prefetch.ask.next = Ask {
             qp: asked.qp,
             restarts: is_configure,
+            offers: decision.offers,
             base: asked_settings.base,
             log2_entries: asked_settings.log2_entries,
             slot: decision.row.next_slot,

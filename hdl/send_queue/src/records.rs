@@ -16,12 +16,14 @@ pub struct Entry {
     pub wqe: Wqe,
 }
 
-/// Asks for the next entry, or starts a queue pair anew.
+/// Asks for the next entry, tells of a doorbell, or starts a queue pair anew.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Ask {
     pub qp: Bits<10>,
     /// Nothing is asked for: from slot 0 on, entries are those of another ring.
     pub restarts: Bit,
+    /// Nothing is asked for: a doorbell was taken, and an entry that came with it may be kept.
+    pub offers: Bit,
     /// With `restarts`: bus address of the ring, and log2 of its entries.
     pub base: Bits<64>,
     pub log2_entries: Bits<4>,
@@ -128,12 +130,15 @@ pub struct Decision {
     pub matters: Bit,
     /// Of the response.
     pub found: Bit,
+    pub waits: Bit,
     /// A message starts.
     pub starts: Bit,
     /// The entry completes without having started.
     pub completes: Bit,
     /// The next entry is asked for.
     pub asks: Bit,
+    /// It is not, but an entry that came with the doorbell may be kept.
+    pub offers: Bit,
     /// The queue pair is to be visited, once more or anew.
     pub queues: Bit,
     /// What becomes of the row.

@@ -25,6 +25,8 @@ pub enum AheadStep {
 ///
 /// One read per queue pair is under way, of up to [`MOST_READ`] entries. Only entries in front of the doorbell's index are read.
 ///
+/// An entry that came with its doorbell is kept as if it had been read, if it is the next to be read and nothing is under way.
+///
 /// A question or an answer takes 3 clocks; questions go first, and come at least 4 clocks apart. An entry taken in clock `n` that was asked for is read by a look of
 /// clock `n + 2` or later, and wakes its queue pair in clock `n +` [`WAKE_CLOCKS`]: after the answer to whoever did not find it. One that was kept is there
 /// 4 clocks after the question, or 3 later.
@@ -52,7 +54,7 @@ pub struct WqePrefetch<const Q: usize, const E: usize> {
     pub fetched: Signal<In, WqeFetched>,
     pub fetched_ready: Signal<Out, Bit>,
 
-    /// An entry that came with its doorbell. It is used by the next question of its queue pair, if that is for it and nothing is read, or never.
+    /// An entry that came with its doorbell. The next question of its queue pair hands it over, if that is for it, or keeps it, or it is forgotten.
     pub pushed_valid: Signal<In, Bit>,
     pub pushed: Signal<In, WqeFetched>,
 
@@ -147,13 +149,17 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         let comes = acts & answers & !is_stale;
         let keeps = comes & !row.wanted;
         let restarts = acts & !answers & asked.restarts;
-        let asks = acts & !answers & !asked.restarts;
+        let asks = acts & !answers & !asked.restarts & !asked.offers;
         let has_kept = row.kept.any();
         let pushed = asks & self.offers.q.val() & is_pushed(row, asked, answer);
+        let rings = acts & !answers & asked.offers;
+        let keeps_pushed = rings & self.offers.q.val() & is_next_read(row, asked, answer);
         let after = if answers {
             arrived(row)
         } else if asked.restarts {
             restarted(row, asked)
+        } else if asked.offers {
+            rung(row, asked, keeps_pushed)
         } else {
             handed(row, asked, pushed)
         };
@@ -162,7 +168,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
             self.moves.d.next = asks & has_kept;
             self.step.d.next = AheadStep::Read;
         }
-        self.kept.write_enable.next = keeps;
+        self.kept.write_enable.next = keeps | keeps_pushed;
         self.kept.write_address.next = first_kept | bit_cast::<E, 4>(row.arriving.get_bits::<4>(0));
         self.kept.write_data.next = judged;
 

@@ -340,6 +340,7 @@ impl Nic for RtlNic {
     }
 
     fn build(
+        _host: usize,
         config: EndpointConfig,
         memory: HostMemory,
         reads: PcieReads,

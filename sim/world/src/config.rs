@@ -7,6 +7,7 @@ use serde::Serialize;
 use sim_net::topology::{LinkSettings, OverrideSpec, TopologySpec};
 use sim_net::{HostId, Time, Topology};
 use stellar_transport::requester::Backoff;
+use stellar_transport::responder::default_sack_every;
 use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
 
@@ -63,13 +64,13 @@ pub struct MrcPlan {
     pub backoff: Backoff,
     /// Retries of a packet.
     pub retry_budget: u8,
-    /// Packets that do not ask for a SACK get one for as many, 1 to 32.
-    pub sack_every: u8,
+    /// Packets that do not ask for a SACK get one for as many, 1 to 63; `None`: as the path MTU has it, [`default_sack_every`].
+    pub sack_every: Option<u8>,
 }
 
 impl Default for MrcPlan {
     /// Oblivious spraying over 128 paths, window of 1,024 packets, timeout 250 us, 7 retries, losses found early at a
-    /// distance of 128 packets, a SACK for every 16.
+    /// distance of 128 packets, SACKs as the path MTU has it.
     fn default() -> Self {
         Self {
             policy: Policy::Obs,
@@ -79,7 +80,7 @@ impl Default for MrcPlan {
             rto: Ticks::from_us(250),
             backoff: Backoff::Linear,
             retry_budget: 7,
-            sack_every: 16,
+            sack_every: None,
         }
     }
 }
@@ -102,10 +103,10 @@ impl TransportPlan {
         }
     }
 
-    /// Packets that do not ask for a SACK get one for as many.
-    pub const fn sack_every(&self) -> u8 {
+    /// Packets of `mtu` bytes that do not ask for a SACK get one for as many.
+    pub fn sack_every(&self, mtu: u32) -> u8 {
         match self {
-            Self::Mrc(plan) => plan.sack_every,
+            Self::Mrc(plan) => plan.sack_every.unwrap_or_else(|| default_sack_every(mtu)),
             Self::Rc => 1,
         }
     }

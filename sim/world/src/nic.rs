@@ -35,7 +35,7 @@ pub struct CongestionState {
 
 /// A NIC with two ports and the memory of its host. Times are picoseconds and never go back.
 pub trait Nic: Sized {
-    /// What it is, as reports say it.
+    /// What the NICs of a world are, as reports say it.
     const KIND: &'static str;
     /// Most WRITEs with immediate it can have under way in each direction of a queue pair (MAX_WIMM).
     const MAX_WIMM: u16;
@@ -46,11 +46,13 @@ pub trait Nic: Sized {
     /// fabric and the read of the payload.
     fn base_delay(payload: usize) -> Time;
 
-    /// A NIC without queue pairs, both ports up, whose host has `memory` behind PCIe links of cost `reads`.
+    /// A NIC without queue pairs, both ports up, whose host is number `host` of the world (of two, 0 sends) and has `memory` behind
+    /// PCIe links of cost `reads`.
     ///
     /// # Errors
     /// [`WorldError::Config`] for what the NIC does not take, [`WorldError::Nic`] if there is none.
     fn build(
+        host: usize,
         config: EndpointConfig,
         memory: HostMemory,
         reads: PcieReads,
@@ -149,6 +151,7 @@ impl Nic for ReferenceNic {
     }
 
     fn build(
+        _host: usize,
         config: EndpointConfig,
         memory: HostMemory,
         reads: PcieReads,

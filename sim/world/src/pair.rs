@@ -47,8 +47,8 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     plan.check()?;
     let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
     let mut world = World::new(fabric, plan.seed);
-    for (id, stream) in [(plan.sender, 0), (plan.receiver, 1)] {
-        let memory = HostMemory::new(plan.seed.wrapping_mul(2).wrapping_add(stream));
+    for (host, id) in [(SENDER, plan.sender), (RECEIVER, plan.receiver)] {
+        let memory = HostMemory::new(plan.seed.wrapping_mul(2).wrapping_add(host as u64));
         let config = EndpointConfig {
             planes: plan.addressing.planes(&plan.topology, id),
             rx: RxConfig::default(),
@@ -56,7 +56,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
             control_dscp: CONTROL_DSCP,
             event_entries: 4096,
         };
-        world.add_host(id, N::build(config, memory, plan.pcie)?)?;
+        world.add_host(id, N::build(host, config, memory, plan.pcie)?)?;
     }
     if plan.capture {
         world.capture()?;
@@ -93,7 +93,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
                     max_wimm: N::MAX_WIMM,
                     completions: true,
                 },
-                sack_every: plan.transport.sack_every(),
+                sack_every: plan.transport.sack_every(1 << plan.mtu_log2),
                 srv6,
                 transport: transport.of(number, plan.seed),
             };
@@ -135,7 +135,7 @@ impl Transport {
                 profile,
                 HeaderFields::SourcePort,
             )?),
-            coalesce_from: coalesce_from(mrc.mpr, mrc.sack_every, mtu),
+            coalesce_from: coalesce_from(mrc.mpr, plan.transport.sack_every(mtu), mtu),
         })
     }
 

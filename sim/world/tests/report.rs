@@ -65,7 +65,7 @@ fn json_and_page_have_the_numbers_of_the_run() {
     }
 
     let page = std::fs::read_to_string(directory.path().join("report.html")).expect("the page");
-    assert!(page.contains("software reference, not hardware"));
+    assert!(page.contains("software reference, no hardware"));
     assert_eq!(page.matches("<svg").count(), 5, "five plots");
     for (name, value) in run.report.rows() {
         let row = format!(

@@ -7,6 +7,7 @@ use stellar_wire::MacAddr;
 use thiserror::Error;
 
 use crate::requester::{MrcConfig, RcConfig, RequesterConfigError, SqRing};
+use crate::responder::MAX_SACK_EVERY;
 use crate::rx::{Psn, QpMode, RxConfig, TableError};
 use crate::spray::{SprayError, Srv6Template};
 
@@ -96,7 +97,7 @@ pub struct QpConfig {
     /// Entries of the completion queue, a power of two.
     pub cq_entries: u32,
     pub imm: ImmConfig,
-    /// Packets that do not ask for a SACK get one for as many, 1 to 32 (MRC).
+    /// Packets that do not ask for a SACK get one for as many, 1 to [`MAX_SACK_EVERY`] (MRC).
     pub sack_every: u8,
     /// Encapsulates what it sends (H.Encaps.Red) in an outer header whose destination is the path. IPv6 only.
     pub srv6: Option<Srv6Template>,
@@ -118,7 +119,7 @@ pub enum ConfigError {
     QueueSize { queue: &'static str, entries: u32 },
     #[error("MAX_WIMM is {0}; use 1 to 1024")]
     MaxWimm(u16),
-    #[error("a SACK for every {0} packets; use 1 to 32")]
+    #[error("a SACK for every {0} packets; use 1 to {MAX_SACK_EVERY}")]
     SackEvery(u8),
     #[error("{field} is {value:#x}; it must fit {width} bits")]
     Width {
@@ -199,7 +200,7 @@ impl QpConfig {
         if !(1..=1024).contains(&self.imm.max_wimm) {
             return Err(ConfigError::MaxWimm(self.imm.max_wimm));
         }
-        if !(1..=32).contains(&self.sack_every) {
+        if !(1..=MAX_SACK_EVERY).contains(&self.sack_every) {
             return Err(ConfigError::SackEvery(self.sack_every));
         }
         check_width("peer.qp", self.peer.qp, 24)?;

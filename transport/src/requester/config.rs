@@ -77,8 +77,8 @@ pub struct MrcConfig {
     /// 0 = off.
     pub early_loss: u16,
     /// Congestion window in bytes from which packets in the middle of a message leave it to the receiver when to send a
-    /// SACK; below, each packet asks for one. Up to [`NO_COALESCING`]. A receiver keeps up to 31 packets to itself, so
-    /// this should be some 64 path MTUs or more, `mpr` 64 or more, and `early_loss` 0 or 128 or more.
+    /// SACK; below, each packet asks for one. Up to [`NO_COALESCING`]. A receiver keeps all but one of the packets of a SACK to
+    /// itself, so this should be [`coalesce_from`], `mpr` as many packets, and `early_loss` 0 or 128 or more.
     pub coalesce_from: u32,
 }
 

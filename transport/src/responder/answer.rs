@@ -41,7 +41,7 @@ pub struct Responder {
 
 impl Responder {
     /// A receive side that expects `first`, stashes `max_wimm` immediates, completes them if `completions`, and sends a
-    /// SACK for every `sack_every` packets that do not ask for one, 1 to 32.
+    /// SACK for every `sack_every` packets that do not ask for one, 1 to [`MAX_SACK_EVERY`](super::MAX_SACK_EVERY).
     pub fn new(
         qp: QpIdentity,
         first: Psn,

@@ -2,6 +2,19 @@
 
 use crate::rx::Psn;
 
+/// Most packets that one SACK may be sent for: what a register of 6 bits holds.
+pub const MAX_SACK_EVERY: u8 = 63;
+
+/// Packets of a path MTU of `mtu` bytes to send one SACK for, if nobody says otherwise: 16 KiB, but 16 packets at least. A requester has as much to do for
+/// a SACK as for several small packets.
+pub const fn default_sack_every(mtu: u32) -> u8 {
+    match 16 * 1024 / mtu {
+        0..16 => 16,
+        packets @ 16..63 => packets as u8,
+        _ => MAX_SACK_EVERY,
+    }
+}
+
 /// An accepted packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -50,7 +63,7 @@ pub struct Coalescer {
 }
 
 impl Coalescer {
-    /// No more than `every - 1` packets untold, 1 to 32. `first` is the first PSN expected.
+    /// No more than `every - 1` packets untold, 1 to [`MAX_SACK_EVERY`]. `first` is the first PSN expected.
     pub const fn new(first: Psn, every: u8) -> Self {
         let word = Word {
             base: Psn::new(0),
@@ -74,7 +87,7 @@ impl Coalescer {
         let replaces = before.count > 0 && before.word.base != word.base;
         let evicts = replaces && !before.word.is_covered(cack);
         let full = count + other.count >= self.every;
-        let other_first = other.count > count && !other.word.is_covered(cack);
+        let other_first = other.count > before.count && !other.word.is_covered(cack);
         let (told, left) = if evicts {
             (Some(before.word), 1)
         } else if full && !urgent && other_first {

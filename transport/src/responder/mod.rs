@@ -10,6 +10,6 @@ mod imm_counter;
 mod immediates;
 
 pub use answer::{Answer, Responder};
-pub use coalescer::{Arrival, Coalescer, Word};
+pub use coalescer::{default_sack_every, Arrival, Coalescer, Word, MAX_SACK_EVERY};
 pub use imm_counter::ImmCounter;
 pub use immediates::{Arrived, Immediates, WimmExceeded};

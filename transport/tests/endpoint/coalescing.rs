@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::{QpIdentity, RequesterCounters, NO_COALESCING};
-use stellar_transport::responder::Responder;
+use stellar_transport::responder::{default_sack_every, Responder, MAX_SACK_EVERY};
 use stellar_transport::rx::{
     AckBody, AckRequest, DropReason, PacketHeaders, Psn, PsnTrack, QpMode, RcAddress, RcClass,
     RcOutcome, TrackedPacket,
@@ -169,7 +169,7 @@ fn course() -> impl Strategy<Value = Course> {
     let first = prop_oneof![Just(0), 0xff_fc00..=0xff_ffff_u32, 0..=0xff_ffff_u32];
     let chance = |most: u32| prop_oneof![Just(0), 0..=most];
     (
-        (first, 1..=32_u8, 1..600_u32, any::<u64>()),
+        (first, 1..=MAX_SACK_EVERY, 1..600_u32, any::<u64>()),
         (chance(150), chance(150), chance(50), chance(50)),
         prop_oneof![Just(0), 0..20_u32, 0..500_u32],
     )
@@ -302,6 +302,12 @@ fn a_window_of_one_packet_never_waits() {
     // It would: the threshold is what it is about.
     let counters = transfer(Some(1024), 0, 32, 100);
     assert!(counters.timeouts > 50, "{} timeouts", counters.timeouts);
+}
+
+#[test]
+fn a_sack_answers_about_as_many_bytes_whatever_the_path_mtu() {
+    let every = [256, 512, 1024, 2048, 4096, 8192].map(default_sack_every);
+    assert_eq!(every, [MAX_SACK_EVERY, 32, 16, 16, 16, 16]);
 }
 
 #[test]

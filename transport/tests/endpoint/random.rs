@@ -5,6 +5,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::{Backoff, RcConfig, NO_COALESCING};
+use stellar_transport::responder::MAX_SACK_EVERY;
 use stellar_transport::rx::Psn;
 use stellar_transport::spray::Policy;
 use stellar_wire::host::{Wqe, WqeOpcode};
@@ -135,7 +136,7 @@ fn check(mut pair: Pair, orders: &[Order]) -> Result<Pair, TestCaseError> {
 type Coalescing = (u8, u32);
 
 fn coalescing(from: impl Strategy<Value = u32>) -> impl Strategy<Value = Coalescing> {
-    (1..=32u8, from)
+    (1..=MAX_SACK_EVERY, from)
 }
 
 fn mrc_pair(

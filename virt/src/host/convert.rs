@@ -58,7 +58,7 @@ fn ready(ready: ReadyToReceive) -> driver::RtrAttributes {
         path: path(ready.path),
         max_write_imm: ready.max_write_imm,
         imm_completions: ready.imm_completions,
-        sack_every: ready.sack_every,
+        sack_every: Some(ready.sack_every),
     }
 }
 

@@ -85,6 +85,8 @@ pub struct MessageResponse {
     /// `Current`, `Get`, `Holding`: there is one. `Doorbell`: the index was taken. `Complete`: a message that cannot be executed is the oldest now, `slot` and
     /// `status` say which and why.
     pub found: Bit,
+    /// `Peek`: there is none, and there will be none before a doorbell, or the wake that follows an entry asked for.
+    pub waits: Bit,
     pub slot: Bits<16>,
     pub status: Bits<8>,
     pub message: Message,

@@ -13,7 +13,7 @@ pub struct ResponderConfig {
     pub initial_psn: Bits<24>,
     /// Most WRITEs with immediate the peer may have under way (MAX_WIMM, MRC): at most what the card stashes for a queue pair, 16.
     pub max_wimm: Bits<11>,
-    /// Packets that do not ask for a SACK get one for as many, 1 to 32 (MRC).
+    /// Packets that do not ask for a SACK get one for as many, 1 to 63 (MRC).
     pub sack_every: Bits<6>,
     /// WRITEs with immediate make completions; otherwise they are only counted.
     pub completions: Bit,

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use sim_nic::{Pace, RtlNic};
+use sim_nic::{MixedNic, Pace, RtlNic};
 use sim_world::pair::{RECEIVER, SENDER};
-use sim_world::transfer::{run_watched, Run, Transfer};
+use sim_world::transfer::{run, run_watched, Run, Transfer};
 use sim_world::{Plan, WorldError};
 
 use super::Row;
@@ -15,14 +15,23 @@ const BUDGET: f64 = 100_000.0;
 /// What the runs measured so far took.
 #[derive(Default)]
 pub struct Speed {
+    /// Clocks of the only card of a world, whose peer is the software reference; with the memory and the ports around the card.
     sender: Pace,
     receiver: Pace,
-    /// Clocks that both cards made, with fabric, memory and software.
+    /// Clocks that both cards of a world made, with fabric, memory and software.
     both: Pace,
 }
 
+/// Clocks of the Verilated card of a transfer to or from the software reference.
+fn lone<const SENDS: bool>(plan: &Plan, transfer: Transfer) -> Result<Pace, WorldError> {
+    let run = run::<MixedNic<SENDS>>(plan, transfer)?;
+    let nic = run.world.host(MixedNic::<SENDS>::RTL_HOST).nic();
+    Ok(nic.rtl().map(RtlNic::pace).unwrap_or_default())
+}
+
 impl Speed {
-    /// Runs `transfer` between two cards and takes the time from its first moment to its last completion.
+    /// Runs `transfer` between two cards, and between a card and the reference either way, and takes the times: of both cards from the first
+    /// moment to the last completion, of a lone card what its clocks take. Returns the run of two cards.
     pub fn measure(&mut self, plan: &Plan, transfer: Transfer) -> Result<Run<RtlNic>, WorldError> {
         let (mut first, mut last) = (None, None);
         let run = run_watched::<RtlNic>(plan, transfer, |_| {
@@ -30,16 +39,15 @@ impl Speed {
             first.get_or_insert(now);
             last = Some(now);
         })?;
-        let pace = |host| run.world.host(host).nic().pace();
-        let (sender, receiver) = (pace(SENDER), pace(RECEIVER));
-        self.sender.add(sender);
-        self.receiver.add(receiver);
+        let clocks = |host| run.world.host(host).nic().pace().clocks;
         if let (Some(first), Some(last)) = (first, last) {
             self.both.add(Pace {
-                clocks: sender.clocks.min(receiver.clocks),
+                clocks: clocks(SENDER).min(clocks(RECEIVER)),
                 wall: last - first,
             });
         }
+        self.sender.add(lone::<true>(plan, transfer)?);
+        self.receiver.add(lone::<false>(plan, transfer)?);
         Ok(run)
     }
 

@@ -126,11 +126,22 @@ impl Bench {
     /// Rings the doorbell; now and then with an index that is refused.
     pub fn ring(&mut self, qp: usize, dice: u64) {
         let was_failed = self.pairs[qp].reference.error().is_some();
-        let producer = match dice >> 50 & 31 {
+        let producer = self.producer(qp, dice);
+        let mut did = self.rig.doorbell(qp as u32, producer);
+        self.compare_rung(qp, producer, &did);
+        self.compare(qp, &mut did, was_failed);
+    }
+
+    /// The index that the doorbell is rung with.
+    pub fn producer(&self, qp: usize, dice: u64) -> u16 {
+        match dice >> 50 & 31 {
             0 => self.pairs[qp].producer.wrapping_add(60),
             _ => self.pairs[qp].producer,
-        };
-        let mut did = self.rig.doorbell(qp as u32, producer);
+        }
+    }
+
+    /// Rings the reference's doorbell, and compares whether it is taken.
+    pub fn compare_rung(&mut self, qp: usize, producer: u16, did: &Did) {
         let taken = self.reference(qp, |reference, card| {
             let taken = reference
                 .messages_mut()
@@ -146,7 +157,6 @@ impl Bench {
             self.pairs[qp].rung = producer;
         }
         assert_eq!(did.refused, !taken, "producer index {producer}");
-        self.compare(qp, &mut did, was_failed);
     }
 
     pub fn transmit(&mut self, qp: usize, port: u8) -> bool {

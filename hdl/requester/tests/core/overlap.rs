@@ -1,4 +1,4 @@
-//! SACKs that come while a burst leaves: the same happens as if they came after it.
+//! SACKs and doorbells that come while a burst leaves: the same happens as if SACKs came after it, and doorbells before.
 
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -22,8 +22,8 @@ fn registers(dice: u64) -> u64 {
     (high - high % MTUS.len() as u64) << 30 | dice & 0x3bff_ffff | 1 << 17
 }
 
-/// A WRITE of 16 to 272 packets; of one in eight the buffer may have a page that is missing.
-fn post(bench: &mut Bench, dice: u64) {
+/// Puts a WRITE of 16 to 272 packets into the send queue, if there is room; of one in eight the buffer may have a page that is missing.
+fn place(bench: &mut Bench, dice: u64) -> bool {
     let far = 0x4_0000 + (dice >> 20) % 0x4_0000;
     let near = (dice >> 20) % 0x3_0000;
     let wqe = Wqe {
@@ -35,17 +35,23 @@ fn post(bench: &mut Bench, dice: u64) {
         lkey: LKEY,
         ..Wqe::default()
     };
-    if bench.place(QP, wqe.to_bytes()) {
+    bench.place(QP, wqe.to_bytes())
+}
+
+fn post(bench: &mut Bench, dice: u64) {
+    if place(bench, dice) {
         bench.ring(QP, dice);
     }
 }
 
-/// What became of the SACKs.
+/// What became of SACKs and doorbells.
 #[derive(Default)]
 struct Taken {
-    /// While packets of the burst were still to leave; after the burst.
+    /// SACKs while packets of the burst were still to leave; after the burst.
     beside: u32,
     after: u32,
+    /// Doorbells while packets of the burst were still to leave.
+    rung: u32,
     /// Where SACKs followed each other; where both ports sent.
     chained: u32,
     pairs: u32,
@@ -68,7 +74,7 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     let did = bench
         .rig
         .transmit_and_control(QP as u32, port, control, bench.now.0);
-    if did.before_control < did.tx.len() {
+    if did.before_other < did.tx.len() {
         taken.beside += 1;
     } else {
         taken.after += 1;
@@ -82,6 +88,23 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
         bench.sacks_before_failure += counted;
     }
     bench.compare_sack(QP, (&seth, &cc), did, was_failed);
+}
+
+/// One burst, and a doorbell behind its start. The burst is of a message under way, so what the doorbell brings is none of its business.
+fn ring_beside(bench: &mut Bench, dice: u64, taken: &mut Taken) {
+    if !bench.pairs[QP].in_message || !place(bench, dice) {
+        return;
+    }
+    let was_failed = bench.pairs[QP].reference.error().is_some();
+    let port = (dice & 1) as u8;
+    let producer = bench.producer(QP, dice);
+    let mut did = bench
+        .rig
+        .transmit_and_doorbell(QP as u32, port, producer, bench.now.0);
+    taken.rung += u32::from(did.before_other < did.tx.len());
+    bench.compare_rung(QP, producer, &did);
+    bench.compare_sent(QP, port, &did);
+    bench.compare(QP, &mut did, was_failed);
 }
 
 /// SACKs one right behind the other, and a burst by each port right behind them: the second begins to look before the first has left.
@@ -145,6 +168,7 @@ fn history(dice: u64, events: &[(u8, u64)], taken: &mut Taken) {
             }
             8..10 => bench.deliver_mrc(QP, dice),
             10..16 => overlap(&mut bench, dice, taken),
+            20.. => ring_beside(&mut bench, dice, taken),
             _ => chain(&mut bench, dice, taken),
         }
         bench.now = bench.now.plus(Ticks((dice >> 50 & 0x3f) as u32));
@@ -156,28 +180,33 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_sack_beside_a_burst_does_what_it_does_after_it(
-        dice: u64, events in prop::collection::vec((0u8..20, any::<u64>()), 50..300),
+    fn what_comes_beside_a_burst_does_what_it_does_alone(
+        dice: u64, events in prop::collection::vec((0u8..24, any::<u64>()), 50..300),
     ) {
         history(dice, &events, &mut Taken::default());
     }
 }
 
 #[test]
-fn sacks_do_come_beside_bursts() {
+fn sacks_and_doorbells_do_come_beside_bursts() {
     let mut taken = Taken::default();
     for seed in 0..24 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let events: Vec<(u8, u64)> = (0..300)
-            .map(|_| (rng.random_range(0..20), rng.random()))
+            .map(|_| (rng.random_range(0..24), rng.random()))
             .collect();
         history(rng.random(), &events, &mut taken);
     }
-    println!("{} beside a burst, {} after", taken.beside, taken.after);
+    println!(
+        "SACKs: {} beside a burst, {} after",
+        taken.beside, taken.after
+    );
+    println!("doorbells: {} beside a burst", taken.rung);
     println!(
         "{} behind another, {} pairs of bursts",
         taken.chained, taken.pairs
     );
     assert!(taken.beside >= 50 && taken.after >= 50);
+    assert!(taken.rung >= 50);
     assert!(taken.chained >= 50 && taken.pairs >= 30);
 }

@@ -55,8 +55,8 @@ pub struct Did {
     pub refused: bool,
     /// An entry of a send queue came.
     pub arrived: bool,
-    /// Packets that had left when the control packet beside the transmission was taken.
-    pub before_control: usize,
+    /// Packets that had left when the control packet or doorbell beside the transmission was taken.
+    pub before_other: usize,
     /// Clocks from its start to the next one's.
     pub clocks: u32,
 }
@@ -457,20 +457,32 @@ impl Rig {
         packet: ControlPacket,
         now: u32,
     ) -> Did {
+        self.set_words("control", &to_words(packet));
+        self.transmit_and(qp, port, ["control_valid", "control_ready"], now)
+    }
+
+    /// A transmission, and a doorbell of the same queue pair right behind its start.
+    pub fn transmit_and_doorbell(&mut self, qp: u32, port: u8, producer: u16, now: u32) -> Did {
+        self.set("doorbell_qp", qp.into());
+        self.set("doorbell_producer", producer.into());
+        self.transmit_and(qp, port, ["doorbell_valid", "doorbell_ready"], now)
+    }
+
+    /// A transmission, and what is offered by these ports right behind its start.
+    fn transmit_and(&mut self, qp: u32, port: u8, [valid, ready]: [&str; 2], now: u32) -> Did {
         self.set("now", now.into());
         self.set(&format!("front{port}_qp"), qp.into());
         self.set("front_valid", 1 << port);
         self.did = Did::default();
         self.clock();
-        self.set_words("control", &to_words(packet));
-        self.set("control_valid", 1);
+        self.set(valid, 1);
         let mut waits = true;
         while waits || !(self.did.served || self.did.parked) {
             assert!(self.did.clocks < PATIENCE, "one of the two does not end");
-            if self.clock_with(Some("control_ready")) && waits {
+            if self.clock_with(Some(ready)) && waits {
                 waits = false;
-                self.did.before_control = self.did.tx.len();
-                self.set("control_valid", 0);
+                self.did.before_other = self.did.tx.len();
+                self.set(valid, 0);
             }
             if self.did.served || self.did.parked {
                 self.set("front_valid", 0);

@@ -1,35 +1,32 @@
 //! A Verilated requester engine between two ports and receivers that acknowledge after a round trip.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use hdl_requester::{ConfigureKind, RequesterEngine16};
 use hdl_verilog::emit;
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
-use stellar_transport::congestion::NsccParams;
-use stellar_transport::requester::{coalesce_from, MrcConfig, QpIdentity, SqRing};
-use stellar_transport::rx::Psn;
-use stellar_transport::spray::{
-    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
-};
-use stellar_transport::time::Ticks;
+use stellar_transport::responder::default_sack_every;
 use stellar_wire::host::{Wqe, WqeOpcode};
 use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
 
-use crate::receiver::{Receiver, SACK_EVERY};
+use crate::port::Port;
+use crate::receiver::Receiver;
+use crate::setup::{ring, Registers};
 
-/// Clocks from a packet's end at its port to its acknowledgement: 5.6 us.
-const ROUND_TRIP: u64 = 1400;
+/// Clocks from a packet's leaving its port to its acknowledgement: 4.4 us.
+const ROUND_TRIP: u64 = 1100;
 /// Clocks of a read of send queue entries: 600 ns. Of payload location.
 const READ: u64 = 150;
 const LOCATE: u64 = 12;
+/// Clocks from a doorbell taken to the next.
+const DOORBELL: u64 = 10;
 /// Clocks in which nothing else happens.
 const PATIENCE: u64 = 100_000;
-const RING_LOG2: u8 = 8;
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -62,12 +59,14 @@ pub struct Bench {
     fetched: Due<WqeFetched>,
     located: Due<LocateResponse>,
     sacks: Due<Vec<u32>>,
-    /// Hundredths of a clock that a packet takes at a port, and those until the next one may leave.
-    port_clocks: u32,
-    busy: [u32; 2],
+    /// Doorbells: queue pair and producer index, one for every message; and when the next one comes.
+    doorbells: VecDeque<(u32, u32)>,
+    rings_at: u64,
+    ports: [Port; 2],
 }
 
 impl Bench {
+    /// A packet takes `port_clocks` / 100 clocks on the wire of a port.
     pub fn new(queue_pairs: u32, mtu: u32, port_clocks: u32) -> Self {
         let model = library().instantiate();
         let clock = model.port("clock").expect("a clock");
@@ -75,13 +74,16 @@ impl Bench {
             model,
             clock,
             clocks: 0,
-            receivers: (0..queue_pairs).map(|_| Receiver::new()).collect(),
+            receivers: (0..queue_pairs)
+                .map(|_| Receiver::new(default_sack_every(mtu)))
+                .collect(),
             length: 0,
             fetched: Due::new(),
             located: Due::new(),
             sacks: Due::new(),
-            port_clocks,
-            busy: [0; 2],
+            doorbells: VecDeque::new(),
+            rings_at: 0,
+            ports: [Port::new(port_clocks), Port::new(port_clocks)],
         };
         bench.set("plane_up", 3);
         bench.set("reset", 1);
@@ -141,12 +143,18 @@ impl Bench {
         let sack = self.sacks.front().filter(|(at, _)| *at <= now);
         let sack = sack.map(|(_, words)| words.clone());
         self.offer("control_valid", "control", sack);
+        let rings = self.doorbells.front().filter(|_| self.rings_at <= now);
+        let rings = rings.copied();
+        self.set("doorbell_valid", rings.is_some().into());
+        if let Some((qp, producer)) = rings {
+            self.set("doorbell_qp", qp.into());
+            self.set("doorbell_producer", producer.into());
+        }
         for name in ["fetch_ready", "locate_ready", "cqe_ready", "failure_ready"] {
             self.set(name, 1);
         }
         for (port, name) in ["tx0_ready", "tx1_ready"].into_iter().enumerate() {
-            self.busy[port] = self.busy[port].saturating_sub(100);
-            self.set(name, (self.busy[port] < 100).into());
+            self.set(name, self.ports[port].is_ready(now).into());
         }
         self.model.eval();
         if self.get("fetched_valid") & self.get("fetched_ready") != 0 {
@@ -154,6 +162,10 @@ impl Bench {
         }
         if self.get("control_valid") & self.get("control_ready") != 0 {
             self.sacks.pop_front();
+        }
+        if self.get("doorbell_valid") & self.get("doorbell_ready") != 0 {
+            self.doorbells.pop_front();
+            self.rings_at = now + DOORBELL;
         }
         if self.get("fetch_valid") != 0 {
             self.read(&self.words("fetch"));
@@ -165,9 +177,12 @@ impl Bench {
             .into_iter()
             .enumerate()
         {
-            if self.get(valid) != 0 && self.busy[port] < 100 {
-                self.busy[port] += self.port_clocks;
-                self.arrive(&self.words(data));
+            if self.get(valid) != 0 && self.ports[port].is_ready(now) {
+                let packet = self.words(data);
+                self.ports[port].take(now, packet);
+            }
+            if let Some(packet) = self.ports[port].leave(now) {
+                self.arrive(&packet);
             }
         }
         assert_eq!(self.get("failure_valid"), 0, "a queue pair failed");
@@ -245,67 +260,24 @@ impl Bench {
         self.set("configure_valid", 0);
     }
 
-    /// A queue pair over all 128 paths, with the registers of the simulated card.
     fn connect(&mut self, qp: u32, mtu: u32) {
-        let profile = GeneratedEntropy {
-            base: 0xc000,
-            stride_log2: 0,
-            active: 128,
-            backups: 4,
-        };
-        let nscc = NsccParams::from_path(Ticks::from_us(6), 400, mtu, false).expect("a path");
-        let generated = EntropyProfile::generated(profile, HeaderFields::SourcePort);
-        let spray = SprayConfig {
-            policy: Policy::Obs,
-            paths: 128,
-            planes_up: PlaneMask::BOTH,
-            seed: qp + 1,
-            profile: Arc::new(generated.expect("a profile")),
-            rotation: (qp % 8) as u8,
-            skip: SkipScope::default(),
-            probe_interval: Ticks::from_us(10),
-        };
-        let config = MrcConfig {
-            early_loss: 128,
-            coalesce_from: coalesce_from(1024, SACK_EVERY, mtu),
-            ..MrcConfig::new(nscc, spray)
-        };
-        let identity = QpIdentity {
-            local: qp,
-            peer: qp,
-            pd: 1,
-            mtu,
-        };
-        self.set_words("profile", &to_words(profile.to_hw()));
+        let registers = Registers::new(qp, mtu);
+        self.set_words("profile", &registers.profile);
         self.set("profile_index", 0);
         self.set("profile_valid", 1);
         self.clock();
         self.set("profile_valid", 0);
-        let requester = to_words(config.to_hw(&identity, qp, Psn::new(0)));
-        self.configure(
-            ConfigureKind::Requester,
-            qp,
-            "requester_settings",
-            &requester,
-        );
-        let spray = to_words(config.spray.to_hw(0));
-        self.configure(ConfigureKind::Spray, qp, "spray_settings", &spray);
-        let nscc = to_words(config.nscc.registers().to_hw());
-        self.configure(ConfigureKind::Nscc, qp, "nscc_settings", &nscc);
-        let queue = to_words(ring(qp).to_hw(mtu, 16));
-        self.configure(ConfigureKind::SendQueue, qp, "queue_settings", &queue);
+        for (kind, port, row) in registers.rows {
+            self.configure(kind, qp, port, &row);
+        }
     }
 
-    /// Posts `messages` of `length` bytes to every queue pair.
+    /// Posts `messages` of `length` bytes to every queue pair, with a doorbell for each.
     pub fn post(&mut self, messages: u32, length: u32) {
         self.length = length;
-        for qp in 0..self.receivers.len() {
-            self.set("doorbell_qp", qp as u64);
-            self.set("doorbell_producer", messages.into());
-            self.set("doorbell_valid", 1);
-            self.wait("doorbell_ready");
-            self.set("doorbell_valid", 0);
-        }
+        let pairs = 0..self.receivers.len() as u32;
+        let rings = (1..=messages).flat_map(|n| pairs.clone().map(move |qp| (qp, n)));
+        self.doorbells.extend(rings);
     }
 
     /// SACKs sent so far.
@@ -320,12 +292,5 @@ impl Bench {
             assert!(self.clocks - from < PATIENCE, "packets do not leave");
             self.clock();
         }
-    }
-}
-
-fn ring(qp: u32) -> SqRing {
-    SqRing {
-        base: 0x5000_0000 + 0x1_0000 * u64::from(qp),
-        log2_entries: RING_LOG2,
     }
 }

@@ -9,9 +9,6 @@ use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket, TxRequest};
 use stellar_wire::hw::tx::{TxCcState, TxSeth};
 
-/// Packets that do not ask for a SACK get one for as many.
-pub const SACK_EVERY: u8 = 16;
-
 /// What one queue pair has received. PSNs begin at 0 and do not wrap.
 pub struct Receiver {
     expected: u32,
@@ -23,11 +20,12 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub fn new() -> Self {
+    /// Packets that do not ask for a SACK get one for `sack_every`.
+    pub fn new(sack_every: u8) -> Self {
         Self {
             expected: 0,
             early: BTreeSet::new(),
-            coalescer: Coalescer::new(Psn::new(0), SACK_EVERY),
+            coalescer: Coalescer::new(Psn::new(0), sack_every),
             packets: 0,
             sacks: 0,
         }

@@ -99,7 +99,7 @@ fn responder() {
                 mtu_log2: rng.random_range(8..=13_u64).to_bits(),
                 initial_psn: near(rng),
                 max_wimm: near(rng),
-                sack_every: rng.random_range(1..=32_u64).to_bits(),
+                sack_every: rng.random_range(1..=63_u64).to_bits(),
                 completions: Bit::random(rng),
             };
             uut.arm_valid.next = rng.random_ratio(1, 10);

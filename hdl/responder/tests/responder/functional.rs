@@ -1,6 +1,7 @@
 //! Operation by operation against the reference.
 
 use proptest::prelude::*;
+use stellar_transport::responder::MAX_SACK_EVERY;
 use stellar_transport::rx::{DropReason, Psn, QpMode, WINDOW};
 
 use crate::bench::{Bench, Stimulus, QPS, SLOTS};
@@ -39,7 +40,7 @@ fn setup(mode: QpMode) -> impl Strategy<Value = Setup> {
         8..=13_u8,
         1..=SLOTS,
         any::<bool>(),
-        1..=32_u8,
+        1..=MAX_SACK_EVERY,
         prop_oneof![Just(3_u32), Just(40), Just(400)],
     )
         .prop_map(

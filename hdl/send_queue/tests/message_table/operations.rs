@@ -109,7 +109,7 @@ impl Server {
         request.psn = psn_bits(self.pairs[qp].next);
         let mut peek = request;
         peek.op = MessageOp::Peek;
-        let (_, peeked) = self.request(peek, |_, now| now);
+        let (peeked_at, peeked) = self.request(peek, |_, now| now);
         self.at_most(4);
         self.woken[qp] = false;
         let (taken, words) = self.request(request, |_, now| now);
@@ -119,7 +119,13 @@ impl Server {
         }
         let message = self.pairs[qp].current(taken);
         self.compare_message(&words, message.as_ref());
-        if Record::<MessageResponse>::new(&peeked).bool("found") {
+        let peeked_response = Record::<MessageResponse>::new(&peeked);
+        if peeked_response.bool("waits") {
+            self.waits += 1;
+            let came = self.pairs[qp].handed.iter().any(|&at| at + 2 >= peeked_at);
+            assert!(message.is_none() || came, "{message:?} was there");
+        }
+        if peeked_response.bool("found") {
             self.compare_message(&peeked, message.as_ref());
         } else {
             let next = self.pairs[qp].next;

@@ -154,8 +154,8 @@ impl Pair {
             self.left_over = vec![there.split_off(entries)];
             return;
         }
-        // What is behind a pushed entry is read before the wake tells that it was used.
-        if self.pushed.contains(&self.asked) && address == self.address(self.asked + 1) {
+        // What is behind pushed entries is read before wakes tell that they were used.
+        while self.pushed.contains(&self.asked) && address != self.address(self.asked) {
             self.use_pushed();
         }
         let first = self.asked;
@@ -193,9 +193,10 @@ impl Pair {
     pub fn reads_left(&mut self) -> Vec<Vec<u64>> {
         let mut left = std::mem::take(&mut self.left_over);
         left.push(self.readable(self.asked).collect());
-        // Whether a pushed entry was used is told later.
-        if self.reading.is_empty() && self.pushed.contains(&self.asked) {
-            left.push(self.readable(self.asked + 1).collect());
+        // Whether pushed entries were used is told later.
+        if self.reading.is_empty() {
+            let used = (self.asked..).take_while(|entry| self.pushed.contains(entry));
+            left.extend(used.map(|entry| self.readable(entry + 1).collect()));
         }
         left
     }

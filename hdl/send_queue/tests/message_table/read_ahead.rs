@@ -42,6 +42,7 @@ fn entries_are_read_ahead_in_blocks_as_far_as_they_can_be_kept() {
     server.post(0, (5..60).map(write).collect());
     server.rest(80);
     assert_eq!(server.pairs[0].asked, 5, "nothing was asked for");
+    assert_eq!(server.waits, 0);
     assert!(server.current(0, 8));
     server.rest(80);
     // To the end of the block, then whole blocks: one is looked at, 16 are kept.
@@ -82,6 +83,25 @@ fn an_entry_pushed_with_its_doorbell_is_not_read() {
     server.post(0, vec![write(5)]);
     server.rest(16);
     assert_eq!((server.pairs[0].asked, server.pairs[0].came), (6, 6));
+    server.drain();
+}
+
+#[test]
+fn entries_pushed_one_behind_the_other_are_kept() {
+    let mut server = quick(7);
+    // One is looked at, 16 are kept; two more are read.
+    for slot in 0..19 {
+        server.push(0, slot, write(slot as u16));
+        server.post(0, vec![write(slot as u16)]);
+    }
+    server.rest(16);
+    assert_eq!(server.pairs[0].asked, 1, "nothing but entry 0 was taken");
+    for taken in 1..20 {
+        assert!(server.current(0, 8), "entry {taken}");
+        server.rest(if taken < 8 { 16 } else { 40 });
+    }
+    assert_eq!((server.pairs[0].asked, server.pairs[0].came), (19, 19));
+    assert_eq!(server.reads, 1);
     server.drain();
 }
 
@@ -135,6 +155,7 @@ fn answers_of_the_time_before_configure_are_dropped() {
     server.post(0, vec![write(0)]);
     server.rest(16);
     assert!(!server.current(0, 8), "the old read is still under way");
+    assert_eq!(server.waits, 1);
     assert_eq!(server.pairs[0].asked, 0);
     server.answered = 1.0;
     server.rest(60);

@@ -60,6 +60,10 @@ pub struct Server {
     pub took: u64,
     /// What wakes have told, by queue pair.
     pub woken: Vec<bool>,
+    /// Reads that left.
+    pub reads: u32,
+    /// Times that `Peek` said that a wake is to come first.
+    pub waits: u32,
 }
 
 impl Server {
@@ -107,6 +111,8 @@ impl Server {
             answered: chances[rng.random_range(0..3)],
             took: 0,
             woken: vec![false; 4],
+            reads: 0,
+            waits: 0,
             rng,
         };
         server.restart();
@@ -253,6 +259,7 @@ impl Server {
         let fetch = Record::<WqeFetch>::new(&words);
         let (qp, address) = (fetch.u64("qp") as usize, fetch.u64("address"));
         self.pairs[qp].read(address, fetch.u64("entries") as usize);
+        self.reads += 1;
     }
 
     fn take_cqe(&mut self, ready: bool) {

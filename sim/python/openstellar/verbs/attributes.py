@@ -124,5 +124,5 @@ class Path:
     """Most WRITEs with immediate under way in each direction, 1 to 16."""
     imm_completions: bool = True
     """WRITEs with immediate that arrive make completions; otherwise they are only counted."""
-    sack_every: int = 16
-    """Packets that one SACK may answer while the window is wide, 1 to 32."""
+    sack_every: int | None = None
+    """Packets that one SACK may answer while the window is wide, 1 to 63; None: those of 16 KiB, but 16 at least."""

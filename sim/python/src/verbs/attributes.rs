@@ -72,7 +72,7 @@ pub struct Rtr {
     paths: u8,
     max_write_imm: u16,
     imm_completions: bool,
-    sack_every: u8,
+    sack_every: Option<u8>,
 }
 
 impl Rtr {

@@ -54,7 +54,7 @@ impl Report {
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>OpenStellar: {from} to {to}</title>\n\
              <style>body{{font-family:sans-serif;max-width:60em;margin:2em auto}}table{{border-collapse:collapse;margin:1em 0}}\
              th,td{{border:1px solid #ccc;padding:.3em .8em;text-align:left}}svg{{display:block;margin:1em 0}}</style></head>\n\
-             <body><h1>{from} to {to}</h1>\n<p>Both NICs are the {nics}, not hardware; the fabric is simulated. Seed {seed}.</p>\n\
+             <body><h1>{from} to {to}</h1>\n<p>NICs: {nics}, no hardware; the fabric is simulated. Seed {seed}.</p>\n\
              <table>\n{rows}</table>\n{plots}\n<h2>Order of arrival</h2>\n\
              <p>Data packets by distance below the highest PSN that had arrived (0: in order; a retransmission counts where it arrives).</p>\n\
              <table>\n<tr><th>distance</th><th>packets</th></tr>\n{bins}</table>\n</body></html>\n",

@@ -10,7 +10,7 @@ impl Report {
         let least = used.clone().min().copied().unwrap_or(0);
         let most = used.clone().max().copied().unwrap_or(0);
         vec![
-            ("NICs", format!("both are the {}", self.nics)),
+            ("NICs", self.nics.into()),
             (
                 "transfer",
                 format!("{} -> {}, GPU memory", self.hosts[0], self.hosts[1]),

@@ -1,0 +1,77 @@
+//! The registers of a queue pair, those of the simulated card.
+
+use std::sync::Arc;
+
+use hdl_requester::ConfigureKind;
+use stellar_transport::congestion::NsccParams;
+use stellar_transport::requester::{coalesce_from, MrcConfig, QpIdentity, SqRing};
+use stellar_transport::responder::default_sack_every;
+use stellar_transport::rx::Psn;
+use stellar_transport::spray::{
+    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
+};
+use stellar_transport::time::Ticks;
+use stellar_wire::hw::pack::to_words;
+
+const RING_LOG2: u8 = 8;
+
+/// Packed records of a queue pair over all 128 paths.
+pub struct Registers {
+    pub profile: Vec<u32>,
+    /// Kind, port and record.
+    pub rows: [(ConfigureKind, &'static str, Vec<u32>); 4],
+}
+
+impl Registers {
+    pub fn new(qp: u32, mtu: u32) -> Self {
+        let profile = GeneratedEntropy {
+            base: 0xc000,
+            stride_log2: 0,
+            active: 128,
+            backups: 4,
+        };
+        let nscc = NsccParams::from_path(Ticks::from_us(6), 400, mtu, false).expect("a path");
+        let generated = EntropyProfile::generated(profile, HeaderFields::SourcePort);
+        let spray = SprayConfig {
+            policy: Policy::Obs,
+            paths: 128,
+            planes_up: PlaneMask::BOTH,
+            seed: qp + 1,
+            profile: Arc::new(generated.expect("a profile")),
+            rotation: (qp % 8) as u8,
+            skip: SkipScope::default(),
+            probe_interval: Ticks::from_us(10),
+        };
+        let config = MrcConfig {
+            early_loss: 128,
+            coalesce_from: coalesce_from(1024, default_sack_every(mtu), mtu),
+            ..MrcConfig::new(nscc, spray)
+        };
+        let identity = QpIdentity {
+            local: qp,
+            peer: qp,
+            pd: 1,
+            mtu,
+        };
+        let requester = to_words(config.to_hw(&identity, qp, Psn::new(0)));
+        let spray = to_words(config.spray.to_hw(0));
+        let nscc = to_words(config.nscc.registers().to_hw());
+        let queue = to_words(ring(qp).to_hw(mtu, 16));
+        Self {
+            profile: to_words(profile.to_hw()),
+            rows: [
+                (ConfigureKind::Requester, "requester_settings", requester),
+                (ConfigureKind::Spray, "spray_settings", spray),
+                (ConfigureKind::Nscc, "nscc_settings", nscc),
+                (ConfigureKind::SendQueue, "queue_settings", queue),
+            ],
+        }
+    }
+}
+
+pub fn ring(qp: u32) -> SqRing {
+    SqRing {
+        base: 0x5000_0000 + 0x1_0000 * u64::from(qp),
+        log2_entries: RING_LOG2,
+    }
+}

@@ -1,0 +1,29 @@
+//! Every scenario between a Verilated card and the software reference, either of them the sender.
+
+use sim_nic::MixedNic;
+use sim_world::scenario::{Scenario, Setup};
+use sim_world::Nic;
+
+/// Messages are shorter by this factor than between reference NICs.
+const SHRINK: u32 = 16;
+
+/// Scenarios check themselves; what is checked of every one is `sim_world::verify`.
+fn every_scenario_ends_as_it_must<N: Nic>() {
+    for scenario in Scenario::<N>::ALL {
+        let name = scenario.name;
+        let outcome = scenario
+            .run(&Setup::shrunk(1, SHRINK))
+            .unwrap_or_else(|error| panic!("{name}, {}: {error}", N::KIND));
+        assert!(outcome.verified.bytes > 0, "{name}: nothing arrived");
+    }
+}
+
+#[test]
+fn a_card_sends_to_the_reference() {
+    every_scenario_ends_as_it_must::<MixedNic<true>>();
+}
+
+#[test]
+fn the_reference_sends_to_a_card() {
+    every_scenario_ends_as_it_must::<MixedNic<false>>();
+}

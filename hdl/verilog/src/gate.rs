@@ -9,7 +9,8 @@
 //! Inputs are held in the same way: logic behind the inputs of an interface runs when one of them changes.
 //!
 //! A clock here has an event at both of its edges, so that the model only has to toggle it. Hand-written primitives say themselves when an
-//! edge matters, in lines behind `//@ ` that only gated text has and that assign `gate_active`; without them a primitive is refused.
+//! edge matters, in lines behind `//@ ` that only gated text has and that assign `gate_active`; without them a primitive is refused. Lines
+//! that end with ` //-` are those that gated text does not have, where it says the same in a way that Verilator evaluates faster.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -149,9 +150,11 @@ impl Gated {
                 "gating a primitive without lines for gated models (//@)".into(),
             ));
         }
-        let mut text = module
-            .text
-            .replace(&format!("@(posedge {CLOCK})"), &format!("@(edge {CLOCK})"));
+        let mut text = module.text.clone();
+        for line in &skeleton.ungated {
+            text = text.replacen(line, "", 1);
+        }
+        text = text.replace(&format!("@(posedge {CLOCK})"), &format!("@(edge {CLOCK})"));
         let mut conditions = skeleton.changes.get(CLOCK).cloned().unwrap_or_default();
         let mut declared = String::new();
         let mut gates = 0;

@@ -19,6 +19,8 @@ use crate::symbols::{Role, Symbol, Symbols};
 
 /// What lines of a primitive that only gated models have begin with.
 const GATED: &str = "//@ ";
+/// What lines of a primitive end with that gated models are without.
+const UNGATED: &str = " //-";
 
 /// A printed module without its name, so that equal modules can be found.
 pub(crate) struct Body {
@@ -98,8 +100,8 @@ fn body(instance: &Instance, type_path: Option<&str>, text: String, skeleton: Sk
     }
 }
 
-/// Hand-written Verilog of a primitive: ports from the block, text as it is. `// @module <path>` on its first line names it, and lines
-/// behind `//@ ` are for gated models (see [`crate::gate`]).
+/// Hand-written Verilog of a primitive: ports from the block, text as it is. `// @module <path>` on its first line names it, lines
+/// behind `//@ ` are for gated models, and lines before ` //-` for all others (see [`crate::gate`]).
 fn custom(instance: &Instance, code: &str, output: &str) -> Body {
     let trimmed = code.trim_start();
     let (type_path, code) = match trimmed.strip_prefix("// @module ") {
@@ -129,11 +131,20 @@ fn custom(instance: &Instance, code: &str, output: &str) -> Body {
         .trim_matches('\n')
         .lines()
         .partition(|line| line.starts_with(GATED));
-    let text = format!("(\n{}\n);\n{}\n", ports.join(",\n"), code.join("\n"));
+    let mut text = format!("(\n{}\n);\n", ports.join(",\n"));
+    let mut ungated = vec![];
+    for line in code {
+        let plain = line.strip_suffix(UNGATED).unwrap_or(line);
+        if plain != line {
+            ungated.push(format!("{plain}\n"));
+        }
+        text += plain;
+        text.push('\n');
+    }
     let gated = gated
         .iter()
         .map(|line| format!("  {}\n", &line[GATED.len()..]));
-    let skeleton = Skeleton::of_primitive(instance, gated.collect());
+    let skeleton = Skeleton::of_primitive(instance, gated.collect(), ungated);
     body(instance, type_path, text, skeleton)
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Skeleton {
     pub children: Vec<(String, String)>,
     /// What a hand-written primitive says of when its edge matters; empty for a kernel.
     pub gated: String,
+    /// Lines of a hand-written primitive that its gated text has others for.
+    pub ungated: Vec<String>,
 }
 
 impl Skeleton {
@@ -35,15 +37,17 @@ impl Skeleton {
             changes,
             children: children.collect(),
             gated: String::new(),
+            ungated: vec![],
         }
     }
 
-    pub(crate) fn of_primitive(instance: &Instance, gated: String) -> Self {
+    pub(crate) fn of_primitive(instance: &Instance, gated: String, ungated: Vec<String>) -> Self {
         Self {
             clocked: is_clocked(instance),
             changes: BTreeMap::new(),
             children: vec![],
             gated,
+            ungated,
         }
     }
 }

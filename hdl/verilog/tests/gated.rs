@@ -120,6 +120,48 @@ fn a_primitive_that_does_not_say_when_its_edge_matters_is_refused() {
     );
 }
 
+/// A primitive that its gated text says in another way.
+#[derive(LogicBlock, Default)]
+struct Reworded {
+    clock: Signal<In, Clock>,
+    a: Signal<In, Bit>,
+    y: Signal<Out, Bit>,
+}
+
+impl Logic for Reworded {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            self.y.next = self.a.val();
+        }
+    }
+
+    fn connect(&mut self) {
+        self.y.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(
+            "// @module test::Reworded\n  initial y = 0;\n  always @(posedge clock) y <= a; //-\n//@ always @(edge clock) if (a != y) y <= a;\n\
+             //@ assign gate_active = a != y;\n"
+                .into(),
+        )
+    }
+}
+
+#[test]
+fn a_primitive_may_say_the_same_in_another_way() {
+    let mut reworded = Reworded::default();
+    reworded.connect_all();
+    let design = emit(&reworded).unwrap();
+    let ordinary = "  always @(posedge clock) y <= a;\n";
+    assert!(design.text().contains(ordinary), "{}", design.text());
+    let gated = design.gated_model().unwrap().verilog;
+    assert_eq!(gated.matches("y <= a;").count(), 1, "{gated}");
+    assert!(gated.contains("  always @(edge clock) if (a != y) y <= a;\n"));
+    let drive = |uut: &mut Reworded, rng: &mut TestRng| uut.a.next = bool::random(rng);
+    check_gated(Reworded::default, |u| &mut u.clock, drive, 200, 8).unwrap();
+}
+
 /// Two clocks.
 #[derive(LogicBlock, Default)]
 struct Crossing {

@@ -5,6 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::activity;
 use crate::cache::{digest, entry, io};
 use crate::error::BuildError;
 use crate::port_declarations::member_names;
@@ -89,7 +90,7 @@ pub(crate) fn library_directory(
     let gating = spec
         .gating
         .iter()
-        .map(|gating| format!("{gating:?}{GATES}{TRIGGERS}"));
+        .map(|gating| format!("{gating:?}{GATES}{TRIGGERS}{}", activity::RECIPE));
     let pins: Vec<String> = ports.chain(gating).collect();
     let hash = digest(
         recipe(tools, &shim, &options)
@@ -241,6 +242,9 @@ impl Build<'_> {
         if let Some(gating) = &spec.gating {
             self.write("gating.inc", &gating.tables(spec, &header)?)?;
             self.write("gating.h", GATES)?;
+            if !spec.signals {
+                activity::refine(self.directory)?;
+            }
         }
         self.write("shim.cpp", shim)?;
         self.write("model.mk", MAKEFILE)?;

@@ -102,12 +102,41 @@ class Gating {
     const CData* clock_ = nullptr;
     bool was_high_ = false, settled_ = false;
     Events events_;
-    // Of each gate, by the number of its clock.
-    std::vector<const CData*> active_;
+    // Whether gates want an edge: flags that lie one behind the other, for clocks from `number` on. Verilator lays out all of them so.
+    struct Flags {
+        const CData* first;
+        size_t number, count;
+    };
+    std::vector<Flags> active_;
     std::vector<Input> inputs_;
-    // The number of each input's event, and what the model has seen of the input.
+    // The number of each input's event.
     std::vector<size_t> numbers_;
-    std::vector<std::vector<uint8_t>> seen_;
+    // What the model has seen of the inputs, one behind the other.
+    std::vector<uint8_t> seen_;
+
+    // Of constant sizes, comparisons are instructions and not calls.
+    static bool is_same(const uint8_t* seen, const void* value, size_t size) {
+        switch (size) {
+            case sizeof(CData): return std::memcmp(seen, value, sizeof(CData)) == 0;
+            case sizeof(SData): return std::memcmp(seen, value, sizeof(SData)) == 0;
+            case sizeof(IData): return std::memcmp(seen, value, sizeof(IData)) == 0;
+            case sizeof(QData): return std::memcmp(seen, value, sizeof(QData)) == 0;
+            default: return std::memcmp(seen, value, size) == 0;
+        }
+    }
+
+    // Gives an edge to those of `flags` that want one.
+    void rise(Vmodel& top, const Flags& flags) {
+        uint64_t word;
+        for (size_t i = 0; i < flags.count; i += sizeof word) {
+            word = 0;
+            std::memcpy(&word, flags.first + i, std::min(sizeof word, flags.count - i));
+            if (word == 0) continue;
+            for (size_t k = i; k < std::min(i + sizeof word, flags.count); k++) {
+                if (flags.first[k]) events_.happen(top, flags.number + k);
+            }
+        }
+    }
 
 public:
     explicit Gating(Vmodel& model) {
@@ -115,15 +144,19 @@ public:
 #include "gating.inc"
         clock_ = clock;
         for (const Gate& gate : gate_table) {
-            events_.add(gate.clock);
-            active_.push_back(gate.active);
+            const size_t number = events_.add(gate.clock);
+            if (!active_.empty() && active_.back().first + active_.back().count == gate.active) {
+                active_.back().count++;
+            } else {
+                active_.push_back({gate.active, number, 1});
+            }
         }
         const CData* last = nullptr;
         for (const Input& input : input_table) {
             numbers_.push_back(input.event == last ? numbers_.back() : events_.add(input.event));
             last = input.event;
             inputs_.push_back(input);
-            seen_.emplace_back(input.size);
+            seen_.resize(seen_.size() + input.size);
         }
     }
 
@@ -133,10 +166,11 @@ public:
             events_.settle(top);
         }
         size_t happened = SIZE_MAX;
-        for (size_t i = 0; i < inputs_.size(); i++) {
+        uint8_t* seen = seen_.data();
+        for (size_t i = 0; i < inputs_.size(); seen += inputs_[i].size, i++) {
             const Input& input = inputs_[i];
-            if (std::memcmp(seen_[i].data(), input.value, input.size) == 0) continue;
-            std::memcpy(seen_[i].data(), input.value, input.size);
+            if (is_same(seen, input.value, input.size)) continue;
+            std::memcpy(seen, input.value, input.size);
             if (numbers_[i] != happened) events_.happen(top, numbers_[i]);
             happened = numbers_[i];
         }
@@ -144,9 +178,7 @@ public:
         const bool rises = *clock_ && !was_high_;
         was_high_ = *clock_;
         if (!rises) return;
-        for (size_t i = 0; i < active_.size(); i++) {
-            if (*active_[i]) events_.happen(top, i);
-        }
+        for (const Flags& flags : active_) rise(top, flags);
         events_.run(top);
     }
 };

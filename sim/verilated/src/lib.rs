@@ -27,7 +27,8 @@
 //!
 //! # Gating
 //! The Verilog may have clocks for its parts ([`Gating`], which `hdl_verilog::Design::gated_model` prepares): a part then gets an edge only when
-//! that would change something in it, and Verilator leaves out what is behind the edges that do not come. Callers see no difference but the
+//! that would change something in it, and Verilator leaves out what is behind the edges that do not come. Behind those that do, combinational
+//! code runs when something that it reads has changed: Verilator's C++ is changed for that before it is compiled. Callers see no difference but the
 //! speed; waves and coverage show what was evaluated.
 //!
 //! # Determinism
@@ -37,6 +38,7 @@
 //! `$stop`, `$fatal`, `$finish`, a failed assertion (with [`ModelSpec::with_assertions`]) and a combinational loop that does not settle
 //! panic in [`Model::eval`] or [`Model::clock`] with the Verilog location: a check in the hardware must not pass unseen.
 
+mod activity;
 mod cache;
 mod compile;
 mod error;

@@ -30,6 +30,13 @@ public:
         for (const uint64_t word : words_) all |= word;
         return all != 0;
     }
+    // Calls `seen` with the number of each event.
+    template <class T_seen>
+    void each(T_seen seen) const {
+        for (std::size_t i = 0; i < words_.size(); i++) {
+            for (uint64_t left = words_[i]; left; left &= left - 1) seen(i * 64 + __builtin_ctzll(left));
+        }
+    }
     void set(const StellarTriggers& other) {
         for (std::size_t i = 0; i < words_.size(); i++) words_[i] |= other.words_[i];
     }

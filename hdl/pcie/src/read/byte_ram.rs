@@ -68,11 +68,19 @@ impl<const W: usize, const N: usize, const A: usize> Logic for ByteRam<W, N, A> 
   initial for (i = 0; i < {depth}; i = i + 1) memory[i] = {W}'d0;
 `endif
   initial read_data = {W}'d0;
-  genvar lane;
-  generate for (lane = 0; lane < {N}; lane = lane + 1) begin : lanes
-    always @(posedge clock) if (write_lanes[lane]) memory[write_address][8*lane +: 8] <= write_data[8*lane +: 8];
-  end endgenerate
-  always @(posedge clock) read_data <= memory[read_address];
+  genvar lane; //-
+  generate for (lane = 0; lane < {N}; lane = lane + 1) begin : lanes //-
+    always @(posedge clock) if (write_lanes[lane]) memory[write_address][8*lane +: 8] <= write_data[8*lane +: 8]; //-
+  end endgenerate //-
+  always @(posedge clock) read_data <= memory[read_address]; //-
+//@ integer lane;
+//@ always @(edge clock) begin
+//@   read_data <= memory[read_address];
+//@   if (&write_lanes) memory[write_address] = write_data;
+//@   else if (|write_lanes)
+//@     for (lane = 0; lane < {N}; lane = lane + 1)
+//@       if (write_lanes[lane]) memory[write_address][8*lane +: 8] = write_data[8*lane +: 8];
+//@ end
 ",
             top = W - 1,
             last = (1 << A) - 1,

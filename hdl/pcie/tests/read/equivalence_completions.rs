@@ -69,7 +69,12 @@ fn completion_check() {
 #[test]
 fn byte_ram() {
     let drive = |uut: &mut ByteRam<64, 8, 3>, rng: &mut TestRng| {
-        uut.write_lanes.next = Bits::random(rng);
+        // All lanes and none are frequent, and are cases of their own in gated models.
+        uut.write_lanes.next = match rng.random_range(0..4) {
+            0 => 0xffu64.to_bits(),
+            1 => 0u64.to_bits(),
+            _ => Bits::random(rng),
+        };
         uut.write_address.next = Bits::random(rng);
         uut.write_data.next = Bits::random(rng);
         uut.read_address.next = Bits::random(rng);

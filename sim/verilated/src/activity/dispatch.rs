@@ -1,0 +1,98 @@
+//! Which function runs behind which events, from the function that asks.
+
+/// A call behind events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call<'a> {
+    pub function: &'a str,
+    /// The events, any of which makes it run.
+    pub events: Vec<usize>,
+}
+
+/// The calls of `if (events) { calls }`, one after the other, in order; `None` if there is anything else. Where there are many, some are in
+/// functions of their own, which are called in turn: `part` knows the bodies of these.
+pub(super) fn calls<'a>(
+    body: &'a str,
+    part: &dyn Fn(&str) -> Option<&'a str>,
+) -> Option<Vec<Call<'a>>> {
+    let mut calls = vec![];
+    let mut rest = body.trim();
+    while !rest.is_empty() {
+        let Some(guarded) = rest.strip_prefix("if (") else {
+            let (function, after) = rest.split_once("(vlSelf);")?;
+            calls.extend(self::calls(part(function)?, part)?);
+            rest = after.trim_start();
+            continue;
+        };
+        let (condition, after) = guarded.split_once(") {")?;
+        let (block, after) = after.split_once('}')?;
+        let events = condition
+            .split('|')
+            .map(event)
+            .collect::<Option<Vec<_>>>()?;
+        for statement in block.trim().split_terminator(';') {
+            calls.push(Call {
+                function: statement.trim().strip_suffix("(vlSelf)")?,
+                events: events.clone(),
+            });
+        }
+        rest = after.trim_start();
+    }
+    Some(calls)
+}
+
+/// The number in `vlSelf->__VnbaTriggered.at(0x1fU)`, in any number of parentheses.
+fn event(condition: &str) -> Option<usize> {
+    let bare = condition.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
+    let (number, rest) = bare
+        .strip_prefix("vlSelf->__VnbaTriggered.at(")?
+        .split_once('U')?;
+    if !rest.chars().all(|c| c == ')' || c.is_whitespace()) {
+        return None;
+    }
+    match number.strip_prefix("0x") {
+        Some(digits) => usize::from_str_radix(digits, 16).ok(),
+        None => number.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_have_their_events() {
+        let body = "    if (vlSelf->__VnbaTriggered.at(3U)) {\n        a(vlSelf);\n        b(vlSelf);\n    }\n    \
+                    if (\n (( vlSelf->__VnbaTriggered.at(0U) \n          | vlSelf->__VnbaTriggered.at(0x1fU)) | \
+                    vlSelf->__VnbaTriggered.at(2U))) {\n        c(vlSelf);\n    }\n";
+        let call = |function, events| Call { function, events };
+        let expected = vec![
+            call("a", vec![3]),
+            call("b", vec![3]),
+            call("c", vec![0, 31, 2]),
+        ];
+        assert_eq!(calls(body, &|_| None), Some(expected));
+    }
+
+    #[test]
+    fn parts_are_followed() {
+        let part = |name: &str| {
+            (name == "part")
+                .then_some("if (vlSelf->__VnbaTriggered.at(3U)) {\n        a(vlSelf);\n    }\n")
+        };
+        let found = calls("    part(vlSelf);\n    part(vlSelf);\n", &part).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[1].function, &*found[1].events), ("a", &[3][..]));
+        assert_eq!(calls("    other(vlSelf);\n", &part), None);
+    }
+
+    #[test]
+    fn anything_else_is_not_understood() {
+        for body in [
+            "a(vlSelf);",
+            "if (vlSelf->__VnbaTriggered.at(3U) & vlSelf->x) {\n a(vlSelf);\n }",
+            "if (vlSelf->__VnbaTriggered.at(3U)) {\n a(vlSelf, 1U);\n }",
+        ] {
+            assert_eq!(calls(body, &|_| None), None, "{body}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What a function reads and writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::source::{Member, Members};
+
+/// Signals that a function reads and writes. Both may name more than it does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Usage {
+    pub reads: BTreeSet<String>,
+    pub writes: BTreeSet<String>,
+    /// Of the arrays written, where in the body the statements begin that do.
+    pub array_writes: BTreeMap<usize, String>,
+}
+
+const STATE: &str = "vlSelf->";
+
+/// What the statements of `body` use; `None` if one of them is of a kind that is not expected.
+pub(super) fn usage(body: &str, members: &Members) -> Option<Usage> {
+    let mut usage = Usage::default();
+    let mut at = 0;
+    while at < body.len() {
+        let end = at + body[at..].find([';', '{', '}']).unwrap_or(body.len() - at);
+        let text = body[at..end].trim_start();
+        let start = end - text.len();
+        usage.statement(text.trim_end(), start, body[end..].chars().next(), members)?;
+        at = end + 1;
+    }
+    Some(usage)
+}
+
+impl Usage {
+    /// A statement, or the head of a block: `end` is what comes behind it.
+    fn statement(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: Option<char>,
+        members: &Members,
+    ) -> Option<()> {
+        if let Some((target, value)) = assignment(text) {
+            if let Some(subscripted) = target.strip_prefix(STATE) {
+                let (name, subscripts) = subscripted.split_at(identifier(subscripted));
+                if !(subscripts.is_empty() || subscripts.ends_with(']')) {
+                    return None;
+                }
+                self.write(name, start, members)?;
+                self.read_all(subscripts, members)?;
+            } else {
+                // All else that may be assigned is a local variable, or a word of one.
+                let subscripts = &target[identifier(target)..];
+                if target == subscripts || !(subscripts.is_empty() || subscripts.ends_with(']')) {
+                    return None;
+                }
+                self.read_all(subscripts, members)?;
+            }
+            return self.read_all(value, members);
+        }
+        let heads = ["if (", "while (", "else if ("];
+        match end {
+            Some('{') if text == "else" || heads.iter().any(|head| text.starts_with(head)) => {}
+            Some(';') if text.starts_with("VL_") => {
+                // A wide result is one of the arguments.
+                for name in names(text) {
+                    self.write(name, start, members)?;
+                }
+            }
+            _ if text.is_empty() => {}
+            _ => return None,
+        }
+        self.read_all(text, members)
+    }
+
+    fn write(&mut self, name: &str, start: usize, members: &Members) -> Option<()> {
+        if *members.get(name)? == Member::Array {
+            let other = self.array_writes.insert(start, name.to_owned());
+            if other.is_some_and(|other| other != name) {
+                return None;
+            }
+        }
+        self.writes.insert(name.to_owned());
+        Some(())
+    }
+
+    fn read_all(&mut self, text: &str, members: &Members) -> Option<()> {
+        for name in names(text) {
+            members.get(name)?;
+            self.reads.insert(name.to_owned());
+        }
+        Some(())
+    }
+}
+
+/// The members named in `text`.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(STATE)
+        .skip(1)
+        .map(|rest| &rest[..identifier(rest)])
+}
+
+/// The length of the identifier that `text` begins with.
+fn identifier(text: &str) -> usize {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.find(|c| !of_name(c)).unwrap_or(text.len())
+}
+
+/// Both sides of the `=` outside of all parentheses and brackets, if there is one.
+fn assignment(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0usize;
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.checked_sub(1)?,
+            '=' if depth == 0 => {
+                let (target, value) = (&text[..i], &text[i + 1..]);
+                let compares = value.starts_with('=') || target.ends_with(['!', '<', '>', '=']);
+                return (!compares).then_some((target.trim_end(), value));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members() -> Members {
+        let value = || Member::Value("CData".into());
+        [
+            ("a", value()),
+            ("b", value()),
+            ("c", value()),
+            ("w", Member::Wide(4)),
+            ("m", Member::Array),
+        ]
+        .map(|(name, kind)| (name.to_owned(), kind))
+        .into()
+    }
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn statements_read_and_write() {
+        let body = "    vlSelf->a = (1U & (vlSelf->b == 2U));\n    if (vlSelf->c) {\n        VL_SHIFTL_WWI(128,128,3, __Vtemp_1, vlSelf->w, 3U);\n        \
+                    vlSelf->m\n            [(3U & vlSelf->a)] = 1U;\n    } else {\n        __Vtemp_1[0U] = vlSelf->w[0U];\n    }\n";
+        let usage = usage(body, &members()).unwrap();
+        assert_eq!(usage.reads, set(&["a", "b", "c", "w"]));
+        assert_eq!(usage.writes, set(&["a", "m", "w"]));
+        let (&at, name) = usage.array_writes.first_key_value().unwrap();
+        assert_eq!(name, "m");
+        assert!(body[at..].starts_with("vlSelf->m\n"));
+    }
+
+    #[test]
+    fn anything_else_is_not_understood() {
+        for body in [
+            "Vmodel___024root__other(vlSelf);",
+            "vlSelf->unknown = 1U;",
+            "++vlSelf->a;",
+            "*pointer = vlSelf->a;",
+            "if (vlSelf->a) vlSelf->b = 1U;",
+            "vlSelf->a += 1U;",
+        ] {
+            assert_eq!(usage(body, &members()), None, "{body}");
+        }
+    }
+}

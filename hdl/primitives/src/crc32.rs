@@ -42,11 +42,16 @@ pub struct Crc32Wide<const W: usize> {
 
 impl<const W: usize> Crc32Wide<W> {
     /// Bits of a byte count below `W / 8`.
-    const PAD_BITS: usize = (W / 8).trailing_zeros() as usize;
+    pub(crate) const PAD_BITS: usize = (W / 8).trailing_zeros() as usize;
     /// Clocks that take padding away.
-    const PAD_STAGES: usize = Self::PAD_BITS.div_ceil(2);
+    pub(crate) const PAD_STAGES: usize = Self::PAD_BITS.div_ceil(2);
     /// Clocks from a frame's last beat to its CRC.
     pub const LATENCY: usize = 3 + Self::PAD_STAGES;
+
+    /// What the register starts each frame at.
+    pub(crate) const fn initial(&self) -> u32 {
+        self._initial
+    }
 
     /// A CRC whose register starts each frame at `initial` (0xFFFFFFFF for the plain CRC).
     pub fn new(initial: u32) -> Self {
@@ -129,10 +134,17 @@ impl<const W: usize> Logic for Crc32Wide<W> {
 
     fn hdl(&self) -> Verilog {
         let mut text = format!("// @module {}\n", std::any::type_name::<Self>());
-        self.mask_stage(&mut text);
-        self.group_stage(&mut text);
-        self.register_stage(&mut text);
-        self.pad_stages(&mut text);
+        let mut stages = String::new();
+        self.mask_stage(&mut stages);
+        self.group_stage(&mut stages);
+        self.register_stage(&mut stages);
+        self.pad_stages(&mut stages);
+        for line in stages.lines() {
+            let _ = writeln!(text, "{line} //-");
+        }
+        for line in self.gated_stages().lines() {
+            let _ = writeln!(text, "//@ {line}");
+        }
         let valid: Vec<String> = (1..Self::PAD_STAGES + 3)
             .map(|stage| format!("valid_{stage}"))
             .collect();
@@ -147,7 +159,7 @@ impl<const W: usize> Logic for Crc32Wide<W> {
 
 impl<const W: usize> Crc32Wide<W> {
     /// Bits of one group: 128 terms on average, three LUT6 levels.
-    const GROUP: usize = if W < 256 { W } else { 256 };
+    pub(crate) const GROUP: usize = if W < 256 { W } else { 256 };
 
     fn mask_stage(&self, out: &mut String) {
         let bytes = W / 8;

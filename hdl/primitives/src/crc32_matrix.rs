@@ -30,11 +30,19 @@ pub(crate) fn row(columns: &[u32], bit: usize) -> u32 {
 
 /// Verilog for `name = matrix * vector`.
 pub(crate) fn product(name: &str, vector: &str, columns: &[u32]) -> String {
+    format!(
+        "  wire [31:0] {name} = {};\n",
+        product_rows(vector, columns)
+    )
+}
+
+/// Verilog for `matrix * vector`.
+pub(crate) fn product_rows(vector: &str, columns: &[u32]) -> String {
     let rows: Vec<String> = (0..32)
         .rev()
         .map(|bit| format!("^({vector} & 32'h{:08x})", row(columns, bit)))
         .collect();
-    format!("  wire [31:0] {name} = {{{}}};\n", rows.join(", "))
+    format!("{{{}}}", rows.join(", "))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub mod byte_mask;
 pub mod byte_rotator;
 pub mod counter;
 pub mod crc32;
+mod crc32_gated;
 mod crc32_matrix;
 pub mod credit;
 pub mod delay;

@@ -151,9 +151,11 @@ impl Gated {
             ));
         }
         let mut text = module.text.clone();
-        for line in &skeleton.ungated {
-            text = text.replacen(line, "", 1);
-        }
+        let mut ungated = skeleton.ungated.iter().peekable();
+        text = text
+            .split_inclusive('\n')
+            .filter(|line| ungated.next_if(|ungated| ungated == line).is_none())
+            .collect();
         text = text.replace(&format!("@(posedge {CLOCK})"), &format!("@(edge {CLOCK})"));
         let mut conditions = skeleton.changes.get(CLOCK).cloned().unwrap_or_default();
         let mut declared = String::new();

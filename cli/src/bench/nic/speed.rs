@@ -1,5 +1,6 @@
 //! Speed of the co-simulation, in time on the wall.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use sim_nic::{MixedNic, Pace, RtlNic};
@@ -15,11 +16,17 @@ const BUDGET: f64 = 100_000.0;
 /// What the runs measured so far took.
 #[derive(Default)]
 pub struct Speed {
-    /// Clocks of the only card of a world, whose peer is the software reference; with the memory and the ports around the card.
-    sender: Pace,
-    receiver: Pace,
+    /// By path MTU.
+    lone: BTreeMap<u32, Lone>,
     /// Clocks that both cards of a world made, with fabric, memory and software.
     both: Pace,
+}
+
+/// Clocks of the only card of a world, whose peer is the software reference; with the memory and the ports around the card.
+#[derive(Default)]
+struct Lone {
+    sender: Pace,
+    receiver: Pace,
 }
 
 /// Clocks of the Verilated card of a transfer to or from the software reference.
@@ -46,28 +53,26 @@ impl Speed {
                 wall: last - first,
             });
         }
-        self.sender.add(lone::<true>(plan, transfer)?);
-        self.receiver.add(lone::<false>(plan, transfer)?);
+        let of_mtu = self.lone.entry(1 << plan.mtu_log2).or_default();
+        of_mtu.sender.add(lone::<true>(plan, transfer)?);
+        of_mtu.receiver.add(lone::<false>(plan, transfer)?);
         Ok(run)
     }
 
-    /// The rows.
+    /// The rows, with the largest packets first.
     pub fn rows(&self) -> Vec<Row> {
-        let row = |name: &str, pace: Pace, budget| {
+        let row = |name: String, pace: Pace, budget| {
             Row::new(name, pace.clocks_per_second(), "clocks/s", budget)
         };
-        vec![
-            row(
-                "co-simulation, the sending card alone",
-                self.sender,
-                Some(BUDGET),
-            ),
-            row(
-                "co-simulation, the receiving card alone",
-                self.receiver,
-                Some(BUDGET),
-            ),
-            row("co-simulation, both cards and the fabric", self.both, None),
-        ]
+        let mut rows = vec![];
+        for (mtu, lone) in self.lone.iter().rev() {
+            for (what, pace) in [("sending", lone.sender), ("receiving", lone.receiver)] {
+                let name = format!("co-simulation, one card {what} {mtu}");
+                rows.push(row(name, pace, Some(BUDGET)));
+            }
+        }
+        let name = "co-simulation, both cards and the fabric".to_string();
+        rows.push(row(name, self.both, None));
+        rows
     }
 }

@@ -43,6 +43,8 @@ fn agrees_with_its_simulation() {
 fn its_gated_model_agrees_too() {
     let make = || Crc32Wide::<64>::new(0x1234_5678);
     check_gated(make, |u| &mut u.clock, drive, 1500, 2).unwrap();
+    check_gated(Crc32Wide::<512>::default, |u| &mut u.clock, drive, 200, 3).unwrap();
+    check_gated(Crc32Wide::<1024>::default, |u| &mut u.clock, drive, 200, 4).unwrap();
 }
 
 fn wide() -> &'static Library {

@@ -243,7 +243,7 @@ impl Tables {
         };
         let mut extensions = TxExtensions {
             meth: request.meth,
-            timestamped: true,
+            timestamped: request.retransmission,
             timestamp: TxTimestamp {
                 value: request.timestamp,
                 // Ticks of 8 ns.

@@ -50,7 +50,7 @@ fn masks<const W: usize>(nesting: usize, beat: usize) -> (Bits<W>, Bits<W>) {
 ///
 /// A beat waits for the CRC of its frame, which is ready when the beat in which it begins would leave; a second half in the next beat
 /// finds the same CRC, for the next frame's comes later.
-/// LUT levels: mask 2 (one of eight constants), lanes 3, insertion 1; the rest is [`Crc32Wide`].
+/// LUT levels: mask 2, lanes 3, insertion 1; the rest is [`Crc32Wide`].
 #[derive(LogicBlock)]
 pub struct IcrcInsert<const W: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -84,7 +84,8 @@ pub struct IcrcInsert<const W: usize, const N: usize> {
     last: [DFF<Bit>; 2],
     data: DFF<Bits<W>>,
 
-    _stays: [[Bits<W>; 2]; NESTINGS],
+    /// Of first beats; of all others everything stays.
+    _stays: [Bits<W>; NESTINGS],
     _ones: [[Bits<W>; 2]; NESTINGS],
 }
 
@@ -120,14 +121,15 @@ impl<const W: usize, const N: usize> Default for IcrcInsert<W, N> {
             last: Default::default(),
             data: Default::default(),
             crc: Crc32Wide::new(0),
-            _stays: masks.map(|beats| beats.map(|(stays, _)| stays)),
+            _stays: masks.map(|[(stays, _), _]| stays),
             _ones: masks.map(|beats| beats.map(|(_, ones)| ones)),
         }
     }
 }
 
-// Whatever is masked lies in the first two beats.
+// Whatever is masked lies in the first two beats, and what is read as zeros in the first.
 const _: () = assert!(shift_bytes(true, true) + ICRC_MASK_BYTES <= 2 * 512 / 8);
+const _: () = assert!(shift_bytes(true, true) <= 512 / 8);
 
 impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
     #[hdl]
@@ -137,9 +139,8 @@ impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
         let beat = self.in_beat.val();
         let nesting = beat.nesting;
 
-        // mask
-        let mut stays = bits::<W>(0);
-        let mut ones = bits::<W>(0);
+        // mask: per bit a function of data, beat and nesting; a simulation evaluates one branch.
+        self.masked.d.next = self.in_data.val();
         for i in 0..NESTINGS {
             let (tagged, encapsulated, version6) = nesting_bits(i);
             let these = Nesting {
@@ -148,22 +149,12 @@ impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
                 version6,
             };
             let chosen = nesting == these;
-            let these_stay = if chosen & beat.first {
-                self._stays[i][0]
-            } else if chosen {
-                self._stays[i][1]
-            } else {
-                bits::<W>(0)
-            };
-            let these_ones = if chosen & beat.first {
-                self._ones[i][0]
-            } else if chosen & beat.second {
-                self._ones[i][1]
-            } else {
-                bits::<W>(0)
-            };
-            stays = stays | these_stay;
-            ones = ones | these_ones;
+            if chosen & beat.first {
+                self.masked.d.next = (self.in_data.val() & self._stays[i]) | self._ones[i][0];
+            }
+            if chosen & beat.second {
+                self.masked.d.next = self.in_data.val() | self._ones[i][1];
+            }
         }
         self.crc_valid.d.next = self.in_valid.val() & !beat.icrc_rest;
         self.crc_last.d.next = beat.icrc;
@@ -172,7 +163,6 @@ impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
         } else {
             bits::<8>(N as u64)
         };
-        self.masked.d.next = (self.in_data.val() & stays) | ones;
         self.crc.reset.next = self.reset.val();
         self.crc.in_valid.next = self.crc_valid.q.val();
         self.crc.in_data.next = self.masked.q.val();

@@ -32,7 +32,7 @@ const LOG_FILE: &str = "build.log";
 ///
 /// Warnings do not stop the build: linting is a separate check on the generated Verilog. Registers start at zero. Waves include the
 /// 1024-bit data paths (Verilator's default stops at 256 bits).
-const VERILATE: &[&str] = &[
+pub(crate) const VERILATE: &[&str] = &[
     "--cc",
     "--prefix",
     "Vmodel",

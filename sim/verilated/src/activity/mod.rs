@@ -158,6 +158,7 @@ mod tests {
     use std::process::Stdio;
 
     use super::*;
+    use crate::compile::VERILATE;
     use crate::toolchain::Toolchain;
 
     /// Two parts with clocks of their own, one with a memory, and logic behind both.
@@ -180,23 +181,8 @@ endmodule
         fs::write(directory.path().join("parts.v"), PARTS).unwrap();
         let status = tools
             .verilator()
-            .args([
-                "--cc",
-                "--prefix",
-                "Vmodel",
-                "--Mdir",
-                ".",
-                "-O3",
-                "--no-timing",
-                "-Wno-fatal",
-            ])
-            .args([
-                "-Wno-lint",
-                "-Wno-style",
-                "--top-module",
-                "parts",
-                "parts.v",
-            ])
+            .args(VERILATE)
+            .args(["--top-module", "parts", "parts.v"])
             .current_dir(directory.path())
             .stdout(Stdio::null())
             .status()

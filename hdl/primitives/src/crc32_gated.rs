@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::crc32::Crc32Wide;
-use crate::crc32_matrix::{power, product_rows, step_back};
+use crate::crc32_matrix::{power, product_rows, step_back, POLYNOMIAL};
 
 /// Tables for a 32-bit word of data, and for a group of them.
 const TABLES: [&str; 2] = ["step", "leap"];
@@ -133,15 +133,18 @@ end
 
 /// What becomes of byte `k` of the register in so many steps of zero bits, and of the register.
 fn tables(out: &mut String, steps: [usize; 2]) {
-    *out += "function [31:0] times(input [31:0] from, input integer count);
+    let _ = write!(
+        out,
+        "function [31:0] times(input [31:0] from, input integer count);
   integer i;
   begin
     times = from;
-    for (i = 0; i < count; i = i + 1) times = times[0] ? (times >> 1) ^ 32'hedb88320 : times >> 1;
+    for (i = 0; i < count; i = i + 1) times = times[0] ? (times >> 1) ^ 32'h{POLYNOMIAL:08x} : times >> 1;
   end
 endfunction
 integer entry;
-";
+"
+    );
     for (name, steps) in TABLES.into_iter().zip(steps) {
         let mut looks = vec![];
         for k in 0..4 {

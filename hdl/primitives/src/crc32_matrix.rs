@@ -1,6 +1,6 @@
 //! CRC-32 steps as 32 x 32 matrices over GF(2). A matrix is its columns: where each register bit goes.
 
-const POLYNOMIAL: u32 = 0xEDB8_8320;
+pub(crate) const POLYNOMIAL: u32 = 0xEDB8_8320;
 
 /// The register after a zero bit.
 pub(crate) fn step(register: u32) -> u32 {

@@ -85,15 +85,27 @@ fn without_a_clock_the_model_is_the_ordinary_one() {
     assert_eq!(spec.verilog, design.text());
 }
 
-/// A primitive that does not say when its edge matters.
-#[derive(LogicBlock, Default)]
-struct Silent {
+/// A register as a primitive with this text.
+#[derive(LogicBlock)]
+struct Register {
     clock: Signal<In, Clock>,
     a: Signal<In, Bit>,
     y: Signal<Out, Bit>,
+    _text: &'static str,
 }
 
-impl Logic for Silent {
+impl Register {
+    fn new(text: &'static str) -> Self {
+        Self {
+            clock: Default::default(),
+            a: Default::default(),
+            y: Default::default(),
+            _text: text,
+        }
+    }
+}
+
+impl Logic for Register {
     fn update(&mut self) {
         if self.clock.pos_edge() {
             self.y.next = self.a.val();
@@ -105,13 +117,13 @@ impl Logic for Silent {
     }
 
     fn hdl(&self) -> Verilog {
-        Verilog::Custom("// @module test::Silent\n  always @(posedge clock) y <= a;\n".into())
+        Verilog::Custom(self._text.into())
     }
 }
 
 #[test]
 fn a_primitive_that_does_not_say_when_its_edge_matters_is_refused() {
-    let mut silent = Silent::default();
+    let mut silent = Register::new("// @module test::Silent\n  always @(posedge clock) y <= a;\n");
     silent.connect_all();
     let refused = emit(&silent).unwrap().gated_model().unwrap_err();
     assert_eq!(
@@ -121,45 +133,26 @@ fn a_primitive_that_does_not_say_when_its_edge_matters_is_refused() {
 }
 
 /// A primitive that its gated text says in another way.
-#[derive(LogicBlock, Default)]
-struct Reworded {
-    clock: Signal<In, Clock>,
-    a: Signal<In, Bit>,
-    y: Signal<Out, Bit>,
-}
-
-impl Logic for Reworded {
-    fn update(&mut self) {
-        if self.clock.pos_edge() {
-            self.y.next = self.a.val();
-        }
-    }
-
-    fn connect(&mut self) {
-        self.y.connect();
-    }
-
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom(
-            "// @module test::Reworded\n  initial y = 0;\n  always @(posedge clock) y <= a; //-\n//@ always @(edge clock) if (a != y) y <= a;\n\
-             //@ assign gate_active = a != y;\n"
-                .into(),
-        )
-    }
-}
+const REWORDED: &str = "// @module test::Reworded
+  initial y = 0;
+  always @(posedge clock) y <= a; //-
+//@ always @(edge clock) if (a != y) y <= a;
+//@ assign gate_active = a != y;
+";
 
 #[test]
 fn a_primitive_may_say_the_same_in_another_way() {
-    let mut reworded = Reworded::default();
-    reworded.connect_all();
-    let design = emit(&reworded).unwrap();
+    let reworded = || Register::new(REWORDED);
+    let mut one = reworded();
+    one.connect_all();
+    let design = emit(&one).unwrap();
     let ordinary = "  always @(posedge clock) y <= a;\n";
     assert!(design.text().contains(ordinary), "{}", design.text());
     let gated = design.gated_model().unwrap().verilog;
     assert_eq!(gated.matches("y <= a;").count(), 1, "{gated}");
     assert!(gated.contains("  always @(edge clock) if (a != y) y <= a;\n"));
-    let drive = |uut: &mut Reworded, rng: &mut TestRng| uut.a.next = bool::random(rng);
-    check_gated(Reworded::default, |u| &mut u.clock, drive, 200, 8).unwrap();
+    let drive = |uut: &mut Register, rng: &mut TestRng| uut.a.next = bool::random(rng);
+    check_gated(reworded, |u| &mut u.clock, drive, 200, 8).unwrap();
 }
 
 /// Two clocks.

@@ -1,7 +1,7 @@
 //! Worlds of one Verilated card and one software reference.
 
 use sim_net::Time;
-use sim_world::pair::SENDER;
+use sim_world::pair::{RECEIVER, SENDER};
 use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, ReferenceNic, WorldError};
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
@@ -33,7 +33,7 @@ macro_rules! either {
 
 impl<const SENDS: bool> MixedNic<SENDS> {
     /// Host with the Verilated card.
-    pub const RTL_HOST: usize = if SENDS { SENDER } else { 1 - SENDER };
+    pub const RTL_HOST: usize = if SENDS { SENDER } else { RECEIVER };
 
     /// The Verilated card, if this is it.
     pub const fn rtl(&self) -> Option<&RtlNic> {

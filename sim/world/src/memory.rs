@@ -2,6 +2,7 @@
 //! (AT = 10). Sparse, with every byte a NIC wrote remembered.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use stellar_transport::endpoint::{Memory, MemoryFault};
@@ -62,6 +63,30 @@ fn pattern(seed: u64, word: u64) -> [u8; 8] {
     (z ^ z >> 31).to_le_bytes()
 }
 
+/// Bytes of an access that lie in one page.
+struct Stretch {
+    page: u64,
+    offset: usize,
+    /// Which of the access they are.
+    bytes: Range<usize>,
+}
+
+/// An access cut at the ends of pages.
+fn stretches(address: u64, length: usize) -> impl Iterator<Item = Stretch> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let here = address + at as u64;
+        let offset = (here % PAGE) as usize;
+        let bytes = at..(at + PAGE as usize - offset).min(length);
+        at = bytes.end;
+        (!bytes.is_empty()).then_some(Stretch {
+            page: here / PAGE,
+            offset,
+            bytes,
+        })
+    })
+}
+
 impl Space {
     fn new(seed: u64) -> Self {
         Self {
@@ -96,17 +121,17 @@ impl Space {
     }
 
     fn read(&self, address: u64, into: &mut [u8]) {
-        let mut at = 0;
-        while at < into.len() {
-            let here = address + at as u64;
-            let lead = (here % PAGE) as usize;
-            let count = (PAGE as usize - lead).min(into.len() - at);
-            let part = &mut into[at..at + count];
-            match self.pages.get(&(here / PAGE)) {
-                Some(page) => part.copy_from_slice(&page.bytes[lead..lead + count]),
-                None => self.fill_pattern(here, part),
+        for Stretch {
+            page,
+            offset,
+            bytes,
+        } in stretches(address, into.len())
+        {
+            let part = &mut into[bytes];
+            match self.pages.get(&page) {
+                Some(page) => part.copy_from_slice(&page.bytes[offset..offset + part.len()]),
+                None => self.fill_pattern(page * PAGE + offset as u64, part),
             }
-            at += count;
         }
     }
 
@@ -120,15 +145,15 @@ impl Space {
         self.pages.get_mut(&number).expect("it was just put there")
     }
 
-    fn store(&mut self, address: u64, bytes: &[u8]) {
-        let mut at = 0;
-        while at < bytes.len() {
-            let here = address + at as u64;
-            let lead = (here % PAGE) as usize;
-            let count = (PAGE as usize - lead).min(bytes.len() - at);
-            self.page_mut(here / PAGE).bytes[lead..lead + count]
-                .copy_from_slice(&bytes[at..at + count]);
-            at += count;
+    fn store(&mut self, address: u64, from: &[u8]) {
+        for Stretch {
+            page,
+            offset,
+            bytes,
+        } in stretches(address, from.len())
+        {
+            let part = &from[bytes];
+            self.page_mut(page).bytes[offset..offset + part.len()].copy_from_slice(part);
         }
     }
 
@@ -146,19 +171,18 @@ impl Space {
     }
 
     fn written_in(&self, address: u64, length: u64) -> u64 {
-        let mut total = 0;
-        let mut here = address;
-        while here < address + length {
-            let end = ((here / PAGE + 1) * PAGE).min(address + length);
-            if let Some(page) = self.pages.get(&(here / PAGE)) {
-                let base = here / PAGE * PAGE;
-                total += (here - base..end - base)
-                    .filter(|at| page.written[*at as usize / 64] >> (at % 64) & 1 == 1)
-                    .count() as u64;
-            }
-            here = end;
-        }
-        total
+        let written = |Stretch {
+                           page,
+                           offset,
+                           bytes,
+                       }: Stretch| {
+            let page = self.pages.get(&page)?;
+            let is_written = |at: &usize| page.written[at / 64] >> (at % 64) & 1 == 1;
+            Some((offset..offset + bytes.len()).filter(is_written).count() as u64)
+        };
+        stretches(address, length as usize)
+            .filter_map(written)
+            .sum()
     }
 }
 

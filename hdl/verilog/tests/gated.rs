@@ -186,3 +186,80 @@ fn another_clock_is_refused() {
         "{refused}"
     );
 }
+
+/// Wide registers, of which one sees itself, and shifts of them by distances that are constant and that are not.
+#[derive(LogicBlock, Default)]
+struct Shifts<const W: usize> {
+    clock: Signal<In, Clock>,
+    a: Signal<In, Bits<W>>,
+    by: Signal<In, Bits<8>>,
+    left: Signal<Out, Bits<W>>,
+    right: Signal<Out, Bits<W>>,
+    fixed: Signal<Out, Bits<W>>,
+    copied: Signal<Out, Bits<W>>,
+    held: DFF<Bits<W>>,
+    copy: DFF<Bits<W>>,
+}
+
+impl<const W: usize> Logic for Shifts<W> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held, copy);
+        let held = self.held.q.val();
+        let by = self.by.val();
+        if by.get_bit(7) {
+            self.held.d.next = held ^ self.a.val();
+        }
+        self.copy.d.next = held;
+        self.left.next = held << by;
+        self.right.next = held >> by;
+        self.fixed.next = (held << 64) | (held >> 32) | (held << 7) | (held >> 3);
+        self.copied.next = self.copy.q.val();
+    }
+}
+
+fn check_shifts<const W: usize>() {
+    let drive = |uut: &mut Shifts<W>, rng: &mut TestRng| {
+        uut.a.next = Bits::random(rng);
+        uut.by.next = Bits::random(rng);
+    };
+    check_gated(Shifts::<W>::default, |u| &mut u.clock, drive, 600, 2).unwrap();
+}
+
+#[test]
+fn wide_values_agree() {
+    check_shifts::<65>();
+    check_shifts::<96>();
+    check_shifts::<130>();
+    check_shifts::<288>();
+}
+
+#[test]
+fn a_profile_names_the_blocks() {
+    let mut pair = Pair::default();
+    pair.connect_all();
+    let library = emit(&pair).unwrap().gated_model().unwrap().build().unwrap();
+    let mut model = library.instantiate();
+    let port = |name: &str| model.port(name).unwrap();
+    let (clock, add, enable) = (port("clock"), port("add"), port("enable"));
+    let run = |model: &mut sim_verilated::Model| {
+        model.set_u64(enable, 1);
+        for value in 0..1_000 {
+            model.set_u64(add, value);
+            model.clock(clock);
+        }
+        model.profile()
+    };
+    assert_eq!(run(&mut model), None);
+    model.start_profile();
+    let Some(profile) = run(&mut model) else {
+        // Only the C++ of one Verilator is known by its blocks.
+        let tools = sim_verilated::Toolchain::find().unwrap();
+        assert!(!tools.version().starts_with("Verilator 5.006 "));
+        return;
+    };
+    assert!(!profile.clock.is_zero());
+    assert!(profile.blocks.contains_key("both.first"), "{profile:?}");
+    let all: f64 = profile.blocks.values().sum();
+    assert!((all - 1.0).abs() < 1e-6, "{profile:?}");
+}

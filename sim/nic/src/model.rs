@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hdl_nic::{Top, RESET_CLOCKS};
-use sim_verilated::{Library, Model};
+use sim_verilated::{Library, Model, Profile};
 
 use crate::beat::Beat;
 use crate::pins::{Pins, PortPins};
@@ -134,6 +134,11 @@ impl NicModel {
     /// The model, for waves and coverage.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
+    }
+
+    /// Where the time went since [`Model::start_profile`].
+    pub fn profile(&self) -> Option<Profile> {
+        self.model.profile()
     }
 
     /// Drives the reset pin.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use sim_net::Time;
-use sim_verilated::Library;
+use sim_verilated::{Library, Profile};
 use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, WorldError};
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, Memory as _, QpConfig, TableWriteError,
@@ -129,6 +129,7 @@ impl RtlNic {
             counted: CountedFields::new(),
             windows: Windows::new(),
         };
+        nic.model.model_mut().start_profile();
         nic.bar.write_sizes(PAYLOAD_CODE, READ_CODE);
         for (index, plane) in (0..).zip(config.planes) {
             let entry = to_words(entries::port(&config, plane));
@@ -168,6 +169,11 @@ impl RtlNic {
     /// How fast this card is simulated.
     pub const fn pace(&self) -> Pace {
         self.pace
+    }
+
+    /// Where the time of the model went; `None` before it ran for long enough, or if it does not know its blocks.
+    pub fn profile(&self) -> Option<Profile> {
+        self.model.profile()
     }
 
     /// World time of the next clock.

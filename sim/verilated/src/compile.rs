@@ -18,11 +18,9 @@ pub(crate) const LIBRARY_FILE: &str = "model.so";
 const SHIM: &str = include_str!("shim.cpp");
 /// Put before the shim of a model with gating.
 const GATING: &str = "#define STELLAR_GATED 1\n";
-/// The shim's part for models with gating.
+/// The shim's parts for models with gating.
+const PROFILE: &str = include_str!("profile.cpp");
 const GATES: &str = include_str!("gating.h");
-/// Included before all code of a model with gating, under the name [`TRIGGERS_FILE`].
-const TRIGGERS: &str = include_str!("triggers.h");
-const TRIGGERS_FILE: &str = "triggers.h";
 /// Appended to the shim of a model whose signals are accessible by name.
 const SIGNALS: &str = include_str!("signals.cpp");
 const MAKEFILE: &str = include_str!("model.mk");
@@ -64,7 +62,7 @@ const MAKE: &[&str] = &[
     "CXX=g++",
     "LINK=g++",
     "USER_CPPFLAGS=-fPIC -fvisibility=hidden -fno-gnu-unique -DVL_USER_FINISH -DVL_USER_STOP -DVL_USER_FATAL",
-    "OPT_FAST=-O2",
+    "OPT_FAST=-O3",
     "OPT_SLOW=-O0",
     "OPT_GLOBAL=-Os",
     "CFG_CXXFLAGS_PCH_I=-include",
@@ -90,7 +88,7 @@ pub(crate) fn library_directory(
     let gating = spec
         .gating
         .iter()
-        .map(|gating| format!("{gating:?}{GATES}{TRIGGERS}{}", activity::RECIPE));
+        .map(|gating| format!("{gating:?}{GATES}{}", activity::RECIPE));
     let pins: Vec<String> = ports.chain(gating).collect();
     let hash = digest(
         recipe(tools, &shim, &options)
@@ -139,14 +137,13 @@ fn runtime_library(
 
 /// The C interface of a model of `spec`.
 fn shim(spec: &ModelSpec) -> Cow<'static, str> {
-    match (spec.signals, spec.gating.is_some()) {
-        (false, false) => Cow::Borrowed(SHIM),
-        (signals, gated) => {
-            let before = if gated { GATING } else { "" };
-            let after = if signals { SIGNALS } else { "" };
-            Cow::Owned([before, SHIM, after].concat())
-        }
+    let gated = spec.gating.is_some();
+    if !(spec.signals || gated) {
+        return Cow::Borrowed(SHIM);
     }
+    let part = |wanted, text| if wanted { text } else { "" };
+    let (before, profile) = (part(gated, GATING), part(gated, PROFILE));
+    Cow::Owned([before, SHIM, profile, part(spec.signals, SIGNALS)].concat())
 }
 
 /// The options that decide which run-time code a model needs.
@@ -175,9 +172,6 @@ fn options(spec: &ModelSpec) -> Vec<String> {
     options.extend(["--timescale-override".to_owned(), timescale.to_owned()]);
     if spec.signals {
         options.push("--public-flat-rw".to_owned());
-    }
-    if spec.gating.is_some() {
-        options.extend(["-CFLAGS".to_owned(), format!("-include {TRIGGERS_FILE}")]);
     }
     options.extend(parameter_options(&spec.parameters));
     options.extend(spec.verilator_arguments.iter().cloned());
@@ -227,9 +221,6 @@ impl Build<'_> {
     ) -> Result<(), BuildError> {
         let source = format!("{}.v", spec.top);
         self.write(&source, &spec.verilog)?;
-        if spec.gating.is_some() {
-            self.write(TRIGGERS_FILE, TRIGGERS)?;
-        }
         self.verilate(options, &source)?;
         let header = self.directory.join("Vmodel.h");
         let header = fs::read_to_string(&header).map_err(|source| io("read", &header, source))?;
@@ -242,9 +233,13 @@ impl Build<'_> {
         if let Some(gating) = &spec.gating {
             self.write("gating.inc", &gating.tables(spec, &header)?)?;
             self.write("gating.h", GATES)?;
-            if !spec.signals {
-                activity::refine(self.directory)?;
-            }
+            let blocks = match spec.signals {
+                true => None,
+                false => activity::refine(self.directory, gating)?,
+            };
+            let names = blocks.unwrap_or_default();
+            let names: String = names.iter().map(|name| format!("{name:?},\n")).collect();
+            self.write("blocks.inc", &names)?;
         }
         self.write("shim.cpp", shim)?;
         self.write("model.mk", MAKEFILE)?;

@@ -10,7 +10,7 @@ use crate::spec::ModelSpec;
 pub struct Gate {
     /// Input that toggles when the part gets an edge: `always @(edge clock)`.
     pub clock: String,
-    /// Output that says, before an edge, whether the edge would change anything in the part.
+    /// Output that says, before an edge, whether the edge would change anything in the part. Not asked where the model knows by itself.
     pub active: String,
 }
 
@@ -54,11 +54,12 @@ impl Gating {
             gates += &format!("{{&top->{clock}, &top->{active}}},\n");
         }
         let mut inputs = String::new();
-        for held in &self.inputs {
+        for (number, held) in self.inputs.iter().enumerate() {
             let event = member(Port::input(&held.event, 1))?;
             for port in spec.ports.iter().filter(|p| held.ports.contains(&p.name)) {
                 let port = member(port.clone())?;
-                inputs += &format!("{{&top->{port}, sizeof top->{port}, &top->{event}}},\n");
+                inputs +=
+                    &format!("{{&top->{port}, sizeof top->{port}, &top->{event}, {number}}},\n");
             }
         }
         Ok(format!(

@@ -26,10 +26,10 @@
 //! rising edge that samples them.
 //!
 //! # Gating
-//! The Verilog may have clocks for its parts ([`Gating`], which `hdl_verilog::Design::gated_model` prepares): a part then gets an edge only when
-//! that would change something in it, and Verilator leaves out what is behind the edges that do not come. Behind those that do, combinational
-//! code runs when something that it reads has changed: Verilator's C++ is changed for that before it is compiled. Callers see no difference but the
-//! speed; waves and coverage show what was evaluated.
+//! The Verilog may have clocks for its parts ([`Gating`], which `hdl_verilog::Design::gated_model` prepares): code then runs
+//! when something that it reads has changed: Verilator's C++ is changed for that before it is compiled. Where that is not possible, a part gets an edge
+//! only when that would change something in it, and Verilator leaves out what is behind the edges that do not come. Callers see no difference but the
+//! speed; waves and coverage show what was evaluated. [`Model::start_profile`] shows which blocks take the time.
 //!
 //! # Determinism
 //! Registers without an initial value start at zero, and nothing in a run depends on the machine, the time or other instances.
@@ -47,6 +47,7 @@ mod library;
 mod model;
 mod port;
 mod port_declarations;
+mod profile;
 mod signal;
 mod slot;
 mod sources;
@@ -59,6 +60,7 @@ pub use gating::{Gate, Gating, HeldInputs};
 pub use library::Library;
 pub use model::{Model, PortId, DEFAULT_CLOCK_PERIOD_PS};
 pub use port::{Dir, Port};
+pub use profile::Profile;
 pub use signal::{Signal, SignalKind};
 pub use slot::Words;
 pub use sources::{Parameter, Sources, TopModule, TopPort};

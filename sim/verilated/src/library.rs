@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::error::BuildError;
 use crate::model::Model;
 use crate::port::Port;
+use crate::profile::ProfileInterface;
 use crate::signal::VisitSignal;
 use crate::spec::ModelSpec;
 
@@ -70,6 +71,7 @@ pub(crate) struct Interface {
     pub trace: Option<TraceInterface>,
     pub coverage_write: Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int>,
     pub signals: Option<SignalInterface>,
+    pub profile: Option<ProfileInterface>,
 }
 
 /// The functions of signals.cpp, which a model built with signals has.
@@ -112,6 +114,14 @@ impl Interface {
         } else {
             None
         };
+        let profile = if spec.gating.is_some() {
+            Some(ProfileInterface {
+                switch: *code.get(b"stellar_profile\0")?,
+                blocks: *code.get(b"stellar_blocks\0")?,
+            })
+        } else {
+            None
+        };
         Ok(Self {
             new: *code.get(b"stellar_new\0")?,
             delete: *code.get(b"stellar_delete\0")?,
@@ -121,6 +131,7 @@ impl Interface {
             trace,
             coverage_write,
             signals,
+            profile,
         })
     }
 }

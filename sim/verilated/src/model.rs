@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::error::{ModelError, Stopped};
 use crate::library::Loaded;
 use crate::port::Dir;
+use crate::profile::Sample;
 use crate::slot::{Slot, Words};
 
 /// Clock period of a new instance in picoseconds: 250 MHz, the clock of the hardware.
@@ -28,6 +29,7 @@ pub struct Model {
     period_ps: u64,
     cycles: u64,
     tracing: bool,
+    pub(crate) sample: Sample,
     pub(crate) library: Arc<Loaded>,
 }
 
@@ -60,6 +62,7 @@ impl Model {
             period_ps: DEFAULT_CLOCK_PERIOD_PS,
             cycles: 0,
             tracing: false,
+            sample: Sample::default(),
             library,
         };
         // Runs initial blocks and lets Verilator see the clock low, without which it would miss the first edge.
@@ -193,7 +196,7 @@ impl Model {
 
     fn half(&mut self, clock: PortId, level: u64, now: u64) {
         self.input(clock).set_narrow(level);
-        self.eval_at(now);
+        self.profiled(|model| model.eval_at(now));
         if self.tracing {
             self.dump(now);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use sim_nic::{MixedNic, Pace, RtlNic};
+use sim_verilated::Profile;
 use sim_world::pair::{RECEIVER, SENDER};
 use sim_world::transfer::{run, run_watched, Run, Transfer};
 use sim_world::{Plan, WorldError};
@@ -12,6 +13,9 @@ use super::Row;
 
 /// Budget of `architecture.md` section 9 for one two-lane card, in clocks per second.
 const BUDGET: f64 = 100_000.0;
+
+/// Blocks that a profile names.
+const BLOCKS: usize = 10;
 
 /// What the runs measured so far took.
 #[derive(Default)]
@@ -25,15 +29,61 @@ pub struct Speed {
 /// Clocks of the only card of a world, whose peer is the software reference; with the memory and the ports around the card.
 #[derive(Default)]
 struct Lone {
-    sender: Pace,
-    receiver: Pace,
+    sender: Timed,
+    receiver: Timed,
 }
 
-/// Clocks of the Verilated card of a transfer to or from the software reference.
-fn lone<const SENDS: bool>(plan: &Plan, transfer: Transfer) -> Result<Pace, WorldError> {
-    let run = run::<MixedNic<SENDS>>(plan, transfer)?;
-    let nic = run.world.host(MixedNic::<SENDS>::RTL_HOST).nic();
-    Ok(nic.rtl().map(RtlNic::pace).unwrap_or_default())
+/// What the clocks of a card took, and where the time went in the last transfer.
+#[derive(Default)]
+struct Timed {
+    pace: Pace,
+    profile: Option<Profile>,
+}
+
+impl Timed {
+    /// Adds a transfer of the only Verilated card of a world to or from the software reference.
+    fn add<const SENDS: bool>(
+        &mut self,
+        plan: &Plan,
+        transfer: Transfer,
+    ) -> Result<(), WorldError> {
+        let run = run::<MixedNic<SENDS>>(plan, transfer)?;
+        if let Some(card) = run.world.host(MixedNic::<SENDS>::RTL_HOST).nic().rtl() {
+            self.pace.add(card.pace());
+            self.profile = card.profile();
+        }
+        Ok(())
+    }
+
+    /// Shares of the time of a clock in percent: of what is around the model, of the blocks that take most, of the rest of the model.
+    fn shares(&self) -> Vec<(String, f64)> {
+        let Some(profile) = &self.profile else {
+            return vec![];
+        };
+        let model = 100.0 * profile.clock.as_secs_f64() * self.pace.clocks_per_second();
+        let mut blocks: Vec<_> = profile.blocks.iter().collect();
+        blocks.sort_by(|a, b| b.1.total_cmp(a.1));
+        let named = blocks.iter().take(BLOCKS);
+        let rest: f64 = blocks.iter().skip(BLOCKS).map(|(_, share)| *share).sum();
+        let around = ("around the model".to_owned(), 100.0 - model);
+        let named = named.map(|(name, share)| (place(name), model * *share));
+        let rest = ("in other blocks".to_owned(), model * rest);
+        [around].into_iter().chain(named).chain([rest]).collect()
+    }
+}
+
+/// Where a block of this `name` is: the top module's is empty.
+fn place(name: &str) -> String {
+    match name {
+        "" => "in the top module".to_owned(),
+        _ => format!("in {name}"),
+    }
+}
+
+impl Lone {
+    fn both_ways(&self) -> [(&'static str, &Timed); 2] {
+        [("sending", &self.sender), ("receiving", &self.receiver)]
+    }
 }
 
 impl Speed {
@@ -54,25 +104,33 @@ impl Speed {
             });
         }
         let of_mtu = self.lone.entry(1 << plan.mtu_log2).or_default();
-        of_mtu.sender.add(lone::<true>(plan, transfer)?);
-        of_mtu.receiver.add(lone::<false>(plan, transfer)?);
+        of_mtu.sender.add::<true>(plan, transfer)?;
+        of_mtu.receiver.add::<false>(plan, transfer)?;
         Ok(run)
     }
 
-    /// The rows, with the largest packets first.
+    /// The rows, with the largest packets first, and for these where the time goes.
     pub fn rows(&self) -> Vec<Row> {
         let row = |name: String, pace: Pace, budget| {
             Row::new(name, pace.clocks_per_second(), "clocks/s", budget)
         };
         let mut rows = vec![];
         for (mtu, lone) in self.lone.iter().rev() {
-            for (what, pace) in [("sending", lone.sender), ("receiving", lone.receiver)] {
+            for (what, timed) in lone.both_ways() {
                 let name = format!("co-simulation, one card {what} {mtu}");
-                rows.push(row(name, pace, Some(BUDGET)));
+                rows.push(row(name, timed.pace, Some(BUDGET)));
             }
         }
         let name = "co-simulation, both cards and the fabric".to_string();
         rows.push(row(name, self.both, None));
+        if let Some((mtu, lone)) = self.lone.last_key_value() {
+            for (what, timed) in lone.both_ways() {
+                for (place, share) in timed.shares() {
+                    let name = format!("time of a card {what} {mtu} {place}");
+                    rows.push(Row::new(name, share, "%", None));
+                }
+            }
+        }
         rows
     }
 }

@@ -178,40 +178,44 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
         // follow_requests
         let request = self.request.val();
         let report = self.report.val();
-        let mut closed = self.closed.q.val();
-        let mut failed = self.failed.q.val();
-        let mut complete = self.complete.q.val();
+        let mut waits = bits::<K>(0);
         for i in 0..K {
             self.pending[i].clock.next = self.clock.val();
-            let asked = request.asks & (request.slot == (i as u64));
-            let reported = report.slot == (i as u64);
-            let finished = report.finished & reported;
             let pending = self.pending[i].q.val();
             assert!(
                 pending.index() <= MOST_REQUESTS,
                 "slot {i}: more requests finished than left"
             );
-            self.pending[i].d.next = if asked & !finished {
-                pending + 1
-            } else if !asked & finished {
-                pending - 1
-            } else {
-                pending
-            };
-            let leaves = return_slot & (head == (i as u64));
-            let closes = request.closes & (request.slot == (i as u64));
-            let is_closed = (self.closed.q.val().get_bit(i) | closes) & !leaves;
-            closed = closed.replace_bit(i, is_closed);
-            // What is seen one clock late stays true until the slot leaves, and the next time round is at least 2 clocks away.
-            complete = complete.replace_bit(i, self.closed.q.val().get_bit(i) & !pending.any());
-            let fails = (report.failed & reported) | self.failed.q.val().get_bit(i);
-            let taken = take & (tail == (i as u64));
-            let has_failed = (taken & too_long) | (fails & !taken);
-            failed = failed.replace_bit(i, has_failed);
+            self.pending[i].d.next = pending;
+            waits = waits.replace_bit(i, pending.any());
         }
-        self.closed.d.next = closed;
-        self.complete.d.next = complete;
-        self.failed.d.next = failed;
+        if request.asks | report.finished {
+            for i in 0..K {
+                let asked = request.asks & (request.slot == (i as u64));
+                let finished = report.finished & (report.slot == (i as u64));
+                if asked & !finished {
+                    self.pending[i].d.next = self.pending[i].q.val() + 1;
+                }
+                if !asked & finished {
+                    self.pending[i].d.next = self.pending[i].q.val() - 1;
+                }
+            }
+        }
+
+        // follow_slots
+        let one = bits::<K>(1);
+        let none = bits::<K>(0);
+        let requested = one << request.slot;
+        let closes = if request.closes { requested } else { none };
+        let leaves = if return_slot { one << head } else { none };
+        self.closed.d.next = (self.closed.q.val() | closes) & !leaves;
+        // What is seen one clock late stays true until the slot leaves, and the next time round is at least 2 clocks away.
+        self.complete.d.next = self.closed.q.val() & !waits;
+        let reported = one << report.slot;
+        let fails = if report.failed { reported } else { none };
+        let takes = if take { one << tail } else { none };
+        let refused = if too_long { takes } else { none };
+        self.failed.d.next = ((self.failed.q.val() | fails) & !takes) | refused;
 
         if self.reset.val() {
             self.tail.d.next = bits(0);

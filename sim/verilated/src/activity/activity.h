@@ -1,9 +1,101 @@
-// Whether a wide value is another one now.
+// What the changed functions of a gated model use: a clock, comparisons, copies and shifts of wide values.
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
+// The model runs functions when what they read changes; gating.h tells it of edges and inputs.
+#define STELLAR_ON_CHANGE 1
+
+// A clock of some rate, for profiles.
+static inline uint64_t stellar_now() {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return std::chrono::steady_clock::now().time_since_epoch().count();
+#endif
+}
+
+// What words differ in, four at a time: without this, g++ compares odd numbers of them one by one.
+class StellarDifference final {
+    typedef uint32_t Four __attribute__((vector_size(16)));
+    Four fours_ = {};
+    EData rest_ = 0;
+
+    static Four load(const EData* words) {
+        Four four;
+        std::memcpy(&four, words, sizeof four);
+        return four;
+    }
+
+public:
+    template <std::size_t T_words>
+    void add(const EData* a, const EData* b) {
+        std::size_t i = 0;
+        for (; i + 4 <= T_words; i += 4) fours_ |= load(a + i) ^ load(b + i);
+        for (; i < T_words; ++i) rest_ |= a[i] ^ b[i];
+    }
+    bool any() const { return (fours_[0] | fours_[1] | fours_[2] | fours_[3] | rest_) != 0; }
+};
+
+// Whether a wide value is another one now.
 template <std::size_t T_words>
 static inline bool stellar_differs(const VlWide<T_words>& before, const VlWide<T_words>& now) {
-    EData different = 0;
-    for (std::size_t i = 0; i < T_words; ++i) different |= before.m_storage[i] ^ now.m_storage[i];
-    return different != 0;
+    StellarDifference difference;
+    difference.add<T_words>(before.m_storage, now.m_storage);
+    return difference.any();
 }
+
+// Copies words.
+template <std::size_t T_words>
+static inline void stellar_copy(EData* to, const EData* from) {
+    std::memcpy(to, from, T_words * sizeof(EData));
+}
+
+// Copies words. Returns whether they were others.
+template <std::size_t T_words>
+static inline bool stellar_copy_differs(EData* to, const EData* from) {
+    StellarDifference difference;
+    difference.add<T_words>(to, from);
+    stellar_copy<T_words>(to, from);
+    return difference.any();
+}
+
+// Bits of `high` and `low`, one behind the other, from bit `by` of `low` on; below 32.
+static inline EData stellar_funnel(EData high, EData low, unsigned by) {
+    return EData(((uint64_t{high} << VL_EDATASIZE) | low) >> by);
+}
+
+// Verilator's shifts of wide values test each word for being the last, also where the distance is a constant.
+template <int T_bits>
+static inline void stellar_shift_left(EData* __restrict to, const EData* __restrict from, IData by) {
+    constexpr int WORDS = VL_WORDS_I(T_bits);
+    if (by >= IData(T_bits)) {
+        std::memset(to, 0, WORDS * sizeof(EData));
+        return;
+    }
+    const int words = VL_BITWORD_E(by);
+    // From the bits of two words, the upper one's are wanted.
+    const unsigned down = VL_EDATASIZE - VL_BITBIT_E(by);
+    for (int i = 0; i < words; ++i) to[i] = 0;
+    to[words] = from[0] << VL_BITBIT_E(by);
+    for (int i = words + 1; i < WORDS; ++i) to[i] = stellar_funnel(from[i - words], from[i - words - 1], down);
+    to[WORDS - 1] &= VL_MASK_E(T_bits);
+}
+
+template <int T_bits>
+static inline void stellar_shift_right(EData* __restrict to, const EData* __restrict from, IData by) {
+    constexpr int WORDS = VL_WORDS_I(T_bits);
+    if (by >= IData(T_bits)) {
+        std::memset(to, 0, WORDS * sizeof(EData));
+        return;
+    }
+    const int words = VL_BITWORD_E(by);
+    const int last = WORDS - 1 - words;
+    for (int i = 0; i < last; ++i) to[i] = stellar_funnel(from[i + words + 1], from[i + words], VL_BITBIT_E(by));
+    to[last] = from[WORDS - 1] >> VL_BITBIT_E(by);
+    for (int i = last + 1; i < WORDS; ++i) to[i] = 0;
+}
+
+#define VL_SHIFTL_WWI(obits, lbits, rbits, to, from, by) stellar_shift_left<obits>(to, from, by)
+#define VL_SHIFTR_WWI(obits, lbits, rbits, to, from, by) stellar_shift_right<obits>(to, from, by)

@@ -1,5 +1,7 @@
 //! Which function runs behind which events, from the function that asks.
 
+use super::source::number;
+
 /// A call behind events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call<'a> {
@@ -49,10 +51,7 @@ fn event(condition: &str) -> Option<usize> {
     if !rest.chars().all(|c| c == ')' || c.is_whitespace()) {
         return None;
     }
-    match number.strip_prefix("0x") {
-        Some(digits) => usize::from_str_radix(digits, 16).ok(),
-        None => number.parse().ok(),
-    }
+    self::number(number)
 }
 
 #[cfg(test)]

@@ -1,30 +1,37 @@
-//! Combinational code of a gated model that runs only when something it reads has another value.
+//! Code of a gated model that runs only when something it reads has another value.
 //!
-//! Verilator runs a function of combinational code whenever one of the clocks before it had an event, whatever came of the event: of two
-//! modules side by side, a counter that moves in one makes the other look at all of its inputs again. Here the functions behind events are
-//! changed after Verilator wrote them. Each keeps what it writes and others read, compares when it is done, and marks the functions that read
-//! what is different; only marked functions run, in Verilator's order. Code of registers runs at its event, as before. A function of
-//! combinational code gives the same again as long as nothing that it reads changes, so what is left out would have changed nothing.
+//! Verilator runs a function whenever one of the clocks before it had an event, whatever came of the event: of two modules side by side, a
+//! counter that moves in one makes the other look at all of its inputs again. Here the functions behind events are changed after Verilator
+//! wrote them. Each compares what it writes and others read with what was there before, and marks the functions that read what is different;
+//! only marked functions run, in Verilator's order. A function gives the same again as long as nothing that it reads changes, so what is left
+//! out would have changed nothing. That holds for code of registers too, at the next edge: an edge then needs nobody to say whether it would
+//! change anything in a part, and what the text has for that ([`Gate::active`]) is left out.
 //!
 //! This reads C++ of Verilator 5.006. Where anything is not as expected, the code stays as Verilator wrote it: slower, and as right.
 
+mod blocks;
+mod copies;
 mod dispatch;
 mod rewrite;
 mod source;
 mod usage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::cache::io;
 use crate::error::BuildError;
+use crate::gating::Gating;
+use rewrite::Event;
 use source::Definition;
 
 /// All that decides what becomes of Verilator's code.
 pub(crate) const RECIPE: &str = concat!(
     include_str!("activity.h"),
+    include_str!("blocks.rs"),
+    include_str!("copies.rs"),
     include_str!("dispatch.rs"),
     include_str!("mod.rs"),
     include_str!("rewrite.rs"),
@@ -41,8 +48,9 @@ const ROOT_HEADER: &str = "Vmodel___024root.h";
 /// The files with its code, but for what runs once (`__Slow`).
 const CODE_FILES: &str = "Vmodel___024root__DepSet_";
 
-/// Changes the code that Verilator wrote into `directory`. Returns whether it was as expected.
-pub(crate) fn refine(directory: &Path) -> Result<bool, BuildError> {
+/// Changes the code that Verilator wrote into `directory` for a model with this `gating`. Returns the names of the blocks whose times a profile
+/// has, or `None` if the code was not as expected.
+pub(crate) fn refine(directory: &Path, gating: &Gating) -> Result<Option<Vec<String>>, BuildError> {
     let read = |path: &Path| fs::read_to_string(path).map_err(|source| io("read", path, source));
     let header_path = directory.join(ROOT_HEADER);
     let mut files = BTreeMap::new();
@@ -55,11 +63,11 @@ pub(crate) fn refine(directory: &Path) -> Result<bool, BuildError> {
         }
     }
     if !header_path.is_file() {
-        return Ok(false);
+        return Ok(None);
     }
     let header = read(&header_path)?;
-    let Some(changed) = changed(&header, &files) else {
-        return Ok(false);
+    let Some(changed) = changed(&header, &files, gating) else {
+        return Ok(None);
     };
     let write =
         |path: &Path, text: &str| fs::write(path, text).map_err(|source| io("write", path, source));
@@ -68,19 +76,21 @@ pub(crate) fn refine(directory: &Path) -> Result<bool, BuildError> {
         write(path, text)?;
     }
     write(&directory.join(HEADER_FILE), HEADER)?;
-    Ok(true)
+    Ok(Some(changed.blocks))
 }
 
 struct Changed {
+    blocks: Vec<String>,
     header: String,
     files: BTreeMap<PathBuf, String>,
 }
 
 /// The new text of the files, or `None` if one of them has something that is not expected.
-fn changed(header: &str, files: &BTreeMap<PathBuf, String>) -> Option<Changed> {
+fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> Option<Changed> {
     let members = source::members(header);
     let mut definitions: BTreeMap<&str, (&Path, Definition)> = BTreeMap::new();
     let mut dispatcher = None;
+    let mut clocks = None;
     let mut parts: BTreeMap<&str, (&Path, Range<usize>)> = BTreeMap::new();
     for (path, text) in files {
         for definition in source::definitions(text)? {
@@ -92,7 +102,10 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>) -> Option<Changed> {
         if let Some(body) = source::dispatcher(text) {
             dispatcher = Some((path.as_path(), body));
         }
+        clocks = clocks.or_else(|| source::clocks(text));
     }
+    let clocks = clocks?.into_iter().map(|clock| event(clock, gating));
+    let events = clocks.collect::<Option<Vec<Event>>>()?;
     let (dispatcher_path, dispatcher_body) = dispatcher?;
     let statements = &files[dispatcher_path][dispatcher_body.clone()];
     let part = |name: &str| {
@@ -103,18 +116,20 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>) -> Option<Changed> {
     if calls.len() != definitions.len() {
         return None;
     }
+    let active: BTreeSet<&str> = gating.gates.iter().map(|gate| &*gate.active).collect();
     let mut functions = Vec::new();
     for call in &calls {
         let (path, definition) = definitions.get(call.function)?;
-        let body = &files[*path][definition.body.clone()];
+        let body = without(&files[*path][definition.body.clone()], &active);
+        let of_call = call.events.iter().map(|event| events.get(*event).copied());
         functions.push(rewrite::Function {
-            usage: usage::usage(body, &members)?,
+            usage: usage::usage(&body, &members)?,
             combinational: definition.combinational,
             body,
-            events: &call.events,
+            events: of_call.collect::<Option<_>>()?,
         });
     }
-    let plan = rewrite::Plan::of(&functions);
+    let plan = rewrite::Plan::of(&functions, &source::inputs(header));
     let mut replaced: BTreeMap<&Path, Vec<(Range<usize>, String)>> = BTreeMap::new();
     for (index, call) in calls.iter().enumerate() {
         let (path, definition) = &definitions[call.function];
@@ -132,12 +147,36 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>) -> Option<Changed> {
             .push((body, String::new()));
     }
     Some(Changed {
+        blocks: plan.blocks().map(str::to_owned).collect(),
         header: plan.header(header)?,
         files: replaced
             .into_iter()
             .map(|(path, parts)| (path.to_path_buf(), with_parts(&files[path], parts)))
             .collect(),
     })
+}
+
+/// What an event of `clock` stands for; `None` if it is no clock of the gating, or there are more inputs than bits for them.
+fn event(clock: &str, gating: &Gating) -> Option<Event> {
+    if gating.gates.iter().any(|gate| gate.clock == clock) {
+        return Some(Event::Edge);
+    }
+    let input = gating.inputs.iter().position(|held| held.event == clock)?;
+    (input < u64::BITS as usize).then_some(Event::Input(input))
+}
+
+/// `body` without the statements that assign to `signals`.
+fn without(body: &str, signals: &BTreeSet<&str>) -> String {
+    let assigns = |statement: &source::Statement<'_>| {
+        let target = statement.text.strip_prefix(source::STATE);
+        let name = target.and_then(|target| target.split_whitespace().next());
+        statement.end == Some(';') && name.is_some_and(|name| signals.contains(name))
+    };
+    let place = |statement: source::Statement<'_>| {
+        statement.start..statement.start + statement.text.len() + 1
+    };
+    let left_out = source::statements(body).filter(assigns).map(place);
+    with_parts(body, left_out.map(|place| (place, String::new())).collect())
 }
 
 /// `text` with other text in some ranges of it.
@@ -159,6 +198,7 @@ mod tests {
 
     use super::*;
     use crate::compile::VERILATE;
+    use crate::gating::{Gate, HeldInputs};
     use crate::toolchain::Toolchain;
 
     /// Two parts with clocks of their own, one with a memory, and logic behind both.
@@ -189,23 +229,49 @@ endmodule
             .unwrap();
         assert!(status.success());
         let known = tools.version().starts_with("Verilator 5.006 ");
-        assert_eq!(refine(directory.path()).unwrap(), known);
+        let gating = Gating {
+            clock: "clock".into(),
+            gates: vec![Gate {
+                clock: "one".into(),
+                active: "any".into(),
+            }],
+            inputs: vec![HeldInputs {
+                ports: vec![],
+                event: "two".into(),
+            }],
+        };
+        let blocks = known.then(|| vec![String::new()]);
+        assert_eq!(refine(directory.path(), &gating).unwrap(), blocks);
         if !known {
             return;
         }
         let code = code(directory.path());
-        assert!(code.contains("stellar_differs(stellar_"), "{code}");
+        assert!(
+            code.contains("if (stellar_copy_differs<3>(vlSelf->"),
+            "{code}"
+        );
+        assert!(code.contains("if ((stellar_0 != vlSelf->"), "{code}");
         assert!(code.contains("vlSelf->stellar_marked[0] |= 0x"), "{code}");
-        assert!(code.contains("functions[number](vlSelf);"), "{code}");
+        assert!(
+            code.contains("if (vlSelf->stellar_inputs >> 0 & 1) {"),
+            "{code}"
+        );
+        assert!(!code.contains("vlSelf->any = "), "{code}");
+        assert!(code.contains("+ number](vlSelf);"), "{code}");
         // What is changed already is nothing that Verilator wrote.
-        assert!(!refine(directory.path()).unwrap());
+        assert_eq!(refine(directory.path(), &gating).unwrap(), None);
     }
 
+    /// The header and what runs behind events.
     fn code(directory: &Path) -> String {
         let files = fs::read_dir(directory)
             .unwrap()
             .map(|file| file.unwrap().path());
-        let code = files.filter(|path| path.extension().is_some_and(|e| e == "cpp" || e == "h"));
+        let of_code = |path: &PathBuf| {
+            let name = path.to_string_lossy();
+            name.ends_with(ROOT_HEADER) || name.contains(CODE_FILES) && !name.contains("__Slow")
+        };
+        let code = files.filter(of_code);
         code.map(|path| fs::read_to_string(path).unwrap()).collect()
     }
 }

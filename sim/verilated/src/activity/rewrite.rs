@@ -3,139 +3,218 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::blocks::block;
+use super::copies::{copies, Copy, Target};
 use super::source::{Member, Members};
 use super::usage::Usage;
-use super::HEADER_FILE;
+use super::{with_parts, HEADER_FILE};
 
 /// A function that runs behind events.
-pub(super) struct Function<'a> {
-    pub body: &'a str,
+pub(super) struct Function {
+    pub body: String,
     pub usage: Usage,
     pub combinational: bool,
-    pub events: &'a [usize],
+    pub events: Vec<Event>,
+}
+
+/// What makes Verilator run functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// An edge of the clock, here of that of one part.
+    Edge,
+    /// Inputs of this number in the list of held inputs have other values.
+    Input(usize),
+}
+
+/// When a function runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Runs {
+    /// Whenever something that it reads has changed.
+    OnChange,
+    /// At an edge, if something that it reads has changed since it ran.
+    AtEdges,
+    /// At its events, an edge being always one of all parts.
+    AtEvents,
 }
 
 /// Which functions make which others run. Functions have the numbers of the order they run in.
 pub(super) struct Plan<'a> {
-    /// The functions that have to look again when a signal changes.
-    readers: BTreeMap<&'a str, Vec<usize>>,
-    /// How many functions there are.
-    functions: usize,
-    /// Which of them run at each of their events.
-    at_events: Vec<bool>,
+    /// The functions that have to run again when a signal changes.
+    readers: BTreeMap<&'a str, BTreeSet<usize>>,
+    runs: Vec<Runs>,
+    /// The blocks, each with its functions.
+    blocks: BTreeMap<String, Vec<usize>>,
 }
 
 /// Bits of a word of marks.
 const WORD: usize = 64;
 
 impl<'a> Plan<'a> {
-    pub(super) fn of(functions: &'a [Function<'_>]) -> Self {
+    /// A plan for `functions` of a model with these `inputs`.
+    pub(super) fn of(functions: &'a [Function], inputs: &BTreeSet<&str>) -> Self {
         let mut last_writers: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut shared: BTreeSet<&str> = BTreeSet::new();
         for (number, function) in functions.iter().enumerate() {
-            for signal in &function.usage.writes {
-                last_writers.insert(signal, number);
+            for signal in function.usage.writes.keys() {
+                if last_writers.insert(signal, number).is_some() {
+                    shared.insert(signal);
+                }
             }
         }
-        let mut readers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        let mut at_events = vec![];
+        let mut readers: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        let mut plan = vec![];
+        let mut blocks: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (number, function) in functions.iter().enumerate() {
+            let usage = &function.usage;
+            blocks.entry(block(usage)).or_default().push(number);
             // Combinational code runs behind everything that it reads. What reads a signal first and has it written later sees what was
             // before the event, as registers do; and what nobody here writes, nobody here sees change.
             let later = |signal: &String| match last_writers.get(signal.as_str()) {
                 Some(writer) => *writer > number,
                 None => true,
             };
-            let on_change = function.combinational && !function.usage.reads.iter().any(later);
-            at_events.push(!on_change);
-            if on_change {
-                for signal in &function.usage.reads {
-                    readers.entry(signal).or_default().push(number);
+            let reads = usage.reads.iter().map(String::as_str);
+            let runs = if function.combinational && !usage.reads.iter().any(later) {
+                Runs::OnChange
+            } else if function.events.iter().all(|event| *event == Event::Edge)
+                && !reads.clone().any(|signal| inputs.contains(signal))
+            {
+                Runs::AtEdges
+            } else {
+                Runs::AtEvents
+            };
+            plan.push(runs);
+            if runs == Runs::AtEvents {
+                continue;
+            }
+            for signal in reads {
+                readers.entry(signal).or_default().insert(number);
+            }
+            if runs == Runs::AtEdges {
+                // If another function writes the same signal, this one would write over it again.
+                for signal in usage.writes.keys() {
+                    if let Some(&signal) = shared.get(signal.as_str()) {
+                        readers.entry(signal).or_default().insert(number);
+                    }
                 }
             }
         }
         Self {
             readers,
-            functions: functions.len(),
-            at_events,
+            runs: plan,
+            blocks,
         }
+    }
+
+    /// The names of the blocks, in the order of their times.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &str> {
+        self.blocks.keys().map(String::as_str)
     }
 
     /// The state with room for the marks.
     pub(super) fn header(&self, header: &str) -> Option<String> {
         let (before, after) = header.split_once("    // DESIGN SPECIFIC STATE\n")?;
         let (top, class) = before.split_once("#include \"verilated.h\"\n")?;
-        let words = self.functions.div_ceil(WORD);
         Some(format!(
             "{top}#include \"verilated.h\"\n#include \"{HEADER_FILE}\"\n{class}    // Functions that have to run, one bit each\n    \
-             uint64_t stellar_marked[{words}] = {{}};\n    // DESIGN SPECIFIC STATE\n{after}"
+             uint64_t stellar_marked[{}] = {{{}}};\n    // What they run for: inputs, one bit for each of the list; an edge\n    \
+             uint64_t stellar_inputs = 0;\n    bool stellar_edge = false;\n    // Whether \
+             the times of the blocks are added up, and these\n    bool stellar_profiled = false;\n    uint64_t stellar_ticks[{}] = {{}};\n    // DESIGN SPECIFIC STATE\n{after}",
+            self.words(),
+            self.at_edges(),
+            self.blocks.len()
         ))
     }
 
+    /// The marks of all code of registers: at first it has to run.
+    fn at_edges(&self) -> String {
+        let mut bits = vec![0; self.words()];
+        let at_edges = |number: &usize| self.runs[*number] == Runs::AtEdges;
+        for (word, of_word) in words((0..self.runs.len()).filter(at_edges)) {
+            bits[word] = of_word;
+        }
+        let bits: Vec<_> = bits.iter().map(|bits| format!("{bits:#x}ULL")).collect();
+        bits.join(", ")
+    }
+
+    /// The number of the block of each function.
+    fn blocks_of_functions(&self) -> String {
+        let mut numbers = vec![0; self.runs.len()];
+        for (number, functions) in self.blocks.values().enumerate() {
+            for function in functions {
+                numbers[*function] = number;
+            }
+        }
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        numbers.join(", ")
+    }
+
+    /// Words of marks.
+    fn words(&self) -> usize {
+        self.runs.len().div_ceil(WORD)
+    }
+
     /// The body of function `number`, with the marking of others when what it writes is different.
-    pub(super) fn body(&self, number: usize, function: &Function<'_>, members: &Members) -> String {
-        let mut by_readers: BTreeMap<Vec<usize>, Vec<&str>> = BTreeMap::new();
-        for signal in &function.usage.writes {
-            if members[signal] != Member::Array {
-                let readers = self.readers_behind(number, signal);
+    pub(super) fn body(&self, number: usize, function: &Function, members: &Members) -> String {
+        let usage = &function.usage;
+        let copies = copies(&function.body, members);
+        let copied = copied_only(&copies, usage);
+        let mut parts = vec![];
+        for copy in &copies {
+            let (to, from, words) = (copy.to_text, copy.from_text, copy.words);
+            let plain = format!("stellar_copy<{words}>({to}, {from});");
+            let text = match copy.to {
+                Target::Signal(signal) if !copied.contains(signal) => continue,
+                Target::Signal(signal) => {
+                    let readers = self.readers_behind(number, function, signal);
+                    if readers.is_empty() {
+                        plain
+                    } else {
+                        let (unmarked, marks) = (unmarked(&readers), marks(readers));
+                        format!(
+                            "if ({unmarked}) {{ if (stellar_copy_differs<{words}>({to}, {from})) {{ {marks} }} }} else {{ {plain} }}"
+                        )
+                    }
+                }
+                Target::Element(array) => {
+                    let readers = self.readers_behind(number, function, array);
+                    format!("{} {plain}", marks(readers))
+                }
+                Target::Local => plain,
+            };
+            parts.push((copy.place.clone(), text));
+        }
+        for (start, array) in &usage.array_writes {
+            if !copies.iter().any(|copy| copy.place.contains(start)) {
+                let marks = marks(self.readers_behind(number, function, array));
+                parts.push((*start..*start, format!("{marks} ")));
+            }
+        }
+        let mut by_readers: BTreeMap<BTreeSet<usize>, Vec<&str>> = BTreeMap::new();
+        for signal in usage.writes.keys() {
+            if members[signal] != Member::Array && !copied.contains(signal.as_str()) {
+                let readers = self.readers_behind(number, function, signal);
                 by_readers.entry(readers).or_default().push(signal);
             }
         }
-        by_readers.remove(&vec![]);
-        let (mut before, mut after) = (String::new(), String::new());
-        let mut kept = 0;
-        for (readers, signals) in &by_readers {
-            let mut differs = vec![];
-            for signal in signals {
-                let old = format!("stellar_{kept}");
-                kept += 1;
-                let (kind, test) = match &members[*signal] {
-                    Member::Value(kind) => (kind.clone(), format!("({old} != vlSelf->{signal})")),
-                    Member::Wide(words) => (
-                        format!("VlWide<{words}>"),
-                        format!("stellar_differs({old}, vlSelf->{signal})"),
-                    ),
-                    Member::Array => unreachable!("arrays are left out above"),
-                };
-                let _ = writeln!(before, "    const {kind} {old} = vlSelf->{signal};");
-                differs.push(test);
-            }
-            let _ = writeln!(
-                after,
-                "    if ({}) {{ {} }}",
-                differs.join(" | "),
-                marks(readers)
-            );
-        }
-        let mut body = before;
-        let mut at = 0;
-        for (start, array) in &function.usage.array_writes {
-            body += &function.body[at..*start];
-            body += &marks(&self.readers_behind(number, array));
-            body.push(' ');
-            at = *start;
-        }
-        body + &function.body[at..] + &after
+        by_readers.remove(&BTreeSet::new());
+        let (before, after) = comparisons(by_readers, members);
+        before + &with_parts(&function.body, parts) + &after
     }
 
-    /// Who reads `signal`, but for function `number` itself, which may write.
-    fn readers_behind(&self, number: usize, signal: &str) -> Vec<usize> {
-        let readers = self.readers.get(signal).into_iter().flatten();
+    /// Who has to run again after function `number` changed `signal`: the function itself only if it is code of registers that reads what
+    /// was before.
+    fn readers_behind(&self, number: usize, function: &Function, signal: &str) -> BTreeSet<usize> {
+        let mut readers = self.readers.get(signal).cloned().unwrap_or_default();
+        let again = self.runs[number] == Runs::AtEdges && function.usage.reads.contains(signal);
+        if !again {
+            readers.remove(&number);
+        }
         readers
-            .copied()
-            .filter(|reader| *reader != number)
-            .collect()
     }
 
     /// The body of the function that runs the functions with these `names`.
-    pub(super) fn dispatcher(&self, names: &[&str], functions: &[Function<'_>]) -> String {
-        let mut by_event: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for (number, function) in functions.iter().enumerate() {
-            if self.at_events[number] {
-                for event in function.events {
-                    by_event.entry(*event).or_default().insert(number);
-                }
-            }
-        }
+    pub(super) fn dispatcher(&self, names: &[&str], functions: &[Function]) -> String {
         let mut body = String::new();
         for name in names {
             let _ = writeln!(body, "    void {name}(Vmodel___024root* vlSelf);");
@@ -145,44 +224,118 @@ impl<'a> Plan<'a> {
             "    static void (*const functions[])(Vmodel___024root*) = {{\n{}}};",
             names.join(",\n")
         );
-        let (mut marks, mut first) = (String::new(), vec![0]);
-        for event in 0..=by_event.keys().copied().max().unwrap_or(0) {
-            let words = words(by_event.get(&event).into_iter().flatten().copied());
-            for (word, bits) in &words {
-                let _ = write!(marks, "{{{word}, {bits:#x}ULL}}, ");
+        let mut by_event: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        for (number, function) in functions.iter().enumerate() {
+            if self.runs[number] != Runs::AtEvents {
+                continue;
             }
-            first.push(first[event] + words.len());
+            for event in &function.events {
+                let condition = match event {
+                    Event::Edge => "vlSelf->stellar_edge".into(),
+                    Event::Input(input) => format!("vlSelf->stellar_inputs >> {input} & 1"),
+                };
+                by_event.entry(condition).or_default().insert(number);
+            }
         }
+        for (condition, functions) in by_event {
+            let _ = writeln!(body, "    if ({condition}) {{ {} }}", marks(functions));
+        }
+        // What a function marks is behind it and runs in this pass, or code of registers for the next edge, or was there before and waits for it.
         let _ = write!(
             body,
-            "    static const struct {{ std::size_t word; uint64_t bits; }} at_events[] = {{{marks}}};\n    \
-             static const uint16_t first[] = {{{}}};\n    \
-             vlSelf->__VnbaTriggered.each([&](std::size_t event) {{\n        \
-             if (event >= {}) return;\n        \
-             for (std::size_t i = first[event]; i < first[event + 1]; ++i)\n            \
-             vlSelf->stellar_marked[at_events[i].word] |= at_events[i].bits;\n    }});\n",
-            first.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
-            first.len() - 1
-        );
-        // A function marks functions behind it only, so one pass is enough.
-        let _ = write!(
-            body,
-            "    for (std::size_t word = 0; word < {}; ++word) {{\n        \
+            "    // Of these, those that are marked wait for an edge\n    \
+             static const uint64_t at_edges[] = {{{}}};\n    \
+             static const uint16_t block_of[] = {{{}}};\n    \
+             for (std::size_t word = 0; word < {}; ++word) {{\n        \
              uint64_t& marked = vlSelf->stellar_marked[word];\n        \
-             while (marked) {{\n            \
-             const std::size_t number = word * {WORD} + __builtin_ctzll(marked);\n            \
-             marked &= marked - 1;\n            \
-             functions[number](vlSelf);\n        }}\n    }}\n",
-            self.functions.div_ceil(WORD)
+             uint64_t left = vlSelf->stellar_edge ? ~uint64_t{{0}} : ~at_edges[word];\n        \
+             while (uint64_t now = marked & left) {{\n            \
+             const uint64_t first = now & -now;\n            \
+             const std::size_t number = __builtin_ctzll(first);\n            \
+             marked ^= first;\n            \
+             left &= ~uint64_t{{1}} << number;\n            \
+             if (vlSelf->stellar_profiled) {{\n                \
+             const uint64_t began = stellar_now();\n                \
+             functions[word * {WORD} + number](vlSelf);\n                \
+             vlSelf->stellar_ticks[block_of[word * {WORD} + number]] += stellar_now() - began;\n            \
+             }} else {{\n                \
+             functions[word * {WORD} + number](vlSelf);\n            }}\n        }}\n    }}\n    \
+             vlSelf->stellar_inputs = 0;\n    vlSelf->stellar_edge = false;\n",
+            self.at_edges(),
+            self.blocks_of_functions(),
+            self.words(),
         );
         body
     }
 }
 
-/// Statements that mark functions.
-fn marks(functions: &[usize]) -> String {
-    let mark = |(word, bits)| format!("vlSelf->stellar_marked[{word}] |= {bits:#x}ULL;");
+/// The signals that `copies` write, and no other statements of a function with this `usage`.
+fn copied_only<'a>(copies: &[Copy<'a>], usage: &Usage) -> BTreeSet<&'a str> {
+    let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+    for copy in copies {
+        if let Target::Signal(signal) = copy.to {
+            *words.entry(signal).or_default() += copy.words;
+        }
+    }
+    words.retain(|signal, words| usage.writes[*signal] == *words);
+    words.into_keys().collect()
+}
+
+/// What goes before and behind the statements of a function to mark the readers of the signals that have changed. Wide signals are compared
+/// last, and only while some of their readers are not marked.
+fn comparisons(
+    by_readers: BTreeMap<BTreeSet<usize>, Vec<&str>>,
+    members: &Members,
+) -> (String, String) {
+    let (mut before, mut narrow, mut wide) = (String::new(), String::new(), String::new());
+    let mut kept = 0;
+    for (readers, signals) in by_readers {
+        let (mut values, mut words) = (vec![], vec![]);
+        for signal in signals {
+            let old = format!("stellar_{kept}");
+            kept += 1;
+            let kind = match &members[signal] {
+                Member::Value(kind) => {
+                    values.push(format!("({old} != vlSelf->{signal})"));
+                    kind.clone()
+                }
+                Member::Wide(count) => {
+                    words.push(format!("stellar_differs({old}, vlSelf->{signal})"));
+                    format!("VlWide<{count}>")
+                }
+                Member::Array => unreachable!("arrays are marked where they are written"),
+            };
+            let _ = writeln!(before, "    const {kind} {old} = vlSelf->{signal};");
+        }
+        let unmarked = unmarked(&readers);
+        let marks = marks(readers);
+        if !values.is_empty() {
+            let differs = values.join(" | ");
+            let _ = writeln!(narrow, "    if ({differs}) {{ {marks} }}");
+        }
+        if !words.is_empty() {
+            let differs = words.join(" || ");
+            let _ = writeln!(wide, "    if (({unmarked}) && ({differs})) {{ {marks} }}");
+        }
+    }
+    (before, narrow + &wide)
+}
+
+/// Whether one of `functions` is not marked.
+fn unmarked(functions: &BTreeSet<usize>) -> String {
+    let missing = |(word, bits)| format!("(~vlSelf->stellar_marked[{word}] & {bits:#x}ULL)");
     let words = words(functions.iter().copied());
+    words
+        .into_iter()
+        .map(missing)
+        .collect::<Vec<_>>()
+        .join(" | ")
+}
+
+/// Statements that mark functions.
+fn marks(functions: BTreeSet<usize>) -> String {
+    let mark = |(word, bits)| format!("vlSelf->stellar_marked[{word}] |= {bits:#x}ULL;");
+    let words = words(functions.into_iter());
     words.into_iter().map(mark).collect::<Vec<_>>().join(" ")
 }
 

@@ -1,6 +1,6 @@
 //! Where things are in the C++ that Verilator wrote.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// How the state keeps a signal.
@@ -27,11 +27,87 @@ pub(super) struct Definition<'a> {
     pub body: Range<usize>,
 }
 
+/// A statement, or the head of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Statement<'a> {
+    /// Without what ends it.
+    pub text: &'a str,
+    /// Where it begins.
+    pub start: usize,
+    /// `;`, or the brace behind it.
+    pub end: Option<char>,
+}
+
+/// What stands before the name of a signal.
+pub(super) const STATE: &str = "vlSelf->";
+
 const FUNCTION: &str = "VL_INLINE_OPT void Vmodel___024root___nba_";
 const DISPATCHER: &str = "\nvoid Vmodel___024root___eval_nba(Vmodel___024root* vlSelf) {\n";
 /// A part of it, where it is long.
 const PART: &str = "void Vmodel___024root___eval_nba__";
 const BODY: &str = "    // Body\n";
+
+/// Which function writes down which clocks had an event.
+const TRIGGERS: &str = "\nvoid Vmodel___024root___eval_triggers__act(Vmodel___024root* vlSelf) {\n";
+
+/// The statements of `body`, in order.
+pub(super) fn statements(body: &str) -> impl Iterator<Item = Statement<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if at >= body.len() {
+            return None;
+        }
+        let end = at + body[at..].find([';', '{', '}']).unwrap_or(body.len() - at);
+        let text = body[at..end].trim_start();
+        at = end + 1;
+        Some(Statement {
+            text: text.trim_end(),
+            start: end - text.len(),
+            end: body[end..].chars().next(),
+        })
+    })
+}
+
+/// The inputs of the model: ports that a header declares.
+pub(super) fn inputs(header: &str) -> BTreeSet<&str> {
+    let ports = header
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("VL_IN"));
+    let names = ports.filter_map(|port| port.split_once('(')?.1.split(',').next());
+    names.collect()
+}
+
+/// The clocks, in the order of the numbers that Verilator gave to their events, if this is the file with them.
+pub(super) fn clocks(text: &str) -> Option<Vec<&str>> {
+    let body = body(text, text.find(TRIGGERS)? + 1)?;
+    let mut clocks = vec![];
+    for statement in statements(&text[body]) {
+        let Some(event) = statement.text.strip_prefix("vlSelf->__VactTriggered.at(") else {
+            break;
+        };
+        let (number, value) = event.split_once("U) = ")?;
+        if self::number(number)? != clocks.len() {
+            return None;
+        }
+        let (_, name) = value.split_once(STATE)?;
+        clocks.push(name.split(')').next()?);
+    }
+    Some(clocks)
+}
+
+/// The length of the identifier that `text` begins with.
+pub(super) fn identifier(text: &str) -> usize {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.find(|c| !of_name(c)).unwrap_or(text.len())
+}
+
+/// What `31` or `0x1f` stand for.
+pub(super) fn number(text: &str) -> Option<usize> {
+    match text.strip_prefix("0x") {
+        Some(digits) => usize::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
 
 /// The members that a header declares.
 pub(super) fn members(header: &str) -> Members {
@@ -137,6 +213,18 @@ mod tests {
         ];
         let expected = expected.map(|(name, kind)| (name.to_owned(), kind));
         assert_eq!(members(header), Members::from(expected));
+    }
+
+    #[test]
+    fn clocks_and_inputs_are_found() {
+        let header = "    VL_IN8(clock,0,0);\n    VL_OUT8(out,0,0);\n    VL_INW(data,95,0,3);\n    CData/*0:0*/ a;\n";
+        assert_eq!(inputs(header), ["clock", "data"].into());
+        let text = "\nvoid Vmodel___024root___eval_triggers__act(Vmodel___024root* vlSelf) {\n    // Body\n    \
+                    vlSelf->__VactTriggered.at(0U) = ((IData)(vlSelf->one) \n      ^ (IData)(vlSelf->__Vtrigrprev__TOP__one));\n    \
+                    vlSelf->__VactTriggered.at(1U) = ((IData)(vlSelf->two) \n      ^ (IData)(vlSelf->__Vtrigrprev__TOP__two));\n    \
+                    vlSelf->__Vtrigrprev__TOP__one = vlSelf->one;\n}\n";
+        assert_eq!(clocks(text), Some(vec!["one", "two"]));
+        assert_eq!(clocks(&text.replace("at(1U)", "at(2U)")), None);
     }
 
     #[test]

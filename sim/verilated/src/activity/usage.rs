@@ -2,42 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::{Member, Members};
+use super::source::{identifier, statements, Member, Members, Statement, STATE};
 
 /// Signals that a function reads and writes. Both may name more than it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     pub reads: BTreeSet<String>,
-    pub writes: BTreeSet<String>,
+    /// Signals written, with the number of statements that do.
+    pub writes: BTreeMap<String, usize>,
     /// Of the arrays written, where in the body the statements begin that do.
     pub array_writes: BTreeMap<usize, String>,
 }
 
-const STATE: &str = "vlSelf->";
-
 /// What the statements of `body` use; `None` if one of them is of a kind that is not expected.
 pub(super) fn usage(body: &str, members: &Members) -> Option<Usage> {
     let mut usage = Usage::default();
-    let mut at = 0;
-    while at < body.len() {
-        let end = at + body[at..].find([';', '{', '}']).unwrap_or(body.len() - at);
-        let text = body[at..end].trim_start();
-        let start = end - text.len();
-        usage.statement(text.trim_end(), start, body[end..].chars().next(), members)?;
-        at = end + 1;
+    for statement in statements(body) {
+        usage.statement(&statement, members)?;
     }
     Some(usage)
 }
 
 impl Usage {
-    /// A statement, or the head of a block: `end` is what comes behind it.
-    fn statement(
-        &mut self,
-        text: &str,
-        start: usize,
-        end: Option<char>,
-        members: &Members,
-    ) -> Option<()> {
+    fn statement(&mut self, statement: &Statement, members: &Members) -> Option<()> {
+        let Statement { text, start, end } = *statement;
         if let Some((target, value)) = assignment(text) {
             if let Some(subscripted) = target.strip_prefix(STATE) {
                 let (name, subscripts) = subscripted.split_at(identifier(subscripted));
@@ -78,7 +66,7 @@ impl Usage {
                 return None;
             }
         }
-        self.writes.insert(name.to_owned());
+        *self.writes.entry(name.to_owned()).or_default() += 1;
         Some(())
     }
 
@@ -96,12 +84,6 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(STATE)
         .skip(1)
         .map(|rest| &rest[..identifier(rest)])
-}
-
-/// The length of the identifier that `text` begins with.
-fn identifier(text: &str) -> usize {
-    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.find(|c| !of_name(c)).unwrap_or(text.len())
 }
 
 /// Both sides of the `=` outside of all parentheses and brackets, if there is one.
@@ -149,7 +131,8 @@ mod tests {
                     vlSelf->m\n            [(3U & vlSelf->a)] = 1U;\n    } else {\n        __Vtemp_1[0U] = vlSelf->w[0U];\n    }\n";
         let usage = usage(body, &members()).unwrap();
         assert_eq!(usage.reads, set(&["a", "b", "c", "w"]));
-        assert_eq!(usage.writes, set(&["a", "m", "w"]));
+        let writes = ["a", "m", "w"].map(|name| (name.to_owned(), 1));
+        assert_eq!(usage.writes, writes.into());
         let (&at, name) = usage.array_writes.first_key_value().unwrap();
         assert_eq!(name, "m");
         assert!(body[at..].starts_with("vlSelf->m\n"));

@@ -1,0 +1,49 @@
+//! The blocks of the design that functions belong to, for profiles.
+
+use std::collections::BTreeMap;
+
+use super::usage::Usage;
+
+/// Levels of the hierarchy that a block's name has at most.
+const LEVELS: usize = 3;
+
+/// Path of the instance that most of what a function writes is in, as `port0.front.icrc`; empty for the top module.
+pub(super) fn block(usage: &Usage) -> String {
+    let mut votes: BTreeMap<String, usize> = BTreeMap::new();
+    for signal in usage.writes.keys() {
+        *votes.entry(path(signal)).or_default() += 1;
+    }
+    let most = votes.into_iter().max_by_key(|(_, votes)| *votes);
+    most.map(|(path, _)| path).unwrap_or_default()
+}
+
+/// Of `nic__DOT__u_inner__DOT__u_port0__DOT__valid`, `port0`: instances are called so by the emitter, and `inner` is what gating puts a wrapper around.
+fn path(signal: &str) -> String {
+    let instances = signal
+        .split("__DOT__")
+        .filter_map(|name| name.strip_prefix("u_"));
+    let inside = instances.skip_while(|name| *name == "inner");
+    inside.take(LEVELS).collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_block_is_where_most_is_written() {
+        let writes = [
+            "__Vdly__nic__DOT__u_inner__DOT__u_port0__DOT__u_front__DOT__u_icrc__DOT__u_crc__DOT__register",
+            "nic__DOT__u_inner__DOT__u_port0__DOT__u_front__DOT__u_icrc__DOT__valid",
+            "nic__DOT__u_inner__DOT__u_port0__DOT__ready",
+            "nic__DOT__gate_held_4",
+        ];
+        let writes = writes.map(|name| (name.to_owned(), 1)).into();
+        let usage = Usage {
+            writes,
+            ..Usage::default()
+        };
+        assert_eq!(block(&usage), "port0.front.icrc");
+        assert_eq!(path("nic__DOT__gate_held_4"), "");
+    }
+}

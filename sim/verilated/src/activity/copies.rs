@@ -1,0 +1,172 @@
+//! Wide values that a function copies as a whole, which Verilator writes word by word.
+
+use std::ops::Range;
+
+use super::source::{identifier, number, statements, Member, Members, STATE};
+
+/// A copy of the first words of one wide value, or of all, to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Copy<'a> {
+    pub to: Target<'a>,
+    /// The C++ of both.
+    pub to_text: &'a str,
+    pub from_text: &'a str,
+    pub words: usize,
+    /// Its statements in the body.
+    pub place: Range<usize>,
+}
+
+/// What is copied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target<'a> {
+    /// All of a signal.
+    Signal(&'a str),
+    /// An element of this array.
+    Element(&'a str),
+    Local,
+}
+
+/// The copies among the statements of `body`.
+pub(super) fn copies<'a>(body: &'a str, members: &Members) -> Vec<Copy<'a>> {
+    let mut found = vec![];
+    let mut run: Option<Copy<'a>> = None;
+    for statement in statements(body) {
+        let word = statement.end.filter(|&end| end == ';');
+        let word = word.and_then(|_| word_copy(statement.text));
+        let end = statement.start + statement.text.len() + 1;
+        if let (Some((to, from, index)), Some(copy)) = (word, &mut run) {
+            if (to, from, index) == (copy.to_text, copy.from_text, copy.words) {
+                copy.words += 1;
+                copy.place.end = end;
+                continue;
+            }
+        }
+        found.extend(run.take());
+        run = word.and_then(|(to_text, from_text, index)| {
+            let to = target(to_text, members)?;
+            let copy = Copy {
+                to,
+                to_text,
+                from_text,
+                words: 1,
+                place: statement.start..end,
+            };
+            (index == 0).then_some(copy)
+        });
+    }
+    found.extend(run);
+    found.retain(|copy| match copy.to {
+        Target::Signal(name) => members[name] == Member::Wide(copy.words),
+        Target::Element(_) | Target::Local => copy.words > 1,
+    });
+    found
+}
+
+fn target<'a>(text: &'a str, members: &Members) -> Option<Target<'a>> {
+    let Some(name) = text.strip_prefix(STATE) else {
+        return Some(Target::Local);
+    };
+    let name = &name[..identifier(name)];
+    Some(match members.get(name)? {
+        Member::Value(_) => return None,
+        Member::Wide(_) => Target::Signal(name),
+        Member::Array => Target::Element(name),
+    })
+}
+
+/// Both sides and the index of `to[3U] = from[3U]`, if what `from` is does not depend on `to`.
+fn word_copy(text: &str) -> Option<(&str, &str, usize)> {
+    let (to, from) = text.split_once(" = ").or_else(|| text.split_once("= "))?;
+    let (to, index) = word(to)?;
+    let (from, same) = word(from)?;
+    let name = to.strip_prefix(STATE).unwrap_or(to);
+    let name = &name[..identifier(name)];
+    (index == same && !mentions(from, name)).then_some((to, from, index))
+}
+
+/// Whether `name` is an identifier in `text`.
+fn mentions(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let begins = !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+        begins && identifier(&text[at..]) == name.len()
+    })
+}
+
+/// What has words, and the index of `name[3U]` or `name[any][3U]`.
+fn word(text: &str) -> Option<(&str, usize)> {
+    let (value, index) = text.trim().strip_suffix("U]")?.rsplit_once('[')?;
+    let value = value.trim_end();
+    let name = value.strip_prefix(STATE).unwrap_or(value);
+    let subscript = name[identifier(name)..].trim();
+    let is_name = !name.starts_with(|c: char| c.is_ascii_digit()) && identifier(name) > 0;
+    let whole = subscript.is_empty() || is_subscript(subscript);
+    (is_name && whole).then_some((value, number(index)?))
+}
+
+/// One pair of brackets and what is in it.
+fn is_subscript(text: &str) -> bool {
+    let mut depth = 0usize;
+    for (i, c) in text.char_indices() {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' if depth > 0 => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return text.starts_with('[') && i + 1 == text.len();
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members() -> Members {
+        let wide = ["a", "b"].map(|name| (name.to_owned(), Member::Wide(2)));
+        let others = [
+            ("m".to_owned(), Member::Array),
+            ("c".to_owned(), Member::Value("CData".into())),
+        ];
+        wide.into_iter().chain(others).collect()
+    }
+
+    #[test]
+    fn copies_of_all_words_are_found() {
+        let body = "    if (vlSelf->c) {\n        vlSelf->a[0U] = vlSelf->b[0U];\n        vlSelf->a[1U] \n            = vlSelf->b[1U];\n    }\n";
+        let found = copies(body, &members());
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].to, found[0].words), (Target::Signal("a"), 2));
+        assert_eq!(found[0].from_text, "vlSelf->b");
+        let text = &body[found[0].place.clone()];
+        assert!(text.starts_with("vlSelf->a[0U]") && text.ends_with("vlSelf->b[1U];"));
+    }
+
+    #[test]
+    fn elements_and_locals_are_copied_too() {
+        let element = "vlSelf->m\n   [(3U & vlSelf->c)]";
+        let from = format!("vlSelf->a[0U] = {element}[0U]; vlSelf->a[1U] = {element}[1U];");
+        assert_eq!(copies(&from, &members())[0].from_text, element);
+        let to = format!("{element}[0U] = __Vtemp_1[0U]; {element}[1U] = __Vtemp_1[1U];");
+        assert_eq!(copies(&to, &members())[0].to, Target::Element("m"));
+        let local = "__Vtemp_1[0U] = CONST_1[0U]; __Vtemp_1[1U] = CONST_1[1U];";
+        assert_eq!(copies(local, &members())[0].to, Target::Local);
+    }
+
+    #[test]
+    fn other_assignments_are_not() {
+        for body in [
+            "vlSelf->a[0U] = vlSelf->b[0U];",
+            "vlSelf->a[0U] = vlSelf->b[0U]; vlSelf->a[0x1U] = vlSelf->b[0U];",
+            "vlSelf->a[0U] = vlSelf->b[0U]; vlSelf->c = 0U; vlSelf->a[1U] = vlSelf->b[1U];",
+            "vlSelf->a[1U] = vlSelf->b[1U]; vlSelf->a[0U] = vlSelf->b[0U];",
+            "vlSelf->a[0U] = (vlSelf->b[0U] | vlSelf->b[0U]); vlSelf->a[1U] = (vlSelf->b[1U] | vlSelf->b[1U]);",
+            "vlSelf->a[0U] = vlSelf->b[0U] | vlSelf->b[0U]; vlSelf->a[1U] = vlSelf->b[1U] | vlSelf->b[1U];",
+            "vlSelf->a[0U] = vlSelf->m[vlSelf->a[0U]][0U]; vlSelf->a[1U] = vlSelf->m[vlSelf->a[0U]][1U];",
+        ] {
+            assert_eq!(copies(body, &members()), vec![], "{body}");
+        }
+    }
+}

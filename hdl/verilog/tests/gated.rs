@@ -263,3 +263,24 @@ fn a_profile_names_the_blocks() {
     let all: f64 = profile.blocks.values().sum();
     assert!((all - 1.0).abs() < 1e-6, "{profile:?}");
 }
+
+#[test]
+fn a_gated_model_whose_code_is_not_changed_gets_edges() {
+    let mut pair = Pair::default();
+    pair.connect_all();
+    let design = emit(&pair).unwrap();
+    // With signals by name, what the functions do has to stay visible.
+    let gated = design.gated_model().unwrap().with_signals();
+    let mut models = [gated, design.model()].map(|spec| spec.build().unwrap().instantiate());
+    let names = ["clock", "add", "enable", "sum"];
+    let [clock, add, enable, sum] = names.map(|name| models[0].port(name).unwrap());
+    for value in 0..500_u64 {
+        let sums = models.each_mut().map(|model| {
+            model.set_u64(add, value / 3 * 0x1234_5677);
+            model.set_u64(enable, value >> 2 & 1);
+            model.clock(clock);
+            model.get_u64(sum)
+        });
+        assert_eq!(sums[0], sums[1], "clock {value}");
+    }
+}

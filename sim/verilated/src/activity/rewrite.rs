@@ -68,13 +68,15 @@ impl<'a> Plan<'a> {
             let usage = &function.usage;
             blocks.entry(block(usage)).or_default().push(number);
             // Combinational code runs behind everything that it reads. What reads a signal first and has it written later sees what was
-            // before the event, as registers do; and what nobody here writes, nobody here sees change.
+            // before the event, as registers do; what others write as well, they may write over; and what nobody here writes, nobody here
+            // sees change.
             let later = |signal: &String| match last_writers.get(signal.as_str()) {
                 Some(writer) => *writer > number,
                 None => true,
             };
             let reads = usage.reads.iter().map(String::as_str);
-            let runs = if function.combinational && !usage.reads.iter().any(later) {
+            let alone = !usage.writes.keys().any(|s| shared.contains(s.as_str()));
+            let runs = if function.combinational && alone && !usage.reads.iter().any(later) {
                 Runs::OnChange
             } else if function.events.iter().all(|event| *event == Event::Edge)
                 && !reads.clone().any(|signal| inputs.contains(signal))

@@ -48,8 +48,7 @@ impl Usage {
         match end {
             Some('{') if text == "else" || heads.iter().any(|head| text.starts_with(head)) => {}
             Some(';') if text.starts_with("VL_") => {
-                // A wide result is one of the arguments.
-                for name in names(text) {
+                for name in names(results(text)) {
                     self.write(name, start, members)?;
                 }
             }
@@ -77,6 +76,23 @@ impl Usage {
         }
         Some(())
     }
+}
+
+/// Verilator's functions of which it is known which argument is the wide result.
+const RESULTS: [(&str, usize); 4] = [
+    ("VL_ADD_W(", 1),
+    ("VL_SUB_W(", 1),
+    ("VL_SHIFTL_WWI(", 3),
+    ("VL_SHIFTR_WWI(", 3),
+];
+
+/// The arguments of the call `text` of one of Verilator's functions among which the wide result is.
+fn results(text: &str) -> &str {
+    let known = RESULTS.iter().find_map(|(name, place)| {
+        let arguments = text.strip_prefix(name)?;
+        arguments.split(',').nth(*place)
+    });
+    known.unwrap_or(text)
 }
 
 /// The members named in `text`.
@@ -131,11 +147,21 @@ mod tests {
                     vlSelf->m\n            [(3U & vlSelf->a)] = 1U;\n    } else {\n        __Vtemp_1[0U] = vlSelf->w[0U];\n    }\n";
         let usage = usage(body, &members()).unwrap();
         assert_eq!(usage.reads, set(&["a", "b", "c", "w"]));
-        let writes = ["a", "m", "w"].map(|name| (name.to_owned(), 1));
+        let writes = ["a", "m"].map(|name| (name.to_owned(), 1));
         assert_eq!(usage.writes, writes.into());
         let (&at, name) = usage.array_writes.first_key_value().unwrap();
         assert_eq!(name, "m");
         assert!(body[at..].starts_with("vlSelf->m\n"));
+    }
+
+    #[test]
+    fn results_are_among_the_arguments() {
+        let usage = |body| usage(body, &members()).unwrap();
+        let shifted = usage("VL_SHIFTR_WWI(128,128,32, vlSelf->w, __Vtemp_1, vlSelf->a);");
+        assert_eq!(shifted.writes, [("w".to_owned(), 1)].into());
+        let other = usage("VL_ASSIGNSEL_WI(128,8,vlSelf->a, vlSelf->w, vlSelf->b);");
+        let any = ["a", "b", "w"].map(|name| (name.to_owned(), 1));
+        assert_eq!(other.writes, any.into());
     }
 
     #[test]

@@ -116,11 +116,17 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
     if calls.len() != definitions.len() {
         return None;
     }
-    let active: BTreeSet<&str> = gating.gates.iter().map(|gate| &*gate.active).collect();
-    let mut functions = Vec::new();
-    for call in &calls {
+    let body = |call: &dispatch::Call<'_>| {
         let (path, definition) = definitions.get(call.function)?;
-        let body = without(&files[*path][definition.body.clone()], &active);
+        Some(&files[*path][definition.body.clone()])
+    };
+    let bodies = calls.iter().map(body).collect::<Option<Vec<&str>>>()?;
+    let unread = unread(&bodies, gating);
+    let inputs = source::inputs(header);
+    let mut functions = Vec::new();
+    for (call, body) in calls.iter().zip(bodies) {
+        let (_, definition) = definitions.get(call.function)?;
+        let body = without(body, &unread);
         let of_call = call.events.iter().map(|event| events.get(*event).copied());
         functions.push(rewrite::Function {
             usage: usage::usage(&body, &members)?,
@@ -129,7 +135,19 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
             events: of_call.collect::<Option<_>>()?,
         });
     }
-    let plan = rewrite::Plan::of(&functions, &source::inputs(header));
+    // Combinational code sees inputs through registers; otherwise Verilator would have to look at it in every evaluation.
+    let reads_input = |function: &rewrite::Function| {
+        function.combinational
+            && function
+                .usage
+                .reads
+                .iter()
+                .any(|name| inputs.contains(&**name))
+    };
+    if functions.iter().any(reads_input) {
+        return None;
+    }
+    let plan = rewrite::Plan::of(&functions, &inputs);
     let mut replaced: BTreeMap<&Path, Vec<(Range<usize>, String)>> = BTreeMap::new();
     for (index, call) in calls.iter().enumerate() {
         let (path, definition) = &definitions[call.function];
@@ -163,6 +181,16 @@ fn event(clock: &str, gating: &Gating) -> Option<Event> {
     }
     let input = gating.inputs.iter().position(|held| held.event == clock)?;
     (input < u64::BITS as usize).then_some(Event::Input(input))
+}
+
+/// The signals that say whether parts want an edge, but for those that `bodies` read.
+fn unread<'a>(bodies: &[&str], gating: &'a Gating) -> BTreeSet<&'a str> {
+    let mut unread: BTreeSet<&str> = gating.gates.iter().map(|gate| &*gate.active).collect();
+    let rests: Vec<String> = bodies.iter().map(|body| without(body, &unread)).collect();
+    for name in rests.iter().flat_map(|rest| source::names(rest)) {
+        unread.remove(name);
+    }
+    unread
 }
 
 /// `body` without the statements that assign to `signals`.

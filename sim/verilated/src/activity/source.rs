@@ -95,6 +95,13 @@ pub(super) fn clocks(text: &str) -> Option<Vec<&str>> {
     Some(clocks)
 }
 
+/// The members named in `text`.
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(STATE)
+        .skip(1)
+        .map(|rest| &rest[..identifier(rest)])
+}
+
 /// The length of the identifier that `text` begins with.
 pub(super) fn identifier(text: &str) -> usize {
     let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::{identifier, statements, Member, Members, Statement, STATE};
+use super::source::{identifier, names, statements, Member, Members, Statement, STATE};
 
 /// Signals that a function reads and writes. Both may name more than it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,8 +14,23 @@ pub(super) struct Usage {
     pub array_writes: BTreeMap<usize, String>,
 }
 
+/// What is done for more than its result, or has another result every time: such a function has to run whenever Verilator runs it.
+const EFFECTS: [&str; 8] = [
+    "VL_RANDOM",
+    "VL_TIME",
+    "VL_WRITE",
+    "VL_FWRITE",
+    "VL_STOP",
+    "VL_FINISH",
+    "VL_FATAL",
+    "vlSymsp",
+];
+
 /// What the statements of `body` use; `None` if one of them is of a kind that is not expected.
 pub(super) fn usage(body: &str, members: &Members) -> Option<Usage> {
+    if EFFECTS.iter().any(|effect| body.contains(effect)) {
+        return None;
+    }
     let mut usage = Usage::default();
     for statement in statements(body) {
         usage.statement(&statement, members)?;
@@ -95,13 +110,6 @@ fn results(text: &str) -> &str {
     known.unwrap_or(text)
 }
 
-/// The members named in `text`.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(STATE)
-        .skip(1)
-        .map(|rest| &rest[..identifier(rest)])
-}
-
 /// Both sides of the `=` outside of all parentheses and brackets, if there is one.
 fn assignment(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0usize;
@@ -173,6 +181,9 @@ mod tests {
             "*pointer = vlSelf->a;",
             "if (vlSelf->a) vlSelf->b = 1U;",
             "vlSelf->a += 1U;",
+            "VL_WRITEF(\"three\\n\");",
+            "vlSelf->a = VL_RANDOM_I();",
+            "vlSelf->a = (0xffU & VL_TIME_UNITED_Q(1));",
         ] {
             assert_eq!(usage(body, &members()), None, "{body}");
         }

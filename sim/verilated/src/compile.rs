@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::activity;
 use crate::cache::{digest, entry, io};
 use crate::error::BuildError;
+use crate::gating::Gating;
 use crate::port_declarations::member_names;
 use crate::spec::ModelSpec;
 use crate::toolchain::Toolchain;
@@ -233,11 +234,10 @@ impl Build<'_> {
         if let Some(gating) = &spec.gating {
             self.write("gating.inc", &gating.tables(spec, &header)?)?;
             self.write("gating.h", GATES)?;
-            let blocks = match spec.signals {
-                true => None,
-                false => activity::refine(self.directory, gating)?,
+            let names = match spec.signals {
+                true => vec![],
+                false => self.refine(gating)?,
             };
-            let names = blocks.unwrap_or_default();
             let names: String = names.iter().map(|name| format!("{name:?},\n")).collect();
             self.write("blocks.inc", &names)?;
         }
@@ -250,6 +250,18 @@ impl Build<'_> {
             &format!("STELLAR_RUNTIME={}", runtime.display()),
         ])?;
         self.keep_only(&[LIBRARY_FILE, &source, LOG_FILE])
+    }
+
+    /// Lets code run on change where it is known, and says in the log if it is not. Returns the names of the blocks.
+    fn refine(&self, gating: &Gating) -> Result<Vec<String>, BuildError> {
+        if let Some(blocks) = activity::refine(self.directory, gating)? {
+            return Ok(blocks);
+        }
+        let note = "Code of this Verilator, or for this Verilog, that is not known: the model gets edges of its parts, and is slower.\n";
+        let path = self.directory.join(LOG_FILE);
+        let log = fs::read_to_string(&path).map_err(|source| io("read", &path, source))?;
+        self.write(LOG_FILE, &(log + note))?;
+        Ok(vec![])
     }
 
     fn verilate(&self, options: &[String], source: &str) -> Result<(), BuildError> {

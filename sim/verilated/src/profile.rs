@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::model::Model;
 
-/// Of so many clocks, one is timed as a whole and another one by blocks.
-const EVERY: u64 = 64;
+/// Of so many clocks, one is timed as a whole and another one by blocks: a number that packets do not have in step.
+const EVERY: u64 = 61;
 const WHOLE: u64 = 0;
-const BLOCKS: u64 = 32;
+const BLOCKS: u64 = 30;
 
 /// The functions of profile.cpp, which a gated model has.
 pub(crate) struct ProfileInterface {
@@ -51,7 +51,7 @@ impl Model {
         // SAFETY: a live instance, and the addresses of two variables of the types that it wants.
         let count = unsafe { (profile.blocks)(self.handle.as_ptr(), &mut names, &mut times) };
         let count = usize::try_from(count).unwrap_or(0);
-        if self.sample.halves < 2 || count == 0 {
+        if self.sample.halves == 0 || count == 0 {
             return None;
         }
         // SAFETY: the function returned the length of both arrays, which live as long as the instance.
@@ -68,7 +68,7 @@ impl Model {
             (name.to_string_lossy().into_owned(), time as f64 / all)
         });
         Some(Profile {
-            clock: self.sample.time / (self.sample.halves / 2),
+            clock: 2 * self.sample.time / self.sample.halves,
             blocks: blocks.collect(),
         })
     }

@@ -37,7 +37,7 @@ struct Lone {
 #[derive(Default)]
 struct Timed {
     pace: Pace,
-    profile: Option<Profile>,
+    last: Option<(Pace, Profile)>,
 }
 
 impl Timed {
@@ -50,17 +50,17 @@ impl Timed {
         let run = run::<MixedNic<SENDS>>(plan, transfer)?;
         if let Some(card) = run.world.host(MixedNic::<SENDS>::RTL_HOST).nic().rtl() {
             self.pace.add(card.pace());
-            self.profile = card.profile();
+            self.last = card.profile().map(|profile| (card.pace(), profile));
         }
         Ok(())
     }
 
     /// Shares of the time of a clock in percent: of what is around the model, of the blocks that take most, of the rest of the model.
     fn shares(&self) -> Vec<(String, f64)> {
-        let Some(profile) = &self.profile else {
+        let Some((pace, profile)) = &self.last else {
             return vec![];
         };
-        let model = 100.0 * profile.clock.as_secs_f64() * self.pace.clocks_per_second();
+        let model = 100.0 * profile.clock.as_secs_f64() * pace.clocks_per_second();
         let mut blocks: Vec<_> = profile.blocks.iter().collect();
         blocks.sort_by(|a, b| b.1.total_cmp(a.1));
         let named = blocks.iter().take(BLOCKS);

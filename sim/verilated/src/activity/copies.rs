@@ -1,8 +1,12 @@
 //! Wide values that a function copies as a whole, which Verilator writes word by word.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::source::{identifier, number, statements, Member, Members, STATE};
+
+/// How the names of wide constants begin.
+const CONSTANT: &str = "Vmodel__ConstPool__CONST_";
 
 /// A copy of the first words of one wide value, or of all, to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +30,12 @@ pub(super) enum Target<'a> {
     Local,
 }
 
-/// The copies among the statements of `body`.
-pub(super) fn copies<'a>(body: &'a str, members: &Members) -> Vec<Copy<'a>> {
+/// The copies among the statements of `body`, of a function with these wide local variables.
+pub(super) fn copies<'a>(
+    body: &'a str,
+    wide_locals: &BTreeSet<String>,
+    members: &Members,
+) -> Vec<Copy<'a>> {
     let mut found = vec![];
     let mut run: Option<Copy<'a>> = None;
     for statement in statements(body) {
@@ -43,7 +51,8 @@ pub(super) fn copies<'a>(body: &'a str, members: &Members) -> Vec<Copy<'a>> {
         }
         found.extend(run.take());
         run = word.and_then(|(to_text, from_text, index)| {
-            let to = target(to_text, members)?;
+            let to = wide(to_text, wide_locals, members)?;
+            wide(from_text, wide_locals, members)?;
             let copy = Copy {
                 to,
                 to_text,
@@ -62,26 +71,33 @@ pub(super) fn copies<'a>(body: &'a str, members: &Members) -> Vec<Copy<'a>> {
     found
 }
 
-fn target<'a>(text: &'a str, members: &Members) -> Option<Target<'a>> {
-    let Some(name) = text.strip_prefix(STATE) else {
-        return Some(Target::Local);
+/// What is called so, if it has several words: a signal, an element of an array of such, a local variable or a constant.
+fn wide<'a>(
+    text: &'a str,
+    wide_locals: &BTreeSet<String>,
+    members: &Members,
+) -> Option<Target<'a>> {
+    let Some(member) = text.strip_prefix(STATE) else {
+        let is_wide = wide_locals.contains(text) || text.starts_with(CONSTANT);
+        return is_wide.then_some(Target::Local);
     };
-    let name = &name[..identifier(name)];
-    Some(match members.get(name)? {
-        Member::Value(_) => return None,
-        Member::Wide(_) => Target::Signal(name),
-        Member::Array => Target::Element(name),
-    })
+    let (name, subscript) = member.split_at(identifier(member));
+    match (members.get(name)?, subscript.is_empty()) {
+        (Member::Wide(_), true) => Some(Target::Signal(name)),
+        (Member::Array(Some(_)), false) => Some(Target::Element(name)),
+        _ => None,
+    }
 }
 
-/// Both sides and the index of `to[3U] = from[3U]`, if what `from` is does not depend on `to`.
+/// Both sides and the index of `to[3U] = from[3U]`, if neither place depends on what is written to `to`.
 fn word_copy(text: &str) -> Option<(&str, &str, usize)> {
     let (to, from) = text.split_once(" = ").or_else(|| text.split_once("= "))?;
     let (to, index) = word(to)?;
     let (from, same) = word(from)?;
     let name = to.strip_prefix(STATE).unwrap_or(to);
-    let name = &name[..identifier(name)];
-    (index == same && !mentions(from, name)).then_some((to, from, index))
+    let (name, subscript) = name.split_at(identifier(name));
+    let apart = !mentions(from, name) && !mentions(subscript, name);
+    (index == same && apart).then_some((to, from, index))
 }
 
 /// Whether `name` is an identifier in `text`.
@@ -124,10 +140,15 @@ fn is_subscript(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn copies<'a>(body: &'a str, members: &Members) -> Vec<Copy<'a>> {
+        super::copies(body, &["__Vtemp_1".to_owned()].into(), members)
+    }
+
     fn members() -> Members {
         let wide = ["a", "b"].map(|name| (name.to_owned(), Member::Wide(2)));
         let others = [
-            ("m".to_owned(), Member::Array),
+            ("m".to_owned(), Member::Array(Some(2))),
+            ("n".to_owned(), Member::Array(None)),
             ("c".to_owned(), Member::Value("CData".into())),
         ];
         wide.into_iter().chain(others).collect()
@@ -151,8 +172,9 @@ mod tests {
         assert_eq!(copies(&from, &members())[0].from_text, element);
         let to = format!("{element}[0U] = __Vtemp_1[0U]; {element}[1U] = __Vtemp_1[1U];");
         assert_eq!(copies(&to, &members())[0].to, Target::Element("m"));
-        let local = "__Vtemp_1[0U] = CONST_1[0U]; __Vtemp_1[1U] = CONST_1[1U];";
-        assert_eq!(copies(local, &members())[0].to, Target::Local);
+        let constant = "Vmodel__ConstPool__CONST_1";
+        let local = format!("__Vtemp_1[0U] = {constant}[0U]; __Vtemp_1[1U] = {constant}[1U];");
+        assert_eq!(copies(&local, &members())[0].to, Target::Local);
     }
 
     #[test]
@@ -165,6 +187,11 @@ mod tests {
             "vlSelf->a[0U] = (vlSelf->b[0U] | vlSelf->b[0U]); vlSelf->a[1U] = (vlSelf->b[1U] | vlSelf->b[1U]);",
             "vlSelf->a[0U] = vlSelf->b[0U] | vlSelf->b[0U]; vlSelf->a[1U] = vlSelf->b[1U] | vlSelf->b[1U];",
             "vlSelf->a[0U] = vlSelf->m[vlSelf->a[0U]][0U]; vlSelf->a[1U] = vlSelf->m[vlSelf->a[0U]][1U];",
+            "vlSelf->m[vlSelf->m[0U][0U]][0U] = vlSelf->a[0U]; vlSelf->m[vlSelf->m[0U][0U]][1U] = vlSelf->a[1U];",
+            // Arrays of what is not wide, and variables that are not.
+            "vlSelf->n[0U] = vlSelf->n[0U]; vlSelf->n[1U] = vlSelf->n[1U];",
+            "__Vtemp_1[0U] = vlSelf->n[0U]; __Vtemp_1[1U] = vlSelf->n[1U];",
+            "__Vtemp_2[0U] = vlSelf->a[0U]; __Vtemp_2[1U] = vlSelf->a[1U];",
         ] {
             assert_eq!(copies(body, &members()), vec![], "{body}");
         }

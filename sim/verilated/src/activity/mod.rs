@@ -93,6 +93,9 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
     let mut clocks = None;
     let mut parts: BTreeMap<&str, (&Path, Range<usize>)> = BTreeMap::new();
     for (path, text) in files {
+        if source::has_other_code(text) {
+            return None;
+        }
         for definition in source::definitions(text)? {
             definitions.insert(definition.name, (path, definition));
         }
@@ -113,7 +116,8 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
         Some(&files[*path][body.clone()])
     };
     let calls = dispatch::calls(statements, &part)?;
-    if calls.len() != definitions.len() {
+    let called: BTreeSet<&str> = calls.iter().map(|call| call.function).collect();
+    if calls.len() != definitions.len() || called.len() != calls.len() {
         return None;
     }
     let body = |call: &dispatch::Call<'_>| {
@@ -122,7 +126,6 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
     };
     let bodies = calls.iter().map(body).collect::<Option<Vec<&str>>>()?;
     let unread = unread(&bodies, gating);
-    let inputs = source::inputs(header);
     let mut functions = Vec::new();
     for (call, body) in calls.iter().zip(bodies) {
         let (_, definition) = definitions.get(call.function)?;
@@ -131,23 +134,16 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
         functions.push(rewrite::Function {
             usage: usage::usage(&body, &members)?,
             combinational: definition.combinational,
+            wide_locals: definition
+                .wide_locals
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect(),
             body,
             events: of_call.collect::<Option<_>>()?,
         });
     }
-    // Combinational code sees inputs through registers; otherwise Verilator would have to look at it in every evaluation.
-    let reads_input = |function: &rewrite::Function| {
-        function.combinational
-            && function
-                .usage
-                .reads
-                .iter()
-                .any(|name| inputs.contains(&**name))
-    };
-    if functions.iter().any(reads_input) {
-        return None;
-    }
-    let plan = rewrite::Plan::of(&functions, &inputs);
+    let plan = rewrite::Plan::of(&functions, &source::inputs(header));
     let mut replaced: BTreeMap<&Path, Vec<(Range<usize>, String)>> = BTreeMap::new();
     for (index, call) in calls.iter().enumerate() {
         let (path, definition) = &definitions[call.function];
@@ -180,17 +176,22 @@ fn event(clock: &str, gating: &Gating) -> Option<Event> {
         return Some(Event::Edge);
     }
     let input = gating.inputs.iter().position(|held| held.event == clock)?;
-    (input < u64::BITS as usize).then_some(Event::Input(input))
+    (gating.inputs.len() <= u64::BITS as usize).then_some(Event::Input(input))
 }
 
-/// The signals that say whether parts want an edge, but for those that `bodies` read.
+/// The signals that say whether parts want an edge, but for those that the code in `bodies` needs for something else.
 fn unread<'a>(bodies: &[&str], gating: &'a Gating) -> BTreeSet<&'a str> {
     let mut unread: BTreeSet<&str> = gating.gates.iter().map(|gate| &*gate.active).collect();
-    let rests: Vec<String> = bodies.iter().map(|body| without(body, &unread)).collect();
-    for name in rests.iter().flat_map(|rest| source::names(rest)) {
-        unread.remove(name);
+    loop {
+        let rests: Vec<String> = bodies.iter().map(|body| without(body, &unread)).collect();
+        let before = unread.len();
+        for name in rests.iter().flat_map(|rest| source::names(rest)) {
+            unread.remove(name);
+        }
+        if unread.len() == before {
+            return unread;
+        }
     }
-    unread
 }
 
 /// `body` without the statements that assign to `signals`.
@@ -241,6 +242,26 @@ module parts(input wire one, input wire two, input wire [7:0] a, input wire [95:
   assign any = |sum;
 endmodule
 ";
+
+    #[test]
+    fn flags_that_other_code_reads_stay() {
+        let gate = |active: &str| Gate {
+            clock: String::new(),
+            active: active.into(),
+        };
+        let gating = Gating {
+            clock: "clock".into(),
+            gates: ["one", "two", "three"].map(gate).into(),
+            inputs: vec![],
+        };
+        let bodies = [
+            "vlSelf->one = vlSelf->a; vlSelf->two = vlSelf->one; vlSelf->three = vlSelf->two;",
+            "if (vlSelf->two) {\n vlSelf->b = 1U;\n }",
+        ];
+        assert_eq!(unread(&bodies, &gating), ["three"].into());
+        let rest = without(bodies[0], &["three"].into());
+        assert_eq!(rest, "vlSelf->one = vlSelf->a; vlSelf->two = vlSelf->one; ");
+    }
 
     #[test]
     fn the_code_of_the_known_verilator_is_understood() {

@@ -12,6 +12,7 @@ use super::{with_parts, HEADER_FILE};
 /// A function that runs behind events.
 pub(super) struct Function {
     pub body: String,
+    pub wide_locals: BTreeSet<String>,
     pub usage: Usage,
     pub combinational: bool,
     pub events: Vec<Event>,
@@ -159,7 +160,7 @@ impl<'a> Plan<'a> {
     /// The body of function `number`, with the marking of others when what it writes is different.
     pub(super) fn body(&self, number: usize, function: &Function, members: &Members) -> String {
         let usage = &function.usage;
-        let copies = copies(&function.body, members);
+        let copies = copies(&function.body, &function.wide_locals, members);
         let copied = copied_only(&copies, usage);
         let mut parts = vec![];
         for copy in &copies {
@@ -194,7 +195,7 @@ impl<'a> Plan<'a> {
         }
         let mut by_readers: BTreeMap<BTreeSet<usize>, Vec<&str>> = BTreeMap::new();
         for signal in usage.writes.keys() {
-            if members[signal] != Member::Array && !copied.contains(signal.as_str()) {
+            if !matches!(members[signal], Member::Array(_)) && !copied.contains(signal.as_str()) {
                 let readers = self.readers_behind(number, function, signal);
                 by_readers.entry(readers).or_default().push(signal);
             }
@@ -242,7 +243,8 @@ impl<'a> Plan<'a> {
         for (condition, functions) in by_event {
             let _ = writeln!(body, "    if ({condition}) {{ {} }}", marks(functions));
         }
-        // What a function marks is behind it and runs in this pass, or code of registers for the next edge, or was there before and waits for it.
+        // One pass, in Verilator's order. Combinational code only marks what is behind it. What is marked and waits for an edge, in a pass without
+        // one or because it is before what marks it, stays marked until the next.
         let _ = write!(
             body,
             "    // Of these, those that are marked wait for an edge\n    \
@@ -305,7 +307,7 @@ fn comparisons(
                     words.push(format!("stellar_differs({old}, vlSelf->{signal})"));
                     format!("VlWide<{count}>")
                 }
-                Member::Array => unreachable!("arrays are marked where they are written"),
+                Member::Array(_) => unreachable!("arrays are marked where they are written"),
             };
             let _ = writeln!(before, "    const {kind} {old} = vlSelf->{signal};");
         }

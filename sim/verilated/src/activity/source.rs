@@ -10,8 +10,8 @@ pub(super) enum Member {
     Value(String),
     /// As words: a `VlWide` of so many.
     Wide(usize),
-    /// As an array of values.
-    Array,
+    /// As an array of values; of wide ones, with the words of each.
+    Array(Option<usize>),
 }
 
 /// The signals in the state, by name.
@@ -23,6 +23,8 @@ pub(super) struct Definition<'a> {
     pub name: &'a str,
     /// Of combinational logic alone: Verilator calls code of registers, and logic behind a single event, `sequent`.
     pub combinational: bool,
+    /// Its local variables of several words.
+    pub wide_locals: BTreeSet<&'a str>,
     /// Its statements, without the brace at the end.
     pub body: Range<usize>,
 }
@@ -144,20 +146,24 @@ fn member(line: &str) -> Option<(String, Member)> {
         }
     }
     let (kind, name) = line.rsplit_once(' ')?;
-    if kind.starts_with("VlUnpacked<") {
-        return Some((name.into(), Member::Array));
+    if let Some(element) = kind.strip_prefix("VlUnpacked<") {
+        return Some((name.into(), Member::Array(words(element))));
     }
     let kind = kind.split_once("/*")?.0;
     let member = match kind {
         "CData" | "SData" | "IData" | "QData" => Member::Value(kind.into()),
-        _ => Member::Wide(
-            kind.strip_prefix("VlWide<")?
-                .strip_suffix('>')?
-                .parse()
-                .ok()?,
-        ),
+        _ => Member::Wide(words(kind)?),
     };
     Some((name.into(), member))
+}
+
+/// How many words the type `VlWide<3>`, or one that begins so, has.
+fn words(kind: &str) -> Option<usize> {
+    kind.strip_prefix("VlWide<")?
+        .split_once('>')?
+        .0
+        .parse()
+        .ok()
 }
 
 /// The functions of a file that run behind events; `None` if one of them looks otherwise than expected.
@@ -167,14 +173,19 @@ pub(super) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
         let start = at + "VL_INLINE_OPT void ".len();
         let name = text[start..].split('(').next()?;
         let kind = &text[at + FUNCTION.len()..];
+        let body = body(text, start)?;
+        let wide = |line: &'_ str| line.trim().starts_with("VlWide<");
+        let locals = text[start..body.start].lines().filter(|line| wide(line));
+        let locals = locals.filter_map(|line| line.trim().strip_suffix(';')?.rsplit(' ').next());
         found.push(Definition {
             name,
+            wide_locals: locals.collect(),
             combinational: match kind.split_once("__TOP__")?.0 {
                 "comb" => true,
                 "sequent" => false,
                 _ => return None,
             },
-            body: body(text, start)?,
+            body,
         });
     }
     Some(found)
@@ -196,11 +207,17 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
     })
 }
 
-/// The statements of the function that begins at `start`.
+/// The statements of the function that begins at `start`: there may be none.
 fn body(text: &str, start: usize) -> Option<Range<usize>> {
     let end = start + text[start..].find("\n}\n")? + 1;
-    let begin = start + text[start..end].find(BODY)? + BODY.len();
-    Some(begin..end)
+    let begin = text[start..end].find(BODY);
+    Some(begin.map_or(end, |begin| start + begin + BODY.len())..end)
+}
+
+/// Whether there is code that runs in other ways than behind events that are known here: behind inputs, or to find events.
+pub(super) fn has_other_code(text: &str) -> bool {
+    let other = |kind: &str| text.contains(&format!("void Vmodel___024root___{kind}_"));
+    other("ico") || other("act")
 }
 
 #[cfg(test)]
@@ -210,16 +227,36 @@ mod tests {
     #[test]
     fn members_are_known_by_kind() {
         let header = "    struct {\n        VL_IN8(clock,0,0);\n        VL_OUTW(data,95,0,3);\n        QData/*40:0*/ time;\n        \
-                      VlWide<6>/*191:0*/ row;\n    VlUnpacked<VlWide<3>/*76:0*/, 16> rows;\n    VlTriggerVec<4> __VactTriggered;\n";
+                      VlWide<6>/*191:0*/ row;\n    VlUnpacked<VlWide<3>/*76:0*/, 16> rows;\n    VlUnpacked<CData/*7:0*/, 16> values;\n    VlTriggerVec<4> __VactTriggered;\n";
         let expected = [
             ("clock", Member::Value("CData".into())),
             ("data", Member::Wide(3)),
             ("row", Member::Wide(6)),
-            ("rows", Member::Array),
+            ("rows", Member::Array(Some(3))),
+            ("values", Member::Array(None)),
             ("time", Member::Value("QData".into())),
         ];
         let expected = expected.map(|(name, kind)| (name.to_owned(), kind));
         assert_eq!(members(header), Members::from(expected));
+    }
+
+    #[test]
+    fn a_part_without_statements_is_empty() {
+        let text = "void Vmodel___024root___eval_nba__1(Vmodel___024root* vlSelf) {\n    if (false && vlSelf) {}\n}\n";
+        let found: Vec<_> = parts(text).collect();
+        assert_eq!(found[0].0, "Vmodel___024root___eval_nba__1");
+        assert!(found[0].1.is_empty());
+    }
+
+    #[test]
+    fn other_code_is_seen() {
+        let text =
+            "VL_INLINE_OPT void Vmodel___024root___ico_sequent__TOP__0(Vmodel___024root* vlSelf) {";
+        assert!(has_other_code(text));
+        assert!(!has_other_code(&text.replace("___ico_", "___eval_ico_")));
+        assert!(!has_other_code(
+            "void Vmodel___024root___eval_act(Vmodel___024root* vlSelf);"
+        ));
     }
 
     #[test]
@@ -236,12 +273,13 @@ mod tests {
 
     #[test]
     fn functions_are_found_with_their_statements() {
-        let text = "VL_INLINE_OPT void Vmodel___024root___nba_comb__TOP__7(Vmodel___024root* vlSelf) {\n    // Body\n    a;\n}\n\
+        let text = "VL_INLINE_OPT void Vmodel___024root___nba_comb__TOP__7(Vmodel___024root* vlSelf) {\n    VlWide<3>/*95:0*/ t;\n    // Body\n    a;\n}\n\
                     \nvoid Vmodel___024root___eval_nba(Vmodel___024root* vlSelf) {\n    // Body\n    b;\n}\n";
         let found = definitions(text).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].name, "Vmodel___024root___nba_comb__TOP__7");
         assert!(found[0].combinational);
+        assert_eq!(found[0].wide_locals, ["t"].into());
         assert_eq!(&text[found[0].body.clone()], "    a;\n");
         assert_eq!(&text[dispatcher(text).unwrap()], "    b;\n");
         assert_eq!(definitions(&text.replace("nba_comb", "nba_other")), None);

@@ -14,21 +14,49 @@ pub(super) struct Usage {
     pub array_writes: BTreeMap<usize, String>,
 }
 
-/// What is done for more than its result, or has another result every time: such a function has to run whenever Verilator runs it.
-const EFFECTS: [&str; 8] = [
-    "VL_RANDOM",
-    "VL_TIME",
-    "VL_WRITE",
-    "VL_FWRITE",
-    "VL_STOP",
-    "VL_FINISH",
-    "VL_FATAL",
-    "vlSymsp",
+/// What Verilator's functions do that give the same for the same arguments, and do nothing else: `VL_MULS_III` does `MULS`.
+const PURE: [&str; 26] = [
+    "ADD",
+    "ASSIGNSEL",
+    "CLOG2",
+    "COUNTONES",
+    "DIV",
+    "DIVS",
+    "EXTEND",
+    "EXTENDS",
+    "GTES",
+    "GTS",
+    "LTES",
+    "LTS",
+    "MODDIV",
+    "MODDIVS",
+    "MUL",
+    "MULS",
+    "NEGATE",
+    "ONEHOT",
+    "REDXOR",
+    "REPLICATE",
+    "SHIFTL",
+    "SHIFTR",
+    "SHIFTRS",
+    "STREAML",
+    "SUB",
+    "ZERO",
 ];
+
+/// Whether all of Verilator's functions in `text` are such.
+fn is_pure(text: &str) -> bool {
+    let functions = text
+        .split("VL_")
+        .skip(1)
+        .map(|rest| &rest[..identifier(rest)]);
+    let mut whats = functions.map(|name| name.rsplit_once('_').map_or(name, |(what, _)| what));
+    whats.all(|what| PURE.contains(&what) || what == "UNLIKELY") && !text.contains("vlSymsp")
+}
 
 /// What the statements of `body` use; `None` if one of them is of a kind that is not expected.
 pub(super) fn usage(body: &str, members: &Members) -> Option<Usage> {
-    if EFFECTS.iter().any(|effect| body.contains(effect)) {
+    if !is_pure(body) {
         return None;
     }
     let mut usage = Usage::default();
@@ -74,7 +102,7 @@ impl Usage {
     }
 
     fn write(&mut self, name: &str, start: usize, members: &Members) -> Option<()> {
-        if *members.get(name)? == Member::Array {
+        if matches!(members.get(name)?, Member::Array(_)) {
             let other = self.array_writes.insert(start, name.to_owned());
             if other.is_some_and(|other| other != name) {
                 return None;
@@ -139,7 +167,7 @@ mod tests {
             ("b", value()),
             ("c", value()),
             ("w", Member::Wide(4)),
-            ("m", Member::Array),
+            ("m", Member::Array(None)),
         ]
         .map(|(name, kind)| (name.to_owned(), kind))
         .into()
@@ -183,6 +211,7 @@ mod tests {
             "vlSelf->a += 1U;",
             "VL_WRITEF(\"three\\n\");",
             "vlSelf->a = VL_RANDOM_I();",
+            "vlSelf->a = VL_URANDOM_RANGE_I(5U, 100U);",
             "vlSelf->a = (0xffU & VL_TIME_UNITED_Q(1));",
         ] {
             assert_eq!(usage(body, &members()), None, "{body}");

@@ -12,6 +12,7 @@
 mod blocks;
 mod copies;
 mod dispatch;
+mod marks;
 mod rewrite;
 mod source;
 mod usage;
@@ -33,6 +34,7 @@ pub(crate) const RECIPE: &str = concat!(
     include_str!("blocks.rs"),
     include_str!("copies.rs"),
     include_str!("dispatch.rs"),
+    include_str!("marks.rs"),
     include_str!("mod.rs"),
     include_str!("rewrite.rs"),
     include_str!("source.rs"),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::blocks::block;
 use super::copies::{copies, Copy, Target};
+use super::marks::{marks, unmarked, words, WORD};
 use super::source::{Member, Members};
 use super::usage::Usage;
 use super::{with_parts, HEADER_FILE};
@@ -46,9 +47,6 @@ pub(super) struct Plan<'a> {
     /// The blocks, each with its functions.
     blocks: BTreeMap<String, Vec<usize>>,
 }
-
-/// Bits of a word of marks.
-const WORD: usize = 64;
 
 impl<'a> Plan<'a> {
     /// A plan for `functions` of a model with these `inputs`.
@@ -323,31 +321,4 @@ fn comparisons(
         }
     }
     (before, narrow + &wide)
-}
-
-/// Whether one of `functions` is not marked.
-fn unmarked(functions: &BTreeSet<usize>) -> String {
-    let missing = |(word, bits)| format!("(~vlSelf->stellar_marked[{word}] & {bits:#x}ULL)");
-    let words = words(functions.iter().copied());
-    words
-        .into_iter()
-        .map(missing)
-        .collect::<Vec<_>>()
-        .join(" | ")
-}
-
-/// Statements that mark functions.
-fn marks(functions: BTreeSet<usize>) -> String {
-    let mark = |(word, bits)| format!("vlSelf->stellar_marked[{word}] |= {bits:#x}ULL;");
-    let words = words(functions.into_iter());
-    words.into_iter().map(mark).collect::<Vec<_>>().join(" ")
-}
-
-/// The marks of functions, as bits of words.
-fn words(functions: impl Iterator<Item = usize>) -> BTreeMap<usize, u64> {
-    let mut words: BTreeMap<usize, u64> = BTreeMap::new();
-    for function in functions {
-        *words.entry(function / WORD).or_default() |= 1 << (function % WORD);
-    }
-    words
 }

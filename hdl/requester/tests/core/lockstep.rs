@@ -205,10 +205,13 @@ impl Bench {
         for (packet, words) in packets.iter().zip(&did.tx) {
             compare_packet(packet, words, qp as u32, port);
             pair.flying.push(InFlight::of(packet));
-            pair.in_message = matches!(
-                packet.opcode,
-                Opcode::MrcWriteFirst | Opcode::MrcWriteMiddle
-            );
+            // A packet that is sent again says nothing of where the messages are.
+            if !packet.retransmission {
+                pair.in_message = matches!(
+                    packet.opcode,
+                    Opcode::MrcWriteFirst | Opcode::MrcWriteMiddle
+                );
+            }
         }
         !packets.is_empty()
     }

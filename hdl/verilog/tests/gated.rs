@@ -255,7 +255,7 @@ fn a_profile_names_the_blocks() {
     let Some(profile) = run(&mut model) else {
         // Only the C++ of one Verilator is known by its blocks.
         let tools = sim_verilated::Toolchain::find().unwrap();
-        assert!(!tools.version().starts_with("Verilator 5.006 "));
+        assert!(!tools.runs_on_change());
         return;
     };
     assert!(!profile.clock.is_zero());

@@ -234,9 +234,10 @@ impl Build<'_> {
         if let Some(gating) = &spec.gating {
             self.write("gating.inc", &gating.tables(spec, &header)?)?;
             self.write("gating.h", GATES)?;
-            let names = match spec.signals {
-                true => vec![],
-                false => self.refine(gating)?,
+            let names = if spec.signals {
+                vec![]
+            } else {
+                self.refine(gating)?
             };
             let names: String = names.iter().map(|name| format!("{name:?},\n")).collect();
             self.write("blocks.inc", &names)?;

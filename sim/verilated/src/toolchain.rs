@@ -60,6 +60,11 @@ impl Toolchain {
         })
     }
 
+    /// Whether the C++ of this Verilator is known, so that gated models run code when what it reads changes.
+    pub fn runs_on_change(&self) -> bool {
+        self.version().starts_with("Verilator 5.006 ")
+    }
+
     /// What `verilator --version` prints, for reports.
     pub fn version(&self) -> &str {
         &self.version

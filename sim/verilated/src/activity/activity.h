@@ -70,10 +70,7 @@ static inline EData stellar_funnel(EData high, EData low, unsigned by) {
 template <int T_bits>
 static inline void stellar_shift_left(EData* __restrict to, const EData* __restrict from, IData by) {
     constexpr int WORDS = VL_WORDS_I(T_bits);
-    if (by >= IData(T_bits)) {
-        std::memset(to, 0, WORDS * sizeof(EData));
-        return;
-    }
+    if (by >= IData(T_bits)) return void(VL_ZERO_W(T_bits, to));
     const int words = VL_BITWORD_E(by);
     // From the bits of two words, the upper one's are wanted.
     const unsigned down = VL_EDATASIZE - VL_BITBIT_E(by);
@@ -86,10 +83,7 @@ static inline void stellar_shift_left(EData* __restrict to, const EData* __restr
 template <int T_bits>
 static inline void stellar_shift_right(EData* __restrict to, const EData* __restrict from, IData by) {
     constexpr int WORDS = VL_WORDS_I(T_bits);
-    if (by >= IData(T_bits)) {
-        std::memset(to, 0, WORDS * sizeof(EData));
-        return;
-    }
+    if (by >= IData(T_bits)) return void(VL_ZERO_W(T_bits, to));
     const int words = VL_BITWORD_E(by);
     const int last = WORDS - 1 - words;
     for (int i = 0; i < last; ++i) to[i] = stellar_funnel(from[i + words + 1], from[i + words], VL_BITBIT_E(by));

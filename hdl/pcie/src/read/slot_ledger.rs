@@ -36,8 +36,10 @@ struct SlotCommand {
 ///
 /// **Reserve before request:** a command is taken only with free slots for all of it in hand. So every byte that is asked for has its place, and
 /// completions never wait.
-/// A command is complete when it is closed (all its requests have left) and none of them is pending. One command in and one out per clock.
-/// Levels: 6 (a slot's pending count: decode, count, compare; the head: 64:1 select, ready).
+/// A command is complete when it is closed (all its requests have left) and as many have finished as were asked. These two counts are kept per slot,
+/// modulo 128, and compared for the head alone. They are set to 0 in the `K` clocks after reset, before any command is taken. One command in and one
+/// out per clock.
+/// Levels: 8 (the head: its counts, their comparison, ready, and what is closed from then on).
 #[derive(LogicBlock)]
 pub struct SlotLedger<const S: usize, const K: usize> {
     pub clock: Signal<In, Clock>,
@@ -66,11 +68,15 @@ pub struct SlotLedger<const S: usize, const K: usize> {
     next_head: DFF<Bits<S>>,
     /// Slots taken.
     used: DFF<Bits<7>>,
-    /// Requests of each slot that have left and not finished.
-    pending: [DFF<Bits<7>>; K],
+    /// Requests that have left and that have finished, each twice: to add to, and to compare for the head.
+    asked: LutRam<Bits<7>, S>,
+    asked_of_head: LutRam<Bits<7>, S>,
+    finished: LutRam<Bits<7>, S>,
+    finished_of_head: LutRam<Bits<7>, S>,
+    /// Slots whose counts are 0 again after reset, as long as they are not all; bit `S` says that they are.
+    swept: DFF<Bits<7>>,
     closed: DFF<Bits<K>>,
     failed: DFF<Bits<K>>,
-    complete: DFF<Bits<K>>,
     out_valid: DFF<Bit>,
     out: DFF<SlotHead>,
 }
@@ -100,10 +106,13 @@ impl<const S: usize, const K: usize> Default for SlotLedger<S, K> {
             tail: Default::default(),
             next_head: Default::default(),
             used: Default::default(),
-            pending: std::array::from_fn(|_| Default::default()),
+            asked: Default::default(),
+            asked_of_head: Default::default(),
+            finished: Default::default(),
+            finished_of_head: Default::default(),
+            swept: Default::default(),
             closed: Default::default(),
             failed: Default::default(),
-            complete: Default::default(),
             out_valid: Default::default(),
             out: Default::default(),
         }
@@ -113,15 +122,25 @@ impl<const S: usize, const K: usize> Default for SlotLedger<S, K> {
 impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, tail, next_head, used, closed, failed, complete, out_valid, out);
-        clock!(self, clock, commands);
+        dff_setup!(self, clock, tail, next_head, used, swept, closed, failed, out_valid, out);
+        clock!(
+            self,
+            clock,
+            commands,
+            asked,
+            asked_of_head,
+            finished,
+            finished_of_head
+        );
 
         // take_slot
         let command = self.command.val();
         let tail = self.tail.q.val();
         let two = takes_two(command.length);
         let needs = if two { bits::<7>(2) } else { bits::<7>(1) };
-        let room = (self.used.q.val() + needs) <= (K as u64);
+        let swept = self.swept.q.val();
+        let sweeping = !swept.get_bit(S);
+        let room = ((self.used.q.val() + needs) <= (K as u64)) & !sweeping;
         let take = self.command_valid.val() & room & self.place_ready.val();
         let too_long = command.length > (MAX_PAYLOAD as u64);
         if take {
@@ -153,7 +172,17 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
         // choose_head
         let head = self.next_head.q.val();
         let out_room = !self.out_valid.q.val() | self.head_ready.val();
-        let return_slot = out_room & self.complete.q.val().get_bit(head.index());
+        self.asked_of_head.read_address.next = head;
+        self.finished_of_head.read_address.next = head;
+        let asked = self.asked_of_head.read_data.val();
+        let finished = self.finished_of_head.read_data.val();
+        let closed = self.closed.q.val().get_bit(head.index());
+        assert!(
+            !closed | ((asked - finished).index() <= MOST_REQUESTS),
+            "slot {}: more requests finished than left",
+            head.index()
+        );
+        let return_slot = out_room & closed & (asked == finished);
         self.commands.read_address.next = head;
         let returned = self.commands.read_data.val();
         if return_slot {
@@ -177,56 +206,69 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
 
         // follow_requests
         let request = self.request.val();
+        self.asked.read_address.next = bit_cast::<S, 6>(request.slot);
+        let asked_of = if sweeping {
+            bit_cast::<S, 7>(swept)
+        } else {
+            bit_cast::<S, 6>(request.slot)
+        };
+        let asked_now = if sweeping {
+            bits::<7>(0)
+        } else {
+            self.asked.read_data.val() + 1
+        };
+        self.asked.write_enable.next = sweeping | request.asks;
+        self.asked.write_address.next = asked_of;
+        self.asked.write_data.next = asked_now;
+        self.asked_of_head.write_enable.next = sweeping | request.asks;
+        self.asked_of_head.write_address.next = asked_of;
+        self.asked_of_head.write_data.next = asked_now;
+
+        // follow_reports
         let report = self.report.val();
-        let mut waits = bits::<K>(0);
-        for i in 0..K {
-            self.pending[i].clock.next = self.clock.val();
-            let pending = self.pending[i].q.val();
-            assert!(
-                pending.index() <= MOST_REQUESTS,
-                "slot {i}: more requests finished than left"
-            );
-            self.pending[i].d.next = pending;
-            waits = waits.replace_bit(i, pending.any());
-        }
-        if request.asks | report.finished {
-            for i in 0..K {
-                let asked = request.asks & (request.slot == (i as u64));
-                let finished = report.finished & (report.slot == (i as u64));
-                if asked & !finished {
-                    self.pending[i].d.next = self.pending[i].q.val() + 1;
-                }
-                if !asked & finished {
-                    self.pending[i].d.next = self.pending[i].q.val() - 1;
-                }
-            }
+        self.finished.read_address.next = bit_cast::<S, 6>(report.slot);
+        let finished_of = if sweeping {
+            bit_cast::<S, 7>(swept)
+        } else {
+            bit_cast::<S, 6>(report.slot)
+        };
+        let finished_now = if sweeping {
+            bits::<7>(0)
+        } else {
+            self.finished.read_data.val() + 1
+        };
+        self.finished.write_enable.next = sweeping | report.finished;
+        self.finished.write_address.next = finished_of;
+        self.finished.write_data.next = finished_now;
+        self.finished_of_head.write_enable.next = sweeping | report.finished;
+        self.finished_of_head.write_address.next = finished_of;
+        self.finished_of_head.write_data.next = finished_now;
+
+        // sweep
+        if sweeping {
+            self.swept.d.next = swept + 1;
         }
 
         // follow_slots
         let one = bits::<K>(1);
         let none = bits::<K>(0);
         let requested = one << request.slot;
-        let closes = if request.closes { requested } else { none };
-        let leaves = if return_slot { one << head } else { none };
-        self.closed.d.next = (self.closed.q.val() | closes) & !leaves;
-        // What is seen one clock late stays true until the slot leaves, and the next time round is at least 2 clocks away.
-        self.complete.d.next = self.closed.q.val() & !waits;
         let reported = one << report.slot;
+        let closes = if request.closes { requested } else { none };
         let fails = if report.failed { reported } else { none };
+        let leaves = if return_slot { one << head } else { none };
         let takes = if take { one << tail } else { none };
         let refused = if too_long { takes } else { none };
+        self.closed.d.next = (self.closed.q.val() | closes) & !leaves;
         self.failed.d.next = ((self.failed.q.val() | fails) & !takes) | refused;
 
         if self.reset.val() {
             self.tail.d.next = bits(0);
             self.next_head.d.next = bits(0);
             self.used.d.next = bits(0);
+            self.swept.d.next = bits(0);
             self.closed.d.next = bits(0);
-            self.complete.d.next = bits(0);
             self.out_valid.d.next = false;
-            for i in 0..K {
-                self.pending[i].d.next = bits(0);
-            }
         }
     }
 }

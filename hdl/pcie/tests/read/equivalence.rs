@@ -81,40 +81,73 @@ fn tag_pool() {
     .unwrap();
 }
 
+/// What may be asked and reported of four slots.
+#[derive(Default)]
+struct Slots {
+    /// Clocks since power-up: in the first ones, the ledger takes nothing.
+    clock: usize,
+    tail: usize,
+    used: u64,
+    /// Commands in the slots that have not been closed, by their first slot.
+    open: [bool; 4],
+    pending: [u32; 4],
+    /// Slots of the commands that have come back, oldest first.
+    returned: VecDeque<u64>,
+}
+
+impl Slots {
+    /// A command was offered.
+    fn offer(&mut self, command: &ReadCommand, ready: bool) {
+        let slots = 1 + u64::from(command.length.index() > SLOT_BYTES);
+        if self.clock >= 4 && ready && self.used + slots <= 4 {
+            self.open[self.tail] = true;
+            self.tail = (self.tail + slots as usize) % 4;
+            self.used += slots;
+        }
+    }
+}
+
 #[test]
 fn slot_ledger() {
-    let (mut pending, mut heads) = ([0; 4], VecDeque::new());
+    let mut slots = Slots::default();
     check(
         SlotLedger::<2, 4>::default,
         Some(|u| &mut u.clock),
         move |uut, rng| {
             uut.reset.next = false;
-            uut.command_valid.next = Bit::random(rng);
-            uut.command.next = command(rng, 9000);
-            uut.place_ready.next = Bit::random(rng);
             let slot = rng.random_range(0..4usize);
             let done = rng.random_range(0..4usize);
-            let asks = pending[slot] < 70 && rng.random_ratio(1, 3);
-            let finished = pending[done] > 0 && rng.random_ratio(1, 2);
+            let asks = slots.open[slot] && slots.pending[slot] < 70 && rng.random_ratio(1, 3);
+            let closes = slots.open[slot] && rng.random_ratio(1, 3);
+            let finished = slots.pending[done] > 0 && rng.random_ratio(1, 2);
             uut.request.next = SlotRequest {
                 slot: (slot as u64).to_bits(),
                 asks,
-                closes: rng.random_ratio(1, 3),
+                closes,
             };
             uut.report.next = SlotReport {
                 slot: (done as u64).to_bits(),
                 finished,
                 failed: rng.random_ratio(1, 8),
             };
-            pending[slot] += i32::from(asks);
-            pending[done] -= i32::from(finished);
+            slots.open[slot] &= !closes;
+            slots.pending[slot] += u32::from(asks);
+            slots.pending[done] -= u32::from(finished);
+            uut.command_valid.next = Bit::random(rng);
+            uut.command.next = command(rng, 9000);
+            uut.place_ready.next = Bit::random(rng);
+            if uut.command_valid.next {
+                slots.offer(&uut.command.next, uut.place_ready.next);
+            }
+            slots.clock += 1;
             uut.head_ready.next = Bit::random(rng);
-            let freed = !heads.is_empty() && Bit::random(rng);
-            let slots = freed.then(|| heads.pop_front()).flatten();
-            uut.freed.next = slots.unwrap_or(0u64).to_bits();
+            let freed = Bit::random(rng).then(|| slots.returned.pop_front());
+            let freed = freed.flatten().unwrap_or(0);
+            slots.used -= freed;
+            uut.freed.next = freed.to_bits();
             if uut.head_valid.val() && uut.head_ready.next {
                 let two = uut.head.val().length.index() > SLOT_BYTES;
-                heads.push_back(1 + u64::from(two));
+                slots.returned.push_back(1 + u64::from(two));
             }
         },
         600,

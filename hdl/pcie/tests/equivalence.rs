@@ -6,7 +6,6 @@ use hdl_pcie::piece_issue::PieceIssue;
 use hdl_pcie::records::{CommandEnd, PlacePiece, RequestChunk};
 use hdl_pcie::request_splitter::RequestSplitter;
 use hdl_pcie::{DmaWrite, RqShim512};
-use hdl_primitives::ByteMask;
 use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -134,21 +133,6 @@ fn byte_rotator() {
     let make = ByteRotator::default;
     check(make, Some(|u| &mut u.clock), drive, 500, 4).unwrap();
     check_gated(make, |u| &mut u.clock, drive, 1000, 5).unwrap();
-}
-
-#[test]
-fn byte_mask() {
-    check(
-        ByteMask::<128, 16>::default,
-        None,
-        |uut, rng| {
-            uut.data.next = Bits::random(rng);
-            uut.lanes.next = Bits::random(rng);
-        },
-        200,
-        5,
-    )
-    .unwrap();
 }
 
 /// At 128 bits: wide lanes crawl in rust-hdl's simulation, and the width is a parameter of the same text.

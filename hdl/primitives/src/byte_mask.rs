@@ -1,6 +1,45 @@
 //! Zeroes the byte lanes of a beat that are not enabled.
 
+use std::fmt::Write;
+
 use rust_hdl::prelude::*;
+
+/// Statements that assign `data`, an expression, to `masked` in the byte lanes of `lanes`, and 0 in the others; `words` are the 32-bit groups of
+/// `data`, and their number is that of `lanes` / 4.
+///
+/// Gated models widen four lanes at a time: Verilator would take bit for bit.
+fn masked(data: &str, words: &[String]) -> String {
+    let lanes = 4 * words.len();
+    let joined = |parts: Vec<String>| parts.join(", ");
+    let bytes = (0..lanes)
+        .rev()
+        .map(|lane| format!("{{8{{lanes[{lane}]}}}}"));
+    let mut text = format!(
+        "  assign masked = {data} & {{{}}}; //-\n",
+        joined(bytes.collect())
+    );
+    for group in 0..words.len() {
+        let (top, low) = (4 * group + 3, 4 * group);
+        // One bit at the bottom of each byte, then all bits of these bytes.
+        let _ = writeln!(
+            text,
+            "//@ wire [31:0] spread_{group} = ({{28'b0, lanes[{top}:{low}]}} * 32'h00204081) & 32'h01010101;"
+        );
+    }
+    let word = |group: usize| {
+        format!(
+            "{} & ((spread_{group} << 8) - spread_{group})",
+            words[group]
+        )
+    };
+    let groups = (0..words.len()).rev().map(word);
+    let _ = writeln!(
+        text,
+        "//@ assign masked = {{{}}};",
+        joined(groups.collect())
+    );
+    text
+}
 
 /// Combinational, part of one LUT level. `N` is the number of byte lanes, `W` = 8 `N`.
 #[derive(LogicBlock)]
@@ -13,8 +52,8 @@ pub struct ByteMask<const W: usize, const N: usize> {
 impl<const W: usize, const N: usize> Default for ByteMask<W, N> {
     fn default() -> Self {
         assert!(
-            W == 8 * N,
-            "ByteMask<{W}, {N}>: {N} byte lanes need W = {}",
+            W == 8 * N && N % 4 == 0,
+            "ByteMask<{W}, {N}>: {N} byte lanes need W = {}, and come in fours",
             8 * N
         );
         Self {
@@ -42,17 +81,58 @@ impl<const W: usize, const N: usize> Logic for ByteMask<W, N> {
     }
 
     fn hdl(&self) -> Verilog {
-        let lanes: Vec<String> = (0..N)
-            .rev()
-            .map(|lane| format!("{{8{{lanes[{lane}]}}}}"))
-            .collect();
-        Verilog::Wrapper(Wrapper {
-            code: format!(
-                "// @module {}\n  assign masked = data & {{{}}};\n",
-                std::any::type_name::<Self>(),
-                lanes.join(", ")
-            ),
-            cores: String::new(),
-        })
+        let word = |group: usize| format!("data[{}:{}]", 32 * group + 31, 32 * group);
+        let words: Vec<_> = (0..N / 4).map(word).collect();
+        code::<Self>(masked("data", &words))
     }
+}
+
+/// The same word in all groups of four byte lanes, but 0 in the lanes that are not enabled. Combinational, part of one LUT level.
+#[derive(LogicBlock)]
+pub struct WordMask<const W: usize, const N: usize> {
+    pub word: Signal<In, Bits<32>>,
+    pub lanes: Signal<In, Bits<N>>,
+    pub masked: Signal<Out, Bits<W>>,
+}
+
+impl<const W: usize, const N: usize> Default for WordMask<W, N> {
+    fn default() -> Self {
+        assert!(
+            W == 8 * N && N % 4 == 0,
+            "WordMask<{W}, {N}>: {N} byte lanes need W = {}, and come in fours",
+            8 * N
+        );
+        Self {
+            word: Default::default(),
+            lanes: Default::default(),
+            masked: Default::default(),
+        }
+    }
+}
+
+impl<const W: usize, const N: usize> Logic for WordMask<W, N> {
+    fn update(&mut self) {
+        let (word, lanes) = (self.word.val(), self.lanes.val());
+        let mut masked = Bits::<W>::default();
+        for i in 0..W {
+            masked = masked.replace_bit(i, lanes.get_bit(i / 8) && word.get_bit(i % 32));
+        }
+        self.masked.next = masked;
+    }
+
+    fn connect(&mut self) {
+        self.masked.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let words = vec!["word".to_owned(); N / 4];
+        code::<Self>(masked(&format!("{{{}{{word}}}}", N / 4), &words))
+    }
+}
+
+fn code<B>(statements: String) -> Verilog {
+    Verilog::Wrapper(Wrapper {
+        code: format!("// @module {}\n{statements}", std::any::type_name::<B>()),
+        cores: String::new(),
+    })
 }

@@ -10,7 +10,7 @@
 //! | [`packet_fifo`] | FIFO of whole frames: commit, drop, overflow | 2 |
 //! | [`round_robin`] | fair arbiter | 0 |
 //! | [`crc32`] | Ethernet CRC-32 over a beat per clock | `Crc32Wide::LATENCY` |
-//! | [`byte_mask`] | zeroes byte lanes | 0 |
+//! | [`byte_mask`] | zeroes byte lanes of a beat, or of a word in all of a beat | 0 |
 //! | [`byte_rotator`] | a beat at any byte offset of two beats | 2 |
 //! | [`credit`] | head-room of a FIFO whose sender is far away | 1 |
 //! | [`delay`] | delay line | its parameter |
@@ -39,7 +39,7 @@ pub mod sync_fifo;
 pub mod unpack;
 
 pub use block_fifo::BlockFifo;
-pub use byte_mask::ByteMask;
+pub use byte_mask::{ByteMask, WordMask};
 pub use byte_rotator::ByteRotator;
 pub use counter::Counter;
 pub use crc32::Crc32Wide;

@@ -1,7 +1,7 @@
 //! Computes the invariant CRC of each frame and writes it behind the pad (`stellar_wire::icrc` says what it covers).
 
 use hdl_macros::hdl;
-use hdl_primitives::{ByteMask, Crc32Wide, Delay};
+use hdl_primitives::{Crc32Wide, Delay, WordMask};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::{icrc_masked_bits, shift_bytes, ICRC_MASK_BYTES};
 use stellar_wire::icrc;
@@ -79,7 +79,7 @@ pub struct IcrcInsert<const W: usize, const N: usize> {
     data_wait: Delay<Bits<W>, WAIT>,
     beat_wait: Delay<TxBeat, BEAT_WAIT>,
     lanes: DFF<Bits<N>>,
-    insert: ByteMask<W, N>,
+    insert: WordMask<W, N>,
     bytes: [DFF<Bits<8>>; 2],
     last: [DFF<Bit>; 2],
     data: DFF<Bits<W>>,
@@ -204,12 +204,7 @@ impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
         } else {
             !self.crc_before.q.val()
         };
-        let crosswise = (trailer << 16) | (trailer >> 16);
-        let mut everywhere = bit_cast::<W, 32>(crosswise);
-        for i in 0..(W / 32).trailing_zeros() {
-            everywhere = everywhere | (everywhere << (32u64 << i));
-        }
-        self.insert.data.next = everywhere;
+        self.insert.word.next = (trailer << 16) | (trailer >> 16);
         self.insert.lanes.next = self.lanes.q.val();
         self.data.d.next = self.data_wait.delayed.val() | self.insert.masked.val();
         self.bytes[1].d.next = self.bytes[0].q.val();

@@ -96,12 +96,12 @@ public:
         }
     }
 
-    void eval(Vmodel& top) {
+    void eval(Vmodel& top, bool driven) {
         if (!settled_) {
             settled_ = true;
             top.eval();
         }
-        look(top);
+        if (driven) look(top);
         const bool rises = *clock_ && !was_high_;
         was_high_ = *clock_;
         if (rises) rise(top);

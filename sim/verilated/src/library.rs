@@ -66,7 +66,7 @@ pub(crate) struct Interface {
     pub new: unsafe extern "C" fn() -> *mut c_void,
     pub delete: unsafe extern "C" fn(*mut c_void),
     pub ports: unsafe extern "C" fn(*mut c_void, *mut *mut c_void),
-    pub eval: unsafe extern "C" fn(*mut c_void, u64) -> c_int,
+    pub eval: unsafe extern "C" fn(*mut c_void, u64, c_int) -> c_int,
     pub message: unsafe extern "C" fn(*mut c_void) -> *const c_char,
     pub trace: Option<TraceInterface>,
     pub coverage_write: Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int>,

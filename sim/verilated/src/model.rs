@@ -29,6 +29,8 @@ pub struct Model {
     period_ps: u64,
     cycles: u64,
     tracing: bool,
+    /// Inputs were set since the model last looked.
+    driven: bool,
     pub(crate) sample: Sample,
     pub(crate) library: Arc<Loaded>,
 }
@@ -62,6 +64,7 @@ impl Model {
             period_ps: DEFAULT_CLOCK_PERIOD_PS,
             cycles: 0,
             tracing: false,
+            driven: true,
             sample: Sample::default(),
             library,
         };
@@ -98,6 +101,7 @@ impl Model {
     /// # Panics
     /// If the port is an output.
     pub fn set(&mut self, port: PortId, words: &[u32]) {
+        self.driven = true;
         let slot = self.input(port);
         if slot.width <= 64 {
             let word = |index| words.get(index).copied().map_or(0, u64::from);
@@ -111,6 +115,7 @@ impl Model {
     /// # Panics
     /// If the port is an output.
     pub fn set_u64(&mut self, port: PortId, value: u64) {
+        self.driven = true;
         let slot = self.input(port);
         if slot.width <= 64 {
             slot.set_narrow(value);
@@ -162,7 +167,7 @@ impl Model {
     /// # Panics
     /// When the Verilog stops itself; see the crate documentation.
     pub fn eval(&mut self) {
-        self.eval_at(self.time_ps);
+        self.eval_at(self.time_ps, true);
     }
 
     /// One clock cycle on the input `clock`: low, with the inputs as set before; then the rising edge. Returns with the clock high, the
@@ -196,7 +201,8 @@ impl Model {
 
     fn half(&mut self, clock: PortId, level: u64, now: u64) {
         self.input(clock).set_narrow(level);
-        self.profiled(|model| model.eval_at(now));
+        let driven = std::mem::take(&mut self.driven);
+        self.profiled(|model| model.eval_at(now, driven));
         if self.tracing {
             self.dump(now);
         }
@@ -278,7 +284,7 @@ impl Model {
     pub fn eval_to(&mut self, time: u64) -> Result<(), Stopped> {
         self.time_ps = time;
         // SAFETY: a live instance.
-        if unsafe { (self.library.interface.eval)(self.handle.as_ptr(), time) } != 0 {
+        if unsafe { (self.library.interface.eval)(self.handle.as_ptr(), time, 1) } != 0 {
             return Err(Stopped(self.message()));
         }
         Ok(())
@@ -301,9 +307,11 @@ impl Model {
         slot
     }
 
-    fn eval_at(&mut self, time_ps: u64) {
+    /// Settles the outputs; if not `driven`, no input but the clock has been set since the last time.
+    fn eval_at(&mut self, time_ps: u64, driven: bool) {
+        let eval = self.library.interface.eval;
         // SAFETY: a live instance.
-        if unsafe { (self.library.interface.eval)(self.handle.as_ptr(), time_ps) } != 0 {
+        if unsafe { eval(self.handle.as_ptr(), time_ps, driven.into()) } != 0 {
             panic!(
                 "model `{}` stopped at {time_ps} ps (cycle {}): {}",
                 self.library.top,

@@ -33,7 +33,7 @@ void vl_fatal(const char* filename, int line, const char*, const char* message) 
 namespace {
 struct Gating {
     explicit Gating(Vmodel&) {}
-    void eval(Vmodel& top) { top.eval(); }
+    void eval(Vmodel& top, bool) { top.eval(); }
 };
 }  // namespace
 #endif
@@ -89,12 +89,12 @@ EXPORT void stellar_ports(void* handle, void** addresses) {
     for (void* address : list) *addresses++ = address;
 }
 
-// Returns 0, or 1 when the model stopped; stellar_message then tells why.
-EXPORT int stellar_eval(void* handle, uint64_t time_ps) {
+// `driven`: inputs may have other values than before, and not only the clock. Returns 0, or 1 when the model stopped; stellar_message then tells why.
+EXPORT int stellar_eval(void* handle, uint64_t time_ps, int driven) {
     Instance& instance = at(handle);
     try {
         instance.context.time(time_ps);
-        instance.gating->eval(*instance.top);
+        instance.gating->eval(*instance.top, driven != 0);
         return 0;
     } catch (const std::exception& error) {
         instance.message = error.what();

@@ -102,6 +102,20 @@ fn arrays_of_narrow_values() {
 }
 
 #[test]
+fn shifts_of_wide_values() {
+    let changed = agree(
+        "assign active_1 = 1; assign active_2 = 1;
+         reg [199:0] q = 200'd1; always @(edge edge_1) q <= {q[166:0], held} ^ {q[7:0], 192'd0};
+         wire [199:0] left = q << held[7:0], right = q >> held[15:8];
+         wire [199:0] fixed = (q << 37) ^ (q >> 101) ^ (q << 72) ^ (q >> 48) ^ (q << 199) ^ (q >> 160);
+         reg [199:0] all = 0; always @(edge edge_2) all <= left ^ right ^ fixed;
+         assign o = all[159:0] ^ {120'd0, all[199:160]};",
+        &[],
+    );
+    assert_eq!(changed, is_known());
+}
+
+#[test]
 fn flags_that_are_something_else_too() {
     let changed = agree(
         "reg [31:0] q = 0, count = 0; always @(edge edge_1) q <= held;

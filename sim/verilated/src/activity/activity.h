@@ -16,6 +16,14 @@ static inline uint64_t stellar_now() {
 #endif
 }
 
+// The marks of some functions at once, the first in the lowest byte.
+static inline uint64_t stellar_group(const uint8_t* marks) {
+    static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first mark is in the lowest byte");
+    uint64_t group;
+    std::memcpy(&group, marks, sizeof group);
+    return group;
+}
+
 // What words differ in, four at a time: without this, g++ compares odd numbers of them one by one.
 class StellarDifference final {
     typedef uint32_t Four __attribute__((vector_size(16)));

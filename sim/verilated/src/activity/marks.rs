@@ -1,33 +1,44 @@
-//! Marks of functions: bits of words of the state.
+//! Marks of functions: a byte of the state each, 1 if it has to run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// Bits of a word of marks.
-pub(super) const WORD: usize = 64;
+/// Marks that are looked at in one go.
+pub(super) const GROUP: usize = 8;
+
+/// The mark of a function.
+fn mark(function: &usize) -> String {
+    format!("vlSelf->stellar_marked[{function}]")
+}
 
 /// Condition: one of `functions` is not marked.
 pub(super) fn unmarked(functions: &BTreeSet<usize>) -> String {
-    let missing = |(word, bits)| format!("(~vlSelf->stellar_marked[{word}] & {bits:#x}ULL)");
-    let words = words(functions.iter().copied());
-    words
-        .into_iter()
-        .map(missing)
-        .collect::<Vec<_>>()
-        .join(" | ")
+    let marks: Vec<_> = functions.iter().map(mark).collect();
+    format!("!({})", marks.join(" & "))
+}
+
+/// Statements that mark functions if `condition` holds. They do not branch: whether a value changes is hard to foresee.
+pub(super) fn marks_if<'a>(
+    condition: &str,
+    functions: impl IntoIterator<Item = &'a usize>,
+) -> String {
+    let mark = |function| format!("{} |= {condition};", mark(function));
+    let marks: Vec<_> = functions.into_iter().map(mark).collect();
+    marks.join(" ")
 }
 
 /// Statements that mark functions.
-pub(super) fn marks(functions: BTreeSet<usize>) -> String {
-    let mark = |(word, bits)| format!("vlSelf->stellar_marked[{word}] |= {bits:#x}ULL;");
-    let words = words(functions.into_iter());
-    words.into_iter().map(mark).collect::<Vec<_>>().join(" ")
+pub(super) fn marks(functions: &BTreeSet<usize>) -> String {
+    let mark = |function| format!("{} = 1;", mark(function));
+    let marks: Vec<_> = functions.iter().map(mark).collect();
+    marks.join(" ")
 }
 
-/// The marks of functions, as bits of words.
-pub(super) fn words(functions: impl Iterator<Item = usize>) -> BTreeMap<usize, u64> {
-    let mut words: BTreeMap<usize, u64> = BTreeMap::new();
-    for function in functions {
-        *words.entry(function / WORD).or_default() |= 1 << (function % WORD);
-    }
-    words
+/// Values of consecutive marks, in groups: words whose lowest byte is the first mark.
+pub(super) fn groups(marks: impl Iterator<Item = bool>) -> Vec<u64> {
+    let marks: Vec<bool> = marks.collect();
+    let group = |marks: &[bool]| {
+        let marks = marks.iter().enumerate();
+        marks.fold(0, |group, (i, &mark)| group | u64::from(mark) << (8 * i))
+    };
+    marks.chunks(GROUP).map(group).collect()
 }

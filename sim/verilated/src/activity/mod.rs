@@ -14,6 +14,7 @@ mod copies;
 mod dispatch;
 mod marks;
 mod rewrite;
+mod runner;
 mod source;
 mod usage;
 
@@ -155,7 +156,7 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
     }
     let names: Vec<&str> = calls.iter().map(|call| call.function).collect();
     let of_file = replaced.entry(dispatcher_path).or_default();
-    of_file.push((dispatcher_body, plan.dispatcher(&names, &functions)));
+    of_file.push((dispatcher_body, plan.runner(&names, &functions)));
     for (path, body) in parts.into_values() {
         replaced
             .entry(path)

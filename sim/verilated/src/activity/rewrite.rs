@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::blocks::block;
 use super::copies::{copies, Copy, Target};
-use super::marks::{marks, unmarked, words, WORD};
+use super::marks::{marks, marks_if, unmarked, GROUP};
 use super::source::{Member, Members};
 use super::usage::Usage;
 use super::{with_parts, HEADER_FILE};
@@ -30,7 +30,7 @@ pub(super) enum Event {
 
 /// When a function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Runs {
+pub(super) enum Runs {
     /// Whenever something that it reads has changed.
     OnChange,
     /// At an edge, if something that it reads has changed since it ran.
@@ -43,7 +43,7 @@ enum Runs {
 pub(super) struct Plan<'a> {
     /// The functions that have to run again when a signal changes.
     readers: BTreeMap<&'a str, BTreeSet<usize>>,
-    runs: Vec<Runs>,
+    pub(super) runs: Vec<Runs>,
     /// The blocks, each with its functions.
     blocks: BTreeMap<String, Vec<usize>>,
 }
@@ -116,30 +116,22 @@ impl<'a> Plan<'a> {
     pub(super) fn header(&self, header: &str) -> Option<String> {
         let (before, after) = header.split_once("    // DESIGN SPECIFIC STATE\n")?;
         let (top, class) = before.split_once("#include \"verilated.h\"\n")?;
+        // At first, all code of registers has to run.
+        let at_first = |runs: &Runs| u8::from(*runs == Runs::AtEdges).to_string();
+        let at_first: Vec<_> = self.runs.iter().map(at_first).collect();
         Some(format!(
-            "{top}#include \"verilated.h\"\n#include \"{HEADER_FILE}\"\n{class}    // Functions that have to run, one bit each\n    \
-             uint64_t stellar_marked[{}] = {{{}}};\n    // What they run for: inputs, one bit for each of the list; an edge\n    \
+            "{top}#include \"verilated.h\"\n#include \"{HEADER_FILE}\"\n{class}    // Functions that have to run\n    \
+             uint8_t stellar_marked[{}] = {{{}}};\n    // What they run for: inputs, one bit for each of the list; an edge\n    \
              uint64_t stellar_inputs = 0;\n    bool stellar_edge = false;\n    // Whether \
              the times of the blocks are added up, and these\n    bool stellar_profiled = false;\n    uint64_t stellar_ticks[{}] = {{}};\n    // DESIGN SPECIFIC STATE\n{after}",
-            self.words(),
-            self.at_edges(),
+            self.runs.len().next_multiple_of(GROUP),
+            at_first.join(", "),
             self.blocks.len()
         ))
     }
 
-    /// The marks of all code of registers: at first it has to run.
-    fn at_edges(&self) -> String {
-        let mut bits = vec![0; self.words()];
-        let at_edges = |number: &usize| self.runs[*number] == Runs::AtEdges;
-        for (word, of_word) in words((0..self.runs.len()).filter(at_edges)) {
-            bits[word] = of_word;
-        }
-        let bits: Vec<_> = bits.iter().map(|bits| format!("{bits:#x}ULL")).collect();
-        bits.join(", ")
-    }
-
     /// The number of the block of each function.
-    fn blocks_of_functions(&self) -> String {
+    pub(super) fn blocks_of_functions(&self) -> String {
         let mut numbers = vec![0; self.runs.len()];
         for (number, functions) in self.blocks.values().enumerate() {
             for function in functions {
@@ -148,11 +140,6 @@ impl<'a> Plan<'a> {
         }
         let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         numbers.join(", ")
-    }
-
-    /// Words of marks.
-    fn words(&self) -> usize {
-        self.runs.len().div_ceil(WORD)
     }
 
     /// The body of function `number`, with the marking of others when what it writes is different.
@@ -171,15 +158,16 @@ impl<'a> Plan<'a> {
                     if readers.is_empty() {
                         plain
                     } else {
-                        let (unmarked, marks) = (unmarked(&readers), marks(readers));
                         format!(
-                            "if ({unmarked}) {{ if (stellar_copy_differs<{words}>({to}, {from})) {{ {marks} }} }} else {{ {plain} }}"
+                            "if ({}) {{ const bool changed = stellar_copy_differs<{words}>({to}, {from}); {} }} else {{ {plain} }}",
+                            unmarked(&readers),
+                            marks_if("changed", &readers)
                         )
                     }
                 }
                 Target::Element(array) => {
                     let readers = self.readers_behind(number, function, array);
-                    format!("{} {plain}", marks(readers))
+                    format!("{} {plain}", marks(&readers))
                 }
                 Target::Local => plain,
             };
@@ -187,7 +175,7 @@ impl<'a> Plan<'a> {
         }
         for (start, array) in &usage.array_writes {
             if !copies.iter().any(|copy| copy.place.contains(start)) {
-                let marks = marks(self.readers_behind(number, function, array));
+                let marks = marks(&self.readers_behind(number, function, array));
                 parts.push((*start..*start, format!("{marks} ")));
             }
         }
@@ -213,62 +201,6 @@ impl<'a> Plan<'a> {
         }
         readers
     }
-
-    /// The body of the function that runs the functions with these `names`.
-    pub(super) fn dispatcher(&self, names: &[&str], functions: &[Function]) -> String {
-        let mut body = String::new();
-        for name in names {
-            let _ = writeln!(body, "    void {name}(Vmodel___024root* vlSelf);");
-        }
-        let _ = writeln!(
-            body,
-            "    static void (*const functions[])(Vmodel___024root*) = {{\n{}}};",
-            names.join(",\n")
-        );
-        let mut by_event: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-        for (number, function) in functions.iter().enumerate() {
-            if self.runs[number] != Runs::AtEvents {
-                continue;
-            }
-            for event in &function.events {
-                let condition = match event {
-                    Event::Edge => "vlSelf->stellar_edge".into(),
-                    Event::Input(input) => format!("vlSelf->stellar_inputs >> {input} & 1"),
-                };
-                by_event.entry(condition).or_default().insert(number);
-            }
-        }
-        for (condition, functions) in by_event {
-            let _ = writeln!(body, "    if ({condition}) {{ {} }}", marks(functions));
-        }
-        // One pass, in Verilator's order. Combinational code only marks what is behind it. What is marked and waits for an edge, in a pass without
-        // one or because it is before what marks it, stays marked until the next.
-        let _ = write!(
-            body,
-            "    // Of these, those that are marked wait for an edge\n    \
-             static const uint64_t at_edges[] = {{{}}};\n    \
-             static const uint16_t block_of[] = {{{}}};\n    \
-             for (std::size_t word = 0; word < {}; ++word) {{\n        \
-             uint64_t& marked = vlSelf->stellar_marked[word];\n        \
-             uint64_t left = vlSelf->stellar_edge ? ~uint64_t{{0}} : ~at_edges[word];\n        \
-             while (uint64_t now = marked & left) {{\n            \
-             const uint64_t first = now & -now;\n            \
-             const std::size_t number = __builtin_ctzll(first);\n            \
-             marked ^= first;\n            \
-             left &= ~uint64_t{{1}} << number;\n            \
-             if (vlSelf->stellar_profiled) {{\n                \
-             const uint64_t began = stellar_now();\n                \
-             functions[word * {WORD} + number](vlSelf);\n                \
-             vlSelf->stellar_ticks[block_of[word * {WORD} + number]] += stellar_now() - began;\n            \
-             }} else {{\n                \
-             functions[word * {WORD} + number](vlSelf);\n            }}\n        }}\n    }}\n    \
-             vlSelf->stellar_inputs = 0;\n    vlSelf->stellar_edge = false;\n",
-            self.at_edges(),
-            self.blocks_of_functions(),
-            self.words(),
-        );
-        body
-    }
 }
 
 /// The signals that `copies` write, and no other statements of a function with this `usage`.
@@ -290,8 +222,9 @@ fn comparisons(
     members: &Members,
 ) -> (String, String) {
     let (mut before, mut narrow, mut wide) = (String::new(), String::new(), String::new());
+    let mut changes: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut kept = 0;
-    for (readers, signals) in by_readers {
+    for (group, (readers, signals)) in by_readers.into_iter().enumerate() {
         let (mut values, mut words) = (vec![], vec![]);
         for signal in signals {
             let old = format!("stellar_{kept}");
@@ -309,16 +242,25 @@ fn comparisons(
             };
             let _ = writeln!(before, "    const {kind} {old} = vlSelf->{signal};");
         }
-        let unmarked = unmarked(&readers);
-        let marks = marks(readers);
         if !values.is_empty() {
-            let differs = values.join(" | ");
-            let _ = writeln!(narrow, "    if ({differs}) {{ {marks} }}");
+            let changed = format!("stellar_changed_{group}");
+            let _ = writeln!(narrow, "    const bool {changed} = {};", values.join(" | "));
+            for &reader in &readers {
+                changes.entry(reader).or_default().push(changed.clone());
+            }
         }
         if !words.is_empty() {
-            let differs = words.join(" || ");
-            let _ = writeln!(wide, "    if (({unmarked}) && ({differs})) {{ {marks} }}");
+            let _ = writeln!(
+                wide,
+                "    if ({}) {{ const bool changed = {}; {} }}",
+                unmarked(&readers),
+                words.join(" | "),
+                marks_if("changed", &readers)
+            );
         }
+    }
+    for (reader, changes) in &changes {
+        let _ = writeln!(narrow, "    {}", marks_if(&changes.join(" | "), [reader]));
     }
     (before, narrow + &wide)
 }

@@ -1,0 +1,97 @@
+//! The function that runs the functions that are marked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::marks::{groups, marks, GROUP};
+use super::rewrite::{Event, Function, Plan, Runs};
+
+impl Plan<'_> {
+    /// The body of the function that runs the functions with these `names`.
+    ///
+    /// They run in one pass, in Verilator's order. Combinational code only marks what is behind it. What is marked and waits for an edge, in a
+    /// pass without one or because it is before what marks it, stays marked until the next.
+    pub(super) fn runner(&self, names: &[&str], functions: &[Function]) -> String {
+        let mut body = String::new();
+        for name in names {
+            let _ = writeln!(body, "    void {name}(Vmodel___024root* vlSelf);");
+        }
+        for (condition, functions) in self.by_event(functions) {
+            let _ = writeln!(body, "    if ({condition}) {{ {} }}", marks(&functions));
+        }
+        let _ = write!(
+            body,
+            "    uint8_t* const marked = vlSelf->stellar_marked;\n    \
+             if (vlSelf->stellar_edge && !vlSelf->stellar_profiled) {{\n{}    }} else {{\n{}    }}\n    \
+             vlSelf->stellar_inputs = 0;\n    vlSelf->stellar_edge = false;\n",
+            all_in_turn(names),
+            self.search(names),
+        );
+        body
+    }
+
+    /// What runs at events, by the conditions for these.
+    fn by_event(&self, functions: &[Function]) -> BTreeMap<String, BTreeSet<usize>> {
+        let mut by_event: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        for (number, function) in functions.iter().enumerate() {
+            if self.runs[number] != Runs::AtEvents {
+                continue;
+            }
+            for event in &function.events {
+                let condition = match event {
+                    Event::Edge => "vlSelf->stellar_edge".into(),
+                    Event::Input(input) => format!("vlSelf->stellar_inputs >> {input} & 1"),
+                };
+                by_event.entry(condition).or_default().insert(number);
+            }
+        }
+        by_event
+    }
+
+    /// Looks for the functions that are marked: for passes in which few are, and for profiles.
+    fn search(&self, names: &[&str]) -> String {
+        let at_edges = groups(self.runs.iter().map(|runs| *runs == Runs::AtEdges));
+        let at_edges: Vec<_> = at_edges
+            .iter()
+            .map(|group| format!("{group:#x}ULL"))
+            .collect();
+        format!(
+            "        static void (*const functions[])(Vmodel___024root*) = {{{}}};\n        \
+             // Of these, those that are marked wait for an edge\n        \
+             static const uint64_t at_edges[] = {{{}}};\n        \
+             static const uint16_t block_of[] = {{{}}};\n        \
+             for (std::size_t group = 0; group < {}; ++group) {{\n            \
+             uint64_t left = vlSelf->stellar_edge ? ~uint64_t{{0}} : ~at_edges[group];\n            \
+             while (uint64_t now = stellar_group(marked + group * {GROUP}) & left) {{\n                \
+             const int place = __builtin_ctzll(now) / 8;\n                \
+             const std::size_t number = group * {GROUP} + place;\n                \
+             marked[number] = 0;\n                \
+             left &= ~uint64_t{{0xff}} << 8 * place;\n                \
+             const uint64_t began = vlSelf->stellar_profiled ? stellar_now() : 0;\n                \
+             functions[number](vlSelf);\n                \
+             if (vlSelf->stellar_profiled) vlSelf->stellar_ticks[block_of[number]] += stellar_now() - began;\n            }}\n        }}\n",
+            names.join(",\n"),
+            at_edges.join(", "),
+            self.blocks_of_functions(),
+            at_edges.len(),
+        )
+    }
+}
+
+/// Asks one function after the other whether it is marked: at an edge many are, and the processor foresees calls of known functions better
+/// than those of functions in a table.
+fn all_in_turn(names: &[&str]) -> String {
+    let mut text = String::new();
+    for (group, names) in names.chunks(GROUP).enumerate() {
+        let first = group * GROUP;
+        let _ = writeln!(text, "        if (stellar_group(marked + {first})) {{");
+        for (number, name) in (first..).zip(names) {
+            let _ = writeln!(
+                text,
+                "            if (marked[{number}]) {{ marked[{number}] = 0; {name}(vlSelf); }}"
+            );
+        }
+        text += "        }\n";
+    }
+    text
+}

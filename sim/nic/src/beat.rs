@@ -19,11 +19,11 @@ pub struct Beat {
 impl Beat {
     /// A beat of `bytes`, at most 128 of them.
     pub fn new(bytes: &[u8], last: bool) -> Self {
+        let mut padded = [0; BEAT];
+        padded[..bytes.len()].copy_from_slice(bytes);
         let mut words = [0; WORDS];
-        for (word, part) in words.iter_mut().zip(bytes.chunks(4)) {
-            let mut four = [0; 4];
-            four[..part.len()].copy_from_slice(part);
-            *word = u32::from_le_bytes(four);
+        for (word, four) in words.iter_mut().zip(padded.chunks_exact(4)) {
+            *word = u32::from_le_bytes(four.try_into().expect("chunks of four"));
         }
         let bytes = bytes.len();
         Self { words, bytes, last }
@@ -38,11 +38,11 @@ impl Beat {
 
     /// Adds the first `bytes` of its bytes to `to`.
     pub fn append_to(&self, to: &mut Vec<u8>) {
-        let end = to.len() + self.bytes;
-        for word in &self.words[..self.bytes.div_ceil(4)] {
-            to.extend_from_slice(&word.to_le_bytes());
+        let mut all = [0; BEAT];
+        for (four, word) in all.chunks_exact_mut(4).zip(self.words) {
+            four.copy_from_slice(&word.to_le_bytes());
         }
-        to.truncate(end);
+        to.extend_from_slice(&all[..self.bytes]);
     }
 }
 

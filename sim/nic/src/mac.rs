@@ -80,7 +80,10 @@ impl MacTx {
         if beat.last {
             let padding = MIN_FRAME.saturating_sub(self.part.len());
             self.backlog += (PREAMBLE + FCS + GAP + padding) as u64;
-            self.frames.push_back(std::mem::take(&mut self.part));
+            // The next frame probably is as long: room for it, without a copy for every few beats.
+            let room = Vec::with_capacity(self.part.len());
+            self.frames
+                .push_back(std::mem::replace(&mut self.part, room));
         }
     }
 

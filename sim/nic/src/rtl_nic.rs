@@ -245,36 +245,36 @@ impl RtlNic {
             self.times.page_write(offset, seen);
         }
         self.bar.look(&outputs);
-        self.take(outputs, clock, seen);
+        self.take(&outputs, clock, seen);
     }
 
-    fn take(&mut self, outputs: NicOutputs, clock: u64, seen: Time) {
+    fn take(&mut self, outputs: &NicOutputs, clock: u64, seen: Time) {
         assert!(
             !outputs.payload_mismatch,
             "clock {clock}: the transmit side lost count of its payload"
         );
         for ((moved, port), endpoint) in outputs
             .ports
-            .into_iter()
+            .iter()
             .zip(&mut self.ports)
             .zip(&mut self.endpoints)
         {
-            if let Some(beat) = moved.tx {
+            if let Some(beat) = &moved.tx {
                 if port.tx.between_frames() {
                     self.times.frames_out.see(seen);
                 }
-                port.tx.push(&beat);
+                port.tx.push(beat);
             }
-            if let Some(write) = moved.write {
+            if let Some(write) = &moved.write {
                 let mut behind = Behind {
                     memory: &mut self.memory,
                     rings: &mut self.rings,
                 };
-                let translated = endpoint.write(&write, &mut behind);
-                self.times.write(translated, &write, seen);
+                let translated = endpoint.write(write, &mut behind);
+                self.times.write(translated, write, seen);
             }
-            if let Some(request) = moved.read {
-                let translated = endpoint.read(&request, clock);
+            if let Some(request) = &moved.read {
+                let translated = endpoint.read(request, clock);
                 self.times.read(translated).see(seen);
             }
         }
@@ -287,8 +287,8 @@ impl RtlNic {
         for words in outputs.sampled.iter().flatten() {
             self.windows.see(words);
         }
-        for (qp, words) in outputs.counted.into_iter().flatten() {
-            for (qp, counter, count) in self.counted.of(qp, &words) {
+        for (qp, words) in outputs.counted.iter().flatten() {
+            for (qp, counter, count) in self.counted.of(*qp, words) {
                 if let Some(pair) = self.pairs.get_mut(&qp) {
                     *counter(&mut pair.counters) += count;
                 }

@@ -9,7 +9,9 @@ use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
 use stellar_wire::{Ethernet, Header};
 
 use crate::ip_checksum::{DO_NOT_FRAGMENT, VERSION_IHL};
-use crate::wire_order::{with_field, with_field__hdl, with_flag, with_flag__hdl};
+use crate::wire_order::{
+    with_address, with_address__hdl, with_field, with_field__hdl, with_flag, with_flag__hdl,
+};
 
 /// IPv4 header without options, 20 bytes.
 #[hdl_fn]
@@ -36,8 +38,8 @@ pub fn ipv6_bytes(ip: TxIp, payload_length: Bits<16>, next_header: Bits<8>) -> B
     let long = with_field(first, ipv6::PAYLOAD_LENGTH, payload_length);
     let carrying = with_field(long, ipv6::NEXT_HEADER, next_header);
     let living = with_field(carrying, ipv6::HOP_LIMIT, ip.hop_limit);
-    let from = with_field(living, ipv6::SOURCE, ip.source);
-    with_field(from, ipv6::DESTINATION, ip.destination)
+    let from = with_address(living, ipv6::SOURCE, ip.source);
+    with_address(from, ipv6::DESTINATION, ip.destination)
 }
 
 /// Outer IPv6 header around `length` bytes of the version `inner6` says, 40 bytes.

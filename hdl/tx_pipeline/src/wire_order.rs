@@ -24,6 +24,17 @@ pub fn with_field<const V: usize, const N: usize>(
     vector | (bit_cast::<V, N>(network_order(number)) << ((8 * at) as u64))
 }
 
+/// `vector` with the IPv6 address that starts `at` bytes into it, where it held zeros. Words at a time: byte by byte, an address is 16 shifts of 128 bits.
+#[hdl_fn]
+pub fn with_address<const V: usize>(vector: Bits<V>, at: usize, address: Bits<128>) -> Bits<V> {
+    let mut whole = vector;
+    for i in 0..4 {
+        let word = network_order(address.get_bits::<32>(96 - 32 * i));
+        whole = whole | (bit_cast::<V, 32>(word) << ((8 * at + 32 * i) as u64));
+    }
+    whole
+}
+
 /// `vector` with one bit, counted from the least significant of the byte `at`.
 #[hdl_fn]
 pub fn with_flag<const V: usize>(vector: Bits<V>, at: usize, bit: usize, flag: Bit) -> Bits<V> {

@@ -24,9 +24,17 @@ static inline uint64_t stellar_group(const uint8_t* marks) {
     return group;
 }
 
+// Whether any function of some groups is marked that is among `these` or `others`.
+template <std::size_t T_groups>
+static inline bool stellar_any(const uint8_t* marks, const uint64_t* these, uint64_t others) {
+    uint64_t any = 0;
+    for (std::size_t i = 0; i < T_groups; ++i) any |= stellar_group(marks + i * sizeof any) & (these[i] | others);
+    return any != 0;
+}
+
 // What words differ in, four at a time: without this, g++ compares odd numbers of them one by one.
 class StellarDifference final {
-    typedef uint32_t Four __attribute__((vector_size(16)));
+    typedef uint64_t Four __attribute__((vector_size(4 * sizeof(EData))));
     Four fours_ = {};
     EData rest_ = 0;
 
@@ -43,7 +51,7 @@ public:
         for (; i + 4 <= T_words; i += 4) fours_ |= load(a + i) ^ load(b + i);
         for (; i < T_words; ++i) rest_ |= a[i] ^ b[i];
     }
-    bool any() const { return (fours_[0] | fours_[1] | fours_[2] | fours_[3] | rest_) != 0; }
+    bool any() const { return (fours_[0] | fours_[1] | rest_) != 0; }
 };
 
 // Whether a wide value is another one now.
@@ -52,6 +60,12 @@ static inline bool stellar_differs(const VlWide<T_words>& before, const VlWide<T
     StellarDifference difference;
     difference.add<T_words>(before.m_storage, now.m_storage);
     return difference.any();
+}
+
+// Verilator's goes word by word.
+template <std::size_t T_words>
+static inline void stellar_zero(EData* to) {
+    std::memset(to, 0, T_words * sizeof(EData));
 }
 
 // Copies words.
@@ -78,7 +92,7 @@ static inline EData stellar_funnel(EData high, EData low, unsigned by) {
 template <int T_bits>
 static inline void stellar_shift_left(EData* __restrict to, const EData* __restrict from, IData by) {
     constexpr int WORDS = VL_WORDS_I(T_bits);
-    if (by >= IData(T_bits)) return void(VL_ZERO_W(T_bits, to));
+    if (by >= IData(T_bits)) return stellar_zero<WORDS>(to);
     const int words = VL_BITWORD_E(by);
     // From the bits of two words, the upper one's are wanted.
     const unsigned down = VL_EDATASIZE - VL_BITBIT_E(by);
@@ -91,7 +105,7 @@ static inline void stellar_shift_left(EData* __restrict to, const EData* __restr
 template <int T_bits>
 static inline void stellar_shift_right(EData* __restrict to, const EData* __restrict from, IData by) {
     constexpr int WORDS = VL_WORDS_I(T_bits);
-    if (by >= IData(T_bits)) return void(VL_ZERO_W(T_bits, to));
+    if (by >= IData(T_bits)) return stellar_zero<WORDS>(to);
     const int words = VL_BITWORD_E(by);
     const int last = WORDS - 1 - words;
     for (int i = 0; i < last; ++i) to[i] = stellar_funnel(from[i + words + 1], from[i + words], VL_BITBIT_E(by));
@@ -99,5 +113,6 @@ static inline void stellar_shift_right(EData* __restrict to, const EData* __rest
     for (int i = last + 1; i < WORDS; ++i) to[i] = 0;
 }
 
+#define VL_ZERO_W(obits, to) stellar_zero<VL_WORDS_I(obits)>(to)
 #define VL_SHIFTL_WWI(obits, lbits, rbits, to, from, by) stellar_shift_left<obits>(to, from, by)
 #define VL_SHIFTR_WWI(obits, lbits, rbits, to, from, by) stellar_shift_right<obits>(to, from, by)

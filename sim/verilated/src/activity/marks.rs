@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 /// Marks that are looked at in one go.
 pub(super) const GROUP: usize = 8;
+/// Groups that are passed over in one go.
+pub(super) const STRIDE: usize = 8;
 
 /// The mark of a function.
 fn mark(function: &usize) -> String {

@@ -5,10 +5,13 @@ use std::fmt::Write;
 
 use super::blocks::block;
 use super::copies::{copies, Copy, Target};
-use super::marks::{marks, marks_if, unmarked, GROUP};
+use super::marks::{marks, marks_if, unmarked, GROUP, STRIDE};
 use super::source::{Member, Members};
 use super::usage::Usage;
 use super::{with_parts, HEADER_FILE};
+
+/// Words from which on it is cheaper to ask whether the readers of a value are marked than to compare it.
+const WORTH_ASKING: usize = 17;
 
 /// A function that runs behind events.
 pub(super) struct Function {
@@ -124,7 +127,7 @@ impl<'a> Plan<'a> {
              uint8_t stellar_marked[{}] = {{{}}};\n    // What they run for: inputs, one bit for each of the list; an edge\n    \
              uint64_t stellar_inputs = 0;\n    bool stellar_edge = false;\n    // Whether \
              the times of the blocks are added up, and these\n    bool stellar_profiled = false;\n    uint64_t stellar_ticks[{}] = {{}};\n    // DESIGN SPECIFIC STATE\n{after}",
-            self.runs.len().next_multiple_of(GROUP),
+            self.runs.len().next_multiple_of(GROUP * STRIDE),
             at_first.join(", "),
             self.blocks.len()
         ))
@@ -155,14 +158,16 @@ impl<'a> Plan<'a> {
                 Target::Signal(signal) if !copied.contains(signal) => continue,
                 Target::Signal(signal) => {
                     let readers = self.readers_behind(number, function, signal);
+                    let compared = format!(
+                        "{{ const bool changed = stellar_copy_differs<{words}>({to}, {from}); {} }}",
+                        marks_if("changed", &readers)
+                    );
                     if readers.is_empty() {
                         plain
+                    } else if words < WORTH_ASKING {
+                        compared
                     } else {
-                        format!(
-                            "if ({}) {{ const bool changed = stellar_copy_differs<{words}>({to}, {from}); {} }} else {{ {plain} }}",
-                            unmarked(&readers),
-                            marks_if("changed", &readers)
-                        )
+                        format!("if ({}) {compared} else {{ {plain} }}", unmarked(&readers))
                     }
                 }
                 Target::Element(array) => {
@@ -215,8 +220,8 @@ fn copied_only<'a>(copies: &[Copy<'a>], usage: &Usage) -> BTreeSet<&'a str> {
     words.into_keys().collect()
 }
 
-/// What goes before and behind the statements of a function to mark the readers of the signals that have changed. Wide signals are compared
-/// last, and only while some of their readers are not marked.
+/// What goes before and behind the statements of a function to mark the readers of the signals that have changed. Very wide signals are
+/// compared last, and only while some of their readers are not marked.
 fn comparisons(
     by_readers: BTreeMap<BTreeSet<usize>, Vec<&str>>,
     members: &Members,
@@ -235,7 +240,12 @@ fn comparisons(
                     kind.clone()
                 }
                 Member::Wide(count) => {
-                    words.push(format!("stellar_differs({old}, vlSelf->{signal})"));
+                    let list = if *count < WORTH_ASKING {
+                        &mut values
+                    } else {
+                        &mut words
+                    };
+                    list.push(format!("stellar_differs({old}, vlSelf->{signal})"));
                     format!("VlWide<{count}>")
                 }
                 Member::Array(_) => unreachable!("arrays are marked where they are written"),

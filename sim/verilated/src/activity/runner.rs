@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::marks::{groups, marks, GROUP};
+use super::marks::{groups, marks, GROUP, STRIDE};
 use super::rewrite::{Event, Function, Plan, Runs};
 
 impl Plan<'_> {
@@ -50,18 +50,18 @@ impl Plan<'_> {
 
     /// Looks for the functions that are marked: for passes in which few are, and for profiles.
     fn search(&self, names: &[&str]) -> String {
-        let at_edges = groups(self.runs.iter().map(|runs| *runs == Runs::AtEdges));
-        let at_edges: Vec<_> = at_edges
-            .iter()
-            .map(|group| format!("{group:#x}ULL"))
-            .collect();
+        let at_once = groups(self.runs.iter().map(|runs| *runs != Runs::AtEdges));
+        let group = |group: &u64| format!("{:#x}ULL", group * 0xff);
         format!(
             "        static void (*const functions[])(Vmodel___024root*) = {{{}}};\n        \
-             // Of these, those that are marked wait for an edge\n        \
-             static const uint64_t at_edges[] = {{{}}};\n        \
+             // Those that need not wait for an edge\n        \
+             static const uint64_t at_once[{}] = {{{}}};\n        \
              static const uint16_t block_of[] = {{{}}};\n        \
+             const uint64_t all = vlSelf->stellar_edge ? ~uint64_t{{0}} : 0;\n        \
              for (std::size_t group = 0; group < {}; ++group) {{\n            \
-             uint64_t left = vlSelf->stellar_edge ? ~uint64_t{{0}} : ~at_edges[group];\n            \
+             if (group % {STRIDE} == 0 && !stellar_any<{STRIDE}>(marked + group * {GROUP}, at_once + group, all)) {{\n                \
+             group += {STRIDE} - 1;\n                continue;\n            }}\n            \
+             uint64_t left = at_once[group] | all;\n            \
              while (uint64_t now = stellar_group(marked + group * {GROUP}) & left) {{\n                \
              const int place = __builtin_ctzll(now) / 8;\n                \
              const std::size_t number = group * {GROUP} + place;\n                \
@@ -71,9 +71,10 @@ impl Plan<'_> {
              functions[number](vlSelf);\n                \
              if (vlSelf->stellar_profiled) vlSelf->stellar_ticks[block_of[number]] += stellar_now() - began;\n            }}\n        }}\n",
             names.join(",\n"),
-            at_edges.join(", "),
+            at_once.len().next_multiple_of(STRIDE),
+            at_once.iter().map(group).collect::<Vec<_>>().join(", "),
             self.blocks_of_functions(),
-            at_edges.len(),
+            at_once.len(),
         )
     }
 }

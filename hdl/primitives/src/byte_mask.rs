@@ -52,7 +52,7 @@ pub struct ByteMask<const W: usize, const N: usize> {
 impl<const W: usize, const N: usize> Default for ByteMask<W, N> {
     fn default() -> Self {
         assert!(
-            W == 8 * N && N % 4 == 0,
+            W == 8 * N && W == 32 * (N / 4),
             "ByteMask<{W}, {N}>: {N} byte lanes need W = {}, and come in fours",
             8 * N
         );
@@ -98,7 +98,7 @@ pub struct WordMask<const W: usize, const N: usize> {
 impl<const W: usize, const N: usize> Default for WordMask<W, N> {
     fn default() -> Self {
         assert!(
-            W == 8 * N && N % 4 == 0,
+            W == 8 * N && W == 32 * (N / 4),
             "WordMask<{W}, {N}>: {N} byte lanes need W = {}, and come in fours",
             8 * N
         );

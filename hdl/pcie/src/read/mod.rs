@@ -13,6 +13,7 @@
 //! | block | does | clocks |
 //! |---|---|---|
 //! | [`slot_ledger`] | one slot or two for each command before anything is asked for; which slots are complete; their order | 1 |
+//! | [`slot_counts`] | its counts of requests per slot | 0 |
 //! | [`tag_pool`] | tags that no request uses | 2 |
 //! | [`read_issue`] | a tag for each request, and the note of where its bytes go | 2 |
 //! | [`completion_check`] | each completion against what its request still waits for; deadlines | 4 |
@@ -33,6 +34,7 @@ pub mod read_issue;
 pub mod read_return;
 pub mod records;
 pub mod slot_buffer;
+pub mod slot_counts;
 pub mod slot_ledger;
 pub mod tag_pool;
 

@@ -9,6 +9,7 @@ use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use super::records::{SlotHead, SlotReport, SlotRequest, SLOT_BYTES};
+use super::slot_counts::SlotCounts;
 
 /// log2 of the beat that `piece_issue` is made for here: it counts places in the buffer in these.
 pub const SPAN_BEAT_BITS: usize = 7;
@@ -68,12 +69,11 @@ pub struct SlotLedger<const S: usize, const K: usize> {
     next_head: DFF<Bits<S>>,
     /// Slots taken.
     used: DFF<Bits<7>>,
-    /// Requests that have left and that have finished, each twice: to add to, and to compare for the head.
-    asked: LutRam<Bits<7>, S>,
-    asked_of_head: LutRam<Bits<7>, S>,
-    finished: LutRam<Bits<7>, S>,
-    finished_of_head: LutRam<Bits<7>, S>,
-    /// Slots whose counts are 0 again after reset, as long as they are not all; bit `S` says that they are.
+    /// Requests that have left.
+    asked: SlotCounts<S>,
+    /// Of them, those that have finished.
+    finished: SlotCounts<S>,
+    /// Slots whose counts have been cleared since reset. Bit `S`: all.
     swept: DFF<Bits<7>>,
     closed: DFF<Bits<K>>,
     failed: DFF<Bits<K>>,
@@ -107,9 +107,7 @@ impl<const S: usize, const K: usize> Default for SlotLedger<S, K> {
             next_head: Default::default(),
             used: Default::default(),
             asked: Default::default(),
-            asked_of_head: Default::default(),
             finished: Default::default(),
-            finished_of_head: Default::default(),
             swept: Default::default(),
             closed: Default::default(),
             failed: Default::default(),
@@ -123,15 +121,7 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, tail, next_head, used, swept, closed, failed, out_valid, out);
-        clock!(
-            self,
-            clock,
-            commands,
-            asked,
-            asked_of_head,
-            finished,
-            finished_of_head
-        );
+        clock!(self, clock, commands, asked, finished);
 
         // take_slot
         let command = self.command.val();
@@ -172,10 +162,10 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
         // choose_head
         let head = self.next_head.q.val();
         let out_room = !self.out_valid.q.val() | self.head_ready.val();
-        self.asked_of_head.read_address.next = head;
-        self.finished_of_head.read_address.next = head;
-        let asked = self.asked_of_head.read_data.val();
-        let finished = self.finished_of_head.read_data.val();
+        self.asked.head.next = head;
+        self.finished.head.next = head;
+        let asked = self.asked.of_head.val();
+        let finished = self.finished.of_head.val();
         let closed = self.closed.q.val().get_bit(head.index());
         assert!(
             !closed | ((asked - finished).index() <= MOST_REQUESTS),
@@ -206,45 +196,16 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
 
         // follow_requests
         let request = self.request.val();
-        self.asked.read_address.next = bit_cast::<S, 6>(request.slot);
-        let asked_of = if sweeping {
-            bit_cast::<S, 7>(swept)
-        } else {
-            bit_cast::<S, 6>(request.slot)
-        };
-        let asked_now = if sweeping {
-            bits::<7>(0)
-        } else {
-            self.asked.read_data.val() + 1
-        };
-        self.asked.write_enable.next = sweeping | request.asks;
-        self.asked.write_address.next = asked_of;
-        self.asked.write_data.next = asked_now;
-        self.asked_of_head.write_enable.next = sweeping | request.asks;
-        self.asked_of_head.write_address.next = asked_of;
-        self.asked_of_head.write_data.next = asked_now;
-
-        // follow_reports
         let report = self.report.val();
-        self.finished.read_address.next = bit_cast::<S, 6>(report.slot);
-        let finished_of = if sweeping {
-            bit_cast::<S, 7>(swept)
-        } else {
-            bit_cast::<S, 6>(report.slot)
-        };
-        let finished_now = if sweeping {
-            bits::<7>(0)
-        } else {
-            self.finished.read_data.val() + 1
-        };
-        self.finished.write_enable.next = sweeping | report.finished;
-        self.finished.write_address.next = finished_of;
-        self.finished.write_data.next = finished_now;
-        self.finished_of_head.write_enable.next = sweeping | report.finished;
-        self.finished_of_head.write_address.next = finished_of;
-        self.finished_of_head.write_data.next = finished_now;
-
-        // sweep
+        let sweep_slot = bit_cast::<S, 7>(swept);
+        self.asked.add.next = request.asks;
+        self.asked.slot.next = bit_cast::<S, 6>(request.slot);
+        self.asked.clear.next = sweeping;
+        self.asked.clear_slot.next = sweep_slot;
+        self.finished.add.next = report.finished;
+        self.finished.slot.next = bit_cast::<S, 6>(report.slot);
+        self.finished.clear.next = sweeping;
+        self.finished.clear_slot.next = sweep_slot;
         if sweeping {
             self.swept.d.next = swept + 1;
         }

@@ -51,11 +51,7 @@ pub struct ByteMask<const W: usize, const N: usize> {
 
 impl<const W: usize, const N: usize> Default for ByteMask<W, N> {
     fn default() -> Self {
-        assert!(
-            W == 8 * N && W == 32 * (N / 4),
-            "ByteMask<{W}, {N}>: {N} byte lanes need W = {}, and come in fours",
-            8 * N
-        );
+        check_lanes("ByteMask", W, N);
         Self {
             data: Default::default(),
             lanes: Default::default(),
@@ -97,11 +93,7 @@ pub struct WordMask<const W: usize, const N: usize> {
 
 impl<const W: usize, const N: usize> Default for WordMask<W, N> {
     fn default() -> Self {
-        assert!(
-            W == 8 * N && W == 32 * (N / 4),
-            "WordMask<{W}, {N}>: {N} byte lanes need W = {}, and come in fours",
-            8 * N
-        );
+        check_lanes("WordMask", W, N);
         Self {
             word: Default::default(),
             lanes: Default::default(),
@@ -128,6 +120,15 @@ impl<const W: usize, const N: usize> Logic for WordMask<W, N> {
         let words = vec!["word".to_owned(); N / 4];
         code::<Self>(masked(&format!("{{{}{{word}}}}", N / 4), &words))
     }
+}
+
+/// Refuses sizes of the mask called `name` that do not fit each other.
+fn check_lanes(name: &str, width: usize, lanes: usize) {
+    assert!(
+        width == 8 * lanes && width == 32 * (lanes / 4),
+        "{name}<{width}, {lanes}>: {lanes} byte lanes need W = {}, and come in fours",
+        8 * lanes
+    );
 }
 
 fn code<B>(statements: String) -> Verilog {

@@ -29,8 +29,7 @@ pub fn with_field<const V: usize, const N: usize>(
 pub fn with_address<const V: usize>(vector: Bits<V>, at: usize, address: Bits<128>) -> Bits<V> {
     let mut whole = vector;
     for i in 0..4 {
-        let word = network_order(address.get_bits::<32>(96 - 32 * i));
-        whole = whole | (bit_cast::<V, 32>(word) << ((8 * at + 32 * i) as u64));
+        whole = with_field(whole, at + 4 * i, address.get_bits::<32>(96 - 32 * i));
     }
     whole
 }

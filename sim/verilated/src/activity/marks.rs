@@ -23,24 +23,17 @@ pub(super) fn marks_if<'a>(
     condition: &str,
     functions: impl IntoIterator<Item = &'a usize>,
 ) -> String {
-    let mark = |function| format!("{} |= {condition};", mark(function));
-    let marks: Vec<_> = functions.into_iter().map(mark).collect();
-    marks.join(" ")
+    assigned(&format!("|= {condition}"), functions)
 }
 
 /// Statements that mark functions.
 pub(super) fn marks(functions: &BTreeSet<usize>) -> String {
-    let mark = |function| format!("{} = 1;", mark(function));
-    let marks: Vec<_> = functions.iter().map(mark).collect();
-    marks.join(" ")
+    assigned("= 1", functions)
 }
 
-/// Values of consecutive marks, in groups: words whose lowest byte is the first mark.
-pub(super) fn groups(marks: impl Iterator<Item = bool>) -> Vec<u64> {
-    let marks: Vec<bool> = marks.collect();
-    let group = |marks: &[bool]| {
-        let marks = marks.iter().enumerate();
-        marks.fold(0, |group, (i, &mark)| group | u64::from(mark) << (8 * i))
-    };
-    marks.chunks(GROUP).map(group).collect()
+/// Statements that do this with the marks of functions.
+fn assigned<'a>(assignment: &str, functions: impl IntoIterator<Item = &'a usize>) -> String {
+    let assign = |function| format!("{} {assignment};", mark(function));
+    let marks: Vec<_> = functions.into_iter().map(assign).collect();
+    marks.join(" ")
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::marks::{groups, marks, GROUP, STRIDE};
+use super::marks::{marks, GROUP, STRIDE};
 use super::rewrite::{Event, Function, Plan, Runs};
 
 impl Plan<'_> {
@@ -50,33 +50,43 @@ impl Plan<'_> {
 
     /// Looks for the functions that are marked: for passes in which few are, and for profiles.
     fn search(&self, names: &[&str]) -> String {
-        let at_once = groups(self.runs.iter().map(|runs| *runs != Runs::AtEdges));
-        let group = |group: &u64| format!("{:#x}ULL", group * 0xff);
+        let at_once: Vec<_> = self.runs.chunks(GROUP).map(at_once).collect();
         format!(
             "        static void (*const functions[])(Vmodel___024root*) = {{{}}};\n        \
              // Those that need not wait for an edge\n        \
              static const uint64_t at_once[{}] = {{{}}};\n        \
              static const uint16_t block_of[] = {{{}}};\n        \
              const uint64_t all = vlSelf->stellar_edge ? ~uint64_t{{0}} : 0;\n        \
-             for (std::size_t group = 0; group < {}; ++group) {{\n            \
-             if (group % {STRIDE} == 0 && !stellar_any<{STRIDE}>(marked + group * {GROUP}, at_once + group, all)) {{\n                \
-             group += {STRIDE} - 1;\n                continue;\n            }}\n            \
-             uint64_t left = at_once[group] | all;\n            \
-             while (uint64_t now = stellar_group(marked + group * {GROUP}) & left) {{\n                \
-             const int place = __builtin_ctzll(now) / 8;\n                \
-             const std::size_t number = group * {GROUP} + place;\n                \
-             marked[number] = 0;\n                \
-             left &= ~uint64_t{{0xff}} << 8 * place;\n                \
-             const uint64_t began = vlSelf->stellar_profiled ? stellar_now() : 0;\n                \
-             functions[number](vlSelf);\n                \
-             if (vlSelf->stellar_profiled) vlSelf->stellar_ticks[block_of[number]] += stellar_now() - began;\n            }}\n        }}\n",
+             for (std::size_t first = 0; first < {}; first += {STRIDE}) {{\n            \
+             if (!stellar_any<{STRIDE}>(marked + first * {GROUP}, at_once + first, all)) continue;\n            \
+             for (std::size_t group = first; group < first + {STRIDE}; ++group) {{\n                \
+             uint64_t left = at_once[group] | all;\n                \
+             while (uint64_t now = stellar_group(marked + group * {GROUP}) & left) {{\n                    \
+             const int place = __builtin_ctzll(now) / 8;\n                    \
+             const std::size_t number = group * {GROUP} + place;\n                    \
+             marked[number] = 0;\n                    \
+             left &= ~uint64_t{{0xff}} << 8 * place;\n                    \
+             const uint64_t began = vlSelf->stellar_profiled ? stellar_now() : 0;\n                    \
+             functions[number](vlSelf);\n                    \
+             if (vlSelf->stellar_profiled) vlSelf->stellar_ticks[block_of[number]] += stellar_now() - began;\n                \
+             }}\n            }}\n        }}\n",
             names.join(",\n"),
             at_once.len().next_multiple_of(STRIDE),
-            at_once.iter().map(group).collect::<Vec<_>>().join(", "),
+            at_once.join(", "),
             self.blocks_of_functions(),
             at_once.len(),
         )
     }
+}
+
+/// The marks of a group that count without an edge: all bits of their bytes.
+fn at_once(group: &[Runs]) -> String {
+    let byte = |(place, runs): (usize, &Runs)| match runs {
+        Runs::AtEdges => 0,
+        Runs::OnChange | Runs::AtEvents => 0xff << (8 * place),
+    };
+    let bytes: u64 = group.iter().enumerate().map(byte).sum();
+    format!("{bytes:#x}ULL")
 }
 
 /// Asks one function after the other whether it is marked: at an edge many are, and the processor foresees calls of known functions better

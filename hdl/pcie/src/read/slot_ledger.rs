@@ -40,7 +40,7 @@ struct SlotCommand {
 /// A command is complete when it is closed (all its requests have left) and as many have finished as were asked. These two counts are kept per slot,
 /// modulo 128, and compared for the head alone. They are set to 0 in the `K` clocks after reset, before any command is taken. One command in and one
 /// out per clock.
-/// Levels: 8 (the head: its counts, their comparison, ready, and what is closed from then on).
+/// Levels: 6 (the head: its counts, their comparison, ready, and what is closed from then on).
 #[derive(LogicBlock)]
 pub struct SlotLedger<const S: usize, const K: usize> {
     pub clock: Signal<In, Clock>,

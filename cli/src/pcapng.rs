@@ -1,18 +1,14 @@
 //! What a lane received, as a pcapng file whose comments say what became of each frame.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::Context;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::DataLink;
+use sim_world::{Direction, PortCapture};
+
+/// Picoseconds of a byte at 200 Gb/s.
+const BYTE_PS: u64 = 40;
 
 /// One frame with its verdict.
 pub struct Noted<'a> {
@@ -20,28 +16,20 @@ pub struct Noted<'a> {
     pub comment: String,
 }
 
-/// Writes frames in order, one nanosecond tick apart from each other's wire time at 200 Gb/s.
+/// Writes frames in order, each as late after the one before as the wire takes at 200 Gb/s.
 pub fn write<'a>(path: &Path, frames: impl Iterator<Item = Noted<'a>>) -> anyhow::Result<()> {
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    let mut writer = PcapNgWriter::new(BufWriter::new(file))?;
-    // Nanosecond time stamps.
-    let interface = InterfaceDescriptionBlock {
-        linktype: DataLink::ETHERNET,
-        snaplen: 0,
-        options: vec![InterfaceDescriptionOption::IfTsResol(9)],
-    };
-    writer.write_pcapng_block(interface)?;
+    let mut capture = PortCapture::new(BufWriter::new(file), "lane")?;
     let mut bytes = 0u64;
     for noted in frames {
-        let block = EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: Duration::from_nanos(bytes / 25),
-            original_len: noted.frame.len() as u32,
-            data: Cow::Borrowed(noted.frame),
-            options: vec![EnhancedPacketOption::Comment(Cow::Owned(noted.comment))],
-        };
-        writer.write_pcapng_block(block)?;
+        capture.add(
+            bytes * BYTE_PS,
+            Direction::Inbound,
+            noted.frame,
+            &noted.comment,
+        )?;
         bytes += noted.frame.len() as u64 + sim_cosim::WIRE_OVERHEAD;
     }
+    capture.flush()?;
     Ok(())
 }

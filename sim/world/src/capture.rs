@@ -1,26 +1,16 @@
 //! Captures: what passed the hosts' ports, as pcapng with times in nanoseconds.
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::{DataLink, PcapError};
+use pcap_file::PcapError;
 use sim_net::{ChannelId, Fabric, Frame, HostId, TapSide, Time};
 
+use crate::pcapng::{Direction, PortCapture};
 use crate::WorldError;
 
 /// Frames of one port: when, whether they left, and which.
 type Frames = Arc<Mutex<Vec<(Time, bool, Frame)>>>;
-
-/// Directions in the flags of a pcapng packet block (draft-ietf-opsawg-pcapng, `epb_flags`).
-const INBOUND: u32 = 1;
-const OUTBOUND: u32 = 2;
 
 struct Port {
     interface: String,
@@ -100,34 +90,21 @@ impl Recorder {
 
 impl Port {
     fn encode(&self) -> Result<Vec<u8>, PcapError> {
-        let mut writer = PcapNgWriter::new(Vec::new())?;
-        writer.write_pcapng_block(InterfaceDescriptionBlock {
-            linktype: DataLink::ETHERNET,
-            snaplen: 0,
-            options: vec![
-                InterfaceDescriptionOption::IfName(Cow::Borrowed(self.interface.as_str())),
-                InterfaceDescriptionOption::IfTsResol(9),
-            ],
-        })?;
         let mut frames = self
             .frames
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         frames.sort_by_key(|&(time, ..)| time);
+        let mut capture = PortCapture::new(Vec::new(), &self.interface)?;
         for (time, sent, frame) in &frames {
-            writer.write_pcapng_block(EnhancedPacketBlock {
-                interface_id: 0,
-                timestamp: Duration::from_nanos(time / 1000),
-                original_len: frame.len() as u32,
-                data: Cow::Borrowed(frame.bytes()),
-                options: vec![EnhancedPacketOption::Flags(if *sent {
-                    OUTBOUND
-                } else {
-                    INBOUND
-                })],
-            })?;
+            let direction = if *sent {
+                Direction::Outbound
+            } else {
+                Direction::Inbound
+            };
+            capture.add(*time, direction, frame.bytes(), "")?;
         }
-        Ok(writer.into_inner())
+        Ok(capture.into_inner())
     }
 }

@@ -4,6 +4,7 @@ use hdl_macros::hdl;
 use hdl_primitives::Delay;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{AddressedToken, RegionToken, TokenKind};
+use stellar_wire::hw::frame::Position;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::region_check::{self, RegionCheck, RegionRequest};
@@ -43,7 +44,15 @@ impl<const A: usize> Logic for MrCheck<A> {
         }
 
         let incoming = self.in_token.val();
-        let payload = incoming.token.headers.payload_length;
+        let headers = incoming.token.headers;
+        let payload = headers.payload_length;
+        let starts = (headers.position == Position::First) | (headers.position == Position::Only);
+        // The first packet of an RC message answers for all of it (IBTA volume 1, 9.7.4.1.5): nothing of a message that does not fit is placed.
+        let length = if starts & !headers.mrc {
+            headers.dma_length
+        } else {
+            bit_cast::<32, LENGTH_BITS>(payload)
+        };
         self.passing.data.next = incoming;
         self.check.table_valid.next =
             self.in_valid.val() & (incoming.token.kind == TokenKind::Table);
@@ -53,7 +62,7 @@ impl<const A: usize> Logic for MrCheck<A> {
             key: incoming.rkey,
             pd: incoming.qp.pd,
             va: incoming.va,
-            length: bit_cast::<32, LENGTH_BITS>(payload),
+            length,
             remote_write: true,
             qp_allows: incoming.qp.remote_write,
         };

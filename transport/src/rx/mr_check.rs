@@ -1,6 +1,6 @@
 //! Memory region checks (hardware block `mr_check`).
 
-use super::{DropReason, MrEntry, PacketHeaders, QpContext, RcAddress, Tables};
+use super::{DropReason, MrEntry, PacketHeaders, QpContext, QpMode, RcAddress, Tables};
 
 /// The region a payload goes to, or the first reason against it in the order `BadKey`, `WrongPd`, `NoWriteRight`,
 /// `OutOfBounds`. An empty payload touches no memory and is not to be asked about.
@@ -17,8 +17,17 @@ pub fn check_region(
     if !region.remote_write || !context.remote_write {
         return Err(DropReason::NoWriteRight);
     }
-    check_bounds(&region, target.va, headers.payload_bytes())?;
+    check_bounds(&region, target.va, checked_bytes(headers))?;
     Ok(region)
+}
+
+/// Bytes from the packet's address on that have to lie in the region. The first packet of an RC message answers for all of it (IBTA volume 1, 9.7.4.1.5),
+/// so that nothing of a message that does not fit is placed. MRC packets each answer for their own payload.
+fn checked_bytes(headers: &PacketHeaders) -> u64 {
+    match headers.mode {
+        QpMode::Rc if headers.position.starts() => headers.dma_length().into(),
+        _ => headers.payload_bytes(),
+    }
 }
 
 /// The region a key names, if protection domain `pd` may use it.

@@ -24,9 +24,9 @@ use stellar_transport::endpoint::hardware as entries;
 
 pub use beat::Beat;
 pub use error::NicError;
-pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, LoneCard, SentFrame, SimHosts};
+pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFrame, SimHosts};
 pub use mixed_nic::MixedNic;
-pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
+pub use model::{ModelKind, NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 pub use rtl_nic::RtlNic;
 pub use times::{Pace, PinTimes, Span};
 

@@ -71,6 +71,16 @@ pub struct NicOutputs {
     pub payload_mismatch: bool,
 }
 
+/// How the card's Verilog becomes a model. Both models do the same in every clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ModelKind {
+    /// Code runs only when something that it reads has changed ([`hdl_verilog::Design::gated_model`], `docs/decisions/0004-gated-models.md`).
+    #[default]
+    OnChange,
+    /// Verilator translates the emitted Verilog, and nothing rewrites it before or after. It is several times slower.
+    Plain,
+}
+
 /// All bytes of a 64-bit word.
 const ALL_BYTES: u64 = 0xff;
 
@@ -81,32 +91,35 @@ pub struct NicModel {
 }
 
 impl NicModel {
-    /// Builds the NIC, once per content: later calls load what is there. With `trace`, waves can be written, and the model is several times
-    /// slower: without, it evaluates only what changes ([`hdl_verilog::Design::gated_model`]).
+    /// Builds the NIC, once per content: later calls load what is there.
     ///
     /// # Errors
     /// [`NicError`].
-    pub fn build(trace: bool) -> Result<Library, NicError> {
+    pub fn build(kind: ModelKind) -> Result<Library, NicError> {
         let design = Top::Nic.elaborate()?;
-        let spec = if trace {
-            design.model().with_trace()
-        } else {
-            design.gated_model()?
+        let spec = match kind {
+            ModelKind::OnChange => design.gated_model()?,
+            ModelKind::Plain => design.model(),
         };
         Ok(spec.build()?)
     }
 
-    /// The model of all cards of this process: built, or loaded, by whoever asks first.
+    /// The model of this kind for all cards of this process: built, or loaded, by whoever asks first.
     ///
     /// # Errors
     /// Those of [`Self::build`].
-    pub fn shared() -> Result<&'static Library, NicError> {
-        static LIBRARY: OnceLock<Library> = OnceLock::new();
-        if let Some(library) = LIBRARY.get() {
+    pub fn shared(kind: ModelKind) -> Result<&'static Library, NicError> {
+        static ON_CHANGE: OnceLock<Library> = OnceLock::new();
+        static PLAIN: OnceLock<Library> = OnceLock::new();
+        let library = match kind {
+            ModelKind::OnChange => &ON_CHANGE,
+            ModelKind::Plain => &PLAIN,
+        };
+        if let Some(library) = library.get() {
             return Ok(library);
         }
-        let built = Self::build(false)?;
-        Ok(LIBRARY.get_or_init(|| built))
+        let built = Self::build(kind)?;
+        Ok(library.get_or_init(|| built))
     }
 
     /// A fresh NIC, reset, its memories cleared.

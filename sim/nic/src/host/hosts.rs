@@ -6,8 +6,8 @@ use sim_world::PcieReads;
 use stellar_transport::endpoint::Memory;
 
 use super::card::{Card, Operation, Progress};
-use super::wire::Wire;
-use crate::model::NicModel;
+use super::wire::{Line, Wire};
+use crate::model::{ModelKind, NicModel};
 use crate::{NicError, CLOCK_PS};
 
 /// Clocks that the reset pin is held.
@@ -31,15 +31,24 @@ impl<M: Memory> Hosts<M> {
     /// # Errors
     /// [`NicError`].
     pub fn new(memories: [M; 2]) -> Result<Self, NicError> {
-        Self::with_wire(memories, Wire::cables(false))
+        Self::with_wire(memories, Wire::cables(false), ModelKind::default())
+    }
+
+    /// The same with one card, whose ports are at the near end of a line.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn lone(memory: M, line: Box<dyn Line>, kind: ModelKind) -> Result<Self, NicError> {
+        Self::with_wire([memory], Wire::Line(line), kind)
     }
 
     /// A card for each of the memories.
     pub(super) fn with_wire(
         memories: impl IntoIterator<Item = M>,
         wire: Wire,
+        kind: ModelKind,
     ) -> Result<Self, NicError> {
-        let library = NicModel::shared()?;
+        let library = NicModel::shared(kind)?;
         let card = |memory| Card::new(library, PcieReads::default(), memory);
         let cards: Vec<_> = memories.into_iter().map(card).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -52,7 +61,7 @@ impl<M: Memory> Hosts<M> {
     }
 
     /// How many.
-    pub(super) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.cards.len()
     }
 

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use super::sim_hosts::SimHosts;
-use super::wire::{SentFrame, Wire};
-use crate::NicError;
+use super::wire::{Line, SentFrame, Wire};
+use crate::{ModelKind, NicError};
 
 /// One host, 0, with a Verilated card. Its peers are whoever calls [`Self::receive`] and [`Self::take_sent`].
 #[derive(Clone)]
@@ -17,6 +17,15 @@ impl LoneCard {
     /// [`NicError`].
     pub fn new() -> Result<Self, NicError> {
         Ok(Self(SimHosts::new(1, Wire::Loose(Vec::new()))?))
+    }
+
+    /// The same with a model of this kind, and with the ports at the near end of `line`: frames come from there and go there, and
+    /// [`Self::take_sent`] returns nothing.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn plugged(line: Box<dyn Line>, kind: ModelKind) -> Result<Self, NicError> {
+        Ok(Self(SimHosts::with_model(1, Wire::Line(line), kind)?))
     }
 
     /// A frame, destination address to iCRC, begins to arrive at port 0 or 1, behind those that are still arriving there, at 200 Gb/s.

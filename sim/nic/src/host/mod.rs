@@ -31,4 +31,4 @@ pub use hosts::Hosts;
 pub use lone::LoneCard;
 pub use pair::CardPair;
 pub use sim_hosts::SimHosts;
-pub use wire::SentFrame;
+pub use wire::{Line, SentFrame};

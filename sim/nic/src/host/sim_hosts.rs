@@ -10,6 +10,7 @@ use super::function::SimFunction;
 use super::hosts::Hosts;
 use super::memory::LocalMemory;
 use super::wire::Wire;
+use crate::model::ModelKind;
 use crate::rings::RINGS;
 use crate::NicError;
 
@@ -26,8 +27,12 @@ pub struct SimHosts {
 
 impl SimHosts {
     pub(super) fn new(count: usize, wire: Wire) -> Result<Self, NicError> {
+        Self::with_model(count, wire, ModelKind::default())
+    }
+
+    pub(super) fn with_model(count: usize, wire: Wire, kind: ModelKind) -> Result<Self, NicError> {
         let memories = (0..count).map(|_| LocalMemory::new());
-        let hosts = Hosts::with_wire(memories, wire)?;
+        let hosts = Hosts::with_wire(memories, wire, kind)?;
         Ok(Self {
             hosts: Arc::new(Mutex::new(hosts)),
         })

@@ -27,12 +27,24 @@ pub struct SentFrame {
     pub bytes: Vec<u8>,
 }
 
+/// What the ports of the only card are plugged into, if it is somebody else's: a bridge to another process, for example.
+pub trait Line: Send {
+    /// Hands over the frames that begin to arrive at the card by `now`, each with its port (0 or 1) and its bytes from destination address to
+    /// iCRC. It is called once per clock, before the card sees the clock.
+    fn arrivals(&mut self, now: Time, receive: &mut dyn FnMut(usize, Vec<u8>));
+
+    /// Takes a frame that has left the card.
+    fn sent(&mut self, frame: SentFrame);
+}
+
 /// The wires.
 pub enum Wire {
     /// A fabric; the cards are at hosts of its topology.
     Fabric(Box<Plugged>),
     /// From the ports of the only card to whoever asks for what has left it.
     Loose(Vec<SentFrame>),
+    /// From the ports of the only card to somebody else's line.
+    Line(Box<dyn Line>),
 }
 
 /// Cards plugged into a fabric.
@@ -78,8 +90,12 @@ impl Wire {
 
     /// Hands the cards what has arrived by `now`.
     pub fn deliver<M: Memory>(&mut self, now: Time, cards: &mut [Card<M>]) {
-        let Self::Fabric(plugged) = self else {
-            return;
+        let plugged = match self {
+            Self::Fabric(plugged) => plugged,
+            Self::Loose(_) => return,
+            Self::Line(line) => {
+                return line.arrivals(now, &mut |port, frame| cards[0].receive(port, frame));
+            }
         };
         let Plugged {
             fabric,
@@ -119,6 +135,11 @@ impl Wire {
                 port,
                 bytes: frame,
             }),
+            Self::Line(line) => line.sent(SentFrame {
+                time: now,
+                port,
+                bytes: frame,
+            }),
         }
     }
 
@@ -126,7 +147,7 @@ impl Wire {
     pub fn plugged(&mut self) -> Option<&mut Plugged> {
         match self {
             Self::Fabric(plugged) => Some(plugged),
-            Self::Loose(_) => None,
+            Self::Loose(_) | Self::Line(_) => None,
         }
     }
 
@@ -134,14 +155,14 @@ impl Wire {
     pub fn recorder(&self) -> Option<&Recorder> {
         match self {
             Self::Fabric(plugged) => plugged.recorder.as_ref(),
-            Self::Loose(_) => None,
+            Self::Loose(_) | Self::Line(_) => None,
         }
     }
 
     /// What has left the only card since the last call.
     pub fn take_sent(&mut self) -> Vec<SentFrame> {
         match self {
-            Self::Fabric(_) => Vec::new(),
+            Self::Fabric(_) | Self::Line(_) => Vec::new(),
             Self::Loose(sent) => std::mem::take(sent),
         }
     }

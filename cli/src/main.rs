@@ -3,6 +3,8 @@
 mod bench;
 mod demo;
 mod fuzz;
+mod interop_rxe;
+mod model_name;
 mod path_mtu;
 mod pcapng;
 mod progress;
@@ -45,6 +47,9 @@ enum Command {
     World(world::Arguments),
     /// Run two cabled cards and serve each as a PCI device on a socket (vfio-user)
     Serve(serve::Arguments),
+    /// Run the cases of `./stellar interop rxe`, which starts the guest
+    #[command(name = "interop-rxe", hide = true)]
+    InteropRxe(interop_rxe::Arguments),
     /// Show what the driver finds on a card
     Devinfo(rdma::devinfo::Arguments),
     /// Measure the bandwidth of RDMA WRITEs between two cards
@@ -85,6 +90,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Fuzz(a) => fuzz::run(&a),
         Command::World(a) => world::run(&a),
         Command::Serve(a) => serve::run(&a),
+        Command::InteropRxe(a) => interop_rxe::run(a),
         Command::Devinfo(a) => rdma::devinfo::run(&a),
         Command::WriteBw(a) => rdma::write_bw::run(&a, Verb::Write),
         Command::WriteImmBw(a) => rdma::write_bw::run(&a, Verb::WriteWithImmediate),

@@ -1,7 +1,9 @@
 //! `stellar serve`, and programs that reach its cards over their sockets.
 
+mod bridge;
 mod perftest;
 mod programs;
+mod usage;
 
 use std::path::Path;
 use std::process::Command;

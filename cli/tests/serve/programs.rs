@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// Longest that one program may take. The model is there: tests of `sim-nic` and this one share it.
@@ -46,45 +46,73 @@ pub fn succeed(command: &mut Command) -> String {
 
 #[track_caller]
 pub fn refuse(command: &mut Command, parts: &[&str]) {
+    refuse_with(1, command, parts);
+}
+
+/// The same with another exit status: 2 is that of options which cannot be.
+#[track_caller]
+pub fn refuse_with(status: i32, command: &mut Command, parts: &[&str]) {
     let output = run(command);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert_eq!(output.status.code(), Some(status), "{command:?}: {errors}");
     for part in parts {
         assert!(errors.contains(part), "no '{part}' in: {errors}");
     }
     assert!(!errors.contains("panicked"), "{errors}");
 }
 
-/// A server that is up.
-pub struct Serve {
+/// A server of `N` cards that is up.
+pub struct Serve<const N: usize> {
     child: Child,
-    pub sockets: [PathBuf; 2],
+    pub sockets: [PathBuf; N],
+    /// What it prints.
+    lines: Receiver<String>,
 }
 
-impl Serve {
+impl Serve<2> {
     pub fn start(directory: &Path) -> Self {
+        Self::start_with(directory, &[])
+    }
+}
+
+impl<const N: usize> Serve<N> {
+    /// With options by which there are `N` cards.
+    pub fn start_with(directory: &Path, options: &[&str]) -> Self {
         let mut child = stellar()
             .arg("serve")
             .arg(directory)
+            .args(options)
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
         let output = BufReader::new(child.stdout.take().expect("it is piped"));
-        let sockets = [0, 1].map(|host| directory.join(format!("nic{host}.sock")));
-        let serve = Self { child, sockets };
-        let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || output.lines().try_for_each(|line| tell.send(line)));
+        let (tell, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut lines = output.lines().map_while(Result::ok);
+            lines.try_for_each(|line| tell.send(line))
+        });
+        let sockets = std::array::from_fn(|host| directory.join(format!("nic{host}.sock")));
+        let serve = Self {
+            child,
+            sockets,
+            lines,
+        };
         for socket in &serve.sockets {
-            let line = told.recv_timeout(PATIENCE).expect("it says where it is");
             let expected = format!("serving a card at {}", socket.display());
-            assert_eq!(line.expect("a line"), expected);
+            assert_eq!(serve.line(), expected);
             assert!(socket.exists());
         }
         serve
     }
 
-    /// Sends a signal: the server ends well, and takes its sockets along.
-    pub fn stop(mut self, signal: &str) {
+    /// The next line that it prints.
+    pub fn line(&self) -> String {
+        let line = self.lines.recv_timeout(PATIENCE);
+        line.expect("it says something, and says it in text")
+    }
+
+    /// Sends a signal: the server ends well, and takes its sockets along. Returns what it said last.
+    pub fn stop(mut self, signal: &str) -> Vec<String> {
         let kill = format!("kill -{signal} {}", self.child.id());
         succeed(Command::new("sh").args(["-c", &kill]));
         let status = end(&mut self.child);
@@ -92,10 +120,11 @@ impl Serve {
         for socket in &self.sockets {
             assert!(!socket.exists(), "{} is left", socket.display());
         }
+        self.lines.iter().collect()
     }
 }
 
-impl Drop for Serve {
+impl<const N: usize> Drop for Serve<N> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -6,10 +6,14 @@
 //!  driver ──nic1.sock──► thread ─┘    one thread   └─ card 1 ══╝
 //! ```
 //!
-//! **The clock** belongs to the thread that owns both cards (`world`). What peers ask for is done there, between two clocks or in the clocks
+//! **A lone card** ([`Server::start_lone`]) has a bridge ([`sim_bridge::Bridge`]) in place of the cables: one of its ports is plugged into it, and the
+//! other end of the bridge is in another process.
+//!
+//! **The clock** belongs to the thread that owns the cards (`world`). What peers ask for is done there, between two clocks or in the clocks
 //! it takes; nobody else touches a card. While a driver is connected the clock runs freely as long as something crosses a pin of
-//! either card, and for 300 us (simulated) after that, and as far as a driver says that it waits
-//! ([`stellar_wire::host::simulation`]). Otherwise it stands still, and the thread sleeps.
+//! any card, and for 300 us (simulated) after that, and as far as a driver says that it waits
+//! ([`stellar_wire::host::simulation`]). With a bridge that holds without a driver too, and the clock runs while a frame waits at the bridge.
+//! Otherwise it stands still, and the thread sleeps; a frame of the bridge wakes it.
 //!
 //! **Doorbell pages** are a region that drivers map beside BAR2, which they do not ([`stellar_wire::host::simulation`]). Slots of it that they name are looked at between two clocks. What
 //! rings elsewhere in a page is a message: all queue pairs ring at its first word, and of two doorbells between two looks the first would be lost.

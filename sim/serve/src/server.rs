@@ -1,4 +1,4 @@
-//! Two cards at two sockets.
+//! Cards, each at a socket.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -9,11 +9,13 @@ use std::sync::Arc;
 use std::thread;
 
 use rustix::event::{eventfd, EventfdFlags};
-use sim_nic::Hosts;
+use sim_bridge::Bridge;
+use sim_nic::{Hosts, ModelKind, NicError};
 
 use crate::backend::Backend;
 use crate::clock_page::ClockPage;
 use crate::error::ServeError;
+use crate::memory::PeerMemory;
 use crate::socket::{check_path, serve, Socket};
 use crate::world::World;
 
@@ -37,12 +39,15 @@ pub struct Traffic {
     pub doorbells: u64,
 }
 
-/// Two Verilated cards, cabled port to port, each at a socket of its own. Dropping it removes the sockets; drivers that are connected
-/// are served until they disconnect.
+/// Cards that have been powered up, and the bridge of the only one.
+type Cards = (Hosts<PeerMemory>, Option<Bridge>);
+
+/// Verilated cards, each at a socket of its own: two, cabled port to port, or one with a bridge. Dropping it removes the sockets; drivers that are
+/// connected are served until they disconnect.
 pub struct Server {
-    sockets: [Socket; 2],
+    sockets: Vec<Socket>,
     world: World,
-    messages: [Arc<AtomicU64>; 2],
+    messages: Vec<Arc<AtomicU64>>,
     stopper: Stopper,
     ends: Receiver<End>,
 }
@@ -54,24 +59,59 @@ impl Server {
     /// # Errors
     /// [`ServeError`].
     pub fn start(directory: &Path) -> Result<Self, ServeError> {
-        let paths = [0, 1].map(|host| directory.join(format!("nic{host}.sock")));
+        Self::with_cards(directory, 2, || {
+            let hosts = Hosts::new(Default::default())?;
+            Ok((hosts, None))
+        })
+    }
+
+    /// The same with one card of this kind, at `nic0.sock`. One of its ports is plugged into `bridge`; what leaves by the other is lost.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub fn start_lone(
+        directory: &Path,
+        bridge: Bridge,
+        kind: ModelKind,
+    ) -> Result<Self, ServeError> {
+        Self::with_cards(directory, 1, || {
+            let hosts = Hosts::lone(PeerMemory::default(), Box::new(bridge.clone()), kind)?;
+            Ok((hosts, Some(bridge)))
+        })
+    }
+
+    /// Serves `count` cards. They are powered up when it is known that their sockets can be made: that is what takes time.
+    fn with_cards(
+        directory: &Path,
+        count: usize,
+        power_up: impl FnOnce() -> Result<Cards, NicError>,
+    ) -> Result<Self, ServeError> {
+        let paths: Vec<_> = (0..count)
+            .map(|host| directory.join(format!("nic{host}.sock")))
+            .collect();
         paths.iter().try_for_each(|path| check_path(path))?;
         fs::create_dir_all(directory).map_err(|error| ServeError::Directory {
             path: directory.to_owned(),
             error,
         })?;
-        let mut hosts = Hosts::new(Default::default())?;
+        let (mut hosts, bridge) = power_up()?;
         let vectors = hosts.vectors(0);
         let clock_page = Arc::new(ClockPage::new()?);
-        let world = World::start(hosts, Arc::clone(&clock_page))?;
+        let world = World::start(hosts, bridge, Arc::clone(&clock_page))?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(std::io::Error::from)?;
         let (tell, ends) = mpsc::channel();
         let stopper = Stopper {
             stop: Arc::new(stop),
             ends: tell.clone(),
         };
-        let sockets = [Socket::bind(&paths[0])?, Socket::bind(&paths[1])?];
-        let messages: [Arc<AtomicU64>; 2] = Default::default();
+        let sockets: Vec<_> = paths
+            .iter()
+            .map(|path| Socket::bind(path))
+            .collect::<Result<_, _>>()?;
+        let messages: Vec<_> = sockets
+            .iter()
+            .map(|_| Arc::<AtomicU64>::default())
+            .collect();
         for (host, socket) in sockets.iter().enumerate() {
             let listener = socket.listener()?;
             let backend = Backend {
@@ -101,8 +141,15 @@ impl Server {
     }
 
     /// The sockets, in order of cards.
-    pub fn sockets(&self) -> [&Path; 2] {
-        [0, 1].map(|host| self.sockets[host].path())
+    pub fn sockets(&self) -> Vec<&Path> {
+        self.sockets.iter().map(Socket::path).collect()
+    }
+
+    /// # Panics
+    /// If there is no such card.
+    fn check(&self, host: usize) {
+        let count = self.sockets.len();
+        assert!(host < count, "card {host} of {count}, counted from 0");
     }
 
     /// What led nowhere at a card; `None` if the simulation has died.
@@ -110,7 +157,7 @@ impl Server {
     /// # Panics
     /// If there is no such card.
     pub fn counts(&self, host: usize) -> Option<Counts> {
-        assert!(host < 2, "card {host}; there are cards 0 and 1");
+        self.check(host);
         self.world.call(move |simulation| {
             let refused = simulation.peers[host].refused;
             let memory = simulation.hosts.memory(host);
@@ -127,7 +174,7 @@ impl Server {
     /// # Panics
     /// If there is no such card.
     pub fn traffic(&self, host: usize) -> Option<Traffic> {
-        assert!(host < 2, "card {host}; there are cards 0 and 1");
+        self.check(host);
         let doorbells = self
             .world
             .call(move |simulation| simulation.peers[host].doorbells)?;

@@ -1,10 +1,11 @@
-//! The thread that owns both cards, and when their clock runs.
+//! The thread that owns the cards, and when their clock runs.
 
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use sim_bridge::Bridge;
 use sim_nic::{Hosts, CLOCK_PS};
 use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::Doorbell;
@@ -37,7 +38,10 @@ pub struct Peer {
 /// Everything there is, at one point in time.
 pub struct Simulation {
     pub hosts: Hosts<PeerMemory>,
-    pub peers: [Peer; 2],
+    /// One for each card.
+    pub peers: Vec<Peer>,
+    /// What a port of the only card is plugged into.
+    bridge: Option<Bridge>,
     clock_page: Arc<ClockPage>,
 }
 
@@ -47,15 +51,22 @@ type Job = Box<dyn FnMut(&mut Simulation) -> bool + Send>;
 /// The simulation, for the threads that serve its peers. It ends when the last of these is gone.
 #[derive(Clone)]
 pub struct World {
-    jobs: Sender<Job>,
+    /// Shared, so that the bridge, which the simulation owns, can wake the simulation without keeping it alive.
+    jobs: Arc<Sender<Job>>,
 }
 
 impl Simulation {
     fn is_running(&self) -> bool {
         let now = self.hosts.time();
         let is_awaited = |peer: &Peer| peer.is_connected && now < peer.run_until;
-        let is_connected = self.peers.iter().any(|peer| peer.is_connected);
-        self.peers.iter().any(is_awaited) || is_connected && self.hosts.quiet() < QUIET_CLOCKS
+        if self.peers.iter().any(is_awaited)
+            || self.bridge.as_ref().is_some_and(Bridge::needs_clock)
+        {
+            return true;
+        }
+        // A bridge brings frames whether a driver is connected or not.
+        let has_visitors = self.bridge.is_some() || self.peers.iter().any(|peer| peer.is_connected);
+        has_visitors && self.hosts.quiet() < QUIET_CLOCKS
     }
 
     /// Brings the card what its driver has stored in its doorbell pages; `false` if that is nothing.
@@ -76,10 +87,13 @@ impl Simulation {
         !rung.is_empty()
     }
 
-    /// Looks at all slots of both cards; `false` if nothing was stored there.
+    /// Looks at all slots of all cards; `false` if nothing was stored there.
     fn look_everywhere(&mut self) -> bool {
-        let [first, second] = [0, 1].map(|host| self.look(host));
-        first || second
+        let mut rung = false;
+        for host in 0..self.peers.len() {
+            rung |= self.look(host);
+        }
+        rung
     }
 
     /// A clock passes.
@@ -160,16 +174,36 @@ fn run(mut simulation: Simulation, jobs: &Receiver<Job>) {
     }
 }
 
+/// A frame of the bridge's peer is an empty job: the simulation looks at the bridge after it.
+fn wake_on_arrival(bridge: &Bridge, jobs: &Arc<Sender<Job>>) {
+    let jobs = Arc::downgrade(jobs);
+    bridge.on_arrival(move || {
+        if let Some(jobs) = jobs.upgrade() {
+            // A simulation that has died wakes no more.
+            let _ = jobs.send(Box::new(|_| true));
+        }
+    });
+}
+
 impl World {
-    /// Starts the thread.
-    pub fn start(hosts: Hosts<PeerMemory>, clock_page: Arc<ClockPage>) -> std::io::Result<Self> {
+    /// Starts the thread. `bridge` is the line of the only card, if there is only one.
+    pub fn start(
+        hosts: Hosts<PeerMemory>,
+        bridge: Option<Bridge>,
+        clock_page: Arc<ClockPage>,
+    ) -> std::io::Result<Self> {
+        let (jobs, taken) = mpsc::channel();
+        let jobs = Arc::new(jobs);
+        if let Some(bridge) = &bridge {
+            wake_on_arrival(bridge, &jobs);
+        }
         let mut simulation = Simulation {
+            peers: (0..hosts.count()).map(|_| Peer::default()).collect(),
             hosts,
-            peers: Default::default(),
+            bridge,
             clock_page,
         };
         simulation.tell();
-        let (jobs, taken) = mpsc::channel();
         thread::Builder::new()
             .name("cards".to_owned())
             .spawn(move || run(simulation, &taken))?;

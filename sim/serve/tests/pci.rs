@@ -292,7 +292,7 @@ fn check_interrupts(client: &mut Client) {
 fn a_served_card_is_a_pci_device() {
     within(|| {
         let (directory, server) = serve();
-        let [a, b] = server.sockets().map(Path::to_owned);
+        let [a, b] = [0, 1].map(|host| server.sockets()[host].to_owned());
         let function = VfioUser::open(&a).unwrap();
         let mut client = Client::new(&b).unwrap();
         check_configuration(&function);

@@ -207,7 +207,7 @@ fn drive_the_other_card(sockets: [PathBuf; 2], server: &Server) {
 fn a_driver_dies_in_the_middle_of_a_transfer_between_two_processes() {
     let directory = tempfile::tempdir().unwrap();
     let server = Server::start(directory.path()).unwrap();
-    let sockets = server.sockets().map(Path::to_owned);
+    let sockets = [0, 1].map(|host| server.sockets()[host].to_owned());
     let (tell, told) = std::sync::mpsc::channel();
     let test = std::thread::spawn(move || {
         drive_the_other_card(sockets, &server);

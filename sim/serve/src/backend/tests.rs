@@ -8,7 +8,7 @@ fn backend() -> Backend {
     let hosts = Hosts::new(Default::default()).unwrap();
     let vectors = 64;
     let clock_page = Arc::new(ClockPage::new().unwrap());
-    let world = World::start(hosts, Arc::clone(&clock_page)).unwrap();
+    let world = World::start(hosts, None, Arc::clone(&clock_page)).unwrap();
     Backend {
         world,
         host: 1,

@@ -122,8 +122,8 @@ pub fn serve() -> (tempfile::TempDir, Server) {
 }
 
 pub fn ends(server: &Server, way: Way) -> [End; 2] {
-    let [a, b] = server.sockets();
-    let ends = [End::new(a, 0, way), End::new(b, 1, way)];
+    let sockets = server.sockets();
+    let ends = [0, 1].map(|host| End::new(sockets[host], host as u8, way));
     connect(&ends);
     ends
 }

@@ -1,0 +1,97 @@
+//! The host's side of `./stellar interop rxe`. `tools/interop` builds and starts the guest, and this program beside it.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use sim_bridge::{BitFlip, LinkAddress};
+use sim_interop::{cases, run as run_cases, Options};
+use sim_nic::NicModel;
+
+use crate::model_name::ModelName;
+use crate::progress;
+
+#[derive(clap::Args)]
+#[command(
+    about = "Run the cases of ./stellar interop rxe against a guest that is started beside it",
+    long_about = "Powers up a Verilated card with port 0 bridged to a peer, and runs the cases of docs/interop.md against the peer's RDMA stack. \
+        `./stellar interop rxe` starts a guest and this; for a peer of your own see docs/interop.md."
+)]
+pub struct Arguments {
+    /// Where the peer's network card is met: dgram:LOCAL:REMOTE, listen:PATH or connect:PATH
+    #[arg(long, value_name = "SOCKET", required_unless_present = "list")]
+    net: Option<LinkAddress>,
+    /// Socket of the peer's program rdma_peer
+    #[arg(long, value_name = "PATH", required_unless_present = "list")]
+    control: Option<PathBuf>,
+    /// Socket of QEMU's machine protocol, for the cases that stop the guest
+    #[arg(long, value_name = "PATH")]
+    qmp: Option<PathBuf>,
+    /// Directory of the captures
+    #[arg(long, value_name = "DIRECTORY", default_value = "out/interop_rxe")]
+    directory: PathBuf,
+    /// Names the cases and runs none; those of the short form have a star
+    #[arg(long)]
+    list: bool,
+    /// Runs only the cases of the short form
+    #[arg(long, conflicts_with = "case")]
+    short: bool,
+    /// Runs only this case; may be given several times
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+    /// Seed of all data and of the link's faults
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How the card's Verilog becomes a model
+    #[arg(long, value_enum, default_value = "on-change")]
+    model: ModelName,
+    /// Makes one header bit of all packets of the card wrong, counted from the base transport header on: every case is to fail
+    #[arg(long, value_name = "BYTE.BIT")]
+    flip: Option<BitFlip>,
+}
+
+/// Runs the cases.
+pub fn run(arguments: Arguments) -> anyhow::Result<()> {
+    if arguments.list {
+        for case in cases() {
+            println!("{} {}", if case.is_short { '*' } else { ' ' }, case.name);
+        }
+        return Ok(());
+    }
+    let (Some(net), Some(control)) = (arguments.net, arguments.control) else {
+        bail!("--net and --control are needed");
+    };
+    let options = Options {
+        net,
+        control,
+        qmp: arguments.qmp,
+        directory: arguments.directory,
+        names: arguments.case,
+        is_short: arguments.short,
+        seed: arguments.seed,
+        model: arguments.model.into(),
+        flip: arguments.flip,
+    };
+    progress::building("the card", || NicModel::shared(options.model))?;
+    let report = run_cases(&options, |line| eprintln!("{line}"))?;
+    println!("{}", report.table());
+    println!();
+    println!("the peer: {}", report.peer);
+    let (cases, failed) = (report.rows.len(), report.failed());
+    println!("{} of {cases} cases passed", cases - failed);
+    if options.flip.is_none() {
+        match &report.tshark {
+            Ok(()) => println!(
+                "tshark reads all {} packets, none of them malformed; the iCRC of each was recomputed",
+                report.packets
+            ),
+            Err(error) => println!("tshark: {error:#}"),
+        }
+    }
+    if !report.is_good() {
+        bail!(
+            "not everything holds; captures are in {}",
+            options.directory.display()
+        );
+    }
+    Ok(())
+}

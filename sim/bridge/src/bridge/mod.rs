@@ -1,0 +1,213 @@
+//! The line between a port of a card and a peer in another process.
+
+mod config;
+mod crossing;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sim_net::Time;
+use sim_nic::{Line, SentFrame};
+use sim_world::PortCapture;
+
+use crate::flip::BitFlip;
+use crate::frame::pad;
+use crate::host_stack::HostStack;
+use crate::impairment::{Impairer, Impairment};
+use crate::link::{Link, LinkError};
+use crate::pace::Pace;
+
+pub use config::{BridgeConfig, BridgeCounts, Crossing};
+
+/// A function that sees every frame at the bridge.
+type Observer = Box<dyn FnMut(&Crossing<'_>) + Send>;
+type Capture = PortCapture<BufWriter<File>>;
+
+struct Inner {
+    link: Link,
+    port: usize,
+    host: HostStack,
+    to_card: Impairer,
+    to_peer: Impairer,
+    flip: Option<BitFlip>,
+    capture: Option<Capture>,
+    pace: Option<Pace>,
+    observer: Option<Observer>,
+    counts: BridgeCounts,
+    /// The wire to the card is busy until then.
+    busy_until: Time,
+    clocks: u32,
+}
+
+/// A bridge. Clones are the same bridge: one is the card's [`Line`], others look at it and change how it treats frames.
+#[derive(Clone)]
+pub struct Bridge(Arc<Mutex<Inner>>);
+
+fn capture(path: &Path, port: usize) -> Result<Capture, LinkError> {
+    let failed = |reason: String| LinkError::Capture {
+        path: path.to_owned(),
+        reason,
+    };
+    let file = File::create(path).map_err(|error| failed(error.to_string()))?;
+    let interface = format!("card.p{port}");
+    PortCapture::new(BufWriter::new(file), &interface).map_err(|error| failed(error.to_string()))
+}
+
+impl Bridge {
+    /// Makes the socket. The peer may come later.
+    ///
+    /// # Errors
+    /// [`LinkError`].
+    pub fn open(config: &BridgeConfig) -> Result<Self, LinkError> {
+        if config.port > 1 {
+            return Err(LinkError::Port(config.port));
+        }
+        let host = HostStack::new(&config.host)?;
+        let impairer = |impairment: Impairment, stream| {
+            let impairment = impairment.check()?;
+            Ok::<_, LinkError>(Impairer::new(impairment, config.seed, stream))
+        };
+        let (to_card, to_peer) = (impairer(config.to_card, 0)?, impairer(config.to_peer, 1)?);
+        // What cannot be opened leaves the capture of another bridge as it is.
+        let link = Link::open(&config.address)?;
+        let capture = match &config.capture {
+            Some(path) => Some(capture(path, config.port)?),
+            None => None,
+        };
+        Ok(Self(Arc::new(Mutex::new(Inner {
+            link,
+            port: config.port,
+            host,
+            to_card,
+            to_peer,
+            flip: config.flip,
+            capture,
+            pace: (config.pace > 0).then(|| Pace::new(config.pace)),
+            observer: None,
+            counts: BridgeCounts::default(),
+            busy_until: 0,
+            clocks: 0,
+        }))))
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on frames are treated like this on their way to the card and to the peer.
+    ///
+    /// # Errors
+    /// [`LinkError::Impairment`].
+    pub fn set_impairments(
+        &self,
+        to_card: Impairment,
+        to_peer: Impairment,
+    ) -> Result<(), LinkError> {
+        let (to_card, to_peer) = (to_card.check()?, to_peer.check()?);
+        let mut inner = self.inner();
+        inner.to_card.set(to_card);
+        inner.to_peer.set(to_peer);
+        Ok(())
+    }
+
+    /// From now on this bit of the card's frames is wrong, or none.
+    pub fn set_flip(&self, flip: Option<BitFlip>) {
+        self.inner().flip = flip;
+    }
+
+    /// From now on what crosses goes to another capture. The one before is complete.
+    ///
+    /// # Errors
+    /// [`LinkError::Capture`].
+    pub fn set_capture(&self, path: &Path) -> Result<(), LinkError> {
+        let mut inner = self.inner();
+        let next = capture(path, inner.port)?;
+        if let Some(mut last) = inner.capture.replace(next) {
+            last.flush().map_err(|error| LinkError::Capture {
+                path: path.to_owned(),
+                reason: format!("the capture before it: {error}"),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// From now on `observer` sees every frame.
+    pub fn observe(&self, observer: impl FnMut(&Crossing<'_>) + Send + 'static) {
+        self.inner().observer = Some(Box::new(observer));
+    }
+
+    /// Calls `wake`, from another thread, whenever a frame of the peer has begun to wait for the card's clock.
+    pub fn on_arrival(&self, wake: impl Fn() + Send + 'static) {
+        self.inner().link.on_arrival(Box::new(wake));
+    }
+
+    /// Whether the bridge needs the card's clock to run: a frame waits, or is held back.
+    pub fn needs_clock(&self) -> bool {
+        let inner = self.inner();
+        inner.link.has_waiting() || inner.to_card.is_holding() || inner.to_peer.is_holding()
+    }
+
+    /// What has happened so far.
+    pub fn counts(&self) -> BridgeCounts {
+        let inner = self.inner();
+        BridgeCounts {
+            lost: inner.link.lost(),
+            ..inner.counts
+        }
+    }
+
+    /// Brings the capture to its file.
+    ///
+    /// # Errors
+    /// [`std::io::Error`].
+    pub fn flush(&self) -> std::io::Result<()> {
+        match &mut self.inner().capture {
+            Some(capture) => capture.flush(),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the bridge: nothing crosses it any more, its socket is gone, and its capture is complete.
+    ///
+    /// # Errors
+    /// [`std::io::Error`] if the rest of the capture cannot be written.
+    pub fn close(&self) -> std::io::Result<()> {
+        let mut inner = self.inner();
+        inner.link.close();
+        inner
+            .capture
+            .take()
+            .map_or(Ok(()), |mut capture| capture.flush())
+    }
+}
+
+impl Line for Bridge {
+    fn arrivals(&mut self, now: Time, receive: &mut dyn FnMut(usize, Vec<u8>)) {
+        let mut inner = self.inner();
+        inner.hold_pace(now);
+        while inner.busy_until <= now {
+            let Some(frame) = inner.link.receive() else {
+                break;
+            };
+            inner.take_from_peer(now, frame, receive);
+        }
+        if inner.to_card.is_holding() || inner.to_peer.is_holding() {
+            inner.expire(now, receive);
+        }
+    }
+
+    fn sent(&mut self, frame: SentFrame) {
+        let mut inner = self.inner();
+        if frame.port != inner.port {
+            inner.counts.unplugged += 1;
+            return;
+        }
+        let mut bytes = pad(frame.bytes);
+        if let Some(flip) = inner.flip {
+            flip.apply(&mut bytes);
+        }
+        inner.send_to_peer(frame.time, bytes);
+    }
+}

@@ -1,0 +1,114 @@
+//! What the regions of both ends should hold, and whether they do.
+
+use anyhow::ensure;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Bed, Writer, READ_ONLY, SOURCE, TARGET};
+use crate::card_end;
+use crate::memory::{Image, REGION};
+use crate::message::Message;
+
+/// What the regions of one end should hold.
+pub struct Images {
+    source: Image,
+    target: Image,
+    read_only: Image,
+}
+
+fn images(random: &mut ChaCha8Rng, names: [&'static str; 3]) -> Images {
+    let [source, target, read_only] = names.map(|name| Image::random(name, random));
+    Images {
+        source,
+        target,
+        read_only,
+    }
+}
+
+/// What the regions of the card and of the peer hold at the beginning.
+pub fn both_images(seed: u64) -> (Images, Images) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let card = [
+        "the card's source",
+        "the card's target",
+        "the card's read-only region",
+    ];
+    let peer = [
+        "the peer's source",
+        "the peer's target",
+        "the peer's read-only region",
+    ];
+    (images(&mut random, card), images(&mut random, peer))
+}
+
+impl Bed {
+    /// Gives all regions new bytes, which follow from the seed and the number of the case.
+    pub(super) fn fill_regions(&mut self, case: u64) -> anyhow::Result<()> {
+        (self.card_images, self.peer_images) = both_images(self.seed ^ case << 32);
+        let end = self.end();
+        for (region, image) in [
+            (&end.source, &self.card_images.source),
+            (&end.target, &self.card_images.target),
+            (&end.read_only, &self.card_images.read_only),
+        ] {
+            card_end::fill(region, image.bytes())?;
+        }
+        for (id, image) in [
+            (SOURCE, &self.peer_images.source),
+            (TARGET, &self.peer_images.target),
+            (READ_ONLY, &self.peer_images.read_only),
+        ] {
+            let mut peer = self.peer.borrow_mut();
+            peer.put(id, 0, image.bytes(), &|| self.clock())?;
+        }
+        Ok(())
+    }
+
+    /// The receiver's target and the sender's source.
+    fn images_of(&mut self, writer: Writer) -> (&mut Image, &Image) {
+        match writer {
+            Writer::Peer => (&mut self.card_images.target, &self.peer_images.source),
+            Writer::Card => (&mut self.peer_images.target, &self.card_images.source),
+        }
+    }
+
+    /// These messages are to be found in the receiver's target.
+    pub fn arrived(&mut self, writer: Writer, messages: &[Message]) {
+        let (target, source) = self.images_of(writer);
+        for message in messages {
+            target.expect(message.to, source, message.from, message.length);
+        }
+    }
+
+    /// Of this message a part may be found there, from its first byte on.
+    pub fn arrived_in_part(&mut self, writer: Writer, message: &Message) {
+        let (target, source) = self.images_of(writer);
+        target.expect_part(message.to, source, message.from, message.length);
+    }
+
+    /// Compares every byte of all regions at both ends, and that the card has touched no other memory.
+    pub fn check_memory(&self) -> anyhow::Result<()> {
+        let end = self.end();
+        for (region, image) in [
+            (&end.source, &self.card_images.source),
+            (&end.target, &self.card_images.target),
+            (&end.read_only, &self.card_images.read_only),
+        ] {
+            image.compare(&card_end::bytes(region)?)?;
+        }
+        for (id, image) in [
+            (SOURCE, &self.peer_images.source),
+            (TARGET, &self.peer_images.target),
+            (READ_ONLY, &self.peer_images.read_only),
+        ] {
+            let mut peer = self.peer.borrow_mut();
+            image.compare(&peer.get(id, 0, REGION, &|| self.clock())?)?;
+        }
+        let strays = self.card.strays(0);
+        ensure!(
+            strays == 0,
+            "the card has touched memory that is not mapped for it {strays} times"
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! Messages of a case and where their bytes lie.
+
+/// A WRITE, with immediate or without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Of the work request.
+    pub wr_id: u64,
+    /// Bytes.
+    pub length: u32,
+    /// Offset in the sender's source region.
+    pub from: u64,
+    /// Offset in the receiver's target region.
+    pub to: u64,
+    /// Immediate data.
+    pub immediate: Option<u32>,
+}
+
+/// Lays messages out in both regions, one behind the other, at odd addresses that differ modulo 4 and 64, with untouched bytes between them.
+pub struct Layout {
+    next_wr_id: u64,
+    next_from: u64,
+    next_to: u64,
+}
+
+impl Layout {
+    /// Nothing is laid out. `wr_id` is that of the first message.
+    pub const fn new(wr_id: u64) -> Self {
+        Self {
+            next_wr_id: wr_id,
+            next_from: 1,
+            next_to: 67,
+        }
+    }
+
+    /// The next message.
+    pub fn message(&mut self, length: u32, immediate: Option<u32>) -> Message {
+        let message = Message {
+            wr_id: self.next_wr_id,
+            length,
+            from: self.next_from,
+            to: self.next_to,
+            immediate,
+        };
+        self.next_wr_id += 1;
+        // Even steps keep the addresses odd.
+        let step = (u64::from(length) + 2) & !1;
+        self.next_from += step + 6;
+        self.next_to += step + 36;
+        message
+    }
+
+    /// A WRITE of each length.
+    pub fn writes(&mut self, lengths: &[u32]) -> Vec<Message> {
+        let lengths = lengths.iter();
+        lengths.map(|&length| self.message(length, None)).collect()
+    }
+
+    /// The same with immediates.
+    pub fn writes_with_immediate(&mut self, lengths: &[u32]) -> Vec<Message> {
+        let immediates = 0xabcd_0000..;
+        let pairs = lengths.iter().zip(immediates);
+        pairs
+            .map(|(&length, immediate)| self.message(length, Some(immediate)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_lie_apart_at_odd_addresses() {
+        let mut layout = Layout::new(5);
+        let mut all = layout.writes(&[0, 1, 2, 3, 4096, 1]);
+        all.extend(layout.writes_with_immediate(&[7, 0]));
+        for (index, message) in all.iter().enumerate() {
+            assert_eq!(message.wr_id, 5 + index as u64);
+            assert_eq!((message.from % 2, message.to % 2), (1, 1));
+        }
+        for pair in all.windows(2) {
+            let length = u64::from(pair[0].length);
+            assert!(pair[0].from + length < pair[1].from);
+            assert!(pair[0].to + length < pair[1].to);
+        }
+        assert_eq!(all[6].immediate, Some(0xabcd_0000));
+        assert_eq!(all[5].immediate, None);
+    }
+}

@@ -1,0 +1,151 @@
+//! What is seen on the wire.
+
+use std::collections::HashSet;
+
+use sim_bridge::{is_rocev2, Crossing, Fate};
+use sim_world::Direction;
+use stellar_wire::RoceFrame;
+
+/// Frames of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// RoCEv2 packets that their sender put on the wire.
+    pub packets: u64,
+    /// Those among them whose queue pair and PSN were there before.
+    pub retransmissions: u64,
+}
+
+/// What has crossed the bridge in a case.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    /// From the peer to the card.
+    pub to_card: Counts,
+    /// From the card to the peer.
+    pub to_peer: Counts,
+    /// Frames that the bridge dropped, duplicated or held back.
+    pub impaired: u64,
+    /// The first frame that is no good RoCEv2 packet: a header that cannot be, a length that does not fit, or a wrong iCRC.
+    pub fault: Option<String>,
+    /// RoCEv2 packets of all cases.
+    pub all_packets: u64,
+    /// Requests that were seen: direction, queue pair, PSN.
+    seen: HashSet<(bool, u32, u32)>,
+}
+
+impl Traffic {
+    /// Forgets what belongs to a case.
+    pub fn restart(&mut self) {
+        *self = Self {
+            all_packets: self.all_packets,
+            ..Self::default()
+        };
+    }
+
+    /// New queue pairs may have the numbers of old ones.
+    pub fn forget_psns(&mut self) {
+        self.seen.clear();
+    }
+
+    /// Looks at a frame.
+    pub fn look(&mut self, crossing: &Crossing<'_>) {
+        if !is_rocev2(crossing.frame) {
+            return;
+        }
+        self.all_packets += 1;
+        if crossing.fate != Fate::Passed {
+            self.impaired += 1;
+        }
+        let to_card = crossing.direction == Direction::Inbound;
+        let counts = if to_card {
+            &mut self.to_card
+        } else {
+            &mut self.to_peer
+        };
+        counts.packets += 1;
+        // Reading a frame checks its lengths and recomputes its iCRC.
+        match RoceFrame::parse(crossing.frame) {
+            Ok(frame) if !frame.bth.opcode.is_response() => {
+                let is_new = self
+                    .seen
+                    .insert((to_card, frame.bth.dest_qp, frame.bth.psn));
+                counts.retransmissions += u64::from(!is_new);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let way = if to_card { "peer" } else { "card" };
+                let (number, length) = (counts.packets, crossing.frame.len());
+                self.fault.get_or_insert_with(|| {
+                    format!("packet {number} of the {way}, {length} bytes: {error}")
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stellar_wire::{Bth, ExtHeaders, Opcode, Reth};
+
+    fn write(psn: u32) -> Vec<u8> {
+        let bth = Bth {
+            opcode: Opcode::RcWriteOnly,
+            dest_qp: 5,
+            psn,
+            ..Bth::default()
+        };
+        let reth = Some(Reth {
+            va: 0,
+            rkey: 0,
+            dma_len: 1,
+        });
+        let frame = RoceFrame {
+            bth,
+            ext: ExtHeaders {
+                reth,
+                ..ExtHeaders::default()
+            },
+            payload: vec![9],
+            ..RoceFrame::default()
+        };
+        frame.emit().unwrap()
+    }
+
+    fn look(traffic: &mut Traffic, direction: Direction, frame: &[u8], fate: Fate) {
+        traffic.look(&Crossing {
+            time: 0,
+            direction,
+            frame,
+            fate,
+        });
+    }
+
+    #[test]
+    fn what_comes_again_is_a_retransmission_of_its_direction() {
+        let mut traffic = Traffic::default();
+        for psn in [1, 2, 1] {
+            look(&mut traffic, Direction::Inbound, &write(psn), Fate::Passed);
+        }
+        look(&mut traffic, Direction::Outbound, &write(1), Fate::Dropped);
+        look(&mut traffic, Direction::Outbound, &[0; 60], Fate::Passed);
+        let counts = |packets, retransmissions| Counts {
+            packets,
+            retransmissions,
+        };
+        assert_eq!(traffic.to_card, counts(3, 1));
+        assert_eq!(traffic.to_peer, counts(1, 0));
+        assert_eq!((traffic.impaired, &traffic.fault), (1, &None));
+        traffic.restart();
+        assert_eq!((traffic.to_card, traffic.all_packets), (counts(0, 0), 4));
+    }
+
+    #[test]
+    fn a_wrong_icrc_is_a_fault() {
+        let mut traffic = Traffic::default();
+        let mut frame = write(1);
+        *frame.last_mut().unwrap() ^= 1;
+        look(&mut traffic, Direction::Outbound, &frame, Fate::Passed);
+        let fault = traffic.fault.unwrap();
+        assert!(fault.contains("packet 1 of the card"), "{fault}");
+    }
+}

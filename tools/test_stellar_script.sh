@@ -75,9 +75,12 @@ expect 'one missing tool is named although setup was done before' 1 'missing: yo
 # What `./stellar interop` runs once everything is set up.
 interop=("$(python3 -c "import sys; print(sys.executable)")" tools/interop)
 expect 'interop lists what it has' 0 '^ +vfio ' "${interop[@]}" --help
+expect 'and soft-RoCE among it' 0 '^ +rxe ' "${interop[@]}" --help
 expect 'interop needs to be told what' 2 'arguments are required: command' "${interop[@]}"
 expect 'other software is refused' 2 "invalid choice: 'xen'" "${interop[@]}" xen
 expect 'a time that is none is refused' 2 'takes a number above 0' "${interop[@]}" vfio --seconds 0
-expect 'the guest is skipped where there is no apt' 0 '^skipped: QEMU .* cannot be had here: apt-get is missing' env PATH="$bare" "${interop[@]}" vfio
-expect 'unless it is required' 1 '^error: apt-get is missing' env PATH="$bare" "${interop[@]}" vfio --required
+for guest in vfio rxe; do
+    expect "the guest of $guest is skipped where there is no apt" 0 '^skipped: QEMU .* cannot be had here: apt-get is missing' env PATH="$bare" "${interop[@]}" $guest
+    expect "unless it is required ($guest)" 1 '^error: apt-get is missing' env PATH="$bare" "${interop[@]}" $guest --required
+done
 echo 'all tests of ./stellar passed'

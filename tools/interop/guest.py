@@ -9,6 +9,8 @@ import shlex
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +51,8 @@ class Guest:
 
     script: str
     programs: dict[str, Path] = field(default_factory=dict)
+    # Further files by their paths in the guest.
+    files: dict[str, Path] = field(default_factory=dict)
     # Modules and their parameters.
     modules: dict[str, str] = field(default_factory=dict)
     kernel_parameters: list[str] = field(default_factory=list)
@@ -113,6 +117,8 @@ class Emulator:
         files.file("script", guest.script.encode())
         for name, path in guest.programs.items():
             files.program(name, path)
+        for name, path in guest.files.items():
+            files.file(name, path.read_bytes(), 0o755)
         loaded = closure(one(self.kernel, "usr/lib/modules/*"), list(guest.modules))
         parameters = {name.replace("-", "_"): text for name, text in guest.modules.items()}
         files.file("modules/list", "".join(f"{name}.ko {parameters.get(name, '')}\n" for name, _ in loaded).encode())
@@ -120,14 +126,13 @@ class Emulator:
             files.file(f"modules/{name}.ko", data)
         return files.packed()
 
-    def run(self, guest: Guest, directory: Path, seconds: float) -> Outcome:
-        """Starts a guest and waits until it has switched itself off. What it and QEMU say stays in `directory`.
-
-        Raises GuestError if it does not end in time, or its script does not.
-        """
+    @contextmanager
+    def start(self, guest: Guest, directory: Path) -> Iterator[Running]:
+        """Starts a guest, and ends it if it has not ended by itself. What it and QEMU say stays in `directory`."""
         initramfs, console, output, words = (directory / name for name in ("initramfs.gz", "console.log", "output.log", "qemu.log"))
         initramfs.write_bytes(self.initramfs(guest))
-        console.write_bytes(b"")
+        for log in (console, output):
+            log.write_bytes(b"")
         command = self.command(
             *("-machine", f"{guest.machine},accel=tcg,memory-backend=memory", "-cpu", "max", "-smp", "1", "-m", f"{guest.memory_mib}M"),
             # Memory is a file, so that devices in other processes can be given it.
@@ -140,20 +145,60 @@ class Emulator:
         )
         (directory / "command.log").write_text(shlex.join(command) + "\n")
         with words.open("wb") as log:
-            began = time.monotonic()
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            running = Running(directory, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log), time.monotonic())
             try:
-                booted = wait_until_off(process, console, began, seconds)
+                yield running
             finally:
-                end(process)
-        ended = time.monotonic() - began
-        text = console.read_text(errors="replace")
-        if booted is None:
-            raise GuestError(f"the guest did not come up in {ended:.0f} s\n{last_words(directory)}")
-        _, found, rest = text.partition(ENDED)
+                end(running.process)
+
+    def run(self, guest: Guest, directory: Path, seconds: float) -> Outcome:
+        """Starts a guest and waits until it has switched itself off.
+
+        Raises GuestError if it does not end in time, or its script does not.
+        """
+        with self.start(guest, directory) as running:
+            return running.outcome(seconds)
+
+
+@dataclass
+class Running:
+    """A guest that was started."""
+
+    directory: Path
+    process: subprocess.Popen
+    # On the monotonic clock, seconds.
+    began: float
+    # Seconds after the start at which the script began, as soon as that is known.
+    booted: float | None = None
+
+    def age(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.began
+
+    def console(self) -> str:
+        """What the console says."""
+        return (self.directory / "console.log").read_text(errors="replace")
+
+    def is_off(self) -> bool:
+        """Whether it is off. Looks whether the script has begun, too."""
+        off = self.process.poll() is not None
+        if self.booted is None and BEGUN in self.console():
+            self.booted = self.age()
+        return off
+
+    def outcome(self, seconds: float) -> Outcome:
+        """Waits until it is off, at most until so long after the start. Raises GuestError if it is not, or its script has not ended."""
+        while not self.is_off() and self.age() < seconds:
+            time.sleep(0.05)
+        end(self.process)
+        ended = self.age()
+        if self.booted is None:
+            raise GuestError(f"the guest did not come up in {ended:.0f} s\n{last_words(self.directory)}")
+        _, found, rest = self.console().partition(ENDED)
         if not found:
-            raise GuestError(f"the guest's script did not end in {ended:.0f} s\n{last_words(directory)}")
-        return Outcome(output.read_text(errors="replace"), int(rest.split()[0]), booted, ended)
+            raise GuestError(f"the guest's script did not end in {ended:.0f} s\n{last_words(self.directory)}")
+        output = (self.directory / "output.log").read_text(errors="replace")
+        return Outcome(output, int(rest.split()[0]), self.booted, ended)
 
 
 def one(directory: Path, pattern: str) -> Path:
@@ -162,19 +207,6 @@ def one(directory: Path, pattern: str) -> Path:
     if len(found) != 1:
         raise GuestError(f"{directory}: {len(found)} paths are like {pattern}; remove the directory to have it made anew")
     return found[0]
-
-
-def wait_until_off(process: subprocess.Popen, console: Path, began: float, seconds: float) -> float | None:
-    """Waits for the end of QEMU, or of the time. Returns when the script began."""
-    booted = None
-    while True:
-        ended = process.poll() is not None
-        now = time.monotonic() - began
-        if booted is None and BEGUN in console.read_text(errors="replace"):
-            booted = now
-        if ended or now > seconds:
-            return booted
-        time.sleep(0.05)
 
 
 def end(process: subprocess.Popen) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import resource
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from guest import Emulator, Guest, GuestError, end, last_words
 from packages import say
+from programs import build, processor_time
 
 # How many times slower than a card's the clock of two Verilated cards is at least taken to be: the driver's timeouts are stretched by it.
 SLOWER = 2000
@@ -55,13 +55,6 @@ def guest(program: Path, sockets: list[Path]) -> Guest:
     )
 
 
-def build(target: Path) -> tuple[Path, Path]:
-    """The program behind ./stellar, and the example."""
-    # The whole workspace's features, as in `./stellar test`: what that has built is not built again.
-    subprocess.run(["cargo", "build", "--quiet", "--workspace", "--bin", "stellar-cli", "--example", "bring_up"], check=True)
-    return target / "debug/stellar-cli", target / "debug/examples/bring_up"
-
-
 class Server:
     """Two cards at sockets in a directory, which take a while to be there."""
 
@@ -85,17 +78,12 @@ class Server:
             time.sleep(0.05)
 
 
-def processor_time() -> float:
-    """Seconds that processors have worked for children of this process that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def interop_vfio(state: Path, target: Path, seconds: float) -> int:
     """Runs it. Raises Unavailable where there is no QEMU."""
     emulator = Emulator.provide(state)
     emulator.require_device("vfio-user-pci")
-    server, program = build(target)
+    built = build(target, "--bin", "stellar-cli", "--example", "bring_up")
+    server, program = built / "stellar-cli", built / "examples/bring_up"
     logs = state / "vfio"
     logs.mkdir(parents=True, exist_ok=True)
     stripped = logs / "bring_up"

@@ -3,15 +3,16 @@
 mod common;
 
 use common::{
-    accepted, context, lane, only, page, refused, region, write_emtt, write_mr, write_qp, BASE_VA,
-    FIRST_EMTT, KEY, MRC_QP, MR_INDEX, PD, RC_QP, REGION_LENGTH, RKEY,
+    accepted, context, lane, only, page, pattern, refused, region, write_emtt, write_mr,
+    write_packet, write_qp, BASE_VA, FIRST_EMTT, KEY, MRC_QP, MR_INDEX, MTU, PD, RC_QP,
+    REGION_LENGTH, RKEY,
 };
 use stellar_transport::rx::{
     AckBody, DropReason, EmttEntry, MrEntry, PageSize, Psn, QpContext, QpMode, QpState, RxLane,
     Tables,
 };
 use stellar_wire::mrc::NackReason;
-use stellar_wire::{NakCode, RoceFrame};
+use stellar_wire::{NakCode, Opcode, RoceFrame};
 
 const MODES: [QpMode; 2] = [QpMode::Rc, QpMode::Mrc];
 
@@ -213,6 +214,20 @@ fn the_region_ends_where_it_ends() {
     for va in [BASE_VA - 1, BASE_VA - 8, end - 7, end, 0, u64::MAX] {
         both_refuse(|_| (), |mode| only(mode, 0, va, 8), DropReason::OutOfBounds);
     }
+}
+
+#[test]
+fn the_first_packet_of_an_rc_message_answers_for_all_of_it() {
+    let end = BASE_VA + REGION_LENGTH;
+    let first = |opcode, dma_len| {
+        let payload = pattern(1, MTU as usize);
+        write_packet(opcode, 0, end - 2 * u64::from(MTU), dma_len, payload)
+    };
+    accepted(&mut lane(0), &first(Opcode::RcWriteFirst, 2 * MTU));
+    let beyond = first(Opcode::RcWriteFirst, 2 * MTU + 1);
+    access_error(&mut lane(0), &beyond, DropReason::OutOfBounds);
+    // Each packet of MRC has its own address, and answers for itself.
+    accepted(&mut lane(0), &first(Opcode::MrcWriteFirst, 2 * MTU + 1));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use sim_bridge::{BitFlip, LinkAddress};
-use sim_interop::{cases, run as run_cases, Options};
+use sim_interop::{cases, check_names, run as run_cases, Options};
 use sim_nic::NicModel;
 
 use crate::model_name::ModelName;
@@ -60,6 +60,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let (Some(net), Some(control)) = (arguments.net, arguments.control) else {
         bail!("--net and --control are needed");
     };
+    check_names(&arguments.case)?;
     let options = Options {
         net,
         control,

@@ -46,6 +46,16 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
         (&["demo", "--loss", "often"], &["--loss", "often"]),
         (&["demo", "--seed", "1", "rx"], &["rx", "--seed"]),
         (&["demo", "tx"], &["tx"]),
+        (&["interop-rxe"], &["--net", "--control"]),
+        (
+            &["interop-rxe", "--net", "tap0", "--control", "c"],
+            &["--net", "dgram:LOCAL:REMOTE"],
+        ),
+        (
+            &["interop-rxe", "--flip", "1", "--list"],
+            &["--flip", "BYTE.BIT"],
+        ),
+        (&["interop-rxe", "--model", "slow"], &["--model", "plain"]),
         (&["fuzz", "--frames", "0"], &["--frames", "0"]),
         (&["fuzz", "--seed", "-1"], &["-1"]),
         (&["bench", "tx"], &["tx"]),
@@ -243,4 +253,15 @@ fn a_bandwidth_test_that_cannot_be_is_refused_before_the_cards_are_built() {
             refuse(folder.path(), &arguments, 2, &[option, value]);
         }
     }
+}
+
+#[test]
+fn a_case_that_is_not_there_is_named_before_anything_is_built() {
+    let folder = scratch();
+    let arguments = ["interop-rxe", "--net", "listen:net", "--control", "control"];
+    let unknown = [&arguments[..], &["--case", "sizes-to-moon"]].concat();
+    refuse(folder.path(), &unknown, 1, &["sizes-to-moon", "--list"]);
+    let both = [&arguments[..], &["--case", "psn-wrap", "--short"]].concat();
+    refuse(folder.path(), &both, 2, &["--case", "--short"]);
+    assert!(!folder.path().join("net").exists());
 }

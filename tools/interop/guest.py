@@ -128,7 +128,7 @@ class Emulator:
 
     @contextmanager
     def start(self, guest: Guest, directory: Path) -> Iterator[Running]:
-        """Starts a guest, and ends it if it has not ended by itself. What it and QEMU say stays in `directory`."""
+        """Starts a guest, and terminates it in the end if it still runs. Its logs and those of QEMU stay in `directory`."""
         initramfs, console, output, words = (directory / name for name in ("initramfs.gz", "console.log", "output.log", "qemu.log"))
         initramfs.write_bytes(self.initramfs(guest))
         for log in (console, output):
@@ -162,13 +162,13 @@ class Emulator:
 
 @dataclass
 class Running:
-    """A guest that was started."""
+    """A running guest."""
 
     directory: Path
     process: subprocess.Popen
-    # On the monotonic clock, seconds.
+    # Start time on the monotonic clock, in seconds.
     began: float
-    # Seconds after the start at which the script began, as soon as that is known.
+    # Seconds from the start to the beginning of the script, as soon as it has begun.
     booted: float | None = None
 
     def age(self) -> float:
@@ -176,18 +176,18 @@ class Running:
         return time.monotonic() - self.began
 
     def console(self) -> str:
-        """What the console says."""
+        """The console's output."""
         return (self.directory / "console.log").read_text(errors="replace")
 
     def is_off(self) -> bool:
-        """Whether it is off. Looks whether the script has begun, too."""
+        """Whether the guest is off. Also notes whether the script has begun."""
         off = self.process.poll() is not None
         if self.booted is None and BEGUN in self.console():
             self.booted = self.age()
         return off
 
     def outcome(self, seconds: float) -> Outcome:
-        """Waits until it is off, at most until so long after the start. Raises GuestError if it is not, or its script has not ended."""
+        """Waits until the guest is off, at most for `seconds` after its start. Raises GuestError if it does not end, or its script has not ended."""
         while not self.is_off() and self.age() < seconds:
             time.sleep(0.05)
         end(self.process)

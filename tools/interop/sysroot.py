@@ -1,6 +1,6 @@
-"""Programs that run with libraries of unpacked Debian packages, not with those of this machine.
+"""Builds programs against the libraries of unpacked Debian packages instead of those of this machine.
 
-The unpacked packages are the compiler's `--sysroot`, so a program links with the libraries it will find in the guest, whatever release this machine has.
+The unpacked packages are the compiler's `--sysroot`. So a program links with the libraries that the guest has, whatever release this machine runs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class BuildError(Exception):
 
 
 def prepare(root: Path) -> None:
-    """Makes the links of a merged /usr. Debian's packages expect them from the package `base-files`, which nothing here depends on."""
+    """Creates the symbolic links of a merged /usr. Only the package `base-files` contains them, and no package here depends on it."""
     for name in ("lib", "lib64"):
         link = root / name
         if not link.exists():
-            # Another process may do the same at this moment.
+            # Another process may create the link at the same time.
             temporary = root / f".{name}.{os.getpid()}"
             temporary.symlink_to(f"usr/{name}")
             temporary.replace(link)
@@ -36,7 +36,7 @@ def compile_program(root: Path, sources: Path, libraries: Iterable[str], into: P
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror"]
     files = sorted(str(path) for path in sources.glob("*.c"))
     root = root.resolve()
-    # Without these two, the linker finds this machine's start files and C library beside the compiler first.
+    # Without these options, the linker uses this machine's start files and C library.
     places = [f"-B{root}/{LIBRARIES}/", f"-L{root}/{LIBRARIES}"]
     command = ["gcc", f"--sysroot={root}", *places, *flags, "-o", str(into), *files, *(f"-l{name}" for name in libraries)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -45,7 +45,7 @@ def compile_program(root: Path, sources: Path, libraries: Iterable[str], into: P
 
 
 def needed(program: Path) -> list[str]:
-    """Names of the shared libraries that a program or library asks for (`DT_NEEDED`)."""
+    """Names of the shared libraries that a program or library needs (`DT_NEEDED`)."""
     done = subprocess.run(["readelf", "-d", str(program)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildError(f"readelf {program}: {done.stderr.strip()}")
@@ -53,9 +53,9 @@ def needed(program: Path) -> list[str]:
 
 
 def closure(root: Path, programs: dict[str, Path]) -> dict[str, Path]:
-    """The programs, by their paths in the guest, and every library of `root` that they need, the loader too.
+    """The programs and every library of `root` that they need, with the loader, by their paths in the guest.
 
-    Raises BuildError for a library that is not there.
+    Raises BuildError if a library is missing.
     """
     files, waiting = dict(programs), list(programs.values())
     files[LOADER] = root / "usr" / LOADER

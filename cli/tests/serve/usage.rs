@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::programs::{refuse, refuse_with, stellar};
+use crate::programs::{refuse, refuse_with, stellar, succeed};
 
 fn serve(folder: &Path, options: &[&str]) -> Command {
     let mut program = stellar();
@@ -30,6 +30,18 @@ fn scratch() -> tempfile::TempDir {
 fn check_empty(folder: &Path) {
     let mut left = fs::read_dir(folder).expect("the folder");
     assert!(left.next().is_none(), "something is left in the folder");
+}
+
+#[test]
+fn long_help_says_what_a_bridge_is_for_and_how_a_guest_is_started() {
+    let help = succeed(stellar().args(["serve", "--help"]));
+    for part in [
+        "one of its ports is bridged to another process",
+        "-netdev dgram,id=n,local.type=unix,local.path=",
+        "--bridge <SOCKET>",
+    ] {
+        assert!(help.contains(part), "no '{part}' in: {help}");
+    }
 }
 
 #[test]

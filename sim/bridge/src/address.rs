@@ -1,4 +1,4 @@
-//! Names of sockets on the command line.
+//! Socket addresses as command-line arguments.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,30 +6,30 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Where a bridge meets its peer. The text form is `dgram:LOCAL:REMOTE`, `listen:PATH` or `connect:PATH`.
+/// The socket between a bridge and its peer. The text form is `dgram:LOCAL:REMOTE`, `listen:PATH` or `connect:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkAddress {
     /// UNIX datagram sockets, a frame per datagram: QEMU's `-netdev dgram` with `local.path=REMOTE` and `remote.path=LOCAL`.
     Datagram {
-        /// The socket that the bridge makes.
+        /// The bridge's own socket.
         local: PathBuf,
-        /// The socket that the peer makes.
+        /// The peer's socket.
         remote: PathBuf,
     },
-    /// A UNIX stream socket at which the bridge listens, each frame behind its length in 4 bytes, most significant byte first: QEMU's
-    /// `-netdev stream,server=off`.
+    /// A UNIX stream socket at which the bridge listens: QEMU's `-netdev stream,server=off`. Each frame follows its length in 4 bytes, most significant
+    /// byte first.
     Listen(PathBuf),
-    /// The same at which the peer listens: QEMU's `-netdev stream,server=on`.
+    /// The same kind of socket at which the peer listens: QEMU's `-netdev stream,server=on`.
     Connect(PathBuf),
 }
 
-/// A text that names no socket.
+/// A text that is not a socket address.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("'{0}' names no socket; write dgram:LOCAL:REMOTE, listen:PATH or connect:PATH")]
 pub struct AddressError(String);
 
 impl LinkAddress {
-    /// The socket that the bridge makes, if it makes one.
+    /// The socket that the bridge creates, if it creates one.
     pub fn own_path(&self) -> Option<&Path> {
         match self {
             Self::Datagram { local, .. } => Some(local),

@@ -1,4 +1,4 @@
-//! One wrong header bit, as a faulty card would send it.
+//! Injection of one wrong header bit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,27 +8,26 @@ use thiserror::Error;
 
 use crate::frame::roce_packet;
 
-/// A bit of the base transport header, or of what follows it, that the bridge inverts in every RoCEv2 frame of the card. The iCRC is made to fit again, so
-/// that the peer sees a card that sends a wrong header, not a damaged frame. The text form is `BYTE.BIT`, byte 0 being the first of the base transport
-/// header and bit 7 the most significant.
+/// A header bit that the bridge inverts in every RoCEv2 frame of the card. The bridge recomputes the iCRC, so the peer sees a wrong header and not a
+/// damaged frame. The text form is `BYTE.BIT`: byte 0 is the first byte of the base transport header, bit 7 the most significant bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitFlip {
-    /// Byte from the first byte of the base transport header on.
+    /// Byte offset from the start of the base transport header.
     pub byte: usize,
-    /// Bit of it, 0 to 7.
+    /// Bit of the byte, 0 to 7.
     pub bit: u8,
 }
 
-/// A text that names no bit.
+/// A text that is not a bit position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("'{0}' names no bit; write BYTE.BIT with a byte from 0 to {last} of the base transport header and what follows it, and a bit from 0 to 7", last = BitFlip::LAST_BYTE)]
 pub struct FlipError(String);
 
 impl BitFlip {
-    /// The last byte that can be named: the base transport header and the longest extension header of a WRITE, RETH with immediate.
+    /// Largest byte offset: the end of the base transport header, a RETH and immediate data.
     pub const LAST_BYTE: usize = Bth::LEN + 16 + 4 - 1;
 
-    /// Inverts the bit if `frame` is RoCEv2 and has it before its iCRC. Returns whether it did.
+    /// Inverts the bit if `frame` is RoCEv2 and long enough. Returns whether it did.
     pub fn apply(self, frame: &mut [u8]) -> bool {
         let Some(ip) = roce_packet(frame) else {
             return false;

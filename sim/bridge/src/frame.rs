@@ -1,16 +1,16 @@
-//! What the bridge has to know of a frame.
+//! Inspection and padding of frames.
 
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6};
 use stellar_wire::ip::PROTO_UDP;
 use stellar_wire::udp::ROCE_UDP_PORT;
 use stellar_wire::{Ethernet, Header, Ipv4, Ipv6, Udp};
 
-/// Shortest Ethernet frame without its frame check sequence. A MAC pads what is shorter; QEMU's network cards hand it over unpadded.
+/// Shortest Ethernet frame without its frame check sequence. A MAC pads shorter frames; QEMU's network cards do not.
 pub const MIN_FRAME: usize = 60;
-/// Longest frame that a bridge carries: the largest IPv4 packet behind an Ethernet header.
+/// Longest frame: an Ethernet header and the largest IPv4 packet.
 pub const MAX_FRAME: usize = 14 + 65_535;
 
-/// Where the IP packet of a RoCEv2 frame begins, if it is one: IPv4 or IPv6 behind an untagged Ethernet header, UDP to port 4791.
+/// Offset of the IP packet of a RoCEv2 frame; `None` for other frames. A RoCEv2 frame has an untagged Ethernet header, IPv4 or IPv6, and UDP to port 4791.
 pub fn roce_packet(frame: &[u8]) -> Option<usize> {
     let (ethernet, rest) = Ethernet::parse(frame).ok()?;
     let (protocol, rest) = match ethernet.ethertype {

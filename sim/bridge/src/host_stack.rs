@@ -1,4 +1,4 @@
-//! The simulated host's own IP stack: it answers ARP, neighbour discovery and ping, as a peer's kernel expects of a neighbour.
+//! The simulated host's IP stack. It answers ARP, neighbour discovery and ping.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,37 +12,37 @@ use thiserror::Error;
 
 use crate::frame::pad;
 
-/// Largest IP packet that the stack takes or sends. Longer ones are RoCEv2, or nobody's.
+/// Largest IP packet of the stack. Only RoCEv2 packets are longer.
 const MTU: usize = 1500;
 /// Prefix lengths of the host's networks.
 const PREFIX_V4: u8 = 24;
 const PREFIX_V6: u8 = 64;
-/// Addresses that a host may have beside its link-local one. The stack has room for three.
+/// Most addresses of a host in addition to its link-local address. The stack has room for three.
 const MOST_ADDRESSES: usize = 2;
 
-/// The addresses of the simulated host at the bridged port. They are those that its driver gave the card. The host has a link-local address besides,
-/// which its MAC address makes.
+/// The addresses of the simulated host at the bridged port. The driver must give the card the same addresses. The host also has the link-local address
+/// that follows from its MAC address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostAddresses {
     /// MAC address of the port.
     pub mac: [u8; 6],
-    /// IP addresses, at most two. Networks are of 24 bits (IPv4) and 64 bits (IPv6).
+    /// IP addresses, one or two. The prefix lengths are 24 bits (IPv4) and 64 bits (IPv6).
     pub ips: Vec<IpAddr>,
 }
 
-/// Addresses that no host has.
+/// Invalid addresses of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostAddressesError {
-    /// Too many or none.
+    /// None, or too many.
     #[error("a bridged port has one or two IP addresses, not {0}")]
     Count(usize),
-    /// Multicast, or nobody's.
+    /// A multicast address, or the unspecified address.
     #[error("{0} is no address of a single host")]
     NotUnicast(String),
 }
 
 impl HostAddresses {
-    /// Checks that a host can have them.
+    /// Checks the addresses.
     ///
     /// # Errors
     /// [`HostAddressesError`].
@@ -62,8 +62,8 @@ impl HostAddresses {
     }
 }
 
-/// The link-local address that a MAC address makes (RFC 4291, appendix A). A peer's kernel asks by its own whether a neighbour is still there, and gets
-/// its answer from a host that has one.
+/// The link-local address of a MAC address (RFC 4291, appendix A). Linux solicits neighbours from its own link-local address, so the host needs one to
+/// answer.
 fn link_local([a, b, c, d, e, f]: [u8; 6]) -> IpAddr {
     let words = [[a ^ 2, b], [c, 0xff], [0xfe, d], [e, f]].map(u16::from_be_bytes);
     let [first, second, third, fourth] = words;
@@ -153,7 +153,7 @@ impl HostStack {
         })
     }
 
-    /// Takes a frame, and returns what the host answers at simulated time `now`.
+    /// Processes a frame at simulated time `now`, and returns the host's responses.
     pub fn answer(&mut self, now: Time, frame: &[u8]) -> Vec<Vec<u8>> {
         self.queues.arrived.push_back(frame.to_vec());
         let now = Instant::from_micros((now / 1_000_000) as i64);

@@ -1,28 +1,28 @@
-//! What a bad link does to frames: drops, duplicates, reorders.
+//! Link faults: drops, duplicates and reordering.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sim_net::Time;
 use thiserror::Error;
 
-/// A frame that is held back is overtaken by at most so many.
+/// Most frames that may overtake a frame that is held back.
 const MOST_OVERTAKING: u32 = 3;
-/// It goes at the latest after so long, if nothing comes to overtake it: 20 us (simulated).
+/// Longest time for which a frame is held back if no other frame follows: 20 us of simulated time.
 const LONGEST_HELD: Time = 20_000_000;
 
-/// How a link treats RoCEv2 frames of one direction. Each probability is from 0 to 1, and at most one of the three happens to a frame. Other frames
-/// pass, so that a lost ARP request is not taken for a fault of the transport.
+/// Fault probabilities of one direction of a link. Each is from 0 to 1, and a frame suffers at most one of the three faults. Only RoCEv2 frames are
+/// impaired, so that a lost ARP request does not look like a fault of the transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairment {
     /// Probability that a frame is lost.
     pub drop: f64,
-    /// Probability that it comes twice, once behind the other.
+    /// Probability that a frame is delivered twice, back to back.
     pub duplicate: f64,
-    /// Probability that one to three later frames overtake it.
+    /// Probability that one to three later frames overtake a frame.
     pub reorder: f64,
 }
 
-/// Probabilities that are none.
+/// Invalid probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("drop, duplicate and reorder are probabilities from 0 to 1 with a sum of at most 1, not {drop}, {duplicate} and {reorder}", drop = .0.drop, duplicate = .0.duplicate, reorder = .0.reorder)]
 pub struct ImpairmentError(Impairment);
@@ -55,23 +55,23 @@ impl Impairment {
 pub enum Fate {
     /// It was passed on.
     Passed,
-    /// It was lost.
+    /// It was discarded.
     Dropped,
-    /// It was passed on twice.
+    /// It was passed on twice, back to back.
     Duplicated,
     /// It was held back until others had passed.
     HeldBack,
 }
 
-/// A frame that is to be overtaken.
+/// A frame that is held back.
 struct Held {
     frame: Vec<u8>,
-    /// Frames that still have to pass it.
+    /// Number of frames that must still overtake it.
     frames: u32,
     until: Time,
 }
 
-/// One direction of a link.
+/// The fault injector of one direction of a link.
 pub struct Impairer {
     impairment: Impairment,
     random: ChaCha8Rng,
@@ -79,7 +79,7 @@ pub struct Impairer {
 }
 
 impl Impairer {
-    /// Decides by `seed` and `stream`: other streams of one seed decide independently.
+    /// `seed` and `stream` determine all decisions. Different streams of one seed are independent.
     pub fn new(impairment: Impairment, seed: u64, stream: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(stream);
@@ -90,7 +90,7 @@ impl Impairer {
         }
     }
 
-    /// From now on the link treats frames like this. What is held back goes as it would have gone.
+    /// Changes the probabilities. Frames that are held back stay held back.
     pub fn set(&mut self, impairment: Impairment) {
         self.impairment = impairment;
     }
@@ -100,7 +100,7 @@ impl Impairer {
         !self.held.is_empty()
     }
 
-    /// Takes a RoCEv2 frame. What leaves the link goes to `out` in order.
+    /// Passes a RoCEv2 frame through the link, and appends the frames that leave the link to `out`.
     pub fn pass(&mut self, now: Time, frame: Vec<u8>, out: &mut Vec<Vec<u8>>) -> Fate {
         let Impairment {
             drop,
@@ -134,7 +134,7 @@ impl Impairer {
         fate
     }
 
-    /// Lets go of what has been held back for long enough.
+    /// Releases frames that have been held back for the longest time allowed.
     pub fn expire(&mut self, now: Time, out: &mut Vec<Vec<u8>>) {
         self.release(out, |held| held.until <= now);
     }

@@ -6,12 +6,13 @@
 //! ```
 //!
 //! [`Bridge`] is the [`sim_nic::Line`] of a card: the card's clock drives it. A bridge carries whole Ethernet frames, from the destination address to
-//! the last byte before the frame check sequence, and changes none of them unless [`BitFlip`] says so.
+//! the last byte before the frame check sequence. It changes no byte of them, except for [`BitFlip`].
 //!
-//! **Time.** The peer lives in wall time, the card in simulated time. [`Pace`] keeps simulated time from running ahead, so that a timer of the card leaves
-//! the peer the time to answer. Nothing can hold back the peer's timers: they have to be long, or off. `docs/interop.md` says how long.
+//! **Time.** The peer's timers run on wall time, the card's on simulated time. [`Pace`] limits the speed of simulated time, so that the peer can respond
+//! before a timer of the card expires. Nothing can slow the peer's timers: they must be long, or off. `docs/interop.md` has the values.
 //!
-//! **Flow.** What the peer sends waits in a short queue; when it is full, the socket is not read and the peer has to wait. Nothing is lost there.
+//! **Flow control.** Frames of the peer wait in a short queue. When it is full, the bridge does not read the socket, and the peer must wait. No frame is
+//! lost there.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,4 +1,4 @@
-//! Frames to and from another process, by threads that wait for its socket so that the simulation never does.
+//! Frames to and from another process. Threads wait for the socket, so the simulation never does.
 
 use std::fs;
 use std::io;
@@ -18,19 +18,19 @@ use stream::StreamSocket;
 mod datagram;
 mod stream;
 
-/// Frames of the peer that wait for the card. When there are so many, the socket is not read until the card has taken one.
+/// Depth of the queue to the card. While it is full, the socket is not read.
 const WAITING_FOR_CARD: usize = 64;
-/// Frames of the card that wait for the peer. What comes when there are so many is lost, as in a switch.
+/// Depth of the queue to the peer. While it is full, frames are lost, as in a switch.
 const WAITING_FOR_PEER: usize = 4096;
-/// How long a thread waits for its socket before it looks whether it is to end.
+/// Interval at which a waiting thread checks whether it must end.
 const LOOK: Duration = Duration::from_millis(50);
 /// Longest path of a UNIX socket on Linux (`sun_path` without its terminating zero).
 const LONGEST_PATH: usize = 107;
 
-/// Why there is no link.
+/// The reason why a bridge cannot be opened.
 #[derive(Debug, Error)]
 pub enum LinkError {
-    /// The path does not fit the socket's address.
+    /// The path is too long for a UNIX socket.
     #[error("{path}: the path has {length} bytes, and a UNIX socket takes {LONGEST_PATH}; use a directory with a shorter path")]
     PathTooLong {
         /// The path.
@@ -38,7 +38,7 @@ pub enum LinkError {
         /// Its length in bytes.
         length: usize,
     },
-    /// Something is at the path.
+    /// The path exists already.
     #[error("{0}: there is a file already; remove it if a program left it that was killed, or use another path")]
     Exists(PathBuf),
     /// The socket cannot be made.
@@ -46,7 +46,7 @@ pub enum LinkError {
     Socket {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// The capture cannot be written.
@@ -54,13 +54,13 @@ pub enum LinkError {
     Capture {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The addresses of the host cannot be.
+    /// The addresses of the host are invalid.
     #[error(transparent)]
     Host(#[from] crate::host_stack::HostAddressesError),
-    /// The probabilities are none.
+    /// The probabilities are invalid.
     #[error(transparent)]
     Impairment(#[from] crate::impairment::ImpairmentError),
     /// The card has no such port.
@@ -68,15 +68,15 @@ pub enum LinkError {
     Port(usize),
 }
 
-/// What the threads of a link share.
+/// State shared by the threads of a link.
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
-    /// Frames of the peer that wait for the card.
+    /// Frames queued for the card.
     waiting: AtomicUsize,
-    /// Frames of the card that the peer was not there for, or did not take.
+    /// Frames to the peer that were lost.
     lost: AtomicU64,
-    /// Is told that a frame waits.
+    /// Callback for a frame that was queued for the card.
     wake: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
@@ -86,14 +86,14 @@ impl Shared {
     }
 }
 
-/// Takes the frames of the peer.
+/// The queue to the card, for the receiving thread.
 struct Inbox {
     frames: SyncSender<Vec<u8>>,
     shared: Arc<Shared>,
 }
 
 impl Inbox {
-    /// Waits while the queue is full. `false` says that nobody takes frames any more.
+    /// Queues a frame, and waits while the queue is full. Returns `false` if the link has ended.
     fn put(&self, frame: Vec<u8>) -> bool {
         self.shared.waiting.fetch_add(1, Ordering::AcqRel);
         if self.frames.send(frame).is_err() {
@@ -111,17 +111,17 @@ impl Inbox {
     }
 }
 
-/// A socket of one of the kinds of [`LinkAddress`].
+/// A socket of a kind of [`LinkAddress`].
 trait Socket: Send + Sync {
     /// Receives until the link ends.
     fn receive(&self, inbox: &Inbox);
-    /// Sends a frame, and waits for a peer that takes none at the moment, until `is_ending`. `false` says that nobody has got it.
+    /// Sends a frame, and waits while the peer does not read, until `is_ending`. Returns `false` if the frame was lost.
     fn send(&self, frame: &[u8], is_ending: &dyn Fn() -> bool) -> bool;
-    /// Wakes what waits for the peer.
+    /// Unblocks threads that wait for the peer.
     fn end(&self);
 }
 
-/// The file of a socket that the link has made.
+/// The file of a socket that the link has created.
 struct SocketFile(PathBuf);
 
 impl Drop for SocketFile {
@@ -133,18 +133,18 @@ impl Drop for SocketFile {
 
 /// A link to a peer.
 pub struct Link {
-    /// It goes when the link ends, before the threads do: the next link may use the path at once.
+    /// Removed when the link ends, before its threads do, so that the next link can use the path at once.
     file: Option<SocketFile>,
     incoming: Receiver<Vec<u8>>,
     outgoing: SyncSender<Vec<u8>>,
     socket: Arc<dyn Socket>,
     shared: Arc<Shared>,
-    /// A frame that came while the simulation was waiting for the wall clock.
+    /// A frame that arrived during `wait`.
     early: Option<Vec<u8>>,
 }
 
 impl Link {
-    /// Makes the socket. The peer may come later, go and come back.
+    /// Creates the socket. The peer may connect later, disconnect and reconnect.
     ///
     /// # Errors
     /// [`LinkError`].
@@ -205,18 +205,18 @@ impl Link {
         })
     }
 
-    /// Calls `wake`, from another thread, whenever a frame has begun to wait.
+    /// Calls `wake`, from another thread, whenever a frame has been queued for the card.
     pub fn on_arrival(&self, wake: Box<dyn Fn() + Send>) {
         let slot = self.shared.wake.lock();
         *slot.unwrap_or_else(PoisonError::into_inner) = Some(wake);
     }
 
-    /// Whether a frame waits.
+    /// Whether a frame is queued for the card.
     pub fn has_waiting(&self) -> bool {
         !self.shared.is_ending() && self.shared.waiting.load(Ordering::Acquire) > 0
     }
 
-    /// Frames that nobody has got.
+    /// Frames to the peer that were lost.
     pub fn lost(&self) -> u64 {
         self.shared.lost.load(Ordering::Relaxed)
     }
@@ -234,7 +234,7 @@ impl Link {
         Some(frame)
     }
 
-    /// Waits for so long, or until a frame is there.
+    /// Waits for this time, or until a frame arrives.
     pub fn wait(&mut self, time: Duration) {
         if self.early.is_some() {
             return;
@@ -242,7 +242,7 @@ impl Link {
         match self.incoming.recv_timeout(time) {
             Ok(frame) => self.early = Some(frame),
             Err(RecvTimeoutError::Timeout) => {}
-            // The receiving thread has ended, so nothing comes that could end the wait.
+            // The receiving thread has ended, so no frame can end the wait.
             Err(RecvTimeoutError::Disconnected) => thread::sleep(time),
         }
     }
@@ -256,7 +256,7 @@ impl Link {
         }
     }
 
-    /// Ends the link: nobody is received from, and what is sent is lost.
+    /// Ends the link. Frames sent afterwards are lost.
     pub fn close(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.socket.end();

@@ -1,28 +1,28 @@
-//! How fast simulated time may pass.
+//! A speed limit for simulated time.
 
 use std::time::{Duration, Instant};
 
 use sim_net::Time;
 
-/// Waits shorter than this are not worth a sleep.
+/// Shortest time worth a sleep.
 const LEAST: Duration = Duration::from_micros(500);
 
-/// Keeps a simulated second from taking less than so many seconds on the wall. It is a limit and no schedule: a simulation that was slower than this
-/// for a while does not run faster afterwards.
+/// Limits the speed of simulated time: a simulated second takes at least this many seconds of wall time. A simulation that was slower for a while does not
+/// catch up afterwards.
 #[derive(Debug)]
 pub struct Pace {
     slower: u32,
-    /// Simulated time and wall time are taken from here on.
+    /// Reference point: simulated time and wall time.
     from: Option<(Time, Instant)>,
 }
 
 impl Pace {
-    /// A simulated second takes at least `slower` seconds.
+    /// `slower` is the least number of wall seconds per simulated second.
     pub const fn new(slower: u32) -> Self {
         Self { slower, from: None }
     }
 
-    /// How long simulated time `now`, in picoseconds, has to stand still at `wall`. Zero if it may go on.
+    /// How long the simulation must wait at simulated time `now` (picoseconds) and wall time `wall`. Zero if it need not wait.
     pub fn ahead(&mut self, now: Time, wall: Instant) -> Duration {
         let (began, at) = *self.from.get_or_insert((now, wall));
         let due = Duration::from_nanos((now - began) * u64::from(self.slower) / 1000);

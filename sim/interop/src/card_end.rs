@@ -1,4 +1,4 @@
-//! The card's end: what its driver makes for a run of cases.
+//! The card's end: driver objects that all cases share.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -25,18 +25,18 @@ const OTHER_IPV6: Ipv6Addr = Ipv6Addr::new(0xfd01, 0, 0, 0, 0, 0, 0, 1);
 /// Entries of completion queues.
 const ENTRIES: u32 = 256;
 
-/// A card that is up, with two regions.
+/// A card after bring-up, with its regions.
 pub struct CardEnd {
-    /// Its addresses are of this version.
+    /// IP version of its addresses.
     pub version: IpVersion,
     pub context: Context,
     pub pd: ProtectionDomain,
     pub cq: CompletionQueue,
-    /// What the card sends.
+    /// Source of the card's WRITEs.
     pub source: MemoryRegion,
-    /// Where the peer may write.
+    /// Target of the peer's WRITEs.
     pub target: MemoryRegion,
-    /// Where it may not.
+    /// Region without remote write access.
     pub read_only: MemoryRegion,
 }
 
@@ -108,9 +108,9 @@ impl CardEnd {
 /// A region of the other end.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote {
-    /// Of its first byte.
+    /// Address of its first byte.
     pub address: u64,
-    /// Its key.
+    /// Remote key.
     pub rkey: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Completions that are to come of messages.
+//! Checks of completions.
 
 use anyhow::ensure;
 use stellar_driver::{Completion, CqeOpcode, WcStatus};
@@ -6,7 +6,7 @@ use stellar_driver::{Completion, CqeOpcode, WcStatus};
 use crate::message::Message;
 use crate::peer::PeerCompletion;
 
-/// Every work request of the card ended well, in order.
+/// Checks that every work request of the card succeeded, in order.
 pub fn check_card_sends(done: &[Completion], messages: &[Message]) -> anyhow::Result<()> {
     let found: Vec<_> = done.iter().map(|wc| (wc.wr_id, wc.status)).collect();
     let expected: Vec<_> = messages
@@ -20,7 +20,7 @@ pub fn check_card_sends(done: &[Completion], messages: &[Message]) -> anyhow::Re
     Ok(())
 }
 
-/// Every work request of the peer ended well, in order.
+/// Checks that every work request of the peer succeeded, in order.
 pub fn check_peer_sends(done: &[PeerCompletion], messages: &[Message]) -> anyhow::Result<()> {
     let found: Vec<_> = done
         .iter()
@@ -34,7 +34,7 @@ pub fn check_peer_sends(done: &[PeerCompletion], messages: &[Message]) -> anyhow
     Ok(())
 }
 
-/// The card received these immediates, each with the length of its message, in order.
+/// Checks that the card received these immediates with their messages' lengths, in order.
 pub fn check_card_receives(received: &[Completion], expected: &[(u32, u32)]) -> anyhow::Result<()> {
     let found: Vec<_> = received
         .iter()
@@ -58,7 +58,7 @@ pub fn check_card_receives(received: &[Completion], expected: &[(u32, u32)]) -> 
     Ok(())
 }
 
-/// The peer received these immediates, each with the length of its message, in order.
+/// Checks that the peer received these immediates with their messages' lengths, in order.
 pub fn check_peer_receives(
     received: &[PeerCompletion],
     expected: &[(u32, u32)],

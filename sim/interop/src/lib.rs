@@ -1,12 +1,12 @@
-//! A simulated card against a peer that nobody here wrote: the soft-RoCE of a Linux kernel, in a guest under QEMU.
+//! Interoperation tests of a simulated card with an independent implementation: the soft-RoCE of a Linux kernel, in a guest under QEMU.
 //!
 //! ```text
 //!  cases ── driver ── LoneCard ══ Bridge ══ QEMU's network card ── Linux: rdma_rxe ── libibverbs ── rdma_peer
 //!    └───────────────────────── commands over a serial port of the guest ──────────────────────────────┘
 //! ```
 //!
-//! `tools/interop` starts the guest, and `rdma_peer` in it, which does what it is told over a serial port and judges nothing. [`run`] tells both ends what
-//! to do and judges what comes of it: completions on both sides, every byte of all four regions, and every frame on the wire.
+//! `tools/interop` starts the guest. The program `rdma_peer` in it executes commands from a serial port and judges nothing. [`run`] controls both ends and
+//! judges the results: completions at both ends, every byte of all regions, and every packet on the wire.
 //! `docs/interop.md` lists the cases.
 
 #![forbid(unsafe_code)]
@@ -26,4 +26,4 @@ mod traffic;
 mod tshark;
 
 pub use cases::{all as cases, Case, IpVersion, Outcome};
-pub use run::{run, Options, Report, Row};
+pub use run::{check_names, run, Options, Report, Row};

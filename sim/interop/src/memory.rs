@@ -1,17 +1,17 @@
-//! What regions hold, and what they should hold.
+//! The expected contents of a region.
 
 use anyhow::bail;
 use rand::RngCore;
 use rand_chacha::ChaCha8Rng;
 
-/// Bytes of each region: all messages of a case, with room between them.
+/// Bytes of each region: room for all messages of a case and the gaps between them.
 pub const REGION: usize = 5 << 19;
 
-/// What a region should hold.
+/// The expected contents of a region.
 pub struct Image {
     name: &'static str,
     bytes: Vec<u8>,
-    /// Messages of which a part may be there: their place and bytes.
+    /// Messages that may be incomplete: offset and bytes.
     parts: Vec<(usize, Vec<u8>)>,
 }
 
@@ -32,20 +32,20 @@ impl Image {
         &self.bytes
     }
 
-    /// `length` bytes of `source` are to be written here.
+    /// Expects `length` bytes of `source`, from offset `from` on, at offset `at`.
     pub fn expect(&mut self, at: u64, source: &Self, from: u64, length: u32) {
         let (at, from, length) = (at as usize, from as usize, length as usize);
         self.bytes[at..at + length].copy_from_slice(&source.bytes[from..from + length]);
     }
 
-    /// The same, but the message may end early: only so many of its bytes from the first one on need to be there as have come.
+    /// The same for a message that may be incomplete: any number of its bytes, from the first on.
     pub fn expect_part(&mut self, at: u64, source: &Self, from: u64, length: u32) {
         let (from, length) = (from as usize, length as usize);
         let message = source.bytes[from..from + length].to_vec();
         self.parts.push((at as usize, message));
     }
 
-    /// What should be there, given how much of each part has come.
+    /// The expected bytes, with as much of each incomplete message as `found` contains.
     fn expected(&self, found: &[u8]) -> Vec<u8> {
         let mut expected = self.bytes.clone();
         for (at, message) in &self.parts {
@@ -59,7 +59,7 @@ impl Image {
     /// Compares every byte.
     ///
     /// # Errors
-    /// Says where the first difference is, and how many there are.
+    /// Names the first difference and the number of differences.
     pub fn compare(&self, found: &[u8]) -> anyhow::Result<()> {
         let expected = self.expected(found);
         let differs = |&at: &usize| found.get(at) != expected.get(at);

@@ -1,11 +1,11 @@
-//! Messages of a case and where their bytes lie.
+//! The messages of a case and their places in the regions.
 
 /// A WRITE, with immediate or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Of the work request.
+    /// Work request ID.
     pub wr_id: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length: u32,
     /// Offset in the sender's source region.
     pub from: u64,
@@ -15,7 +15,8 @@ pub struct Message {
     pub immediate: Option<u32>,
 }
 
-/// Lays messages out in both regions, one behind the other, at odd addresses that differ modulo 4 and 64, with untouched bytes between them.
+/// Assigns places to messages, one behind the other in both regions, with a gap between them. All addresses are odd; source and target differ modulo 4
+/// and modulo 64.
 pub struct Layout {
     next_wr_id: u64,
     next_from: u64,
@@ -23,7 +24,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Nothing is laid out. `wr_id` is that of the first message.
+    /// An empty layout. The first message gets the work request ID `wr_id`.
     pub const fn new(wr_id: u64) -> Self {
         Self {
             next_wr_id: wr_id,
@@ -32,7 +33,7 @@ impl Layout {
         }
     }
 
-    /// The next message.
+    /// Assigns a place to the next message.
     pub fn message(&mut self, length: u32, immediate: Option<u32>) -> Message {
         let message = Message {
             wr_id: self.next_wr_id,
@@ -49,13 +50,13 @@ impl Layout {
         message
     }
 
-    /// A WRITE of each length.
+    /// One WRITE of each length.
     pub fn writes(&mut self, lengths: &[u32]) -> Vec<Message> {
         let lengths = lengths.iter();
         lengths.map(|&length| self.message(length, None)).collect()
     }
 
-    /// The same with immediates.
+    /// One WRITE with immediate of each length.
     pub fn writes_with_immediate(&mut self, lengths: &[u32]) -> Vec<Message> {
         let immediates = 0xabcd_0000..;
         let pairs = lengths.iter().zip(immediates);

@@ -1,7 +1,8 @@
-//! The program in the guest, told over a serial port what to do.
+//! Remote control of the program `rdma_peer` in the guest, over a serial port.
 //!
-//! A command is a line of words. Its answer is one line, `ok NAME=VALUE...` or `error TEXT`. Bytes follow a `put`, and the answer to a `get`.
-//! `tools/interop/rdma_peer` documents the commands.
+//! A command is a line of words. The program answers with one line, `ok NAME=VALUE...` or `error TEXT`. Raw bytes follow the command `put` and the answer
+//! to `get`.
+//! `tools/interop/rdma_peer/main.c` documents the commands.
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
@@ -13,18 +14,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail, Context};
 
-/// How long the guest may take to start.
+/// Longest start-up of the guest.
 const BOOT: Duration = Duration::from_secs(180);
-/// How long it may take to answer, beyond what a command waits for by itself.
+/// Longest time to an answer, in addition to the time that the command itself may wait.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the port's socket may take to be there.
+/// Longest time until QEMU has made the serial port's socket.
 const SOCKET: Duration = Duration::from_secs(60);
 
 /// An answer.
 #[derive(Debug, Default)]
 pub struct Answer {
     fields: HashMap<String, String>,
-    /// Words without a name.
+    /// Words that are not of the form NAME=VALUE.
     pub words: Vec<String>,
 }
 
@@ -71,11 +72,11 @@ impl Answer {
 /// A completion at the peer (`struct ibv_wc`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerCompletion {
-    /// Of the work request.
+    /// Work request ID.
     pub wr_id: u64,
-    /// Name of the status, `IBV_WC_` left out.
+    /// Name of the status without `IBV_WC_`.
     pub status: String,
-    /// Name of the opcode, `IBV_WC_` left out. It means nothing unless the status is `SUCCESS`.
+    /// Name of the opcode without `IBV_WC_`. It is valid only if the status is `SUCCESS`.
     pub opcode: String,
     /// Bytes received.
     pub byte_len: u32,
@@ -106,11 +107,11 @@ impl PeerCompletion {
 pub struct Peer {
     stream: UnixStream,
     incoming: Receiver<Vec<u8>>,
-    /// Bytes that have come and not been taken.
+    /// Bytes received and not consumed yet.
     buffer: Vec<u8>,
 }
 
-/// Lets simulated time pass for a moment.
+/// Advances simulated time by a few hundred clock cycles.
 pub type Clock<'a> = &'a dyn Fn();
 
 impl Peer {
@@ -192,7 +193,7 @@ impl Peer {
         Answer::parse(command, String::from_utf8_lossy(&line).trim_end())
     }
 
-    /// Has a command done.
+    /// Executes a command.
     pub fn ask(&mut self, command: &str, clock: Clock<'_>) -> anyhow::Result<Answer> {
         self.ask_for(command, &[], PATIENCE, clock)
     }
@@ -226,7 +227,7 @@ impl Peer {
         Ok(self.buffer.drain(..length).collect())
     }
 
-    /// Waits until `most` completions of a queue pair have come, or `patience` is over.
+    /// Waits for `most` completions of a queue pair, at most for `patience`.
     pub fn poll(
         &mut self,
         qp: u32,

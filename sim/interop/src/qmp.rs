@@ -1,4 +1,4 @@
-//! QEMU's machine protocol, as far as it takes to stop a guest and let it go on.
+//! QEMU's machine protocol (QMP), as far as stopping and resuming a guest needs it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{bail, Context};
 use serde_json::{json, Value};
 
-/// How long QEMU may take to answer.
+/// Longest time to an answer of QEMU.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection to QEMU.
@@ -25,7 +25,7 @@ impl Qmp {
         writer.set_read_timeout(Some(PATIENCE))?;
         let reader = BufReader::new(writer.try_clone()?);
         let mut qmp = Self { reader, writer };
-        // QEMU greets first, and takes no other command before this one.
+        // QEMU sends a greeting, and accepts no other command before this one.
         qmp.read()?;
         qmp.execute("qmp_capabilities")?;
         Ok(qmp)
@@ -51,7 +51,7 @@ impl Qmp {
             if let Some(error) = said.get("error") {
                 bail!("QEMU refuses '{command}': {error}");
             }
-            // What remains are events, which may come at any time.
+            // Everything else is an event. Events may come at any time.
         }
     }
 }
@@ -62,7 +62,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
     use std::thread;
 
-    /// A QEMU that answers each command with these lines.
+    /// A stand-in for QEMU that answers each command with these lines.
     fn qemu(answers: Vec<&'static str>) -> anyhow::Result<()> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("qmp");

@@ -13,36 +13,36 @@ use crate::cases::{self, Case, Outcome};
 use crate::traffic::Counts;
 use crate::{table, tshark};
 
-/// Wall time that simulated time takes at least. The card's timers run on simulated time, and the guest needs wall time to answer.
+/// Least ratio of wall time to simulated time. The card's timers run on simulated time, and the guest needs wall time to respond.
 const PACE: u32 = 2000;
-/// Captures of the cases in which the card does right, and of those in which it is made to do wrong.
+/// Captures of the normal cases, and of those in which the bridge corrupts the card's headers.
 const CAPTURE: &str = "rxe.pcapng";
 const WRONG_CAPTURE: &str = "rxe_wrong_bits.pcapng";
 
-/// What to run, and against whom.
+/// What to run, and the peer's sockets.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where the guest's network card is met.
+    /// Socket of the guest's network card.
     pub net: LinkAddress,
     /// Socket of the guest's serial port.
     pub control: PathBuf,
-    /// Socket of QEMU's machine protocol; without it cases that stop the guest fail.
+    /// Socket of QEMU's machine protocol. Without it, cases that stop the guest fail.
     pub qmp: Option<PathBuf>,
-    /// Directory of the captures.
+    /// Directory for the captures.
     pub directory: PathBuf,
-    /// Names of cases; none for all.
+    /// Names of the cases to run; empty for all.
     pub names: Vec<String>,
-    /// The short form.
+    /// Run the short form.
     pub is_short: bool,
     /// Seed of all data and of the link's faults.
     pub seed: u64,
-    /// How the card is simulated.
+    /// Kind of the card's model.
     pub model: ModelKind,
-    /// A wrong header bit in all packets of the card, which should fail every case.
+    /// Header bit to corrupt in all packets of the card. Every case should then fail.
     pub flip: Option<BitFlip>,
 }
 
-/// A case that was run.
+/// Result of one case.
 #[derive(Debug)]
 pub struct Row {
     /// Its name.
@@ -53,22 +53,22 @@ pub struct Row {
     pub to_peer: Counts,
     /// Packets that the bridge dropped, duplicated or held back.
     pub impaired: u64,
-    /// How long it took.
+    /// Wall time.
     pub wall: Duration,
-    /// What came of it.
+    /// The outcome, or the reason of the failure.
     pub outcome: anyhow::Result<Outcome>,
 }
 
-/// What came of a run.
+/// Results of a run.
 #[derive(Debug)]
 pub struct Report {
-    /// What the peer says of itself.
+    /// The peer's answer to `hello`.
     pub peer: String,
     /// The cases in the order in which they ran.
     pub rows: Vec<Row>,
-    /// What tshark found, if it found something.
+    /// Result of tshark's check.
     pub tshark: anyhow::Result<()>,
-    /// Packets that tshark looked at.
+    /// Packets that tshark checked.
     pub packets: u64,
 }
 
@@ -84,26 +84,39 @@ impl Report {
         rows.filter(|row| row.outcome.is_err()).count()
     }
 
-    /// Everything holds.
+    /// No case failed, and tshark found no fault.
     pub fn is_good(&self) -> bool {
         self.failed() == 0 && self.tshark.is_ok()
     }
 }
 
-/// The cases that are asked for, each with its place among all.
-fn chosen(options: &Options) -> anyhow::Result<Vec<(u64, Case)>> {
+/// Checks that cases of these names exist.
+///
+/// # Errors
+/// Names the first that does not exist.
+pub fn check_names(names: &[String]) -> anyhow::Result<()> {
     let all = cases::all();
-    for name in &options.names {
-        if !all.iter().any(|case| case.name == *name) {
-            bail!("there is no case '{name}'; --list names them");
-        }
+    let is_there = |name: &&String| all.iter().any(|case| case.name == **name);
+    match names.iter().find(|name| !is_there(name)) {
+        Some(name) => bail!("there is no case '{name}'; --list names them"),
+        None => Ok(()),
     }
-    let is_chosen = |case: &Case| match options.names.is_empty() {
-        true => case.is_short || !options.is_short,
-        false => options.names.contains(&case.name),
+}
+
+/// The selected cases, each with its number among all.
+fn chosen(options: &Options) -> Vec<(u64, Case)> {
+    let is_chosen = |case: &Case| {
+        // These cases switch the corruption on and off themselves.
+        if options.flip.is_some() && case.is_wrong_on_purpose {
+            return false;
+        }
+        match options.names.is_empty() {
+            true => case.is_short || !options.is_short,
+            false => options.names.contains(&case.name),
+        }
     };
-    let numbered = (1..).zip(all);
-    Ok(numbered.filter(|(_, case)| is_chosen(case)).collect())
+    let numbered = (1..).zip(cases::all());
+    numbered.filter(|(_, case)| is_chosen(case)).collect()
 }
 
 fn run_case(bed: &mut Bed, number: u64, case: &Case) -> anyhow::Result<Outcome> {
@@ -114,24 +127,25 @@ fn run_case(bed: &mut Bed, number: u64, case: &Case) -> anyhow::Result<Outcome> 
     finished?;
     if !case.is_wrong_on_purpose {
         bed.check_memory()?;
-        bed.check_traffic(case.may_repeat)?;
+        bed.check_traffic(case.may_retransmit)?;
     }
     Ok(outcome)
 }
 
-/// Brings the card up and runs the cases. `tell` is called after each with a line about it.
+/// Brings the card up and runs the cases. `tell` gets a line of text after each case.
 ///
 /// # Errors
-/// Says why no case could be run. What fails in a case is in its row.
+/// The reason why no case could run. A failure of a case is in its row.
 pub fn run(options: &Options, mut tell: impl FnMut(String)) -> anyhow::Result<Report> {
-    let cases = chosen(options)?;
+    check_names(&options.names)?;
+    let cases = chosen(options);
     std::fs::create_dir_all(&options.directory)
         .with_context(|| format!("{}", options.directory.display()))?;
     let (capture, wrong_capture) = (
         options.directory.join(CAPTURE),
         options.directory.join(WRONG_CAPTURE),
     );
-    // The socket is the sign for the guest to start, so the model comes first.
+    // `tools/interop` starts the guest when the socket exists. The model must be built before that.
     sim_nic::NicModel::shared(options.model)?;
     let bridge = Bridge::open(&BridgeConfig {
         address: options.net.clone(),
@@ -188,7 +202,8 @@ pub fn run(options: &Options, mut tell: impl FnMut(String)) -> anyhow::Result<Re
         ));
         rows.push(row);
     }
-    bed.ask("quit")?;
+    // A guest that has ended does not answer. The rows report that already.
+    let _ = bed.ask("quit");
     bridge.flush()?;
     let packets = bed.traffic().all_packets - wrong_packets;
     let tshark = match options.flip {

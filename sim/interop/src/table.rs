@@ -13,8 +13,8 @@ pub fn text(rows: &[Row]) -> String {
         "case",
         "packets to card",
         "to peer",
-        "again to card",
-        "again to peer",
+        "retransmitted to card",
+        "retransmitted to peer",
         "impaired",
         "wall time",
         "outcome",
@@ -34,7 +34,7 @@ pub fn text(rows: &[Row]) -> String {
     builder.build().with(Style::markdown()).to_string()
 }
 
-/// What came of a case, in a line.
+/// The outcome of a case in one line.
 pub fn outcome(row: &Row) -> String {
     match &row.outcome {
         Ok(Outcome::Passed) => "passed".to_owned(),

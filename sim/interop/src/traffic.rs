@@ -1,4 +1,4 @@
-//! What is seen on the wire.
+//! Checks and counts of the packets on the wire.
 
 use std::collections::HashSet;
 
@@ -6,16 +6,16 @@ use sim_bridge::{is_rocev2, Crossing, Fate};
 use sim_world::Direction;
 use stellar_wire::RoceFrame;
 
-/// Frames of one direction.
+/// Packets of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// RoCEv2 packets that their sender put on the wire.
+    /// RoCEv2 packets that the sender transmitted.
     pub packets: u64,
-    /// Those among them whose queue pair and PSN were there before.
+    /// Requests among them whose queue pair and PSN were seen before.
     pub retransmissions: u64,
 }
 
-/// What has crossed the bridge in a case.
+/// The traffic of a case, as the bridge sees it.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// From the peer to the card.
@@ -24,16 +24,16 @@ pub struct Traffic {
     pub to_peer: Counts,
     /// Frames that the bridge dropped, duplicated or held back.
     pub impaired: u64,
-    /// The first frame that is no good RoCEv2 packet: a header that cannot be, a length that does not fit, or a wrong iCRC.
+    /// The first malformed packet: an invalid header, a wrong length or a wrong iCRC.
     pub fault: Option<String>,
     /// RoCEv2 packets of all cases.
     pub all_packets: u64,
-    /// Requests that were seen: direction, queue pair, PSN.
+    /// Requests seen so far: direction, queue pair, PSN.
     seen: HashSet<(bool, u32, u32)>,
 }
 
 impl Traffic {
-    /// Forgets what belongs to a case.
+    /// Starts a new case.
     pub fn restart(&mut self) {
         *self = Self {
             all_packets: self.all_packets,
@@ -41,12 +41,12 @@ impl Traffic {
         };
     }
 
-    /// New queue pairs may have the numbers of old ones.
+    /// Forgets the PSNs seen. A new queue pair may reuse the number of an old one.
     pub fn forget_psns(&mut self) {
         self.seen.clear();
     }
 
-    /// Looks at a frame.
+    /// Checks and counts a frame.
     pub fn look(&mut self, crossing: &Crossing<'_>) {
         if !is_rocev2(crossing.frame) {
             return;
@@ -62,7 +62,7 @@ impl Traffic {
             &mut self.to_peer
         };
         counts.packets += 1;
-        // Reading a frame checks its lengths and recomputes its iCRC.
+        // `parse` checks the lengths and recomputes the iCRC.
         match RoceFrame::parse(crossing.frame) {
             Ok(frame) if !frame.bth.opcode.is_response() => {
                 let is_new = self

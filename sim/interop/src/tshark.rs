@@ -1,38 +1,19 @@
-//! What tshark makes of a capture.
+//! Checks of a capture by tshark.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{bail, ensure, Context};
+use sim_world::tshark;
 
-/// Protocols that tshark guesses at in the payload of RC packets, which are random bytes here.
-const GUESSES: [&str; 7] = [
-    "rpcordma",
-    "smb_direct",
-    "smc",
-    "nvme-rdma",
-    "lnet",
-    "iser",
-    "fcoib",
-];
-
-/// Checks that tshark reads as many packets of RoCEv2 as were seen on the wire, and finds none malformed.
+/// Checks that tshark finds as many RoCEv2 packets as the bridge saw, and none of them malformed.
 pub fn check(capture: &Path, packets: u64) -> anyhow::Result<()> {
-    let mut command = Command::new("tshark");
-    command.arg("-r").arg(capture).args(["-n", "-T", "fields"]);
-    command.args(["--disable-heuristic", "eth_over_ib"]);
-    for guess in GUESSES {
-        command.args(["--disable-protocol", guess]);
-    }
-    for field in [
+    let fields = [
         "frame.number",
         "infiniband.bth.opcode",
         "_ws.malformed",
         "infiniband.invariant.crc",
-    ] {
-        command.args(["-e", field]);
-    }
-    let output = command
+    ];
+    let output = tshark(capture, &fields)
         .output()
         .context("tshark cannot be started; ./stellar setup installs it")?;
     if !output.status.success() {

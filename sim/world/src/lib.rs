@@ -25,6 +25,7 @@ pub mod report;
 pub mod scenario;
 pub mod sweep;
 pub mod transfer;
+mod tshark;
 mod verify;
 mod world;
 
@@ -42,5 +43,6 @@ pub use nic::{CongestionState, Nic, Outgoing, ReferenceNic};
 pub use pcapng::{Direction, PortCapture};
 pub use record::{ArrivalOrder, Moment, Record};
 pub use region::{Region, RegionId, RegionSpec};
+pub use tshark::tshark;
 pub use verify::{verify, Verified};
 pub use world::{Action, Posted, World, Write};

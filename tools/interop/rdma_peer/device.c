@@ -1,4 +1,4 @@
-/* The RDMA device: the only one there is. */
+/* The RDMA device: the only one of the guest. */
 #include "peer.h"
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 
 struct device device;
 
-/* Addresses of this end as GIDs, and their places in the device's table. */
+/* The guest's IPv4 and IPv6 addresses as GIDs, and their indices in the GID table. */
 static union ibv_gid gids[2];
 static int indices[2];
 
@@ -20,7 +20,7 @@ static void fail(const char *what) {
     exit(1);
 }
 
-/* Place of a GID of RoCEv2 in the table, or -1. */
+/* Index of a RoCEv2 GID in the table, or -1. */
 static int find_gid(const union ibv_gid *wanted) {
     struct ibv_gid_entry entry;
     for (uint32_t index = 0; index < 64; index++) {
@@ -37,7 +37,7 @@ static int is_active(void) {
     return ibv_query_port(device.context, 1, &port) == 0 && port.state == IBV_PORT_ACTIVE;
 }
 
-/* Waits until the port is active and both addresses are in the table: the kernel does both a moment after the addresses are set. */
+/* Waits until the port is active and both GIDs are in the table. The kernel needs a moment for both after the addresses are set. */
 static void wait_until_ready(void) {
     for (int i = 0; i < 3000; i++) {
         indices[0] = find_gid(&gids[0]);
@@ -51,7 +51,7 @@ static void wait_until_ready(void) {
 }
 
 void open_device(const char *ipv4, const char *ipv6) {
-    /* An IPv4 address is a GID as an IPv6 address that it is mapped to. */
+    /* The GID of an IPv4 address is the IPv4-mapped IPv6 address. */
     char mapped[64];
     snprintf(mapped, sizeof mapped, "::ffff:%s", ipv4);
     if (inet_pton(AF_INET6, mapped, &gids[0]) != 1 || inet_pton(AF_INET6, ipv6, &gids[1]) != 1) {
@@ -88,10 +88,15 @@ int do_hello(const struct command *command) {
             strcpy(mac, "?");
         fclose(file);
     }
+    struct ibv_port_attr port;
+    int error = ibv_query_port(device.context, 1, &port);
+    if (error)
+        return refuse("ibv_query_port: %s", strerror(error));
     char text[2][33];
     hex(&gids[0], text[0]);
     hex(&gids[1], text[1]);
-    answer("ok kernel=%s device=%s mac=%s gid4=%d:%s gid6=%d:%s", system.release, device.name, mac, indices[0], text[0], indices[1], text[1]);
+    answer("ok kernel=%s device=%s mac=%s mtu=%d gid4=%d:%s gid6=%d:%s", system.release, device.name, mac, 128 << port.active_mtu, indices[0],
+           text[0], indices[1], text[1]);
     return 1;
 }
 

@@ -1,10 +1,10 @@
 /*
- * rdma_peer: does with libibverbs what a program on the other side of a serial port says, and judges nothing.
+ * rdma_peer: executes libibverbs commands that a program sends over a serial port. It judges no result.
  *
- * A command is a line of words. Its answer is one line, "ok NAME=VALUE..." or "error TEXT". Numbers are decimal, or hexadecimal after 0x.
- * IDs are numbers below 64 that the other side chooses. ACCESS is letters: l local write, w remote write, r remote read, a remote atomic; - for none.
+ * A command is a line of words. The answer is one line, "ok NAME=VALUE..." or "error TEXT". Numbers are decimal, or hexadecimal after 0x.
+ * The sender chooses IDs below 64. ACCESS is letters: l local write, w remote write, r remote read, a remote atomic; - for none.
  *
- *   hello                                  ok kernel= device= mac= gid4=INDEX:HEX gid6=INDEX:HEX
+ *   hello                                  ok kernel= device= mac= mtu= gid4=INDEX:HEX gid6=INDEX:HEX
  *   mr ID LENGTH ACCESS                    ok address= lkey= rkey=        memory of zeros, registered
  *   mr_free ID
  *   put ID OFFSET LENGTH                   and LENGTH bytes: into memory
@@ -35,11 +35,11 @@ static int do_quit(const struct command *command) {
 
 static const struct {
     const char *name;
-    int words; /* with the name; 0 for any number */
+    int words; /* with the name */
     int (*run)(const struct command *);
 } commands[] = {
     {"hello", 1, do_hello},       {"mr", 4, do_mr},         {"mr_free", 2, do_mr_free}, {"put", 4, do_put},
-    {"get", 4, do_get},           {"qp", 4, do_qp},         {"connect", 0, do_connect}, {"post", 12, do_post},
+    {"get", 4, do_get},           {"qp", 4, do_qp},         {"connect", 13, do_connect}, {"post", 12, do_post},
     {"recv", 4, do_recv},         {"poll", 4, do_poll},     {"state", 2, do_state},     {"destroy", 2, do_destroy},
     {"counters", 1, do_counters}, {"quit", 1, do_quit},
 };
@@ -60,7 +60,7 @@ static void run(char *line) {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(commands[i].name, command.words[0]) != 0)
             continue;
-        if (commands[i].words != 0 && commands[i].words != command.count)
+        if (commands[i].words != command.count)
             refuse("'%s' takes %d words, not %d", command.words[0], commands[i].words - 1, command.count - 1);
         else
             commands[i].run(&command);

@@ -56,11 +56,12 @@ int do_mr_free(const struct command *command) {
     return 1;
 }
 
-/* The place in memory that a put or get names, or NULL. */
+/* The address that a put or get refers to, or NULL. */
 static char *place(const struct command *command, uint64_t *length) {
     unsigned at;
     uint64_t offset;
-    if (!id(command->words[1], &at) || !number(command->words[2], &offset) || !number(command->words[3], length) || !region(at))
+    /* The length is parsed first, because the data of a refused put must be skipped. */
+    if (!number(command->words[3], length) || !id(command->words[1], &at) || !number(command->words[2], &offset) || !region(at))
         return NULL;
     return inside(regions[at], offset, *length) ? (char *)regions[at]->addr + offset : NULL;
 }
@@ -69,7 +70,7 @@ int do_put(const struct command *command) {
     uint64_t length = 0;
     char *to = place(command, &length);
     if (!to) {
-        /* The bytes come all the same. */
+        /* The data follow all the same. */
         char byte;
         while (length-- > 0)
             read_bytes(&byte, 1);

@@ -33,6 +33,7 @@ int refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* re
 
 /* words.c: the words of a command. Each returns 0 when it has refused the command. */
 int number(const char *word, uint64_t *value);
+int number32(const char *word, uint64_t *value);
 int id(const char *word, unsigned *value);
 int access_flags(const char *word, int *flags);
 int named(const struct command *command, const char *name, uint64_t most, uint64_t *value);

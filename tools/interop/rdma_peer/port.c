@@ -1,4 +1,4 @@
-/* The serial port to the other side: the only port of a virtio serial device. */
+/* The serial port: the only port of a virtio serial device. */
 #include "peer.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static void fail(void) {
 
 void open_port(void) {
     glob_t found;
-    /* The kernel makes the port a moment after its driver is there. */
+    /* The kernel creates the port a moment after it has loaded the driver. */
     for (int i = 0; glob(PORTS, 0, NULL, &found) != 0; i++) {
         if (i == 1000) {
             fprintf(stderr, "rdma_peer: there is no port like %s after 10 s\n", PORTS);
@@ -34,7 +34,7 @@ void open_port(void) {
     globfree(&found);
 }
 
-/* Reads what is there. The port of a machine to which nobody is connected reads as ended; somebody comes soon. */
+/* Reads at least one byte. While no program is connected to the port, a read returns 0; then this function retries. */
 static size_t read_some(void *into, size_t length) {
     for (;;) {
         ssize_t got = read(port, into, length);
@@ -46,7 +46,7 @@ static size_t read_some(void *into, size_t length) {
     }
 }
 
-/* Bytes that have been read and not been asked for. */
+/* Bytes that were read and not consumed yet. */
 static char buffer[1 << 16];
 static size_t from, to;
 

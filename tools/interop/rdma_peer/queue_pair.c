@@ -74,8 +74,6 @@ static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask, c
 int do_connect(const struct command *command) {
     unsigned at;
     struct queue_pair *pair;
-    if (command->count < 2)
-        return refuse("'connect' takes an ID");
     if (!id(command->words[1], &at) || !(pair = queue_pair(at)))
         return 0;
     uint64_t qpn, psn, own_psn, bytes, index, timeout, retry, rnr, min_rnr;

@@ -1,17 +1,29 @@
 /* The words of a command. */
 #include "peer.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 int number(const char *word, uint64_t *value) {
+    int hexadecimal = word[0] == '0' && word[1] == 'x';
+    const char *digits = hexadecimal ? word + 2 : word;
     char *end;
     errno = 0;
-    *value = strtoull(word, &end, 0);
-    if (errno != 0 || end == word || *end != '\0' || *word == '-')
+    *value = strtoull(digits, &end, hexadecimal ? 16 : 10);
+    /* strtoull would take signs, spaces and a second 0x, too. */
+    if (errno != 0 || !isxdigit((unsigned char)*digits) || end == digits || *end != '\0' || strchr(digits, 'x')) {
+        *value = 0;
         return refuse("'%s' is no number", word);
+    }
     return 1;
+}
+
+int number32(const char *word, uint64_t *value) {
+    if (!number(word, value))
+        return 0;
+    return *value <= UINT32_MAX ? 1 : refuse("'%s' has more than 32 bits", word);
 }
 
 int id(const char *word, unsigned *value) {

@@ -37,13 +37,14 @@ int do_post(const struct command *command) {
     struct queue_pair *pair;
     struct ibv_mr *source;
     if (!id(words[1], &at) || !operation(words[2], &opcode) || !number(words[3], &wr_id) || !id(words[4], &memory) ||
-        !number(words[5], &offset) || !number(words[6], &length) || !number(words[7], &address) || !number(words[8], &rkey) ||
-        !number(words[9], &immediate) || !number(words[10], &count) || !number(words[11], &stride) || !(pair = queue_pair(at)) ||
+        !number(words[5], &offset) || !number(words[6], &length) || !number(words[7], &address) || !number32(words[8], &rkey) ||
+        !number32(words[9], &immediate) || !number(words[10], &count) || !number(words[11], &stride) || !(pair = queue_pair(at)) ||
         !(source = region(memory)))
         return 0;
     if (count == 0 || count > MOST_POSTED)
         return refuse("1 to %d work requests are posted at once", MOST_POSTED);
-    if (stride > source->length || !inside(source, offset, (count - 1) * stride + length))
+    /* Each value may be as large as 64 bits allow, so each is checked before they are added. */
+    if (!inside(source, offset, length) || (count > 1 && !inside(source, offset, stride)) || !inside(source, offset, (count - 1) * stride + length))
         return 0;
     struct ibv_send_wr requests[MOST_POSTED], *bad;
     struct ibv_sge pieces[MOST_POSTED];
@@ -126,7 +127,7 @@ int do_poll(const struct command *command) {
     unsigned at;
     uint64_t most, patience;
     struct queue_pair *pair;
-    if (!id(command->words[1], &at) || !number(command->words[2], &most) || !number(command->words[3], &patience) || !(pair = queue_pair(at)))
+    if (!id(command->words[1], &at) || !number(command->words[2], &most) || !number32(command->words[3], &patience) || !(pair = queue_pair(at)))
         return 0;
     if (most > MOST_POSTED)
         return refuse("at most %d completions are polled at once", MOST_POSTED);

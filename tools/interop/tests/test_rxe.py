@@ -53,10 +53,11 @@ def test_a_program_that_fails_first_needs_no_guest(emulator: Emulator, tmp_path:
 @pytest.mark.parametrize(
     ("guest", "card", "message"),
     [
-        ("echo 'no such device' >&2", 'touch "$net"; exec sleep 30', "the program with the card has not"),
+        ("echo 'no such device' >&2", 'touch "$net"; exec sleep 30', "the program with the card has not(.|\n)*no such device"),
         ("echo 'no such device' >&2; sleep 0.3", 'touch "$net"; sleep 0.6; exit 1', "has not come up(.|\n)*no such device"),
         (BEGINS + "exec sleep 30", 'touch "$net"; exec sleep 30', "not done after 1 s"),
         (BEGINS + "exec sleep 30", 'touch "$net"; sleep 0.5; exit 0', "script did not end"),
+        (BEGINS + "sleep 0.3" + ENDS.replace("with 0", "with 1"), 'touch "$net"; sleep 0.2; exit 0', "rdma_peer ended with 1"),
     ],
 )
 def test_what_goes_wrong_is_told(emulator: Emulator, tmp_path: Path, guest: str, card: str, message: str) -> None:

@@ -1,4 +1,4 @@
-//! What a bridge is made with, and what it counts and shows.
+//! Configuration, counters and observations of a bridge.
 
 use std::path::PathBuf;
 
@@ -10,26 +10,26 @@ use crate::flip::BitFlip;
 use crate::host_stack::HostAddresses;
 use crate::impairment::{Fate, Impairment};
 
-/// What a bridge is made with.
+/// Configuration of a bridge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BridgeConfig {
-    /// Where the peer is met.
+    /// The socket to the peer.
     pub address: LinkAddress,
-    /// Port of the card, 0 or 1. What leaves by the other one is lost, and counted.
+    /// Bridged port of the card, 0 or 1. Frames that leave by the other port are counted and lost.
     pub port: usize,
     /// Addresses of the simulated host at that port, for ARP, neighbour discovery and ping.
     pub host: HostAddresses,
-    /// What happens to RoCEv2 frames on their way to the card.
+    /// Impairment of RoCEv2 frames to the card.
     pub to_card: Impairment,
-    /// The same on their way to the peer.
+    /// Impairment of RoCEv2 frames to the peer.
     pub to_peer: Impairment,
-    /// Seed of these decisions.
+    /// Seed of the impairments.
     pub seed: u64,
-    /// A wrong header bit in every RoCEv2 frame of the card.
+    /// Header bit to invert in every RoCEv2 frame of the card.
     pub flip: Option<BitFlip>,
-    /// File for a capture (pcapng) of what crosses the bridge, in simulated time.
+    /// File for a capture (pcapng) with simulated times.
     pub capture: Option<PathBuf>,
-    /// Wall time that simulated time takes at least, as a ratio ([`Pace`]); 0 for no limit.
+    /// Least ratio of wall time to simulated time ([`Pace`]); 0 for no limit.
     pub pace: u32,
 }
 
@@ -38,31 +38,31 @@ pub struct BridgeConfig {
 pub struct Crossing<'a> {
     /// Picoseconds since power-up of the card.
     pub time: Time,
-    /// Which way, as the card's port sees it.
+    /// Direction as the card's port sees it.
     pub direction: Direction,
     /// Destination address to iCRC.
     pub frame: &'a [u8],
-    /// What the bridge did to it.
+    /// Treatment by the bridge.
     pub fate: Fate,
 }
 
-/// Frames so far.
+/// Frame counters of a bridge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeCounts {
-    /// Frames of the peer.
+    /// Frames received from the peer.
     pub from_peer: u64,
-    /// Frames of the card, and of the host's stack.
+    /// Frames sent by the card and by the host's IP stack.
     pub from_card: u64,
-    /// Frames dropped on purpose, either way.
+    /// Frames dropped on purpose, both directions.
     pub dropped: u64,
-    /// Frames duplicated on purpose, either way.
+    /// Frames duplicated on purpose, both directions.
     pub duplicated: u64,
-    /// Frames held back on purpose, either way, so that others overtake them.
+    /// Frames held back on purpose so that others overtake them, both directions.
     pub held_back: u64,
-    /// Frames of the peer that are no Ethernet frames: shorter than 14 bytes, or too long.
+    /// Frames of the peer that are shorter than an Ethernet header, or too long.
     pub malformed: u64,
-    /// Frames that left the card by its other port.
+    /// Frames that left the card by the port that is not bridged.
     pub unplugged: u64,
-    /// Frames that the peer was not there for, or did not take.
+    /// Frames to the peer that were lost: no peer was connected, or it did not read them.
     pub lost: u64,
 }

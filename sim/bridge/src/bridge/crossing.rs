@@ -1,4 +1,4 @@
-//! How frames cross.
+//! The way of a frame across the bridge.
 
 use std::time::Instant;
 
@@ -10,14 +10,14 @@ use super::{Crossing, Inner};
 use crate::frame::{is_rocev2, pad, MAX_FRAME};
 use crate::impairment::Fate;
 
-/// Picoseconds that the wire takes for a byte at the port's 200 Gb/s.
+/// Picoseconds per byte on the wire: 200 Gb/s.
 const BYTE_PS: Time = 40;
-/// Shortest frame: two addresses and a type.
+/// Length of an Ethernet header, the shortest frame that the bridge accepts.
 const HEADER: usize = 14;
-/// Clocks between two looks at the wall clock.
+/// Clock cycles between two checks of the pace.
 const PACE_CLOCKS: u32 = 64;
 
-/// What a capture says of a frame.
+/// The comment of a frame in the capture.
 const fn comment(fate: Fate) -> &'static str {
     match fate {
         Fate::Passed => "",
@@ -28,7 +28,7 @@ const fn comment(fate: Fate) -> &'static str {
 }
 
 impl Inner {
-    /// Counts and shows a frame.
+    /// Counts a frame, and passes it to observer and capture.
     fn note(&mut self, crossing: &Crossing<'_>) {
         let counts = &mut self.counts;
         match crossing.direction {
@@ -64,7 +64,7 @@ impl Inner {
         self.capture = None;
     }
 
-    /// A frame passes the impairment of its direction. Returns what leaves it.
+    /// Passes a frame through the impairment of its direction. Returns the frames that leave it.
     fn cross(&mut self, now: Time, direction: Direction, frame: Vec<u8>) -> Vec<Vec<u8>> {
         let mut out = Vec::new();
         let shown = frame.clone();
@@ -87,7 +87,7 @@ impl Inner {
         out
     }
 
-    /// A frame of the peer. The card sees all that is on the wire, the host's stack what is not RDMA.
+    /// Takes a frame of the peer. The card gets every frame, the host's stack every frame that is not RoCEv2.
     pub(super) fn take_from_peer(
         &mut self,
         now: Time,
@@ -112,7 +112,7 @@ impl Inner {
         }
     }
 
-    /// A frame begins to arrive at the card, behind the one before.
+    /// Hands a frame to the card's receive side, and occupies the wire for its duration.
     fn give(&mut self, now: Time, frame: Vec<u8>, receive: &mut dyn FnMut(usize, Vec<u8>)) {
         let bytes = (frame.len() + PREAMBLE + FCS + GAP) as Time;
         self.busy_until = self.busy_until.max(now) + bytes * BYTE_PS;

@@ -21,7 +21,7 @@ use crate::pace::Pace;
 
 pub use config::{BridgeConfig, BridgeCounts, Crossing};
 
-/// A function that sees every frame at the bridge.
+/// A callback for every frame at the bridge.
 type Observer = Box<dyn FnMut(&Crossing<'_>) + Send>;
 type Capture = PortCapture<BufWriter<File>>;
 
@@ -36,12 +36,12 @@ struct Inner {
     pace: Option<Pace>,
     observer: Option<Observer>,
     counts: BridgeCounts,
-    /// The wire to the card is busy until then.
+    /// End of the last frame on the wire to the card.
     busy_until: Time,
     clocks: u32,
 }
 
-/// A bridge. Clones are the same bridge: one is the card's [`Line`], others look at it and change how it treats frames.
+/// A bridge. Clones are handles of the same bridge: one is the card's [`Line`], the others control and observe it.
 #[derive(Clone)]
 pub struct Bridge(Arc<Mutex<Inner>>);
 
@@ -56,7 +56,7 @@ fn capture(path: &Path, port: usize) -> Result<Capture, LinkError> {
 }
 
 impl Bridge {
-    /// Makes the socket. The peer may come later.
+    /// Creates the socket. The peer may connect later.
     ///
     /// # Errors
     /// [`LinkError`].
@@ -70,7 +70,7 @@ impl Bridge {
             Ok::<_, LinkError>(Impairer::new(impairment, config.seed, stream))
         };
         let (to_card, to_peer) = (impairer(config.to_card, 0)?, impairer(config.to_peer, 1)?);
-        // What cannot be opened leaves the capture of another bridge as it is.
+        // If the link cannot be opened, an existing capture file stays as it is.
         let link = Link::open(&config.address)?;
         let capture = match &config.capture {
             Some(path) => Some(capture(path, config.port)?),
@@ -96,7 +96,7 @@ impl Bridge {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on frames are treated like this on their way to the card and to the peer.
+    /// Changes the impairments of both directions.
     ///
     /// # Errors
     /// [`LinkError::Impairment`].
@@ -112,12 +112,12 @@ impl Bridge {
         Ok(())
     }
 
-    /// From now on this bit of the card's frames is wrong, or none.
+    /// Changes the header bit that is inverted in the card's frames; `None` for none.
     pub fn set_flip(&self, flip: Option<BitFlip>) {
         self.inner().flip = flip;
     }
 
-    /// From now on what crosses goes to another capture. The one before is complete.
+    /// Completes the present capture and starts another one.
     ///
     /// # Errors
     /// [`LinkError::Capture`].
@@ -133,23 +133,23 @@ impl Bridge {
         Ok(())
     }
 
-    /// From now on `observer` sees every frame.
+    /// Calls `observer` for every frame from now on.
     pub fn observe(&self, observer: impl FnMut(&Crossing<'_>) + Send + 'static) {
         self.inner().observer = Some(Box::new(observer));
     }
 
-    /// Calls `wake`, from another thread, whenever a frame of the peer has begun to wait for the card's clock.
+    /// Calls `wake`, from another thread, whenever a frame of the peer has been queued for the card.
     pub fn on_arrival(&self, wake: impl Fn() + Send + 'static) {
         self.inner().link.on_arrival(Box::new(wake));
     }
 
-    /// Whether the bridge needs the card's clock to run: a frame waits, or is held back.
+    /// Whether the card's clock must run: a frame is queued for the card, or held back.
     pub fn needs_clock(&self) -> bool {
         let inner = self.inner();
         inner.link.has_waiting() || inner.to_card.is_holding() || inner.to_peer.is_holding()
     }
 
-    /// What has happened so far.
+    /// Frames counted so far.
     pub fn counts(&self) -> BridgeCounts {
         let inner = self.inner();
         BridgeCounts {
@@ -158,7 +158,7 @@ impl Bridge {
         }
     }
 
-    /// Brings the capture to its file.
+    /// Writes buffered frames of the capture to its file.
     ///
     /// # Errors
     /// [`std::io::Error`].
@@ -169,7 +169,7 @@ impl Bridge {
         }
     }
 
-    /// Ends the bridge: nothing crosses it any more, its socket is gone, and its capture is complete.
+    /// Closes the bridge: removes its socket and completes its capture. No frame crosses it any more.
     ///
     /// # Errors
     /// [`std::io::Error`] if the rest of the capture cannot be written.

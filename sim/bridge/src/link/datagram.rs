@@ -35,7 +35,7 @@ fn is_timeout(error: &io::Error) -> bool {
 
 impl Socket for DatagramSocket {
     fn receive(&self, inbox: &Inbox) {
-        // One byte more than the longest frame tells a frame that is too long.
+        // One byte more than the longest frame reveals a frame that is too long.
         let mut buffer = vec![0; MAX_FRAME + 1];
         while !inbox.is_ending() {
             match self.socket.recv(&mut buffer) {
@@ -58,7 +58,7 @@ impl Socket for DatagramSocket {
             match self.socket.send_to(frame, &self.remote) {
                 Ok(_) => return true,
                 Err(error) if is_timeout(&error) => {}
-                // The peer has not made its socket yet, or has gone.
+                // The peer's socket does not exist yet, or no longer.
                 Err(error) => {
                     tracing::debug!("{}: sending: {error}", self.remote.display());
                     return false;

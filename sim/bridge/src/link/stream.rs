@@ -10,7 +10,7 @@ use std::thread;
 use super::{Inbox, Socket, LOOK};
 use crate::frame::MAX_FRAME;
 
-/// Who makes the connection.
+/// The end that initiates the connection.
 enum Role {
     Listener(UnixListener),
     Connector,
@@ -19,7 +19,7 @@ enum Role {
 pub struct StreamSocket {
     role: Role,
     path: PathBuf,
-    /// The connection, as long as there is one.
+    /// The present connection.
     peer: Mutex<Option<UnixStream>>,
 }
 
@@ -55,7 +55,7 @@ impl StreamSocket {
         *self.peer.lock().unwrap_or_else(PoisonError::into_inner) = stream;
     }
 
-    /// The connection, for a thread of its own.
+    /// Another handle of the connection, for another thread.
     fn peer(&self) -> Option<UnixStream> {
         let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
         peer.as_ref()?.try_clone().ok()
@@ -108,7 +108,7 @@ impl Socket for StreamSocket {
                 }
             }
             self.set_peer(None);
-            // The sending thread may be in the middle of a frame that this peer does not read. It may also be closed already.
+            // The sending thread may be blocked in the middle of a frame. The connection may also be closed already.
             let _ = reading.get_ref().shutdown(Shutdown::Both);
             tracing::info!("{}: the peer has gone", self.path.display());
         }

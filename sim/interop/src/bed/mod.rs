@@ -1,4 +1,4 @@
-//! Both ends and the link between them: what a case works with.
+//! The test bed of a case: the card, the peer and the bridge between them.
 
 mod pair;
 mod regions;
@@ -26,13 +26,13 @@ use regions::{both_images, Images};
 pub use pair::{Pair, PairOptions};
 pub use transfer::{Writer, PATIENCE};
 
-/// Regions of the peer: what it sends, where the card may write, where it may not.
+/// Regions of the peer: source of its WRITEs, target of the card's WRITEs, and a region without remote write access.
 const SOURCE: u32 = 0;
 const TARGET: u32 = 1;
 const READ_ONLY: u32 = 2;
-/// Clocks between two looks at the peer.
+/// Clock cycles between two polls of the peer's serial port.
 const CLOCKS: u64 = 256;
-/// What the card finds wrong with a frame that was damaged on its way.
+/// Drop reasons of damaged frames.
 const DAMAGE: [DropReason; 4] = [
     DropReason::MacError,
     DropReason::BadIpChecksum,
@@ -56,9 +56,9 @@ pub struct Bed {
     regions: Vec<Remote>,
     /// The peer's queue pairs of this case.
     pairs: u32,
-    /// Those among them that are destroyed already.
+    /// Queue pairs of the peer that the case has destroyed.
     gone: Vec<u32>,
-    /// Completions of the card that nobody has asked for, by queue pair.
+    /// Polled completions of the card that no caller has consumed, by queue pair.
     completed: RefCell<HashMap<u32, VecDeque<Completion>>>,
 }
 
@@ -105,22 +105,22 @@ impl Bed {
         Ok(bed)
     }
 
-    /// What the peer says of itself.
+    /// The peer's answer to `hello`.
     pub const fn hello(&self) -> &Answer {
         &self.hello
     }
 
-    /// What has crossed the bridge.
+    /// The traffic of the present case.
     pub fn traffic(&self) -> MutexGuard<'_, Traffic> {
         self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets simulated time pass for a moment.
+    /// Advances simulated time by a few hundred clock cycles.
     pub fn clock(&self) {
         self.card.run(CLOCKS);
     }
 
-    /// Lets it pass for so long on the wall.
+    /// Keeps simulated time advancing for this much wall time.
     pub fn rest(&self, time: Duration) {
         let until = Instant::now() + time;
         while Instant::now() < until {
@@ -128,7 +128,7 @@ impl Bed {
         }
     }
 
-    /// Has the peer do something.
+    /// Executes a command at the peer.
     pub fn ask(&self, command: &str) -> anyhow::Result<Answer> {
         self.peer.borrow_mut().ask(command, &|| self.clock())
     }
@@ -160,12 +160,12 @@ impl Bed {
         }
     }
 
-    /// Everything begins anew: addresses of this version, new bytes in all regions, a link without faults.
+    /// Prepares a case: addresses of this IP version, new bytes in all regions, a link without faults.
     pub fn begin(&mut self, version: IpVersion, case: u64) -> anyhow::Result<()> {
         self.bridge
             .set_impairments(Impairment::NONE, Impairment::NONE)?;
         if self.end.as_ref().is_none_or(|end| end.version != version) {
-            // The old card is reset when its last object goes, before the new one is brought up.
+            // Dropping the last object resets the card. That must precede the next bring-up.
             self.end = None;
             self.end = Some(CardEnd::bring_up(&self.card, version)?);
         }
@@ -174,7 +174,7 @@ impl Bed {
         self.take_leftovers()
     }
 
-    /// Completions and events of the case before are nobody's.
+    /// Discards completions and events of the previous case.
     fn take_leftovers(&self) -> anyhow::Result<()> {
         while !self.end().cq.poll(64)?.is_empty() {}
         self.completed.borrow_mut().clear();
@@ -182,7 +182,7 @@ impl Bed {
         Ok(())
     }
 
-    /// Takes down the peer's queue pairs of the case. Those of the card go with their [`Pair`]s.
+    /// Destroys the peer's queue pairs of the case. Dropping a [`Pair`] destroys the card's.
     pub fn finish(&mut self) -> anyhow::Result<()> {
         for peer in 0..self.pairs {
             if !self.gone.contains(&peer) {
@@ -194,16 +194,16 @@ impl Bed {
         Ok(())
     }
 
-    /// Checks what was on the wire: good packets alone, and retransmissions only where they are to be.
-    pub fn check_traffic(&self, may_repeat: bool) -> anyhow::Result<()> {
+    /// Checks the traffic: well-formed packets, and retransmissions only if they are allowed.
+    pub fn check_traffic(&self, may_retransmit: bool) -> anyhow::Result<()> {
         let traffic = self.traffic();
         if let Some(fault) = &traffic.fault {
             bail!("on the wire: {fault}");
         }
         let repeated = traffic.to_card.retransmissions + traffic.to_peer.retransmissions;
         ensure!(
-            may_repeat || repeated == 0,
-            "{repeated} packets came again on a link without faults"
+            may_retransmit || repeated == 0,
+            "{repeated} packets were retransmitted on a link without faults"
         );
         drop(traffic);
         for counter in self.end().context.device().counters()? {
@@ -217,14 +217,14 @@ impl Bed {
         Ok(())
     }
 
-    /// Takes the queue pair's end at the peer away.
+    /// Destroys the peer's end of a queue pair.
     pub fn destroy_at_peer(&mut self, pair: &Pair) -> anyhow::Result<()> {
         self.ask(&format!("destroy {}", pair.peer))?;
         self.gone.push(pair.peer);
         Ok(())
     }
 
-    /// Stops the guest for so long on the wall. The card's clock runs on.
+    /// Stops the guest for this much wall time. The card's clock keeps running.
     pub fn silence_peer(&self, time: Duration) -> anyhow::Result<()> {
         let path = self.qmp.as_ref();
         let path = path.context("a peer without QEMU's machine protocol cannot be stopped")?;

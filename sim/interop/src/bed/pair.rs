@@ -11,18 +11,18 @@ use super::Bed;
 use crate::card_end;
 use crate::cases::IpVersion;
 
-/// Work requests of each of the peer's queues.
+/// Depth of the peer's send and receive queues.
 const PEER_QUEUE: u32 = 128;
 
 /// A connected queue pair.
 pub struct Pair {
     /// The card's end.
     pub card: QueuePair,
-    /// The peer's number for its end.
+    /// ID of the peer's end in commands.
     pub peer: u32,
 }
 
-/// How a queue pair's two ends are set up (names of `ibv_qp_attr` where there are such).
+/// Attributes of both ends of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct PairOptions {
     /// Path MTU in bytes.
@@ -31,18 +31,18 @@ pub struct PairOptions {
     pub card_psn: u32,
     /// First PSN that the peer sends.
     pub peer_psn: u32,
-    /// The card's time without progress before it sends again, simulated.
+    /// The card's retransmission timeout, in simulated time.
     pub card_timeout: Duration,
-    /// The card's timeouts before it gives up.
+    /// The card's retry count.
     pub card_retries: u8,
-    /// The peer's `timeout`: 4.096 us shifted left by it, in wall time; 0 for none.
+    /// The peer's `timeout` (`ibv_qp_attr`): 4.096 us * 2^timeout of wall time; 0 disables it.
     pub peer_timeout: u8,
-    /// The peer's `retry_cnt`.
+    /// The peer's `retry_cnt` (`ibv_qp_attr`).
     pub peer_retries: u8,
 }
 
 impl Default for PairOptions {
-    /// On a link without faults nobody is to send again: the peer never does, the card after 4 ms, which are 8 s on the wall.
+    /// For a link without faults, on which no end should retransmit: the peer has no timeout, the card 4 ms, which take 8 s of wall time or more.
     fn default() -> Self {
         Self {
             mtu: 1024,
@@ -57,7 +57,7 @@ impl Default for PairOptions {
 }
 
 impl PairOptions {
-    /// Both sides send again soon, for links with faults and peers that go: the card after 150 us, which are 0.3 s on the wall, the peer after 0.27 s.
+    /// Short timeouts, for links with faults and for ends that go away: 150 us at the card, which take 0.3 s of wall time or more, and 0.27 s at the peer.
     pub fn impatient(self) -> Self {
         Self {
             card_timeout: Duration::from_micros(150),
@@ -66,7 +66,7 @@ impl PairOptions {
         }
     }
 
-    /// Both sides give up after so many retries.
+    /// The same retry count at both ends.
     pub const fn retries(self, retries: u8) -> Self {
         Self {
             card_retries: retries,

@@ -1,4 +1,4 @@
-//! What the regions of both ends should hold, and whether they do.
+//! Expected contents of the memory regions of both ends, and their comparison.
 
 use anyhow::ensure;
 use rand::SeedableRng;
@@ -9,7 +9,7 @@ use crate::card_end;
 use crate::memory::{Image, REGION};
 use crate::message::Message;
 
-/// What the regions of one end should hold.
+/// Expected contents of one end's regions.
 pub struct Images {
     source: Image,
     target: Image,
@@ -25,7 +25,7 @@ fn images(random: &mut ChaCha8Rng, names: [&'static str; 3]) -> Images {
     }
 }
 
-/// What the regions of the card and of the peer hold at the beginning.
+/// Initial contents of the card's and of the peer's regions.
 pub fn both_images(seed: u64) -> (Images, Images) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let card = [
@@ -42,7 +42,7 @@ pub fn both_images(seed: u64) -> (Images, Images) {
 }
 
 impl Bed {
-    /// Gives all regions new bytes, which follow from the seed and the number of the case.
+    /// Fills all regions with random bytes that depend on the seed and the case number.
     pub(super) fn fill_regions(&mut self, case: u64) -> anyhow::Result<()> {
         (self.card_images, self.peer_images) = both_images(self.seed ^ case << 32);
         let end = self.end();
@@ -72,7 +72,7 @@ impl Bed {
         }
     }
 
-    /// These messages are to be found in the receiver's target.
+    /// Expects these messages in the receiver's target region.
     pub fn arrived(&mut self, writer: Writer, messages: &[Message]) {
         let (target, source) = self.images_of(writer);
         for message in messages {
@@ -80,13 +80,13 @@ impl Bed {
         }
     }
 
-    /// Of this message a part may be found there, from its first byte on.
+    /// Expects a part of this message there: any number of bytes from its first byte on.
     pub fn arrived_in_part(&mut self, writer: Writer, message: &Message) {
         let (target, source) = self.images_of(writer);
         target.expect_part(message.to, source, message.from, message.length);
     }
 
-    /// Compares every byte of all regions at both ends, and that the card has touched no other memory.
+    /// Compares every byte of all regions at both ends, and checks that the card has accessed no other memory.
     pub fn check_memory(&self) -> anyhow::Result<()> {
         let end = self.end();
         for (region, image) in [

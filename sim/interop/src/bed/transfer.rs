@@ -1,4 +1,4 @@
-//! Messages on their way: posted at one end, completed at both.
+//! Transfers: posting messages and checking their completions.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::completions::{
 use crate::message::Message;
 use crate::peer::PeerCompletion;
 
-/// How long completions may take, on the wall.
+/// Longest wait for completions, in wall time.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Who writes.
@@ -33,7 +33,7 @@ fn immediates(messages: &[Message]) -> Vec<(u32, u32)> {
 }
 
 impl Bed {
-    /// Posts messages in order. They are expected at the other end when they have completed ([`Self::arrived`]).
+    /// Posts messages in order.
     pub fn post(&self, writer: Writer, pair: &Pair, messages: &[Message]) -> anyhow::Result<()> {
         for message in messages {
             match writer {
@@ -44,7 +44,7 @@ impl Bed {
         Ok(())
     }
 
-    /// Has the peer post one work request. `operation` is one of the guest program's, a WRITE with immediate if the message has one.
+    /// Posts one work request at the peer. `operation` is a name of `rdma_peer`'s; a message with an immediate is always a WRITE with immediate.
     pub fn post_at_peer(
         &self,
         operation: &str,
@@ -64,7 +64,7 @@ impl Bed {
         Ok(())
     }
 
-    /// Gives the peer receives for as many WRITEs with immediate as there are among the messages.
+    /// Posts a receive at the peer for each WRITE with immediate among the messages.
     pub fn post_receives(&self, pair: &Pair, messages: &[Message]) -> anyhow::Result<()> {
         let with_immediate = messages.iter().filter(|m| m.immediate.is_some());
         match with_immediate.count() {
@@ -75,7 +75,7 @@ impl Bed {
         }
     }
 
-    /// Waits for completions at the peer, at most so long on the wall.
+    /// Waits for completions at the peer, at most for this much wall time.
     pub fn peer_completions(
         &self,
         pair: &Pair,
@@ -86,7 +86,7 @@ impl Bed {
         peer.poll(pair.peer, count, patience, &|| self.clock())
     }
 
-    /// Waits for completions of a queue pair at the card, at most so long on the wall.
+    /// Waits for completions of a queue pair at the card, at most for this much wall time.
     pub fn card_completions(
         &self,
         pair: &Pair,
@@ -108,7 +108,8 @@ impl Bed {
         }
     }
 
-    /// Waits until every message has completed at its sender and, with immediate, at its receiver, and checks these completions.
+    /// Waits for the completions of all messages at the sender, and of those with immediate at the receiver. Checks them, and expects the messages in
+    /// the target region.
     pub fn complete(
         &mut self,
         writer: Writer,
@@ -134,7 +135,7 @@ impl Bed {
         Ok(())
     }
 
-    /// The same when messages with the same work request IDs go both ways.
+    /// The same for messages that both ends have posted on one queue pair.
     pub fn complete_both(&mut self, pair: &Pair, messages: &[Message]) -> anyhow::Result<()> {
         let immediates = immediates(messages);
         let count = messages.len() + immediates.len();
@@ -155,7 +156,7 @@ impl Bed {
         Ok(())
     }
 
-    /// Posts messages and waits until all is done: receives, sends, completions.
+    /// Posts receives and messages, and waits for all completions.
     pub fn exchange(
         &mut self,
         writer: Writer,

@@ -1,4 +1,4 @@
-//! Requests that are to be refused, and how each end names that.
+//! Requests that the receiver must refuse, and the status that the sender must report.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const BEYOND_THE_END: Message = Message {
     immediate: None,
 };
 
-/// What is wrong with a WRITE.
+/// The fault of a WRITE.
 #[derive(Clone, Copy)]
 enum Wrong {
     Key,
@@ -28,7 +28,7 @@ enum Wrong {
     Right,
 }
 
-/// A good WRITE, the bad one, and another good one that is to be flushed.
+/// A good WRITE, the bad WRITE, and a good WRITE that must be flushed.
 fn three(wrong: Wrong, good: Remote, read_only: Remote) -> [(Message, Remote); 3] {
     let mut layout = Layout::new(1);
     let [first, mut second, third] = [100, 300, 500].map(|length| layout.message(length, None));
@@ -41,7 +41,7 @@ fn three(wrong: Wrong, good: Remote, read_only: Remote) -> [(Message, Remote); 3
     [(first, good), (second, remote), (third, good)]
 }
 
-/// The card says by an event that a queue pair has failed.
+/// Checks that the card reports the queue pair's failure by an event.
 fn expect_fatal_event(bed: &Bed, pair: &Pair) -> anyhow::Result<()> {
     let event = bed.end().context.wait_event(Duration::from_millis(1))?;
     let is_it =
@@ -53,7 +53,7 @@ fn expect_fatal_event(bed: &Bed, pair: &Pair) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The peer's work requests 1, 2 and 3 end in success, in `status` and flushed, and the card's queue pair has failed.
+/// Checks that the peer's work requests 1, 2 and 3 end in success, in `status` and flushed, and that the card's queue pair has failed.
 fn expect_refusal_of_card(bed: &Bed, pair: &Pair, status: &str) -> anyhow::Result<()> {
     let done = bed.peer_completions(pair, 3, PATIENCE)?;
     let found: Vec<_> = done
@@ -84,12 +84,12 @@ fn bad_write_to_card(bed: &mut Bed, wrong: Wrong) -> anyhow::Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// An operation that the card does not have, between two WRITEs.
+/// The peer posts an operation that the card does not support between two WRITEs.
 fn operation_to_card(bed: &mut Bed, operation: &str, length: u32) -> anyhow::Result<Outcome> {
     let pair = bed.pair(PairOptions::default())?;
     let mut layout = Layout::new(1);
     let [first, mut second, third] = [100, length, 500].map(|length| layout.message(length, None));
-    // Atomic operations take aligned words.
+    // Atomic operations need aligned addresses.
     (second.from, second.to) = (REGION as u64 / 2, REGION as u64 / 2);
     for (operation, message) in [("write", first), (operation, second), ("write", third)] {
         bed.post_at_peer(operation, &pair, &message, bed.card_target())?;
@@ -121,7 +121,7 @@ fn bad_write_to_peer(bed: &mut Bed, wrong: Wrong) -> anyhow::Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The peer has no receive for a WRITE with immediate, says "receiver not ready", and gets one later.
+/// The peer has no receive posted for a WRITE with immediate and sends RNR NAKs. The receive is posted later.
 fn late_receive(bed: &mut Bed) -> anyhow::Result<Outcome> {
     let pair = bed.pair(PairOptions::default().impatient())?;
     let message = Layout::new(1).message(3000, Some(0x1234));
@@ -134,7 +134,7 @@ fn late_receive(bed: &mut Bed) -> anyhow::Result<Outcome> {
     ))
 }
 
-/// The same, and it never gets one.
+/// The peer has no receive posted for a WRITE with immediate, and none is ever posted.
 fn no_receive(bed: &mut Bed) -> anyhow::Result<Outcome> {
     let pair = bed.pair(PairOptions::default().impatient().retries(2))?;
     let message = Layout::new(1).message(3000, Some(0x1234));
@@ -145,7 +145,7 @@ fn no_receive(bed: &mut Bed) -> anyhow::Result<Outcome> {
         found == [(1, WcStatus::RetryExcErr)],
         "the card's work request ended in {found:?}"
     );
-    // The last packet needs the receive. What is before it has arrived.
+    // Only the last packet needs the receive. The packets before it have been written.
     let arrived = Message {
         length: 2048,
         ..message
@@ -187,7 +187,7 @@ pub fn cases() -> Vec<Case> {
             operation_to_card(bed, operation, length)
         }));
     }
-    cases.push(Case::new("late-receive-to-peer", late_receive).may_repeat());
-    cases.push(Case::new("no-receive-to-peer", no_receive).may_repeat());
+    cases.push(Case::new("late-receive-to-peer", late_receive).may_retransmit());
+    cases.push(Case::new("no-receive-to-peer", no_receive).may_retransmit());
     cases
 }

@@ -1,4 +1,4 @@
-//! Links that lose, duplicate or reorder.
+//! Links that drop, duplicate or reorder packets.
 
 use anyhow::ensure;
 use sim_bridge::Impairment;
@@ -7,7 +7,7 @@ use super::{Case, Outcome};
 use crate::bed::{Bed, PairOptions, Writer};
 use crate::message::Layout;
 
-/// Probability of each fault, both ways.
+/// Probability of each fault in each direction.
 const RATE: f64 = 0.01;
 
 fn run(bed: &mut Bed, writer: Writer, impairment: Impairment) -> anyhow::Result<Outcome> {
@@ -54,7 +54,7 @@ pub fn cases() -> Vec<Case> {
     for (name, impairment) in links {
         for writer in Writer::BOTH {
             let run = move |bed: &mut Bed| run(bed, writer, impairment);
-            let case = Case::new(format!("{name}-{writer}"), run).may_repeat();
+            let case = Case::new(format!("{name}-{writer}"), run).may_retransmit();
             cases.push(if name == "all-faults" {
                 case.short()
             } else {

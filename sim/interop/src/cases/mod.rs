@@ -1,4 +1,4 @@
-//! The cases, by name.
+//! The cases and their names.
 
 mod errors;
 mod impaired;
@@ -11,7 +11,7 @@ use std::fmt;
 
 use crate::bed::{Bed, Writer};
 
-/// Version of the addresses at both ends.
+/// IP version of both ends' addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpVersion {
     /// IPv4.
@@ -20,35 +20,35 @@ pub enum IpVersion {
     V6,
 }
 
-/// What came of a case that did not fail.
+/// Result of a case that did not fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Both ends did what the standard says.
+    /// Both ends behaved as the standard requires.
     Passed,
-    /// The card lacks something. What happens instead was checked, and is said.
+    /// The card lacks a feature. The case checked the present behaviour, which the text describes.
     Open(&'static str),
 }
 
-/// What a case does.
+/// The body of a case.
 type Run = Box<dyn Fn(&mut Bed) -> anyhow::Result<Outcome>>;
 
-/// A case.
+/// One case: a scenario with its checks.
 pub struct Case {
-    /// Its name, of words with hyphens.
+    /// Name: words joined by hyphens.
     pub name: String,
-    /// It belongs to the short form.
+    /// The short form includes this case.
     pub is_short: bool,
-    /// Version of both ends' addresses.
+    /// IP version of both ends' addresses.
     pub version: IpVersion,
-    /// Packets may come again on the wire.
-    pub may_repeat: bool,
-    /// The packets of the card are wrong on purpose, so the capture is another one and tshark does not look at it.
+    /// Retransmissions are allowed.
+    pub may_retransmit: bool,
+    /// The bridge corrupts the card's headers on purpose. Such a case has a capture of its own, which tshark does not check.
     pub is_wrong_on_purpose: bool,
     pub(crate) run: Run,
 }
 
 impl Case {
-    /// A case over IPv4 in which no packet comes again.
+    /// A case over IPv4 that allows no retransmission.
     fn new(
         name: impl Into<String>,
         run: impl Fn(&mut Bed) -> anyhow::Result<Outcome> + 'static,
@@ -57,7 +57,7 @@ impl Case {
             name: name.into(),
             is_short: false,
             version: IpVersion::V4,
-            may_repeat: false,
+            may_retransmit: false,
             is_wrong_on_purpose: false,
             run: Box::new(run),
         }
@@ -74,9 +74,9 @@ impl Case {
         Self { version, ..self }
     }
 
-    fn may_repeat(self) -> Self {
+    fn may_retransmit(self) -> Self {
         Self {
-            may_repeat: true,
+            may_retransmit: true,
             ..self
         }
     }
@@ -84,19 +84,19 @@ impl Case {
     fn wrong_on_purpose(self) -> Self {
         Self {
             is_wrong_on_purpose: true,
-            may_repeat: true,
+            may_retransmit: true,
             ..self
         }
     }
 }
 
 impl Writer {
-    /// Both, the peer first.
+    /// Both writers, the peer first.
     const BOTH: [Self; 2] = [Self::Peer, Self::Card];
 }
 
 impl fmt::Display for Writer {
-    /// Where it writes to, as it stands in names of cases.
+    /// The direction of its data, as case names contain it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Peer => "to-card",

@@ -1,10 +1,10 @@
-//! Many messages, PSNs that wrap, several queue pairs.
+//! Many outstanding messages, PSN wrap-around, several queue pairs.
 
 use super::{Case, Outcome};
 use crate::bed::{Bed, PairOptions, Writer};
 use crate::message::Layout;
 
-/// Work requests that are posted before the first completes.
+/// Number of work requests outstanding at once.
 const OUTSTANDING: usize = 64;
 const QUEUE_PAIRS: usize = 4;
 
@@ -19,7 +19,7 @@ fn outstanding(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Both directions at once, each with PSNs that wrap in the middle of a message.
+/// Both ends write at once. The PSNs of each direction wrap in the middle of a message.
 fn psn_wrap(bed: &mut Bed) -> anyhow::Result<Outcome> {
     let pair = bed.pair(PairOptions {
         card_psn: 0xff_fff0,
@@ -34,7 +34,6 @@ fn psn_wrap(bed: &mut Bed) -> anyhow::Result<Outcome> {
     for writer in Writer::BOTH {
         bed.post(writer, &pair, &messages)?;
     }
-    // Completions of both directions come to one queue at the card: those of work requests have other work request IDs than 0.
     bed.complete_both(&pair, &messages)?;
     Ok(Outcome::Passed)
 }

@@ -4,7 +4,7 @@ use super::{Case, IpVersion, Outcome};
 use crate::bed::{PairOptions, Writer};
 use crate::message::Layout;
 
-/// None, fewer and more bytes than a word, and both sides of each path MTU.
+/// Message sizes: empty, smaller and larger than a word, and just below and above each path MTU.
 const SIZES: [u32; 13] = [
     0,
     1,
@@ -46,7 +46,7 @@ pub fn cases() -> Vec<Case> {
         for mtu in [1024, 4096] {
             for writer in Writer::BOTH {
                 let case = case(writer, version, mtu);
-                // Each size, direction, version and path MTU is in one of them.
+                // The short form covers every size, direction, version and path MTU at least once.
                 let is_short = (version == IpVersion::V4) == (mtu == 1024);
                 cases.push(if is_short { case.short() } else { case });
             }

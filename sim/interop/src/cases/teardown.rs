@@ -1,4 +1,4 @@
-//! Ends that go away in the middle of a message, or fall silent.
+//! Queue pairs destroyed in the middle of a message, and a peer that stops responding.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use crate::message::{Layout, Message};
 
 /// A message of 1,024 packets.
 const LONG: u32 = 1 << 20;
-/// Packets of it after which something happens.
+/// The case interferes after this many packets of the message.
 const MIDDLE: u64 = 100;
-/// How long the guest stands still, on the wall. It is shorter than the card's retries, which last for 2.4 s or more.
+/// How long QEMU stops the guest, in wall time. The card's retries last for 2.4 s or more, so it must not give up.
 const SILENCE: Duration = Duration::from_millis(1200);
 
-/// Has a long message under way when it returns.
+/// Starts a long message, and returns when it is in progress.
 fn begin(bed: &mut Bed, writer: Writer, layout: &mut Layout) -> anyhow::Result<(Pair, Message)> {
     let pair = bed.pair(PairOptions::default().impatient().retries(2))?;
     let message = layout.message(LONG, None);
@@ -43,7 +43,7 @@ fn reach_the_middle(bed: &Bed, writer: Writer) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// After all that a new queue pair works.
+/// Checks that a new queue pair works afterwards.
 fn go_on(bed: &mut Bed, writer: Writer, layout: &mut Layout) -> anyhow::Result<Outcome> {
     let pair = bed.pair(PairOptions::default())?;
     let messages = layout.writes(&[5000, 1]);
@@ -111,19 +111,19 @@ pub fn cases() -> Vec<Case> {
             Case::new(format!("peer-destroys-{writer}"), move |bed| {
                 peer_goes(bed, writer)
             })
-            .may_repeat(),
+            .may_retransmit(),
         );
         cases.push(
             Case::new(format!("card-destroys-{writer}"), move |bed| {
                 card_goes(bed, writer)
             })
-            .may_repeat(),
+            .may_retransmit(),
         );
         cases.push(
             Case::new(format!("peer-silent-{writer}"), move |bed| {
                 silence(bed, writer)
             })
-            .may_repeat(),
+            .may_retransmit(),
         );
     }
     cases

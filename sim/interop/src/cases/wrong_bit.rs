@@ -1,4 +1,4 @@
-//! Whether the checks notice a card with one wrong header bit.
+//! Proof that the checks can fail: one wrong header bit in the card's packets must be detected.
 
 use anyhow::{ensure, Context};
 use sim_bridge::BitFlip;
@@ -25,7 +25,7 @@ const IN_ACKNOWLEDGEMENTS: [(&str, BitFlip); 4] = [
     ("AETH syndrome", BitFlip { byte: 12, bit: 6 }),
 ];
 
-/// A short exchange with the bit wrong, or none, and all checks of it.
+/// Runs a short exchange with all its checks. `flip` corrupts one bit of the card's packets.
 fn exchange(
     bed: &mut Bed,
     writer: Writer,
@@ -39,7 +39,7 @@ fn exchange(
     bed.bridge.set_flip(None);
     result?;
     bed.check_memory()?;
-    // A busy machine may make a packet come again, which says nothing of the bit.
+    // A busy machine may cause retransmissions, which prove nothing about the bit.
     bed.check_traffic(true)
 }
 

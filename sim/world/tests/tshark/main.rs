@@ -8,7 +8,6 @@ mod fields;
 mod random;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn dissector() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/mrc.lua")
@@ -16,26 +15,9 @@ fn dissector() -> PathBuf {
 
 /// Values of `fields` for every packet of a capture, by tshark with the MRC dissector.
 fn tshark(capture: &Path, fields: &[&str]) -> Vec<Vec<String>> {
-    let mut command = Command::new("tshark");
+    let mut command = sim_world::tshark(capture, fields);
     command.arg("-X");
     command.arg(format!("lua_script:{}", dissector().display()));
-    command.arg("-r").arg(capture).args(["-n", "-T", "fields"]);
-    // tshark guesses at the payload of RC packets, and shows no iCRC then.
-    command.args(["--disable-heuristic", "eth_over_ib"]);
-    for upper in [
-        "rpcordma",
-        "smb_direct",
-        "smc",
-        "nvme-rdma",
-        "lnet",
-        "iser",
-        "fcoib",
-    ] {
-        command.args(["--disable-protocol", upper]);
-    }
-    for field in fields {
-        command.args(["-e", field]);
-    }
     let output = command.output().unwrap_or_else(|error| {
         panic!("tshark is missing ({error}); `./stellar setup` installs it")
     });

@@ -12,8 +12,7 @@ use crate::progress;
 
 #[derive(clap::Args)]
 #[command(
-    about = "Run the cases of ./stellar interop rxe against a guest that is started beside it",
-    long_about = "Powers up a Verilated card with port 0 bridged to a peer, and runs the cases of docs/interop.md against the peer's RDMA stack. \
+    before_long_help = "Powers up a Verilated card with port 0 bridged to a peer, and runs the cases of docs/interop.md against the peer's RDMA stack. \
         `./stellar interop rxe` starts a guest and this; for a peer of your own see docs/interop.md."
 )]
 pub struct Arguments {

@@ -77,7 +77,7 @@ struct Looked {
 ///
 /// A token that writes a queue pair's context carries that context on, so the tracking blocks behind need no decoding;
 /// a write to a number that is not the lane's changes nothing. An error token changes the state of a context that was written to Error. No bypass: a context is written one clock after its token
-/// came, and `core_issue` keeps tokens of one queue pair 3 clocks apart.
+/// came. `core_issue` keeps the packets behind a token that writes a context, or that reports an error, at least 6 clocks away.
 ///
 /// Levels planned: `look` 3 (range of the number), `check` 5 (P_Key equality 3, order of the reasons 2).
 #[derive(LogicBlock, Default)]

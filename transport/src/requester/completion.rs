@@ -1,4 +1,4 @@
-//! Completion queue of one queue pair (hardware block `completion`).
+//! Completion queue of one queue pair (hardware block `completion_queues`).
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Messages between start and completion (hardware blocks `wqe_fetch` and `completion`).
+//! Messages between start and completion (hardware block `message_table`).
 
 use std::collections::VecDeque;
 

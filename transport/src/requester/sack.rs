@@ -1,4 +1,4 @@
-//! What a SACK says, checked against the window (hardware block `sack_process`, first half).
+//! What a SACK says, checked against the window (hardware block `sack_flow`, first half).
 
 use stellar_wire::mrc::Seth;
 

@@ -1,4 +1,4 @@
-//! Send queue: doorbell and WQE fetch (hardware blocks `doorbell`, `wqe_fetch`).
+//! Send queue: doorbell and WQE fetch (hardware blocks `doorbells`, `wqe_prefetch`).
 
 use std::collections::VecDeque;
 

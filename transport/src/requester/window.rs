@@ -1,4 +1,4 @@
-//! Transmit window of an MRC queue pair (hardware block `window`): what became of every packet that may be unreceived.
+//! Transmit window of an MRC queue pair (hardware block `tx_window`): what became of every packet that may be unreceived.
 
 use super::slot_bits::SlotBits;
 use crate::rx::{Psn, WINDOW};

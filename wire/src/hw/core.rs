@@ -93,7 +93,7 @@ pub struct RegionToken {
     pub on_demand: Bit,
 }
 
-/// Token after `emtt_lookup`: one or two physical pieces, and the access verdict.
+/// Token after `emtt_lookup`: up to three physical pieces, and the access verdict.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TranslatedToken {
     pub token: CoreToken,

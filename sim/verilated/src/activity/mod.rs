@@ -29,8 +29,9 @@ use crate::gating::Gating;
 use rewrite::Event;
 use source::Definition;
 
-/// All that decides what becomes of Verilator's code.
+/// Everything that decides what becomes of Verilator's code. It is part of the key of cached models. A test checks that no file of this folder is missing.
 pub(crate) const RECIPE: &str = concat!(
+    include_str!("../gating.rs"),
     include_str!("activity.h"),
     include_str!("blocks.rs"),
     include_str!("copies.rs"),
@@ -38,6 +39,7 @@ pub(crate) const RECIPE: &str = concat!(
     include_str!("marks.rs"),
     include_str!("mod.rs"),
     include_str!("rewrite.rs"),
+    include_str!("runner.rs"),
     include_str!("source.rs"),
     include_str!("usage.rs"),
 );
@@ -245,6 +247,16 @@ module parts(input wire one, input wire two, input wire [7:0] a, input wire [95:
   assign any = |sum;
 endmodule
 ";
+
+    #[test]
+    fn every_file_of_the_rewriter_is_part_of_the_cache_key() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/activity");
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(RECIPE.contains(&text), "RECIPE lacks {}", path.display());
+        }
+    }
 
     #[test]
     fn flags_that_other_code_reads_stay() {

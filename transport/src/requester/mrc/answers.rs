@@ -1,4 +1,4 @@
-//! What SACKs and NACKs change (hardware block `sack_process`).
+//! What SACKs and NACKs change (hardware block `sack_flow`).
 
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};

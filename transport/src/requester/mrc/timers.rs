@@ -1,4 +1,4 @@
-//! Timers, losses and the retry budget of an MRC queue pair (hardware block `timer_scan`).
+//! Timers, losses and the retry budget of an MRC queue pair (hardware blocks `timer_scan`, `loss_flow`).
 
 use stellar_wire::host::WcStatus;
 

@@ -1,4 +1,4 @@
-//! What an MRC requester sends (hardware blocks `window`, `spray`, `retransmit`).
+//! What an MRC requester sends (hardware blocks `transmit_flow`, `tx_window`, `spray_engine`).
 
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::{Meth, Peth, Tseth};

@@ -1,0 +1,80 @@
+//! What the pages in `docs/` refer to exists.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The Markdown pages of a folder of the repository.
+fn pages(folder: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(folder)).expect("the folder exists");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect()
+}
+
+/// Targets of the links `[text](target)` of a page.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.match_indices("](").map(|(at, found)| at + found.len());
+    starts.filter_map(move |at| text[at..].split_once(')').map(|(target, _)| target))
+}
+
+#[test]
+fn links_between_pages_lead_to_files() {
+    let mut checked = 0;
+    for folder in [".", "docs", "docs/decisions"] {
+        for page in pages(folder) {
+            let text = fs::read_to_string(&page).expect("the page is text");
+            for target in links(&text) {
+                let file = target.split('#').next().expect("a part before #");
+                if file.is_empty() || file.contains("://") {
+                    continue;
+                }
+                let path = page.parent().expect("a folder").join(file);
+                assert!(path.exists(), "{} links to {target}", page.display());
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 50, "only {checked} links were found");
+}
+
+/// Names of the Rust files below a folder.
+fn modules(folder: &Path, into: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("the folder exists") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            modules(&path, into);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let name = path.file_stem().expect("a name").to_string_lossy();
+            into.insert(name.into_owned());
+        }
+    }
+}
+
+#[test]
+fn hardware_blocks_of_the_transmit_side_have_files_of_their_names() {
+    let mut blocks = BTreeSet::new();
+    modules(&root().join("hdl"), &mut blocks);
+    let text = fs::read_to_string(root().join("docs/transmit.md")).expect("the page is text");
+    let table = text.lines().skip_while(|line| *line != "## Blocks");
+    let rows = table
+        .skip_while(|line| !line.starts_with("|---"))
+        .skip(1)
+        .take_while(|line| line.starts_with('|'));
+    let mut checked = 0;
+    for row in rows {
+        let column = row.split('|').nth(1).expect("a first column");
+        // Every second part stands between backquotes. Folders have a slash.
+        let names = column.split('`').skip(1).step_by(2);
+        for name in names.filter(|name| !name.contains('/')) {
+            assert!(blocks.contains(name), "no file in hdl is called {name}.rs");
+            checked += 1;
+        }
+    }
+    assert!(checked > 10, "only {checked} blocks were found");
+}

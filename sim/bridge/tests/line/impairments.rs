@@ -1,7 +1,10 @@
 //! Faults on purpose.
 
+use std::os::unix::net::UnixDatagram;
+
 use sim_bridge::{BitFlip, BridgeConfig, Impairment};
 use stellar_wire::RoceFrame;
+use tempfile::TempDir;
 
 use crate::card::{config, datagram, plain, roce, until, Card, PORT};
 use crate::datagram::{peer, receive};
@@ -13,16 +16,22 @@ const FAULTY: Impairment = Impairment {
     reorder: 0.1,
 };
 
-/// What comes of frames to the card, and of as many to the peer.
-fn run(seed: u64) -> [Vec<Vec<u8>>; 2] {
-    let (_folder, address) = datagram();
-    let mut card = Card::new(&BridgeConfig {
-        to_card: FAULTY,
-        to_peer: FAULTY,
+/// A card and a peer with a bridge that impairs both directions alike, and the folder of their sockets.
+fn impaired(both: Impairment, seed: u64) -> (TempDir, Card, UnixDatagram) {
+    let (folder, address) = datagram();
+    let card = Card::new(&BridgeConfig {
+        to_card: both,
+        to_peer: both,
         seed,
         ..config(address.clone())
     });
     let peer = peer(&address);
+    (folder, card, peer)
+}
+
+/// What comes of frames to the card, and of as many to the peer.
+fn run(seed: u64) -> [Vec<Vec<u8>>; 2] {
+    let (_folder, mut card, peer) = impaired(FAULTY, seed);
     let mut at_the_peer = Vec::new();
     for number in 0..FRAMES {
         card.send(PORT, roce(number));
@@ -60,17 +69,13 @@ fn the_same_seed_has_the_same_frames_and_another_has_others() {
 
 #[test]
 fn only_rocev2_is_lost_and_treatment_can_change() {
-    let (_folder, address) = datagram();
-    let all = Impairment {
-        drop: 1.0,
-        ..Impairment::NONE
-    };
-    let mut card = Card::new(&BridgeConfig {
-        to_card: all,
-        to_peer: all,
-        ..config(address.clone())
-    });
-    let peer = peer(&address);
+    let (_folder, mut card, peer) = impaired(
+        Impairment {
+            drop: 1.0,
+            ..Impairment::NONE
+        },
+        1,
+    );
     card.send(PORT, roce(1));
     card.send(PORT, plain(1));
     assert_eq!(receive(&peer), plain(1));
@@ -90,17 +95,13 @@ fn only_rocev2_is_lost_and_treatment_can_change() {
 
 #[test]
 fn a_frame_that_nothing_overtakes_needs_the_clock_to_arrive() {
-    let (_folder, address) = datagram();
-    let all = Impairment {
-        reorder: 1.0,
-        ..Impairment::NONE
-    };
-    let mut card = Card::new(&BridgeConfig {
-        to_card: all,
-        to_peer: all,
-        ..config(address.clone())
-    });
-    let peer = peer(&address);
+    let (_folder, mut card, peer) = impaired(
+        Impairment {
+            reorder: 1.0,
+            ..Impairment::NONE
+        },
+        1,
+    );
     peer.send(&roce(1)).unwrap();
     card.send(PORT, roce(2));
     until("it is held back", || {

@@ -15,9 +15,8 @@ use crate::{table, tshark};
 
 /// Least ratio of wall time to simulated time. The card's timers run on simulated time, and the guest needs wall time to respond.
 const PACE: u32 = 2000;
-/// Captures of the normal cases, and of those in which the bridge corrupts the card's headers.
+/// Capture of the normal cases. Cases in which the bridge corrupts the card's headers have captures of their own.
 const CAPTURE: &str = "rxe.pcapng";
-const WRONG_CAPTURE: &str = "rxe_wrong_bits.pcapng";
 
 /// What to run, and the peer's sockets.
 #[derive(Clone, Debug)]
@@ -132,19 +131,23 @@ fn run_case(bed: &mut Bed, number: u64, case: &Case) -> anyhow::Result<Outcome> 
     Ok(outcome)
 }
 
-/// Brings the card up and runs the cases. `tell` gets a line of text after each case.
-///
-/// # Errors
-/// The reason why no case could run. A failure of a case is in its row.
-pub fn run(options: &Options, mut tell: impl FnMut(String)) -> anyhow::Result<Report> {
-    check_names(&options.names)?;
-    let cases = chosen(options);
-    std::fs::create_dir_all(&options.directory)
-        .with_context(|| format!("{}", options.directory.display()))?;
-    let (capture, wrong_capture) = (
-        options.directory.join(CAPTURE),
-        options.directory.join(WRONG_CAPTURE),
-    );
+/// Runs a case and sums it up.
+fn row(bed: &mut Bed, number: u64, case: &Case) -> Row {
+    let began = Instant::now();
+    let outcome = run_case(bed, number, case);
+    let traffic = bed.traffic();
+    Row {
+        name: case.name.clone(),
+        to_card: traffic.to_card,
+        to_peer: traffic.to_peer,
+        impaired: traffic.impaired,
+        wall: began.elapsed(),
+        outcome,
+    }
+}
+
+/// Powers up the card with its bridge, and waits for the guest.
+fn prepare(options: &Options, capture: &Path) -> anyhow::Result<Bed> {
     // `tools/interop` starts the guest when the socket exists. The model must be built before that.
     sim_nic::NicModel::shared(options.model)?;
     let bridge = Bridge::open(&BridgeConfig {
@@ -157,46 +160,46 @@ pub fn run(options: &Options, mut tell: impl FnMut(String)) -> anyhow::Result<Re
         to_card: Impairment::NONE,
         to_peer: Impairment::NONE,
         seed: options.seed,
-        flip: None,
-        capture: Some(capture.clone()),
+        flip: options.flip,
+        capture: Some(capture.to_owned()),
         pace: PACE,
     })?;
     let card = LoneCard::plugged(Box::new(bridge.clone()), options.model)?;
     let qmp = options.qmp.clone();
-    let mut bed = Bed::new(card, bridge.clone(), &options.control, qmp, options.seed)?;
+    Bed::new(card, bridge, &options.control, qmp, options.seed)
+}
+
+/// Brings the card up and runs the cases. `tell` gets a line of text after each case.
+///
+/// # Errors
+/// The reason why no case could run. A failure of a case is in its row.
+pub fn run(options: &Options, mut tell: impl FnMut(String)) -> anyhow::Result<Report> {
+    check_names(&options.names)?;
+    let cases = chosen(options);
+    std::fs::create_dir_all(&options.directory)
+        .with_context(|| format!("{}", options.directory.display()))?;
+    let capture = options.directory.join(CAPTURE);
+    let mut bed = prepare(options, &capture)?;
     let hello = bed.hello();
     let peer = format!(
         "{} of Linux {}",
         hello.text("device")?,
         hello.text("kernel")?
     );
-    bridge.set_flip(options.flip);
     let (mut rows, mut wrong_packets) = (Vec::new(), 0);
     for (number, case) in &cases {
-        let began = Instant::now();
         let before = bed.traffic().all_packets;
-        let set_capture = |path: &Path| bridge.set_capture(path);
         if case.is_wrong_on_purpose {
-            set_capture(&wrong_capture)?;
+            let own = options.directory.join(format!("rxe-{}.pcapng", case.name));
+            bed.bridge.set_capture(&own)?;
         }
-        let outcome = run_case(&mut bed, *number, case);
+        let row = row(&mut bed, *number, case);
         if case.is_wrong_on_purpose {
             wrong_packets += bed.traffic().all_packets - before;
         }
-        let row = {
-            let traffic = bed.traffic();
-            Row {
-                name: case.name.clone(),
-                to_card: traffic.to_card,
-                to_peer: traffic.to_peer,
-                impaired: traffic.impaired,
-                wall: began.elapsed(),
-                outcome,
-            }
-        };
+        let wall = row.wall.as_secs_f64();
         tell(format!(
-            "{:>5.1} s  {}: {}",
-            row.wall.as_secs_f64(),
+            "{wall:>5.1} s  {}: {}",
             row.name,
             table::outcome(&row)
         ));
@@ -204,7 +207,7 @@ pub fn run(options: &Options, mut tell: impl FnMut(String)) -> anyhow::Result<Re
     }
     // A guest that has ended does not answer. The rows report that already.
     let _ = bed.ask("quit");
-    bridge.flush()?;
+    bed.bridge.flush()?;
     let packets = bed.traffic().all_packets - wrong_packets;
     let tshark = match options.flip {
         Some(_) => Ok(()),

@@ -29,7 +29,7 @@ pub fn data_folder() -> PathBuf {
 
 /// Pages alternate between the GPU and the host, so that each capture exercises both address types.
 fn alternate(page: u64) -> Owner {
-    if page % 2 == 0 {
+    if page.is_multiple_of(2) {
         Owner::Gpu
     } else {
         Owner::Host

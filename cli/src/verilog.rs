@@ -44,6 +44,9 @@ pub struct Arguments {
     /// The receive lane, only this width in bits
     #[arg(long)]
     width: Option<Width>,
+    /// Keep the outputs of `nic` that only simulation reads, such as its verdict on each frame
+    #[arg(long)]
+    verification_ports: bool,
     /// Show the names of all designs
     #[arg(long)]
     list: bool,
@@ -63,7 +66,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .collect::<Result<Vec<_>, _>>()?;
     for known in known {
         eprintln!("elaborating {}", known.name);
-        let design = hdl_designs::elaborate(known.name)?;
+        let design = if arguments.verification_ports {
+            hdl_designs::elaborate(known.name)?
+        } else {
+            hdl_designs::for_bitstream(known.name)?
+        };
         let folder = out.join(known.name);
         write(&folder, &design)?;
         println!(

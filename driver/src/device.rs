@@ -125,7 +125,7 @@ pub struct Access {
 impl Access {
     pub(crate) fn new(bar: Bar, offset: u64, width: Width) -> Result<Self, DeviceError> {
         let (length, bytes) = (bar.length(), u64::from(width.bytes()));
-        if offset % bytes != 0 {
+        if !offset.is_multiple_of(bytes) {
             let width = width.bytes();
             return Err(DeviceError::Misaligned { bar, offset, width });
         }
@@ -297,7 +297,7 @@ impl dyn PciFunction + '_ {
 }
 
 fn check_config(offset: u16, width: u8) -> Result<(), DeviceError> {
-    if offset < LENGTH && offset % u16::from(width) == 0 {
+    if offset < LENGTH && offset.is_multiple_of(u16::from(width)) {
         Ok(())
     } else {
         Err(DeviceError::ConfigOffset { offset, width })

@@ -84,7 +84,7 @@ pub(crate) fn translation(address: u64, owner: Owner, device: u16) -> EmttEntry 
 
 /// Largest page that buffer and address allow.
 fn page_size(address: u64, length: u64) -> PageSize {
-    let fits = |size: &PageSize| address % size.bytes() == 0 && size.bytes() <= length;
+    let fits = |size: &PageSize| address.is_multiple_of(size.bytes()) && size.bytes() <= length;
     let largest = PageSize::ALL.into_iter().rev().find(fits);
     largest.unwrap_or(PageSize::Size4K)
 }
@@ -119,7 +119,7 @@ impl Plan {
 
     fn of_pages(pages: &Pages, owner: Owner) -> Result<Self, Error> {
         let bytes = pages.size.bytes();
-        let odd = |at: &&u64| **at % bytes != 0;
+        let odd = |at: &&u64| !(**at).is_multiple_of(bytes);
         if let Some(odd) = pages.addresses.iter().chain([&pages.base]).find(odd) {
             let reason = format!("{odd:#x} is no multiple of the page size, {bytes:#x}");
             return Err(Error::Region(reason));

@@ -84,7 +84,7 @@ impl Ring {
     pub fn take<E: Entry>(&mut self) -> Result<Option<E>, Error> {
         let entries = 1 << self.log2_entries;
         let at = (self.taken % entries) as usize * E::LENGTH;
-        let phase = u64::from(self.taken / entries % 2 == 0);
+        let phase = u64::from((self.taken / entries).is_multiple_of(2));
         if self.memory.read_word(at)? >> E::PHASE_BIT & 1 != phase {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ mod tests {
             let mut ring = Ring::new::<Eqe>(&function, log2_entries).unwrap();
             let entries = 1u64 << log2_entries;
             ring.taken = start;
-            let phase = |index: u64| index / entries % 2 == 0;
+            let phase = |index: u64| (index / entries).is_multiple_of(2);
             // A ring that has been in use: every place holds what was last written there, all of it read.
             let read_so_far = u64::from(start) + 4 * entries;
             for index in read_so_far - entries..read_so_far {

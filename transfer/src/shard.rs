@@ -30,7 +30,7 @@ mod tests {
                 let part = bytes(length, sharers, index);
                 prop_assert_eq!(part.start, end);
                 prop_assert!(part.end >= part.start);
-                prop_assert!(part.start % UNIT == 0 || part.start == length);
+                prop_assert!(part.start.is_multiple_of(UNIT) || part.start == length);
                 prop_assert!(part.end - part.start <= length / sharers as u64 + 1 + UNIT);
                 end = part.end;
             }

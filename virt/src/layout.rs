@@ -34,7 +34,9 @@ pub enum LayoutError {
 }
 
 const fn is_pages(range: &Range<u64>) -> bool {
-    range.start % PAGE_BYTES == 0 && range.end % PAGE_BYTES == 0 && range.start < range.end
+    range.start.is_multiple_of(PAGE_BYTES)
+        && range.end.is_multiple_of(PAGE_BYTES)
+        && range.start < range.end
 }
 
 /// The blocks that hold any of a range, as a range of bytes.

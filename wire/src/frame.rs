@@ -221,7 +221,7 @@ fn strip_pad<'a>(bth: &Bth, after_headers: &'a [u8]) -> Result<&'a [u8], WireErr
         pad: bth.pad_count,
         after_headers: after_headers.len(),
     };
-    if after_headers.len() % 4 != 0 {
+    if !after_headers.len().is_multiple_of(4) {
         return Err(bad);
     }
     let payload_len = after_headers

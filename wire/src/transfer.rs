@@ -142,7 +142,7 @@ mod tests {
                 slot_bytes: 100,
             };
             assert_eq!(block.taken(channels), block.down());
-            assert!(block.slot(0) >= block.down() + 8 && block.slot(0) % 64 == 0);
+            assert!(block.slot(0) >= block.down() + 8 && block.slot(0).is_multiple_of(64));
             assert_eq!(block.slot(2), block.slot(1) + 100);
             assert_eq!(block.bytes(), block.slot(2) + 100);
         }

@@ -174,7 +174,7 @@ impl Sender<'_> {
                 stride: load.stride,
                 bytes: load.size,
                 wr_id: count.posted.into(),
-                signaled: next % load.cq_mod == 0 || next == load.iters,
+                signaled: next.is_multiple_of(load.cq_mod) || next == load.iters,
                 immediate: (load.verb == Verb::WriteWithImmediate).then_some(count.posted),
             };
             times.post(self.host.now());

@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let name = name.unwrap_or_else(|| arguments.width.lane_design());
     let known = hdl_designs::find(&name)?;
     eprintln!("elaborating {name}");
-    let design = hdl_designs::elaborate(known.name)?;
+    let design = hdl_designs::for_bitstream(known.name)?;
     let mut source = tempfile::Builder::new()
         .suffix(".v")
         .tempfile()

@@ -68,7 +68,10 @@ impl VfioUser {
     /// If that is not a multiple of 4,096, or zero.
     #[must_use]
     pub fn with_windows(mut self, bytes: usize) -> Self {
-        assert!(bytes > 0 && bytes % 4096 == 0, "windows of {bytes} bytes");
+        assert!(
+            bytes > 0 && bytes.is_multiple_of(4096),
+            "windows of {bytes} bytes"
+        );
         self.window = Some(bytes);
         self
     }

@@ -32,7 +32,13 @@ impl Logic for ReciprocalRom {
             std::any::type_name::<Self>()
         );
         for (mantissa, entry) in RECIPROCAL_ROM.iter().enumerate() {
-            let _ = writeln!(code, "    8'd{mantissa}: reciprocal <= 8'd{entry};");
+            let is_last = mantissa + 1 == RECIPROCAL_ROM.len();
+            let label = if is_last {
+                "default".into()
+            } else {
+                format!("8'd{mantissa}")
+            };
+            let _ = writeln!(code, "    {label}: reciprocal <= 8'd{entry};");
         }
         code += "  endcase\n";
         // What is there at first is no entry of the table, so the first edge matters in any case.

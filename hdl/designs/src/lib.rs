@@ -5,7 +5,7 @@
 use hdl_congestion::NsccEngine;
 use hdl_emtt::PayloadLocate;
 use hdl_host_if::{AdminQueue, Doorbells, HostQueues, Registers};
-use hdl_nic::{Nic, RxLane1024, RxLane512};
+use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
 use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
 use hdl_pcie::share::WriteShare;
 use hdl_pcie::{DmaWrite1024, DmaWrite512, RqShim1024, RqShim512};
@@ -49,19 +49,22 @@ pub struct Known {
     /// What it is.
     pub what: &'static str,
     emit: fn() -> Result<Design, EmitError>,
+    bitstream: fn() -> Result<Design, EmitError>,
     add: fn(&mut Emitter) -> Result<String, EmitError>,
 }
 
+fn connected<B: Block + Default>() -> Box<B> {
+    let mut block = Box::<B>::default();
+    block.connect_all();
+    block
+}
+
 const fn known<B: Block + Default>(name: &'static str, what: &'static str) -> Known {
-    fn connected<B: Block + Default>() -> Box<B> {
-        let mut block = Box::<B>::default();
-        block.connect_all();
-        block
-    }
     Known {
         name,
         what,
         emit: || hdl_verilog::emit(connected::<B>().as_ref()),
+        bitstream: || hdl_verilog::emit(connected::<B>().as_ref()),
         add: |emitter| emitter.add(connected::<B>().as_ref()),
     }
 }
@@ -121,7 +124,10 @@ pub const ALL: &[Known] = &[
     known::<Responder<2, 3, 5, 7>>("responder", "answers and immediates; 4 queue pairs"),
     known::<RequesterEngine1024>("requester_engine", "requester; 1,024 queue pairs"),
     known::<RequesterEngine16>("requester_engine_16", "requester; 16 queue pairs"),
-    known::<Nic>("nic", "the card: two lanes of 1,024 bits"),
+    Known {
+        bitstream: || hdl_verilog::emit_hiding(connected::<Nic>().as_ref(), VERIFICATION_PORTS),
+        ..known::<Nic>("nic", "the card: two lanes of 1,024 bits")
+    },
 ];
 
 /// The block `name`.
@@ -146,13 +152,22 @@ fn closest(name: &str) -> String {
     names.join(", ")
 }
 
-/// The block `name` as Verilog.
+/// The block `name` as Verilog, with all of its ports.
 ///
 /// # Errors
 /// [`DesignError`].
 pub fn elaborate(name: &str) -> Result<Design, DesignError> {
     let known = find(name)?;
     on_large_stack(known.emit)
+}
+
+/// The block `name` as Verilog for a bitstream: without outputs that only simulation reads.
+///
+/// # Errors
+/// [`DesignError`].
+pub fn for_bitstream(name: &str) -> Result<Design, DesignError> {
+    let known = find(name)?;
+    on_large_stack(known.bitstream)
 }
 
 /// The blocks `names` as one source text, in which modules that they share are once, and the names of their top modules.

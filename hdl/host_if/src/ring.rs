@@ -137,7 +137,7 @@ mod tests {
             let mask = place_mask(log2_entries.to_bits());
             prop_assert_eq!(mask.to_u64(), (1 << log2_entries) - 1);
             prop_assert_eq!(is_full(ring, mask), waiting == 1 << log2_entries);
-            prop_assert_eq!(phase(ring, mask), ((before + waiting) >> log2_entries) % 2 == 0);
+            prop_assert_eq!(phase(ring, mask), ((before + waiting) >> log2_entries).is_multiple_of(2));
             let update = ConsumerUpdate { index: index(before + step), arm };
             let consumed = consume(ring, update, interrupts);
             let accepted = step <= waiting;

@@ -1,11 +1,14 @@
 //! Expansion of `#[hdl]` and `#[hdl_fn]`.
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::spanned::Spanned;
 use syn::{Expr, FnArg, ItemFn, Pat, Result, ReturnType};
 
 use crate::assign::lower_value;
 use crate::constant::integer_type_width;
+use crate::lowered::Lowered;
 use crate::scope::{handle, Binding, Scope};
+use crate::source::Source;
 use crate::statement::lower_statements;
 
 /// Keeps `update` as it is and adds `connect` and `hdl`.
@@ -21,7 +24,16 @@ pub fn expand_update(update: &ItemFn) -> Result<TokenStream> {
             "#[hdl] belongs on `fn update(&mut self)` in an `impl Logic for ...`; helper functions take #[hdl_fn]",
         ));
     }
-    let lowered = lower_statements(&update.block.stmts, &mut Scope::default())?;
+    let source = Source::of(signature.ident.span());
+    let block = source.as_ref().map(|s| s.block(signature.ident.span()));
+    let mut lowered = Lowered::default();
+    let scope = &mut Scope::default();
+    for statement in &update.block.stmts {
+        if let Some(source) = &source {
+            lowered.then(Lowered::hdl(source.statement(statement.span())));
+        }
+        lowered.then(lower_statements(std::slice::from_ref(statement), scope)?);
+    }
     let (hdl, connect) = (lowered.hdl, lowered.connect);
     Ok(quote! {
         #[allow(unreachable_patterns, clippy::all)]
@@ -42,6 +54,7 @@ pub fn expand_update(update: &ItemFn) -> Result<TokenStream> {
             )];
             {
                 let __statements = &mut __block;
+                #block
                 #hdl
             }
             ::hdl_macros_support::core::ast::Verilog::Combinatorial(__block)

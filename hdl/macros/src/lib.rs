@@ -64,6 +64,7 @@ mod path;
 #[cfg(test)]
 mod rejection_tests;
 mod scope;
+mod source;
 mod statement;
 
 use proc_macro::TokenStream;

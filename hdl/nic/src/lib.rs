@@ -16,7 +16,7 @@ pub mod top;
 pub use drop_counters::DropCounters;
 pub use engines::Engines;
 pub use fence_join::FenceJoin;
-pub use nic::{Nic, RESET_CLOCKS};
+pub use nic::{Nic, RESET_CLOCKS, VERIFICATION_PORTS};
 pub use nic_config::NicConfig;
 pub use outcome_order::OutcomeOrder;
 pub use rx_core::RxCore;

@@ -30,6 +30,20 @@ const STASH_BITS: usize = Q + I;
 /// Clocks from the end of a reset until the card has cleared its memories: a row of each queue pair in every clock, and a few to begin.
 pub const RESET_CLOCKS: usize = (1 << Q) + 16;
 
+/// Outputs of [`Nic`] that only simulation reads: a card of silicon leaves them out.
+pub const VERIFICATION_PORTS: &[&str] = &[
+    "counted0_qp",
+    "counted0",
+    "counted1_qp",
+    "counted1",
+    "sampled0",
+    "sampled1",
+    "doorbell_out_of_range",
+    "verdict_valid",
+    "verdict_reason",
+    "payload_mismatch",
+];
+
 /// The NIC with both lanes. Lane p is port p and PCIe endpoint p; the host's rings are read and written by endpoint 0.
 #[derive(LogicBlock, Default)]
 pub struct Nic {

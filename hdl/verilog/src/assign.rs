@@ -7,7 +7,10 @@ use crate::error::EmitError;
 use crate::expression::{bare, Printer};
 use crate::literal;
 use crate::names::flat;
+use crate::record;
+use crate::simplify::simplify;
 use crate::statement::{covered, Case, Statement};
+use crate::symbols::Symbol;
 
 /// How a target is driven.
 pub(crate) enum Driver {
@@ -17,15 +20,17 @@ pub(crate) enum Driver {
     Block(Vec<String>),
 }
 
-/// Prints the driver of `target` (Verilog name `name`).
+/// Prints the driver of `target`.
 pub(crate) fn driver(
     printer: &mut Printer,
     program: &[Statement],
-    name: &str,
-    width: usize,
+    target: &Symbol,
 ) -> Result<Driver, EmitError> {
-    let full = (BigUint::from(1u32) << width) - 1u32;
+    let (name, width) = (target.verilog.as_str(), target.width);
     let exhaustive = |cases: &[Case]| is_exhaustive(printer, cases);
+    let program = simplify(printer, program, width, &exhaustive);
+    let program = program.as_slice();
+    let full = (BigUint::from(1u32) << width) - 1u32;
     if covered(program, width, &exhaustive) != full {
         return Err(EmitError::Latch {
             module: printer.module.into(),
@@ -42,8 +47,7 @@ pub(crate) fn driver(
     let mut lines = vec![];
     let mut block = BlockPrinter {
         printer,
-        name,
-        width,
+        target,
         lines: &mut lines,
         depth: 0,
     };
@@ -87,8 +91,7 @@ fn is_exhaustive(printer: &Printer, cases: &[Case]) -> bool {
 
 struct BlockPrinter<'a, 'b> {
     printer: &'a mut Printer<'b>,
-    name: &'a str,
-    width: usize,
+    target: &'a Symbol,
     lines: &'a mut Vec<String>,
     depth: usize,
 }
@@ -114,10 +117,11 @@ impl BlockPrinter<'_, '_> {
     }
 
     fn statement(&mut self, s: &Statement) -> Result<(), EmitError> {
+        let name = &self.target.verilog;
         match s {
             Statement::Assign { value, .. } => {
-                let text = self.printer.sized(value, self.width, self.name)?;
-                self.line(format!("{} = {};", self.name, bare(&text)));
+                let text = self.printer.sized(value, self.target.width, name)?;
+                self.line(format!("{name} = {};", bare(&text)));
             }
             Statement::Slice {
                 offset,
@@ -125,7 +129,7 @@ impl BlockPrinter<'_, '_> {
                 value,
                 ..
             } => {
-                let text = self.printer.sized(value, *width, self.name)?;
+                let text = self.printer.sized(value, *width, name)?;
                 let target = self.part(offset, *width)?;
                 self.line(format!("{target} = {};", bare(&text)));
             }
@@ -133,49 +137,60 @@ impl BlockPrinter<'_, '_> {
                 test,
                 then,
                 otherwise,
-            } => {
-                let test = self.printer.sized(test, 1, "if condition")?;
-                self.line(format!("if ({}) begin", bare(&test)));
-                self.body(then)?;
-                if !otherwise.is_empty() {
-                    self.line("end else begin".into());
-                    self.body(otherwise)?;
-                }
-                self.line("end".into());
-            }
+            } => self.branch("if", test, then, otherwise)?,
             Statement::Match { test, cases } => self.case(test, cases)?,
         }
         Ok(())
     }
 
+    /// `opening` is `if`, or `end else if` behind another branch.
+    fn branch(
+        &mut self,
+        opening: &str,
+        test: &Expr,
+        then: &[Statement],
+        otherwise: &[Statement],
+    ) -> Result<(), EmitError> {
+        let test = self.printer.sized(test, 1, "if condition")?;
+        self.line(format!("{opening} ({}) begin", bare(&test)));
+        self.body(then)?;
+        match otherwise {
+            [] => self.line("end".into()),
+            [Statement::If {
+                test,
+                then,
+                otherwise,
+            }] => self.branch("end else if", test, then, otherwise)?,
+            _ => {
+                self.line("end else begin".into());
+                self.body(otherwise)?;
+                self.line("end".into());
+            }
+        }
+        Ok(())
+    }
+
     fn part(&mut self, offset: &Expr, width: usize) -> Result<String, EmitError> {
-        if width == self.width {
-            return Ok(self.name.to_string());
+        let target = self.target;
+        if width == target.width {
+            return Ok(target.verilog.clone());
         }
         if let Expr::Literal(l) = offset {
-            let low = literal::parse(l)
-                .0
-                .to_u32_digits()
-                .first()
-                .copied()
-                .unwrap_or(0) as usize;
-            if low + width > self.width {
+            let low = literal::small(l);
+            if low + width > target.width {
                 return Err(EmitError::OutOfRange {
                     module: self.printer.module.into(),
-                    signal: self.name.into(),
+                    signal: target.verilog.clone(),
                     high: low + width - 1,
                     low,
-                    width: self.width,
+                    width: target.width,
                 });
             }
-            return Ok(if width == 1 {
-                format!("{}[{low}]", self.name)
-            } else {
-                format!("{}[{}:{low}]", self.name, low + width - 1)
-            });
+            let fields = target.record.as_deref();
+            return Ok(record::part(&target.verilog, low, width, fields));
         }
         let at = self.printer.typed(offset)?.text;
-        Ok(format!("{}[{at} +: {width}]", self.name))
+        Ok(format!("{}[{at} +: {width}]", target.verilog))
     }
 
     fn case(&mut self, test: &Expr, cases: &[Case]) -> Result<(), EmitError> {

@@ -1,10 +1,14 @@
 //! Walks a block and keeps what the emitter needs of it: a tree of scopes with their signals and code.
 
+use std::rc::Rc;
+
 use rust_hdl::core::ast::{Verilog, VerilogLiteral};
 use rust_hdl::core::atom::{Atom, AtomKind};
 use rust_hdl::core::block::Block;
 use rust_hdl::core::probe::Probe;
 use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
+
+use crate::record::Record;
 
 /// A signal of a scope; interfaces are flattened with `$`.
 #[derive(Clone)]
@@ -14,6 +18,8 @@ pub(crate) struct Signal {
     pub width: usize,
     pub value: VerilogLiteral,
     pub enums: Vec<Enumeration>,
+    /// Its fields, if it has any.
+    pub record: Option<Rc<Record>>,
     pub signed: bool,
 }
 
@@ -89,6 +95,7 @@ impl Probe for Collector {
             width: atom.bits(),
             value: atom.verilog(),
             enums,
+            record: Record::of(&descriptor),
             signed: matches!(descriptor.kind, TypeKind::Signed(_)),
         };
         if let Some(scope) = self.open.last_mut() {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rust_hdl::core::atom::AtomKind;
 use rust_hdl::core::block::Block;
 
+use crate::annotation;
 use crate::collect::{collect, Instance};
 use crate::error::EmitError;
 use crate::module;
@@ -31,7 +32,10 @@ pub struct Port {
 #[derive(Clone, Debug)]
 pub struct Module {
     pub name: String,
+    /// The text for readers, with comments.
     pub text: String,
+    /// The same without comments, for simulation models.
+    pub(crate) plain: String,
     pub(crate) skeleton: Skeleton,
 }
 
@@ -44,9 +48,10 @@ pub struct Design {
 }
 
 impl Design {
-    /// All modules as one source text.
+    /// All modules as one source text, with comments.
     pub fn text(&self) -> String {
-        text(&self.modules)
+        let modules: Vec<&str> = self.modules.iter().map(|m| m.text.as_str()).collect();
+        modules.join("\n")
     }
 
     /// The specification to Verilate this design.
@@ -63,12 +68,12 @@ impl Design {
                 },
             })
             .collect();
-        sim_verilated::ModelSpec::new(self.top.clone(), self.text(), ports)
+        sim_verilated::ModelSpec::new(self.top.clone(), plain(&self.modules), ports)
     }
 }
 
-fn text(modules: &[Module]) -> String {
-    let modules: Vec<&str> = modules.iter().map(|m| m.text.as_str()).collect();
+fn plain(modules: &[Module]) -> String {
+    let modules: Vec<&str> = modules.iter().map(|m| m.plain.as_str()).collect();
     modules.join("\n")
 }
 
@@ -80,6 +85,26 @@ pub fn emit<B: Block>(block: &B) -> Result<Design, EmitError> {
 /// Translates `block` with `top` as the name of the top module.
 pub fn emit_as<B: Block>(block: &B, top: &str) -> Result<Design, EmitError> {
     translate(&collect(block, top), Some(top))
+}
+
+/// Translates `block` without its outputs `hidden`, which become signals inside: what drives nothing else is then left out by synthesis.
+///
+/// # Errors
+/// [`EmitError::UnknownSignal`] for a name that is no output.
+pub fn emit_hiding<B: Block>(block: &B, hidden: &[&str]) -> Result<Design, EmitError> {
+    let mut instance = collect(block, "top");
+    for name in hidden {
+        let output = instance
+            .signals
+            .iter_mut()
+            .find(|s| s.name == *name && s.kind == AtomKind::OutputParameter);
+        let unknown = || EmitError::UnknownSignal {
+            module: instance.path.clone(),
+            name: (*name).into(),
+        };
+        output.ok_or_else(unknown)?.kind = AtomKind::LocalSignal;
+    }
+    translate(&instance, None)
 }
 
 fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError> {
@@ -127,9 +152,9 @@ impl Emitter {
         self.add_instance(&collect(block, "top"), None)
     }
 
-    /// Everything translated so far as one source text.
+    /// Everything translated so far as one source text, without comments.
     pub fn text(&self) -> String {
-        text(&self.modules)
+        plain(&self.modules)
     }
 
     fn add_instance(
@@ -145,8 +170,9 @@ impl Emitter {
             }
         }
         let body = module::print(instance, &kinds)?;
+        let plain = annotation::plain(&body.text);
         if forced.is_none() {
-            if let Some(name) = self.by_body.get(&body.text) {
+            if let Some(name) = self.by_body.get(&plain) {
                 return Ok(name.clone());
             }
         }
@@ -154,12 +180,18 @@ impl Emitter {
             Some(name) => name.to_string(),
             None => self.names.claim(&body.wanted_name),
         };
+        // An undeclared name is an error, not a wire of one bit; other files keep the rule they were written for.
+        let file = format!(
+            "`default_nettype none\n{}module {name} {}endmodule\n`default_nettype wire\n",
+            body.header, body.text
+        );
         self.modules.push(Module {
             name: name.clone(),
-            text: format!("{}module {name} {}endmodule\n", body.header, body.text),
+            text: annotation::shown(&file),
+            plain: annotation::plain(&file),
             skeleton: body.skeleton,
         });
-        self.by_body.insert(body.text, name.clone());
+        self.by_body.insert(plain, name.clone());
         Ok(name)
     }
 }

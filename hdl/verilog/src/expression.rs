@@ -1,13 +1,16 @@
 //! Expressions with Rust's precedence and Rust's widths.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::{VerilogExpression as Expr, VerilogOp as Op, VerilogOpUnary as UnaryOp};
 
+use crate::constant;
 use crate::error::EmitError;
 use crate::literal;
 use crate::names::flat;
+use crate::record::{self, Record};
 use crate::symbols::Symbols;
 
 /// A printed expression.
@@ -19,6 +22,8 @@ pub(crate) struct Typed {
     /// A plain identifier: may be selected from.
     identifier: bool,
     value: Option<BigUint>,
+    /// Its fields, if it has any.
+    record: Option<Rc<Record>>,
 }
 
 /// A wire invented because Verilog cannot select from an expression.
@@ -95,6 +100,7 @@ impl<'a> Printer<'a> {
                     width,
                     identifier: false,
                     value: Some(value),
+                    record: None,
                 })
             }
             Expr::Paren(x) | Expr::Unsigned(x) => self.typed(x),
@@ -117,22 +123,14 @@ impl<'a> Printer<'a> {
         })
     }
 
-    /// Value of `e` if it is a constant that fits `width` bits.
-    pub(crate) fn constant(&self, e: &Expr, width: usize) -> Option<BigUint> {
-        let value = match e {
-            Expr::Literal(l) => literal::parse(l).0,
-            Expr::Cast(x, w) => self.constant(x, *w)?,
-            Expr::Paren(x) => self.constant(x, width)?,
-            Expr::Signal(name) => self.symbols.enum_value(&flat(name))?.0.into(),
-            _ => return None,
-        };
-        (value.bits() as usize <= width).then_some(value)
-    }
-
     fn signal(&mut self, name: &str) -> Result<Typed, EmitError> {
         let key = flat(name);
         if let Some(s) = self.symbols.get(&key) {
-            return Ok(identifier(s.verilog.clone(), s.width));
+            let record = s.record.clone();
+            return Ok(Typed {
+                record,
+                ..identifier(s.verilog.clone(), s.width)
+            });
         }
         if let Some((value, width)) = self.symbols.enum_value(&key) {
             let name = match self.enums.get(&key) {
@@ -148,6 +146,7 @@ impl<'a> Printer<'a> {
                 width: Some(width),
                 identifier: false,
                 value: None,
+                record: None,
             });
         }
         Err(EmitError::UnknownSignal {
@@ -184,13 +183,12 @@ impl<'a> Printer<'a> {
         if from == width {
             return t;
         }
+        let record = t.record.clone();
         let name = self.named(t, from);
-        let text = if width == 1 {
-            format!("{name}[{low}]")
-        } else {
-            format!("{name}[{}:{low}]", low + width - 1)
-        };
-        compound(text, width)
+        Typed {
+            record: record.as_ref().and_then(|r| r.part(low, width)),
+            ..compound(record::part(&name, low, width, record.as_deref()), width)
+        }
     }
 
     /// An identifier for `t`, through a wire if it is not one already.
@@ -233,10 +231,24 @@ impl<'a> Printer<'a> {
         };
         if matches!(op, Op::Shl | Op::Shr) {
             let width = self.own_width(&lt)?;
+            let out = |by: &BigUint| *by >= BigUint::from(width);
+            if rt.value.as_ref().is_some_and(out) {
+                return Ok(zero(width));
+            }
             return Ok(compound(
                 format!("({} {symbol} {})", lt.text, rt.text),
                 width,
             ));
+        }
+        let comparison = matches!(op, Op::Eq | Op::Lt | Op::Le | Op::Ne | Op::Ge | Op::Gt);
+        let logical = matches!(op, Op::LogicalAnd | Op::LogicalOr);
+        if let (Some(l), Some(r), true) = (&lt.value, &rt.value, comparison || logical) {
+            let value = constant::operation(l, op, r);
+            return Ok(Typed {
+                text: literal::sized(value.as_ref().expect("a truth value"), 1),
+                value,
+                ..compound(String::new(), 1)
+            });
         }
         let width = match (lt.width, rt.width) {
             (Some(w), _) | (None, Some(w)) => w,
@@ -247,6 +259,14 @@ impl<'a> Printer<'a> {
                 })
             }
         };
+        if let Some(neutral) = constant::neutral(op) {
+            let is_neutral = |t: &Typed| t.value == Some(BigUint::from(neutral));
+            match (is_neutral(&lt), is_neutral(&rt)) {
+                (_, true) if lt.width == Some(width) => return Ok(lt),
+                (true, _) if rt.width == Some(width) => return Ok(rt),
+                _ => {}
+            }
+        }
         let what = format!("{} {symbol} {}", lt.text, rt.text);
         let (lt, rt) = (self.fit(lt, width, &what)?, self.fit(rt, width, &what)?);
         if matches!(op, Op::Mul) {
@@ -255,8 +275,6 @@ impl<'a> Printer<'a> {
             let text = format!("({{{zeros}, {lt}}} * {{{zeros}, {rt}}})");
             return Ok(compound(text, 2 * width));
         }
-        let comparison = matches!(op, Op::Eq | Op::Lt | Op::Le | Op::Ne | Op::Ge | Op::Gt);
-        let logical = matches!(op, Op::LogicalAnd | Op::LogicalOr);
         Ok(compound(
             format!("({lt} {symbol} {rt})"),
             if comparison || logical { 1 } else { width },
@@ -398,6 +416,16 @@ fn identifier(text: String, width: usize) -> Typed {
         width: Some(width),
         identifier: true,
         value: None,
+        record: None,
+    }
+}
+
+fn zero(width: usize) -> Typed {
+    let value = BigUint::default();
+    Typed {
+        text: literal::sized(&value, width),
+        value: Some(value),
+        ..compound(String::new(), width)
     }
 }
 
@@ -407,5 +435,6 @@ fn compound(text: String, width: usize) -> Typed {
         width: Some(width),
         identifier: false,
         value: None,
+        record: None,
     }
 }

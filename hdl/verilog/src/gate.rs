@@ -135,7 +135,7 @@ impl Gated {
     fn module(&mut self, module: &Module) -> Result<String, EmitError> {
         let skeleton = &module.skeleton;
         if !skeleton.clocked {
-            return Ok(module.text.clone());
+            return Ok(module.plain.clone());
         }
         let unsupported = |what: String| EmitError::Unsupported {
             module: module.name.clone(),
@@ -150,7 +150,7 @@ impl Gated {
                 "gating a primitive without lines for gated models (//@)".into(),
             ));
         }
-        let mut text = module.text.clone();
+        let mut text = module.plain.clone();
         let mut ungated = skeleton.ungated.iter().peekable();
         text = text
             .split_inclusive('\n')
@@ -184,7 +184,7 @@ impl Gated {
         }
         let known = Known {
             clocked: true,
-            gate: module.text.lines().count() > LINES,
+            gate: module.plain.lines().count() > LINES,
             inside: gates,
         };
         self.modules.insert(module.name.clone(), known);

@@ -16,20 +16,28 @@
 //! [`equivalence`] checks a block's own rust-hdl simulation against its Verilated Verilog; [`tools`] runs Verilator's lint,
 //! Icarus and Yosys over a design.
 
+mod annotation;
 mod assign;
 mod collect;
+mod constant;
 mod design;
 pub mod equivalence;
 mod error;
 mod expression;
 mod gate;
+mod instances;
 mod literal;
+mod locals;
 mod module;
 mod names;
+mod primitive;
+mod program;
+mod record;
+mod simplify;
 mod skeleton;
 mod statement;
 mod symbols;
 pub mod tools;
 
-pub use design::{emit, emit_as, Design, Emitter, Module, Port, PortDirection};
+pub use design::{emit, emit_as, emit_hiding, Design, Emitter, Module, Port, PortDirection};
 pub use error::EmitError;

@@ -3,24 +3,23 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use rust_hdl::core::ast::{Verilog, VerilogExpression as Expr};
+use rust_hdl::core::ast::Verilog;
 use rust_hdl::core::atom::AtomKind;
 
+use crate::annotation;
 use crate::assign::{driver, Driver};
 use crate::collect::{Instance, Signal};
 use crate::error::EmitError;
-use crate::expression::bare;
-use crate::expression::Printer;
+use crate::expression::{bare, Printer};
+use crate::instances::Parts;
 use crate::literal;
+use crate::locals;
 use crate::names;
-use crate::skeleton::{instance_name, Skeleton};
-use crate::statement::{normalise, Statement};
+use crate::primitive;
+use crate::program::{Notes, Program};
+use crate::skeleton::Skeleton;
+use crate::statement::Statement;
 use crate::symbols::{Role, Symbol, Symbols};
-
-/// What lines of a primitive that only gated models have begin with.
-const GATED: &str = "//@ ";
-/// What lines of a primitive end with that gated models are without.
-const UNGATED: &str = " //-";
 
 /// A printed module without its name, so that equal modules can be found.
 pub(crate) struct Body {
@@ -67,14 +66,18 @@ pub(crate) fn print(
     }
     match &instance.code {
         Verilog::Combinatorial(block) => {
-            let (type_path, program) = normalise(block, &instance.path)?;
+            let program = Program::of(block, &instance.path)?;
             let (text, skeleton) = kernel(instance, kinds, &program)?;
-            Ok(body(instance, type_path.as_deref(), text, skeleton))
+            let mut body = body(instance, program.type_path.as_deref(), text, skeleton);
+            body.header += &program.about();
+            Ok(body)
         }
-        Verilog::Custom(code) => Ok(custom(instance, code, "output reg")),
-        Verilog::Wrapper(w) if w.cores.is_empty() => Ok(custom(instance, &w.code, "output wire")),
+        Verilog::Custom(code) => Ok(primitive::print(instance, code, "output reg")),
+        Verilog::Wrapper(w) if w.cores.is_empty() => {
+            Ok(primitive::print(instance, &w.code, "output wire"))
+        }
         Verilog::Empty => {
-            let (text, skeleton) = kernel(instance, kinds, &[])?;
+            let (text, skeleton) = kernel(instance, kinds, &Program::default())?;
             Ok(body(instance, None, text, skeleton))
         }
         Verilog::Wrapper(_) | Verilog::Blackbox(_) => Err(EmitError::Unsupported {
@@ -84,7 +87,12 @@ pub(crate) fn print(
     }
 }
 
-fn body(instance: &Instance, type_path: Option<&str>, text: String, skeleton: Skeleton) -> Body {
+pub(crate) fn body(
+    instance: &Instance,
+    type_path: Option<&str>,
+    text: String,
+    skeleton: Skeleton,
+) -> Body {
     let (header, wanted_name) = match type_path {
         Some(path) => (format!("// Generated from {path}\n"), names::of_type(path)),
         None => (
@@ -100,55 +108,8 @@ fn body(instance: &Instance, type_path: Option<&str>, text: String, skeleton: Sk
     }
 }
 
-/// Hand-written Verilog of a primitive: ports from the block, text as it is. `// @module <path>` on its first line names it, lines
-/// behind `//@ ` are for gated models, and lines before ` //-` for all others (see [`crate::gate`]).
-fn custom(instance: &Instance, code: &str, output: &str) -> Body {
-    let trimmed = code.trim_start();
-    let (type_path, code) = match trimmed.strip_prefix("// @module ") {
-        Some(rest) => {
-            let (path, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-            (Some(path.trim()), rest)
-        }
-        None => (None, code),
-    };
-    let ports: Vec<String> = instance
-        .signals
-        .iter()
-        .filter(|s| s.kind.is_parameter())
-        .map(|s| {
-            let direction = match s.kind {
-                AtomKind::InputParameter => "input wire",
-                _ => output,
-            };
-            format!(
-                "  {direction}{} {}",
-                range(s.width),
-                s.name.replace('$', "_")
-            )
-        })
-        .collect();
-    let (gated, code): (Vec<&str>, Vec<&str>) = code
-        .trim_matches('\n')
-        .lines()
-        .partition(|line| line.starts_with(GATED));
-    let mut text = format!("(\n{}\n);\n", ports.join(",\n"));
-    let mut ungated = vec![];
-    for line in code {
-        let plain = line.strip_suffix(UNGATED).unwrap_or(line);
-        if plain != line {
-            ungated.push(format!("{plain}\n"));
-        }
-        text += plain;
-        text.push('\n');
-    }
-    let gated = gated
-        .iter()
-        .map(|line| format!("  {}\n", &line[GATED.len()..]));
-    let skeleton = Skeleton::of_primitive(instance, gated.collect(), ungated);
-    body(instance, type_path, text, skeleton)
-}
-
-fn range(width: usize) -> String {
+/// A vector's range, with a space before it; nothing for a single bit.
+pub(crate) fn range(width: usize) -> String {
     if width == 1 {
         String::new()
     } else {
@@ -156,16 +117,17 @@ fn range(width: usize) -> String {
     }
 }
 
-struct Driven {
-    symbol: Symbol,
-    driver: Driver,
+/// An assigned signal and what it is assigned.
+pub(crate) struct Driven {
+    pub symbol: Symbol,
+    pub driver: Driver,
 }
 
 /// Ports, declarations, registers, instances and logic of a block with a kernel.
 fn kernel(
     instance: &Instance,
     kinds: &BTreeMap<String, String>,
-    program: &[Statement],
+    program: &Program,
 ) -> Result<(String, Skeleton), EmitError> {
     let registers: Vec<&str> = instance
         .children
@@ -173,20 +135,21 @@ fn kernel(
         .filter(|c| register_init(c).is_some())
         .map(|c| c.name.as_str())
         .collect();
+    let statements = &program.statements;
     let mut symbols = Symbols::of(instance, &registers);
     let mut targets = vec![];
-    Statement::targets(program, &mut targets);
+    Statement::targets(statements, &mut targets);
     let mut printer = Printer::new(&instance.path, &mut symbols);
-    let lets = declare_lets(&mut printer, program, &targets)?;
+    let lets = locals::declare(&mut printer, statements, &mut targets)?;
     let mut driven: BTreeMap<String, Driven> = BTreeMap::new();
     for target in &targets {
         let symbol = assignable(&printer, target)?;
         let only = if symbol.role == Role::Let {
-            Statement::only_local(program, target)
+            Statement::only_local(statements, target)
         } else {
-            Statement::only(program, target)
+            Statement::only(statements, target)
         };
-        let driver = driver(&mut printer, &only, &symbol.verilog, symbol.width)?;
+        let driver = driver(&mut printer, &only, &symbol)?;
         driven.insert(target.clone(), Driven { symbol, driver });
     }
     let wires = std::mem::take(&mut printer.wires);
@@ -212,6 +175,9 @@ fn kernel(
                 Driver::Block(_) => "output reg",
             },
         };
+        let about = program.ports.get(&s.name).into_iter().flatten();
+        out.extend(about.map(|text| annotation::line("  ", text)));
+        out += &field_map(&symbol.verilog, s);
         let comma = if i + 1 == ports.len() { "" } else { "," };
         let _ = writeln!(
             out,
@@ -259,19 +225,30 @@ fn kernel(
     for w in &wires {
         let _ = writeln!(out, "  wire{} {};", range(w.width), w.name);
     }
-    let changes = print_registers(instance, &registers, &symbols, &driven, &mut out, &missing)?;
-    print_instances(instance, kinds, &symbols, &driven, &mut out, &missing)?;
+    let parts = Parts {
+        instance,
+        kinds,
+        symbols: &symbols,
+        driven: &driven,
+    };
+    parts.declare(&mut out)?;
+    let changes = parts.print_registers(&mut out)?;
+    parts.print_sub_blocks(&mut out)?;
     for w in &wires {
         let _ = writeln!(out, "  assign {} = {};", w.name, bare(&w.text));
     }
-    for target in &targets {
-        let d = &driven[target];
+    let mut notes = Notes::of(program);
+    for (at, target) in program.in_order(&targets) {
+        let d = &driven[&target];
         let passed_by_name = matches!(
             d.symbol.role,
             Role::ChildInput | Role::RegisterNext | Role::RegisterClock
         );
+        if passed_by_name && matches!(d.driver, Driver::Expression(_)) {
+            continue;
+        }
+        out += &notes.above(at);
         match &d.driver {
-            Driver::Expression(_) if passed_by_name => {}
             Driver::Expression(text) => {
                 let _ = writeln!(out, "  assign {} = {};", d.symbol.verilog, bare(text));
             }
@@ -287,47 +264,18 @@ fn kernel(
     Ok((out, Skeleton::of_kernel(instance, kinds, changes)))
 }
 
+/// Comment lines that say where the fields of a record port are.
+fn field_map(name: &str, port: &Signal) -> String {
+    let map = port.record.iter().flat_map(|record| record.map());
+    map.map(|line| annotation::line("  ", &format!("{name}: {line}")))
+        .collect()
+}
+
 fn is_local(s: &Signal) -> bool {
     matches!(
         s.kind,
         AtomKind::LocalSignal | AtomKind::StubInputSignal | AtomKind::StubOutputSignal
     )
-}
-
-/// Gives every assigned name that is not a signal a wire of the width of its first assignment.
-fn declare_lets(
-    printer: &mut Printer,
-    program: &[Statement],
-    targets: &[String],
-) -> Result<Vec<String>, EmitError> {
-    let mut lets = vec![];
-    for target in targets {
-        if printer.symbols.get(target).is_some() {
-            continue;
-        }
-        let first = first_value(program, target).ok_or_else(|| EmitError::UnknownSignal {
-            module: printer.module.into(),
-            name: target.clone(),
-        })?;
-        let width = match first {
-            Expr::Cast(_, width) => *width,
-            other => printer.width_of(other)?,
-        };
-        printer.symbols.add(target, target, width, Role::Let);
-        lets.push(target.clone());
-    }
-    Ok(lets)
-}
-
-fn first_value<'a>(program: &'a [Statement], target: &str) -> Option<&'a Expr> {
-    program.iter().find_map(|s| match s {
-        Statement::Assign { target: t, value } if t == target => Some(value),
-        Statement::If {
-            then, otherwise, ..
-        } => first_value(then, target).or_else(|| first_value(otherwise, target)),
-        Statement::Match { cases, .. } => cases.iter().find_map(|c| first_value(&c.1, target)),
-        _ => None,
-    })
 }
 
 fn assignable(printer: &Printer, target: &str) -> Result<Symbol, EmitError> {
@@ -351,116 +299,4 @@ fn assignable(printer: &Printer, target: &str) -> Result<Symbol, EmitError> {
         signal: target.into(),
         what,
     })
-}
-
-/// Also returns, for each clock, under which conditions its edge changes a register.
-fn print_registers(
-    instance: &Instance,
-    registers: &[&str],
-    symbols: &Symbols,
-    driven: &BTreeMap<String, Driven>,
-    out: &mut String,
-    missing: &dyn Fn(&str) -> EmitError,
-) -> Result<BTreeMap<String, Vec<String>>, EmitError> {
-    let mut by_clock: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
-    for child in instance
-        .children
-        .iter()
-        .filter(|c| registers.contains(&c.name.as_str()))
-    {
-        let init = register_init(child).expect("chosen because it is a register");
-        let (d_name, clock_name) = (format!("{}$d", child.name), format!("{}$clock", child.name));
-        let q = symbols
-            .get(&format!("{}$q", child.name))
-            .expect("register output");
-        let clock = match driven.get(&clock_name).map(|d| &d.driver) {
-            Some(Driver::Expression(text)) => text,
-            _ => return Err(missing(&clock_name)),
-        };
-        let d = driven.get(&d_name).ok_or_else(|| missing(&d_name))?;
-        // rust-hdl prints enumeration values with 64 bits, whatever their width.
-        let digits = init.split_once("'h").map_or(&*init, |(_, digits)| digits);
-        let _ = writeln!(
-            out,
-            "  reg{} {} = {}'h{digits};",
-            range(q.width),
-            q.verilog,
-            q.width
-        );
-        let next = match &d.driver {
-            Driver::Expression(text) => bare(text).to_string(),
-            Driver::Block(_) => {
-                let _ = writeln!(out, "  reg{} {};", range(q.width), d.symbol.verilog);
-                d.symbol.verilog.clone()
-            }
-        };
-        by_clock.entry(clock).or_default().push((&q.verilog, next));
-    }
-    let mut changes = BTreeMap::new();
-    for (clock, registers) in by_clock {
-        let _ = writeln!(out, "  always @(posedge {clock}) begin");
-        for (register, next) in &registers {
-            let _ = writeln!(out, "    {register} <= {next};");
-        }
-        *out += "  end\n";
-        let conditions = registers
-            .iter()
-            .map(|(register, next)| format!("({register} != ({next}))"));
-        changes.insert(clock.to_string(), conditions.collect());
-    }
-    Ok(changes)
-}
-
-fn print_instances(
-    instance: &Instance,
-    kinds: &BTreeMap<String, String>,
-    symbols: &Symbols,
-    driven: &BTreeMap<String, Driven>,
-    out: &mut String,
-    missing: &dyn Fn(&str) -> EmitError,
-) -> Result<(), EmitError> {
-    for child in &instance.children {
-        let Some(kind) = kinds.get(&child.name) else {
-            continue;
-        };
-        let mut connections = vec![];
-        for port in child.signals.iter().filter(|s| s.kind.is_parameter()) {
-            let key = format!("{}${}", child.name, port.name);
-            let symbol = symbols.get(&key).expect("ports of children are symbols");
-            let connected = match port.kind {
-                AtomKind::InputParameter => {
-                    let d = driven.get(&key).ok_or_else(|| missing(&key))?;
-                    match &d.driver {
-                        Driver::Expression(text) => bare(text).to_string(),
-                        Driver::Block(_) => {
-                            let _ = writeln!(out, "  reg{} {};", range(port.width), symbol.verilog);
-                            symbol.verilog.clone()
-                        }
-                    }
-                }
-                _ => {
-                    let _ = writeln!(out, "  wire{} {};", range(port.width), symbol.verilog);
-                    symbol.verilog.clone()
-                }
-            };
-            connections.push(format!(
-                "    .{}({connected})",
-                port_name(child, &port.name)
-            ));
-        }
-        let _ = writeln!(
-            out,
-            "  {kind} {} (\n{}\n  );",
-            instance_name(child),
-            connections.join(",\n")
-        );
-    }
-    Ok(())
-}
-
-/// The Verilog name of a child's port.
-fn port_name(child: &Instance, port: &str) -> String {
-    let names = names::of_signals(child.signals.iter().map(|s| s.name.as_str()));
-    let at = child.signals.iter().position(|s| s.name == port);
-    names[at.expect("the port was found among the child's signals")].clone()
 }

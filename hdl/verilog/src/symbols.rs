@@ -1,11 +1,13 @@
 //! The names a module's code may use.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rust_hdl::core::atom::AtomKind;
 
 use crate::collect::{Enumeration, Instance};
 use crate::names::Scope;
+use crate::record::Record;
 
 /// What a name stands for, which decides who may assign it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,6 +33,8 @@ pub(crate) struct Symbol {
     pub verilog: String,
     pub width: usize,
     pub role: Role,
+    /// Its fields, if it has any.
+    pub record: Option<Rc<Record>>,
 }
 
 /// Symbols of one module by flat Rust name, and the enumeration values in sight.
@@ -58,6 +62,7 @@ impl Symbols {
                 _ => Role::Local,
             };
             symbols.add(&signal.name, &signal.name, signal.width, role);
+            symbols.describe(&signal.name, &signal.record);
             symbols.learn(&signal.enums);
         }
         for child in &instance.children {
@@ -82,6 +87,7 @@ impl Symbols {
                     }
                     _ => {}
                 }
+                symbols.describe(&name, &port.record);
             }
         }
         symbols
@@ -95,8 +101,23 @@ impl Symbols {
                 verilog,
                 width,
                 role,
+                record: None,
             },
         );
+    }
+
+    /// Makes the signal `name` a record.
+    pub(crate) fn describe(&mut self, name: &str, record: &Option<Rc<Record>>) {
+        if let (Some(symbol), Some(record)) = (self.by_name.get_mut(name), record) {
+            if symbol.record.is_none() && symbol.width == record.width {
+                symbol.record = Some(record.clone());
+            }
+        }
+    }
+
+    /// Makes `name` another name of `of`.
+    pub(crate) fn alias(&mut self, name: &str, of: &Symbol) {
+        self.by_name.insert(name.to_string(), of.clone());
     }
 
     pub(crate) fn get(&self, flat: &str) -> Option<&Symbol> {

@@ -82,7 +82,7 @@ fn without_a_clock_the_model_is_the_ordinary_one() {
     let design = emit(&inverter).unwrap();
     let spec = design.gated_model().unwrap();
     assert!(spec.gating.is_none());
-    assert_eq!(spec.verilog, design.text());
+    assert_eq!(spec.verilog, design.model().verilog);
 }
 
 /// A register as a primitive with this text.

@@ -2,8 +2,10 @@
 // Precedence is what is under test.
 #![allow(clippy::precedence)]
 mod common;
+mod golden;
 
 use common::{Accumulator, TwoAccumulators};
+use golden::assert_golden;
 use hdl_macros::hdl;
 use hdl_verilog::equivalence::{check, Random};
 use rust_hdl::prelude::*;
@@ -61,19 +63,7 @@ fn hierarchy_and_registers_agree_and_equal_modules_are_emitted_once() {
     )
     .unwrap();
     assert_eq!(design.modules.len(), 2);
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/golden/two_accumulators.v"
-    );
-    if std::env::var_os("STELLAR_BLESS").is_some() {
-        std::fs::write(path, design.text()).unwrap();
-    }
-    let golden = std::fs::read_to_string(path).unwrap();
-    assert_eq!(
-        design.text(),
-        golden,
-        "if the change is meant, run this test with STELLAR_BLESS=1"
-    );
+    assert_golden("two_accumulators.v", &design.text());
 }
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]

@@ -27,7 +27,7 @@ impl Ring {
         let mut bytes = [0; N];
         let at = self.base + u64::from(self.taken % entries) * N as u64;
         memory.load(Owner::Host, at, &mut bytes);
-        (bytes, self.taken / entries % 2 == 0)
+        (bytes, (self.taken / entries).is_multiple_of(2))
     }
 
     fn take(&mut self) {

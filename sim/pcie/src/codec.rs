@@ -48,7 +48,7 @@ fn representable(
 }
 
 fn length_dw(bytes: usize, field: &'static str) -> Result<u16, CodecError> {
-    let fits = bytes % 4 == 0 && bytes / 4 <= usize::from(MAX_LENGTH_DW);
+    let fits = bytes.is_multiple_of(4) && bytes / 4 <= usize::from(MAX_LENGTH_DW);
     representable(
         fits,
         field,
@@ -67,7 +67,7 @@ fn emit_request(request: &MemRequest, data: &[u8]) -> Result<Vec<u8>, CodecError
     let length_ok = (1..=MAX_LENGTH_DW).contains(&length);
     representable(length_ok, "length", length, "use 1 to 1024 double words")?;
     let address = request.address;
-    let aligned = address % 4 == 0;
+    let aligned = address.is_multiple_of(4);
     representable(aligned, "address", address, "use a multiple of 4")?;
     let (first, last) = (request.first_be, request.last_be);
     representable(first < 16, "first BE", first, "byte enables have 4 bits")?;

@@ -46,7 +46,7 @@ fn check_request(address: u64, dwords: usize, first_be: u8, last_be: u8) -> Resu
     if !(1..=1024).contains(&dwords) {
         return Err(Malformed::Length);
     }
-    if address % 4 != 0 {
+    if !address.is_multiple_of(4) {
         return Err(Malformed::Alignment);
     }
     if address % 4096 + dwords as u64 * 4 > 4096 {
@@ -66,7 +66,7 @@ fn byte_enables_permitted(address: u64, dwords: usize, first_be: u8, last_be: u8
     }
     match dwords {
         1 => last_be == 0,
-        2 if address % 8 == 0 => first_be != 0 && last_be != 0,
+        2 if address.is_multiple_of(8) => first_be != 0 && last_be != 0,
         _ => {
             matches!(first_be, 0b1111 | 0b1110 | 0b1100 | 0b1000)
                 && matches!(last_be, 0b1111 | 0b0111 | 0b0011 | 0b0001)

@@ -84,7 +84,7 @@ impl Slots {
     /// The slots of the kind that is at this place; `None` if no slot is there.
     fn kind(&mut self, slot: u64) -> Option<&mut Vec<u64>> {
         let at = slot % PAGE_BYTES;
-        let is_aligned = at % Doorbell::LEN as u64 == 0;
+        let is_aligned = at.is_multiple_of(Doorbell::LEN as u64);
         if self.pages.is_none() || slot >= Bar::Doorbells.length() || !is_aligned {
             None
         } else if at >= u64::from(ConsumerIndex::SLOTS) {

@@ -30,7 +30,7 @@ impl<T> PhaseRing<T> {
         let round = self.produced / self.entries;
         // The ring's size divides 2^32, so the phase goes on alternating when the count wraps.
         self.produced = self.produced.wrapping_add(1);
-        self.waiting.push_back(make(round % 2 == 0));
+        self.waiting.push_back(make(round.is_multiple_of(2)));
         true
     }
 

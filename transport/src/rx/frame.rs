@@ -249,7 +249,7 @@ fn transport_headers_len(body: &[u8]) -> usize {
 fn payload_length(bth: &Bth, payload_and_pad: usize) -> Result<u16, DropReason> {
     payload_and_pad
         .checked_sub(usize::from(bth.pad_count))
-        .filter(|&payload| payload_and_pad % 4 == 0 && payload <= MAX_PAYLOAD)
+        .filter(|&payload| payload_and_pad.is_multiple_of(4) && payload <= MAX_PAYLOAD)
         .map(|payload| payload as u16)
         .ok_or(DropReason::BadPayloadLength)
 }

@@ -248,10 +248,10 @@ fn index_of_number(number: u8, active: u8) -> EvIndex {
 }
 
 fn counts(active: usize, backups: usize) -> Result<(u8, u8), ProfileError> {
-    if !(active == 1 || active % 2 == 0 && (2..=EvIndex::ACTIVE).contains(&active)) {
+    if !(active == 1 || active.is_multiple_of(2) && (2..=EvIndex::ACTIVE).contains(&active)) {
         return Err(ProfileError::Active(active));
     }
-    if backups % 2 != 0 || backups > EvIndex::BACKUPS {
+    if !backups.is_multiple_of(2) || backups > EvIndex::BACKUPS {
         return Err(ProfileError::Backups(backups));
     }
     Ok((active as u8, backups as u8))

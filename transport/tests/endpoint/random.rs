@@ -155,7 +155,7 @@ fn mrc_pair(
             config.mpr = mpr;
             config.coalesce_from = coalesce_from;
             config.retry_budget = 20;
-            config.backoff = if psn % 2 == 0 {
+            config.backoff = if psn.is_multiple_of(2) {
                 Backoff::Linear
             } else {
                 Backoff::Exponential

@@ -110,7 +110,7 @@ impl GuestQueuePair {
         let entries = self.completions.entries;
         let at = self.completions.address + u64::from(self.taken % entries) * Cqe::LEN as u64;
         let first: u64 = self.memory.load(GuestAddress(at), Ordering::Acquire)?;
-        let phase = u64::from(self.taken / entries % 2 == 0);
+        let phase = u64::from((self.taken / entries).is_multiple_of(2));
         if u64::from_le(first) >> Cqe::PHASE_BIT & 1 != phase {
             return Ok(None);
         }

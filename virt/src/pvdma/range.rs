@@ -25,7 +25,11 @@ impl Window {
     /// Checks alignment and that it does not wrap.
     pub(super) fn check(self) -> Result<(), PvdmaError> {
         let fits = self.base.checked_add(self.length).is_some();
-        if fits && self.length > 0 && self.base % BLOCK == 0 && self.length % BLOCK == 0 {
+        if fits
+            && self.length > 0
+            && self.base.is_multiple_of(BLOCK)
+            && self.length.is_multiple_of(BLOCK)
+        {
             return Ok(());
         }
         Err(PvdmaError::Window {

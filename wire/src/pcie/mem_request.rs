@@ -150,7 +150,7 @@ impl MemRequest {
     /// If a field's value does not fit its width, the length is not 1 to 1024, or the address is not a multiple of 4.
     pub fn emit(&self, out: &mut Vec<u8>) {
         assert!(
-            self.address % 4 == 0,
+            self.address.is_multiple_of(4),
             "memory request address {:#x} is not a multiple of 4",
             self.address
         );

@@ -57,7 +57,7 @@ impl Reader {
         let entries = 1 << self.settings.log2_entries;
         let address = self.settings.base + N as u64 * u64::from(self.index % entries);
         let bytes = entry::<N>(memory, address)?;
-        let expected = self.index / entries % 2 == 0;
+        let expected = (self.index / entries).is_multiple_of(2);
         (phase(&bytes) == expected).then(|| {
             self.index += 1;
             bytes

@@ -37,7 +37,7 @@ fn kept_bits(register: &Register) -> u64 {
 fn register_at(address: u16) -> Option<&'static Register> {
     map::ALL
         .iter()
-        .find(|r| (r.offset..r.end()).contains(&address) && address % Register::BYTES == 0)
+        .find(|r| (r.offset..r.end()).contains(&address) && address.is_multiple_of(Register::BYTES))
 }
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,6 @@
+`default_nettype none
 // Generated from kernels::common::Accumulator
+// Adds what arrives while it is asked to.
 module accumulator (
   input wire clock,
   input wire [39:0] add,
@@ -18,8 +20,11 @@ module accumulator (
   end
   assign total = sum;
 endmodule
+`default_nettype wire
 
+`default_nettype none
 // Generated from kernels::common::TwoAccumulators
+// The second adds the total of the first, while the first does not add.
 module two_accumulators (
   input wire clock,
   input wire [39:0] add,
@@ -27,13 +32,13 @@ module two_accumulators (
   output wire [39:0] total
 );
   wire [39:0] first_total;
+  wire [39:0] second_total;
   accumulator u_first (
     .clock(clock),
     .add(add),
     .enable(enable),
     .total(first_total)
   );
-  wire [39:0] second_total;
   accumulator u_second (
     .clock(clock),
     .add(first_total),
@@ -42,3 +47,4 @@ module two_accumulators (
   );
   assign total = second_total;
 endmodule
+`default_nettype wire

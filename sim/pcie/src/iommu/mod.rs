@@ -162,7 +162,7 @@ impl Iommu {
         permission: Permission,
     ) -> Result<(), MapError> {
         let small = PageSize::Size4KiB;
-        if len % small.bytes() != 0 {
+        if !len.is_multiple_of(small.bytes()) {
             return Err(MapError::Misaligned {
                 address: len,
                 page: small.bytes(),
@@ -171,8 +171,8 @@ impl Iommu {
         let mut done = 0;
         while done < len {
             let fits = |size: &PageSize| {
-                (iova + done) % size.bytes() == 0
-                    && (address + done) % size.bytes() == 0
+                (iova + done).is_multiple_of(size.bytes())
+                    && (address + done).is_multiple_of(size.bytes())
                     && len - done >= size.bytes()
             };
             let size = PageSize::ALL.into_iter().find(fits).unwrap_or(small);

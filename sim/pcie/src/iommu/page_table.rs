@@ -131,7 +131,7 @@ impl PageTable {
 }
 
 fn check_aligned(address: u64, size: PageSize) -> Result<(), MapError> {
-    if address % size.bytes() == 0 {
+    if address.is_multiple_of(size.bytes()) {
         Ok(())
     } else {
         Err(MapError::Misaligned {

@@ -71,7 +71,7 @@ pub fn table_words(
     bus: u64,
 ) -> PyResult<Vec<Vec<u32>>> {
     let page = PageSize::Size2M;
-    if length == 0 || bus % page.bytes() != 0 {
+    if length == 0 || !bus.is_multiple_of(page.bytes()) {
         return Err(invalid(
             "a region holds at least one byte, and its pages start at multiples of 2 MiB",
         ));

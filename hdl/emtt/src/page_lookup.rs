@@ -20,10 +20,9 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::emtt_banks::{self, EmttBanks};
 use crate::page_math::{
-    bus_address, bus_address__hdl, bytes_to_page_end, bytes_to_page_end__hdl, near_page_end,
-    near_page_end__hdl, page_number, page_number__hdl, PAGE_NUMBER_BITS,
+    bus_address, bytes_to_page_end, near_page_end, page_number, PAGE_NUMBER_BITS,
 };
-use crate::table_entry::{emtt_entry, emtt_entry__hdl};
+use crate::table_entry::emtt_entry;
 
 /// Clocks from `request` to its `answer`.
 pub const LATENCY: usize = ENTRY_STAGE + 1;

@@ -12,7 +12,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{MrEntry, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS};
 
-use crate::table_entry::{mr_entry, mr_entry__hdl};
+use crate::table_entry::mr_entry;
 
 /// Clocks from `request` to its `verdict`.
 pub const LATENCY: usize = REGION_STAGES + 2;

@@ -30,7 +30,12 @@ fn library() -> &'static Library {
     LIBRARY.get_or_init(|| {
         let mut banks = EmttBanks::<BANK_BITS>::default();
         banks.connect_all();
-        hdl_verilog::emit(&banks).unwrap().model().build().unwrap()
+        hdl_verilog::emit(&banks)
+            .unwrap()
+            .model()
+            .for_short_run()
+            .build()
+            .unwrap()
     })
 }
 

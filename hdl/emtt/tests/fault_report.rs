@@ -15,7 +15,12 @@ fn library() -> &'static Library {
     LIBRARY.get_or_init(|| {
         let mut block = FaultReport::default();
         block.connect_all();
-        hdl_verilog::emit(&block).unwrap().model().build().unwrap()
+        hdl_verilog::emit(&block)
+            .unwrap()
+            .model()
+            .for_short_run()
+            .build()
+            .unwrap()
     })
 }
 

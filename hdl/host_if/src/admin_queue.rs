@@ -8,9 +8,9 @@ use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
-use crate::config_entry::{config_select, config_select__hdl};
-use crate::ring::{place_mask, place_mask__hdl};
-use crate::table_rows::{has_row, has_row__hdl, TABLES};
+use crate::config_entry::config_select;
+use crate::ring::place_mask;
+use crate::table_rows::{has_row, TABLES};
 
 /// log2 of the bytes of a command.
 const COMMAND_LOG2: u64 = AdminCommand::LEN.ilog2() as u64;

@@ -8,8 +8,7 @@ use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{EventEntry, EventQueueConfig};
 
 use crate::ring::{
-    consume, consume__hdl, is_full, is_full__hdl, phase, phase__hdl, place_mask, place_mask__hdl,
-    produced, produced__hdl, write_header, write_header__hdl, ConsumerUpdate, Ring,
+    consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
 };
 
 /// Clocks from accepting an event to offering its write, and from one event to the next.

@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::InterruptEntry;
 
-use crate::ring::{write_header, write_header__hdl};
+use crate::ring::write_header;
 
 /// Vectors of the card.
 pub const VECTORS: usize = 64;

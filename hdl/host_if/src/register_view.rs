@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{self as map, status};
 
-use crate::register_address::{any, hit, hit__hdl, is_at, is_at__hdl, places, shown, shown__hdl};
+use crate::register_address::{any, hit, is_at, places, shown};
 
 /// Clocks from `read_valid` to `read_done`.
 pub const READ_LATENCY: usize = 4;

@@ -8,13 +8,10 @@ use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
-use crate::config_entry::{config_select, config_select__hdl};
-use crate::register_address::{
-    any, byte_mask, byte_mask__hdl, command, hit, hit__hdl, is_at, is_at__hdl, merged, merged__hdl,
-    places, read_only,
-};
+use crate::config_entry::config_select;
+use crate::register_address::{any, byte_mask, command, hit, is_at, merged, places, read_only};
 use crate::register_view::{RegisterState, RegisterView};
-use crate::table_rows::{features, has_row, has_row__hdl};
+use crate::table_rows::{features, has_row};
 
 /// Words of a table entry.
 const TABLE_WORDS: usize = map::TABLE_DATA.count as usize;

@@ -1,7 +1,9 @@
 //! Method and function calls in expressions.
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, ToTokens};
-use syn::{Expr, ExprCall, ExprMethodCall, GenericArgument, Ident, PathArguments, Result};
+use syn::{
+    Expr, ExprCall, ExprMethodCall, GenericArgument, Ident, PathArguments, PathSegment, Result,
+};
 
 use crate::constant::{integer_name_width, is_constant};
 use crate::expr::{cast, lower, lower_number};
@@ -160,11 +162,16 @@ fn unsupported_call(call: &ExprCall) -> syn::Error {
     )
 }
 
-/// A call of an `#[hdl_fn]`: its generated sibling expands the body in place.
+/// A call of an `#[hdl_fn]`: the function `hdl` of the module of its name expands the body in place.
 fn lower_helper_call(path: &syn::ExprPath, call: &ExprCall, scope: &Scope) -> Result<TokenStream> {
-    let mut sibling = path.clone();
-    if let Some(last) = sibling.path.segments.last_mut() {
-        last.ident = format_ident!("{}__hdl", last.ident, span = last.ident.span());
+    let mut expansion = path.clone();
+    if let Some(last) = expansion.path.segments.last_mut() {
+        let arguments = std::mem::take(&mut last.arguments);
+        let ident = Ident::new("hdl", last.ident.span());
+        expansion
+            .path
+            .segments
+            .push(PathSegment { ident, arguments });
     }
     let mut lets = Vec::new();
     let mut names = Vec::new();
@@ -182,7 +189,7 @@ fn lower_helper_call(path: &syn::ExprPath, call: &ExprCall, scope: &Scope) -> Re
     }
     Ok(quote!({
         #(#lets)*
-        #sibling(__elaboration, __statements, #(#names),*)
+        #expansion(__elaboration, __statements, #(#names),*)
     }))
 }
 

@@ -1,6 +1,6 @@
 //! Expansion of `#[hdl]` and `#[hdl_fn]`.
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, ItemFn, Pat, Result, ReturnType};
 
@@ -62,7 +62,8 @@ pub fn expand_update(update: &ItemFn) -> Result<TokenStream> {
     })
 }
 
-/// Keeps the function and adds its sibling `<name>__hdl`, which expands the body where it is called.
+/// Keeps the function and adds a module of its name, whose function `hdl` expands the body where it is called: functions and modules have
+/// names of their own kinds, so an import of the function imports both.
 pub fn expand_helper(function: &ItemFn) -> Result<TokenStream> {
     let signature = &function.sig;
     let ReturnType::Type(_, result) = &signature.output else {
@@ -125,21 +126,25 @@ pub fn expand_helper(function: &ItemFn) -> Result<TokenStream> {
     let value = lower_value(&body, &quote!(__result.target()), &like, &scope)?.hdl;
     let (visibility, generics) = (&function.vis, &signature.generics);
     let where_clause = &generics.where_clause;
-    let sibling = format_ident!("{}__hdl", signature.ident, span = signature.ident.span());
+    let module = &signature.ident;
     Ok(quote! {
         #function
 
         #[allow(unused, non_snake_case, clippy::all)]
         #[doc(hidden)]
-        #visibility fn #sibling #generics (
-            __elaboration: &mut ::hdl_macros_support::Elaboration,
-            __statements: &mut ::std::vec::Vec<::hdl_macros_support::core::ast::VerilogStatement>,
-            #parameters
-        ) -> ::hdl_macros_support::core::ast::VerilogExpression #where_clause {
-            #prologue
-            let __result = ::hdl_macros_support::Local::wire(__elaboration, #name, ::hdl_macros_support::width(|| #like));
-            #value
-            __result.read()
+        #visibility mod #module {
+            use super::*;
+
+            pub fn hdl #generics (
+                __elaboration: &mut ::hdl_macros_support::Elaboration,
+                __statements: &mut ::std::vec::Vec<::hdl_macros_support::core::ast::VerilogStatement>,
+                #parameters
+            ) -> ::hdl_macros_support::core::ast::VerilogExpression #where_clause {
+                #prologue
+                let __result = ::hdl_macros_support::Local::wire(__elaboration, #name, ::hdl_macros_support::width(|| #like));
+                #value
+                __result.read()
+            }
         }
     })
 }

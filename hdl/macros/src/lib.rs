@@ -79,8 +79,8 @@ pub fn hdl(_arguments: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes a free function of hardware values callable from kernels: it keeps the function and adds `<name>__hdl`, which
-/// expands the body in place. Parameters of plain integer types (`usize`, ...) must be constants at the call.
+/// Makes a free function of hardware values callable from kernels: it keeps the function and adds a module of the same name
+/// for the expansion of its body in place, which an import of the function brings along. Parameters of plain integer types (`usize`, ...) must be constants at the call.
 #[proc_macro_attribute]
 pub fn hdl_fn(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     let function = parse_macro_input!(item as ItemFn);

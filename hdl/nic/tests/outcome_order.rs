@@ -18,7 +18,11 @@ fn library() -> &'static Library {
         let mut block = OutcomeOrder::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("outcome_order elaborates");
-        design.model().build().expect("outcome_order verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("outcome_order verilates")
     })
 }
 

@@ -20,7 +20,11 @@ fn model(wide: bool) -> Model {
     fn build<B: Block>(mut block: B) -> Library {
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("the shim elaborates");
-        design.model().build().expect("the shim verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("the shim verilates")
     }
     let library = if wide {
         WIDE.get_or_init(|| build(RcShim1024::default()))

@@ -19,7 +19,11 @@ fn model<B: Block>(library: &OnceLock<Library>, make: fn() -> B) -> Model {
             let mut block = make();
             block.connect_all();
             let design = hdl_verilog::emit(&block).expect("the shim elaborates");
-            design.model().build().expect("the shim verilates")
+            design
+                .model()
+                .for_short_run()
+                .build()
+                .expect("the shim verilates")
         })
         .instantiate()
 }

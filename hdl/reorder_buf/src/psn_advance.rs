@@ -5,7 +5,7 @@ use hdl_primitives::ram::BypassRam;
 use rust_hdl::prelude::*;
 
 use crate::psn_stages::{Counted, Judged, Noted, Ran, Settled};
-use crate::trailing_ones::{trailing_ones, trailing_ones__hdl};
+use crate::trailing_ones::trailing_ones;
 use crate::verdict::Verdict;
 use crate::window_advance::*;
 use crate::window_row::*;

@@ -10,7 +10,7 @@ use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::psn_stages::{Count, Settled};
-use crate::token_kind::{is_packet, is_packet__hdl};
+use crate::token_kind::is_packet;
 use crate::verdict::*;
 
 /// Clocks from `in_valid` to `out_valid`.

@@ -9,11 +9,11 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::distance::{distance, distance__hdl, place_of, place_of__hdl};
+use crate::distance::{distance, place_of};
 use crate::psn_advance::{self, PsnAdvance};
 use crate::psn_answer::{self, PsnAnswer};
 use crate::psn_stages::{Classified, Follows, Judged, Settled};
-use crate::token_kind::{row_of, row_of__hdl};
+use crate::token_kind::row_of;
 use crate::tracked::*;
 use crate::verdict::*;
 use crate::window_row::*;

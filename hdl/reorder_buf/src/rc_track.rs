@@ -7,10 +7,8 @@ use stellar_wire::hw::core::{AddressedToken, QpToken, RcClass};
 use stellar_wire::hw::frame::{DropReason, Position};
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::rc_length::{path_mtu, path_mtu__hdl, payload_fits, payload_fits__hdl};
-use crate::token_kind::{
-    is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl,
-};
+use crate::rc_length::{path_mtu, payload_fits};
+use crate::token_kind::{is_packet, row_of, writes_qp};
 
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 3;

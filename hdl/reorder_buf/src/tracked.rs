@@ -6,10 +6,8 @@ use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind, TranslatedT
 use stellar_wire::hw::frame::{DropReason, Position};
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::token_kind::{
-    is_packet, is_packet__hdl, row_of, row_of__hdl, writes_qp, writes_qp__hdl,
-};
-use crate::verdict::{is_reason, is_reason__hdl};
+use crate::token_kind::{is_packet, row_of, writes_qp};
+use crate::verdict::is_reason;
 
 /// A token, as far as it matters to the window and to what is said about it.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

@@ -10,10 +10,7 @@ use stellar_wire::hw::tx::{TxMeth, TxReth};
 use stellar_wire::hw::window::SentPacket;
 
 use crate::records::Job;
-use crate::segment::{
-    payload_length, payload_length__hdl, segment_after, segment_after__hdl, write_opcode,
-    write_opcode__hdl, Segment,
-};
+use crate::segment::{payload_length, segment_after, write_opcode, Segment};
 
 /// Room for the answers of a whole burst.
 const ANSWERS_BITS: usize = 5;

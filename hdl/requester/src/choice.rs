@@ -5,9 +5,9 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::SprayResponse;
 use stellar_wire::hw::window::WindowResponse;
 
-use crate::ports::{of_port, of_port__hdl};
+use crate::ports::of_port;
 use crate::records::RequesterState;
-use crate::segment::{at_most_63, at_most_63__hdl};
+use crate::segment::at_most_63;
 
 /// A probe, a lost packet, or new ones, in this order.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

@@ -11,7 +11,7 @@ use stellar_wire::hw::requester::{
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::ports::{pair, pair__hdl};
+use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
 use crate::records::{ConfigureKind, Counted, Failure};
 use crate::requester_core::RequesterCore;

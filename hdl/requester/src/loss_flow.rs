@@ -1,7 +1,7 @@
 //! What a NACK and passing time change (reference: `MrcRequester::on_nack`, `on_timer`).
 
 use hdl_macros::hdl;
-use hdl_tx_window::answer::{is_answered_by, is_answered_by__hdl};
+use hdl_tx_window::answer::is_answered_by;
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
@@ -10,7 +10,7 @@ use stellar_wire::hw::window::{PacketState, SentPacket, WindowOp, WindowRequest,
 use stellar_wire::mrc::NackReason;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::deadline::{earlier, earlier__hdl, reached, reached__hdl, timeout, timeout__hdl};
+use crate::deadline::{earlier, reached, timeout};
 use crate::records::{Counted, Job, JobKind, Next, Outcome, RequesterState};
 
 /// Where the flow is.

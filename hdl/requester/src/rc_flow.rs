@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::NakCode;
 
-use crate::deadline::{reached, reached__hdl};
+use crate::deadline::reached;
 use crate::records::{Counted, Job, JobKind, Next, Outcome, RcState, RequesterState};
 
 /// AETH syndromes: bits 7:5 of an ACK and of a NAK, whose code is below.

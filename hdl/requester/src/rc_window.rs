@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::RequesterConfig;
 
 use crate::records::RequesterState;
-use crate::segment::{at_most_63, at_most_63__hdl};
+use crate::segment::at_most_63;
 
 /// What may leave from `next` on.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

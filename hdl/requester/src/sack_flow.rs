@@ -14,7 +14,7 @@ use stellar_wire::hw::window::{
 use stellar_wire::mrc::PathHint;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::deadline::{reached, reached__hdl};
+use crate::deadline::reached;
 use crate::records::{Counted, Job, Next, Outcome, RequesterState};
 
 /// Where the flow is.

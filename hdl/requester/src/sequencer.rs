@@ -18,10 +18,10 @@ use crate::job_pick::JobPick;
 use crate::loss_flow::LossFlow;
 use crate::manage_flow::ManageFlow;
 use crate::path_news::PathNews;
-use crate::ports::{pair, pair__hdl};
+use crate::ports::pair;
 use crate::rc_flow::RcFlow;
 use crate::records::{ConfigureKind, Counted, Job, JobKind, Next, Outcome, RequesterState};
-use crate::sack_flow::{offset, offset__hdl, SackFlow};
+use crate::sack_flow::{offset, SackFlow};
 use crate::transmit_flow::TransmitFlow;
 
 /// Where the operation is.

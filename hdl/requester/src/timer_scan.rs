@@ -4,7 +4,7 @@ use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{BypassRam, LutRam};
 use rust_hdl::prelude::*;
 
-use crate::deadline::{reached, reached__hdl};
+use crate::deadline::reached;
 
 /// Clocks from looking at a deadline to its offer.
 pub const OFFER_CLOCKS: u64 = 1;

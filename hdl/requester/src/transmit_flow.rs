@@ -13,14 +13,12 @@ use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::Opcode;
 
 use crate::burst::{Burst, BurstSend};
-use crate::choice::{choose, choose__hdl};
-use crate::deadline::{earlier, earlier__hdl, timeout, timeout__hdl};
-use crate::rc_window::{rc_room, rc_room__hdl};
+use crate::choice::choose;
+use crate::deadline::{earlier, timeout};
+use crate::rc_window::rc_room;
 use crate::records::{Counted, Job, JobKind, Next, Outcome, RcState, RequesterState};
 use crate::segment::{
-    at_most_63, at_most_63__hdl, burst_limit, burst_limit__hdl, bytes_of, bytes_of__hdl, measured,
-    measured__hdl, payload_length, payload_length__hdl, segment_at, segment_at__hdl, smaller,
-    smaller__hdl, Segment,
+    at_most_63, burst_limit, bytes_of, measured, payload_length, segment_at, smaller, Segment,
 };
 
 /// Packets that are left of a burst when the next one begins to look: as many as leave until it has.

@@ -6,10 +6,7 @@ use stellar_wire::hw::frame::Position;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::coalesce::{
-    coalesce, coalesce__hdl, judge, judge__hdl, nothing_pending, nothing_pending__hdl, tells,
-    tells__hdl, tells_pending, tells_pending__hdl, told, told__hdl,
-};
+use crate::coalesce::{coalesce, judge, nothing_pending, tells, tells_pending, told};
 use crate::records::{Accounted, Changed, Looked, OperationKind, ReceiveState};
 
 /// State of a queue pair started anew.

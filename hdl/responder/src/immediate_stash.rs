@@ -5,7 +5,7 @@ use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Completion;
 
-use crate::completion::{received, received__hdl};
+use crate::completion::received;
 use crate::missing_count::MissingCount;
 use crate::records::{MissingQuery, StashRequest, StashResponse, Stashed};
 

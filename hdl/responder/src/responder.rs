@@ -9,14 +9,14 @@ use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
 
-use crate::account::{account, account__hdl};
-use crate::answer::{draft_answer, draft_answer__hdl, is_fatal, is_fatal__hdl};
-use crate::coalesce::{compare, compare__hdl};
+use crate::account::account;
+use crate::answer::{draft_answer, is_fatal};
+use crate::coalesce::compare;
 use crate::good_paths::GoodPaths;
 use crate::immediate_stash::ImmediateStash;
 use crate::outlets::Outlets;
 use crate::records::{Accounted, Looked, Operation, OperationKind, ReceiveState, StashRequest};
-use crate::settle::{settle, settle__hdl};
+use crate::settle::settle;
 
 /// Clocks from an outcome to its answer, if the stash has nothing to do with it and nothing waits.
 pub const LATENCY: usize = 5;

@@ -3,10 +3,10 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-use crate::account::{fresh, fresh__hdl};
-use crate::answer::{finish_answer, finish_answer__hdl};
-use crate::coalesce::{tell, tell__hdl};
-use crate::completion::{received, received__hdl};
+use crate::account::fresh;
+use crate::answer::finish_answer;
+use crate::coalesce::tell;
+use crate::completion::received;
 use crate::records::{Accounted, OperationKind, ReceiveState, Settled};
 
 /// Settles an operation; `whole`: a message in the stash became whole with it (reference: `ImmCounter`). Levels planned: 5 (sum, 32-bit equality 3,

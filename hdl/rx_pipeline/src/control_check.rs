@@ -14,11 +14,9 @@ use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
 use crate::layout::{
     aeth, bth, cc_state, neth, peth, seth, tseth, udp, DATAGRAM_OVERHEAD, TRANSPORT_BITS,
 };
-use crate::network_order::{
-    be16, be16__hdl, be24, be24__hdl, be32, be32__hdl, be64, be64__hdl, byte, byte__hdl,
-};
+use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::parse_ip::IpFields;
-use crate::qp_fetch::{pkeys_match, pkeys_match__hdl, QP_BITS};
+use crate::qp_fetch::{pkeys_match, QP_BITS};
 
 /// Clocks from the IP parser's output to the finding.
 pub const LATENCY: usize = 2;

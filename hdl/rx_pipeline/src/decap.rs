@@ -8,7 +8,7 @@ use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
 use crate::beat::{BeatInfo, OuterHeaders};
 use crate::lane_width::LaneWidth;
 use crate::layout::{ethernet, ipv6, shift_bytes, vlan, ETHERNET_BYTES};
-use crate::network_order::{be16, be16__hdl, byte, byte__hdl};
+use crate::network_order::{be16, byte};
 
 /// Bits of an outer IPv6 header that are looked at: up to the next-header byte.
 const OUTER_BITS: usize = 8 * (ipv6::NEXT_HEADER + 1);

@@ -4,7 +4,7 @@ use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::{Header, Ipv4};
 
-use crate::network_order::{be16, be16__hdl};
+use crate::network_order::be16;
 
 /// Bits of the header.
 pub const HEADER_BITS: usize = 8 * Ipv4::LEN;

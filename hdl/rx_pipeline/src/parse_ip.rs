@@ -8,7 +8,7 @@ use stellar_wire::{Header, Ipv4, Ipv6};
 
 use crate::frame_info::FrameInfo;
 use crate::layout::{ipv4, ipv6, TRANSPORT_BITS, WINDOW_BITS};
-use crate::network_order::{be128, be128__hdl, be16, be16__hdl, be32, be32__hdl, byte, byte__hdl};
+use crate::network_order::{be128, be16, be32, byte};
 
 /// Clocks from the window in to the fields out.
 pub const LATENCY: usize = 1;

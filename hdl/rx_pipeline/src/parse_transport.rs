@@ -8,10 +8,8 @@ use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 use stellar_wire::{Bth, Header, ImmDt, Ipv4, Ipv6, Reth, Udp};
 
 use crate::layout::{bth, meth, reth, udp, DATAGRAM_OVERHEAD, TRANSPORT_BITS};
-use crate::network_order::{
-    be16, be16__hdl, be24, be24__hdl, be32, be32__hdl, be64, be64__hdl, byte, byte__hdl,
-};
-use crate::opcode::{packet_kind, packet_kind__hdl, PacketKind};
+use crate::network_order::{be16, be24, be32, be64, byte};
+use crate::opcode::{packet_kind, PacketKind};
 use crate::parse_ip::IpFields;
 
 /// Clocks from the transport headers in to the parsed headers out.

@@ -30,7 +30,11 @@ fn library() -> &'static Library {
         let mut block = QpFetch::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("qp_fetch elaborates");
-        design.model().build().expect("qp_fetch verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("qp_fetch verilates")
     })
 }
 

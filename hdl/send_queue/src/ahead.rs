@@ -6,7 +6,7 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::wqe::offset;
 
 use crate::records::Ask;
-use crate::ring::{ring_place, ring_place__hdl};
+use crate::ring::ring_place;
 
 /// log2 of [`KEPT`].
 pub const KEPT_LOG2: u64 = 4;

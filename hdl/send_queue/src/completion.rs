@@ -6,7 +6,7 @@ use stellar_wire::host::{CqeOpcode, WcStatus};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::wqe::Wqe;
 
-use crate::entry::{has_immediate, has_immediate__hdl, is_nop, is_nop__hdl};
+use crate::entry::{has_immediate, is_nop};
 use crate::records::{MessageRow, QueueRow};
 
 pub const SUCCESS: u64 = WcStatus::Success.code() as u64;

@@ -5,8 +5,8 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, SendQueueConfig};
 
 use crate::records::{Decision, Looked, MessageRow, QueueRow};
-use crate::ring::{ring_entries, ring_entries__hdl};
-use crate::under_way::{started, started__hdl};
+use crate::ring::ring_entries;
+use crate::under_way::started;
 
 /// `begun`: the message that starts, if one does. `visits`: not a request.
 #[hdl_fn]

@@ -5,9 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::messages::{MessageRequest, SendQueueConfig};
 
-use crate::entry::{
-    has_immediate, has_immediate__hdl, is_nop, is_nop__hdl, packet_count, packet_count__hdl,
-};
+use crate::entry::{has_immediate, is_nop, packet_count};
 use crate::records::{Entry, Looked, QueueRow};
 
 const LOC_LEN_ERR: u64 = WcStatus::LocLenErr.code() as u64;

@@ -9,8 +9,8 @@ use stellar_wire::hw::wqe::offset;
 
 use crate::ahead::KEPT_LOG2;
 use crate::completion::*;
-use crate::decide::{decide, decide__hdl};
-use crate::look::{look, look__hdl};
+use crate::decide::decide;
+use crate::look::look;
 use crate::records::{Ask, Looked, MessageRow, QueueRow};
 use crate::under_way::*;
 use crate::wqe_prefetch::WqePrefetch;

@@ -4,7 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
 
-use crate::entry::{has_immediate, has_immediate__hdl, is_nop, is_nop__hdl};
+use crate::entry::{has_immediate, is_nop};
 use crate::records::{Entry, Looked, MessageRow, QueueRow};
 
 /// The message that an entry becomes.

@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 
 use crate::ahead::*;
-use crate::entry::{judge, judge__hdl};
+use crate::entry::judge;
 use crate::records::{Ask, Entry, Wake};
 
 /// What the block does in a clock.

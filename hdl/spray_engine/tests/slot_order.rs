@@ -14,7 +14,11 @@ use stellar_wire::hw::pack::to_words;
 fn built<B: Block>(mut block: B) -> Library {
     block.connect_all();
     let design = hdl_verilog::emit(&block).expect("the block elaborates");
-    design.model().build().expect("the block verilates")
+    design
+        .model()
+        .for_short_run()
+        .build()
+        .expect("the block verilates")
 }
 
 fn key_record(key: u32) -> OrderKey {

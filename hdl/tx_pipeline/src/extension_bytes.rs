@@ -9,7 +9,7 @@ use stellar_wire::hw::tx::{
 use stellar_wire::mrc::Seth;
 use stellar_wire::Header;
 
-use crate::wire_order::{with_field, with_field__hdl, with_flag, with_flag__hdl};
+use crate::wire_order::{with_field, with_flag};
 
 /// METH, 4 bytes.
 #[hdl_fn]

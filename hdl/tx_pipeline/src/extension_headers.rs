@@ -7,12 +7,10 @@ use stellar_wire::mrc::{CcState, Meth, Seth, Tseth};
 use stellar_wire::{Header, Reth};
 
 use crate::extension_bytes::{
-    aeth_bytes, aeth_bytes__hdl, meth_bytes, meth_bytes__hdl, neth_bytes, neth_bytes__hdl,
-    peth_bytes, peth_bytes__hdl, reth_bytes, reth_bytes__hdl, seth_bytes, seth_bytes__hdl,
-    tseth_bytes, tseth_bytes__hdl,
+    aeth_bytes, meth_bytes, neth_bytes, peth_bytes, reth_bytes, seth_bytes, tseth_bytes,
 };
-use crate::opcode::{extension_set, extension_set__hdl};
-use crate::wire_order::{network_order, network_order__hdl};
+use crate::opcode::extension_set;
+use crate::wire_order::network_order;
 
 /// Clocks from the record in to the headers out.
 pub const LATENCY: usize = 2;

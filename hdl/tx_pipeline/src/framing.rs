@@ -15,7 +15,7 @@ use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::TxPacket;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
-use crate::frame_record::{entropy_uplink, entropy_uplink__hdl, frame_record, frame_record__hdl};
+use crate::frame_record::{entropy_uplink, frame_record};
 
 /// For a lane of 1,024 bits: 1,024 queue pairs, and [`crate::TxFront1024`] behind.
 pub type Framing1024 = Framing<10, 7, 9>;

@@ -11,8 +11,7 @@ use stellar_wire::{Bth, Header, Ipv4, Ipv6, Udp};
 use crate::extension_headers::{self, ExtensionHeaders, EXTENSION_BITS};
 use crate::frame_layout::{self, FrameLayouts};
 use crate::header_bytes::{
-    bth_bytes, bth_bytes__hdl, ethernet_bytes, ethernet_bytes__hdl, ipv4_bytes, ipv4_bytes__hdl,
-    ipv6_bytes, ipv6_bytes__hdl, outer_bytes, outer_bytes__hdl, udp_bytes, udp_bytes__hdl,
+    bth_bytes, ethernet_bytes, ipv4_bytes, ipv6_bytes, outer_bytes, udp_bytes,
 };
 use crate::ip_checksum::{self, IpChecksum};
 use crate::records::{FrameHeader, FrameLayout, Nesting, FRAME_HEADER_BITS, PACKET_HEADER_BITS};

@@ -9,9 +9,7 @@ use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
 use stellar_wire::{Ethernet, Header};
 
 use crate::ip_checksum::{DO_NOT_FRAGMENT, VERSION_IHL};
-use crate::wire_order::{
-    with_address, with_address__hdl, with_field, with_field__hdl, with_flag, with_flag__hdl,
-};
+use crate::wire_order::{with_address, with_field, with_flag};
 
 /// IPv4 header without options, 20 bytes.
 #[hdl_fn]

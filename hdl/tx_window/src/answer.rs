@@ -7,8 +7,8 @@ use stellar_wire::hw::window::{
 };
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::row::{after_landing, after_landing__hdl, WindowRow};
-use crate::sack::{bitmap_answers, bitmap_answers__hdl, SackSpan};
+use crate::row::{after_landing, WindowRow};
+use crate::sack::{bitmap_answers, SackSpan};
 use crate::sent_memory::{LengthSum, SUM_BITS};
 
 /// Nothing yet.

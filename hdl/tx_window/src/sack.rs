@@ -5,9 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{SackVerdict, WindowOp, WindowRequest};
 
 use crate::row::WindowRow;
-use crate::slots::{
-    slot_of, slot_of__hdl, words_unacknowledged, words_unacknowledged__hdl, Occupied,
-};
+use crate::slots::{slot_of, words_unacknowledged, Occupied};
 
 /// A SACK measured against the window. A word number is a PSN without its low 6 bits.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

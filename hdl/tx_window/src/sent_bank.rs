@@ -5,7 +5,7 @@ use hdl_primitives::ram::UltraRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::SentPacket;
 
-use crate::slots::{lowest_of_16, lowest_of_16__hdl};
+use crate::slots::lowest_of_16;
 
 /// Slots of a queue pair in a bank, as log2.
 const PLACE_BITS: u64 = 8;

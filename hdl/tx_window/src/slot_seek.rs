@@ -1,10 +1,10 @@
 //! Finds the next slot of a set in ring order.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_reorder_buf::trailing_ones::{trailing_ones, trailing_ones__hdl};
+use hdl_reorder_buf::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 
-use crate::slots::{lowest_of_16, lowest_of_16__hdl};
+use crate::slots::lowest_of_16;
 
 /// Steps from word `first` to the next word of the set, itself included. 5 levels (turn 2, first one 3).
 #[hdl_fn]

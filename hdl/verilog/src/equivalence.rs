@@ -119,6 +119,7 @@ fn compare<B: Block>(
     uut.connect_all();
     let design = design::emit(&uut)?;
     let library = model(&design)?
+        .for_short_run()
         .build()
         .map_err(|e| EquivalenceError::Build(e.to_string()))?;
     let mut bench = Bench {

@@ -63,11 +63,14 @@ const MAKE: &[&str] = &[
     "CXX=g++",
     "LINK=g++",
     "USER_CPPFLAGS=-fPIC -fvisibility=hidden -fno-gnu-unique -DVL_USER_FINISH -DVL_USER_STOP -DVL_USER_FATAL",
-    "OPT_FAST=-O3",
     "OPT_SLOW=-O0",
     "OPT_GLOBAL=-Os",
     "CFG_CXXFLAGS_PCH_I=-include",
 ];
+
+/// How g++ optimises a model: most of a build's time goes there. Verilator's own optimisation is the same in both.
+const FOR_LONG_RUNS: &str = "OPT_FAST=-O3";
+const FOR_SHORT_RUNS: &str = "OPT_FAST=-O1";
 
 /// Two jobs bound the memory g++ takes; most models are one file anyway.
 const JOBS: &str = "-j2";
@@ -93,7 +96,7 @@ pub(crate) fn library_directory(
     let pins: Vec<String> = ports.chain(gating).collect();
     let hash = digest(
         recipe(tools, &shim, &options)
-            .chain([spec.top.as_str(), spec.verilog.as_str()])
+            .chain([optimisation(spec), &spec.top, &spec.verilog])
             .chain(pins.iter().map(String::as_str)),
     );
     entry(
@@ -130,10 +133,18 @@ fn runtime_library(
         build.write("empty.v", "module empty(input clk); endmodule\n")?;
         build.verilate(&options, "empty.v")?;
         build.write("model.mk", MAKEFILE)?;
-        build.make(&["runtime.a"])?;
+        build.make(&["runtime.a", FOR_LONG_RUNS])?;
         build.keep_only(&["runtime.a", LOG_FILE])
     })?;
     Ok(directory.join("runtime.a"))
+}
+
+fn optimisation(spec: &ModelSpec) -> &'static str {
+    if spec.short_run {
+        FOR_SHORT_RUNS
+    } else {
+        FOR_LONG_RUNS
+    }
 }
 
 /// The C interface of a model of `spec`.
@@ -248,6 +259,7 @@ impl Build<'_> {
             std::path::absolute(runtime).map_err(|source| io("make absolute", runtime, source))?;
         self.make(&[
             LIBRARY_FILE,
+            optimisation(spec),
             &format!("STELLAR_RUNTIME={}", runtime.display()),
         ])?;
         self.keep_only(&[LIBRARY_FILE, &source, LOG_FILE])

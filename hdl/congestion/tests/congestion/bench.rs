@@ -21,7 +21,11 @@ fn library() -> &'static Library {
         let mut block = SmallEngine::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("nscc_engine elaborates");
-        design.model().build().expect("nscc_engine verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("nscc_engine verilates")
     })
 }
 

@@ -41,6 +41,7 @@ fn products_of_the_promised_widths_are_exact_one_per_clock() {
     let design = hdl_verilog::emit(&block).expect("multiply elaborates");
     let mut model = design
         .model()
+        .for_short_run()
         .build()
         .expect("multiply verilates")
         .instantiate();
@@ -94,6 +95,7 @@ fn every_entry_of_the_rom_is_the_references() {
     let design = hdl_verilog::emit(&block).expect("reciprocal_rom elaborates");
     let mut model = design
         .model()
+        .for_short_run()
         .build()
         .expect("reciprocal_rom verilates")
         .instantiate();

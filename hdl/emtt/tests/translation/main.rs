@@ -29,7 +29,12 @@ const BANK_BITS: usize = 17;
 fn build<B: Block + Default>() -> Library {
     let mut block = B::default();
     block.connect_all();
-    hdl_verilog::emit(&block).unwrap().model().build().unwrap()
+    hdl_verilog::emit(&block)
+        .unwrap()
+        .model()
+        .for_short_run()
+        .build()
+        .unwrap()
 }
 
 fn mr_check_stage() -> Stage {

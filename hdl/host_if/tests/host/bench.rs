@@ -13,7 +13,12 @@ use stellar_wire::hw::pack::{to_words, Record};
 /// Builds the Verilated model of `block`.
 pub fn library<B: Block>(mut block: B) -> Library {
     block.connect_all();
-    emit(&block).unwrap().model().build().unwrap()
+    emit(&block)
+        .unwrap()
+        .model()
+        .for_short_run()
+        .build()
+        .unwrap()
 }
 
 /// The generator of a test case.

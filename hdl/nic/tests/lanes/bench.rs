@@ -18,7 +18,11 @@ fn library(width: usize) -> &'static Library {
         let mut block = Box::<B>::default();
         block.connect_all();
         let design = hdl_verilog::emit(block.as_ref()).expect("the lanes are translated");
-        design.model().build().expect("the model is built")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("the model is built")
     }
     match width {
         512 => NARROW.get_or_init(build::<RxLanes512>),

@@ -8,7 +8,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use super::records::{SlotHead, SLOT_BYTE_BITS};
 use super::slot_buffer::READ_LATENCY;
-use super::slot_ledger::{takes_two, takes_two__hdl};
+use super::slot_ledger::takes_two;
 
 /// Entries of the output FIFO. From the reservation to the entry's return at full rate: address register 1, buffer 2, mask 1, FIFO 1,
 /// counter 1 = 6 clocks; 32 is what a distributed RAM column holds anyway.

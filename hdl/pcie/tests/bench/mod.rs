@@ -71,7 +71,11 @@ impl Bench {
             let mut block = make();
             block.connect_all();
             let design = hdl_verilog::emit(&block).expect("the engine elaborates");
-            design.model().build().expect("the engine verilates")
+            design
+                .model()
+                .for_short_run()
+                .build()
+                .expect("the engine verilates")
         });
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut ring = vec![0; RING_BEATS * bytes];

@@ -65,7 +65,11 @@ fn library(wide: bool) -> &'static Library {
     fn build<B: Block>(mut engine: B) -> Library {
         engine.connect_all();
         let design = hdl_verilog::emit(&engine).expect("the engine elaborates");
-        design.model().build().expect("the engine verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("the engine verilates")
     }
     if wide {
         WIDE.get_or_init(|| build(DmaRead1024::default()))

@@ -48,7 +48,11 @@ fn model(width: usize) -> Model {
     fn build<B: Block>(mut block: B) -> Library {
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("the block is translated");
-        design.model().build().expect("the model is built")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("the model is built")
     }
     static NARROW: OnceLock<Library> = OnceLock::new();
     static WIDE: OnceLock<Library> = OnceLock::new();

@@ -6,7 +6,12 @@ use sim_verilated::{Library, Model};
 /// Builds the Verilated model of `block`.
 pub fn library<B: Block>(mut block: B) -> Library {
     block.connect_all();
-    emit(&block).unwrap().model().build().unwrap()
+    emit(&block)
+        .unwrap()
+        .model()
+        .for_short_run()
+        .build()
+        .unwrap()
 }
 
 /// One instance, driven by port names.

@@ -55,7 +55,7 @@ macro_rules! behaves {
             fn data_come_after_its_latency_and_a_collision_gives_what_it_says() {
                 let mut ram = $ram::<Bits<16>, 4>::default();
                 ram.connect_all();
-                let library = emit(&ram).unwrap().model().build().unwrap();
+                let library = emit(&ram).unwrap().model().for_short_run().build().unwrap();
                 let mut model = library.instantiate();
                 let [clock, enable, write, data, read, out] = [
                     "clock",

@@ -29,7 +29,11 @@ fn library() -> &'static Library {
         let mut block = <PsnTrack>::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("psn_track elaborates");
-        design.model().build().expect("psn_track verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("psn_track verilates")
     })
 }
 

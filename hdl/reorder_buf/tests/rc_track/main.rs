@@ -25,7 +25,11 @@ fn library() -> &'static Library {
         let mut block = RcTrack::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("rc_track elaborates");
-        design.model().build().expect("rc_track verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("rc_track verilates")
     })
 }
 

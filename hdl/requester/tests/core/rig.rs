@@ -33,7 +33,11 @@ fn library() -> &'static Library {
         let mut core = Box::<Core>::default();
         core.connect_all();
         let design = emit(core.as_ref()).expect("the core is translated");
-        design.model().build().expect("the model is built")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("the model is built")
     })
 }
 

@@ -22,7 +22,11 @@ fn library() -> &'static Library {
         let mut block = Small::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("qp_schedule elaborates");
-        design.model().build().expect("qp_schedule verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("qp_schedule verilates")
     })
 }
 

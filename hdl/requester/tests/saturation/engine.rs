@@ -34,7 +34,11 @@ fn library() -> &'static Library {
         let mut engine = Box::<RequesterEngine16>::default();
         engine.connect_all();
         let design = emit(engine.as_ref()).expect("the engine is translated");
-        design.model().build().expect("the model is built")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("the model is built")
     })
 }
 

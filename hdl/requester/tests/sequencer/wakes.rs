@@ -16,7 +16,12 @@ fn library() -> &'static Library {
     LIBRARY.get_or_init(|| {
         let mut block = WakeQueue::<3, 4, { PAIRS as usize }>::default();
         block.connect_all();
-        emit(&block).unwrap().model().build().unwrap()
+        emit(&block)
+            .unwrap()
+            .model()
+            .for_short_run()
+            .build()
+            .unwrap()
     })
 }
 

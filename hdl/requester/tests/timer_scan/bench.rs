@@ -17,7 +17,11 @@ fn library() -> &'static Library {
         let mut block = Timers::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("timer_scan elaborates");
-        design.model().build().expect("timer_scan verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("timer_scan verilates")
     })
 }
 

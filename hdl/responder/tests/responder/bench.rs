@@ -26,7 +26,11 @@ pub fn library() -> &'static Library {
         let mut block = SmallResponder::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("responder elaborates");
-        design.model().build().expect("responder verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("responder verilates")
     })
 }
 

@@ -28,7 +28,11 @@ fn library(width: usize) -> &'static Library {
 fn build<B: Block>(mut block: B) -> Library {
     block.connect_all();
     let design = emit(&block).expect("the port is translated");
-    design.model().build().expect("the model is built")
+    design
+        .model()
+        .for_short_run()
+        .build()
+        .expect("the model is built")
 }
 
 /// A port on UDP port 4791; its buffer is freed as tokens leave.

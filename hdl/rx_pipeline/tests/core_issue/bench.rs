@@ -16,7 +16,11 @@ fn library() -> &'static Library {
         let mut block = CoreIssue::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("core_issue elaborates");
-        design.model().build().expect("core_issue verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("core_issue verilates")
     })
 }
 

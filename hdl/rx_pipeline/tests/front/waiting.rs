@@ -20,7 +20,11 @@ fn library() -> &'static Library {
         let mut queue = TokenQueue::default();
         queue.connect_all();
         let design = emit(&queue).expect("the queue is translated");
-        design.model().build().expect("the model is built")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("the model is built")
     })
 }
 

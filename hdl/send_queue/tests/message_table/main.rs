@@ -33,7 +33,11 @@ fn library() -> &'static Library {
         let mut block = Small::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("message_table elaborates");
-        design.model().build().expect("message_table verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("message_table verilates")
     })
 }
 

@@ -20,7 +20,11 @@ fn library() -> &'static Library {
         let mut block = SprayEngine::<Q>::default();
         block.connect_all();
         let design = hdl_verilog::emit(&block).expect("spray_engine elaborates");
-        design.model().build().expect("spray_engine verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("spray_engine verilates")
     })
 }
 

@@ -26,7 +26,11 @@ fn library(width: usize) -> &'static Library {
 fn build<B: Block>(mut block: B) -> Library {
     block.connect_all();
     let design = emit(&block).expect("the front is translated");
-    design.model().build().expect("the model is built")
+    design
+        .model()
+        .for_short_run()
+        .build()
+        .expect("the model is built")
 }
 
 /// What the outside does in one clock.

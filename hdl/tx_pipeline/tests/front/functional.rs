@@ -20,7 +20,11 @@ impl Bench {
     fn new<B: Block>(mut block: B) -> Self {
         block.connect_all();
         let design = emit(&block).expect("the block is translated");
-        let library = design.model().build().expect("the model is built");
+        let library = design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("the model is built");
         let mut bench = Self(library.instantiate());
         bench.set("reset", &[1]);
         bench.clock();

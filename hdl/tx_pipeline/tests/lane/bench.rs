@@ -31,7 +31,11 @@ fn library(width: usize) -> &'static Library {
 fn build<B: Block>(mut block: B) -> Library {
     block.connect_all();
     let design = hdl_verilog::emit(&block).expect("the lane is translated");
-    design.model().build().expect("the model is built")
+    design
+        .model()
+        .for_short_run()
+        .build()
+        .expect("the model is built")
 }
 
 /// How often each side moves, in percent.

@@ -31,7 +31,11 @@ fn library() -> &'static Library {
         let mut block = Small::default();
         block.connect_all();
         let design = emit(&block).expect("tx_window elaborates");
-        design.model().build().expect("tx_window verilates")
+        design
+            .model()
+            .for_short_run()
+            .build()
+            .expect("tx_window verilates")
     })
 }
 

@@ -57,6 +57,12 @@ expect 'arguments that sanitize does not take are refused' 2 "'sanitize' takes n
 expect 'help works outside the checkout and without tools' 0 '^usage: ' isolated "$(path_of help)" --help
 
 bare=$(path_of bare)
+mkdir -p "$scratch/white space"
+cp stellar requirements.txt "$scratch/white space"
+expect 'a checkout whose path has white space is refused at once' 1 'white space.*Move the checkout, or set STELLAR_MODEL_CACHE' \
+    env -u STELLAR_MODEL_CACHE -u CARGO_TARGET_DIR PATH="$bare" "$scratch/white space/stellar" setup
+expect 'another directory for models is accepted' 1 'cargo is missing' \
+    env STELLAR_MODEL_CACHE="$scratch" PATH="$bare" "$scratch/white space/stellar" setup
 expect 'a missing cargo is named' 1 'cargo is missing: install Rust' isolated "$bare" demo
 fake "$bare" cargo
 expect 'missing tools are named in one line' 1 'missing: .*verilator.*tshark.*apt-get install' isolated "$bare" demo

@@ -25,6 +25,9 @@ use rdma::write_bw::Verb;
 #[derive(Parser)]
 #[command(name = "stellar", version)]
 struct Arguments {
+    /// Show no progress; results, warnings and errors only
+    #[arg(long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -72,7 +75,7 @@ fn main() -> ExitCode {
     match worker.join() {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", said_once(&error));
             ExitCode::FAILURE
         }
         // The panic has printed itself.
@@ -80,7 +83,23 @@ fn main() -> ExitCode {
     }
 }
 
+/// The error and its causes. Many errors say their cause themselves; then it is not said again.
+fn said_once(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 fn run(arguments: Arguments) -> anyhow::Result<()> {
+    if arguments.quiet {
+        progress::set_quiet();
+    }
     match arguments.command {
         Command::Demo(a) => demo::run(&a),
         Command::Verilog(a) => verilog::run(&a),
@@ -95,5 +114,28 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::WriteBw(a) => rdma::write_bw::run(&a, Verb::Write),
         Command::WriteImmBw(a) => rdma::write_bw::run(&a, Verb::WriteWithImmediate),
         Command::WriteLat(a) => rdma::write_lat::run(&a),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::{anyhow, Context};
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_of_no_command_contradict() {
+        super::Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let told = anyhow!("no such file").context("cannot read a.pcap: no such file");
+        assert_eq!(super::said_once(&told), "cannot read a.pcap: no such file");
+        let untold: anyhow::Result<()> = Err(anyhow!("no such file")).context("cannot read a.pcap");
+        let untold = untold.unwrap_err();
+        assert_eq!(
+            super::said_once(&untold),
+            "cannot read a.pcap: no such file"
+        );
     }
 }

@@ -6,6 +6,8 @@ use anyhow::Context;
 use clap::ValueEnum;
 use sim_cosim::LaneWidth;
 
+use crate::progress;
+
 /// Width of the lane on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Width {
@@ -65,7 +67,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .map(|name| hdl_designs::find(name))
         .collect::<Result<Vec<_>, _>>()?;
     for known in known {
-        eprintln!("elaborating {}", known.name);
+        progress::say(&format!("elaborating {}", known.name));
         let design = if arguments.verification_ports {
             hdl_designs::elaborate(known.name)?
         } else {

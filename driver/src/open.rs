@@ -195,6 +195,14 @@ impl Probe {
         Ok(device)
     }
 
+    /// The counters of received packets since the last reset, accepted ones first, as they are: the card is not reset.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn counters(&self) -> Result<Vec<Counter>, Error> {
+        Ok(all_counters(&Card::new(Arc::clone(self.function())))?)
+    }
+
     /// PCIe sizes as the host set them, and the UDP port.
     fn set_sizes(&self, card: &Card, endpoint: &EndpointConfig) -> Result<(), DeviceError> {
         let code = |bytes: u32| u64::from(bytes.ilog2() - 7);
@@ -212,6 +220,14 @@ impl Probe {
         let regions = 1 << self.features.log2_regions;
         card.fill_table(ConfigSelect::Mr, regions, MrEntry::default().to_hw())
     }
+}
+
+fn all_counters(card: &Card) -> Result<Vec<Counter>, DeviceError> {
+    let read = |reason: DropReason| {
+        let value = card.counter(reason.index())?;
+        Ok(Counter { reason, value })
+    };
+    DropReason::ALL.into_iter().map(read).collect()
 }
 
 /// The row of a ring whose entries raise `vector` when it is armed.
@@ -270,13 +286,8 @@ impl Device {
     /// # Errors
     /// [`Error::Device`].
     pub fn counters(&self) -> Result<Vec<Counter>, Error> {
-        let mut counters = Vec::new();
-        for reason in DropReason::ALL {
-            let value = self.0.card.counter(reason.index())?;
-            if value > 0 {
-                counters.push(Counter { reason, value });
-            }
-        }
+        let mut counters = all_counters(&self.0.card)?;
+        counters.retain(|counter| counter.value > 0);
         Ok(counters)
     }
 }

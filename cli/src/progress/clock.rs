@@ -30,7 +30,7 @@ impl Clock {
         };
         let style = ProgressStyle::with_template("{spinner} {msg}: {elapsed}, {simulated}")?
             .with_key("simulated", simulated);
-        let bar = ProgressBar::new_spinner()
+        let bar = super::shown(ProgressBar::new_spinner())
             .with_style(style)
             .with_message(name.to_owned());
         bar.enable_steady_tick(REFRESH);

@@ -5,9 +5,12 @@ mod clock;
 pub use clock::Clock;
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sim_net::Time;
 use sim_world::pair::RECEIVER;
 use sim_world::{Nic, World};
@@ -17,12 +20,56 @@ const MOMENTS: u32 = 256;
 /// Where nobody watches a terminal, a line is written for every tenth.
 const TENTHS: u64 = 10;
 
-/// Builds the model of `what`, with a sign of life: it takes minutes the first time.
+/// A model that takes longer than this is not in the cache: it is being built.
+const CACHED: Duration = Duration::from_secs(15);
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Says nothing from now on.
+pub fn set_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// A line of progress for those who read a log; a terminal has a bar instead.
+pub fn say(line: &str) {
+    if !is_quiet() {
+        eprintln!("{line}");
+    }
+}
+
+/// A bar, unless nothing is to be said.
+fn shown(bar: ProgressBar) -> ProgressBar {
+    if is_quiet() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    bar
+}
+
+/// Prepares the model of `what`: from the cache in seconds, or built in minutes, which is said when it is so.
 pub fn building<T>(what: &str, build: impl FnOnce() -> T) -> T {
-    spinning(
-        &format!("elaborating and verilating {what} (minutes the first time)"),
-        build,
-    )
+    let spinner = spinner(format!("preparing the model of {what}"));
+    let (done, is_done) = mpsc::channel::<()>();
+    let late = spinner.clone();
+    let message =
+        format!("building the model of {what}: this takes minutes, and only the first time");
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if is_done.recv_timeout(CACHED) == Err(RecvTimeoutError::Timeout) {
+                if late.is_hidden() {
+                    say(&message);
+                }
+                late.set_message(message);
+            }
+        });
+        let built = build();
+        drop(done);
+        spinner.finish_and_clear();
+        built
+    })
 }
 
 /// Measures `what`, with a sign of life.
@@ -31,14 +78,20 @@ pub fn measuring<T>(what: &str, measure: impl FnOnce() -> T) -> T {
 }
 
 fn spinning<T>(message: &str, work: impl FnOnce() -> T) -> T {
-    let spinner = ProgressBar::new_spinner().with_message(message.to_string());
-    if spinner.is_hidden() {
-        eprintln!("{message}");
-    }
-    spinner.enable_steady_tick(Duration::from_millis(120));
+    let spinner = spinner(message.to_string());
     let done = work();
     spinner.finish_and_clear();
     done
+}
+
+fn spinner(message: String) -> ProgressBar {
+    let spinner = shown(ProgressBar::new_spinner());
+    if spinner.is_hidden() {
+        say(&message);
+    }
+    spinner.set_message(message);
+    spinner.enable_steady_tick(Duration::from_millis(120));
+    spinner
 }
 
 /// Progress of a transfer: bytes in the receiver's memory.
@@ -56,7 +109,7 @@ impl Transfer {
         let style = "{bar:40} {bytes}/{total_bytes}  {msg}";
         let style = ProgressStyle::with_template(style).expect("a constant template");
         Self {
-            bar: ProgressBar::new(total).with_style(style),
+            bar: shown(ProgressBar::new(total)).with_style(style),
             total,
             started: Cell::new(None),
             moments: Cell::new(0),
@@ -84,7 +137,7 @@ impl Transfer {
         let message = format!("{simulated:.1} us simulated in {wall:.0} s");
         let tenths = placed * TENTHS / self.total;
         if self.bar.is_hidden() && tenths > self.tenths.get() {
-            eprintln!("{placed} of {} bytes, {message}", self.total);
+            say(&format!("{placed} of {} bytes, {message}", self.total));
         }
         self.tenths.set(tenths);
         self.bar.set_position(placed.min(self.total));

@@ -12,6 +12,9 @@ pub struct Arguments {
     /// Also how much of everything the card has
     #[arg(short, long)]
     verbose: bool,
+    /// Also what became of received packets since the last reset: accepted ones (None), and dropped ones by reason
+    #[arg(short, long)]
+    counters: bool,
 }
 
 /// Prints one card: both of a pair are alike.
@@ -50,6 +53,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         );
         line(3, "link_layer", "Ethernet");
     }
+    if arguments.counters {
+        line(1, "rx_packets", "");
+        for counter in probe.counters()? {
+            line(2, &counter.reason.to_string(), counter.value);
+        }
+    }
     Ok(())
 }
 
@@ -69,5 +78,6 @@ fn limits(limits: &Limits) {
 }
 
 fn line(depth: usize, name: &str, value: impl std::fmt::Display) {
-    println!("{}{:<24}{value}", "\t".repeat(depth), format!("{name}:"));
+    let text = format!("{}{:<24}{value}", "\t".repeat(depth), format!("{name}:"));
+    println!("{}", text.trim_end());
 }

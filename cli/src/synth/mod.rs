@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let name = arguments.design.clone();
     let name = name.unwrap_or_else(|| arguments.width.lane_design());
     let known = hdl_designs::find(&name)?;
-    eprintln!("elaborating {name}");
+    crate::progress::say(&format!("elaborating {name}"));
     let design = hdl_designs::for_bitstream(known.name)?;
     let mut source = tempfile::Builder::new()
         .suffix(".v")

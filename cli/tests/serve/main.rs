@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use programs::{refuse, stellar, succeed, Serve};
+use stellar_driver::DropReason;
 
 /// The example beside this test's own directory.
 fn bring_up() -> Command {
@@ -30,13 +31,21 @@ fn the_same_program_prints_the_same_in_process_and_served() {
         "{served}"
     );
 
-    let devinfo = succeed(stellar().args(["devinfo", "--vfio-user"]).arg(a));
+    let devinfo = succeed(
+        stellar()
+            .args(["devinfo", "--counters", "--vfio-user"])
+            .arg(a),
+    );
     let name = a.display().to_string();
     assert!(
         devinfo.starts_with(&format!("hca_id: {name}\n")),
         "{devinfo}"
     );
     assert!(devinfo.contains("PORT_ACTIVE (4)"), "{devinfo}");
+    for reason in DropReason::ALL {
+        let name = format!("\t{reason}:");
+        assert!(devinfo.contains(&name), "no {name} in {devinfo}");
+    }
     let mut program = stellar();
     program.args(["write_bw", "--size", "8192", "--iters", "8"]);
     program.arg("--vfio-user").arg(a).arg("--vfio-user").arg(b);

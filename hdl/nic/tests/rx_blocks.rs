@@ -73,3 +73,9 @@ fn outcome_order_is_its_verilog() {
     )
     .unwrap();
 }
+
+#[test]
+fn every_drop_reason_has_a_counter() {
+    let reasons = stellar_transport::rx::DropReason::ALL.len();
+    assert_eq!(hdl_nic::drop_counters::COUNTERS, reasons);
+}

@@ -1,4 +1,4 @@
-//! The steps of a request, and what they make of the window and of the multiplier.
+//! The steps of a request, and how each changes the window and drives the multiplier.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -9,48 +9,48 @@ use crate::records::{Judgement, Operands, Work};
 /// A penalty that leaves one packet.
 const FULL_PENALTY: u64 = 127;
 
-/// What happens in a clock. A step that takes a product waits for it.
+/// What happens in a cycle. A step that uses a product waits for it.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Step {
-    /// A request is taken; its rows are asked for.
+    /// Accepts a request, and reads its rows.
     Idle,
-    /// The rows come.
+    /// Receives the rows.
     Load,
-    /// A queue pair starts anew.
+    /// Initialises a queue pair.
     Begin,
-    /// The SACK's bytes and its delay.
+    /// Adds the bytes of the SACK, and computes its delay.
     Count,
-    /// Average, periods, and how the sample compares.
+    /// Updates the average delay and the periods, and compares the sample with the target.
     Compare,
-    /// Quick adapt, or which answer the sample gets.
+    /// Decides on quick adapt, or on the quadrant of the sample.
     Judge,
-    /// The proportional gain is there, to be multiplied by the bytes.
+    /// Multiplies the proportional gain by the bytes.
     Gain,
-    /// The increase grows.
+    /// Adds to the collected increase.
     Collect,
-    /// The window grows fast.
+    /// Applies the fast increase to the window.
     Grow,
-    /// The divisor's leading one.
+    /// Normalises the divisor: finds its leading one.
     Normalise,
-    /// Its reciprocal.
+    /// Reads the reciprocal of the divisor from the table.
     LookUp,
-    /// Dividend by reciprocal.
+    /// Multiplies the dividend by the reciprocal.
     Divide,
-    /// The quotient.
+    /// Takes the quotient.
     Quotient,
-    /// The window by the share that a decrease takes.
+    /// Multiplies the window by the share of a decrease.
     Shrink,
-    /// Taken off.
+    /// Writes the reduced window.
     Shrunk,
-    /// The collected and the steady increase.
+    /// Adds the collected increase and the constant increase to the window.
     Adjust,
-    /// Lost bytes off the window.
+    /// Subtracts lost bytes from the window.
     Lose,
-    /// The window by the penalty.
+    /// Multiplies the window by the penalty.
     Penalise,
-    /// The response, and the rows go back.
+    /// Responds, and writes the rows back.
     Answer,
-    /// The response of a request that changes no window.
+    /// Responds to a request that changes no window.
     Tell,
 }
 

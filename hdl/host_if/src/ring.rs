@@ -33,8 +33,8 @@ pub struct Consumed {
     /// The index lies between the last one and what was produced; otherwise nothing changes.
     pub accepted: Bit,
     pub ring: Ring,
-    /// It armed, and there are entries it does not know of: the interrupt is due now. Without this, an entry on its way to memory while the
-    /// reader looks and then arms would announce itself to nobody.
+    /// The reader armed, and there are entries that it has not read: the interrupt is due now. This closes the race between an entry written after the
+    /// reader's last poll and its arming; that entry would otherwise raise no interrupt.
     pub raise: Bit,
 }
 

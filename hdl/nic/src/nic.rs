@@ -22,12 +22,12 @@ use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS};
 
 /// 1,024 queue pairs.
 const Q: usize = 10;
-/// 16 stashed immediates each.
+/// 16 stashed immediates per queue pair.
 const I: usize = 4;
-/// Of the stashes of all queue pairs.
+/// Address bits of the stashes of all queue pairs.
 const STASH_BITS: usize = Q + I;
 
-/// Clocks from the end of a reset until the card has cleared its memories: a row of each queue pair in every clock, and a few to begin.
+/// Cycles from the end of a reset until the card has cleared its memories: one row of every queue pair per cycle, and a few cycles to begin.
 pub const RESET_CLOCKS: usize = (1 << Q) + 16;
 
 /// Outputs of [`Nic`] that only simulation reads: a card of silicon leaves them out.
@@ -48,7 +48,7 @@ pub const VERIFICATION_PORTS: &[&str] = &[
 #[derive(LogicBlock, Default)]
 pub struct Nic {
     pub clock: Signal<In, Clock>,
-    /// Function-level reset: clears control state. Tables are to be written anew.
+    /// Function-level reset: clears control state. Software has to write the tables again.
     pub reset: Signal<In, Bit>,
     /// Bit p: the link of port p is up.
     pub port_up: Signal<In, Bits<2>>,
@@ -70,7 +70,7 @@ pub struct Nic {
     pub bar2_write_enable: Signal<In, Bits<8>>,
     pub bar2_ready: Signal<Out, Bit>,
 
-    // Port 0: frames from the MAC, which cannot be asked to wait, and to it.
+    // Port 0: frames from the MAC, which accepts no back-pressure, and to the MAC.
     pub rx0_valid: Signal<In, Bit>,
     pub rx0_data: Signal<In, Bits<1024>>,
     pub rx0_bytes: Signal<In, Bits<8>>,
@@ -81,7 +81,7 @@ pub struct Nic {
     pub tx0_bytes: Signal<Out, Bits<8>>,
     pub tx0_last: Signal<Out, Bit>,
     pub tx0_ready: Signal<In, Bit>,
-    // Port 1: frames from the MAC, which cannot be asked to wait, and to it.
+    // Port 1: frames from the MAC, which accepts no back-pressure, and to the MAC.
     pub rx1_valid: Signal<In, Bit>,
     pub rx1_data: Signal<In, Bits<1024>>,
     pub rx1_bytes: Signal<In, Bits<8>>,
@@ -122,20 +122,20 @@ pub struct Nic {
     pub completion1_data: Signal<In, Bits<1024>>,
     pub completion1_last: Signal<In, Bit>,
     pub completion1_error: Signal<In, Bit>,
-    // For observation.
-    /// What the requester of even queue pairs counted, and that of odd ones; queue pairs of it and of `doorbell_out_of_range`.
+    // For simulation only: see `VERIFICATION_PORTS`.
+    /// Statistics pulses of the requester of even queue pairs (0) and of odd ones (1), and the queue pair that they and `doorbell_out_of_range` are about.
     pub counted0_qp: Signal<Out, Bits<10>>,
     pub counted0: Signal<Out, Counted>,
     pub counted1_qp: Signal<Out, Bits<10>>,
     pub counted1: Signal<Out, Counted>,
-    /// What SACKs made of the windows of even queue pairs, and of odd ones.
+    /// Congestion window, bytes in flight and round trip after each SACK, of even queue pairs (0) and of odd ones (1).
     pub sampled0: Signal<Out, CongestionSample>,
     pub sampled1: Signal<Out, CongestionSample>,
     /// Bit e: the requester e refused a producer index.
     pub doorbell_out_of_range: Signal<Out, Bits<2>>,
     pub verdict_valid: Signal<Out, Bit>,
     pub verdict_reason: Signal<Out, DropReason>,
-    /// Something that cannot be, in a correct card.
+    /// A transmit lane received a payload of another length than it requested. A correct card never raises it.
     pub payload_mismatch: Signal<Out, Bit>,
 
     registers: Registers<Q, MR_BITS, EMTT_BITS>,
@@ -155,9 +155,9 @@ pub struct Nic {
     dma_read1: DmaRead1024,
     write_share0: WriteShare<1024>,
 
-    /// Clocks of 4 ns: bit 0 is below a tick.
+    /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
     clocks: DFF<Bits<33>>,
-    /// Of the failure at the head: the host and the receive core have heard of it.
+    /// The failure at the head of the queue has been reported to the host, and to the receive core.
     host_told: DFF<Bit>,
     core_told: DFF<Bit>,
     counter: DFF<Bits<48>>,

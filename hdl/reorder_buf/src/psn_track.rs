@@ -35,9 +35,9 @@ pub const NEAR: u32 = 1024;
 /// carries that context in `qp` (from `qp_fetch`) and starts its window anew. No token comes in the clock after a probe: for the word of the
 /// expected PSN, which must be known, the word memory is read a second time.
 ///
-/// A packet is judged by an expected PSN that may lack the packets before it which are still under way, but by marks and word that do not. That is the
-/// same verdict. What has been received meanwhile is in the word. And the first of these packets that moved the expected PSN had that very PSN: one less
-/// than 1,024 from it is neither outside the window of the one nor of the other.
+/// The expected PSN that a packet is compared with may be stale: packets of the same queue pair that are still in the pipeline may have advanced it. Flags
+/// and bitmap word are forwarded, and never stale. The verdict is the same with the stale value. A packet received meanwhile has its bit in the word. And the
+/// first of those packets that advanced the expected PSN had exactly that PSN, so a packet less than 1,024 after it is outside neither window.
 ///
 /// Stages, with levels planned:
 /// * `read` (clock t): ask for expected PSN, marks and word; the two tokens before: 3.

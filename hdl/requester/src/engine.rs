@@ -18,8 +18,8 @@ use crate::requester_core::RequesterCore;
 use crate::timer_scan::TimerScan;
 use crate::wake_queue::WakeQueue;
 
-/// Packets that wait for framing, per port: two bursts. An operation starts only with room for a whole one, and while less than `ENOUGH` bytes of
-/// payload wait: the port is busy with them for longer than two operations take, and newer packets of other queue pairs do not wait longer.
+/// Packets queued for framing, per port: two bursts. An operation starts only if a full burst fits and less than `ENOUGH` bytes of payload are queued. That
+/// is more line time than two operations take, so the port does not idle, and it bounds the queueing delay for other queue pairs.
 const PACKETS_BITS: usize = 6;
 const BURST: u64 = 32;
 const ENOUGH: u64 = 8192;

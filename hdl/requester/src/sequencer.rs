@@ -217,8 +217,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.window.reset.next = self.reset.val();
         self.messages.reset.next = self.reset.val();
 
-        // pick: while a burst leaves, only SACKs that do not name it, doorbells and queue pairs that wake; and near its end the next one, if nothing else
-        // waits. The message table may still be asked which message the burst is of.
+        // pick: arbitrate between the operations. While a burst is sent in the background, only SACKs that cannot cover its PSNs, doorbells and wake-ups start;
+        // near its end also the next burst of the other port, if nothing else is pending. The message table may still be looking up the message of the burst.
         let sending = self.transmit.sending.val();
         let free = !sending;
         let control = self.control.val();

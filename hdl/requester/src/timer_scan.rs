@@ -29,9 +29,9 @@ fn member(qp: Bits<10>) -> Bits<32> {
 /// deadline is offered at most 2^`Q` + [`OFFER_CLOCKS`] clocks after it was reached (or set, if it was reached before) as long as offers are taken at once,
 /// however many there are and whatever is set meanwhile.
 ///
-/// **A set for the queue pair on offer** withdraws the offer: from the next clock on, another queue pair or none is on offer, taken or not. In the clock of
-/// the set itself the offer stands and means the old deadline, which was reached; taken in that clock, it ends the old deadline, and the new one stands. So
-/// `due_valid` may fall without `due_ready`, and whoever acts on an offer in the clock in which it takes it never acts on a deadline changed before.
+/// **Arming the timer of the queue pair that is offered** cancels the offer from the next cycle on, whether it was accepted or not. In the cycle in which
+/// the timer is armed, the offer still refers to the old deadline, which has passed. If it is accepted in that cycle, the old deadline ends and the new one stays
+/// armed. So `due_valid` may fall without `due_ready`. A receiver that acts in the cycle in which it accepts never acts on a deadline that changed before.
 ///
 /// Whether a timer is armed is the difference of two bits, one written by sets alone and one by disarms alone, so that both may come in one clock. They lie
 /// in words of 32 queue pairs that count as disarmed until the first set after reset: nothing has to be swept.
@@ -62,7 +62,7 @@ pub struct TimerScan<const Q: usize = 10> {
     set_words: [LutRam<Bits<32>, GROUP_BITS>; 2],
     /// Written by disarms; a copy for each reader.
     taken_words: [LutRam<Bits<32>, GROUP_BITS>; 3],
-    /// Groups that a set was for since reset.
+    /// Groups initialised since reset: those with at least one `set`.
     known: DFF<Bits<32>>,
     /// The queue pair whose deadline comes out of the memory.
     scanned: DFF<Bits<Q>>,

@@ -21,7 +21,7 @@ use crate::segment::{
     at_most_63, burst_limit, bytes_of, measured, payload_length, segment_at, smaller, Segment,
 };
 
-/// Packets that are left of a burst when the next one begins to look: as many as leave until it has.
+/// The other port starts to prepare the next burst when this many packets of the current one remain. Preparation takes about as long as sending them.
 const SOON: u64 = 12;
 
 /// Where the flow is.

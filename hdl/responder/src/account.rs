@@ -1,4 +1,4 @@
-//! What a packet changes in the state of its queue pair, and whether its immediate is anybody's business.
+//! What a packet changes in the state of its queue pair, and whether its immediate must be stashed, delivered or counted.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;

@@ -20,8 +20,8 @@ use crate::settle::settle;
 
 /// Clocks from an outcome to its answer, if the stash has nothing to do with it and nothing waits.
 pub const LATENCY: usize = 5;
-/// Clocks from an MRC packet that the stash might have to do with, but has not, to the next operation of its queue pair. While nothing is stashed that is only
-/// a packet with immediate; behind other MRC packets the next one goes at once.
+/// Cycles from an MRC packet that looked up the immediate stash, without a match, to the next operation of its queue pair. While the stash is empty, only a
+/// packet with immediate looks it up; behind other MRC packets the next operation follows in the next cycle.
 pub const SPACING: usize = 2;
 /// Clocks from another operation to the next of its queue pair.
 pub const OTHER_SPACING: usize = 3;

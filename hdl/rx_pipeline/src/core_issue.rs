@@ -169,7 +169,8 @@ impl Logic for CoreIssue {
         let error_near = is_near(error_named, last);
         let room0 = self.room0.val();
         let room1 = self.room1.val();
-        // Who waits because others of its queue pair are too near before it holds up those that come: they would keep it waiting for good.
+        // A token stalled by the spacing rule of its queue pair also blocks younger tokens of that queue pair. Otherwise a steady stream of them would
+        // starve it.
         let waits0 = self.packet0_valid.val() & room0 & near0;
         let waits1 = self.packet1_valid.val() & room1 & near1;
         let write_waits = self.table_valid.val() & write_near;

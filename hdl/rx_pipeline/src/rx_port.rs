@@ -13,7 +13,7 @@ use crate::rx_front::RxFront;
 #[derive(LogicBlock, Default)]
 pub struct RxPort<const W: usize, const A: usize = 8> {
     pub clock: Signal<In, Clock>,
-    /// As that of the two blocks.
+    /// Synchronous; resets `rx_front` and `rx_control`.
     pub reset: Signal<In, Bit>,
     /// Number of the port.
     pub port: Signal<In, Bit>,

@@ -28,7 +28,7 @@ pub struct PlaceSearch {
     pub finds: Signal<In, Bit>,
     /// Looks for the place after the one that the clock before found.
     pub goes_on: Signal<In, Bit>,
-    /// In the same clock: there is one.
+    /// Combinational: a usable path was found.
     pub found: Signal<Out, Bit>,
     /// A clock later: which. It stands until the next.
     pub place: Signal<Out, Bits<7>>,

@@ -71,9 +71,9 @@ pub struct TxLane<
     pub mac_ready: Signal<In, Bit>,
 
     // Counters: one clock each.
-    /// A frame was left out, for its payload could not be read.
+    /// A frame was not sent, because its payload could not be read.
     pub left_out: Signal<Out, Bit>,
-    /// A report of that was left out.
+    /// A report of such a frame was dropped.
     pub fault_lost: Signal<Out, Bit>,
     /// The DMA returned more or fewer bytes than were asked for. Frames are wrong from there on until a reset.
     pub payload_mismatch: Signal<Out, Bit>,

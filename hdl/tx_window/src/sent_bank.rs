@@ -33,7 +33,7 @@ pub struct SentBank<const Q: usize, const S: usize> {
     /// `record` is that of a slot of the walk, of one that was lost.
     pub taken: Signal<Out, Bit>,
     pub taken_lost: Signal<Out, Bit>,
-    /// The record of a slot of the walk comes in this clock or a later one.
+    /// A walk is in progress: the record of one of its slots is still to come, in this cycle or later.
     pub busy: Signal<Out, Bit>,
 
     /// Place read if no walk is under way; `record` is there two clocks later.

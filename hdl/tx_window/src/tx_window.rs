@@ -23,8 +23,9 @@ use crate::step::*;
 /// * `Query`, `Configure` 2; `Read`, `Lose` 3; `NextInFlight` 6, or 8 if it is not in the first word of 64 slots looked at;
 /// * `Push`, `Retract` 3, or 4 if the packets lie in two words;
 /// * `Resend` of the first packet lost on a plane 4, or 6 if the next is in another word; of another 3;
-/// * `Sack` refused, or with no news but the answered packet, 4. Four other packets of a word are read per clock, one of each remainder of its
-///   PSN by 4: a word costs its reads, one at least, of which the answered packet's word has one already; a further word costs one more, and reads 3 once.
+/// * `Sack` refused, or one that newly acknowledges only the answered packet, 4. Records are read four per cycle, one from each bank (PSN mod 4). A word costs as
+///   many cycles as the most packets that it has in one bank, at least 1; the first of them is already spent in the word of the answered packet. A further word
+///   costs one more, and reads 3 once.
 ///   The search for `una` costs 1 if it is in the word looked at last; any other search 2; each 2 more into another word. They go on while lengths come.
 ///
 /// What packets of a `Push` were sent with is written as it comes, whatever the step is; `Resend` and `Lose` wait with theirs meanwhile.

@@ -32,7 +32,8 @@ pub struct TagEntry {
     pub phase: Bit,
     /// First slot of the command.
     pub slot: Bits<6>,
-    /// Byte of the slots behind the request's last, modulo 8,192, so that the entry fits its block RAM: the place of an earlier byte follows all the same.
+    /// End offset of the request in its slots, modulo 8,192 so that the entry fits one block RAM word. The offset of an earlier byte follows from the number of
+    /// bytes that remain.
     pub end: Bits<PLACE_BITS>,
     /// Address bits 6:0 behind the request's last byte.
     pub end_address: Bits<7>,

@@ -53,8 +53,9 @@ fn left_behind(expected: Bits<24>, epsn: Bits<24>) -> Bits<32> {
     }
 }
 
-/// Accounts for a packet, `last` being the one it follows, if it does; of other operations only `operation` and `state` pass. The stash has 2^`slot_bits` slots.
-/// Levels planned: 8 (newest state 1, number ahead: a subtraction, comparison, four gates; or what becomes of the packet 4, what is pending then 3).
+/// Accounts for a packet, `last` being the one it follows, if it does; of other operations only `operation` and `state` pass. The stash has
+/// 2^`slot_bits` slots. Levels planned: 8 (newest state 1, number ahead: a subtraction, comparison, four gates; or what becomes of the
+/// packet 4, what is pending then 3).
 #[hdl_fn]
 pub fn account(looked: Looked, last: Accounted, slot_bits: usize) -> Accounted {
     let operation = looked.operation;

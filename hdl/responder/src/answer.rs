@@ -1,4 +1,5 @@
-//! From what the receive core wants answered to the headers of the answer (reference: `Responder::answer`, `Responder::answer_probe`).
+//! Turns an acknowledgement request of the receive core into the headers of the acknowledgement (reference: `Responder::answer`,
+//! `Responder::answer_probe`).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -29,7 +30,7 @@ fn has_code(distance: Bits<24>) -> Bit {
     !upper.any() | upper.all()
 }
 
-/// Whether the answer to a packet puts the queue pair in error. Levels: 3.
+/// Whether the acknowledgement of a packet moves the queue pair to the error state. Levels: 3.
 #[hdl_fn]
 pub fn is_fatal(outcome: RxOutcome) -> Bit {
     let syndrome = outcome.ack.syndrome;
@@ -45,7 +46,7 @@ pub fn draft_answer(outcome: RxOutcome, port: Bit, entropy: Bits<32>) -> TxAnswe
     let ack = outcome.ack;
     let acked = ack.psn - ack.cack_psn;
     let base = ack.bitmap_base - ack.cack_psn;
-    // A duplicate may be so old that its distance has no code. The 64 packets up to the cumulative one have arrived for certain, and say as much.
+    // The distance of an old duplicate may not fit. Then the SACK reports the 64 packets up to the cumulative PSN, which have all arrived.
     let base_has_code = has_code(base);
     let offset = if has_code(acked) {
         acked.get_bits::<16>(0)

@@ -1,4 +1,4 @@
-//! Which accepted packets are answered, and with which word of the window (reference: `Coalescer`).
+//! Decides which accepted packets are acknowledged, and with which word of the window (reference: `Coalescer`).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -9,7 +9,7 @@ use stellar_wire::hw::tx::TxSeth;
 
 use crate::records::{BesideMark, BesideWord, Changed, Coalescing, Compared, Judged, Pending};
 
-/// Nothing is pending; what comes from the first PSN on may be.
+/// The initial state: no packet is pending, and every packet from the first PSN on may become pending.
 #[hdl_fn]
 pub fn nothing_pending(settings: ResponderConfig) -> Coalescing {
     let nothing = Pending {
@@ -25,7 +25,7 @@ pub fn nothing_pending(settings: ResponderConfig) -> Coalescing {
     }
 }
 
-/// What the cumulative PSN says everything of: all of a word before that of the first PSN missing. Levels: 1.
+/// Whether the cumulative PSN covers a whole word: the word lies before that of the first missing PSN. Levels: 1.
 #[hdl_fn]
 fn is_covered(word: Bits<18>, epsn: Bits<24>) -> Bit {
     (word - epsn.get_bits::<18>(6)).get_bit(17)
@@ -49,8 +49,8 @@ fn beside_word(word: Bits<18>, outcome: RxOutcome) -> BesideWord {
     }
 }
 
-/// Compares a packet with what is pending, and with the packet before it, of which `state` may not know yet. Levels: 4 (choice of the parity, comparison
-/// 3).
+/// Compares a packet with the pending packets, and with the packet before it, which `state` may not contain yet. Levels: 4 (choice of the
+/// parity, comparison 3).
 #[hdl_fn]
 pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compared {
     let odd = outcome.psn.get_bit(6);
@@ -69,8 +69,8 @@ pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compar
     }
 }
 
-/// Decides what becomes of a packet; `state` is as the packet before it has left it, `changed` what that one has changed since `compared`. Levels: 4 (choice of
-/// the parity, comparison 2, gate).
+/// Decides on the acknowledgement of a packet. `state` is the state after the packet before it; `changed` is what that packet changed since
+/// `compared`. Levels: 4 (choice of the parity, comparison 2, gate).
 #[hdl_fn]
 pub fn judge(
     state: Coalescing,
@@ -107,7 +107,7 @@ pub fn judge(
         compared.other
     };
     let replaces = own_count.any() & own.differs;
-    // No more than `most`.
+    // At most `most` packets may be pending.
     let sum = even_pending.count + odd_pending.count;
     Judged {
         urgent: outcome.ack_req | outcome.ack.ecn_ce | (mark.late & mark.closes),
@@ -119,25 +119,25 @@ pub fn judge(
     }
 }
 
-/// The packet tells of a word, its own or another. Levels: 1.
+/// Whether a SACK is sent with the packet, of its own or another word. Levels: 1.
 #[hdl_fn]
 pub fn tells(judged: Judged) -> Bit {
     judged.evicts | judged.full | judged.urgent
 }
 
-/// It tells of the other parity's word. Levels: 1.
+/// Whether that SACK reports the word of the other parity. Levels: 1.
 #[hdl_fn]
 fn tells_other(judged: Judged) -> Bit {
     judged.full & judged.other_first & !judged.evicts & !judged.urgent
 }
 
-/// The answer tells of a word that was pending instead of the packet's. Levels: 2.
+/// Whether that SACK reports a pending word instead of the packet's word. Levels: 2.
 #[hdl_fn]
 pub fn tells_pending(judged: Judged) -> Bit {
     tells_other(judged) | judged.evicts
 }
 
-/// Which word that is. Levels: 2 (whose word, choice).
+/// The word that the SACK reports. Levels: 2 (whose word, choice).
 #[hdl_fn]
 pub fn told(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Pending {
     let from_odd = outcome.psn.get_bit(6) ^ tells_other(judged);
@@ -148,11 +148,11 @@ pub fn told(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Pending {
     }
 }
 
-/// The SACK of a packet, of a word that was pending. Levels: 1, behind a carry chain.
+/// The SACK of a packet that reports a pending word. Levels: 1, behind a carry chain.
 #[hdl_fn]
 pub fn tell(draft: TxAnswer, pending: Pending) -> TxAnswer {
     let seth = draft.seth;
-    // A word that is pending lies near the window: its distance always has a code.
+    // A pending word lies near the window, so its distance always fits 16 bits.
     let offset = (bit_cast::<24, 18>(pending.word) << 6) - seth.cack_psn;
     TxAnswer {
         seth: TxSeth {
@@ -164,7 +164,7 @@ pub fn tell(draft: TxAnswer, pending: Pending) -> TxAnswer {
     }
 }
 
-/// What is pending after the packet. Levels: 4 (whose word, count, choices 2).
+/// The pending packets after the packet. Levels: 4 (whose word, count, choices 2).
 #[hdl_fn]
 pub fn coalesce(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Coalescing {
     let odd = outcome.psn.get_bit(6);

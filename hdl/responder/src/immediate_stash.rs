@@ -1,4 +1,4 @@
-//! WRITEs with immediate that arrived, until everything before them has arrived too (reference: `Immediates`).
+//! Holds received WRITEs with immediate until everything before them has arrived (reference: `Immediates`).
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::UltraRam;
@@ -9,34 +9,34 @@ use crate::completion::received;
 use crate::missing_count::MissingCount;
 use crate::records::{MissingQuery, StashRequest, StashResponse, Stashed};
 
-/// Clocks a packet that ends a WRITE with immediate is held up, if it arrives in order.
+/// Cycles for which a packet that ends a WRITE with immediate stalls the pipeline, if it arrives in order.
 pub const IN_ORDER_ARRIVAL: usize = 9;
-/// Most clocks it is held up, without completions that wait: the count of a window of 17 words and what is around it.
+/// Most cycles for which it stalls the pipeline, if no completion waits: the count over a window of 17 words, and the steps around it.
 pub const LONGEST_ARRIVAL: usize = 30;
-/// Clocks each completion adds.
+/// Further cycles for each completion.
 pub const CLOCKS_PER_COMPLETION: usize = 3;
 
-/// Where an operation is.
+/// The step of an operation.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
-    /// A WRITE with immediate: how far back its message goes, and the window.
+    /// A WRITE with immediate: computes where its message begins, relative to the window.
     Measure,
-    /// Which of its packets may be missing.
+    /// Computes the range of its packets that may be missing.
     Bound,
-    /// They are counted.
+    /// Counts the missing packets.
     Count,
-    /// It is stashed.
+    /// Writes the entry to the stash.
     Store,
-    /// The message a packet may belong to is read.
+    /// Reads the message that a packet may belong to.
     Fetch,
     FetchWait,
-    /// One packet fewer is missing.
+    /// Decrements the number of missing packets.
     CountDown,
-    /// The oldest message is read, if it is here.
+    /// Reads the oldest message, if it is in the stash.
     Front,
     FrontWait,
-    /// It is delivered, if everything before it has arrived.
+    /// Delivers the message, if everything before it has arrived.
     Deliver,
 }
 
@@ -67,8 +67,9 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
 /// The stash: 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs, index = low bits of the RQMSN. `A` must be `Q` + `I`, `R` must be
 /// `Q` + 5. The caller keeps which slots are in use, and the RQMSN of the oldest message.
 ///
-/// One request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] clocks, one with packets missing up to [`LONGEST_ARRIVAL`]; [`CLOCKS_PER_COMPLETION`]
-/// more for each completion after the first. Levels planned: 5 (three subtractions one after the other in `CountDown`, each a LUT and a carry chain).
+/// One request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] clocks, one with packets missing up to [`LONGEST_ARRIVAL`];
+/// [`CLOCKS_PER_COMPLETION`] more for each completion after the first. Levels planned: 5 (three subtractions one after the other in
+/// `CountDown`, each a LUT and a carry chain).
 #[derive(LogicBlock, Default)]
 pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const R: usize> {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! The ways out of the responder.
+//! The output FIFOs of the responder.
 
 use hdl_macros::hdl;
 use hdl_primitives::SyncFifo;
@@ -8,19 +8,19 @@ use stellar_wire::hw::requester::TxAnswer;
 
 use crate::records::{Accounted, Settled, ThresholdReached};
 
-/// A FIFO for each stream out of the responder: as an operation settles, what it makes goes into all of them at once, so it waits for room in all.
+/// A FIFO for each output stream. An operation that settles writes all of them in one cycle, so it waits until all of them have space.
 /// Levels: room 1, completions 2.
 #[derive(LogicBlock, Default)]
 pub struct Outlets {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // An operation settles; only with `room`.
+    // An operation settles. Only when `room` is high.
     pub settles: Signal<In, Bit>,
     pub accounted: Signal<In, Accounted>,
     pub settled: Signal<In, Settled>,
     pub room: Signal<Out, Bit>,
-    // A completion of the stash, while none settles; taken if there is room.
+    // A completion of the stash, in a cycle in which no operation settles. Accepted if there is space.
     pub stashed_valid: Signal<In, Bit>,
     pub stashed: Signal<In, Completion>,
     pub completion_room: Signal<Out, Bit>,
@@ -38,7 +38,7 @@ pub struct Outlets {
     pub failed_qp: Signal<Out, Bits<10>>,
     pub failed_ready: Signal<In, Bit>,
 
-    // Four entries cover the clock between taking and knowing of it, for a receiver that takes one per clock; two are enough for the rest.
+    // Four entries cover the cycle of delay of `room`, for a receiver that accepts one per cycle. Two entries are enough for the other streams.
     answers: SyncFifo<TxAnswer, 2, 3>,
     completions: SyncFifo<Completion, 2, 3>,
     thresholds: SyncFifo<ThresholdReached, 1, 2>,

@@ -10,13 +10,13 @@ use stellar_wire::hw::responder::ResponderConfig;
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum OperationKind {
     Packet,
-    /// Starts the queue pair anew.
+    /// Initialises the queue pair.
     Configure,
-    /// Asks for an event when the counter of WRITEs with immediate reaches `threshold`.
+    /// Arms an event for when the counter of WRITEs with immediate reaches `threshold`.
     Arm,
 }
 
-/// One thing to do for one queue pair.
+/// An operation on one queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Operation {
     pub kind: OperationKind,
@@ -26,85 +26,85 @@ pub struct Operation {
     pub threshold: Bits<32>,
 }
 
-/// Packets that were accepted and not told of.
+/// Packets that were accepted and that no SACK has reported yet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Pending {
     pub count: Bits<6>,
-    /// They are in this word of 64 PSNs, or before the cumulative PSN.
+    /// The packets are in this word of 64 PSNs, or before the cumulative PSN.
     pub word: Bits<18>,
     /// Bit i: PSN i of the word has arrived.
     pub bitmap: Bits<64>,
 }
 
-/// What a queue pair has not told of, and when it must.
+/// The pending packets of a queue pair, and when a SACK must report them.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Coalescing {
     /// Most packets that may be pending, 0 to 62.
     pub most: Bits<6>,
-    /// Of words with an even and with an odd number.
+    /// Pending packets in words with an even number, and in words with an odd number.
     pub even: Pending,
     pub odd: Pending,
-    /// What arrives from up to here is answered at once.
+    /// A packet up to this PSN is acknowledged at once.
     pub urgent_to: Bits<24>,
 }
 
-/// A packet compared with a mark up to which packets are answered at once.
+/// A packet compared with `urgent_to`, the PSN up to which packets are acknowledged at once.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct BesideMark {
-    /// The packet lies up to it.
+    /// The PSN of the packet is not beyond it.
     pub late: Bit,
-    /// Nothing is missing any more up to there.
+    /// No PSN up to it is missing any more.
     pub closes: Bit,
 }
 
 /// A packet compared with a word that may be pending.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct BesideWord {
-    /// The packet's word is another.
+    /// The packet belongs to another word.
     pub differs: Bit,
-    /// The cumulative PSN tells of the word.
+    /// The cumulative PSN covers the word.
     pub covered: Bit,
 }
 
-/// A packet compared with what is pending, but for the packet before it, and with that one.
+/// A packet compared with the pending packets. The packet immediately before it is not among those, and compared by itself.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Compared {
-    /// The cumulative PSN lies beyond the packet.
+    /// The cumulative PSN is beyond the packet.
     pub in_order: Bit,
     pub mark: BesideMark,
-    /// The words pending of the packet's parity and of the other.
+    /// The pending word of the packet's parity, and that of the other parity.
     pub own: BesideWord,
     pub other: BesideWord,
-    /// The packet before it as the mark, and as a word pending.
+    /// The packet before it, compared as `urgent_to` and as a pending word.
     pub last_mark: BesideMark,
     pub last_word: BesideWord,
-    /// Its word is of the packet's parity.
+    /// The word of the packet before has the parity of the packet's word.
     pub last_is_own: Bit,
 }
 
-/// What the packet before has changed.
+/// What the packet before it has changed.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Changed {
-    /// Its word is pending now, or has been told of with it.
+    /// Its word is pending now, or its SACK has reported the word.
     pub word: Bit,
-    /// The mark up to which packets are answered at once is now its PSN.
+    /// `urgent_to` is now its PSN.
     pub mark: Bit,
 }
 
-/// What becomes of a packet.
+/// The decision on the acknowledgement of a packet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Judged {
-    /// It is answered at once.
+    /// The packet is acknowledged at once.
     pub urgent: Bit,
-    /// `urgent_to` moves up to it.
+    /// `urgent_to` advances to the PSN of the packet.
     pub extends: Bit,
-    /// Another word of its parity is pending, and is told of.
+    /// Another word of the same parity is pending, and a SACK reports it.
     pub evicts: Bit,
-    /// As many as may be are pending with it.
+    /// With the packet, the number of pending packets reaches the limit.
     pub full: Bit,
-    /// More are pending in the word of the other parity.
+    /// The word of the other parity has more pending packets.
     pub other_first: Bit,
-    /// The cumulative PSN tells of that word.
+    /// The cumulative PSN covers that word.
     pub other_covered: Bit,
 }
 
@@ -115,11 +115,11 @@ pub struct ReceiveState {
     pub mtu_log2: Bits<4>,
     pub max_wimm: Bits<11>,
     pub completions: Bit,
-    /// Nothing more is taken note of or answered until the queue pair is started anew.
+    /// The queue pair is in error: packets change nothing and are not acknowledged until it is configured again.
     pub failed: Bit,
     /// First PSN missing (MRC).
     pub expected: Bits<24>,
-    /// Words of the ring of received PSNs that hold packets of the window; the others read as zero.
+    /// Words of the ring of received PSNs that contain packets of the window. The others count as zero.
     pub touched: Bits<32>,
     /// Packets accepted out of order, wrapping.
     pub out_of_order: Bits<15>,
@@ -128,11 +128,11 @@ pub struct ReceiveState {
     /// RC: bytes of the message in progress, and messages completed, wrapping.
     pub message_bytes: Bits<32>,
     pub messages: Bits<24>,
-    /// RQMSN of the oldest WRITE with immediate not delivered.
+    /// RQMSN of the oldest WRITE with immediate that is not delivered yet.
     pub front: Bits<16>,
     /// Slots of the stash in use, by the low bits of the RQMSN.
     pub held: Bits<16>,
-    /// WRITEs with immediate that are whole, wrapping.
+    /// Number of complete WRITEs with immediate, wrapping.
     pub count: Bits<32>,
     /// An event is due when `count` reaches `threshold`.
     pub armed: Bit,
@@ -147,48 +147,48 @@ pub struct GoodPath {
     pub entropy: Bits<32>,
 }
 
-/// An operation beside the state of its queue pair.
+/// An operation with the state of its queue pair: register of the stage `look`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Looked {
     pub operation: Operation,
-    /// Before the operation, but for the one that it follows.
+    /// State before the operation, without the changes of the operation immediately before it.
     pub state: ReceiveState,
-    /// The operation before it is a packet of the same queue pair: its state, one stage ahead, is the newest.
+    /// The operation before it is a packet of the same queue pair: the newest state is forwarded from the next stage.
     pub follows: Bit,
-    /// An MRC packet that the stash cannot have to do with: accounting for it makes its state final.
+    /// An MRC packet that cannot concern the stash: its state is final after the stage `account`.
     pub plain: Bit,
-    /// All but the counts of CC_STATE.
+    /// The headers, without the counts of CC_STATE.
     pub answer: TxAnswer,
-    /// The answer says that the queue pair is in error.
+    /// The acknowledgement reports that the queue pair is in error.
     pub fatal: Bit,
     pub compared: Compared,
 }
 
-/// A packet accounted for: `state` is after it, but for what its immediate changes.
+/// A packet after the stage `account`. `state` contains its changes, except those of its immediate.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Accounted {
     pub operation: Operation,
     pub state: ReceiveState,
     pub answer: TxAnswer,
     pub answers: Bit,
-    /// The answer tells of a word that was pending.
+    /// The SACK reports a word that was pending, not the word of the packet.
     pub tells_pending: Bit,
     pub told: Pending,
-    /// What the packet changes of what is pending.
+    /// How the packet changes the pending packets.
     pub changed: Changed,
-    /// The queue pair had failed before.
+    /// The queue pair was already in error.
     pub ignored: Bit,
-    /// The queue pair fails with this packet.
+    /// The packet moves the queue pair to the error state.
     pub fails: Bit,
-    /// Too many WRITEs with immediate.
+    /// The RQMSN is beyond the stash.
     pub exceeded: Bit,
-    /// An MRC packet accepted.
+    /// An accepted MRC packet.
     pub notes_psn: Bit,
     /// The last packet of an RC message.
     pub ends_message: Bit,
-    /// As before, of a WRITE with immediate.
+    /// The last packet of an RC WRITE with immediate.
     pub delivers: Bit,
-    /// The stash has to do with the packet: a WRITE with immediate arrives, is one packet nearer to whole, or may be delivered.
+    /// The packet concerns the stash: a WRITE with immediate arrives, has one missing packet less, or may be delivered.
     pub stashes: Bit,
     /// The packet may belong to a message in the stash.
     pub counts_down: Bit,
@@ -201,10 +201,10 @@ pub struct ThresholdReached {
     pub count: Bits<32>,
 }
 
-/// An operation that is through: what leaves.
+/// The outputs of a finished operation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Settled {
-    /// After it.
+    /// State after the operation.
     pub state: ReceiveState,
     pub answer: TxAnswer,
     pub answered: Bit,
@@ -215,7 +215,7 @@ pub struct Settled {
     pub reached: Bit,
 }
 
-/// What the stash is told of a packet.
+/// A request to the stash about a packet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct StashRequest {
     pub qp: Bits<10>,
@@ -238,7 +238,7 @@ pub struct StashRequest {
     pub rqmsn: Bits<16>,
 }
 
-/// What became of it.
+/// The response of the stash.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct StashResponse {
     /// All packets of a WRITE with immediate have arrived with this one.

@@ -1,4 +1,4 @@
-//! The responder: from what the receive core decided to the packets that answer it, and from arrivals to completions.
+//! The responder turns the outcomes of the receive core into acknowledgements, and received WRITEs with immediate into completions.
 
 use hdl_macros::hdl;
 use hdl_primitives::{BypassRam, StreamSkid};
@@ -18,12 +18,12 @@ use crate::outlets::Outlets;
 use crate::records::{Accounted, Looked, Operation, OperationKind, ReceiveState, StashRequest};
 use crate::settle::settle;
 
-/// Clocks from an outcome to its answer, if the stash has nothing to do with it and nothing waits.
+/// Cycles from an outcome to its acknowledgement, if the packet does not concern the stash and no output stalls.
 pub const LATENCY: usize = 5;
-/// Cycles from an MRC packet that looked up the immediate stash, without a match, to the next operation of its queue pair. While the stash is empty, only a
-/// packet with immediate looks it up; behind other MRC packets the next operation follows in the next cycle.
+/// Cycles from an MRC packet that looked up the immediate stash, without a match, to the next operation of its queue pair. While the stash
+/// is empty, only a packet with immediate looks it up; behind other MRC packets the next operation follows in the next cycle.
 pub const SPACING: usize = 2;
-/// Clocks from another operation to the next of its queue pair.
+/// Cycles from any other operation to the next one of its queue pair.
 pub const OTHER_SPACING: usize = 3;
 
 /// The parameters there are.
@@ -41,10 +41,10 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Default for
 
 /// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + 5.
 ///
-/// One packet per clock, also of one queue pair: what an MRC packet makes of the state is handed on while it settles. Where more than that may
-/// change the state, the next operation of the queue pair keeps [`SPACING`] or [`OTHER_SPACING`]. A packet that has to do with the stash (MRC: a WRITE
-/// with immediate arrives whole or in part, or may be delivered) holds up what is behind it, see [`ImmediateStash`]. Nothing overtakes: all four
-/// outputs are in order, and any of them that is not taken stops everything once its FIFO is full.
+/// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it settles. Where the packet
+/// may change more of the state, the next operation of the queue pair waits for [`SPACING`] or [`OTHER_SPACING`] cycles. A packet that
+/// concerns the stash (MRC: a WRITE with immediate arrives whole or in part, or may be delivered) stalls the packets behind it, see
+/// [`ImmediateStash`]. All four outputs are in order, and an output whose FIFO is full stalls the pipeline.
 ///
 /// Stages: `take` (configuration before arming before outcomes), `look` (state and good path of the queue pair are read, the answer drafted),
 /// `account` (what the packet changes), `settle` (stash, counter, outputs; the state is written).
@@ -58,10 +58,10 @@ pub struct Responder<
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Bit p: port p can send. An answer leaves by the port its packet came by, or by the other if that one cannot.
+    /// Bit p: port p can send. An acknowledgement leaves by the port of its packet, or by the other port if that one cannot send.
     pub plane_up: Signal<In, Bits<2>>,
 
-    // From the receive core, in its order. An accepted MRC packet comes with its SACK, of the window after it.
+    // From the receive core, in its order. An accepted MRC packet comes with the SACK of the window after it.
     pub outcome_valid: Signal<In, Bit>,
     pub outcome: Signal<In, RxOutcome>,
     pub outcome_ready: Signal<Out, Bit>,
@@ -69,7 +69,7 @@ pub struct Responder<
     // From software.
     pub config_valid: Signal<In, Bit>,
     pub config_qp: Signal<In, Bits<10>>,
-    /// Starts the queue pair anew, in a clock without `good_valid`.
+    /// Initialises the queue pair, in a cycle without `good_valid`.
     pub settings: Signal<In, ResponderConfig>,
     pub config_ready: Signal<Out, Bit>,
     pub arm_valid: Signal<In, Bit>,
@@ -77,7 +77,7 @@ pub struct Responder<
     pub arm_threshold: Signal<In, Bits<32>>,
     pub arm_ready: Signal<Out, Bit>,
 
-    // From the requester, always taken: the newest entropy value of a plane whose packet was acknowledged without a mark.
+    // From the requester, always accepted: the newest entropy value of a plane whose packet was acknowledged without a mark.
     pub good_valid: Signal<In, Bit>,
     pub good_qp: Signal<In, Bits<10>>,
     pub good_plane: Signal<In, Bit>,
@@ -99,15 +99,15 @@ pub struct Responder<
     pub threshold_count: Signal<Out, Bits<32>>,
     pub threshold_ready: Signal<In, Bit>,
 
-    // The queue pair must go to error: fatal NAK or NACK, or too many immediates. Once, until it is started anew.
+    // The queue pair must move to the error state: fatal NAK or NACK, or too many immediates. Raised once, until it is configured again.
     pub failed_valid: Signal<Out, Bit>,
     pub failed_qp: Signal<Out, Bits<10>>,
     pub failed_ready: Signal<In, Bit>,
 
-    // Counters, one clock each.
+    // Statistics pulses of one cycle.
     /// A WRITE with immediate beyond MAX_WIMM.
     pub wimm_exceeded: Signal<Out, Bit>,
-    /// An outcome of a queue pair that had failed: no answer.
+    /// An outcome of a queue pair that is in error: it is not acknowledged.
     pub ignored: Signal<Out, Bit>,
     pub answered_ack: Signal<Out, Bit>,
     pub answered_nak: Signal<Out, Bit>,
@@ -126,11 +126,11 @@ pub struct Responder<
     looked: DFF<Looked>,
     accounted_valid: DFF<Bit>,
     accounted: DFF<Accounted>,
-    /// The stash is at work on the packet in `accounted`.
+    /// The stash processes the packet in `accounted`.
     called: DFF<Bit>,
-    /// It is through with it.
+    /// The stash has finished that packet.
     stashed: DFF<Bit>,
-    /// And a message became whole.
+    /// That packet completed a message in the stash.
     whole: DFF<Bit>,
     _sizes: Sizes<Q, I, A, R>,
 }
@@ -184,8 +184,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             threshold: self.arm_threshold.val(),
         };
 
-        // What moves: a stage whose successor is empty or moves too. An operation does not read the state of its queue pair while another
-        // one may still change it, unless that one will be where `account` takes it from.
+        // A stage advances if its successor is empty or advances too. An operation does not read the state of its queue pair while another
+        // operation may still change it, unless `account` will forward the state of that operation.
         let reading = self.reading.q.val();
         let looked = self.looked.q.val();
         let accounted = self.accounted.q.val();
@@ -203,7 +203,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let looked_row = looked.operation.qp.get_bits::<Q>(0);
         let accounted_row = operation.qp.get_bits::<Q>(0);
         let settling = self.accounted_valid.q.val() & (row == accounted_row);
-        // Settling changes nothing more of such a packet's state.
+        // The stage `settle` does not change the state of such a packet any more.
         let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & !accounted.stashes;
         let follows = self.looked_valid.q.val() & (row == looked_row);
         let in_use = (follows & !looked.plain) | (settling & !is_final);
@@ -235,7 +235,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
         self.good_paths.plane.next = port;
         let good = self.good_paths.path.val();
-        // An RC queue pair has one path, whatever the packet came on.
+        // An RC queue pair has one path, whatever path the packet came on.
         let entropy = if read_state.mrc & good.known {
             good.entropy
         } else {
@@ -267,7 +267,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             self.accounted.d.next = account(looked, accounted, I);
         }
 
-        // settle: the stash first, if it has to do with the packet.
+        // settle: the stash first, if the packet concerns it.
         self.stash.note_valid.next = self.accounted_valid.q.val() & accounted.notes_psn;
         self.stash.note_qp.next = operation.qp;
         self.stash.note_word.next = outcome.psn.get_bits::<5>(6);
@@ -315,7 +315,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.states.write_address.next = accounted_row;
         self.states.write_data.next = settled.state;
 
-        // The newest good paths: told, or forgotten with the configuration.
+        // The newest good paths: written by the requester, cleared by a configuration.
         self.good_paths.good_valid.next = self.good_valid.val();
         self.good_paths.good_qp.next = self.good_qp.val();
         self.good_paths.good_plane.next = self.good_plane.val();
@@ -323,7 +323,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.good_paths.forget.next = settles & is_configure;
         self.good_paths.forget_row.next = accounted_row;
 
-        // settle: what leaves.
+        // settle: the outputs.
         self.outlets.settles.next = settles;
         self.outlets.accounted.next = accounted;
         self.outlets.settled.next = settled;

@@ -1,4 +1,4 @@
-//! Where a PSN lies, as far as its word and that of the expected PSN say: the low bits come a clock later.
+//! The position of a PSN relative to the expected PSN, from their word numbers. The low bits of the expected PSN are used one cycle later.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -6,16 +6,16 @@ use rust_hdl::prelude::*;
 /// Words of the window, 1,024 packets.
 const WINDOW_WORDS: u64 = 16;
 
-/// Where a PSN lies.
+/// The position of a PSN.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Place {
-    /// Before the expected one.
+    /// Before the expected PSN.
     pub behind: Bit,
-    /// After it by 1,024 or more.
+    /// 1,024 or more after the expected PSN.
     pub outside: Bit,
 }
 
-/// Where it lies by its place in its word.
+/// The position for each of the two cases of the low bits.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Distance {
     /// Its place in its word is not below that of the expected PSN.
@@ -42,7 +42,7 @@ pub fn distance(words: Bits<18>, same: Bit, opposite: Bit) -> Distance {
     }
 }
 
-/// Where the PSN lies. Levels: 1.
+/// The position of the PSN. Levels: 1.
 #[hdl_fn]
 pub fn place_of(distance: Distance, below: Bit) -> Place {
     if below {

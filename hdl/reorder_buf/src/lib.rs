@@ -1,9 +1,11 @@
-//! Order of packets: the tracking blocks of the receive core (`docs/rx_lane.md`, section Core).
+//! PSN trackers of the receive core (`docs/rx_lane.md`, section Core). In spite of the crate's name, no payload is buffered and no packet
+//! reordered: payload is placed as it arrives, and the trackers only decide what was received.
 //!
 //! * [`rc_track`]: reliable connection, one path: expected PSN, message in progress, running address.
 //! * [`psn_track`]: MRC window of 1,024 packets in any order, queue pair error state, the final decision about every token.
 //!
-//! Both keep the state of each queue pair, and say how many clocks the core must keep between tokens of one queue pair: none between MRC data packets.
+//! Both keep the state of every queue pair. Their constants say how many cycles the core must leave between tokens of one queue pair: none
+//! between MRC data packets.
 #![forbid(unsafe_code)]
 
 mod distance;

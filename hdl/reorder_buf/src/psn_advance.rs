@@ -1,4 +1,4 @@
-//! Later stages of `psn_track`: where the expected PSN stands after a packet.
+//! The later stages of `psn_track`: they compute the expected PSN after a packet.
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::BypassRam;
@@ -13,14 +13,15 @@ use crate::window_row::*;
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 4;
 
-/// Keeps the expected PSNs, and how full the words of the rings are.
+/// Stores the expected PSNs, and how many bits from bit 0 up are set in each word of the rings.
 ///
-/// One token per clock, also of one queue pair. The expected PSN that a token brings may lack the packets before it that are still under way here: what
-/// they have received is in the ring, and the expected PSN advances over all of it. So what is written last is right after every packet.
+/// It accepts one token per cycle, also of one queue pair. The expected PSN of a token may be stale, because earlier packets are still in
+/// these stages. But the ring already contains their bits, and the expected PSN advances over all of them. So the value written last is
+/// correct after every packet.
 ///
 /// Stages, with levels planned:
 /// * `count` (clock t): prefix of the packet's word 6; live words 3; ask for the prefixes of the queue pair.
-/// * `note` (t + 1): the prefix takes its place 2, and is written; full words from that of the expected PSN on 4.
+/// * `note` (t + 1): insert the prefix 2, and write it; full words from that of the expected PSN on 4.
 /// * `run` (t + 2): full words without a break 3, adder on a carry chain.
 /// * `land` (t + 3): prefix of the word after them 3, choice 1; the expected PSN is written.
 #[derive(LogicBlock, Default)]
@@ -29,12 +30,12 @@ pub struct PsnAdvance<const QP_BITS: usize = 10> {
     // From `psn_track`.
     pub in_valid: Signal<In, Bit>,
     pub in_judged: Signal<In, Judged>,
-    /// Laps of the ring after the packet.
+    /// Wrap bits (laps) of the ring after the packet.
     pub in_laps: Signal<In, Bits<32>>,
-    // To the answers.
+    // To `psn_answer`.
     pub out_valid: Signal<Out, Bit>,
     pub out_settled: Signal<Out, Settled>,
-    // Expected PSN of a row, one clock after it is asked for.
+    // Expected PSN of a row, one cycle after the request.
     pub read_row: Signal<In, Bits<QP_BITS>>,
     pub epsn: Signal<Out, Bits<24>>,
 
@@ -123,7 +124,7 @@ impl<const QP_BITS: usize> Logic for PsnAdvance<QP_BITS> {
         self.out_valid.next = self.settled_valid.q.val();
         self.out_settled.next = self.settled.q.val();
 
-        // The expected PSN of a token that begins.
+        // Expected PSN for a token that enters `psn_track`.
         self.expected.read_address.next = self.read_row.val();
         self.epsn.next = self.expected.read_data.val();
     }

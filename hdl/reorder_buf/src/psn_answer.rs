@@ -1,4 +1,4 @@
-//! Last stage of `psn_track`: what is said about a token that was decided upon.
+//! The last stage of `psn_track`: it turns a decided token into its outputs.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -16,7 +16,7 @@ use crate::verdict::*;
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 1;
 
-/// Makes place command, counter event and outcome, one token per clock. Levels planned: 4 (bitmap, PSNs, reason).
+/// Makes the place command, the counter event and the outcome, one token per cycle. Levels planned: 4 (bitmap, PSNs, reason).
 #[derive(LogicBlock, Default)]
 pub struct PsnAnswer {
     pub clock: Signal<In, Clock>,
@@ -68,7 +68,7 @@ impl Logic for PsnAnswer {
         } else {
             Bits::<64>::mask()
         };
-        // Names the packet itself, but where the answer is about what was expected.
+        // The PSN of the packet itself, except in acknowledgements about the expected PSN.
         let answer_psn = match verdict {
             Verdict::RcGap => tracked.rc_epsn,
             Verdict::RcDuplicate => tracked.rc_epsn - 1,

@@ -1,4 +1,4 @@
-//! What travels between the stages of `psn_track`.
+//! The pipeline registers of `psn_track`.
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
@@ -9,25 +9,25 @@ use crate::tracked::Tracked;
 use crate::verdict::Verdict;
 use crate::window_row::{Marks, Prefixes};
 
-/// Which of the two tokens before a packet are packets of its queue pair, as far as what they are about to write concerns it.
+/// Forwarding (read-after-write hazards): which of the two tokens before a packet belong to its queue pair, and write something that it reads.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Follows {
-    /// The last one is, its PSN is of the same word of the ring, and of the same bit of the word.
+    /// The token immediately before belongs to the same queue pair; it has the same word of the ring; it has the same bit of that word.
     pub last: Bit,
     pub last_word: Bit,
     pub last_bit: Bit,
-    /// The same of the one before.
+    /// The same for the second token before.
     pub second: Bit,
     pub second_word: Bit,
 }
 
-/// A packet held against the window.
+/// A packet compared with the window: register after the stage `classify`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Classified {
     pub tracked: Tracked,
     pub follows: Follows,
     pub marks: Marks,
-    /// Expected PSN, but for packets that are still under way.
+    /// Expected PSN, without the packets that are still in the pipeline.
     pub epsn: Bits<24>,
     pub distance: Distance,
     /// Bit of the PSN set in a live word.
@@ -43,17 +43,17 @@ pub struct Classified {
     pub epsn_word_live: Bit,
 }
 
-/// A packet decided upon.
+/// A packet with its verdict: register after the stage `judge`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Judged {
     pub settled: Settled,
-    /// Before the packet.
+    /// State before the packet.
     pub marks: Marks,
     /// One-hot: the packet's word of the ring.
     pub ring_word: Bits<32>,
 }
 
-/// A packet with what its word has become.
+/// A packet with its updated word: register after the stage `count`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Counted {
     pub settled: Settled,
@@ -64,11 +64,11 @@ pub struct Counted {
     pub live: Bits<32>,
 }
 
-/// A packet with the ring after it.
+/// A packet with the updated ring: register after the stage `note`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Noted {
     pub settled: Settled,
-    /// Of live words.
+    /// Prefixes of the live words.
     pub prefixes: Prefixes,
     /// Full words, from the word of the expected PSN on.
     pub full: Bits<32>,
@@ -76,19 +76,19 @@ pub struct Noted {
     pub epsn_word_live: Bit,
 }
 
-/// A packet with the word in which the expected PSN comes to lie.
+/// A packet with the word of the new expected PSN: register after the stage `run`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Ran {
     pub settled: Settled,
-    /// Of live words.
+    /// Prefixes of the live words.
     pub prefixes: Prefixes,
     /// Number of that word: the PSN without its low 6 bits.
     pub word: Bits<18>,
-    /// Nothing has been received there: the expected PSN stays.
+    /// No packet of that word has been received: the expected PSN does not advance into it.
     pub stays: Bit,
 }
 
-/// A packet accounted for: what the answers are made of.
+/// The input of `psn_answer`: register after the stage `land`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Settled {
     pub tracked: Tracked,
@@ -101,7 +101,7 @@ pub struct Settled {
     pub word: Bits<64>,
 }
 
-/// What the counters learn of a token.
+/// The event for the drop counters.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Count {
     pub counted: Bit,

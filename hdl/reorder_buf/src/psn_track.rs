@@ -21,30 +21,31 @@ use crate::window_row::*;
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 3 + psn_advance::LATENCY + psn_answer::LATENCY;
 
-/// Clocks after a token in which its queue pair's expected PSN is written: a token so many clocks later finds it, an earlier one may not.
+/// Cycles from a token to the write of its queue pair's expected PSN. A token that comes so many cycles later reads the new value; an earlier one may not.
 pub const SPACING: usize = 2 + psn_advance::LATENCY;
-/// Clocks between two RC packets of one queue pair: they change no more than the marks, which are handed on.
+/// Cycles between two RC packets of one queue pair: they change only the flags, which are forwarded.
 pub const RC_SPACING: usize = 1;
-/// Two MRC data packets of one queue pair come closer than [`SPACING`] only if their PSNs are less than this apart.
+/// Two MRC data packets of one queue pair may follow closer than [`SPACING`] only if their PSNs differ by less than this.
 pub const NEAR: u32 = 1024;
 
-/// Decides about every token, keeps the windows, asks for acknowledgements.
+/// Decides about every token, keeps the receive windows, and requests acknowledgements.
 ///
 /// One token per clock. Two MRC data packets of one queue pair may follow each other at once if their PSNs are less than [`NEAR`] apart, two RC packets
 /// always; other tokens of one queue pair are at least [`SPACING`] clocks apart. A token that writes a queue pair's context
-/// carries that context in `qp` (from `qp_fetch`) and starts its window anew. No token comes in the clock after a probe: for the word of the
-/// expected PSN, which must be known, the word memory is read a second time.
+/// carries that context in `qp` (from `qp_fetch`) and initialises its window. No token comes in the cycle after a probe: the word memory is read a second
+/// time, for the word of the expected PSN.
 ///
-/// The expected PSN that a packet is compared with may be stale: packets of the same queue pair that are still in the pipeline may have advanced it. Flags
-/// and bitmap word are forwarded, and never stale. The verdict is the same with the stale value. A packet received meanwhile has its bit in the word. And the
-/// first of those packets that advanced the expected PSN had exactly that PSN, so a packet less than 1,024 after it is outside neither window.
+/// The expected PSN that a packet is compared with may be stale: packets of the same queue pair that are still in the pipeline may have
+/// advanced it. Flags and bitmap word are forwarded, and never stale. The verdict is the same with the stale value. A packet received
+/// meanwhile has its bit in the word. And the first of those packets that advanced the expected PSN had exactly that PSN, so a packet less
+/// than 1,024 after it is outside neither window.
 ///
 /// Stages, with levels planned:
-/// * `read` (clock t): ask for expected PSN, marks and word; the two tokens before: 3.
-/// * `classify` (t + 1): for a probe, ask for the other word; PSN against the word of the expected one and the word's bit; the packet's word. 6 (word
-///   handed on 2, bit 3, gate 1).
-/// * `judge` (t + 2): verdict 8 (PSN against the expected one in its word 2, choice 1, verdict 5); the last packet's word 2.
-/// * `store` (t + 3): marks and word are written, and handed on to the two packets behind. 2.
+/// * `read` (cycle t): read expected PSN, flags and word; compare with the two tokens before: 3.
+/// * `classify` (t + 1): for a probe, read the other word; compare the PSN with the word of the expected PSN; select the bit and the word of the packet. 6 (word
+///   forwarded 2, bit 3, gate 1).
+/// * `judge` (t + 2): verdict 8 (PSN against the expected PSN in its word 2, choice 1, verdict 5); forwarded word 2.
+/// * `store` (t + 3): write flags and word, and forward them to the two packets behind. 2.
 /// * `advance` (t + 3 to t + 6): in [`PsnAdvance`].
 /// * `answer` (t + 7): in [`PsnAnswer`].
 ///
@@ -63,11 +64,11 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     // To the counters.
     /// In the clock of `out_valid`, if the command is of a frame: to be counted by `out_reason`.
     pub out_counted: Signal<Out, Bit>,
-    /// `None`: accepted.
+    /// `None` if the packet was accepted.
     pub out_reason: Signal<Out, DropReason>,
     /// Payload bytes that will be placed, 0 for a packet dropped.
     pub out_payload_bytes: Signal<Out, Bits<LENGTH_BITS>>,
-    // To the outcomes: one per packet that is accepted or to be answered, in the clock of its `out_valid`.
+    // Outcome: one for every packet that is accepted or acknowledged, in the cycle of its `out_valid`.
     pub outcome_valid: Signal<Out, Bit>,
     pub outcome: Signal<Out, RxOutcome>,
 
@@ -140,7 +141,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         self.read_valid.d.next = self.in_valid.val();
         self.read.d.next = tracked(token);
 
-        // store: what the next stages may need at once.
+        // store: the values that are forwarded to earlier stages. It stands first because `classify` reads them.
         let judged = self.judged.q.val();
         let stored = judged.settled;
         let notes_psn = stored.verdict == Verdict::MrcAccepted;
@@ -260,7 +261,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         } else {
             rc_verdict
         };
-        // The last packet's word, or what the second read of a probe brings.
+        // The forwarded word of the packet before, or the second read of a probe.
         let other_word = if tracked.probe {
             self.words.read_data.val()
         } else {

@@ -13,7 +13,7 @@ use crate::token_kind::{is_packet, row_of, writes_qp};
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 3;
 
-/// Clocks between two tokens of one queue pair of which one is an RC packet or writes the context: what reading, deciding and writing the state takes.
+/// Cycles between two tokens of one queue pair of which one is an RC packet or writes the context: the time to read, decide and write the state.
 pub const SPACING: usize = 3;
 
 /// Order state of one queue pair (1,024 rows).
@@ -25,16 +25,16 @@ pub struct RcState {
     pub msn: Bits<24>,
     /// A first packet was accepted, its last was not yet.
     pub in_message: Bit,
-    /// Where the next payload of the message goes.
+    /// Address of the next payload of the message.
     pub va: Bits<64>,
     pub rkey: Bits<32>,
     /// Bytes of the message not yet received.
     pub left: Bits<32>,
-    /// The open gap was answered by a NAK.
+    /// A NAK was sent for the open gap.
     pub nak_sent: Bit,
 }
 
-/// A token whose state is being read, and what the packet alone says.
+/// A token whose state is being read, and the checks that need only the packet: register after the stage `look`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Looked {
     token: QpToken,
@@ -50,7 +50,7 @@ struct Looked {
     mtu: Bits<32>,
 }
 
-/// A token held against its state: verdict bits, and both outcomes worked out.
+/// A token compared with its state, with the results for both outcomes: register after the stage `judge`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Judged {
     looked: Looked,
@@ -69,10 +69,10 @@ struct Judged {
 
 /// Tracks the packets of reliable connections, and checks the payload lengths of both modes.
 ///
-/// One token per clock; two tokens of one queue pair at least [`SPACING`] clocks apart, but for MRC packets, which change nothing here. A token that writes a queue pair's context
-/// carries that context in `qp` (from `qp_fetch`) and starts its state anew.
+/// One token per clock; two tokens of one queue pair at least [`SPACING`] clocks apart, but for MRC packets, which change nothing here. A
+/// token that writes a queue pair's context carries that context in `qp` (from `qp_fetch`) and initialises its state.
 ///
-/// Loop: the state is read in clock t, visible in t + 1 (`judge`) and written in t + 2 (`decide`).
+/// The state is read in cycle t, visible in t + 1 (`judge`) and written in t + 2 (`decide`).
 /// Levels planned: `look` 6 (decode MTU, compare, choose by position), `judge` 5 (24-bit equality; adders on carry chains),
 /// `decide` 4 (class, reason, choice of outcome).
 #[derive(LogicBlock, Default)]
@@ -109,7 +109,7 @@ impl Logic for RcTrack {
         );
         self.states.clock.next = self.clock.val();
 
-        // look: ask for the state; judge what the packet alone says.
+        // look: read the state; do the checks that need only the packet.
         let token = self.in_token.val();
         let headers = token.token.headers;
         let takes_part = is_packet(token.token.kind) & (token.reason == DropReason::None);
@@ -129,7 +129,7 @@ impl Logic for RcTrack {
             mtu,
         };
 
-        // judge: the packet against the state.
+        // judge: compare the packet with the state.
         let looked = self.looked.q.val();
         let headers = looked.token.token.headers;
         let state = self.states.read_data.val();

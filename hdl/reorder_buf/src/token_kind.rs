@@ -1,4 +1,4 @@
-//! Which tokens the tracking blocks act upon.
+//! Selects the tokens on which the trackers act.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -19,7 +19,7 @@ pub fn writes_qp(token: CoreToken) -> Bit {
     is_table & selects_qp & !token.table.index.get_bits::<8>(10).any()
 }
 
-/// Row of the tracking memories the token concerns: its queue pair.
+/// Row of the tracker memories: the queue pair of the token.
 #[hdl_fn]
 pub fn row_of(token: CoreToken) -> Bits<10> {
     match token.kind {

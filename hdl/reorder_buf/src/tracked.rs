@@ -1,4 +1,4 @@
-//! What `psn_track` needs of a token.
+//! The fields of a token that `psn_track` uses.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -9,7 +9,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 use crate::token_kind::{is_packet, row_of, writes_qp};
 use crate::verdict::is_reason;
 
-/// A token, as far as it matters to the window and to what is said about it.
+/// The fields of a token that matter to the window and to the acknowledgement.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Tracked {
     pub kind: TokenKind,
@@ -23,7 +23,7 @@ pub struct Tracked {
     pub psn: Bits<24>,
     pub ack_req: Bit,
     pub position: Position,
-    /// The parser found a reason: it may be of a kind that `rc_track` gives too, but the packet is not to be heard.
+    /// The parser found a reason. The packet is dropped silently, even if `rc_track` gives the same reason to other packets with an acknowledgement.
     pub bad_frame: Bit,
     pub reason: DropReason,
     pub access_reason: DropReason,
@@ -46,7 +46,7 @@ pub struct Tracked {
     pub pieces: Pieces,
 }
 
-/// The part of a token that matters.
+/// Selects the fields from a token.
 #[hdl_fn]
 pub fn tracked(token: TranslatedToken) -> Tracked {
     let headers = token.token.headers;
@@ -83,13 +83,13 @@ pub fn tracked(token: TranslatedToken) -> Tracked {
     }
 }
 
-/// The token is a packet of that queue pair.
+/// Whether the token is a packet of that queue pair.
 #[hdl_fn]
 pub fn is_packet_of(token: Tracked, row: Bits<10>) -> Bit {
     is_packet(token.kind) & (token.row == row)
 }
 
-/// Two PSNs lie in the same word of the ring.
+/// Whether two PSNs lie in the same word of the ring.
 #[hdl_fn]
 pub fn same_word(a: Bits<24>, b: Bits<24>) -> Bit {
     a.get_bits::<5>(6) == b.get_bits::<5>(6)

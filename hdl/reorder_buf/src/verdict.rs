@@ -6,14 +6,14 @@ use stellar_wire::hw::ack::AckKind;
 use stellar_wire::hw::core::RcClass;
 use stellar_wire::hw::frame::DropReason;
 
-/// What is decided.
+/// The verdict on a token.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Verdict {
-    /// Nothing to decide: a table write or a fence.
+    /// A table write or a fence: there is no packet.
     NotAPacket,
-    /// Bad frame, or packet the queue pair does not take: dropped without a word.
+    /// Bad frame, or a packet that the queue pair does not accept: dropped without acknowledgement.
     Refused,
-    /// The queue pair is in error: dropped without a word.
+    /// The queue pair is in error: dropped without acknowledgement.
     InError,
     RcAccepted,
     /// First packet after a gap: NAK sequence error.
@@ -30,9 +30,9 @@ pub enum Verdict {
     MrcOutside,
     /// Length, region or page check: NACK unexpected event, queue pair to error.
     MrcInvalid,
-    /// A page that is not there yet: as if the packet had been lost.
+    /// A page has no translation yet: the packet counts as lost.
     MrcAbsent,
-    /// Probe: SACK of where the window stands.
+    /// Probe: SACK of the current window.
     Probe,
 }
 
@@ -46,8 +46,8 @@ const NAK_REMOTE_ACCESS: u64 = 0x62;
 const NACK_OUTSIDE_WINDOW: u64 = 11;
 const NACK_UNEXPECTED_EVENT: u64 = 25;
 
-/// Whether a reason found before this block concerns the frame or the queue pair's static context, so that the packet
-/// has no say in the connection. The rest are `rc_track`'s; where the parser has the same, the packet is a bad frame.
+/// Whether a reason found before this block concerns the frame or the queue pair's static context. Such a packet cannot
+/// change the connection. The other reasons come from `rc_track`; if the parser found one of those, the frame is bad.
 #[hdl_fn]
 pub fn refuses_unheard(reason: DropReason) -> Bit {
     (reason != DropReason::None)
@@ -105,7 +105,7 @@ pub fn accepts(verdict: Verdict) -> Bit {
     (verdict == Verdict::RcAccepted) | (verdict == Verdict::MrcAccepted)
 }
 
-/// Whether the queue pair goes to error.
+/// Whether the queue pair moves to the error state.
 #[hdl_fn]
 pub fn breaks_qp(verdict: Verdict) -> Bit {
     (verdict == Verdict::RcInvalid)
@@ -134,7 +134,7 @@ pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason)
     }
 }
 
-/// Whether the packet is answered. An RC packet that is accepted is if it asks for it.
+/// Whether the packet is acknowledged. An accepted RC packet is acknowledged if it requests that.
 #[hdl_fn]
 pub fn answers(verdict: Verdict, ack_req: Bit) -> Bit {
     match verdict {
@@ -148,7 +148,7 @@ pub fn answers(verdict: Verdict, ack_req: Bit) -> Bit {
     }
 }
 
-/// Kind of the answer.
+/// Kind of the acknowledgement.
 #[hdl_fn]
 pub fn answer_kind(verdict: Verdict) -> AckKind {
     match verdict {
@@ -159,7 +159,7 @@ pub fn answer_kind(verdict: Verdict) -> AckKind {
     }
 }
 
-/// AETH syndrome or NETH reason of the answer, 0 in a SACK.
+/// AETH syndrome or NETH reason of the acknowledgement, 0 in a SACK.
 #[hdl_fn]
 pub fn answer_syndrome(verdict: Verdict) -> Bits<8> {
     match verdict {

@@ -1,4 +1,4 @@
-//! How far the expected PSN moves when its word has become full: over the full words that follow on the ring.
+//! Computes how far the expected PSN advances when its word is full: over the full words that follow on the ring.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;

@@ -4,13 +4,13 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-/// What the next token of the queue pair must know.
+/// The flags of a queue pair, which the next token of the queue pair needs.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Marks {
-    /// The queue pair takes no more packets until its context is written again.
+    /// The queue pair accepts no more packets until its context is written again.
     pub error: Bit,
-    /// Lap of the packet last accepted into each word of the ring. Once the window has left a word, its lap is not the one sought there any more:
-    /// so nothing need be cleared.
+    /// Wrap bit (lap) of the packet last accepted into each word of the ring. Once the window has left a word, its wrap bit no longer matches,
+    /// so no word has to be cleared.
     pub laps: Bits<32>,
 }
 
@@ -28,7 +28,7 @@ pub struct Prefixes {
     pub plane_6: Bits<32>,
 }
 
-/// The lap of each word in the turn of the ring that begins with the word of the expected PSN. Levels: 1.
+/// The wrap bit that each word must have, for the window that begins with the word of the expected PSN. Levels: 1.
 #[hdl_fn]
 fn laps_sought(epsn: Bits<24>) -> Bits<32> {
     let from_epsn = Bits::<32>::mask() << epsn.get_bits::<5>(6);
@@ -45,7 +45,7 @@ pub fn live_words(laps: Bits<32>, epsn: Bits<24>) -> Bits<32> {
     !(laps ^ laps_sought(epsn))
 }
 
-/// Laps of a ring without live words. Levels: 1.
+/// Wrap bits of a ring without live words. Levels: 1.
 #[hdl_fn]
 pub fn laps_of_empty_ring(epsn: Bits<24>) -> Bits<32> {
     !laps_sought(epsn)

@@ -1,7 +1,7 @@
 //! Random histories: every operation does what the reference does, and says the same of it.
 
 use proptest::prelude::*;
-use stellar_transport::requester::{Card, Requester};
+use stellar_transport::requester::{Card, Requester, RequesterCounters};
 use stellar_transport::rx::Tables;
 use stellar_transport::spray::PlaneMask;
 use stellar_transport::time::Ticks;
@@ -13,13 +13,38 @@ use stellar_wire::Opcode;
 use crate::memory::Entries;
 use crate::packets::{compare_packet, completion};
 use crate::peer::InFlight;
-use crate::rig::{Did, Rig};
+use crate::rig::{Did, Rig, Totals};
 use crate::setup::{tables, work_request, Pair, QPS, RING_LOG2};
 
 /// Packets that hardware sends in one operation at most (`docs/requester.md`, Sequencer).
 fn burst_limit(mtu: u32) -> u32 {
     (16384 / mtu).min(32)
 }
+
+type Count = fn(&RequesterCounters) -> u64;
+
+/// The hardware's names of what it counts, and where the reference counts it.
+const COUNTERS: [(&str, Count); 19] = [
+    ("packet", |c| c.packets),
+    ("retransmission", |c| c.retransmissions),
+    ("probe", |c| c.probes),
+    ("sack", |c| c.sacks),
+    ("sack_out_of_window", |c| c.sacks_out_of_window),
+    ("sack_inconsistent", |c| c.sacks_inconsistent),
+    ("stale_sack", |c| c.stale_sacks),
+    ("ecn_mark", |c| c.ecn_marks),
+    ("probe_answer", |c| c.probe_answers),
+    ("early_loss", |c| c.early_losses),
+    ("timeout", |c| c.timeouts),
+    ("nack_trimmed", |c| c.nacks_trimmed),
+    ("nack_recoverable", |c| c.nacks_recoverable),
+    ("nack_fatal", |c| c.nacks_fatal),
+    ("nack_ignored", |c| c.nacks_ignored),
+    ("spurious", |c| c.spurious_losses),
+    ("ack", |c| c.acks),
+    ("nak", |c| c.naks),
+    ("ack_ignored", |c| c.acks_ignored),
+];
 
 /// Everything of one history.
 pub struct Bench {
@@ -29,8 +54,8 @@ pub struct Bench {
     entries: Entries,
     pub now: Ticks,
     planes: PlaneMask,
-    /// SACKs that were counted before the burst beside them failed its queue pair. To the reference the failure comes first.
-    pub sacks_before_failure: u64,
+    /// What SACKs counted before the burst beside them failed its queue pair. To the reference the failure comes first.
+    pub counted_before_failure: Totals,
 }
 
 impl Bench {
@@ -49,7 +74,7 @@ impl Bench {
             entries: Entries::default(),
             now,
             planes: PlaneMask::BOTH,
-            sacks_before_failure: 0,
+            counted_before_failure: Totals::default(),
         }
     }
 
@@ -299,37 +324,20 @@ impl Bench {
         }
     }
 
-    /// What both counted in all.
+    /// What the reference counted of all queue pairs.
+    pub fn reference_totals(&self) -> Totals {
+        let counters = || self.pairs.iter().map(|pair| pair.reference.counters());
+        let sum = |count: fn(&RequesterCounters) -> u64| counters().map(count).sum();
+        let totals = COUNTERS.map(|(name, count)| (name, sum(count)));
+        Totals(totals.into_iter().collect())
+    }
+
+    /// Compares what both counted in all.
     pub fn compare_counters(&self) {
-        let sum = |pick: fn(&stellar_transport::requester::RequesterCounters) -> u64| {
-            self.pairs
-                .iter()
-                .map(|pair| pick(pair.reference.counters()))
-                .sum::<u64>()
-        };
-        for (name, wanted) in [
-            ("packet", sum(|c| c.packets)),
-            ("retransmission", sum(|c| c.retransmissions)),
-            ("probe", sum(|c| c.probes)),
-            ("sack", sum(|c| c.sacks) + self.sacks_before_failure),
-            ("sack_out_of_window", sum(|c| c.sacks_out_of_window)),
-            ("sack_inconsistent", sum(|c| c.sacks_inconsistent)),
-            ("stale_sack", sum(|c| c.stale_sacks)),
-            ("ecn_mark", sum(|c| c.ecn_marks)),
-            ("probe_answer", sum(|c| c.probe_answers)),
-            ("early_loss", sum(|c| c.early_losses)),
-            ("timeout", sum(|c| c.timeouts)),
-            ("nack_trimmed", sum(|c| c.nacks_trimmed)),
-            ("nack_recoverable", sum(|c| c.nacks_recoverable)),
-            ("nack_fatal", sum(|c| c.nacks_fatal)),
-            ("nack_ignored", sum(|c| c.nacks_ignored)),
-            ("spurious", sum(|c| c.spurious_losses)),
-            ("ack", sum(|c| c.acks)),
-            ("nak", sum(|c| c.naks)),
-            ("ack_ignored", sum(|c| c.acks_ignored)),
-        ] {
-            let found = self.rig.totals.0.get(name).copied().unwrap_or(0);
-            assert_eq!(found, wanted, "{name}");
+        let wanted = self.reference_totals();
+        for (name, _) in COUNTERS {
+            let wanted = wanted.of(name) + self.counted_before_failure.of(name);
+            assert_eq!(self.rig.totals.of(name), wanted, "{name}");
         }
     }
 }

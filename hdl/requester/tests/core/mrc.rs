@@ -8,7 +8,7 @@ use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
 
 use crate::lockstep::Bench;
 use crate::peer::{InFlight, Receiver};
-use crate::rig::Did;
+use crate::rig::{Did, Totals};
 
 impl Bench {
     fn mrc(&mut self, qp: usize) -> &mut MrcRequester {
@@ -52,6 +52,18 @@ impl Bench {
             Requester::Rc(_) => {}
         });
         good
+    }
+
+    /// What the reference would count if it took this SACK now.
+    pub fn counted_by_sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) -> Totals {
+        let pair = &self.pairs[qp];
+        let before = (pair.reference.clone(), pair.cq.clone());
+        let totals = self.reference_totals();
+        self.reference_sack(qp, seth, cc);
+        let counted = self.reference_totals().since(&totals);
+        let pair = &mut self.pairs[qp];
+        (pair.reference, pair.cq) = before;
+        counted
     }
 
     pub fn deliver_mrc(&mut self, qp: usize, dice: u64) {

@@ -1,6 +1,6 @@
 //! Drives a Verilated requester core one operation at a time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 
 use hdl_requester::{ConfigureKind, Counted, RequesterCore};
@@ -67,7 +67,28 @@ pub struct Did {
 
 /// What the core has counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Totals(pub std::collections::BTreeMap<&'static str, u64>);
+pub struct Totals(pub BTreeMap<&'static str, u64>);
+
+impl Totals {
+    pub fn of(&self, name: &str) -> u64 {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+
+    /// What came since these, which are older; counts that stayed the same are left out.
+    pub fn since(&self, older: &Totals) -> Totals {
+        let grown = self
+            .0
+            .iter()
+            .map(|(&name, count)| (name, count - older.of(name)));
+        Totals(grown.filter(|&(_, count)| count != 0).collect())
+    }
+
+    pub fn add(&mut self, more: &Totals) {
+        for (&name, count) in &more.0 {
+            *self.0.entry(name).or_default() += count;
+        }
+    }
+}
 
 const COUNTED: [&str; 19] = [
     "packet",

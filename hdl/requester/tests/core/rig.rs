@@ -389,11 +389,10 @@ impl Rig {
         while quiet < QUIET {
             let sent = self.did.tx.len();
             self.clock();
-            quiet = if self.did.tx.len() > sent {
-                0
-            } else {
-                quiet + 1
-            };
+            // Where a payload cannot be located, the rest of the burst is located all the same.
+            let locates = !self.locating.is_empty() || self.get("locate_valid") != 0;
+            let busy = self.did.tx.len() > sent || locates;
+            quiet = if busy { 0 } else { quiet + 1 };
         }
         // A burst that ended early is taken back.
         self.finish_operation();
@@ -432,6 +431,7 @@ impl Rig {
                 || self.get("cqe_valid") != 0;
             quiet = if busy { 0 } else { quiet + 1 };
         }
+        assert_eq!(self.did.failed, [], "a failure after the operation");
         self.did.arrived
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sim_bridge::{is_rocev2, Crossing, Fate};
 use sim_world::Direction;
-use stellar_wire::RoceFrame;
+use stellar_wire::{NakCode, RoceFrame, Syndrome};
 
 /// Packets of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,12 +24,14 @@ pub struct Traffic {
     pub to_peer: Counts,
     /// Frames that the bridge dropped, duplicated or held back.
     pub impaired: u64,
-    /// The first malformed packet: an invalid header, a wrong length or a wrong iCRC.
+    /// The first wrong packet: an invalid header, a wrong length, a wrong iCRC, or a response to a PSN that no request had.
     pub fault: Option<String>,
     /// RoCEv2 packets of all cases.
     pub all_packets: u64,
     /// Requests seen so far: direction, queue pair, PSN.
     seen: HashSet<(bool, u32, u32)>,
+    /// Direction and PSN of all requests of the case. A response to an earlier queue pair may come late, so these are kept to the end of the case.
+    requested: HashSet<(bool, u32)>,
 }
 
 impl Traffic {
@@ -63,29 +65,45 @@ impl Traffic {
         };
         counts.packets += 1;
         // `parse` checks the lengths and recomputes the iCRC.
-        match RoceFrame::parse(crossing.frame) {
+        let wrong = match RoceFrame::parse(crossing.frame) {
             Ok(frame) if !frame.bth.opcode.is_response() => {
-                let is_new = self
-                    .seen
-                    .insert((to_card, frame.bth.dest_qp, frame.bth.psn));
+                let psn = frame.bth.psn;
+                let is_new = self.seen.insert((to_card, frame.bth.dest_qp, psn));
                 counts.retransmissions += u64::from(!is_new);
+                self.requested.insert((to_card, psn));
+                None
             }
-            Ok(_) => {}
-            Err(error) => {
-                let way = if to_card { "peer" } else { "card" };
-                let (number, length) = (counts.packets, crossing.frame.len());
-                self.fault.get_or_insert_with(|| {
-                    format!("packet {number} of the {way}, {length} bytes: {error}")
-                });
-            }
+            // Its PSN is that of a request that is missing, which may be lost before the bridge sees it.
+            Ok(frame) if is_sequence_nak(&frame) => None,
+            Ok(frame) if self.requested.contains(&(!to_card, frame.bth.psn)) => None,
+            Ok(frame) => Some(format!(
+                "it responds to PSN {:#08x}, which no request had",
+                frame.bth.psn
+            )),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(wrong) = wrong {
+            let sender = if to_card { "peer" } else { "card" };
+            let (number, length) = (counts.packets, crossing.frame.len());
+            self.fault.get_or_insert_with(|| {
+                format!("packet {number} of the {sender}, {length} bytes: {wrong}")
+            });
         }
     }
+}
+
+fn is_sequence_nak(frame: &RoceFrame) -> bool {
+    let sequence_error = Syndrome::Nak(NakCode::PsnSequenceError);
+    frame
+        .ext
+        .aeth
+        .is_some_and(|aeth| aeth.syndrome == sequence_error)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stellar_wire::{Bth, ExtHeaders, Opcode, Reth};
+    use stellar_wire::{Aeth, Bth, ExtHeaders, Opcode, Reth};
 
     fn write(psn: u32) -> Vec<u8> {
         let bth = Bth {
@@ -137,6 +155,47 @@ mod tests {
         assert_eq!((traffic.impaired, &traffic.fault), (1, &None));
         traffic.restart();
         assert_eq!((traffic.to_card, traffic.all_packets), (counts(0, 0), 4));
+    }
+
+    fn response(psn: u32, syndrome: Syndrome) -> Vec<u8> {
+        let bth = Bth {
+            opcode: Opcode::RcAck,
+            dest_qp: 6,
+            psn,
+            ..Bth::default()
+        };
+        let ext = ExtHeaders {
+            aeth: Some(Aeth { syndrome, msn: 0 }),
+            ..ExtHeaders::default()
+        };
+        let frame = RoceFrame {
+            bth,
+            ext,
+            ..RoceFrame::default()
+        };
+        frame.emit().unwrap()
+    }
+
+    #[test]
+    fn a_response_to_no_request_is_a_fault() {
+        let mut traffic = Traffic::default();
+        look(&mut traffic, Direction::Inbound, &write(8), Fate::Dropped);
+        traffic.forget_psns();
+        let acknowledged = Aeth::default().syndrome;
+        for (psn, syndrome) in [
+            (8, acknowledged),
+            (7, Syndrome::Nak(NakCode::PsnSequenceError)),
+        ] {
+            let response = response(psn, syndrome);
+            look(&mut traffic, Direction::Outbound, &response, Fate::Passed);
+        }
+        assert_eq!(traffic.fault, None);
+        // The card's own request with this PSN is not one that the card may respond to.
+        look(&mut traffic, Direction::Outbound, &write(9), Fate::Passed);
+        let response = response(9, acknowledged);
+        look(&mut traffic, Direction::Outbound, &response, Fate::Passed);
+        let fault = traffic.fault.unwrap();
+        assert!(fault.contains("PSN 0x000009"), "{fault}");
     }
 
     #[test]

@@ -5,11 +5,12 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, Macro, PathArguments, Result, Token};
 
+use crate::connection::{Fanout, Joins};
 use crate::lowered::Lowered;
 use crate::path::signal_name;
 use crate::scope::Scope;
 
-/// Lowers `dff_setup!`, `clock!` and `comment!`; assertions are simulation only.
+/// Lowers the macros of kernels; assertions are simulation only.
 pub fn lower_macro(mac: &Macro, scope: &Scope) -> Result<Lowered> {
     let name = mac
         .path
@@ -26,17 +27,27 @@ pub fn lower_macro(mac: &Macro, scope: &Scope) -> Result<Lowered> {
             )))
         }
         "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => Ok(Lowered::default()),
-        "dff_setup" => lower_flip_flops(mac, scope, true),
-        "clock" => lower_flip_flops(mac, scope, false),
+        "dff_setup" => lower_flip_flops(mac, scope),
+        "clock" => fan_out(mac, "clock", scope),
+        "reset" => fan_out(mac, "reset", scope),
+        "join" => {
+            scope.check_may_drive(syn::spanned::Spanned::span(mac))?;
+            mac.parse_body::<Joins>()?.lower(scope)
+        }
         _ => Err(syn::Error::new_spanned(
             mac,
-            "this macro does not translate to hardware; supported are dff_setup!, clock!, comment! and the assert! family (simulation only)",
+            "this macro does not translate to hardware; supported are dff_setup!, clock!, reset!, join!, comment! and the assert! family (simulation only)",
         )),
     }
 }
 
-/// `dff_setup!(self, clock, a, b)`: clocks of `self.a`, `self.b`, and with `hold` also `d = q` as their default.
-fn lower_flip_flops(mac: &Macro, scope: &Scope, hold: bool) -> Result<Lowered> {
+fn fan_out(mac: &Macro, port: &'static str, scope: &Scope) -> Result<Lowered> {
+    scope.check_may_drive(syn::spanned::Spanned::span(mac))?;
+    mac.parse_body_with(Fanout::parser(port))?.lower(scope)
+}
+
+/// `dff_setup!(self, clock, a, b)`: clocks of `self.a`, `self.b`, and `d = q` as their default.
+fn lower_flip_flops(mac: &Macro, scope: &Scope) -> Result<Lowered> {
     scope.check_may_drive(syn::spanned::Spanned::span(mac))?;
     let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone())?;
     let mut arguments = arguments.into_iter();
@@ -64,14 +75,12 @@ fn lower_flip_flops(mac: &Macro, scope: &Scope, hold: bool) -> Result<Lowered> {
             hdl: assign(signal_name(&clock_port, scope)?, clock.clone()),
             connect: connect(&clock_port),
         });
-        if hold {
-            let d = of_self(&flip_flop, quote!(.d))?;
-            let q = of_self(&flip_flop, quote!(.q))?;
-            holds.then(Lowered {
-                hdl: assign(signal_name(&d, scope)?, signal_name(&q, scope)?),
-                connect: connect(&d),
-            });
-        }
+        let d = of_self(&flip_flop, quote!(.d))?;
+        let q = of_self(&flip_flop, quote!(.q))?;
+        holds.then(Lowered {
+            hdl: assign(signal_name(&d, scope)?, signal_name(&q, scope)?),
+            connect: connect(&d),
+        });
     }
     clocks.then(holds);
     Ok(clocks)

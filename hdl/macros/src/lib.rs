@@ -39,8 +39,8 @@
 //!   where the branches are `let`s and a last expression. On constants they are decided at elaboration.
 //! * `for i in a..b` over any constant range or iterator: unrolled.
 //! * Struct literals on the right side of `let` and `=`, with `..base`.
-//! * `dff_setup!(self, clock, a, b)`, `clock!(self, clock, a)`, `Type::join(&mut self.a, &mut self.b)`, `Type::link(..)`, `comment!("..")`;
-//!   the `assert!` family is for simulation only.
+//! * `dff_setup!(self, clock, a, b)`, `clock!(self, clock, a, b[..])`, `reset!(self, reset, a, b[..])`, where `b[..]` is every block of an array;
+//!   `join!(self, a.x => b.y)`; `comment!("..")`; the `assert!` family is for simulation only.
 //!
 //! **Expressions**: `self.a.val()`, locals, fields of `LogicStruct`s, `+ - * & | ^ << >> == != < <= > >= && || !`, unary `-`, `get_bit(i)`,
 //! `get_bits::<N>(offset)`, `replace_bit(i, b)`, `any()`, `all()`, `xor()`, `index()`, `to_u8()` ..., `into()`, `to_bits::<N>()`,
@@ -54,7 +54,9 @@
 
 mod assign;
 mod branch;
+mod bundle;
 mod call;
+mod connection;
 mod constant;
 mod expr;
 mod invocation;
@@ -68,7 +70,8 @@ mod source;
 mod statement;
 
 use proc_macro::TokenStream;
-use syn::{parse_macro_input, ItemFn};
+use syn::parse::Parser;
+use syn::{parse_macro_input, ItemFn, ItemStruct};
 
 /// Adds `connect` and `hdl` to a kernel `fn update(&mut self)`; see the crate documentation for the accepted subset.
 #[proc_macro_attribute]
@@ -86,5 +89,50 @@ pub fn hdl_fn(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     let function = parse_macro_input!(item as ItemFn);
     kernel::expand_helper(&function)
         .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Declares a bundle: a group of ports that connects as one. The struct is the driving end, `...Src`; the macro adds the receiving end, `...Snk`, in
+/// which every signal has the other direction, and what [`join!`] needs. Ports of a block then are fields of these types, or arrays of them.
+///
+/// Verilog ports are called after the bundle and the signal: `rx: MacRxSnk<512>` has the ports `rx_valid` and `rx_data`, the element 0 of `rx: [MacRxSnk<512>; 2]`
+/// has `rx0_valid`. A signal called `record` has the name of the bundle alone, and a bundle called `in_` is `in`.
+///
+/// Arguments are the rules that the driving end keeps and that Verilated tests check:
+/// * `keep`: once `valid`, an offer stays, and its payload does not change, until `ready`;
+/// * `frames`: every beat but the `last` is full, and `bytes` of it is neither zero nor more than `data` has.
+#[proc_macro_attribute]
+pub fn bundle(rules: TokenStream, item: TokenStream) -> TokenStream {
+    let bundle = parse_macro_input!(item as ItemStruct);
+    bundle::expand(rules.into(), &bundle)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// `join!(self, a.x => b.y, ...)` connects signals and bundles, from the driving to the receiving end. Paths start below `self`. The ends are outputs and
+/// inputs of sub-blocks, or of the block itself: `rx => port.mac` passes on an input of the block, `port.out => tx` an output of a sub-block.
+#[proc_macro]
+pub fn join(arguments: TokenStream) -> TokenStream {
+    parse_macro_input!(arguments as connection::Joins)
+        .native()
+        .into()
+}
+
+/// `clock!(self, clock, a, b[..])`: the signal `clock` of the block for the port `clock` of its sub-blocks, and of every block of the array `b`.
+#[proc_macro]
+pub fn clock(arguments: TokenStream) -> TokenStream {
+    fan_out("clock", arguments)
+}
+
+/// `reset!(self, reset, a, b[..])`: the signal `reset` of the block for the port `reset` of its sub-blocks, and of every block of the array `b`.
+#[proc_macro]
+pub fn reset(arguments: TokenStream) -> TokenStream {
+    fan_out("reset", arguments)
+}
+
+fn fan_out(port: &'static str, arguments: TokenStream) -> TokenStream {
+    let parsed = connection::Fanout::parser(port).parse(arguments);
+    parsed
+        .map_or_else(syn::Error::into_compile_error, |fanout| fanout.native())
         .into()
 }

@@ -3,14 +3,16 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
+use crate::parameters::{Checked, Parameters};
 use crate::ram::BlockRam;
 
 /// 2^`A` entries of `T`; `C` must be `A + 1`.
 ///
 /// An entry taken in clock `n` is offered in clock `n + 2`: one clock to write it, one to read it. After that one entry in and one out per
 /// clock: the memory is always read at the place that will be the head in the next clock. `in_ready` and `out_valid` are registers.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct BlockFifo<T: Synth, const A: usize, const C: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Empties the FIFO.
     pub reset: Signal<In, Bit>,
@@ -39,8 +41,8 @@ impl<T: Synth, const A: usize, const C: usize> BlockFifo<T, A, C> {
     pub const DEPTH: usize = 1 << A;
 }
 
-impl<T: Synth, const A: usize, const C: usize> Default for BlockFifo<T, A, C> {
-    fn default() -> Self {
+impl<T: Synth, const A: usize, const C: usize> Parameters for BlockFifo<T, A, C> {
+    fn check() {
         assert!(
             (2..=20).contains(&A),
             "BlockFifo with A = {A}: use 2 to 20 (4 to 1,048,576 entries)"
@@ -50,22 +52,6 @@ impl<T: Synth, const A: usize, const C: usize> Default for BlockFifo<T, A, C> {
             "BlockFifo<T, {A}, {C}>: the count needs C = A + 1 = {} bits",
             A + 1
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            in_valid: Default::default(),
-            in_data: Default::default(),
-            in_ready: Default::default(),
-            out_valid: Default::default(),
-            out_data: Default::default(),
-            out_ready: Default::default(),
-            count: Default::default(),
-            memory: Default::default(),
-            write_pointer: Default::default(),
-            read_pointer: Default::default(),
-            held: Default::default(),
-            head_read: Default::default(),
-        }
     }
 }
 

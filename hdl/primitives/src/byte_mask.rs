@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use rust_hdl::prelude::*;
 
+use crate::parameters::{Checked, Parameters};
+
 /// Statements that assign `data`, an expression, to `masked` in the byte lanes of `lanes`, and 0 in the others; `words` are the 32-bit groups of
 /// `data`, and their number is that of `lanes` / 4.
 ///
@@ -42,21 +44,17 @@ fn masked(data: &str, words: &[String]) -> String {
 }
 
 /// Combinational, part of one LUT level. `N` is the number of byte lanes, `W` = 8 `N`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct ByteMask<const W: usize, const N: usize> {
+    _parameters: Checked<Self>,
     pub data: Signal<In, Bits<W>>,
     pub lanes: Signal<In, Bits<N>>,
     pub masked: Signal<Out, Bits<W>>,
 }
 
-impl<const W: usize, const N: usize> Default for ByteMask<W, N> {
-    fn default() -> Self {
+impl<const W: usize, const N: usize> Parameters for ByteMask<W, N> {
+    fn check() {
         check_lanes("ByteMask", W, N);
-        Self {
-            data: Default::default(),
-            lanes: Default::default(),
-            masked: Default::default(),
-        }
     }
 }
 
@@ -84,21 +82,17 @@ impl<const W: usize, const N: usize> Logic for ByteMask<W, N> {
 }
 
 /// The same word in all groups of four byte lanes, but 0 in the lanes that are not enabled. Combinational, part of one LUT level.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct WordMask<const W: usize, const N: usize> {
+    _parameters: Checked<Self>,
     pub word: Signal<In, Bits<32>>,
     pub lanes: Signal<In, Bits<N>>,
     pub masked: Signal<Out, Bits<W>>,
 }
 
-impl<const W: usize, const N: usize> Default for WordMask<W, N> {
-    fn default() -> Self {
+impl<const W: usize, const N: usize> Parameters for WordMask<W, N> {
+    fn check() {
         check_lanes("WordMask", W, N);
-        Self {
-            word: Default::default(),
-            lanes: Default::default(),
-            masked: Default::default(),
-        }
     }
 }
 

@@ -4,12 +4,15 @@ use std::fmt::Write;
 
 use rust_hdl::prelude::*;
 
+use crate::parameters::{Checked, Parameters};
+
 /// `out_data` is the `W` bits at byte `in_offset` of the window `{in_high, in_low}`, two clocks later.
 ///
 /// Clock 1 shifts by the upper half of the offset, clock 2 by the lower half: at `W` = 1,024 that is 16:1 and 8:1, two levels of 4:1
 /// multiplexers (one LUT6 each) per clock. `out_data` holds while no valid window passes.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct ByteRotator<const W: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub in_valid: Signal<In, Bit>,
     pub in_low: Signal<In, Bits<W>>,
@@ -30,22 +33,12 @@ impl<const W: usize> ByteRotator<W> {
     const FINE_BITS: usize = Self::OFFSET_BITS / 2;
 }
 
-impl<const W: usize> Default for ByteRotator<W> {
-    fn default() -> Self {
+impl<const W: usize> Parameters for ByteRotator<W> {
+    fn check() {
         assert!(
             (32..=2048).contains(&W) && W.is_power_of_two(),
             "ByteRotator of {W} bits: use a power of two from 32 to 2,048"
         );
-        Self {
-            clock: Default::default(),
-            in_valid: Default::default(),
-            in_low: Default::default(),
-            in_high: Default::default(),
-            in_offset: Default::default(),
-            out_valid: Default::default(),
-            out_data: Default::default(),
-            _between: None,
-        }
     }
 }
 

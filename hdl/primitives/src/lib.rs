@@ -3,7 +3,9 @@
 //! | module | what | latency in clocks |
 //! |---|---|---|
 //! | [`ram`] | `LutRam`, `BlockRam`, `BypassRam`, `UltraRam` of any record | in the type: 0, 1, 1, 2 |
-//! | [`stream`] | bundles of a frame stream, with and without `ready` | - |
+//! | [`stream`] | generic bundles of streams, with and without `ready` | - |
+//! | [`bundles`] | named bundles: MAC, PCIe, doorbell, table write, fence | - |
+//! | [`parameters`] | checks of parameters when a block is constructed | - |
 //! | [`stream_skid`] | register stage of a valid/ready stream | 1 |
 //! | [`sync_fifo`] | first-word-fall-through FIFO in LUT RAM | 1 |
 //! | [`block_fifo`] | first-word-fall-through FIFO in block RAM | 2 |
@@ -21,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod block_fifo;
+pub mod bundles;
 pub mod byte_mask;
 pub mod byte_rotator;
 pub mod counter;
@@ -31,6 +34,7 @@ pub mod credit;
 pub mod delay;
 pub mod lfsr;
 pub mod packet_fifo;
+pub mod parameters;
 pub mod ram;
 pub mod round_robin;
 pub mod stream;
@@ -39,6 +43,12 @@ pub mod sync_fifo;
 pub mod unpack;
 
 pub use block_fifo::BlockFifo;
+pub use bundles::{
+    ArmSnk, ArmSrc, CompletionSnk, CompletionSrc, DoorbellSnk, DoorbellSrc, FenceSnk, FenceSrc,
+    GoodPathSnk, GoodPathSrc, MacRxSnk, MacRxSrc, MacTxSnk, MacTxSrc, PageFaultSnk, PageFaultSrc,
+    QpSnk, QpSrc, ReadDataSnk, ReadDataSrc, ReadFaultSnk, ReadFaultSrc, TableWriteSnk,
+    TableWriteSrc, ThresholdSnk, ThresholdSrc, TlpSnk, TlpSrc, VerdictSnk, VerdictSrc,
+};
 pub use byte_mask::{ByteMask, WordMask};
 pub use byte_rotator::ByteRotator;
 pub use counter::Counter;
@@ -47,9 +57,13 @@ pub use credit::Credit;
 pub use delay::Delay;
 pub use lfsr::Lfsr;
 pub use packet_fifo::PacketFifo;
+pub use parameters::{Checked, Parameters};
 pub use ram::{BlockRam, BypassRam, LutRam, UltraRam};
 pub use round_robin::RoundRobin;
-pub use stream::{FlowSnk, FlowSrc, StreamSnk, StreamSrc};
+pub use stream::{
+    DataFlowSnk, DataFlowSrc, DataOfferSnk, DataOfferSrc, DataSnk, DataSrc, FlowSnk, FlowSrc,
+    OfferSnk, OfferSrc, Snk, Src,
+};
 pub use stream_skid::StreamSkid;
 pub use sync_fifo::SyncFifo;
 pub use unpack::Unpack;

@@ -3,6 +3,7 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
+use crate::parameters::{Checked, Parameters};
 use crate::ram::BlockRam;
 
 /// 2^`A` beats of `T` in block RAM; `C` must be `A + 1`. First word falls through.
@@ -11,8 +12,9 @@ use crate::ram::BlockRam;
 /// forgets the frame instead. A frame that finds no room for one of its beats is lost whole. So each frame ends in exactly one of: commit and
 /// readable, `in_drop`, or a pulse of `overflow`. `T` must say where a frame ends, for the reader.
 /// A committed last beat of clock `n` is readable in clock `n + 2`; then one beat per clock.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct PacketFifo<T: Synth, const A: usize, const C: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Empties the FIFO and forgets the frame being written; the next beat starts a frame.
     pub reset: Signal<In, Bit>,
@@ -50,8 +52,8 @@ impl<T: Synth, const A: usize, const C: usize> PacketFifo<T, A, C> {
     pub const DEPTH: usize = 1 << A;
 }
 
-impl<T: Synth, const A: usize, const C: usize> Default for PacketFifo<T, A, C> {
-    fn default() -> Self {
+impl<T: Synth, const A: usize, const C: usize> Parameters for PacketFifo<T, A, C> {
+    fn check() {
         assert!(
             (2..=20).contains(&A),
             "PacketFifo with A = {A}: use 2 to 20 (4 to 1,048,576 beats)"
@@ -61,26 +63,6 @@ impl<T: Synth, const A: usize, const C: usize> Default for PacketFifo<T, A, C> {
             "PacketFifo<T, {A}, {C}>: the count needs C = A + 1 = {} bits",
             A + 1
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            in_valid: Default::default(),
-            in_data: Default::default(),
-            in_commit: Default::default(),
-            in_drop: Default::default(),
-            overflow: Default::default(),
-            out_valid: Default::default(),
-            out_data: Default::default(),
-            out_ready: Default::default(),
-            count: Default::default(),
-            memory: Default::default(),
-            write_pointer: Default::default(),
-            commit_pointer: Default::default(),
-            read_pointer: Default::default(),
-            losing: Default::default(),
-            lost: Default::default(),
-            head_read: Default::default(),
-        }
     }
 }
 

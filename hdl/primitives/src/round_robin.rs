@@ -3,13 +3,16 @@
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 
+use crate::parameters::{Checked, Parameters};
+
 /// Grants one of `N` requesters; `I` must be the bits of a requester's index. Combinational from `request` to `grant`.
 ///
 /// After a grant that was accepted, the requesters above the granted one come first, then those from 0 up: who keeps requesting is
 /// served within `N` accepted grants. A grant that is not accepted may change while others start to request.
 /// Planned levels for `N` = 64: mask 1, fill above the lowest request 3 (any preferred: beside it), choose 1, index 2: 7.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct RoundRobin<const N: usize, const I: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Requester 0 comes first again.
     pub reset: Signal<In, Bit>,
@@ -28,8 +31,8 @@ pub struct RoundRobin<const N: usize, const I: usize> {
     above: DFF<Bits<N>>,
 }
 
-impl<const N: usize, const I: usize> Default for RoundRobin<N, I> {
-    fn default() -> Self {
+impl<const N: usize, const I: usize> Parameters for RoundRobin<N, I> {
+    fn check() {
         assert!(
             (2..=64).contains(&N),
             "RoundRobin of {N} requesters: use 2 to 64 (arbitrate more in two levels)"
@@ -39,16 +42,6 @@ impl<const N: usize, const I: usize> Default for RoundRobin<N, I> {
             "RoundRobin<{N}, {I}>: the index needs I = {} bits",
             clog2(N)
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            request: Default::default(),
-            accept: Default::default(),
-            valid: Default::default(),
-            grant: Default::default(),
-            index: Default::default(),
-            above: Default::default(),
-        }
     }
 }
 

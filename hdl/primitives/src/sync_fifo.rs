@@ -3,6 +3,7 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
+use crate::parameters::{Checked, Parameters};
 use crate::ram::LutRam;
 
 /// 2^`A` entries of `T`; `C` must be `A + 1`.
@@ -10,8 +11,9 @@ use crate::ram::LutRam;
 /// An entry taken in clock `n` is offered in clock `n + 1`; one entry in and one out per clock, always, also when full or empty allow only one
 /// side. `in_ready` is a register bit (it does not depend on `out_ready`), so a full FIFO takes an entry the clock after it gave one.
 /// Timing: `out_data` is an asynchronous read by a registered pointer (1 LUT level), `out_valid` 2 levels.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct SyncFifo<T: Synth, const A: usize, const C: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Empties the FIFO.
     pub reset: Signal<In, Bit>,
@@ -38,8 +40,8 @@ impl<T: Synth, const A: usize, const C: usize> SyncFifo<T, A, C> {
     pub const DEPTH: usize = 1 << A;
 }
 
-impl<T: Synth, const A: usize, const C: usize> Default for SyncFifo<T, A, C> {
-    fn default() -> Self {
+impl<T: Synth, const A: usize, const C: usize> Parameters for SyncFifo<T, A, C> {
+    fn check() {
         assert!(
             (1..=6).contains(&A),
             "SyncFifo with A = {A}: use 1 to 6 (2 to 64 entries), or a BlockFifo"
@@ -49,21 +51,6 @@ impl<T: Synth, const A: usize, const C: usize> Default for SyncFifo<T, A, C> {
             "SyncFifo<T, {A}, {C}>: the count needs C = A + 1 = {} bits",
             A + 1
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            in_valid: Default::default(),
-            in_data: Default::default(),
-            in_ready: Default::default(),
-            out_valid: Default::default(),
-            out_data: Default::default(),
-            out_ready: Default::default(),
-            count: Default::default(),
-            memory: Default::default(),
-            write_pointer: Default::default(),
-            read_pointer: Default::default(),
-            held: Default::default(),
-        }
     }
 }
 

@@ -2,28 +2,27 @@
 
 use rust_hdl::prelude::*;
 
+use crate::parameters::{Checked, Parameters};
+
 /// The record whose fields are the low bits of `entry_bits`, from bit 0. Wires only.
 ///
 /// rust-hdl turns records into bits but not back, so this block exists in Verilog alone: in rust-hdl's own simulation it panics on the first entry
 /// that is not all zeros. Blocks with table entries take records at their ports; the top levels that hold an `Unpack` are simulated as Verilog.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Unpack<T: Synth, const N: usize> {
+    _parameters: Checked<Self>,
     pub entry_bits: Signal<In, Bits<N>>,
     pub record: Signal<Out, T>,
 }
 
-impl<T: Synth, const N: usize> Default for Unpack<T, N> {
-    fn default() -> Self {
+impl<T: Synth, const N: usize> Parameters for Unpack<T, N> {
+    fn check() {
         assert!(
             T::BITS <= N,
             "{} has {} bits and does not fit the {N} of an entry",
             T::descriptor().name,
             T::BITS
         );
-        Self {
-            entry_bits: Default::default(),
-            record: Default::default(),
-        }
     }
 }
 

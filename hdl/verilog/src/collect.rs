@@ -8,12 +8,16 @@ use rust_hdl::core::block::Block;
 use rust_hdl::core::probe::Probe;
 use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
 
+use crate::bundle::Bundle;
+use crate::names;
 use crate::record::Record;
 
 /// A signal of a scope; interfaces are flattened with `$`.
 #[derive(Clone)]
 pub(crate) struct Signal {
     pub name: String,
+    /// What it is called in Verilog, unless that is taken.
+    pub wanted: String,
     pub kind: AtomKind,
     pub width: usize,
     pub value: VerilogLiteral,
@@ -37,6 +41,7 @@ pub(crate) struct Instance {
     /// Dotted path from the top, for messages.
     pub path: String,
     pub signals: Vec<Signal>,
+    pub bundles: Vec<Bundle>,
     pub code: Verilog,
     pub children: Vec<Instance>,
 }
@@ -74,13 +79,18 @@ impl Probe for Collector {
             name,
             path,
             signals: vec![],
+            bundles: vec![],
             code: node.hdl(),
             children: vec![],
         });
     }
 
-    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
+    fn visit_start_namespace(&mut self, name: &str, node: &dyn Block) {
         self.namespace.push(name.to_string());
+        if let Some(scope) = self.open.last_mut() {
+            let bundle = Bundle::of(self.namespace.join("$"), &node.hdl());
+            scope.bundles.extend(bundle);
+        }
     }
 
     fn visit_atom(&mut self, name: &str, atom: &dyn Atom) {
@@ -89,8 +99,10 @@ impl Probe for Collector {
         let descriptor = atom.descriptor();
         let mut enums = vec![];
         enumerations(&descriptor, &mut enums);
+        let name = parts.join("$");
         let signal = Signal {
-            name: parts.join("$"),
+            wanted: names::wanted(&name, atom.kind()),
+            name,
             kind: atom.kind(),
             width: atom.bits(),
             value: atom.verilog(),

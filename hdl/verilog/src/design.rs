@@ -36,6 +36,8 @@ pub struct Module {
     pub text: String,
     /// The same without comments, for simulation models.
     pub(crate) plain: String,
+    /// What simulation checks of its bundles, behind the module's text.
+    pub(crate) checks: String,
     pub(crate) skeleton: Skeleton,
 }
 
@@ -68,9 +70,22 @@ impl Design {
                 },
             })
             .collect();
-        sim_verilated::ModelSpec::new(self.top.clone(), plain(&self.modules), ports)
+        sim_verilated::ModelSpec::new(self.top.clone(), self.checked(), ports)
+    }
+
+    /// The text without comments, with what simulation checks of the bundles.
+    fn checked(&self) -> String {
+        let checked = |m: &Module| {
+            let end = m.plain.rfind(END).expect("a module ends");
+            format!("{}{}{}", &m.plain[..end], m.checks, &m.plain[end..])
+        };
+        let modules: Vec<String> = self.modules.iter().map(checked).collect();
+        modules.join("\n")
     }
 }
+
+/// Ends a module.
+const END: &str = "endmodule\n";
 
 fn plain(modules: &[Module]) -> String {
     let modules: Vec<&str> = modules.iter().map(|m| m.plain.as_str()).collect();
@@ -97,7 +112,7 @@ pub fn emit_hiding<B: Block>(block: &B, hidden: &[&str]) -> Result<Design, EmitE
         let output = instance
             .signals
             .iter_mut()
-            .find(|s| s.name == *name && s.kind == AtomKind::OutputParameter);
+            .find(|s| s.wanted == *name && s.kind == AtomKind::OutputParameter);
         let unknown = || EmitError::UnknownSignal {
             module: instance.path.clone(),
             name: (*name).into(),
@@ -114,7 +129,7 @@ fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError
     }
     let name = emitter.add_instance(instance, top)?;
     let mut ports: Vec<Port> = vec![];
-    let names = names::of_signals(instance.signals.iter().map(|s| s.name.as_str()));
+    let names = names::of_signals(instance.signals.iter().map(|s| s.wanted.as_str()));
     for (s, name) in instance.signals.iter().zip(names) {
         let direction = match s.kind {
             AtomKind::InputParameter => PortDirection::Input,
@@ -182,13 +197,14 @@ impl Emitter {
         };
         // An undeclared name is an error, not a wire of one bit; other files keep the rule they were written for.
         let file = format!(
-            "`default_nettype none\n{}module {name} {}endmodule\n`default_nettype wire\n",
+            "`default_nettype none\n{}module {name} {}{END}`default_nettype wire\n",
             body.header, body.text
         );
         self.modules.push(Module {
             name: name.clone(),
             text: annotation::shown(&file),
             plain: annotation::plain(&file),
+            checks: body.checks,
             skeleton: body.skeleton,
         });
         self.by_body.insert(plain, name.clone());

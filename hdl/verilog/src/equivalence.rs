@@ -279,8 +279,8 @@ impl Probe for TopSignals {
         if self.depth == 1 {
             let mut parts = self.namespace.clone();
             parts.push(name.to_string());
-            self.signals
-                .push((parts.join("$"), atom.kind(), atom.verilog()));
+            let name = names::wanted(&parts.join("$"), atom.kind());
+            self.signals.push((name, atom.kind(), atom.verilog()));
         }
     }
 }

@@ -52,6 +52,14 @@ pub enum EmitError {
         low: usize,
         width: usize,
     },
+    /// Two ports would have the same name.
+    #[error("{module}: {first} and {second} would both be the port {port}; rename one of them")]
+    SamePort {
+        module: String,
+        port: String,
+        first: String,
+        second: String,
+    },
     /// A construct outside the supported subset.
     #[error("{module}: {what} is not supported by this emitter")]
     Unsupported { module: String, what: String },

@@ -144,7 +144,7 @@ impl Parts<'_> {
 
 /// The Verilog name of a child's port.
 fn port_name(child: &Instance, port: &str) -> String {
-    let names = names::of_signals(child.signals.iter().map(|s| s.name.as_str()));
+    let names = names::of_signals(child.signals.iter().map(|s| s.wanted.as_str()));
     let at = child.signals.iter().position(|s| s.name == port);
     names[at.expect("the port was found among the child's signals")].clone()
 }

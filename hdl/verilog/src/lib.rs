@@ -18,6 +18,7 @@
 
 mod annotation;
 mod assign;
+mod bundle;
 mod collect;
 mod constant;
 mod design;

@@ -8,6 +8,7 @@ use rust_hdl::core::atom::AtomKind;
 
 use crate::annotation;
 use crate::assign::{driver, Driver};
+use crate::bundle;
 use crate::collect::{Instance, Signal};
 use crate::error::EmitError;
 use crate::expression::{bare, Printer};
@@ -26,6 +27,8 @@ pub(crate) struct Body {
     pub header: String,
     pub wanted_name: String,
     pub text: String,
+    /// What simulation checks of its bundles.
+    pub checks: String,
     pub skeleton: Skeleton,
 }
 
@@ -64,12 +67,21 @@ pub(crate) fn print(
             what: format!("signed signal {}", s.name),
         });
     }
+    if let Some((first, second)) = names::same_port(&instance.signals) {
+        return Err(EmitError::SamePort {
+            module: instance.path.clone(),
+            port: first.wanted.clone(),
+            first: first.name.replace('$', "."),
+            second: second.name.replace('$', "."),
+        });
+    }
     match &instance.code {
         Verilog::Combinatorial(block) => {
             let program = Program::of(block, &instance.path)?;
-            let (text, skeleton) = kernel(instance, kinds, &program)?;
+            let (text, checks, skeleton) = kernel(instance, kinds, &program)?;
             let mut body = body(instance, program.type_path.as_deref(), text, skeleton);
             body.header += &program.about();
+            body.checks = checks;
             Ok(body)
         }
         Verilog::Custom(code) => Ok(primitive::print(instance, code, "output reg")),
@@ -77,7 +89,7 @@ pub(crate) fn print(
             Ok(primitive::print(instance, &w.code, "output wire"))
         }
         Verilog::Empty => {
-            let (text, skeleton) = kernel(instance, kinds, &Program::default())?;
+            let (text, _, skeleton) = kernel(instance, kinds, &Program::default())?;
             Ok(body(instance, None, text, skeleton))
         }
         Verilog::Wrapper(_) | Verilog::Blackbox(_) => Err(EmitError::Unsupported {
@@ -104,6 +116,7 @@ pub(crate) fn body(
         header,
         wanted_name,
         text,
+        checks: String::new(),
         skeleton,
     }
 }
@@ -128,7 +141,7 @@ fn kernel(
     instance: &Instance,
     kinds: &BTreeMap<String, String>,
     program: &Program,
-) -> Result<(String, Skeleton), EmitError> {
+) -> Result<(String, String, Skeleton), EmitError> {
     let registers: Vec<&str> = instance
         .children
         .iter()
@@ -166,6 +179,7 @@ fn kernel(
         .iter()
         .filter(|s| s.kind.is_parameter())
         .collect();
+    let mut documented = "";
     for (i, s) in ports.iter().enumerate() {
         let symbol = symbols.get(&s.name).expect("own ports are symbols");
         let direction = match s.kind {
@@ -175,8 +189,16 @@ fn kernel(
                 Driver::Block(_) => "output reg",
             },
         };
-        let about = program.ports.get(&s.name).into_iter().flatten();
-        out.extend(about.map(|text| annotation::line("  ", text)));
+        let field = bundle::field(&s.name);
+        if field != documented {
+            let about = program.ports.get(field).into_iter().flatten();
+            out.extend(about.map(|text| annotation::line("  ", text)));
+            documented = field;
+        }
+        let about = bundle::about(&instance.bundles, &s.name);
+        out.extend(
+            about.map(|text| annotation::line("  ", &format!("{}: {text}", symbol.verilog))),
+        );
         out += &field_map(&symbol.verilog, s);
         let comma = if i + 1 == ports.len() { "" } else { "," };
         let _ = writeln!(
@@ -261,7 +283,8 @@ fn kernel(
             }
         }
     }
-    Ok((out, Skeleton::of_kernel(instance, kinds, changes)))
+    let checks = bundle::checks(instance, &mut symbols);
+    Ok((out, checks, Skeleton::of_kernel(instance, kinds, changes)))
 }
 
 /// Comment lines that say where the fields of a record port are.

@@ -1,6 +1,10 @@
 //! From Rust names to Verilog identifiers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rust_hdl::core::atom::AtomKind;
+
+use crate::collect::Signal;
 
 const KEYWORDS: &[&str] = &[
     "always",
@@ -290,10 +294,50 @@ impl Scope {
     }
 }
 
-/// Identifiers of a module's own signals, which claim theirs before anything else does: so its ports are known from outside.
-pub(crate) fn of_signals<'a>(signals: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+/// The name of the signal that stands for its whole bundle: the bundle's own.
+const WHOLE: &str = "record";
+
+/// What a port is called in Verilog, by its flat name: an element of an array of bundles has its number behind the name (`rx$0$valid` becomes
+/// `rx0_valid`), and the signal `record` of a bundle has the name of the bundle (`read$record` becomes `read`). A field that would be a word of Rust
+/// has an underscore behind it, which its ports are without (`in_$valid` becomes `in_valid`).
+fn of_port(flat: &str) -> String {
+    let mut parts: Vec<&str> = flat.split('$').collect();
+    if parts.len() > 1 && parts.last() == Some(&WHOLE) {
+        parts.pop();
+    }
+    let mut name = String::new();
+    for part in parts {
+        let is_index = part.bytes().all(|b| b.is_ascii_digit());
+        if !name.is_empty() && !is_index {
+            name.push('_');
+        }
+        name += part.strip_suffix('_').unwrap_or(part);
+    }
+    name
+}
+
+/// What a signal of a module is called in Verilog, unless that is taken.
+pub(crate) fn wanted(flat: &str, kind: AtomKind) -> String {
+    if kind.is_parameter() {
+        of_port(flat)
+    } else {
+        flat.to_string()
+    }
+}
+
+/// Identifiers of a module's own signals, by what they want, which claim theirs before anything else does: so its ports are known from outside.
+pub(crate) fn of_signals<'a>(wanted: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut scope = Scope::default();
-    signals.into_iter().map(|s| scope.claim(s)).collect()
+    wanted.into_iter().map(|name| scope.claim(name)).collect()
+}
+
+/// Two ports of one name, by their flat names.
+pub(crate) fn same_port(signals: &[Signal]) -> Option<(&Signal, &Signal)> {
+    let mut by_name: BTreeMap<&str, &Signal> = BTreeMap::new();
+    signals
+        .iter()
+        .filter(|s| s.kind.is_parameter())
+        .find_map(|s| Some((by_name.insert(&s.wanted, s)?, s)))
 }
 
 /// Module name of a Rust type: its last path segment in snake case, then whatever tells its generic arguments apart
@@ -352,6 +396,17 @@ mod tests {
         for spelling in ["a.b[2].next", ".a.b[2]", "a$b$2", "a::b$2$next"] {
             assert_eq!(flat(spelling), "a$b$2");
         }
+    }
+
+    #[test]
+    fn ports_of_bundles_are_called_after_bundle_and_signal() {
+        assert_eq!(of_port("read$valid"), "read_valid");
+        assert_eq!(of_port("read$record"), "read");
+        assert_eq!(of_port("rx$1$valid"), "rx1_valid");
+        assert_eq!(of_port("read$0$record"), "read0");
+        assert_eq!(of_port("pcie$0$write$valid"), "pcie0_write_valid");
+        assert_eq!(of_port("record"), "record");
+        assert_eq!(of_port("in_$0$valid"), "in0_valid");
     }
 
     #[test]

@@ -31,11 +31,7 @@ pub(crate) fn print(instance: &Instance, code: &str, output: &str) -> Body {
                 AtomKind::InputParameter => "input wire",
                 _ => output,
             };
-            format!(
-                "  {direction}{} {}",
-                range(s.width),
-                s.name.replace('$', "_")
-            )
+            format!("  {direction}{} {}", range(s.width), s.wanted)
         })
         .collect();
     let (gated, code): (Vec<&str>, Vec<&str>) = code

@@ -61,7 +61,7 @@ impl Symbols {
                 AtomKind::Constant => Role::Constant,
                 _ => Role::Local,
             };
-            symbols.add(&signal.name, &signal.name, signal.width, role);
+            symbols.add(&signal.name, &signal.wanted, signal.width, role);
             symbols.describe(&signal.name, &signal.record);
             symbols.learn(&signal.enums);
         }
@@ -70,6 +70,7 @@ impl Symbols {
             for port in &child.signals {
                 symbols.learn(&port.enums);
                 let name = format!("{}${}", child.name, port.name);
+                let wanted = format!("{}_{}", child.name, port.wanted);
                 match (register, port.name.as_str(), port.kind) {
                     (true, "d", _) => symbols.add(
                         &name,
@@ -80,10 +81,10 @@ impl Symbols {
                     (true, "q", _) => symbols.add(&name, &child.name, port.width, Role::Register),
                     (true, _, _) => symbols.add(&name, &name, port.width, Role::RegisterClock),
                     (_, _, AtomKind::InputParameter) => {
-                        symbols.add(&name, &name, port.width, Role::ChildInput)
+                        symbols.add(&name, &wanted, port.width, Role::ChildInput)
                     }
                     (_, _, AtomKind::OutputParameter | AtomKind::OutputPassthrough) => {
-                        symbols.add(&name, &name, port.width, Role::ChildOutput)
+                        symbols.add(&name, &wanted, port.width, Role::ChildOutput)
                     }
                     _ => {}
                 }

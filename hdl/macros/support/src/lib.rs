@@ -4,18 +4,21 @@
 //! * [`Elaboration`]: one run of a block's `hdl()`; hands out names of wires that collide with nothing in the module;
 //! * [`Local`]: a `let` of the kernel, as the expression that reads it; [`Argument`]: what is passed to an `#[hdl_fn]`;
 //! * [`Target`]: the left side of an assignment, whole or a slice;
+//! * [`Join`]: connections of signals and bundles;
 //! * [`Constant`], [`SynthConstant`], [`IntegerConstant`]: values known at elaboration as literals;
 //! * free functions that learn types without running kernel code ([`shape`], [`width`], [`same_type`]).
 #![forbid(unsafe_code)]
 
 mod constant;
 mod elaboration;
+mod join;
 mod local;
 mod statement;
 mod target;
 
 pub use constant::{synth_literal, typed_constant, Constant, IntegerConstant, SynthConstant};
 pub use elaboration::Elaboration;
+pub use join::{assign_join, Join};
 pub use local::{Argument, Local};
 pub use rust_hdl_core as core;
 pub use statement::{conditional, select, SelectArm};

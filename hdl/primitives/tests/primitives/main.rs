@@ -7,6 +7,7 @@ mod credit;
 mod delay_counter_lfsr;
 mod fifo;
 mod packet_fifo;
+mod protocol;
 mod ram;
 mod round_robin;
 mod stream;

@@ -1,0 +1,156 @@
+//! Named bundles: port groups that more than one crate has.
+
+use hdl_macros::bundle;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::read::{CompletionHeader, ReadBeat};
+use stellar_wire::hw::tables::TableWrite;
+
+/// The driving end of a stream of frames to a MAC, `W` bits per beat. Byte `i` of a beat is `data[8i + 7 : 8i]`; lanes without a valid byte are zero.
+#[bundle(keep, frames)]
+pub struct MacTxSrc<const W: usize> {
+    pub valid: Signal<Out, Bit>,
+    pub data: Signal<Out, Bits<W>>,
+    /// Valid bytes of this beat: all unless `last`, and at least 1.
+    pub bytes: Signal<Out, Bits<8>>,
+    pub last: Signal<Out, Bit>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of frames from a MAC, which accepts no back-pressure. Byte `i` of a beat is
+/// `data[8i + 7 : 8i]`.
+#[bundle(frames)]
+pub struct MacRxSrc<const W: usize> {
+    pub valid: Signal<Out, Bit>,
+    pub data: Signal<Out, Bits<W>>,
+    /// Valid bytes of this beat: all unless `last`, and at least 1.
+    pub bytes: Signal<Out, Bits<8>>,
+    pub last: Signal<Out, Bit>,
+    /// With `last`: the frame is damaged.
+    pub error: Signal<Out, Bit>,
+}
+
+/// The driving end of a stream of PCIe memory writes (write TLPs), `W` bits per beat.
+#[bundle(keep)]
+pub struct TlpSrc<const W: usize> {
+    pub valid: Signal<Out, Bit>,
+    pub ready: Signal<In, Bit>,
+    pub data: Signal<Out, Bits<W>>,
+    /// The same in every beat of a TLP.
+    pub header: Signal<Out, WriteTlpHeader>,
+    pub first: Signal<Out, Bit>,
+    pub last: Signal<Out, Bit>,
+}
+
+/// The driving end of a stream of PCIe completions with data, `W` bits per beat, which accepts no back-pressure.
+#[bundle]
+pub struct CompletionSrc<const W: usize> {
+    pub valid: Signal<Out, Bit>,
+    /// The same in every beat of a completion.
+    pub record: Signal<Out, CompletionHeader>,
+    pub data: Signal<Out, Bits<W>>,
+    pub last: Signal<Out, Bit>,
+    /// With `last`: the completion is damaged.
+    pub error: Signal<Out, Bit>,
+}
+
+/// The driving end of a stream of what DMA reads return, `W` bits per beat, in the order of their commands. Byte 0 of a command is in lane 0 of
+/// its first beat; lanes without a valid byte are zero.
+#[bundle(keep)]
+pub struct ReadDataSrc<const W: usize> {
+    pub valid: Signal<Out, Bit>,
+    pub data: Signal<Out, Bits<W>>,
+    pub beat: Signal<Out, ReadBeat>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of doorbells: new producer indices of send queues.
+#[bundle(keep)]
+pub struct DoorbellSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Bits<10>>,
+    pub producer: Signal<Out, Bits<16>>,
+    /// The entry before `producer` came with the doorbell.
+    pub pushed: Signal<Out, Bit>,
+    pub entry: Signal<Out, Bits<512>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of writes to the tables of the receive path.
+#[bundle(keep)]
+pub struct TableWriteSrc {
+    pub valid: Signal<Out, Bit>,
+    pub write: Signal<Out, TableWrite>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of deregistration fences. `done` pulses for one fence after the other, when every DMA of earlier packets has left.
+#[bundle(keep)]
+pub struct FenceSrc {
+    pub valid: Signal<Out, Bit>,
+    pub ready: Signal<In, Bit>,
+    pub done: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of queue pairs.
+#[bundle(keep)]
+pub struct QpSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Bits<10>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of pages of on-demand regions that packets lacked.
+#[bundle(keep)]
+pub struct PageFaultSrc {
+    pub valid: Signal<Out, Bit>,
+    /// Index of the region.
+    pub region: Signal<Out, Bits<24>>,
+    /// Virtual address of the packet's first byte.
+    pub va: Signal<Out, Bits<64>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of payloads that could not be read: the queue pair and the send queue slot of the packet.
+#[bundle(keep)]
+pub struct ReadFaultSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Bits<10>>,
+    pub slot: Signal<Out, Bits<16>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of the fates of frames: a pulse for each.
+#[bundle]
+pub struct VerdictSrc {
+    pub valid: Signal<Out, Bit>,
+    pub reason: Signal<Out, DropReason>,
+}
+
+/// The driving end of a stream of arm requests: report when a queue pair has received this many immediates.
+#[bundle(keep)]
+pub struct ArmSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Bits<10>>,
+    pub threshold: Signal<Out, Bits<32>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of queue pairs whose count of immediates has reached the threshold they were armed with.
+#[bundle(keep)]
+pub struct ThresholdSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Bits<10>>,
+    pub count: Signal<Out, Bits<32>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of paths that packets of a queue pair have passed, for the acknowledgements of its peer.
+#[bundle]
+pub struct GoodPathSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Bits<10>>,
+    pub plane: Signal<Out, Bit>,
+    pub entropy: Signal<Out, Bits<32>>,
+}

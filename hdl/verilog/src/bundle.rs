@@ -1,0 +1,227 @@
+//! Bundles of a module: what they say of their signals, and what simulation checks of them.
+//!
+//! A module is held to the rules of the bundles it drives as long as those that drive it keep theirs: a test that withdraws an offer
+//! at random is no failure of the block that passes it on. What is between two modules is checked where it is driven.
+
+use std::fmt::Write;
+
+use rust_hdl::core::ast::Verilog;
+use rust_hdl::core::atom::AtomKind;
+
+use crate::collect::{Instance, Signal};
+use crate::module::range;
+use crate::skeleton::CLOCK;
+use crate::symbols::Symbols;
+
+/// What `#[bundle]` leaves in the place of Verilog.
+const TAG: &str = "@bundle";
+/// The reset of a module.
+const RESET: &str = "reset";
+
+/// A group of ports.
+pub(crate) struct Bundle {
+    /// Flat name.
+    pub name: String,
+    /// An offer stays, with its payload, until it is taken.
+    keep: bool,
+    /// The signals are those of frames in beats, which are full but the last.
+    frames: bool,
+    /// Of a signal: what the source says.
+    about: Vec<(String, String)>,
+}
+
+impl Bundle {
+    /// The bundle of this code, if it is one.
+    pub(crate) fn of(name: String, code: &Verilog) -> Option<Self> {
+        let Verilog::Custom(text) = code else {
+            return None;
+        };
+        let mut lines = text.lines();
+        let rules = lines.next()?.strip_prefix(TAG)?;
+        let has = |rule: &str| rules.split_whitespace().any(|r| r == rule);
+        let about = lines.filter_map(|line| line.split_once(' '));
+        Some(Self {
+            keep: has("keep"),
+            frames: has("frames"),
+            about: about.map(|(f, text)| (f.into(), text.into())).collect(),
+            name,
+        })
+    }
+
+    /// The signal `field` of this bundle.
+    fn signal<'a>(&self, instance: &'a Instance, field: &str) -> Option<&'a Signal> {
+        let name = format!("{}${field}", self.name);
+        instance.signals.iter().find(|s| s.name == name)
+    }
+}
+
+/// The field of the Rust struct that a signal belongs to.
+pub(crate) fn field(signal: &str) -> &str {
+    signal.split('$').next().unwrap_or(signal)
+}
+
+/// What the bundle of a signal says of it.
+pub(crate) fn about<'a>(bundles: &'a [Bundle], signal: &'a str) -> impl Iterator<Item = &'a str> {
+    let parts = bundles.iter().filter_map(move |bundle| {
+        let field = signal.strip_prefix(&bundle.name)?.strip_prefix('$')?;
+        Some((bundle, field))
+    });
+    parts.flat_map(|(bundle, field)| {
+        let lines = bundle.about.iter().filter(move |(of, _)| of == field);
+        lines.map(|(_, text)| text.as_str())
+    })
+}
+
+/// A rule of a bundle as a net that is high in a cycle that breaks it.
+struct Rule {
+    broken: String,
+    driven: bool,
+    message: String,
+}
+
+/// The checks of a module's bundles: nothing if it has no clock.
+pub(crate) fn checks(instance: &Instance, symbols: &mut Symbols) -> String {
+    let port = |name: &str| {
+        let port = instance.signals.iter().find(|s| s.name == name)?;
+        (port.kind == AtomKind::InputParameter).then(|| symbols.get(name))?
+    };
+    let Some(clock) = port(CLOCK).map(|s| s.verilog.clone()) else {
+        return String::new();
+    };
+    let reset = port(RESET).map(|s| s.verilog.clone());
+    let mut out = String::new();
+    let mut rules = vec![];
+    for bundle in &instance.bundles {
+        if bundle.keep {
+            rules.extend(kept(
+                bundle,
+                instance,
+                symbols,
+                (&clock, reset.as_deref()),
+                &mut out,
+            ));
+        }
+        if bundle.frames {
+            rules.extend(full_beats(bundle, instance, symbols, &mut out));
+        }
+    }
+    if !rules.iter().any(|r| r.driven) {
+        return String::new();
+    }
+    let outside: Vec<&str> = rules
+        .iter()
+        .filter(|r| !r.driven)
+        .map(|r| r.broken.as_str())
+        .collect();
+    let (allowed, excused) = (
+        symbols.scope.claim("protocol_broken_outside"),
+        symbols.scope.claim("protocol_excused"),
+    );
+    let outside = if outside.is_empty() {
+        "1'b0".into()
+    } else {
+        outside.join(" | ")
+    };
+    let _ = writeln!(
+        out,
+        "  reg {allowed} = 1'b0;\n  wire {excused} = {allowed} | {outside};\n  always @(posedge {clock}) begin\n    {allowed} <= {excused};"
+    );
+    for rule in rules.iter().filter(|r| r.driven) {
+        let _ = writeln!(
+            out,
+            "    if ({} & ~{excused}) $fatal(1, \"%m: {}\");",
+            rule.broken, rule.message
+        );
+    }
+    out + "  end\n"
+}
+
+/// The rule that an offer stays as it is until it is taken.
+fn kept(
+    bundle: &Bundle,
+    instance: &Instance,
+    symbols: &mut Symbols,
+    (clock, reset): (&str, Option<&str>),
+    out: &mut String,
+) -> Option<Rule> {
+    let valid = bundle.signal(instance, "valid")?;
+    let ready = bundle.signal(instance, "ready")?;
+    let prefix = format!("{}$", bundle.name);
+    let payload = instance
+        .signals
+        .iter()
+        .filter(|s| s.name.starts_with(&prefix) && s.kind == valid.kind && s.name != valid.name);
+    let payload: Vec<&Signal> = payload.collect();
+    let name = |s: &Signal, symbols: &Symbols| {
+        symbols
+            .get(&s.name)
+            .expect("own ports are symbols")
+            .verilog
+            .clone()
+    };
+    let (valid_name, ready_name) = (name(valid, symbols), name(ready, symbols));
+    let values: Vec<String> = payload.iter().map(|s| name(s, symbols)).collect();
+    let width: usize = payload.iter().map(|s| s.width).sum();
+    let waits = symbols.scope.claim(&format!("{valid_name}_waits"));
+    let held = symbols.scope.claim(&format!("{valid_name}_held"));
+    let broken = symbols.scope.claim(&format!("{valid_name}_withdrawn"));
+    let in_reset = reset.map_or(String::new(), |reset| format!(" & ~{reset}"));
+    let _ = writeln!(out, "  reg {waits} = 1'b0;");
+    let mut changed = String::new();
+    if width > 0 {
+        let all = format!("{{{}}}", values.join(", "));
+        let _ = writeln!(
+            out,
+            "  reg{} {held} = {width}'d0;\n  always @(posedge {clock}) {held} <= {all};",
+            range(width)
+        );
+        changed = format!(" | ({all} != {held})");
+    }
+    let _ = writeln!(
+        out,
+        "  always @(posedge {clock}) {waits} <= {valid_name} & ~{ready_name}{in_reset};\n  wire {broken} = {waits} & (~{valid_name}{changed});"
+    );
+    Some(Rule {
+        broken,
+        driven: valid.kind != AtomKind::InputParameter,
+        message: format!("{valid_name} fell, or its payload changed, before {ready_name}"),
+    })
+}
+
+/// The rule that every beat but the last is full, and none is empty.
+fn full_beats(
+    bundle: &Bundle,
+    instance: &Instance,
+    symbols: &mut Symbols,
+    out: &mut String,
+) -> Option<Rule> {
+    let signal = |field: &str| bundle.signal(instance, field);
+    let (valid, data, bytes, last) = (
+        signal("valid")?,
+        signal("data")?,
+        signal("bytes")?,
+        signal("last")?,
+    );
+    let name = |s: &Signal| {
+        symbols
+            .get(&s.name)
+            .expect("own ports are symbols")
+            .verilog
+            .clone()
+    };
+    let (valid_name, bytes_name, last_name) = (name(valid), name(bytes), name(last));
+    let full = format!("{}'d{}", bytes.width, data.width / 8);
+    let broken = symbols.scope.claim(&format!("{bytes_name}_wrong"));
+    let _ = writeln!(
+        out,
+        "  wire {broken} = {valid_name} & ({last_name} ? ({bytes_name} == {}'d0) | ({bytes_name} > {full}) : {bytes_name} != {full});",
+        bytes.width
+    );
+    Some(Rule {
+        broken,
+        driven: valid.kind != AtomKind::InputParameter,
+        message: format!(
+            "{bytes_name} is that of no beat: all bytes unless {last_name}, and at least 1"
+        ),
+    })
+}

@@ -1,7 +1,8 @@
 //! Layouts that cross hardware blocks: the records, table entries and enumerations of the lanes.
 //!
 //! Every struct here is a rust-hdl `LogicStruct`: the first field sits at bit 0. Hardware blocks use them as signal types,
-//! test benches and drivers pack and unpack the same definitions, so that no bit offset is written down twice.
+//! test benches and drivers pack and unpack the same definitions, so that no bit offset is written down twice. The rows of tables also derive
+//! [`FromBits`], by which hardware reads them out of a table write.
 //! `docs/rx_lane.md` and `docs/tx_lane.md` draw the pipelines that these records travel through.
 
 pub mod ack;
@@ -29,3 +30,5 @@ mod tx_extensions;
 pub mod tx_frame;
 pub mod window;
 pub mod wqe;
+
+pub use hdl_macros_support::FromBits;

@@ -1,7 +1,7 @@
 //! Page translation of the core pipeline: where the payload goes.
 
 use hdl_macros::hdl;
-use hdl_primitives::Delay;
+use hdl_primitives::ValidDelay;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{RegionToken, TokenKind, TranslatedToken};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
@@ -27,8 +27,7 @@ pub struct EmttLookup<const BANK: usize> {
     pub out_token: Signal<Out, TranslatedToken>,
     /// Table index of the first page, if the token's `access_reason` is `PageAbsent`.
     pub out_page: Signal<Out, Bits<EMTT_INDEX_BITS>>,
-    valid: [DFF<Bit>; LATENCY],
-    passing: Delay<RegionToken, LATENCY>,
+    passing: ValidDelay<RegionToken, LATENCY>,
     lookup: PageLookup<BANK>,
 }
 
@@ -36,18 +35,12 @@ impl<const BANK: usize> Logic for EmttLookup<BANK> {
     #[hdl]
     fn update(&mut self) {
         clock!(self, clock, passing, lookup);
-        for i in 0..LATENCY {
-            self.valid[i].clock.next = self.clock.val();
-            self.valid[i].d.next = if i == 0 {
-                self.in_valid.val()
-            } else {
-                self.valid[i - 1].q.val()
-            };
-        }
 
         let incoming = self.in_token.val();
         let length = incoming.token.headers.payload_length;
-        self.passing.data.next = incoming;
+        self.passing.reset.next = self.reset.val();
+        self.passing.in_valid.next = self.in_valid.val();
+        self.passing.in_data.next = incoming;
         self.lookup.table_valid.next =
             self.in_valid.val() & !self.reset.val() & (incoming.token.kind == TokenKind::Table);
         self.lookup.table.next = incoming.token.table;
@@ -62,9 +55,9 @@ impl<const BANK: usize> Logic for EmttLookup<BANK> {
             on_demand: incoming.on_demand,
         };
 
-        let packet = self.passing.delayed.val();
+        let packet = self.passing.out_data.val();
         let answer = self.lookup.answer.val();
-        self.out_valid.next = self.valid[LATENCY - 1].q.val();
+        self.out_valid.next = self.passing.out_valid.val();
         self.out_page.next = answer.page;
         self.out_token.next = TranslatedToken {
             token: packet.token,
@@ -76,11 +69,5 @@ impl<const BANK: usize> Logic for EmttLookup<BANK> {
             rc_msn: packet.rc_msn,
             pieces: answer.pieces,
         };
-
-        if self.reset.val() {
-            for i in 0..LATENCY {
-                self.valid[i].d.next = false;
-            }
-        }
     }
 }

@@ -16,7 +16,6 @@ pub mod page_lookup;
 pub mod page_math;
 pub mod payload_locate;
 pub mod region_check;
-mod table_entry;
 
 pub use emtt_banks::EmttBanks;
 pub use emtt_lookup::EmttLookup;

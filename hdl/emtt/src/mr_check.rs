@@ -1,7 +1,7 @@
 //! Memory region check of the core pipeline: each packet against the region its R_Key names.
 
 use hdl_macros::hdl;
-use hdl_primitives::Delay;
+use hdl_primitives::ValidDelay;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{AddressedToken, RegionToken, TokenKind};
 use stellar_wire::hw::frame::Position;
@@ -25,8 +25,7 @@ pub struct MrCheck<const A: usize> {
     pub out_valid: Signal<Out, Bit>,
     /// [`LATENCY`] clocks after the token it was made from.
     pub out_token: Signal<Out, RegionToken>,
-    valid: [DFF<Bit>; LATENCY],
-    passing: Delay<AddressedToken, LATENCY>,
+    passing: ValidDelay<AddressedToken, LATENCY>,
     check: RegionCheck<A>,
 }
 
@@ -34,14 +33,6 @@ impl<const A: usize> Logic for MrCheck<A> {
     #[hdl]
     fn update(&mut self) {
         clock!(self, clock, passing, check);
-        for i in 0..LATENCY {
-            self.valid[i].clock.next = self.clock.val();
-            self.valid[i].d.next = if i == 0 {
-                self.in_valid.val()
-            } else {
-                self.valid[i - 1].q.val()
-            };
-        }
 
         let incoming = self.in_token.val();
         let headers = incoming.token.headers;
@@ -53,7 +44,9 @@ impl<const A: usize> Logic for MrCheck<A> {
         } else {
             bit_cast::<32, LENGTH_BITS>(payload)
         };
-        self.passing.data.next = incoming;
+        self.passing.reset.next = self.reset.val();
+        self.passing.in_valid.next = self.in_valid.val();
+        self.passing.in_data.next = incoming;
         self.check.table_valid.next =
             self.in_valid.val() & (incoming.token.kind == TokenKind::Table);
         self.check.table.next = incoming.token.table;
@@ -67,9 +60,9 @@ impl<const A: usize> Logic for MrCheck<A> {
             qp_allows: incoming.qp.remote_write,
         };
 
-        let packet = self.passing.delayed.val();
+        let packet = self.passing.out_data.val();
         let verdict = self.check.verdict.val();
-        self.out_valid.next = self.valid[LATENCY - 1].q.val();
+        self.out_valid.next = self.passing.out_valid.val();
         self.out_token.next = RegionToken {
             token: packet.token,
             qp: packet.qp,
@@ -84,11 +77,5 @@ impl<const A: usize> Logic for MrCheck<A> {
             first_emtt: verdict.first_emtt,
             on_demand: verdict.on_demand,
         };
-
-        if self.reset.val() {
-            for i in 0..LATENCY {
-                self.valid[i].d.next = false;
-            }
-        }
     }
 }

@@ -16,13 +16,13 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{
     EmttEntry, Owner, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS,
 };
+use stellar_wire::hw::FromBits;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::emtt_banks::{self, EmttBanks};
 use crate::page_math::{
     bus_address, bytes_to_page_end, near_page_end, page_number, PAGE_NUMBER_BITS,
 };
-use crate::table_entry::emtt_entry;
 
 /// Clocks from `request` to its `answer`.
 pub const LATENCY: usize = ENTRY_STAGE + 1;
@@ -172,7 +172,7 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         let write = PageWrite {
             enable: self.table_valid.val() & (table.select == TableSelect::Emtt),
             index: table.index,
-            entry: emtt_entry(table.entry),
+            entry: EmttEntry::from_bits(table.entry),
         };
         for i in 0..LOOKUP_STAGE {
             self.writing[i].clock.next = self.clock.val();

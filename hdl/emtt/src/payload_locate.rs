@@ -1,7 +1,7 @@
 //! Where the payload of a packet that is to be sent lies, and may it be read?
 
 use hdl_macros::hdl;
-use hdl_primitives::Delay;
+use hdl_primitives::{Delay, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::requester::{LocateRequest, LocateResponse};
@@ -46,8 +46,7 @@ pub struct PayloadLocate<const R: usize, const BANK: usize> {
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
 
-    valid: [DFF<Bit>; LATENCY],
-    qp: Delay<Bits<10>, LATENCY>,
+    qp: ValidDelay<Bits<10>, LATENCY>,
     check: RegionCheck<R>,
     span: DFF<PacketSpan>,
     span_wait: Delay<PacketSpan, { region_check::LATENCY - 1 }>,
@@ -70,19 +69,13 @@ impl<const R: usize, const BANK: usize> Logic for PayloadLocate<R, BANK> {
             write_valid,
             write
         );
-        for i in 0..LATENCY {
-            self.valid[i].clock.next = self.clock.val();
-            self.valid[i].d.next = if i == 0 {
-                self.request_valid.val()
-            } else {
-                self.valid[i - 1].q.val()
-            };
-        }
         self.request_ready.next = true;
 
         // check_message
         let request = self.request.val();
-        self.qp.data.next = request.qp;
+        self.qp.reset.next = self.reset.val();
+        self.qp.in_valid.next = self.request_valid.val();
+        self.qp.in_data.next = request.qp;
         self.check.table_valid.next = self.table_valid.val();
         self.check.table.next = self.table_write.val();
         self.check.request.next = RegionRequest {
@@ -119,17 +112,11 @@ impl<const R: usize, const BANK: usize> Logic for PayloadLocate<R, BANK> {
         };
 
         let answer = self.lookup.answer.val();
-        self.response_valid.next = self.valid[LATENCY - 1].q.val();
+        self.response_valid.next = self.qp.out_valid.val();
         self.response.next = LocateResponse {
-            qp: self.qp.delayed.val(),
+            qp: self.qp.out_data.val(),
             fault: answer.reason != DropReason::None,
             pieces: answer.pieces,
         };
-
-        if self.reset.val() {
-            for i in 0..LATENCY {
-                self.valid[i].d.next = false;
-            }
-        }
     }
 }

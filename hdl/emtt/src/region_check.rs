@@ -11,8 +11,7 @@ use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{MrEntry, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS};
-
-use crate::table_entry::mr_entry;
+use stellar_wire::hw::FromBits;
 
 /// Clocks from `request` to its `verdict`.
 pub const LATENCY: usize = REGION_STAGES + 2;
@@ -103,7 +102,7 @@ impl<const A: usize> Logic for RegionCheck<A> {
         self.regions.write_enable.next =
             self.table_valid.val() & (table.select == TableSelect::Mr) & !beyond.any();
         self.regions.write_address.next = table.index.get_bits::<A>(0);
-        self.regions.write_data.next = mr_entry(table.entry);
+        self.regions.write_data.next = MrEntry::from_bits(table.entry);
         self.regions.read_address.next = self.request.val().key.get_bits::<A>(8);
 
         // hold_region

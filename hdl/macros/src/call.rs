@@ -146,6 +146,7 @@ pub fn lower_call(
                 None => Err(unsupported_call(call)),
             }
         }
+        (Some(_), "from_bits") => lower_from_bits(path, only_argument()?, scope),
         (Some(owner), _) if owner.starts_with(char::is_uppercase) => Err(unsupported_call(call)),
         _ if name.starts_with("signed") || name.starts_with(char::is_uppercase) => {
             Err(unsupported_call(call))
@@ -154,11 +155,23 @@ pub fn lower_call(
     }
 }
 
+/// `T::from_bits(x)`: the low bits of `x`, as many as a `T` has. That `x` is wide enough is checked where `update` is compiled.
+fn lower_from_bits(path: &syn::ExprPath, bits: &Expr, scope: &Scope) -> Result<TokenStream> {
+    let value = lower(bits, None, scope)?;
+    let like = quote!(#path(#bits));
+    let ast = quote!(::hdl_macros_support::core::ast);
+    Ok(quote!(#ast::VerilogExpression::Slice(
+        ::std::boxed::Box::new(#value),
+        ::hdl_macros_support::width(|| #like),
+        ::std::boxed::Box::new(#ast::VerilogExpression::Literal(0_usize.into()))
+    )))
+}
+
 fn unsupported_call(call: &ExprCall) -> syn::Error {
     syn::Error::new_spanned(
         call,
         "this call does not translate to hardware; supported are bits, bit_cast, unsigned_cast, Bits::<N>::from, bool::from, u64::from, \
-         and free functions marked #[hdl_fn]",
+         T::from_bits, and free functions marked #[hdl_fn]",
     )
 }
 

@@ -44,7 +44,7 @@
 //!
 //! **Expressions**: `self.a.val()`, locals, fields of `LogicStruct`s, `+ - * & | ^ << >> == != < <= > >= && || !`, unary `-`, `get_bit(i)`,
 //! `get_bits::<N>(offset)`, `replace_bit(i, b)`, `any()`, `all()`, `xor()`, `index()`, `to_u8()` ..., `into()`, `to_bits::<N>()`,
-//! `bits::<N>(e)`, `bit_cast::<M, N>(e)`, `Bits::<N>::from(e)`, `unsigned_cast`, calls of functions marked `#[hdl_fn]`.
+//! `bits::<N>(e)`, `bit_cast::<M, N>(e)`, `Bits::<N>::from(e)`, `unsigned_cast`, `T::from_bits(e)` of a `T` that derives [`macro@FromBits`], calls of functions marked `#[hdl_fn]`.
 //!
 //! **Constants** are whatever mentions neither a signal nor a hardware local: any Rust. Fields of `self` whose name starts with `_`
 //! (which rust-hdl's derives skip) are constants too, and so is `.len()`.
@@ -59,6 +59,7 @@ mod call;
 mod connection;
 mod constant;
 mod expr;
+mod from_bits;
 mod invocation;
 mod kernel;
 mod lowered;
@@ -71,7 +72,7 @@ mod statement;
 
 use proc_macro::TokenStream;
 use syn::parse::Parser;
-use syn::{parse_macro_input, ItemFn, ItemStruct};
+use syn::{parse_macro_input, DeriveInput, ItemFn, ItemStruct};
 
 /// Adds `connect` and `hdl` to a kernel `fn update(&mut self)`; see the crate documentation for the accepted subset.
 #[proc_macro_attribute]
@@ -134,5 +135,15 @@ fn fan_out(port: &'static str, arguments: TokenStream) -> TokenStream {
     let parsed = connection::Fanout::parser(port).parse(arguments);
     parsed
         .map_or_else(syn::Error::into_compile_error, |fanout| fanout.native())
+        .into()
+}
+
+/// Implements `hdl_macros_support::FromBits` for a type that derives `LogicStruct` or `LogicState`: `T::from_bits(x)` is the value in the low
+/// bits of `x`, in kernels and everywhere else.
+#[proc_macro_derive(FromBits)]
+pub fn from_bits(item: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(item as DeriveInput);
+    from_bits::expand(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -1,7 +1,6 @@
 //! Table writes to the tables they are for.
 
 use hdl_macros::hdl;
-use hdl_primitives::Unpack;
 use hdl_requester::ConfigureKind;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
@@ -13,7 +12,8 @@ use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
-use stellar_wire::hw::tables::{TableSelect, TableWrite};
+use stellar_wire::hw::tables::{TableSelect, TableWrite, TABLE_ENTRY_BITS};
+use stellar_wire::hw::FromBits;
 
 /// Gives each write to its table and takes the next when that has taken it. Those without `ready` take it at once.
 ///
@@ -72,17 +72,6 @@ pub struct NicConfig {
     pub interrupt: Signal<Out, InterruptEntry>,
     pub interrupt_ready: Signal<In, Bit>,
 
-    unpack_requester: Unpack<RequesterConfig, 1024>,
-    unpack_queue: Unpack<SendQueueConfig, 1024>,
-    unpack_spray: Unpack<SprayConfig, 1024>,
-    unpack_nscc: Unpack<NsccConfig, 1024>,
-    unpack_profile: Unpack<EntropyProfileEntry, 1024>,
-    unpack_address: Unpack<FrameAddress, 1024>,
-    unpack_port: Unpack<PortConfig, 1024>,
-    unpack_peer: Unpack<ControlPeer, 1024>,
-    unpack_responder: Unpack<ResponderConfig, 1024>,
-    unpack_ring: Unpack<RingConfig, 1024>,
-    unpack_interrupt: Unpack<InterruptEntry, 1024>,
     port_config0: DFF<PortConfig>,
     port_config1: DFF<PortConfig>,
     /// Of a write to two tables, the first has taken it.
@@ -98,27 +87,16 @@ impl Logic for NicConfig {
         let select = write.select;
         self.row.next = write.index.get_bits::<10>(0);
 
-        self.unpack_requester.entry_bits.next = write.entry;
-        self.unpack_queue.entry_bits.next = write.entry;
-        self.unpack_spray.entry_bits.next = write.entry;
-        self.unpack_nscc.entry_bits.next = write.entry;
-        self.unpack_profile.entry_bits.next = write.entry;
-        self.unpack_address.entry_bits.next = write.entry;
-        self.unpack_port.entry_bits.next = write.entry;
-        self.unpack_peer.entry_bits.next = write.entry;
-        self.unpack_responder.entry_bits.next = write.entry;
-        self.unpack_ring.entry_bits.next = write.entry;
-        self.unpack_interrupt.entry_bits.next = write.entry;
-        self.requester.next = self.unpack_requester.record.val();
-        self.queue.next = self.unpack_queue.record.val();
-        self.spray.next = self.unpack_spray.record.val();
-        self.nscc.next = self.unpack_nscc.record.val();
-        self.profile.next = self.unpack_profile.record.val();
-        self.address.next = self.unpack_address.record.val();
-        self.peer.next = self.unpack_peer.record.val();
-        self.responder.next = self.unpack_responder.record.val();
-        self.ring.next = self.unpack_ring.record.val();
-        self.interrupt.next = self.unpack_interrupt.record.val();
+        self.requester.next = RequesterConfig::from_bits(write.entry);
+        self.queue.next = SendQueueConfig::from_bits(write.entry);
+        self.spray.next = SprayConfig::from_bits(write.entry);
+        self.nscc.next = NsccConfig::from_bits(write.entry);
+        self.profile.next = EntropyProfileEntry::from_bits(write.entry);
+        self.address.next = FrameAddress::from_bits(write.entry);
+        self.peer.next = ControlPeer::from_bits(write.entry);
+        self.responder.next = ResponderConfig::from_bits(write.entry);
+        self.ring.next = RingConfig::from_bits(write.entry);
+        self.interrupt.next = InterruptEntry::from_bits(write.entry);
 
         let is_table = (select == ConfigSelect::Qp)
             | (select == ConfigSelect::Mr)
@@ -131,7 +109,7 @@ impl Logic for NicConfig {
                 _ => TableSelect::Qp,
             },
             index: write.index,
-            entry: write.entry.get_bits::<176>(0),
+            entry: write.entry.get_bits::<TABLE_ENTRY_BITS>(0),
         };
         self.table_taken.next = valid & is_table & self.table_ready.val();
 
@@ -163,9 +141,9 @@ impl Logic for NicConfig {
             (bit_cast::<2, 1>(address1.into()) << 1) | bit_cast::<2, 1>(address0.into());
         if valid & (select == ConfigSelect::Port) {
             if write.index.get_bit(0) {
-                self.port_config1.d.next = self.unpack_port.record.val();
+                self.port_config1.d.next = PortConfig::from_bits(write.entry);
             } else {
-                self.port_config0.d.next = self.unpack_port.record.val();
+                self.port_config0.d.next = PortConfig::from_bits(write.entry);
             }
         }
         self.port0.next = self.port_config0.q.val();

@@ -1,12 +1,11 @@
 //! The DMA write engine: place commands in, memory write TLPs out.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{ByteMask, SyncFifo};
+use hdl_primitives::{ByteMask, ByteRotator, SyncFifo, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
 
 use crate::beat_fetch::{BeatFetch, FIFO_ADDRESS};
-use crate::byte_rotator::ByteRotator;
 use crate::piece_issue::PieceIssue;
 use crate::records::{FetchedBeat, TlpBeat};
 use crate::request_splitter::RequestSplitter;
@@ -81,14 +80,13 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     issue: PieceIssue<B>,
     splitter: RequestSplitter<LARGEST_MPS_CODE>,
     fetch: BeatFetch<B>,
-    rotator: ByteRotator<W, B>,
+    rotator: ByteRotator<W>,
     mask: ByteMask<W, N>,
     data_fifo: SyncFifo<Bits<W>, FIFO_ADDRESS, FIFO_COUNT_BITS>,
     beat_fifo: SyncFifo<TlpBeat, FIFO_ADDRESS, FIFO_COUNT_BITS>,
 
-    /// Reads under way, oldest last.
-    reading_valid: [DFF<Bit>; READ_LATENCY],
-    reading: [DFF<FetchedBeat>; READ_LATENCY],
+    /// What each buffer read is for.
+    reading: ValidDelay<FetchedBeat, READ_LATENCY>,
     freed: DFF<Bit>,
     freed_beats: DFF<Bits<8>>,
     rotating_valid: DFF<Bit>,
@@ -102,7 +100,7 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
 
 impl<const W: usize, const B: usize, const N: usize> DmaWrite<W, B, N> {
     /// Clocks from accepting a command to its first TLP beat: pieces 2, splitter 3, fetch 2, buffer 2, rotator 2, FIFO 1.
-    pub const LATENCY: usize = 7 + READ_LATENCY + ByteRotator::<W, B>::LATENCY + 1;
+    pub const LATENCY: usize = 7 + READ_LATENCY + ByteRotator::<W>::LATENCY + 1;
 }
 
 impl<const W: usize, const B: usize, const N: usize> Default for DmaWrite<W, B, N> {
@@ -140,7 +138,6 @@ impl<const W: usize, const B: usize, const N: usize> Default for DmaWrite<W, B, 
             mask: Default::default(),
             data_fifo: Default::default(),
             beat_fifo: Default::default(),
-            reading_valid: Default::default(),
             reading: Default::default(),
             freed: Default::default(),
             freed_beats: Default::default(),
@@ -171,7 +168,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
             counted,
             counted_header
         );
-        clock!(self, clock, issue, splitter, fetch, rotator, data_fifo, beat_fifo);
+        clock!(self, clock, issue, splitter, fetch, reading, rotator, data_fifo, beat_fifo);
         self.issue.reset.next = self.reset.val();
         self.splitter.reset.next = self.reset.val();
         self.fetch.reset.next = self.reset.val();
@@ -192,29 +189,23 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.read_beat.next = self.fetch.read_beat.val();
 
         // wait_for_data
-        for i in 0..READ_LATENCY {
-            self.reading_valid[i].clock.next = self.clock.val();
-            self.reading[i].clock.next = self.clock.val();
-            if i == 0 {
-                self.reading_valid[i].d.next = self.fetch.beat_valid.val();
-                self.reading[i].d.next = self.fetch.beat.val();
-            } else {
-                self.reading_valid[i].d.next = self.reading_valid[i - 1].q.val();
-                self.reading[i].d.next = self.reading[i - 1].q.val();
-            }
-        }
+        self.reading.reset.next = self.reset.val();
+        self.reading.in_valid.next = self.fetch.beat_valid.val();
+        self.reading.in_data.next = self.fetch.beat.val();
 
         // rotate, and free what was captured
-        let read_valid = self.reading_valid[READ_LATENCY - 1].q.val();
-        let read = self.reading[READ_LATENCY - 1].q.val();
-        self.rotator.low.next = self.read_low.val();
-        self.rotator.high.next = self.read_high.val();
-        self.rotator.offset.next = bit_cast::<B, 7>(read.byte);
+        let read_valid = self.reading.out_valid.val();
+        let read = self.reading.out_data.val();
+        let rotates = read_valid & (read.place | read.end.fence);
+        self.rotator.in_valid.next = rotates;
+        self.rotator.in_low.next = self.read_low.val();
+        self.rotator.in_high.next = self.read_high.val();
+        self.rotator.in_offset.next = bit_cast::<8, 7>(read.byte);
         self.freed.d.next = read_valid & read.end.free;
         self.freed_beats.d.next = read.end.free_beats;
         self.free_valid.next = self.freed.q.val();
         self.free_beats.next = self.freed_beats.q.val();
-        self.rotating_valid.d.next = read_valid & (read.place | read.end.fence);
+        self.rotating_valid.d.next = rotates;
         self.rotating.d.next = read;
 
         // choose_lanes: from the first enabled byte on, up to the last.
@@ -242,7 +233,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         };
 
         // mask, and queue; `fetch` reserved the entry.
-        self.mask.data.next = self.rotator.out.val();
+        self.mask.data.next = self.rotator.out_data.val();
         self.mask.lanes.next = self.rotated_lanes.q.val();
         self.data_fifo.in_valid.next = self.rotated_valid.q.val();
         self.data_fifo.in_data.next = self.mask.masked.val();
@@ -279,9 +270,6 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.tlp_sent_bytes.next = (counted.length_dw << 2) - absent_first - absent_last;
 
         if self.reset.val() {
-            for i in 0..READ_LATENCY {
-                self.reading_valid[i].d.next = false;
-            }
             self.freed.d.next = false;
             self.rotating_valid.d.next = false;
             self.rotated_valid.d.next = false;

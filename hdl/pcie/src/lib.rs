@@ -11,7 +11,7 @@
 //! | [`piece_issue`] | one piece of a command per clock, with its place in the packet buffer | 2 |
 //! | [`request_splitter`] | one chunk (a TLP) per clock: cuts at multiples of the largest request | 3 |
 //! | [`beat_fetch`] | one buffer read per clock and TLP beat, only with room reserved for what comes back | 2 |
-//! | [`byte_rotator`] | brings the chunk's first double word to byte lane 0 | 2 |
+//! | [`byte_rotator`](hdl_primitives::byte_rotator) | brings the chunk's first double word to byte lane 0 | 2 |
 //! | [`byte_mask`](hdl_primitives::byte_mask) | zeroes what is not payload | 0 |
 //! | [`dma_write`] | the whole, for lane width 1,024 or 512 | see there |
 //! | [`rq_shim`] | puts the descriptor in front of the payload | 1 |
@@ -19,7 +19,6 @@
 
 pub mod beat_fetch;
 pub mod byte_enables;
-pub mod byte_rotator;
 pub mod dma_write;
 pub mod piece_issue;
 pub mod read;

@@ -16,6 +16,8 @@
 //! | [`byte_rotator`] | a beat at any byte offset of two beats | 2 |
 //! | [`credit`] | head-room of a FIFO whose sender is far away | 1 |
 //! | [`delay`] | delay line | its parameter |
+//! | [`valid_delay`] | delay line of a stream that never waits, with reset | its parameter |
+//! | [`trailing_ones`] | function: ones below the lowest zero of a word | 0 |
 //! | [`counter`] | event counter, wrapping or saturating | 1 |
 //! | [`lfsr`] | maximal-length shift register | 1 |
 //!
@@ -40,7 +42,8 @@ pub mod round_robin;
 pub mod stream;
 pub mod stream_skid;
 pub mod sync_fifo;
-pub mod unpack;
+pub mod trailing_ones;
+pub mod valid_delay;
 
 pub use block_fifo::BlockFifo;
 pub use bundles::{
@@ -66,4 +69,4 @@ pub use stream::{
 };
 pub use stream_skid::StreamSkid;
 pub use sync_fifo::SyncFifo;
-pub use unpack::Unpack;
+pub use valid_delay::ValidDelay;

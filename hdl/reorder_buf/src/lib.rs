@@ -17,7 +17,6 @@ pub mod rc_length;
 pub mod rc_track;
 pub mod token_kind;
 pub mod tracked;
-pub mod trailing_ones;
 pub mod verdict;
 pub mod window_advance;
 pub mod window_row;

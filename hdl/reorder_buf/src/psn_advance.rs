@@ -2,13 +2,13 @@
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::BypassRam;
+use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 
 use crate::psn_stages::{Counted, Judged, Noted, Ran, Settled};
-use crate::trailing_ones::trailing_ones;
 use crate::verdict::Verdict;
-use crate::window_advance::*;
-use crate::window_row::*;
+use crate::window_advance::{full_words, turn_down};
+use crate::window_row::{live_words, of_words, prefix_of, with_prefix, Prefixes};
 
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 4;

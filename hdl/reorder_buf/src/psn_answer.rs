@@ -11,7 +11,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::psn_stages::{Count, Settled};
 use crate::token_kind::is_packet;
-use crate::verdict::*;
+use crate::verdict::{accepts, answer_kind, answer_syndrome, answers, counted_reason, Verdict};
 
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 1;

@@ -14,9 +14,9 @@ use crate::psn_advance::{self, PsnAdvance};
 use crate::psn_answer::{self, PsnAnswer};
 use crate::psn_stages::{Classified, Follows, Judged, Settled};
 use crate::token_kind::row_of;
-use crate::tracked::*;
-use crate::verdict::*;
-use crate::window_row::*;
+use crate::tracked::{is_packet_of, same_word, tracked, Tracked};
+use crate::verdict::{breaks_qp, is_reason, judge_mrc, judge_rc, refuses_unheard, Verdict};
+use crate::window_row::{laps_of_empty_ring, with_plane, Marks};
 
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 3 + psn_advance::LATENCY + psn_answer::LATENCY;

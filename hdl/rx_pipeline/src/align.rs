@@ -2,10 +2,10 @@
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::layout::shift_bytes;
 
 use crate::beat::BeatInfo;
 use crate::lane_width::LaneWidth;
-use crate::layout::shift_bytes;
 
 /// Clocks from the last beat in to the last beat out; one less if its bytes all move into the beat before it.
 pub const LATENCY: usize = 2;

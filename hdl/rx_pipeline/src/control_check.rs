@@ -5,15 +5,14 @@ use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::control::{ControlPeer, PeerAddress};
 use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::layout::{aeth, bth, cc_state, neth, peth, seth, tseth, udp};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxPeth, TxSeth};
 use stellar_wire::mrc::{CcState, Neth, Peth, Seth};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
 
-use crate::layout::{
-    aeth, bth, cc_state, neth, peth, seth, tseth, udp, DATAGRAM_OVERHEAD, TRANSPORT_BITS,
-};
+use crate::layout::{DATAGRAM_OVERHEAD, TRANSPORT_BITS};
 use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::parse_ip::IpFields;
 use crate::qp_fetch::{pkeys_match, QP_BITS};

@@ -3,11 +3,11 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
+use stellar_wire::hw::layout::{ethernet, ipv6, shift_bytes, vlan, ETHERNET_BYTES};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
 
 use crate::beat::{BeatInfo, OuterHeaders};
 use crate::lane_width::LaneWidth;
-use crate::layout::{ethernet, ipv6, shift_bytes, vlan, ETHERNET_BYTES};
 use crate::network_order::{be16, byte};
 
 /// Bits of an outer IPv6 header that are looked at: up to the next-header byte.

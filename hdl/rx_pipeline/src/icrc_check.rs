@@ -3,11 +3,11 @@
 use hdl_macros::hdl;
 use hdl_primitives::Crc32Wide;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::layout::icrc_masked_bits;
 use stellar_wire::icrc::{REGISTER_AFTER_LRH, REGISTER_RESIDUE};
 
 use crate::beat::BeatInfo;
 use crate::lane_width::LaneWidth;
-use crate::layout::icrc_masked_bits;
 
 /// Clocks from the last beat in to the result out, at either width.
 pub const LATENCY: usize = 9;

@@ -1,10 +1,8 @@
-//! Where header fields lie ([`stellar_wire::hw::layout`]), and the windows and limits of the receive front end.
+//! Windows and limits of the receive front end. Where the fields of a header lie is in [`stellar_wire::hw::layout`].
 
 use stellar_wire::mrc::{CcState, Meth, Seth, Tseth};
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 use stellar_wire::{icrc, Bth, Header, ImmDt, Ipv6, Reth, Udp};
-
-pub use stellar_wire::hw::layout::*;
 
 /// UDP to the last extension header of the packet with the most of them: the selective acknowledgement of MRC.
 pub const TRANSPORT_BYTES: usize = Udp::LEN + Bth::LEN + Seth::LEN + CcState::LEN;

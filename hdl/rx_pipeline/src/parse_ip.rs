@@ -2,12 +2,13 @@
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::layout::{ipv4, ipv6};
 use stellar_wire::ip::PROTO_UDP;
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Header, Ipv4, Ipv6};
 
 use crate::frame_info::FrameInfo;
-use crate::layout::{ipv4, ipv6, TRANSPORT_BITS, WINDOW_BITS};
+use crate::layout::{TRANSPORT_BITS, WINDOW_BITS};
 use crate::network_order::{be128, be16, be32, byte};
 
 /// Clocks from the window in to the fields out.

@@ -3,11 +3,12 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::{DropReason, PacketHeaders};
+use stellar_wire::hw::layout::{bth, meth, reth, udp};
 use stellar_wire::mrc::{Meth, Tseth};
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 use stellar_wire::{Bth, Header, ImmDt, Ipv4, Ipv6, Reth, Udp};
 
-use crate::layout::{bth, meth, reth, udp, DATAGRAM_OVERHEAD, TRANSPORT_BITS};
+use crate::layout::{DATAGRAM_OVERHEAD, TRANSPORT_BITS};
 use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::opcode::{packet_kind, PacketKind};
 use crate::parse_ip::IpFields;

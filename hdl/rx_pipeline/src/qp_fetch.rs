@@ -6,47 +6,13 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, QpToken, TokenKind};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{QpContext, QpMode, QpState, TableSelect, EMTT_INDEX_BITS};
+use stellar_wire::hw::FromBits;
 
 /// Clocks from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 2;
 
 /// log2 of the number of queue pairs.
 pub const QP_BITS: usize = 10;
-
-/// Offsets of the fields of [`QpContext`] in a table write: each is the one before plus that one's width.
-mod offset {
-    pub const MODE: usize = 2;
-    pub const PD: usize = MODE + 1;
-    pub const PKEY: usize = PD + 20;
-    pub const MTU_LOG2: usize = PKEY + 16;
-    pub const INITIAL_PSN: usize = MTU_LOG2 + 4;
-    pub const REMOTE_WRITE: usize = INITIAL_PSN + 24;
-}
-
-/// The context in the low bits of a table write.
-#[hdl_fn]
-pub fn qp_context(packed: Bits<176>) -> QpContext {
-    let state = match packed.get_bits::<2>(0).to_u8() {
-        0 => QpState::Invalid,
-        1 => QpState::Init,
-        2 => QpState::Ready,
-        _ => QpState::Error,
-    };
-    let mode = if packed.get_bit(offset::MODE) {
-        QpMode::Mrc
-    } else {
-        QpMode::Rc
-    };
-    QpContext {
-        state,
-        mode,
-        pd: packed.get_bits::<20>(offset::PD),
-        pkey: packed.get_bits::<16>(offset::PKEY),
-        mtu_log2: packed.get_bits::<4>(offset::MTU_LOG2),
-        initial_psn: packed.get_bits::<24>(offset::INITIAL_PSN),
-        remote_write: packed.get_bit(offset::REMOTE_WRITE),
-    }
-}
 
 /// A queue pair of the lane: in the table, and not 0 or 1, which management owns.
 #[hdl_fn]
@@ -119,7 +85,7 @@ impl Logic for QpFetch {
             token,
             is_ours: ours,
             writes: is_table & (token.table.select == TableSelect::Qp) & ours,
-            written: qp_context(token.table.entry),
+            written: QpContext::from_bits(token.table.entry),
             fails: is_error & ours,
         };
 

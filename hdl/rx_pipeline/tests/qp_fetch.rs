@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use hdl_rx_pipeline::qp_fetch::{qp_context, QpFetch, LATENCY};
+use hdl_rx_pipeline::qp_fetch::{QpFetch, LATENCY};
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use proptest::prelude::*;
 use rand::Rng;
@@ -13,6 +13,7 @@ use stellar_wire::hw::core::{BufferSpan, CoreToken, QpToken, TokenKind};
 use stellar_wire::hw::frame::{DropReason, PacketHeaders, Position};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::tables::{QpContext, TableSelect, TableWrite};
+use stellar_wire::hw::FromBits;
 use stellar_wire::mrc::Entropy;
 
 /// Width of a packed context; the rest of a table write's entry is beyond it.
@@ -300,6 +301,6 @@ proptest! {
     #[test]
     fn a_context_comes_back_out_of_its_bits(context in context()) {
         let token = table(TableSelect::Qp, 2, context);
-        prop_assert_eq!(qp_context(token.table.entry), context.to_hw());
+        prop_assert_eq!(QpContext::from_bits(token.table.entry), context.to_hw());
     }
 }

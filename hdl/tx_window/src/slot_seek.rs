@@ -1,7 +1,7 @@
 //! Finds the next slot of a set in ring order.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_reorder_buf::trailing_ones::trailing_ones;
+use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 
 use crate::slots::lowest_of_16;

@@ -1,7 +1,7 @@
 //! The slots of a window: 16 words of 64. PSN p has slot p mod 1,024: word `psn[9:6]`, bit `psn[5:0]`.
 
 use hdl_macros::hdl_fn;
-use hdl_reorder_buf::trailing_ones::trailing_ones;
+use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::PacketState;
 

@@ -1,9 +1,10 @@
 //! Where the frames of a queue pair go, and what all frames of a port have in common: the tables of framing (`docs/tx_lane.md`).
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// The way from a queue pair to its peer by one port. Numbers as in [`super::tx::TxPacket`]: the first byte on the wire is the most significant.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct FrameAddress {
     /// Queue pair at the peer.
     pub peer_qp: Bits<24>,
@@ -27,7 +28,7 @@ pub struct FrameAddress {
 }
 
 /// Registers of a port.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct PortConfig {
     pub mac: Bits<48>,
     /// IPv4: in the low 32 bits.

@@ -1,5 +1,6 @@
 //! What the requester asks congestion control, and what it is told (`docs/requester.md`).
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Kind of an [`NsccRequest`].
@@ -16,7 +17,7 @@ pub enum NsccOp {
 }
 
 /// Registers of a queue pair (`docs/multipath.md`), checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct NsccConfig {
     /// Ticks of 8 ns, as the next two.
     pub base_rtt: Bits<16>,

@@ -1,9 +1,10 @@
 //! Whose control packets a queue pair takes.
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Address of a port of the peer.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct PeerAddress {
     /// IPv6; otherwise IPv4, in the low 32 bits of `address`.
     pub version6: Bit,
@@ -12,7 +13,7 @@ pub struct PeerAddress {
 }
 
 /// The peer of a queue pair, as its control packets name it. 1,024 entries, indexed by local queue pair.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct ControlPeer {
     /// The queue pair takes control packets: an entry that was never written does not.
     pub valid: Bit,

@@ -1,5 +1,6 @@
 //! Rings in host memory that the card writes, and the interrupts that announce their entries.
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Completion queue entry, 256 bits: the hardware's [`crate::host::Cqe`], byte 0 in bits 7:0.
@@ -35,7 +36,7 @@ pub struct EventEntry {
 }
 
 /// Registers of a ring in host memory, checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct RingConfig {
     /// There is a ring. Without one, every entry is lost.
     pub valid: Bit,
@@ -56,7 +57,7 @@ pub type CompletionQueueConfig = RingConfig;
 pub type EventQueueConfig = RingConfig;
 
 /// One vector of the MSI-X table (PCIe base specification, section 6.1.4.2 and 7.7.2).
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct InterruptEntry {
     /// The vector waits (vector control, mask bit).
     pub masked: Bit,

@@ -1,5 +1,6 @@
 //! What the requester asks the message table, and what it is told (`docs/requester.md`).
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Kind of a [`MessageRequest`].
@@ -26,7 +27,7 @@ pub enum MessageOp {
 }
 
 /// Registers of a send queue, checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct SendQueueConfig {
     /// Bus address of entry 0.
     pub base: Bits<64>,

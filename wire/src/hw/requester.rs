@@ -2,6 +2,7 @@
 
 use super::core::Pieces;
 use super::tx::{TxAeth, TxCcState, TxMeth, TxNeth, TxPeth, TxReth, TxSeth};
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// A request packet on its way to framing: everything of it that is decided.
@@ -114,7 +115,7 @@ pub struct LocateResponse {
 }
 
 /// Registers of a requester, checked by software. What only one transport has is ignored by the other.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct RequesterConfig {
     /// The queue pair may send; one that was never configured may not.
     pub valid: Bit,

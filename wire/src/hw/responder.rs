@@ -1,9 +1,10 @@
 //! What software tells the responder about a queue pair.
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Registers of a queue pair's receive side, checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct ResponderConfig {
     /// MRC; otherwise RC.
     pub mrc: Bit,

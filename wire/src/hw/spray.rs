@@ -1,9 +1,10 @@
 //! What the requester asks the spray engine, and what it is told (`docs/requester.md`).
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Path policy of a queue pair (`docs/multipath.md`).
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+#[derive(Copy, Clone, PartialEq, Debug, LogicState, FromBits)]
 pub enum SprayPolicy {
     SinglePath,
     RoundRobin,
@@ -46,7 +47,7 @@ pub enum SprayOp {
 pub const PROFILE_BITS: usize = 3;
 
 /// Registers of a queue pair's path choice, checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct SprayConfig {
     pub policy: SprayPolicy,
     /// Paths in use: 1 (single path), or even and at most what the profile has.
@@ -64,7 +65,7 @@ pub struct SprayConfig {
 }
 
 /// Generated entropy profile: number `n` has the value `base + n * 2^stride_log2`.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct EntropyProfileEntry {
     pub base: Bits<32>,
     /// 0 to 24.

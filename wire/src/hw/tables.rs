@@ -1,9 +1,10 @@
 //! Table entries, and the control word that writes them.
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Transport mode of a queue pair.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+#[derive(Copy, Clone, PartialEq, Debug, LogicState, FromBits)]
 pub enum QpMode {
     /// Standard RoCEv2 reliable connection: one path, packets in order.
     Rc,
@@ -12,7 +13,7 @@ pub enum QpMode {
 }
 
 /// Receive-side state of a queue pair; only `Ready` accepts packets (verbs: RTR, RTS).
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+#[derive(Copy, Clone, PartialEq, Debug, LogicState, FromBits)]
 pub enum QpState {
     /// No such queue pair: an entry that was never written.
     Invalid,
@@ -25,7 +26,7 @@ pub enum QpState {
 }
 
 /// Static part of a QP context: written by software, only read by the lane. 1,024 entries, indexed by QP number.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct QpContext {
     pub state: QpState,
     pub mode: QpMode,
@@ -42,7 +43,7 @@ pub struct QpContext {
 }
 
 /// Page size of a memory region.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+#[derive(Copy, Clone, PartialEq, Debug, LogicState, FromBits)]
 pub enum PageSize {
     Size4K,
     Size64K,
@@ -54,7 +55,7 @@ pub enum PageSize {
 pub const EMTT_INDEX_BITS: usize = 20;
 
 /// Memory region. 4,096 entries; an R_Key is `index << 8 | key`, so bits 31:20 of a valid R_Key are zero.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct MrEntry {
     pub valid: Bit,
     /// Consumer-owned low byte of the key (IBTA 10.6.3.3): a stale key of a reused index does not match.
@@ -75,7 +76,7 @@ pub struct MrEntry {
 }
 
 /// Who owns the memory behind an eMTT entry (STELLAR, section 6).
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+#[derive(Copy, Clone, PartialEq, Debug, LogicState, FromBits)]
 pub enum Owner {
     /// Host memory: TLPs carry AT = 00 and the IO virtual address, the IOMMU translates.
     Host,
@@ -84,7 +85,7 @@ pub enum Owner {
 }
 
 /// Entry of the extended memory translation table (eMTT): one page, 64 bits. 524,288 entries in the card; indices have room for twice as many.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct EmttEntry {
     pub valid: Bit,
     pub owner: Owner,
@@ -103,11 +104,88 @@ pub enum TableSelect {
     Emtt,
 }
 
+/// Bits of a table write's entry: the widest row, [`MrEntry`], and some to spare.
+pub const TABLE_ENTRY_BITS: usize = 176;
+
+const _: () = assert!(
+    QpContext::BITS <= TABLE_ENTRY_BITS
+        && MrEntry::BITS <= TABLE_ENTRY_BITS
+        && EmttEntry::BITS <= TABLE_ENTRY_BITS
+);
+
 /// One table write: travels through the core pipeline in order with packets, so it never collides with a packet's own update.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TableWrite {
     pub select: TableSelect,
     pub index: Bits<EMTT_INDEX_BITS>,
     /// The entry, packed from bit 0 (`QpContext`, `MrEntry` or `EmttEntry`).
-    pub entry: Bits<176>,
+    pub entry: Bits<TABLE_ENTRY_BITS>,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::hw::FromBits;
+
+    proptest! {
+        #[test]
+        fn a_queue_pair_comes_back_out_of_its_bits(
+            state in 0..4usize, mrc in any::<bool>(), pd in 0..1u64 << 20, pkey in any::<u16>(), mtu_log2 in 0..16u64,
+            initial_psn in 0..1u64 << 24, remote_write in any::<bool>(), above in any::<u64>(),
+        ) {
+            let states = [QpState::Invalid, QpState::Init, QpState::Ready, QpState::Error];
+            let context = QpContext {
+                state: states[state],
+                mode: if mrc { QpMode::Mrc } else { QpMode::Rc },
+                pd: pd.to_bits(),
+                pkey: pkey.to_bits(),
+                mtu_log2: mtu_log2.to_bits(),
+                initial_psn: initial_psn.to_bits(),
+                remote_write,
+            };
+            let packed: Bits<{ QpContext::BITS }> = context.into();
+            let entry = bit_cast::<TABLE_ENTRY_BITS, { QpContext::BITS }>(packed)
+                | (bit_cast::<TABLE_ENTRY_BITS, 64>(above.to_bits()) << QpContext::BITS as u64);
+            prop_assert_eq!(QpContext::from_bits(entry), context);
+        }
+
+        #[test]
+        fn a_region_comes_back_out_of_its_bits(
+            flags in any::<[bool; 5]>(), key in any::<u8>(), pd in 0..1u64 << 20, size in 0..4usize,
+            base_va in any::<u64>(), length in 0..1u64 << 48, first_emtt in 0..1u64 << EMTT_INDEX_BITS,
+        ) {
+            let sizes = [PageSize::Size4K, PageSize::Size64K, PageSize::Size2M, PageSize::Size1G];
+            let entry = MrEntry {
+                valid: flags[0],
+                key: key.to_bits(),
+                pd: pd.to_bits(),
+                remote_write: flags[1],
+                remote_read: flags[2],
+                remote_atomic: flags[3],
+                page_size: sizes[size],
+                base_va: base_va.to_bits(),
+                length: length.to_bits(),
+                first_emtt: first_emtt.to_bits(),
+                on_demand: flags[4],
+            };
+            let packed: Bits<{ MrEntry::BITS }> = entry.into();
+            prop_assert_eq!(MrEntry::from_bits(packed), entry);
+        }
+
+        #[test]
+        fn an_emtt_entry_comes_back_out_of_its_bits(
+            valid in any::<bool>(), gpu in any::<bool>(), device in 0..1u64 << 10, frame in 0..1u64 << 52,
+        ) {
+            let entry = EmttEntry {
+                valid,
+                owner: if gpu { Owner::Gpu } else { Owner::Host },
+                device: device.to_bits(),
+                frame: frame.to_bits(),
+            };
+            let packed: Bits<{ EmttEntry::BITS }> = entry.into();
+            prop_assert_eq!(EmttEntry::from_bits(packed), entry);
+        }
+    }
 }

@@ -6,11 +6,13 @@
 //! * [`Target`]: the left side of an assignment, whole or a slice;
 //! * [`Join`]: connections of signals and bundles;
 //! * [`Constant`], [`SynthConstant`], [`IntegerConstant`]: values known at elaboration as literals;
+//! * [`FromBits`]: the way back from bits to a record, which kernels call as `T::from_bits(x)`;
 //! * free functions that learn types without running kernel code ([`shape`], [`width`], [`same_type`]).
 #![forbid(unsafe_code)]
 
 mod constant;
 mod elaboration;
+mod from_bits;
 mod join;
 mod local;
 mod statement;
@@ -18,6 +20,7 @@ mod target;
 
 pub use constant::{synth_literal, typed_constant, Constant, IntegerConstant, SynthConstant};
 pub use elaboration::Elaboration;
+pub use from_bits::{BitReader, FromBits};
 pub use join::{assign_join, Join};
 pub use local::{Argument, Local};
 pub use rust_hdl_core as core;

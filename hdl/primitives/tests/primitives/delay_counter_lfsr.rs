@@ -1,5 +1,5 @@
 //! Delay line, counter and shift register.
-use hdl_primitives::{Counter, Delay, Lfsr};
+use hdl_primitives::{Counter, Delay, Lfsr, ValidDelay};
 use hdl_verilog::equivalence::{check, Random};
 use rust_hdl::prelude::*;
 
@@ -21,6 +21,28 @@ fn the_delay_line_agrees_and_delays() {
 #[should_panic(expected = "Delay by 0 clocks: use a wire")]
 fn a_delay_of_nothing_is_refused() {
     let _ = Delay::<Bit, 0>::default();
+}
+
+#[test]
+fn a_reset_empties_the_delay_line_with_valid() {
+    let drive = |uut: &mut ValidDelay<Bits<35>, 3>, rng: &mut hdl_verilog::equivalence::TestRng| {
+        uut.reset.next = Bits::<4>::random(rng) == 7;
+        uut.in_valid.next = bool::random(rng);
+        uut.in_data.next = Bits::random(rng);
+    };
+    check(ValidDelay::default, Some(|u| &mut u.clock), drive, 300, 1).unwrap();
+    let mut bench = Bench::new(&library(ValidDelay::<Bits<35>, 3>::default()));
+    bench.set("in_valid", 1);
+    for n in 0..12u64 {
+        let valid = (3..6).contains(&n) || n >= 9;
+        assert_eq!(bench.get("out_valid") == 1, valid, "cycle {n}");
+        if valid {
+            assert_eq!(bench.get("out_data"), n - 3);
+        }
+        bench.set("in_data", n);
+        bench.set("reset", u64::from(n == 5));
+        bench.clock();
+    }
 }
 
 fn drive_counter(uut: &mut Counter<18>, rng: &mut hdl_verilog::equivalence::TestRng) {

@@ -1,0 +1,54 @@
+//! A delay line of a stream that never waits.
+
+use hdl_macros::hdl;
+use rust_hdl::prelude::*;
+
+use crate::delay::Delay;
+
+/// What enters leaves `N` cycles later: the data that goes beside a block of that latency. `reset` drops what is inside, at once.
+#[derive(LogicBlock)]
+pub struct ValidDelay<T: Synth, const N: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub in_valid: Signal<In, Bit>,
+    pub in_data: Signal<In, T>,
+    pub out_valid: Signal<Out, Bit>,
+    /// Without `out_valid`, whatever `in_data` was.
+    pub out_data: Signal<Out, T>,
+    valid: [DFF<Bit>; N],
+    data: Delay<T, N>,
+}
+
+impl<T: Synth, const N: usize> Default for ValidDelay<T, N> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            in_valid: Default::default(),
+            in_data: Default::default(),
+            out_valid: Default::default(),
+            out_data: Default::default(),
+            valid: std::array::from_fn(|_| Default::default()),
+            data: Default::default(),
+        }
+    }
+}
+
+impl<T: Synth, const N: usize> Logic for ValidDelay<T, N> {
+    #[hdl]
+    fn update(&mut self) {
+        self.data.clock.next = self.clock.val();
+        self.data.data.next = self.in_data.val();
+        for i in 0..N {
+            self.valid[i].clock.next = self.clock.val();
+            let before = if i == 0 {
+                self.in_valid.val()
+            } else {
+                self.valid[i - 1].q.val()
+            };
+            self.valid[i].d.next = before & !self.reset.val();
+        }
+        self.out_valid.next = self.valid[N - 1].q.val();
+        self.out_data.next = self.data.delayed.val();
+    }
+}

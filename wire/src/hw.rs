@@ -16,6 +16,7 @@ pub mod frame;
 pub mod host_queues;
 pub mod layout;
 pub mod messages;
+mod numbers;
 pub mod pack;
 pub mod payload;
 pub mod read;
@@ -32,3 +33,4 @@ pub mod window;
 pub mod wqe;
 
 pub use hdl_macros_support::FromBits;
+pub use numbers::{Psn, Qpn, SqIndex};

@@ -1,0 +1,12 @@
+//! Numbers that many records carry.
+
+use rust_hdl::prelude::Bits;
+
+/// Local queue pair number: it selects the rows of a queue pair in every table of the card. Headers carry 24 bits, of which the card uses the low 10.
+pub type Qpn = Bits<10>;
+
+/// Packet sequence number, compared modulo 2^24.
+pub type Psn = Bits<24>;
+
+/// Index of an entry of a send queue, modulo 2^16. The ring has fewer entries: the low bits select one.
+pub type SqIndex = Bits<16>;

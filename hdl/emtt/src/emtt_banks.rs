@@ -1,7 +1,7 @@
 //! The extended memory translation table in four banks, read three neighbours at a time.
 //!
 //! Entry `i` is in bank `i mod 4`, at `i / 4`. So entries `n` to `n + 2`, all a packet can touch, are one read of three of the banks, in the
-//! same clock (`docs/decisions/0003-emtt-in-banks.md`).
+//! same cycle (`docs/decisions/0003-emtt-in-banks.md`).
 //!
 //! Stages, with planned LUT6 levels:
 //! 1. `choose_rows`: row of each bank, one incremented for those before the first entry's (1 + carry of 17 bits); range checks of the index (4);
@@ -14,7 +14,7 @@ use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tables::{EmttEntry, EMTT_INDEX_BITS};
 
-/// Clocks from `page_index` to `first`, `second` and `third`.
+/// Cycles from `page_index` to `first`, `second` and `third`.
 pub const LATENCY: usize = 1 + MEMORY_LATENCY + 1;
 
 /// Banks of the table.
@@ -22,7 +22,7 @@ pub const BANKS: usize = 1 << BANKS_LOG2;
 /// Bits of an index that choose the bank.
 const BANKS_LOG2: usize = 2;
 
-/// Clocks from a row to the bank's entry.
+/// Cycles from a row to the bank's entry.
 const MEMORY_LATENCY: usize = UltraRam::<EmttEntry, 1>::LATENCY;
 
 /// How the banks' entries answer a read.
@@ -60,13 +60,13 @@ fn of_bank(
 #[derive(LogicBlock)]
 pub struct EmttBanks<const BANK: usize> {
     pub clock: Signal<In, Clock>,
-    /// Writes `write_entry` at `write_index`; ignored beyond the table. Reads of later clocks see it.
+    /// Writes `write_entry` at `write_index`; ignored beyond the table. Reads of later cycles see it.
     pub write_enable: Signal<In, Bit>,
     pub write_index: Signal<In, Bits<EMTT_INDEX_BITS>>,
     pub write_entry: Signal<In, EmttEntry>,
     /// Entry to read with its two successors. An index beyond the table, which never wraps, reads as an invalid entry.
     pub page_index: Signal<In, Bits<38>>,
-    /// Entry `page_index`, [`LATENCY`] clocks later.
+    /// Entry `page_index`, [`LATENCY`] cycles later.
     pub first: Signal<Out, EmttEntry>,
     /// Entry `page_index + 1`.
     pub second: Signal<Out, EmttEntry>,

@@ -8,7 +8,7 @@ use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::page_lookup::{self, PageLookup, PageRequest};
 
-/// Clocks from `in_token` to its `out_token`.
+/// Cycles from `in_token` to its `out_token`.
 pub const LATENCY: usize = page_lookup::LATENCY;
 
 /// Translates each packet's address range page by page, and adds the pieces and the access verdict to the token.
@@ -23,7 +23,7 @@ pub struct EmttLookup<const BANK: usize> {
     pub in_valid: Signal<In, Bit>,
     pub in_token: Signal<In, RegionToken>,
     pub out_valid: Signal<Out, Bit>,
-    /// [`LATENCY`] clocks after the token it was made from.
+    /// [`LATENCY`] cycles after the token it was made from.
     pub out_token: Signal<Out, TranslatedToken>,
     /// Table index of the first page, if the token's `access_reason` is `PageAbsent`.
     pub out_page: Signal<Out, Bits<EMTT_INDEX_BITS>>,

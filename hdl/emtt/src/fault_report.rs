@@ -6,12 +6,12 @@ use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
-/// log2 of the clocks after which a page is reported again: 66 us at 250 MHz, less than a retransmission takes.
+/// log2 of the cycles after which a page is reported again: 66 us at 250 MHz, less than a retransmission takes.
 pub const AGAIN_BITS: usize = 14;
 
 /// Says which page of an on-demand region an MRC packet lacked, once for many packets that lack the same.
 ///
-/// A page is not reported again while it is the last one that was, until a table is written or 2^[`AGAIN_BITS`] clocks have begun. A fault that comes
+/// A page is not reported again while it is the last one that was, until a table is written or 2^[`AGAIN_BITS`] cycles have begun. A fault that comes
 /// while another waits for the event queue is not reported: its packet counts as lost and comes again. Levels: 4 (20-bit equality 3, gates 1).
 #[derive(LogicBlock, Default)]
 pub struct FaultReport {

@@ -1,7 +1,7 @@
 //! Memory regions and the extended memory translation table (eMTT): is the packet allowed to go there, and where is there?
 //!
 //! [`region_check`] compares bytes with the memory region a key names, [`page_lookup`] turns their virtual address into up to three
-//! bus addresses with their address type. Both are of fixed latency, one request per clock, never stalling, and own their table.
+//! bus addresses with their address type. Both are of fixed latency, one request per cycle, never stalling, and own their table.
 //! Around them:
 //! - [`mr_check`] and [`emtt_lookup`], two stages of the core pipeline (`docs/rx_lane.md`): a table token takes effect exactly between the
 //!   packets before and after it;

@@ -9,7 +9,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::region_check::{self, RegionCheck, RegionRequest};
 
-/// Clocks from `in_token` to its `out_token`.
+/// Cycles from `in_token` to its `out_token`.
 pub const LATENCY: usize = region_check::LATENCY;
 
 /// Checks each packet against the region its R_Key names, and adds the verdict to the token.
@@ -23,7 +23,7 @@ pub struct MrCheck<const A: usize> {
     pub in_valid: Signal<In, Bit>,
     pub in_token: Signal<In, AddressedToken>,
     pub out_valid: Signal<Out, Bit>,
-    /// [`LATENCY`] clocks after the token it was made from.
+    /// [`LATENCY`] cycles after the token it was made from.
     pub out_token: Signal<Out, RegionToken>,
     passing: ValidDelay<AddressedToken, LATENCY>,
     check: RegionCheck<A>,

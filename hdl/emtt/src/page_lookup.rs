@@ -24,13 +24,13 @@ use crate::page_math::{
     bus_address, bytes_to_page_end, near_page_end, page_number, PAGE_NUMBER_BITS,
 };
 
-/// Clocks from `request` to its `answer`.
+/// Cycles from `request` to its `answer`.
 pub const LATENCY: usize = ENTRY_STAGE + 1;
 
-/// Clocks from `request` to the memory's `page_index`.
+/// Cycles from `request` to the memory's `page_index`.
 const LOOKUP_STAGE: usize = 2;
 
-/// Clocks from `request` to the entries read.
+/// Cycles from `request` to the entries read.
 const ENTRY_STAGE: usize = LOOKUP_STAGE + emtt_banks::LATENCY;
 
 /// Bytes of one packet in a region.
@@ -93,18 +93,18 @@ struct PageWrite {
     entry: EmttEntry,
 }
 
-/// The extended memory translation table, and the translation by it, one request per clock.
+/// The extended memory translation table, and the translation by it, one request per cycle.
 ///
 /// `BANK`: address bits of each of the four banks of the table; 17 (524,288 entries) at full size. Pages whose entries would lie beyond
 /// the table are invalid, and table writes beyond it are ignored.
 #[derive(LogicBlock, Default)]
 pub struct PageLookup<const BANK: usize> {
     pub clock: Signal<In, Clock>,
-    /// A write to the table, if it is to `Emtt`: seen by requests of later clocks, and by none before.
+    /// A write to the table, if it is to `Emtt`: seen by requests of later cycles, and by none before.
     pub table_valid: Signal<In, Bit>,
     pub table: Signal<In, TableWrite>,
     pub request: Signal<In, PageRequest>,
-    /// [`LATENCY`] clocks after the request.
+    /// [`LATENCY`] cycles after the request.
     pub answer: Signal<Out, PageAnswer>,
     writing: [DFF<PageWrite>; LOOKUP_STAGE],
     /// Requests on their way beside the arithmetic and the memory.

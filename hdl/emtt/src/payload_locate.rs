@@ -6,12 +6,13 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::requester::{LocateRequest, LocateResponse};
 use stellar_wire::hw::tables::TableWrite;
+use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::page_lookup::{self, PageLookup, PageRequest};
 use crate::region_check::{self, RegionCheck, RegionRequest};
 
-/// Clocks from a request to its response.
+/// Cycles from a request to its response.
 pub const LATENCY: usize = region_check::LATENCY + page_lookup::LATENCY;
 
 /// The packet's own bytes, on their way beside the check of the message.
@@ -21,7 +22,7 @@ struct PacketSpan {
     length: Bits<LENGTH_BITS>,
 }
 
-/// Checks key, protection domain and the bounds of the whole message, then translates the pages of the packet. One request per clock.
+/// Checks key, protection domain and the bounds of the whole message, then translates the pages of the packet. One request per cycle.
 ///
 /// Has tables of its own, written with the same words as those of the receive lane: `R` address bits of the region table (12: 4,096
 /// regions), `BANK` address bits of each bank of the eMTT (17: 524,288 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
@@ -37,16 +38,16 @@ pub struct PayloadLocate<const R: usize, const BANK: usize> {
     /// Always.
     pub request_ready: Signal<Out, Bit>,
 
-    /// [`LATENCY`] clocks after the request; the caller takes it.
+    /// [`LATENCY`] cycles after the request; the caller takes it.
     pub response_valid: Signal<Out, Bit>,
     /// Without pieces if it is a fault.
     pub response: Signal<Out, LocateResponse>,
 
-    /// A write to `Mr` or `Emtt`, always taken; others are ignored. It holds for requests of later clocks, and for none before.
+    /// A write to `Mr` or `Emtt`, always taken; others are ignored. It holds for requests of later cycles, and for none before.
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
 
-    qp: ValidDelay<Bits<10>, LATENCY>,
+    qp: ValidDelay<Qpn, LATENCY>,
     check: RegionCheck<R>,
     span: DFF<PacketSpan>,
     span_wait: Delay<PacketSpan, { region_check::LATENCY - 1 }>,

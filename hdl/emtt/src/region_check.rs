@@ -13,10 +13,10 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{MrEntry, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS};
 use stellar_wire::hw::FromBits;
 
-/// Clocks from `request` to its `verdict`.
+/// Cycles from `request` to its `verdict`.
 pub const LATENCY: usize = REGION_STAGES + 2;
 
-/// Clocks from `request` to the region it names.
+/// Cycles from `request` to the region it names.
 const REGION_STAGES: usize = 2;
 
 /// May these bytes be accessed?
@@ -61,18 +61,18 @@ struct Bounds {
     limit: Bits<64>,
 }
 
-/// The region table and the check against it, one request per clock.
+/// The region table and the check against it, one request per cycle.
 ///
 /// `A`: address bits of the table; 12 (4,096 regions) at full size. A key whose index is beyond the table is a `BadKey`; a table write
 /// beyond it is ignored.
 #[derive(LogicBlock, Default)]
 pub struct RegionCheck<const A: usize> {
     pub clock: Signal<In, Clock>,
-    /// A write to the table, if it is to `Mr`: seen by requests of later clocks.
+    /// A write to the table, if it is to `Mr`: seen by requests of later cycles.
     pub table_valid: Signal<In, Bit>,
     pub table: Signal<In, TableWrite>,
     pub request: Signal<In, RegionRequest>,
-    /// [`LATENCY`] clocks after the request.
+    /// [`LATENCY`] cycles after the request.
     pub verdict: Signal<Out, RegionVerdict>,
     regions: BlockRam<MrEntry, A>,
     arrived: [DFF<RegionRequest>; REGION_STAGES],

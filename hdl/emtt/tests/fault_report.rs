@@ -24,7 +24,7 @@ fn library() -> &'static Library {
     })
 }
 
-/// A clock: the token, the page it lacks, whether the event queue takes a report.
+/// A cycle: the token, the page it lacks, whether the event queue takes a report.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     token: Option<Token>,
@@ -152,7 +152,7 @@ fn reported(model: &Model) -> Option<(u32, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Far fewer clocks than after which a page is reported again.
+    /// Far fewer cycles than after which a page is reported again.
     #[test]
     fn faults_are_reported_as_by_the_reference(clocks in clocks()) {
         let mut model = library().instantiate();

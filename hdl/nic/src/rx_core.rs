@@ -11,6 +11,7 @@ use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::tables::TableWrite;
+use stellar_wire::hw::Qpn;
 
 use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 
@@ -19,7 +20,7 @@ pub const DEPTH: usize = 64;
 /// Tokens stop being issued at this fill of a FIFO: every token already in flight (the sum of the stages' latencies, 24 at most) still fits.
 pub const ISSUE_LIMIT: u64 = 36;
 
-/// From tokens to place commands and outcomes, at most one of each per clock.
+/// From tokens to place commands and outcomes, at most one of each per cycle.
 ///
 /// Lane 0 and lane 1 have a token stream and a place command stream each; outcomes of both leave together, in the order of the tokens. A lane
 /// whose FIFOs are full holds up no other. A fence goes to the place commands of both lanes.
@@ -40,7 +41,7 @@ pub struct RxCore {
     pub table_ready: Signal<Out, Bit>,
     /// The context of a queue pair goes to state Error.
     pub error_valid: Signal<In, Bit>,
-    pub error_qp: Signal<In, Bits<10>>,
+    pub error_qp: Signal<In, Qpn>,
     pub error_ready: Signal<Out, Bit>,
     pub fence_valid: Signal<In, Bit>,
     pub fence_ready: Signal<Out, Bit>,
@@ -55,7 +56,7 @@ pub struct RxCore {
     /// One packet that is accepted or to be answered; no `ready`.
     pub outcome_valid: Signal<Out, Bit>,
     pub outcome: Signal<Out, RxOutcome>,
-    /// In the same clock: its lane has a place command with payload for it.
+    /// In the same cycle: its lane has a place command with payload for it.
     pub outcome_placed: Signal<Out, Bit>,
     /// Outcomes of each lane may still come for every token in flight and one more.
     pub outcome0_room: Signal<In, Bit>,
@@ -85,7 +86,7 @@ pub struct RxCore {
 }
 
 impl RxCore {
-    /// Clocks from issue to the place FIFO.
+    /// Cycles from issue to the place FIFO.
     pub const LATENCY: usize = qp_fetch::LATENCY
         + rc_track::LATENCY
         + mr_check::LATENCY

@@ -3,7 +3,7 @@
 use hdl_macros::hdl;
 use hdl_pcie::DmaWrite;
 use hdl_primitives::SyncFifo;
-use hdl_rx_pipeline::control_check::ControlFinding;
+use hdl_rx_pipeline::control_check::ControlCheckResult;
 use hdl_rx_pipeline::RxFront;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckRequest;
@@ -68,7 +68,7 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     /// The fate of each packet, as it is decided.
     pub verdict_valid: Signal<Out, Bit>,
     pub verdict_reason: Signal<Out, DropReason>,
-    /// Counter read port, one clock late.
+    /// Counter read port, one cycle late.
     pub counter_select: Signal<In, Bits<6>>,
     pub counter_value: Signal<Out, Bits<48>>,
 
@@ -96,7 +96,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
         self.front.mac_error.next = self.mac_error.val();
         self.front.udp_port.next = self.udp_port.val();
 
-        self.front.in_finding.next = ControlFinding::default();
+        self.front.in_finding.next = ControlCheckResult::default();
         self.front.control_room.next = false;
 
         self.core.frame0_valid.next = self.front.out_valid.val();

@@ -10,6 +10,7 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::ControlPacket;
 use stellar_wire::hw::tables::TableWrite;
+use stellar_wire::hw::Qpn;
 
 use crate::drop_counters::DropCounters;
 use crate::fence_join::FenceJoin;
@@ -26,7 +27,7 @@ pub type RxLanes512 = RxLanes<512, 6, 64>;
 ///
 /// A lane is a port, its packet buffer and its DMA write engine; queue pairs, regions and windows are those of the one core, so a queue pair
 /// receives by both ports. A lane without frames or with a stalled DMA leaves the other running, but for queue pairs that used both, and fences.
-/// Small frames of both ports share the core's one token per clock.
+/// Small frames of both ports share the core's one token per cycle.
 #[derive(LogicBlock, Default)]
 pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -56,11 +57,11 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     pub table_ready: Signal<Out, Bit>,
     /// The context of a queue pair goes to state Error, in order with packets: its packets are dropped as `WrongState`.
     pub error_valid: Signal<In, Bit>,
-    pub error_qp: Signal<In, Bits<10>>,
+    pub error_qp: Signal<In, Qpn>,
     pub error_ready: Signal<Out, Bit>,
     /// Whose control packets a queue pair takes; always taken.
     pub peer_valid: Signal<In, Bit>,
-    pub peer_qp: Signal<In, Bits<10>>,
+    pub peer_qp: Signal<In, Qpn>,
     pub peer: Signal<In, ControlPeer>,
     /// Deregistration fence: `fence_done` pulses when every DMA of earlier tokens has left, by either lane.
     pub fence_valid: Signal<In, Bit>,
@@ -101,7 +102,7 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     /// Of the packet's first byte.
     pub fault_va: Signal<Out, Bits<64>>,
     pub fault_ready: Signal<In, Bit>,
-    /// Counter read port, one clock late.
+    /// Counter read port, one cycle late.
     pub counter_select: Signal<In, Bits<6>>,
     pub counter_value: Signal<Out, Bits<48>>,
 

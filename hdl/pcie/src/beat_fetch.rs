@@ -1,4 +1,4 @@
-//! Reads the packet buffer, one beat of a memory write per clock.
+//! Reads the packet buffer, one beat of a memory write per cycle.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -7,7 +7,7 @@ use crate::byte_enables;
 use crate::records::{FetchedBeat, RequestChunk};
 
 /// Entries of the output FIFO that this block hands out. From the reservation to the entry's return at full rate: address register 1,
-/// buffer 2, rotator 2, mask 1, FIFO 1, credit 1 = 8 clocks; 32 is what a distributed RAM column holds anyway.
+/// buffer 2, rotator 2, mask 1, FIFO 1, credit 1 = 8 cycles; 32 is what a distributed RAM column holds anyway.
 pub const FIFO_ENTRIES: usize = 1 << FIFO_ADDRESS;
 /// Address bits of the output FIFO.
 pub const FIFO_ADDRESS: usize = 5;
@@ -31,7 +31,7 @@ pub struct BeatFetch<const B: usize> {
 
     /// Beat to read together with its successor; a register.
     pub read_beat: Signal<Out, Bits<12>>,
-    /// Of the same clock as `read_beat`.
+    /// Of the same cycle as `read_beat`.
     pub beat_valid: Signal<Out, Bit>,
     pub beat: Signal<Out, FetchedBeat>,
 

@@ -15,7 +15,7 @@ pub type DmaWrite1024 = DmaWrite<1024, 7, 128>;
 /// For a lane of 512 bits.
 pub type DmaWrite512 = DmaWrite<512, 6, 64>;
 
-/// Clocks from the address of a buffer read to its data.
+/// Cycles from the address of a buffer read to its data.
 pub const READ_LATENCY: usize = 2;
 /// 1,024 bytes.
 const LARGEST_MPS_CODE: usize = 3;
@@ -33,8 +33,8 @@ fn disabled(enables: Bits<4>) -> Bits<11> {
 
 /// `W` bits a beat, `B` = log2(W / 8), `N` = W / 8.
 ///
-/// One TLP beat per clock while `tlp_ready`. Commands are handled in order: TLPs, frees and fences leave in the order of their commands.
-/// A command accepted in clock `n` shows its first TLP beat in clock `n +` [`DmaWrite::LATENCY`] if nothing is before it.
+/// One TLP beat per cycle while `tlp_ready`. Commands are handled in order: TLPs, frees and fences leave in the order of their commands.
+/// A command accepted in cycle `n` shows its first TLP beat in cycle `n +` [`DmaWrite::LATENCY`] if nothing is before it.
 #[derive(LogicBlock)]
 pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -47,14 +47,14 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     pub command_valid: Signal<In, Bit>,
     pub command: Signal<In, PlaceCommand>,
     pub command_ready: Signal<Out, Bit>,
-    /// One clock per fence command: every TLP beat of the commands before it was taken by `tlp_ready`.
+    /// One cycle per fence command: every TLP beat of the commands before it was taken by `tlp_ready`.
     pub fence_done: Signal<Out, Bit>,
 
-    // Packet buffer: the beat at the address, and its successor, [`READ_LATENCY`] clocks later.
+    // Packet buffer: the beat at the address, and its successor, [`READ_LATENCY`] cycles later.
     pub read_beat: Signal<Out, Bits<12>>,
     pub read_low: Signal<In, Bits<W>>,
     pub read_high: Signal<In, Bits<W>>,
-    /// One clock per command but fences, in order: the data of its last read was captured.
+    /// One cycle per command but fences, in order: the data of its last read was captured.
     pub free_valid: Signal<Out, Bit>,
     pub free_beats: Signal<Out, Bits<8>>,
 
@@ -68,11 +68,11 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     pub tlp_first: Signal<Out, Bit>,
     pub tlp_last: Signal<Out, Bit>,
 
-    /// One clock per command with payload, in order: its last TLP beat is taken in this clock.
+    /// One cycle per command with payload, in order: its last TLP beat is taken in this cycle.
     pub placed: Signal<Out, Bit>,
 
     // Counters.
-    /// One clock per TLP, the clock after its last beat was taken.
+    /// One cycle per TLP, the cycle after its last beat was taken.
     pub tlp_sent: Signal<Out, Bit>,
     /// Payload bytes of that TLP.
     pub tlp_sent_bytes: Signal<Out, Bits<11>>,
@@ -99,7 +99,7 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
 }
 
 impl<const W: usize, const B: usize, const N: usize> DmaWrite<W, B, N> {
-    /// Clocks from accepting a command to its first TLP beat: pieces 2, splitter 3, fetch 2, buffer 2, rotator 2, FIFO 1.
+    /// Cycles from accepting a command to its first TLP beat: pieces 2, splitter 3, fetch 2, buffer 2, rotator 2, FIFO 1.
     pub const LATENCY: usize = 7 + READ_LATENCY + ByteRotator::<W>::LATENCY + 1;
 }
 

@@ -2,15 +2,15 @@
 //! joins several users of either.
 //!
 //! ```text
-//! PlaceCommand ─► piece_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 clocks) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
+//! PlaceCommand ─► piece_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 cycles) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
 //! └───────────────────────────────────────────── dma_write ────────────────────────────────────────────────────────────────────┘      │
 //!                                                                                       AMD requester request stream ◄─ rq_shim ◄─────┘
 //! ```
-//! | block | does | clocks |
+//! | block | does | cycles |
 //! |---|---|---|
-//! | [`piece_issue`] | one piece of a command per clock, with its place in the packet buffer | 2 |
-//! | [`request_splitter`] | one chunk (a TLP) per clock: cuts at multiples of the largest request | 3 |
-//! | [`beat_fetch`] | one buffer read per clock and TLP beat, only with room reserved for what comes back | 2 |
+//! | [`piece_issue`] | one piece of a command per cycle, with its place in the packet buffer | 2 |
+//! | [`request_splitter`] | one chunk (a TLP) per cycle: cuts at multiples of the largest request | 3 |
+//! | [`beat_fetch`] | one buffer read per cycle and TLP beat, only with room reserved for what comes back | 2 |
 //! | [`byte_rotator`](hdl_primitives::byte_rotator) | brings the chunk's first double word to byte lane 0 | 2 |
 //! | [`byte_mask`](hdl_primitives::byte_mask) | zeroes what is not payload | 0 |
 //! | [`dma_write`] | the whole, for lane width 1,024 or 512 | see there |

@@ -16,7 +16,7 @@ enum Turn {
     Third,
 }
 
-/// One piece per clock. `B` is log2 of the bytes of a buffer beat, at most 7.
+/// One piece per cycle. `B` is log2 of the bytes of a buffer beat, at most 7.
 ///
 /// A command without payload, and a fence, become one piece without bytes. A first length beyond the payload's is cut to it, and there are three pieces
 /// only if the first two leave bytes for the third.

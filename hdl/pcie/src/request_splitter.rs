@@ -63,7 +63,7 @@ fn enables_below(tail: Bits<2>) -> Bits<4> {
     }
 }
 
-/// At most one chunk per clock, and one per clock while there are pieces: three stages, one ready through all of them.
+/// At most one chunk per cycle, and one per cycle while there are pieces: three stages, one ready through all of them.
 ///
 /// `LARGEST` is the highest size code, at most 5: 128 bytes shifted left by it is the longest chunk there can be.
 /// Since every cut after the first is at a multiple of the chosen size, and that divides 4 KiB, no chunk crosses a 4 KiB boundary.

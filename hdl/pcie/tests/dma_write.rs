@@ -59,7 +59,7 @@ fn every_alignment_of_address_and_buffer_at_both_ends() {
     }
 }
 
-/// The contract's rate: 4,096 aligned bytes are 32 beats of 1,024 bits, in 32 clocks, command after command.
+/// The contract's rate: 4,096 aligned bytes are 32 beats of 1,024 bits, in 32 cycles, command after command.
 #[test]
 fn aligned_payloads_leave_at_one_beat_per_clock() {
     for (mut bench, beats) in [(lane_1024(), 32), (lane_512(), 64)] {
@@ -79,7 +79,7 @@ fn aligned_payloads_leave_at_one_beat_per_clock() {
     }
 }
 
-/// A payload that fills whole pages but begins and ends inside one: three pieces, and a beat per clock but where a write ends early.
+/// A payload that fills whole pages but begins and ends inside one: three pieces, and a beat per cycle but where a write ends early.
 #[test]
 fn a_payload_over_three_pages_is_three_runs() {
     for mut bench in [lane_1024(), lane_512()] {
@@ -91,7 +91,7 @@ fn a_payload_over_three_pages_is_three_runs() {
     }
 }
 
-/// 64-byte payloads: one command, one TLP, one beat per clock.
+/// 64-byte payloads: one command, one TLP, one beat per cycle.
 #[test]
 fn small_payloads_leave_at_one_command_per_clock() {
     let mut bench = lane_1024();

@@ -1,4 +1,4 @@
-//! Each block's rust-hdl simulation against its Verilated Verilog, clock by clock, and the Verilog against the tools.
+//! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle, and the Verilog against the tools.
 
 use hdl_pcie::beat_fetch::BeatFetch;
 use hdl_pcie::piece_issue::PieceIssue;

@@ -51,7 +51,7 @@ struct Received {
     beats: usize,
 }
 
-/// Sends `completions`; `pause` says per clock whether the stream pauses. Also returns the clocks with a beat at the output.
+/// Sends `completions`; `pause` says per cycle whether the stream pauses. Also returns the cycles with a beat at the output.
 fn transfer(
     wide: bool,
     completions: &[Sent],

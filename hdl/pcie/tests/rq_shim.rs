@@ -47,7 +47,7 @@ struct Request {
     beats: usize,
 }
 
-/// Sends the TLPs through the shim. `pause` says per clock and side (0 = TLPs, 1 = PCIe) whether it pauses.
+/// Sends the TLPs through the shim. `pause` says per cycle and side (0 = TLPs, 1 = PCIe) whether it pauses.
 fn transfer(
     wide: bool,
     tlps: &[WriteTlp],
@@ -245,7 +245,7 @@ proptest! {
     }
 }
 
-/// 256 bytes at 1,024 bits: 272 bytes, 3 beats; at 512 bits 5. No clock is lost between TLPs.
+/// 256 bytes at 1,024 bits: 272 bytes, 3 beats; at 512 bits 5. No cycle is lost between TLPs.
 #[test]
 fn back_to_back_requests_take_the_documented_beats() {
     for (wide, beats) in [(true, 3), (false, 5)] {

@@ -9,11 +9,11 @@ use stellar_wire::hw::frame::{DropReason, Position};
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::psn_stages::{Count, Settled};
+use crate::psn_stages::{Count, Decision};
 use crate::token_kind::is_packet;
 use crate::verdict::{accepts, answer_kind, answer_syndrome, answers, counted_reason, Verdict};
 
-/// Clocks from `in_valid` to `out_valid`.
+/// Cycles from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 1;
 
 /// Makes the place command, the counter event and the outcome, one token per cycle. Levels planned: 4 (bitmap, PSNs, reason).
@@ -21,7 +21,7 @@ pub const LATENCY: usize = 1;
 pub struct PsnAnswer {
     pub clock: Signal<In, Clock>,
     pub in_valid: Signal<In, Bit>,
-    pub in_settled: Signal<In, Settled>,
+    pub in_settled: Signal<In, Decision>,
     // As the ports of `PsnTrack`.
     pub out_valid: Signal<Out, Bit>,
     pub out_command: Signal<Out, PlaceCommand>,
@@ -51,19 +51,19 @@ impl Logic for PsnAnswer {
             outcome_is,
             outcome_held
         );
-        let settled = self.in_settled.val();
-        let tracked = settled.tracked;
-        let verdict = settled.verdict;
+        let decision = self.in_settled.val();
+        let tracked = decision.tracked;
+        let verdict = decision.verdict;
         let accepted = accepts(verdict);
         let is_fence = tracked.kind == TokenKind::Fence;
         let counted = self.in_valid.val() & is_packet(tracked.kind);
         let reason = counted_reason(verdict, tracked.reason, tracked.access_reason);
         // A packet behind the expected PSN may lie outside the stored window: its word is known without the memory. In the
         // word half way round, bits below the expected PSN's are not behind it but ahead.
-        let below_epsn = !(Bits::<64>::mask() << settled.epsn.get_bits::<6>(0));
-        let bitmap = if !settled.behind | settled.in_epsn_word {
-            settled.word
-        } else if settled.in_opposite_word {
+        let below_epsn = !(Bits::<64>::mask() << decision.epsn.get_bits::<6>(0));
+        let bitmap = if !decision.behind | decision.in_epsn_word {
+            decision.word
+        } else if decision.in_opposite_word {
             !below_epsn
         } else {
             Bits::<64>::mask()
@@ -72,7 +72,7 @@ impl Logic for PsnAnswer {
         let answer_psn = match verdict {
             Verdict::RcGap => tracked.rc_epsn,
             Verdict::RcDuplicate => tracked.rc_epsn - 1,
-            Verdict::Probe => settled.epsn - 1,
+            Verdict::Probe => decision.epsn - 1,
             _ => tracked.psn,
         };
         let ends = (tracked.position == Position::Last) | (tracked.position == Position::Only);
@@ -104,7 +104,7 @@ impl Logic for PsnAnswer {
         };
         let answered = answers(verdict, tracked.ack_req);
         let named_psn = if tracked.probe {
-            settled.epsn
+            decision.epsn
         } else {
             tracked.psn
         };
@@ -115,7 +115,7 @@ impl Logic for PsnAnswer {
             psn: answer_psn,
             msn: completed,
             syndrome: answer_syndrome(verdict),
-            cack_psn: settled.epsn - 1,
+            cack_psn: decision.epsn - 1,
             bitmap_base: (named_psn >> 6) << 6,
             bitmap,
             ecn_ce: tracked.ecn_ce,
@@ -133,7 +133,7 @@ impl Logic for PsnAnswer {
             psn: tracked.psn,
             ack_req: tracked.ack_req,
             epsn: if tracked.mrc {
-                settled.epsn
+                decision.epsn
             } else {
                 tracked.rc_epsn
             },

@@ -1,34 +1,37 @@
 //! The pipeline registers of `psn_track`.
 
+use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
+use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::distance::Distance;
 use crate::tracked::Tracked;
-use crate::verdict::Verdict;
-use crate::window_row::{Marks, Prefixes};
+use crate::verdict::{moves_qp_to_error, Verdict};
+use crate::window_row::{Prefixes, WindowFlags};
 
-/// Forwarding (read-after-write hazards): which of the two tokens before a packet belong to its queue pair, and write something that it reads.
+/// Forwarding (read-after-write hazards): which of the two tokens before a packet are packets of its queue pair. `_1` is the token immediately
+/// before it, `_2` the one before that.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Follows {
-    /// The token immediately before belongs to the same queue pair; it has the same word of the ring; it has the same bit of that word.
-    pub last: Bit,
-    pub last_word: Bit,
-    pub last_bit: Bit,
-    /// The same for the second token before.
-    pub second: Bit,
-    pub second_word: Bit,
+pub struct Forwarding {
+    pub same_qp_1: Bit,
+    /// Its PSN is in the same word of the ring.
+    pub same_word_1: Bit,
+    /// Its PSN has the same bit in its word.
+    pub same_bit_1: Bit,
+    pub same_qp_2: Bit,
+    pub same_word_2: Bit,
 }
 
-/// A packet compared with the window: register after the stage `classify`.
+/// A packet compared with the window: register after the stage `compare`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Classified {
+pub struct CompareReg {
     pub tracked: Tracked,
-    pub follows: Follows,
-    pub marks: Marks,
+    pub forwarding: Forwarding,
+    pub flags: WindowFlags,
     /// Expected PSN, without the packets that are still in the pipeline.
-    pub epsn: Bits<24>,
+    pub epsn: Psn,
     pub distance: Distance,
     /// Bit of the PSN set in a live word.
     pub received: Bit,
@@ -43,20 +46,54 @@ pub struct Classified {
     pub epsn_word_live: Bit,
 }
 
-/// A packet with its verdict: register after the stage `judge`.
+/// A packet with its verdict: register after the stage `decide`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Judged {
-    pub settled: Settled,
+pub struct DecideReg {
+    pub decision: Decision,
     /// State before the packet.
-    pub marks: Marks,
+    pub flags: WindowFlags,
     /// One-hot: the packet's word of the ring.
     pub ring_word: Bits<32>,
 }
 
-/// A packet with its updated word: register after the stage `count`.
+/// What a packet in `write_back` writes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Counted {
-    pub settled: Settled,
+pub struct Written {
+    pub flags: WindowFlags,
+    /// The packet enters the ring: its word is written.
+    pub in_ring: Bit,
+    pub word: Bits<64>,
+}
+
+/// The values that the two packets behind it take instead of those that they read.
+#[hdl_fn]
+pub fn written_by(decided: DecideReg) -> Written {
+    let decision = decided.decision;
+    let flags = decided.flags;
+    let in_ring = decision.verdict == Verdict::MrcAccepted;
+    let wrap_bits_with_packet = with_plane(
+        flags.wrap_bits,
+        decided.ring_word,
+        decision.tracked.psn.get_bit(11),
+    );
+    Written {
+        flags: WindowFlags {
+            error: flags.error | moves_qp_to_error(decision.verdict),
+            wrap_bits: if in_ring {
+                wrap_bits_with_packet
+            } else {
+                flags.wrap_bits
+            },
+        },
+        in_ring,
+        word: decision.word,
+    }
+}
+
+/// A packet with its updated word: register after the stage `count_prefix`.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct PrefixReg {
+    pub decision: Decision,
     pub ring_word: Bits<32>,
     /// Ones from bit 0 up of its word.
     pub prefix: Bits<7>,
@@ -64,10 +101,10 @@ pub struct Counted {
     pub live: Bits<32>,
 }
 
-/// A packet with the updated ring: register after the stage `note`.
+/// A packet with the updated ring: register after the stage `update_ring`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Noted {
-    pub settled: Settled,
+pub struct RingReg {
+    pub decision: Decision,
     /// Prefixes of the live words.
     pub prefixes: Prefixes,
     /// Full words, from the word of the expected PSN on.
@@ -76,10 +113,10 @@ pub struct Noted {
     pub epsn_word_live: Bit,
 }
 
-/// A packet with the word of the new expected PSN: register after the stage `run`.
+/// A packet with the word of the new expected PSN: register after the stage `find_word`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Ran {
-    pub settled: Settled,
+pub struct EpsnWordReg {
+    pub decision: Decision,
     /// Prefixes of the live words.
     pub prefixes: Prefixes,
     /// Number of that word: the PSN without its low 6 bits.
@@ -88,13 +125,13 @@ pub struct Ran {
     pub stays: Bit,
 }
 
-/// The input of `psn_answer`: register after the stage `land`.
+/// A decided packet. `psn_answer` receives it from the register after the stage `commit_epsn`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Settled {
+pub struct Decision {
     pub tracked: Tracked,
     pub verdict: Verdict,
-    /// Expected PSN (MRC): after the packet in the end, before that as `Classified` has it.
-    pub epsn: Bits<24>,
+    /// Expected PSN (MRC): after the packet in the end, before that as in `CompareReg`.
+    pub epsn: Psn,
     pub behind: Bit,
     pub in_epsn_word: Bit,
     pub in_opposite_word: Bit,

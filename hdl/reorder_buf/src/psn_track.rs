@@ -12,13 +12,13 @@ use stellar_wire::mtu::LENGTH_BITS;
 use crate::distance::{distance, place_of};
 use crate::psn_advance::{self, PsnAdvance};
 use crate::psn_answer::{self, PsnAnswer};
-use crate::psn_stages::{Classified, Follows, Judged, Settled};
+use crate::psn_stages::{written_by, CompareReg, DecideReg, Decision, Forwarding};
 use crate::token_kind::row_of;
 use crate::tracked::{is_packet_of, same_word, tracked, Tracked};
-use crate::verdict::{breaks_qp, is_reason, judge_mrc, judge_rc, refuses_unheard, Verdict};
-use crate::window_row::{laps_of_empty_ring, with_plane, Marks};
+use crate::verdict::{drops_silently, is_reason, judge_mrc, judge_rc, moves_qp_to_error, Verdict};
+use crate::window_row::{wrap_bits_of_empty_ring, WindowFlags};
 
-/// Clocks from `in_valid` to `out_valid`.
+/// Cycles from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 3 + psn_advance::LATENCY + psn_answer::LATENCY;
 
 /// Cycles from a token to the write of its queue pair's expected PSN. A token that comes so many cycles later reads the new value; an earlier one may not.
@@ -30,8 +30,8 @@ pub const NEAR: u32 = 1024;
 
 /// Decides about every token, keeps the receive windows, and requests acknowledgements.
 ///
-/// One token per clock. Two MRC data packets of one queue pair may follow each other at once if their PSNs are less than [`NEAR`] apart, two RC packets
-/// always; other tokens of one queue pair are at least [`SPACING`] clocks apart. A token that writes a queue pair's context
+/// It takes one token per cycle. Two MRC data packets of one queue pair may follow each other at once if their PSNs are less than [`NEAR`] apart, two RC packets
+/// always; other tokens of one queue pair are at least [`SPACING`] cycles apart. A token that writes a queue pair's context
 /// carries that context in `qp` (from `qp_fetch`) and initialises its window. No token comes in the cycle after a probe: the word memory is read a second
 /// time, for the word of the expected PSN.
 ///
@@ -41,11 +41,11 @@ pub const NEAR: u32 = 1024;
 /// than 1,024 after it is outside neither window.
 ///
 /// Stages, with levels planned:
-/// * `read` (cycle t): read expected PSN, flags and word; compare with the two tokens before: 3.
-/// * `classify` (t + 1): for a probe, read the other word; compare the PSN with the word of the expected PSN; select the bit and the word of the packet. 6 (word
+/// * `lookup` (cycle t): read expected PSN, flags and word; compare with the two tokens before: 3.
+/// * `compare` (t + 1): for a probe, read the other word; compare the PSN with the word of the expected PSN; select the bit and the word of the packet. 6 (word
 ///   forwarded 2, bit 3, gate 1).
-/// * `judge` (t + 2): verdict 8 (PSN against the expected PSN in its word 2, choice 1, verdict 5); forwarded word 2.
-/// * `store` (t + 3): write flags and word, and forward them to the two packets behind. 2.
+/// * `decide` (t + 2): verdict 8 (PSN against the expected PSN in its word 2, choice 1, verdict 5); forwarded word 2.
+/// * `write_back` (t + 3): write flags and word, and forward them to the two packets behind. 2.
 /// * `advance` (t + 3 to t + 6): in [`PsnAdvance`].
 /// * `answer` (t + 7): in [`PsnAnswer`].
 ///
@@ -62,7 +62,7 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     /// Lane of the frame.
     pub out_lane: Signal<Out, Bit>,
     // To the counters.
-    /// In the clock of `out_valid`, if the command is of a frame: to be counted by `out_reason`.
+    /// In the cycle of `out_valid`, if the command is of a frame: to be counted by `out_reason`.
     pub out_counted: Signal<Out, Bit>,
     /// `None` if the packet was accepted.
     pub out_reason: Signal<Out, DropReason>,
@@ -72,16 +72,16 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     pub outcome_valid: Signal<Out, Bit>,
     pub outcome: Signal<Out, RxOutcome>,
 
-    marks: BypassRam<Marks, QP_BITS>,
+    flags: BypassRam<WindowFlags, QP_BITS>,
     /// 32 words of each queue pair: address is queue pair, `psn[10:6]`.
     words: BypassRam<Bits<64>, WORD_BITS>,
-    read_valid: DFF<Bit>,
-    read: DFF<Tracked>,
-    follows: DFF<Follows>,
-    classified_valid: DFF<Bit>,
-    classified: DFF<Classified>,
-    judged_valid: DFF<Bit>,
-    judged: DFF<Judged>,
+    looked_up_valid: DFF<Bit>,
+    looked_up: DFF<Tracked>,
+    forwarding: DFF<Forwarding>,
+    compared_valid: DFF<Bit>,
+    compared: DFF<CompareReg>,
+    decided_valid: DFF<Bit>,
+    decided: DFF<DecideReg>,
     advance: PsnAdvance<QP_BITS>,
     answer: PsnAnswer,
 }
@@ -101,26 +101,34 @@ const fn ring_shift(qp_bits: usize, word_bits: usize) -> u64 {
 impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, WORD_BITS> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, read_valid, read, follows);
+        dff_setup!(self, clock, looked_up_valid, looked_up, forwarding);
         dff_setup!(
             self,
             clock,
-            classified_valid,
-            classified,
-            judged_valid,
-            judged
+            compared_valid,
+            compared,
+            decided_valid,
+            decided
         );
-        clock!(self, clock, marks, words, advance, answer);
+        clock!(self, clock, flags, words, advance, answer);
 
-        // read
+        // forward: what the packet in `write_back` writes, for the two packets behind it.
+        let decided = self.decided.q.val();
+        let decision = decided.decision;
+        let written = written_by(decided);
+
+        // lookup
         let token = self.in_token.val();
         let headers = token.token.headers;
         let row = row_of(token.token);
-        self.marks.read_address.next = row.get_bits::<QP_BITS>(0);
+        self.flags.read_address.next = row.get_bits::<QP_BITS>(0);
         self.advance.read_row.next = row.get_bits::<QP_BITS>(0);
-        let probing = self.read_valid.q.val() & self.read.q.val().probe;
+        let previous = self.looked_up.q.val();
+        let before_previous = self.compared.q.val().tracked;
+        // The cycle after a probe belongs to its second word, that of the expected PSN.
+        let probing = self.looked_up_valid.q.val() & previous.probe;
         let epsn_read = self.advance.epsn.val();
-        let word_row = if probing { self.read.q.val().row } else { row };
+        let word_row = if probing { previous.row } else { row };
         let word_of_ring = if probing {
             epsn_read.get_bits::<5>(6)
         } else {
@@ -129,67 +137,33 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         self.words.read_address.next = (bit_cast::<WORD_BITS, 10>(word_row)
             << ring_shift(QP_BITS, WORD_BITS))
             | bit_cast::<WORD_BITS, 5>(word_of_ring);
-        let last = self.read.q.val();
-        let second_last = self.classified.q.val().tracked;
-        self.follows.d.next = Follows {
-            last: self.read_valid.q.val() & is_packet_of(last, row),
-            last_word: same_word(last.psn, headers.psn),
-            last_bit: last.psn.get_bits::<6>(0) == headers.psn.get_bits::<6>(0),
-            second: self.classified_valid.q.val() & is_packet_of(second_last, row),
-            second_word: same_word(second_last.psn, headers.psn),
+        self.forwarding.d.next = Forwarding {
+            same_qp_1: self.looked_up_valid.q.val() & is_packet_of(previous, row),
+            same_word_1: same_word(previous.psn, headers.psn),
+            same_bit_1: previous.psn.get_bits::<6>(0) == headers.psn.get_bits::<6>(0),
+            same_qp_2: self.compared_valid.q.val() & is_packet_of(before_previous, row),
+            same_word_2: same_word(before_previous.psn, headers.psn),
         };
-        self.read_valid.d.next = self.in_valid.val();
-        self.read.d.next = tracked(token);
+        self.looked_up_valid.d.next = self.in_valid.val();
+        self.looked_up.d.next = tracked(token);
 
-        // store: the values that are forwarded to earlier stages. It stands first because `classify` reads them.
-        let judged = self.judged.q.val();
-        let stored = judged.settled;
-        let notes_psn = stored.verdict == Verdict::MrcAccepted;
-        let noted_laps = with_plane(
-            judged.marks.laps,
-            judged.ring_word,
-            stored.tracked.psn.get_bit(11),
-        );
-        let marks_after = Marks {
-            error: judged.marks.error | breaks_qp(stored.verdict),
-            laps: if notes_psn {
-                noted_laps
-            } else {
-                judged.marks.laps
-            },
-        };
-        let fresh = Marks {
-            error: false,
-            laps: laps_of_empty_ring(stored.tracked.initial_psn),
-        };
-        let writes_qp = stored.tracked.writes_qp;
-        self.marks.write_enable.next =
-            self.judged_valid.q.val() & (writes_qp | notes_psn | breaks_qp(stored.verdict));
-        self.marks.write_address.next = stored.tracked.row.get_bits::<QP_BITS>(0);
-        self.marks.write_data.next = if writes_qp { fresh } else { marks_after };
-        self.words.write_enable.next = self.judged_valid.q.val() & notes_psn;
-        self.words.write_address.next = (bit_cast::<WORD_BITS, 10>(stored.tracked.row)
-            << ring_shift(QP_BITS, WORD_BITS))
-            | bit_cast::<WORD_BITS, 5>(stored.tracked.psn.get_bits::<5>(6));
-        self.words.write_data.next = stored.word;
-
-        // classify
-        let tracked = self.read.q.val();
-        let follows = self.follows.q.val();
-        let marks = if follows.second {
-            marks_after
+        // compare
+        let tracked = self.looked_up.q.val();
+        let forwarding = self.forwarding.q.val();
+        let flags = if forwarding.same_qp_2 {
+            written.flags
         } else {
-            self.marks.read_data.val()
+            self.flags.read_data.val()
         };
-        let word_read = if follows.second & follows.second_word & notes_psn {
-            stored.word
+        let word_read = if forwarding.same_qp_2 & forwarding.same_word_2 & written.in_ring {
+            written.word
         } else {
             self.words.read_data.val()
         };
         let psn = tracked.psn;
         let epsn_word = epsn_read.get_bits::<18>(6);
         let psn_bit = psn.get_bits::<6>(0);
-        let live = marks.laps.get_bit(psn.get_bits::<5>(6).index()) == psn.get_bit(11);
+        let live = flags.wrap_bits.get_bit(psn.get_bits::<5>(6).index()) == psn.get_bit(11);
         let same_half = psn.get_bit(23) == epsn_word.get_bit(17);
         let same_place = psn.get_bits::<17>(6) == epsn_word.get_bits::<17>(0);
         let in_epsn_word = same_half & same_place;
@@ -201,11 +175,11 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         } else {
             bits::<64>(0)
         };
-        self.classified_valid.d.next = self.read_valid.q.val();
-        self.classified.d.next = Classified {
+        self.compared_valid.d.next = self.looked_up_valid.q.val();
+        self.compared.d.next = CompareReg {
             tracked,
-            follows,
-            marks,
+            forwarding,
+            flags,
             epsn: epsn_read,
             distance: distance(
                 psn.get_bits::<18>(6) - epsn_word,
@@ -220,26 +194,26 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             } else {
                 live_word | implied_word | (bits::<64>(1) << psn_bit)
             },
-            epsn_word_live: marks.laps.get_bit(epsn_word.get_bits::<5>(0).index())
+            epsn_word_live: flags.wrap_bits.get_bit(epsn_word.get_bits::<5>(0).index())
                 == epsn_read.get_bit(11),
         };
 
-        // judge
-        let classified = self.classified.q.val();
-        let tracked = classified.tracked;
-        let follows = classified.follows;
-        let last_noted = follows.last & notes_psn & follows.last_word;
-        let marks = if follows.last {
-            marks_after
+        // decide
+        let compared = self.compared.q.val();
+        let tracked = compared.tracked;
+        let forwarding = compared.forwarding;
+        let word_forwarded = forwarding.same_qp_1 & written.in_ring & forwarding.same_word_1;
+        let flags = if forwarding.same_qp_1 {
+            written.flags
         } else {
-            classified.marks
+            compared.flags
         };
-        let received = classified.received | last_noted & follows.last_bit;
+        let received = compared.received | word_forwarded & forwarding.same_bit_1;
         let invalid = is_reason(tracked.reason);
         let no_access = is_reason(tracked.access_reason);
         let rc_verdict = judge_rc(tracked.rc_class, invalid, no_access);
-        let below = tracked.psn.get_bits::<6>(0) < classified.epsn.get_bits::<6>(0);
-        let place = place_of(classified.distance, below);
+        let below = tracked.psn.get_bits::<6>(0) < compared.epsn.get_bits::<6>(0);
+        let place = place_of(compared.distance, below);
         let behind = place.behind & !tracked.probe;
         let mrc_verdict = judge_mrc(
             behind | received & !place.outside,
@@ -247,12 +221,12 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             invalid,
             tracked.access_reason,
         );
-        let unheard = tracked.bad_frame | refuses_unheard(tracked.reason);
+        let silent_drop = tracked.bad_frame | drops_silently(tracked.reason);
         let verdict = if tracked.kind != TokenKind::Packet {
             Verdict::NotAPacket
-        } else if unheard {
+        } else if silent_drop {
             Verdict::Refused
-        } else if marks.error {
+        } else if flags.error {
             Verdict::InError
         } else if tracked.probe {
             Verdict::Probe
@@ -265,37 +239,53 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         let other_word = if tracked.probe {
             self.words.read_data.val()
         } else {
-            stored.word
+            written.word
         };
         let adds_word = if tracked.probe {
-            classified.epsn_word_live
+            compared.epsn_word_live
         } else {
-            last_noted
+            word_forwarded
         };
         let word = if adds_word {
-            classified.word | other_word
+            compared.word | other_word
         } else {
-            classified.word
+            compared.word
         };
-        self.judged_valid.d.next = self.classified_valid.q.val();
-        self.judged.d.next = Judged {
-            settled: Settled {
+        self.decided_valid.d.next = self.compared_valid.q.val();
+        self.decided.d.next = DecideReg {
+            decision: Decision {
                 tracked,
                 verdict,
-                epsn: classified.epsn,
+                epsn: compared.epsn,
                 behind,
-                in_epsn_word: classified.in_epsn_word,
-                in_opposite_word: classified.in_opposite_word,
+                in_epsn_word: compared.in_epsn_word,
+                in_opposite_word: compared.in_opposite_word,
                 word,
             },
-            marks,
+            flags,
             ring_word: bits::<32>(1) << tracked.psn.get_bits::<5>(6),
         };
 
+        // write_back
+        let fresh = WindowFlags {
+            error: false,
+            wrap_bits: wrap_bits_of_empty_ring(decision.tracked.initial_psn),
+        };
+        let writes_qp = decision.tracked.writes_qp;
+        self.flags.write_enable.next = self.decided_valid.q.val()
+            & (writes_qp | written.in_ring | moves_qp_to_error(decision.verdict));
+        self.flags.write_address.next = decision.tracked.row.get_bits::<QP_BITS>(0);
+        self.flags.write_data.next = if writes_qp { fresh } else { written.flags };
+        self.words.write_enable.next = self.decided_valid.q.val() & written.in_ring;
+        self.words.write_address.next = (bit_cast::<WORD_BITS, 10>(decision.tracked.row)
+            << ring_shift(QP_BITS, WORD_BITS))
+            | bit_cast::<WORD_BITS, 5>(decision.tracked.psn.get_bits::<5>(6));
+        self.words.write_data.next = written.word;
+
         // advance
-        self.advance.in_valid.next = self.judged_valid.q.val();
-        self.advance.in_judged.next = judged;
-        self.advance.in_laps.next = marks_after.laps;
+        self.advance.in_valid.next = self.decided_valid.q.val();
+        self.advance.in_judged.next = decided;
+        self.advance.in_laps.next = written.flags.wrap_bits;
 
         // answer
         self.answer.in_valid.next = self.advance.out_valid.val();

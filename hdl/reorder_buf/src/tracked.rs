@@ -4,6 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::{DropReason, Position};
+use stellar_wire::hw::{Psn, Qpn};
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::token_kind::{is_packet, row_of, writes_qp};
@@ -16,11 +17,11 @@ pub struct Tracked {
     pub lane: Bit,
     pub writes_qp: Bit,
     /// Queue pair.
-    pub row: Bits<10>,
-    pub initial_psn: Bits<24>,
+    pub row: Qpn,
+    pub initial_psn: Psn,
     pub mrc: Bit,
     pub probe: Bit,
-    pub psn: Bits<24>,
+    pub psn: Psn,
     pub ack_req: Bit,
     pub position: Position,
     /// The parser found a reason. The packet is dropped silently, even if `rc_track` gives the same reason to other packets with an acknowledgement.
@@ -28,7 +29,7 @@ pub struct Tracked {
     pub reason: DropReason,
     pub access_reason: DropReason,
     pub rc_class: RcClass,
-    pub rc_epsn: Bits<24>,
+    pub rc_epsn: Psn,
     pub rc_msn: Bits<24>,
     pub ecn_ce: Bit,
     pub entropy: Bits<32>,
@@ -85,12 +86,12 @@ pub fn tracked(token: TranslatedToken) -> Tracked {
 
 /// Whether the token is a packet of that queue pair.
 #[hdl_fn]
-pub fn is_packet_of(token: Tracked, row: Bits<10>) -> Bit {
+pub fn is_packet_of(token: Tracked, row: Qpn) -> Bit {
     is_packet(token.kind) & (token.row == row)
 }
 
 /// Whether two PSNs lie in the same word of the ring.
 #[hdl_fn]
-pub fn same_word(a: Bits<24>, b: Bits<24>) -> Bit {
+pub fn same_word(a: Psn, b: Psn) -> Bit {
     a.get_bits::<5>(6) == b.get_bits::<5>(6)
 }

@@ -49,7 +49,7 @@ const NACK_UNEXPECTED_EVENT: u64 = 25;
 /// Whether a reason found before this block concerns the frame or the queue pair's static context. Such a packet cannot
 /// change the connection. The other reasons come from `rc_track`; if the parser found one of those, the frame is bad.
 #[hdl_fn]
-pub fn refuses_unheard(reason: DropReason) -> Bit {
+pub fn drops_silently(reason: DropReason) -> Bit {
     (reason != DropReason::None)
         & (reason != DropReason::BadPayloadLength)
         & (reason != DropReason::BadSequence)
@@ -107,7 +107,7 @@ pub fn accepts(verdict: Verdict) -> Bit {
 
 /// Whether the queue pair moves to the error state.
 #[hdl_fn]
-pub fn breaks_qp(verdict: Verdict) -> Bit {
+pub fn moves_qp_to_error(verdict: Verdict) -> Bit {
     (verdict == Verdict::RcInvalid)
         | (verdict == Verdict::RcAccess)
         | (verdict == Verdict::MrcInvalid)

@@ -3,15 +3,16 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Psn;
 
 /// The flags of a queue pair, which the next token of the queue pair needs.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Marks {
+pub struct WindowFlags {
     /// The queue pair accepts no more packets until its context is written again.
     pub error: Bit,
     /// Wrap bit (lap) of the packet last accepted into each word of the ring. Once the window has left a word, its wrap bit no longer matches,
     /// so no word has to be cleared.
-    pub laps: Bits<32>,
+    pub wrap_bits: Bits<32>,
 }
 
 /// Per word of the ring, the number of ones from its bit 0 up (0 to 64, 64 = full), as seven planes of one bit per word:
@@ -30,7 +31,7 @@ pub struct Prefixes {
 
 /// The wrap bit that each word must have, for the window that begins with the word of the expected PSN. Levels: 1.
 #[hdl_fn]
-fn laps_sought(epsn: Bits<24>) -> Bits<32> {
+fn expected_wrap_bits(epsn: Psn) -> Bits<32> {
     let from_epsn = Bits::<32>::mask() << epsn.get_bits::<5>(6);
     if epsn.get_bit(11) {
         from_epsn
@@ -41,14 +42,14 @@ fn laps_sought(epsn: Bits<24>) -> Bits<32> {
 
 /// Words that hold received packets of the window; the others read as zero, and their prefixes too. Levels: 2.
 #[hdl_fn]
-pub fn live_words(laps: Bits<32>, epsn: Bits<24>) -> Bits<32> {
-    !(laps ^ laps_sought(epsn))
+pub fn live_words(wrap_bits: Bits<32>, epsn: Psn) -> Bits<32> {
+    !(wrap_bits ^ expected_wrap_bits(epsn))
 }
 
 /// Wrap bits of a ring without live words. Levels: 1.
 #[hdl_fn]
-pub fn laps_of_empty_ring(epsn: Bits<24>) -> Bits<32> {
-    !laps_sought(epsn)
+pub fn wrap_bits_of_empty_ring(epsn: Psn) -> Bits<32> {
+    !expected_wrap_bits(epsn)
 }
 
 /// A plane with the bit of one word replaced; `word` is one-hot. Levels: 1.

@@ -6,8 +6,11 @@ use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::tx::TxSeth;
+use stellar_wire::hw::Psn;
 
-use crate::records::{BesideMark, BesideWord, Changed, Coalescing, Compared, Judged, Pending};
+use crate::records::{
+    Changed, Coalescing, Compared, Pending, SackDecision, VsPendingWord, VsUrgentPsn,
+};
 
 /// The initial state: no packet is pending, and every packet from the first PSN on may become pending.
 #[hdl_fn]
@@ -18,32 +21,32 @@ pub fn nothing_pending(settings: ResponderConfig) -> Coalescing {
         bitmap: bits::<64>(0),
     };
     Coalescing {
-        most: settings.sack_every - 1,
+        max_pending: settings.sack_every - 1,
         even: nothing,
         odd: nothing,
-        urgent_to: settings.initial_psn - 1,
+        sack_now_until: settings.initial_psn - 1,
     }
 }
 
 /// Whether the cumulative PSN covers a whole word: the word lies before that of the first missing PSN. Levels: 1.
 #[hdl_fn]
-fn is_covered(word: Bits<18>, epsn: Bits<24>) -> Bit {
+fn is_covered(word: Bits<18>, epsn: Psn) -> Bit {
     (word - epsn.get_bits::<18>(6)).get_bit(17)
 }
 
 /// Levels: 1, behind a carry chain.
 #[hdl_fn]
-fn beside_mark(mark: Bits<24>, outcome: RxOutcome) -> BesideMark {
-    BesideMark {
-        late: !(mark - outcome.psn).get_bit(23),
-        closes: (mark - outcome.epsn).get_bit(23),
+fn vs_urgent_psn(urgent_psn: Psn, outcome: RxOutcome) -> VsUrgentPsn {
+    VsUrgentPsn {
+        late: !(urgent_psn - outcome.psn).get_bit(23),
+        closes: (urgent_psn - outcome.epsn).get_bit(23),
     }
 }
 
 /// Levels: 3.
 #[hdl_fn]
-fn beside_word(word: Bits<18>, outcome: RxOutcome) -> BesideWord {
-    BesideWord {
+fn vs_pending_word(word: Bits<18>, outcome: RxOutcome) -> VsPendingWord {
+    VsPendingWord {
         differs: word != outcome.psn.get_bits::<18>(6),
         covered: is_covered(word, outcome.epsn),
     }
@@ -60,11 +63,11 @@ pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compar
     let other = if odd { even_pending } else { odd_pending };
     Compared {
         in_order: (outcome.psn - outcome.epsn).get_bit(23),
-        mark: beside_mark(state.urgent_to, outcome),
-        own: beside_word(own.word, outcome),
-        other: beside_word(other.word, outcome),
-        last_mark: beside_mark(last.psn, outcome),
-        last_word: beside_word(last.psn.get_bits::<18>(6), outcome),
+        urgent_psn: vs_urgent_psn(state.sack_now_until, outcome),
+        own: vs_pending_word(own.word, outcome),
+        other: vs_pending_word(other.word, outcome),
+        last_urgent: vs_urgent_psn(last.psn, outcome),
+        last_word: vs_pending_word(last.psn.get_bits::<18>(6), outcome),
         last_is_own: last.psn.get_bit(6) == odd,
     }
 }
@@ -72,12 +75,12 @@ pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compar
 /// Decides on the acknowledgement of a packet. `state` is the state after the packet before it; `changed` is what that packet changed since
 /// `compared`. Levels: 4 (choice of the parity, comparison 2, gate).
 #[hdl_fn]
-pub fn judge(
+pub fn decide_sack(
     state: Coalescing,
     outcome: RxOutcome,
     compared: Compared,
     changed: Changed,
-) -> Judged {
+) -> SackDecision {
     let odd = outcome.psn.get_bit(6);
     let even_pending = state.even;
     let odd_pending = state.odd;
@@ -91,10 +94,10 @@ pub fn judge(
     } else {
         odd_pending.count
     };
-    let mark = if changed.mark {
-        compared.last_mark
+    let vs_urgent = if changed.urgent_psn {
+        compared.last_urgent
     } else {
-        compared.mark
+        compared.urgent_psn
     };
     let own = if changed.word & compared.last_is_own {
         compared.last_word
@@ -107,13 +110,13 @@ pub fn judge(
         compared.other
     };
     let replaces = own_count.any() & own.differs;
-    // At most `most` packets may be pending.
+    // At most `max_pending` packets may be pending.
     let sum = even_pending.count + odd_pending.count;
-    Judged {
-        urgent: outcome.ack_req | outcome.ack.ecn_ce | (mark.late & mark.closes),
-        extends: !mark.late & (outcome.ack_req | compared.in_order),
+    SackDecision {
+        urgent: outcome.ack_req | outcome.ack.ecn_ce | (vs_urgent.late & vs_urgent.closes),
+        extends: !vs_urgent.late & (outcome.ack_req | compared.in_order),
         evicts: replaces & !own.covered,
-        full: sum >= state.most,
+        full: sum >= state.max_pending,
         other_first: (other_count > own_count) & !other.covered,
         other_covered: other.covered,
     }
@@ -121,26 +124,26 @@ pub fn judge(
 
 /// Whether a SACK is sent with the packet, of its own or another word. Levels: 1.
 #[hdl_fn]
-pub fn tells(judged: Judged) -> Bit {
-    judged.evicts | judged.full | judged.urgent
+pub fn sends_sack(decision: SackDecision) -> Bit {
+    decision.evicts | decision.full | decision.urgent
 }
 
 /// Whether that SACK reports the word of the other parity. Levels: 1.
 #[hdl_fn]
-fn tells_other(judged: Judged) -> Bit {
-    judged.full & judged.other_first & !judged.evicts & !judged.urgent
+fn sacks_other_word(decision: SackDecision) -> Bit {
+    decision.full & decision.other_first & !decision.evicts & !decision.urgent
 }
 
 /// Whether that SACK reports a pending word instead of the packet's word. Levels: 2.
 #[hdl_fn]
-pub fn tells_pending(judged: Judged) -> Bit {
-    tells_other(judged) | judged.evicts
+pub fn sacks_pending(decision: SackDecision) -> Bit {
+    sacks_other_word(decision) | decision.evicts
 }
 
 /// The word that the SACK reports. Levels: 2 (whose word, choice).
 #[hdl_fn]
-pub fn told(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Pending {
-    let from_odd = outcome.psn.get_bit(6) ^ tells_other(judged);
+pub fn sacked(state: Coalescing, decision: SackDecision, outcome: RxOutcome) -> Pending {
+    let from_odd = outcome.psn.get_bit(6) ^ sacks_other_word(decision);
     if from_odd {
         state.odd
     } else {
@@ -150,7 +153,7 @@ pub fn told(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Pending {
 
 /// The SACK of a packet that reports a pending word. Levels: 1, behind a carry chain.
 #[hdl_fn]
-pub fn tell(draft: TxAnswer, pending: Pending) -> TxAnswer {
+pub fn with_pending_word(draft: TxAnswer, pending: Pending) -> TxAnswer {
     let seth = draft.seth;
     // A pending word lies near the window, so its distance always fits 16 bits.
     let offset = (bit_cast::<24, 18>(pending.word) << 6) - seth.cack_psn;
@@ -166,15 +169,15 @@ pub fn tell(draft: TxAnswer, pending: Pending) -> TxAnswer {
 
 /// The pending packets after the packet. Levels: 4 (whose word, count, choices 2).
 #[hdl_fn]
-pub fn coalesce(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Coalescing {
+pub fn coalesce(state: Coalescing, decision: SackDecision, outcome: RxOutcome) -> Coalescing {
     let odd = outcome.psn.get_bit(6);
     let before = if odd { state.odd } else { state.even };
     let rest = if odd { state.even } else { state.odd };
-    let told_other = tells_other(judged);
+    let sacked_other = sacks_other_word(decision);
     let own = Pending {
-        count: if judged.evicts {
+        count: if decision.evicts {
             bits::<6>(1)
-        } else if told_other | !tells(judged) {
+        } else if sacked_other | !sends_sack(decision) {
             before.count + 1
         } else {
             bits::<6>(0)
@@ -182,7 +185,7 @@ pub fn coalesce(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Coales
         word: outcome.psn.get_bits::<18>(6),
         bitmap: outcome.ack.bitmap,
     };
-    let empties = told_other | (tells(judged) & judged.other_covered);
+    let empties = sacked_other | (sends_sack(decision) & decision.other_covered);
     let other = Pending {
         count: if empties { bits::<6>(0) } else { rest.count },
         ..rest
@@ -190,10 +193,10 @@ pub fn coalesce(state: Coalescing, judged: Judged, outcome: RxOutcome) -> Coales
     Coalescing {
         even: if odd { other } else { own },
         odd: if odd { own } else { other },
-        urgent_to: if judged.extends {
+        sack_now_until: if decision.extends {
             outcome.psn
         } else {
-            state.urgent_to
+            state.sack_now_until
         },
         ..state
     }

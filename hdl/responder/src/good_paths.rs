@@ -3,10 +3,11 @@
 use hdl_macros::hdl;
 use hdl_primitives::BypassRam;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Qpn;
 
 use crate::records::GoodPath;
 
-/// For each of 2^`Q` queue pairs and both planes the newest entropy value known to be good. What is written is read from the next clock on.
+/// For each of 2^`Q` queue pairs and both planes the newest entropy value known to be good. What is written is read from the next cycle on.
 /// Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct GoodPaths<const Q: usize> {
@@ -14,16 +15,16 @@ pub struct GoodPaths<const Q: usize> {
 
     // A value is good: always taken.
     pub good_valid: Signal<In, Bit>,
-    pub good_qp: Signal<In, Bits<10>>,
+    pub good_qp: Signal<In, Qpn>,
     pub good_plane: Signal<In, Bit>,
     pub good_entropy: Signal<In, Bits<32>>,
 
-    /// Forgets both values of a queue pair; only in a clock without `good_valid`.
+    /// Forgets both values of a queue pair; only in a cycle without `good_valid`.
     pub forget: Signal<In, Bit>,
     pub forget_row: Signal<In, Bits<Q>>,
 
     pub read_row: Signal<In, Bits<Q>>,
-    /// Plane of the row read in the clock before.
+    /// Plane of the row read in the cycle before.
     pub plane: Signal<In, Bit>,
     pub path: Signal<Out, GoodPath>,
 
@@ -35,23 +36,23 @@ impl<const Q: usize> Logic for GoodPaths<Q> {
     #[hdl]
     fn update(&mut self) {
         clock!(self, clock, plane_0, plane_1);
-        let told = self.good_valid.val();
+        let sacked = self.good_valid.val();
         let plane = self.good_plane.val();
         let forget = self.forget.val();
         let path = GoodPath {
-            known: told,
+            known: sacked,
             entropy: self.good_entropy.val(),
         };
-        let row = if told {
+        let row = if sacked {
             self.good_qp.val().get_bits::<Q>(0)
         } else {
             self.forget_row.val()
         };
-        self.plane_0.write_enable.next = forget | (told & !plane);
+        self.plane_0.write_enable.next = forget | (sacked & !plane);
         self.plane_0.write_address.next = row;
         self.plane_0.write_data.next = path;
         self.plane_0.read_address.next = self.read_row.val();
-        self.plane_1.write_enable.next = forget | (told & plane);
+        self.plane_1.write_enable.next = forget | (sacked & plane);
         self.plane_1.write_address.next = row;
         self.plane_1.write_data.next = path;
         self.plane_1.read_address.next = self.read_row.val();

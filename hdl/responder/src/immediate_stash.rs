@@ -4,6 +4,7 @@ use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Completion;
+use stellar_wire::hw::Qpn;
 
 use crate::completion::received;
 use crate::missing_count::MissingCount;
@@ -14,7 +15,7 @@ pub const IN_ORDER_ARRIVAL: usize = 9;
 /// Most cycles for which it stalls the pipeline, if no completion waits: the count over a window of 17 words, and the steps around it.
 pub const LONGEST_ARRIVAL: usize = 30;
 /// Further cycles for each completion.
-pub const CLOCKS_PER_COMPLETION: usize = 3;
+pub const CYCLES_PER_COMPLETION: usize = 3;
 
 /// The step of an operation.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -64,20 +65,20 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
     }
 }
 
-/// The stash: 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs, index = low bits of the RQMSN. `A` must be `Q` + `I`, `R` must be
+/// The stash: 2^`I` entries (`I` at max_pending 4) for each of 2^`Q` queue pairs, index = low bits of the RQMSN. `A` must be `Q` + `I`, `R` must be
 /// `Q` + 5. The caller keeps which slots are in use, and the RQMSN of the oldest message.
 ///
-/// One request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] clocks, one with packets missing up to [`LONGEST_ARRIVAL`];
-/// [`CLOCKS_PER_COMPLETION`] more for each completion after the first. Levels planned: 5 (three subtractions one after the other in
+/// One request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] cycles, one with packets missing up to [`LONGEST_ARRIVAL`];
+/// [`CYCLES_PER_COMPLETION`] more for each completion after the first. Levels planned: 5 (three subtractions one after the other in
 /// `CountDown`, each a LUT and a carry chain).
 #[derive(LogicBlock, Default)]
 pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const R: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // What has arrived; at the latest in the clock of its packet's request.
+    // What has arrived; at the latest in the cycle of its packet's request.
     pub note_valid: Signal<In, Bit>,
-    pub note_qp: Signal<In, Bits<10>>,
+    pub note_qp: Signal<In, Qpn>,
     pub note_word: Signal<In, Bits<5>>,
     pub note_bits: Signal<In, Bits<64>>,
 

@@ -5,17 +5,17 @@
 //! * [`missing_count`]: the received PSNs of the windows, and how many of a message have not arrived.
 #![forbid(unsafe_code)]
 
-mod account;
 mod answer;
 mod coalesce;
+mod commit;
 mod completion;
 pub mod good_paths;
 pub mod immediate_stash;
 pub mod missing_count;
-pub mod outlets;
+pub mod output_fifos;
 pub mod records;
 pub mod responder;
-mod settle;
+mod update_state;
 
 pub use immediate_stash::ImmediateStash;
 pub use missing_count::MissingCount;

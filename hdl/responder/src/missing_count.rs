@@ -3,6 +3,7 @@
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Qpn;
 
 use crate::records::MissingQuery;
 
@@ -40,7 +41,7 @@ fn ones_of(word: Bits<64>) -> Bits<7> {
 
 /// A ring of 32 words of 64 PSNs for each of 2^`Q` queue pairs; `R` must be `Q` + 5. The word of a PSN is `psn[10:6]`, its bit `psn[5:0]`.
 ///
-/// A count takes 5 clocks and one for every word of its range, at most 22. Notes are taken at any time; a count sees those of earlier clocks.
+/// A count takes 5 cycles and one for every word of its range, at max_pending 22. Notes are taken at any time; a count sees those of earlier cycles.
 /// Which words hold anything is the caller's to know (`touched`): memory is never cleared.
 #[derive(LogicBlock, Default)]
 pub struct MissingCount<const Q: usize, const R: usize> {
@@ -49,14 +50,14 @@ pub struct MissingCount<const Q: usize, const R: usize> {
 
     // What has arrived: a word as it is now.
     pub note_valid: Signal<In, Bit>,
-    pub note_qp: Signal<In, Bits<10>>,
+    pub note_qp: Signal<In, Qpn>,
     pub note_word: Signal<In, Bits<5>>,
     pub note_bits: Signal<In, Bits<64>>,
 
     // Counting. Not to be started again before `done`.
     pub start: Signal<In, Bit>,
     pub query: Signal<In, MissingQuery>,
-    /// One clock; `missing` is the answer, and stays it until the next start.
+    /// One cycle; `missing` is the answer, and stays it until the next start.
     pub done: Signal<Out, Bit>,
     pub missing: Signal<Out, Bits<11>>,
 
@@ -100,7 +101,7 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
             | bit_cast::<R, 5>(self.note_word.val());
         self.ring.write_data.next = self.note_bits.val();
 
-        // ask: one word per clock.
+        // ask: one word per cycle.
         let range = self.range.q.val();
         let word = self.word.q.val();
         self.ring.read_address.next =
@@ -117,7 +118,7 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
             self.walking.d.next = false;
         }
 
-        // The memory answers after two clocks.
+        // The memory answers after two cycles.
         self.read.d.next = self.reading.q.val();
 
         // mask

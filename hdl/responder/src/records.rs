@@ -5,6 +5,7 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::hw::{Psn, Qpn};
 
 /// Kind of an [`Operation`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -20,7 +21,7 @@ pub enum OperationKind {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Operation {
     pub kind: OperationKind,
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     pub outcome: RxOutcome,
     pub settings: ResponderConfig,
     pub threshold: Bits<32>,
@@ -40,17 +41,17 @@ pub struct Pending {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Coalescing {
     /// Most packets that may be pending, 0 to 62.
-    pub most: Bits<6>,
+    pub max_pending: Bits<6>,
     /// Pending packets in words with an even number, and in words with an odd number.
     pub even: Pending,
     pub odd: Pending,
     /// A packet up to this PSN is acknowledged at once.
-    pub urgent_to: Bits<24>,
+    pub sack_now_until: Psn,
 }
 
-/// A packet compared with `urgent_to`, the PSN up to which packets are acknowledged at once.
+/// A packet compared with `sack_now_until`, the PSN up to which packets are acknowledged at once.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct BesideMark {
+pub struct VsUrgentPsn {
     /// The PSN of the packet is not beyond it.
     pub late: Bit,
     /// No PSN up to it is missing any more.
@@ -59,7 +60,7 @@ pub struct BesideMark {
 
 /// A packet compared with a word that may be pending.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct BesideWord {
+pub struct VsPendingWord {
     /// The packet belongs to another word.
     pub differs: Bit,
     /// The cumulative PSN covers the word.
@@ -71,13 +72,13 @@ pub struct BesideWord {
 pub struct Compared {
     /// The cumulative PSN is beyond the packet.
     pub in_order: Bit,
-    pub mark: BesideMark,
+    pub urgent_psn: VsUrgentPsn,
     /// The pending word of the packet's parity, and that of the other parity.
-    pub own: BesideWord,
-    pub other: BesideWord,
-    /// The packet before it, compared as `urgent_to` and as a pending word.
-    pub last_mark: BesideMark,
-    pub last_word: BesideWord,
+    pub own: VsPendingWord,
+    pub other: VsPendingWord,
+    /// The packet before it, compared as `sack_now_until` and as a pending word.
+    pub last_urgent: VsUrgentPsn,
+    pub last_word: VsPendingWord,
     /// The word of the packet before has the parity of the packet's word.
     pub last_is_own: Bit,
 }
@@ -87,16 +88,16 @@ pub struct Compared {
 pub struct Changed {
     /// Its word is pending now, or its SACK has reported the word.
     pub word: Bit,
-    /// `urgent_to` is now its PSN.
-    pub mark: Bit,
+    /// `sack_now_until` is now its PSN.
+    pub urgent_psn: Bit,
 }
 
 /// The decision on the acknowledgement of a packet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Judged {
+pub struct SackDecision {
     /// The packet is acknowledged at once.
     pub urgent: Bit,
-    /// `urgent_to` advances to the PSN of the packet.
+    /// `sack_now_until` advances to the PSN of the packet.
     pub extends: Bit,
     /// Another word of the same parity is pending, and a SACK reports it.
     pub evicts: Bit,
@@ -118,7 +119,7 @@ pub struct ReceiveState {
     /// The queue pair is in error: packets change nothing and are not acknowledged until it is configured again.
     pub failed: Bit,
     /// First PSN missing (MRC).
-    pub expected: Bits<24>,
+    pub expected: Psn,
     /// Words of the ring of received PSNs that contain packets of the window. The others count as zero.
     pub touched: Bits<32>,
     /// Packets accepted out of order, wrapping.
@@ -147,15 +148,15 @@ pub struct GoodPath {
     pub entropy: Bits<32>,
 }
 
-/// An operation with the state of its queue pair: register of the stage `look`.
+/// An operation with the state of its queue pair: register of the stage `lookup`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Looked {
+pub struct LookupReg {
     pub operation: Operation,
     /// State before the operation, without the changes of the operation immediately before it.
     pub state: ReceiveState,
     /// The operation before it is a packet of the same queue pair: the newest state is forwarded from the next stage.
     pub follows: Bit,
-    /// An MRC packet that cannot concern the stash: its state is final after the stage `account`.
+    /// An MRC packet that cannot concern the stash: its state is final after the stage `update_state`.
     pub plain: Bit,
     /// The headers, without the counts of CC_STATE.
     pub answer: TxAnswer,
@@ -164,16 +165,16 @@ pub struct Looked {
     pub compared: Compared,
 }
 
-/// A packet after the stage `account`. `state` contains its changes, except those of its immediate.
+/// A packet after the stage `update_state`. `state` contains its changes, except those of its immediate.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Accounted {
+pub struct UpdateReg {
     pub operation: Operation,
     pub state: ReceiveState,
     pub answer: TxAnswer,
     pub answers: Bit,
     /// The SACK reports a word that was pending, not the word of the packet.
-    pub tells_pending: Bit,
-    pub told: Pending,
+    pub sacks_pending: Bit,
+    pub sacked: Pending,
     /// How the packet changes the pending packets.
     pub changed: Changed,
     /// The queue pair was already in error.
@@ -197,13 +198,13 @@ pub struct Accounted {
 /// An event: the counter of WRITEs with immediate of a queue pair has reached the armed threshold.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ThresholdReached {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     pub count: Bits<32>,
 }
 
 /// The outputs of a finished operation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Settled {
+pub struct Committed {
     /// State after the operation.
     pub state: ReceiveState,
     pub answer: TxAnswer,
@@ -218,10 +219,10 @@ pub struct Settled {
 /// A request to the stash about a packet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct StashRequest {
-    pub qp: Bits<10>,
-    pub psn: Bits<24>,
+    pub qp: Qpn,
+    pub psn: Psn,
     /// First PSN missing after the packet.
-    pub epsn: Bits<24>,
+    pub epsn: Psn,
     pub mtu_log2: Bits<4>,
     pub completions: Bit,
     pub touched: Bits<32>,
@@ -255,8 +256,8 @@ pub struct Stashed {
     pub length: Bits<32>,
     pub msn: Bits<16>,
     /// First and last PSN of the message.
-    pub first: Bits<24>,
-    pub last: Bits<24>,
+    pub first: Psn,
+    pub last: Psn,
     /// Packets of the message that have not arrived.
     pub missing: Bits<11>,
 }
@@ -264,7 +265,7 @@ pub struct Stashed {
 /// PSNs to look up in the ring, by their low 11 bits.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MissingQuery {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     pub touched: Bits<32>,
     pub from: Bits<11>,
     /// One after the last.

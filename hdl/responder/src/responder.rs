@@ -8,19 +8,20 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::hw::Qpn;
 
-use crate::account::account;
 use crate::answer::{draft_answer, is_fatal};
 use crate::coalesce::compare;
+use crate::commit::commit;
 use crate::good_paths::GoodPaths;
 use crate::immediate_stash::ImmediateStash;
-use crate::outlets::Outlets;
-use crate::records::{Accounted, Looked, Operation, OperationKind, ReceiveState, StashRequest};
-use crate::settle::settle;
+use crate::output_fifos::OutputFifos;
+use crate::records::{LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg};
+use crate::update_state::update_state;
 
 /// Cycles from an outcome to its acknowledgement, if the packet does not concern the stash and no output stalls.
 pub const LATENCY: usize = 5;
-/// Cycles from an MRC packet that looked up the immediate stash, without a match, to the next operation of its queue pair. While the stash
+/// Cycles from an MRC packet that looked_up up the immediate stash, without a match, to the next operation of its queue pair. While the stash
 /// is empty, only a packet with immediate looks it up; behind other MRC packets the next operation follows in the next cycle.
 pub const SPACING: usize = 2;
 /// Cycles from any other operation to the next one of its queue pair.
@@ -41,14 +42,14 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Default for
 
 /// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + 5.
 ///
-/// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it settles. Where the packet
+/// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it commits. Where the packet
 /// may change more of the state, the next operation of the queue pair waits for [`SPACING`] or [`OTHER_SPACING`] cycles. A packet that
 /// concerns the stash (MRC: a WRITE with immediate arrives whole or in part, or may be delivered) stalls the packets behind it, see
 /// [`ImmediateStash`]. All four outputs are in order, and an output whose FIFO is full stalls the pipeline.
 ///
-/// Stages: `take` (configuration before arming before outcomes), `look` (state and good path of the queue pair are read, the answer drafted),
-/// `account` (what the packet changes), `settle` (stash, counter, outputs; the state is written).
-/// Levels planned: look 5, account 8, settle 5, stall chain 5.
+/// Stages: `take` (configuration before arming before outcomes), `lookup` (state and good path of the queue pair are read, the answer drafted),
+/// `update_state` (what the packet changes), `commit` (stash, counter, outputs; the state is written).
+/// Levels planned: lookup 5, update_state 8, commit 5, stall chain 5.
 #[derive(LogicBlock, Default)]
 pub struct Responder<
     const Q: usize = 10,
@@ -68,18 +69,18 @@ pub struct Responder<
 
     // From software.
     pub config_valid: Signal<In, Bit>,
-    pub config_qp: Signal<In, Bits<10>>,
+    pub config_qp: Signal<In, Qpn>,
     /// Initialises the queue pair, in a cycle without `good_valid`.
     pub settings: Signal<In, ResponderConfig>,
     pub config_ready: Signal<Out, Bit>,
     pub arm_valid: Signal<In, Bit>,
-    pub arm_qp: Signal<In, Bits<10>>,
+    pub arm_qp: Signal<In, Qpn>,
     pub arm_threshold: Signal<In, Bits<32>>,
     pub arm_ready: Signal<Out, Bit>,
 
     // From the requester, always accepted: the newest entropy value of a plane whose packet was acknowledged without a mark.
     pub good_valid: Signal<In, Bit>,
-    pub good_qp: Signal<In, Bits<10>>,
+    pub good_qp: Signal<In, Qpn>,
     pub good_plane: Signal<In, Bit>,
     pub good_entropy: Signal<In, Bits<32>>,
 
@@ -95,13 +96,13 @@ pub struct Responder<
 
     // To the event queue: the counter has reached the armed threshold.
     pub threshold_valid: Signal<Out, Bit>,
-    pub threshold_qp: Signal<Out, Bits<10>>,
+    pub threshold_qp: Signal<Out, Qpn>,
     pub threshold_count: Signal<Out, Bits<32>>,
     pub threshold_ready: Signal<In, Bit>,
 
     // The queue pair must move to the error state: fatal NAK or NACK, or too many immediates. Raised once, until it is configured again.
     pub failed_valid: Signal<Out, Bit>,
-    pub failed_qp: Signal<Out, Bits<10>>,
+    pub failed_qp: Signal<Out, Qpn>,
     pub failed_ready: Signal<In, Bit>,
 
     // Statistics pulses of one cycle.
@@ -118,15 +119,15 @@ pub struct Responder<
     states: BypassRam<ReceiveState, Q>,
     good_paths: GoodPaths<Q>,
     stash: ImmediateStash<Q, I, A, R>,
-    outlets: Outlets,
+    output_fifos: OutputFifos,
 
     reading_valid: DFF<Bit>,
     reading: DFF<Operation>,
-    looked_valid: DFF<Bit>,
-    looked: DFF<Looked>,
-    accounted_valid: DFF<Bit>,
-    accounted: DFF<Accounted>,
-    /// The stash processes the packet in `accounted`.
+    looked_up_valid: DFF<Bit>,
+    looked_up: DFF<LookupReg>,
+    updated_valid: DFF<Bit>,
+    updated: DFF<UpdateReg>,
+    /// The stash processes the packet in `updated`.
     called: DFF<Bit>,
     /// The stash has finished that packet.
     stashed: DFF<Bit>,
@@ -140,21 +141,20 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
 {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, reading_valid, reading, looked_valid, looked);
         dff_setup!(
             self,
             clock,
-            accounted_valid,
-            accounted,
-            called,
-            stashed,
-            whole
+            reading_valid,
+            reading,
+            looked_up_valid,
+            looked_up
         );
+        dff_setup!(self, clock, updated_valid, updated, called, stashed, whole);
         clock!(self, clock, operations, states, good_paths, stash);
-        clock!(self, clock, outlets);
+        clock!(self, clock, output_fifos);
         self.operations.reset.next = self.reset.val();
         self.stash.reset.next = self.reset.val();
-        self.outlets.reset.next = self.reset.val();
+        self.output_fifos.reset.next = self.reset.val();
 
         // take
         let configures = self.config_valid.val();
@@ -185,31 +185,31 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
 
         // A stage advances if its successor is empty or advances too. An operation does not read the state of its queue pair while another
-        // operation may still change it, unless `account` will forward the state of that operation.
+        // operation may still change it, unless `update_state` will forward the state of that operation.
         let reading = self.reading.q.val();
-        let looked = self.looked.q.val();
-        let accounted = self.accounted.q.val();
-        let operation = accounted.operation;
+        let looked_up = self.looked_up.q.val();
+        let updated = self.updated.q.val();
+        let operation = updated.operation;
         let outcome = operation.outcome;
-        let state = accounted.state;
+        let state = updated.state;
         let is_configure = operation.kind == OperationKind::Configure;
-        let out_room = self.outlets.room.val();
-        let decided = !accounted.stashes | self.stashed.q.val();
+        let out_room = self.output_fifos.room.val();
+        let decided = !updated.stashes | self.stashed.q.val();
         let good_is_free = !(is_configure & self.good_valid.val());
-        let settles = self.accounted_valid.q.val() & out_room & decided & good_is_free;
-        let account_moves = !self.accounted_valid.q.val() | settles;
-        let look_moves = !self.looked_valid.q.val() | account_moves;
+        let settles = self.updated_valid.q.val() & out_room & decided & good_is_free;
+        let update_moves = !self.updated_valid.q.val() | settles;
+        let lookup_moves = !self.looked_up_valid.q.val() | update_moves;
         let row = reading.qp.get_bits::<Q>(0);
-        let looked_row = looked.operation.qp.get_bits::<Q>(0);
-        let accounted_row = operation.qp.get_bits::<Q>(0);
-        let settling = self.accounted_valid.q.val() & (row == accounted_row);
-        // The stage `settle` does not change the state of such a packet any more.
-        let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & !accounted.stashes;
-        let follows = self.looked_valid.q.val() & (row == looked_row);
-        let in_use = (follows & !looked.plain) | (settling & !is_final);
-        let read_moves = !self.reading_valid.q.val() | (look_moves & !in_use);
+        let looked_up_row = looked_up.operation.qp.get_bits::<Q>(0);
+        let updated_row = operation.qp.get_bits::<Q>(0);
+        let settling = self.updated_valid.q.val() & (row == updated_row);
+        // The stage `commit` does not change the state of such a packet any more.
+        let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & !updated.stashes;
+        let follows = self.looked_up_valid.q.val() & (row == looked_up_row);
+        let in_use = (follows & !looked_up.plain) | (settling & !is_final);
+        let read_moves = !self.reading_valid.q.val() | (lookup_moves & !in_use);
 
-        // look
+        // lookup
         let next_operation = self.operations.out_data.val();
         self.operations.out_ready.next = read_moves;
         if read_moves {
@@ -241,9 +241,9 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         } else {
             reading.outcome.ack.entropy
         };
-        if look_moves {
-            self.looked_valid.d.next = self.reading_valid.q.val() & !in_use;
-            self.looked.d.next = Looked {
+        if lookup_moves {
+            self.looked_up_valid.d.next = self.reading_valid.q.val() & !in_use;
+            self.looked_up.d.next = LookupReg {
                 operation: reading,
                 state: read_state,
                 follows,
@@ -256,24 +256,24 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 compared: compare(
                     read_state.coalescing,
                     reading.outcome,
-                    looked.operation.outcome,
+                    looked_up.operation.outcome,
                 ),
             };
         }
 
-        // account
-        if account_moves {
-            self.accounted_valid.d.next = self.looked_valid.q.val();
-            self.accounted.d.next = account(looked, accounted, I);
+        // update_state
+        if update_moves {
+            self.updated_valid.d.next = self.looked_up_valid.q.val();
+            self.updated.d.next = update_state(looked_up, updated, I);
         }
 
-        // settle: the stash first, if the packet concerns it.
-        self.stash.note_valid.next = self.accounted_valid.q.val() & accounted.notes_psn;
+        // commit: the stash first, if the packet concerns it.
+        self.stash.note_valid.next = self.updated_valid.q.val() & updated.notes_psn;
         self.stash.note_qp.next = operation.qp;
         self.stash.note_word.next = outcome.psn.get_bits::<5>(6);
         self.stash.note_bits.next = outcome.ack.bitmap;
-        let calls = self.accounted_valid.q.val()
-            & accounted.stashes
+        let calls = self.updated_valid.q.val()
+            & updated.stashes
             & !self.called.q.val()
             & !self.stashed.q.val();
         self.stash.request_valid.next = calls;
@@ -287,7 +287,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             front: state.front,
             held: state.held,
             has_immediate: outcome.has_immediate,
-            counts_down: accounted.counts_down,
+            counts_down: updated.counts_down,
             immediate: outcome.immediate,
             length: outcome.dma_length,
             msn: outcome.msn,
@@ -301,19 +301,19 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             self.called.d.next = false;
             self.stashed.d.next = true;
             self.whole.d.next = response.whole;
-            self.accounted.d.next.state.front = response.front;
-            self.accounted.d.next.state.held = response.held;
+            self.updated.d.next.state.front = response.front;
+            self.updated.d.next.state.held = response.held;
         }
         if settles {
             self.stashed.d.next = false;
             self.whole.d.next = false;
         }
 
-        // settle: the state.
-        let settled = settle(accounted, self.whole.q.val());
+        // commit: the state.
+        let committed = commit(updated, self.whole.q.val());
         self.states.write_enable.next = settles;
-        self.states.write_address.next = accounted_row;
-        self.states.write_data.next = settled.state;
+        self.states.write_address.next = updated_row;
+        self.states.write_data.next = committed.state;
 
         // The newest good paths: written by the requester, cleared by a configuration.
         self.good_paths.good_valid.next = self.good_valid.val();
@@ -321,35 +321,35 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.good_paths.good_plane.next = self.good_plane.val();
         self.good_paths.good_entropy.next = self.good_entropy.val();
         self.good_paths.forget.next = settles & is_configure;
-        self.good_paths.forget_row.next = accounted_row;
+        self.good_paths.forget_row.next = updated_row;
 
-        // settle: the outputs.
-        self.outlets.settles.next = settles;
-        self.outlets.accounted.next = accounted;
-        self.outlets.settled.next = settled;
-        self.outlets.stashed_valid.next = self.stash.completion_valid.val();
-        self.outlets.stashed.next = self.stash.completion.val();
-        self.stash.completion_ready.next = self.outlets.completion_room.val();
-        self.answer_valid.next = self.outlets.answer_valid.val();
-        self.answer.next = self.outlets.answer.val();
-        self.outlets.answer_ready.next = self.answer_ready.val();
-        self.completion_valid.next = self.outlets.completion_valid.val();
-        self.completion.next = self.outlets.completion.val();
-        self.outlets.completion_ready.next = self.completion_ready.val();
-        self.threshold_valid.next = self.outlets.threshold_valid.val();
-        self.threshold_qp.next = self.outlets.threshold.val().qp;
-        self.threshold_count.next = self.outlets.threshold.val().count;
-        self.outlets.threshold_ready.next = self.threshold_ready.val();
-        self.failed_valid.next = self.outlets.failed_valid.val();
-        self.failed_qp.next = self.outlets.failed_qp.val();
-        self.outlets.failed_ready.next = self.failed_ready.val();
+        // commit: the outputs.
+        self.output_fifos.settles.next = settles;
+        self.output_fifos.accounted.next = updated;
+        self.output_fifos.settled.next = committed;
+        self.output_fifos.stashed_valid.next = self.stash.completion_valid.val();
+        self.output_fifos.stashed.next = self.stash.completion.val();
+        self.stash.completion_ready.next = self.output_fifos.completion_room.val();
+        self.answer_valid.next = self.output_fifos.answer_valid.val();
+        self.answer.next = self.output_fifos.answer.val();
+        self.output_fifos.answer_ready.next = self.answer_ready.val();
+        self.completion_valid.next = self.output_fifos.completion_valid.val();
+        self.completion.next = self.output_fifos.completion.val();
+        self.output_fifos.completion_ready.next = self.completion_ready.val();
+        self.threshold_valid.next = self.output_fifos.threshold_valid.val();
+        self.threshold_qp.next = self.output_fifos.threshold.val().qp;
+        self.threshold_count.next = self.output_fifos.threshold.val().count;
+        self.output_fifos.threshold_ready.next = self.threshold_ready.val();
+        self.failed_valid.next = self.output_fifos.failed_valid.val();
+        self.failed_qp.next = self.output_fifos.failed_qp.val();
+        self.output_fifos.failed_ready.next = self.failed_ready.val();
 
         // Counters.
-        let answered = settles & accounted.answers;
+        let answered = settles & updated.answers;
         let kind = outcome.ack.kind;
-        let nacked = (kind == AckKind::Nack) | accounted.exceeded;
-        self.wimm_exceeded.next = settles & accounted.exceeded;
-        self.ignored.next = settles & accounted.ignored;
+        let nacked = (kind == AckKind::Nack) | updated.exceeded;
+        self.wimm_exceeded.next = settles & updated.exceeded;
+        self.ignored.next = settles & updated.ignored;
         self.answered_ack.next = answered & (kind == AckKind::Ack);
         self.answered_nak.next = answered & (kind == AckKind::Nak);
         self.answered_sack.next = answered & (kind == AckKind::Sack) & !nacked;
@@ -357,8 +357,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
 
         if self.reset.val() {
             self.reading_valid.d.next = false;
-            self.looked_valid.d.next = false;
-            self.accounted_valid.d.next = false;
+            self.looked_up_valid.d.next = false;
+            self.updated_valid.d.next = false;
             self.called.d.next = false;
             self.stashed.d.next = false;
             self.whole.d.next = false;

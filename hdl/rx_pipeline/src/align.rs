@@ -7,7 +7,7 @@ use stellar_wire::hw::layout::shift_bytes;
 use crate::beat::BeatInfo;
 use crate::lane_width::LaneWidth;
 
-/// Clocks from the last beat in to the last beat out; one less if its bytes all move into the beat before it.
+/// Cycles from the last beat in to the last beat out; one less if its bytes all move into the beat before it.
 pub const LATENCY: usize = 2;
 
 /// A beat that starts `drop` bytes into `held` and ends in `next`.
@@ -18,7 +18,7 @@ fn spliced<const W: usize>(held: Bits<W>, next: Bits<W>, drop: usize) -> Bits<W>
 
 /// Shifts frames by 14, 18, 54 or 58 bytes.
 ///
-/// A beat waits in `held` for the next one, which lends it its first bytes; the last beat of a frame waits one clock. So each beat in makes at
+/// A beat waits in `held` for the next one, which lends it its first bytes; the last beat of a frame waits one cycle. So each beat in makes at
 /// most one beat out, and frames that follow each other without a gap never collide. A last beat whose bytes all moved into the beat before it
 /// makes none. A frame that ends before its IP header begins leaves as one beat of zero bytes.
 /// LUT levels: the byte multiplexer has 4 places to choose from, 1; byte counts 3.

@@ -8,6 +8,7 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::layout::{aeth, bth, cc_state, neth, peth, seth, tseth, udp};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxPeth, TxSeth};
+use stellar_wire::hw::Qpn;
 use stellar_wire::mrc::{CcState, Neth, Peth, Seth};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
@@ -17,7 +18,7 @@ use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::parse_ip::IpFields;
 use crate::qp_fetch::{pkeys_match, QP_BITS};
 
-/// Clocks from the IP parser's output to the finding.
+/// Cycles from the IP parser's output to the finding.
 pub const LATENCY: usize = 2;
 
 const SACK: u64 = Opcode::MrcSack.code() as u64;
@@ -42,7 +43,7 @@ const _: () = assert!(
 
 /// What is found out about a frame, should it be a control packet with good iCRC.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct ControlFinding {
+pub struct ControlCheckResult {
     /// Its headers are those of a control packet; otherwise the rest means nothing.
     pub found: Bit,
     /// `Control`, `ControlForeign` or `ControlUnknownQp`.
@@ -89,17 +90,17 @@ pub struct ControlCheck {
     pub port: Signal<In, Bit>,
     // Write port of the table of peers.
     pub peer_valid: Signal<In, Bit>,
-    pub peer_qp: Signal<In, Bits<10>>,
+    pub peer_qp: Signal<In, Qpn>,
     pub peer: Signal<In, ControlPeer>,
 
-    pub out_finding: Signal<Out, ControlFinding>,
-    /// In the clock of its finding.
+    pub out_finding: Signal<Out, ControlCheckResult>,
+    /// In the cycle of its finding.
     pub out_packet: Signal<Out, ControlPacket>,
 
     peers: BlockRam<ControlPeer, QP_BITS>,
     decoded: DFF<Decoded>,
     transport: DFF<Bits<TRANSPORT_BITS>>,
-    finding: DFF<ControlFinding>,
+    finding: DFF<ControlCheckResult>,
     packet: DFF<ControlPacket>,
 }
 
@@ -178,7 +179,7 @@ impl Logic for ControlCheck {
         let known = peer.valid & !dest_qp.get_bits::<14>(QP_BITS).any();
         let timestamp = be16(ext, peth::TSETH + tseth::TIMESTAMP);
         let probe_id = be16(ext, peth::PROBE_ID);
-        self.finding.d.next = ControlFinding {
+        self.finding.d.next = ControlCheckResult {
             found: decoded.control & !decoded.cut & !bad_pad & !bad_hint,
             reason: if !known {
                 DropReason::ControlUnknownQp

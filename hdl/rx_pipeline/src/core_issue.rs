@@ -5,15 +5,16 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, TokenKind};
 use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::tables::{TableSelect, TableWrite, EMTT_INDEX_BITS};
+use stellar_wire::hw::Qpn;
 
-/// Clocks from an accepted input to its token.
+/// Cycles from an accepted input to its token.
 pub const LATENCY: usize = 1;
 
-/// Clocks between two tokens of one queue pair: until what the first changes is in the memories of every block of the core.
+/// Cycles between two tokens of one queue pair: until what the first changes is in the memories of every block of the core.
 pub const SPACING: usize = 6;
-/// Clocks between two of its RC packets: what the read-modify-write loop of `rc_track` takes.
+/// Cycles between two of its RC packets: what the read-modify-write loop of `rc_track` takes.
 pub const RC_SPACING: usize = 3;
-/// Two MRC data packets whose PSNs lie closer than this may go in consecutive clocks: `psn_track` hands on what the first changes, and the window
+/// Two MRC data packets whose PSNs lie closer than this may go in consecutive cycles: `psn_track` hands on what the first changes, and the window
 /// cannot move so far that its edge comes between them.
 pub const NEAR: u32 = 1024;
 /// `NEAR` in words of 64 PSNs, as log2.
@@ -21,9 +22,9 @@ const NEAR_WORD_BITS: usize = 4;
 
 /// The queue pair of a token, if it names one, and how close it may come to others.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Named {
+struct HazardKey {
     valid: Bit,
-    row: Bits<10>,
+    row: Qpn,
     /// It is an MRC data packet.
     mrc: Bit,
     /// It is an RC packet.
@@ -33,8 +34,8 @@ struct Named {
 }
 
 #[hdl_fn]
-fn named_by(headers: PacketHeaders) -> Named {
-    Named {
+fn packet_key(headers: PacketHeaders) -> HazardKey {
+    HazardKey {
         valid: true,
         row: headers.dest_qp.get_bits::<10>(0),
         mrc: headers.mrc & !headers.probe,
@@ -45,8 +46,8 @@ fn named_by(headers: PacketHeaders) -> Named {
 
 /// A token that is no packet.
 #[hdl_fn]
-fn named_row(valid: Bit, row: Bits<10>) -> Named {
-    Named {
+fn row_key(valid: Bit, row: Qpn) -> HazardKey {
+    HazardKey {
         valid,
         row,
         mrc: false,
@@ -57,47 +58,47 @@ fn named_row(valid: Bit, row: Bits<10>) -> Named {
 
 /// PSNs of the two words lie less than [`NEAR`] apart. Levels: 3, and a carry chain.
 #[hdl_fn]
-fn words_near(a: Bits<18>, b: Bits<18>) -> Bit {
+fn words_are_near(a: Bits<18>, b: Bits<18>) -> Bit {
     let upper = (a - b).get_bits::<14>(NEAR_WORD_BITS);
     // -16 is one word too far if the low bits say so.
     !upper.any() | upper.all() & (a - b).get_bits::<4>(0).any()
 }
 
-/// The token must not follow the earlier one in less than [`SPACING`] clocks; `rc_may`: two RC packets may. Levels: 2 behind `words_near`.
+/// The token must not follow the earlier one in less than [`SPACING`] cycles; `rc_may`: two RC packets may. Levels: 2 behind `words_are_near`.
 #[hdl_fn]
-fn waits_for(token: Named, earlier: Named, rc_may: Bit) -> Bit {
-    let mrc_may = token.mrc & earlier.mrc & words_near(token.word, earlier.word);
+fn conflicts(token: HazardKey, earlier: HazardKey, rc_may: Bit) -> Bit {
+    let mrc_may = token.mrc & earlier.mrc & words_are_near(token.word, earlier.word);
     let may = mrc_may | token.rc & earlier.rc & rc_may;
     token.valid & earlier.valid & (token.row == earlier.row) & !may
 }
 
 /// The last tokens issued, the newest first.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Issued {
-    ago_1: Named,
-    ago_2: Named,
-    ago_3: Named,
-    ago_4: Named,
-    ago_5: Named,
+struct Scoreboard {
+    before_1: HazardKey,
+    before_2: HazardKey,
+    before_3: HazardKey,
+    before_4: HazardKey,
+    before_5: HazardKey,
 }
 
 /// A token is too close to the last ones.
 #[hdl_fn]
-fn is_near(token: Named, issued: Issued) -> Bit {
-    waits_for(token, issued.ago_1, false)
-        | waits_for(token, issued.ago_2, false)
-        | waits_for(token, issued.ago_3, true)
-        | waits_for(token, issued.ago_4, true)
-        | waits_for(token, issued.ago_5, true)
+fn is_hazard(token: HazardKey, scoreboard: Scoreboard) -> Bit {
+    conflicts(token, scoreboard.before_1, false)
+        | conflicts(token, scoreboard.before_2, false)
+        | conflicts(token, scoreboard.before_3, true)
+        | conflicts(token, scoreboard.before_4, true)
+        | conflicts(token, scoreboard.before_5, true)
 }
 
-/// Issues tokens in order, at most one per clock: the only place of the core that waits.
+/// Issues tokens in order, at most one per cycle: the only place of the core that waits.
 ///
 /// It waits while the FIFOs behind the core have no room for what is in flight, and keeps two tokens of one queue pair
-/// [`SPACING`] clocks apart, two RC packets [`RC_SPACING`]; MRC data packets that lie near each other go in consecutive clocks. A packet names the low 10
+/// [`SPACING`] cycles apart, two RC packets [`RC_SPACING`]; MRC data packets that lie near each other go in consecutive cycles. A packet names the low 10
 /// bits of its destination, a write of a context its index, an error its queue pair. Packets of a queue pair do not pass what waits for that distance.
 /// The lanes take turns when both could go, and so do packets and the rest; a lane that waits for room holds up no other.
-/// After a probe one clock stays empty: `psn_track` reads its memory twice for it. Errors go before table writes. A fence does not pass a table write that
+/// After a probe one cycle stays empty: `psn_track` reads its memory twice for it. Errors go before table writes. A fence does not pass a table write that
 /// waits, so a region is invalid before the fence that follows its invalidation; whoever keeps writing tables without
 /// a pause holds up its own fences.
 ///
@@ -120,7 +121,7 @@ pub struct CoreIssue {
     pub table_ready: Signal<Out, Bit>,
     /// A queue pair goes to state Error.
     pub error_valid: Signal<In, Bit>,
-    pub error_qp: Signal<In, Bits<10>>,
+    pub error_qp: Signal<In, Qpn>,
     pub error_ready: Signal<Out, Bit>,
     pub fence_valid: Signal<In, Bit>,
     pub fence_ready: Signal<Out, Bit>,
@@ -134,64 +135,64 @@ pub struct CoreIssue {
 
     issued: DFF<Bit>,
     token: DFF<CoreToken>,
-    /// What was issued in the last clocks.
-    last: DFF<Issued>,
+    /// What was issued in the last cycles.
+    scoreboard: DFF<Scoreboard>,
     /// The last token was a packet: if control waits, it is its turn.
-    packet_went: DFF<Bit>,
+    last_was_packet: DFF<Bit>,
     /// The last packet was of lane 1.
-    lane1_went: DFF<Bit>,
+    last_lane: DFF<Bit>,
     /// The last token was a probe.
-    probe_went: DFF<Bit>,
+    last_was_probe: DFF<Bit>,
 }
 
 impl Logic for CoreIssue {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, issued, token, last, packet_went);
-        dff_setup!(self, clock, lane1_went, probe_went);
+        dff_setup!(self, clock, issued, token, scoreboard, last_was_packet);
+        dff_setup!(self, clock, last_lane, last_was_probe);
         let packet0 = self.packet0_token.val();
         let packet1 = self.packet1_token.val();
         let write = self.table_write.val();
-        let last = self.last.q.val();
-        let open = !self.probe_went.q.val() & !self.reset.val();
+        let scoreboard = self.scoreboard.q.val();
+        let open = !self.last_was_probe.q.val() & !self.reset.val();
 
-        // may_go: who could be issued in this clock.
-        let named0 = named_by(packet0.headers);
-        let named1 = named_by(packet1.headers);
-        let error_named = named_row(true, self.error_qp.val());
-        let write_named = named_row(
+        // may_go: who could be issued in this cycle.
+        let key0 = packet_key(packet0.headers);
+        let key1 = packet_key(packet1.headers);
+        let error_key = row_key(true, self.error_qp.val());
+        let write_key = row_key(
             write.select == TableSelect::Qp,
             write.index.get_bits::<10>(0),
         );
-        let near0 = is_near(named0, last);
-        let near1 = is_near(named1, last);
-        let write_near = is_near(write_named, last);
-        let error_near = is_near(error_named, last);
+        let hazard0 = is_hazard(key0, scoreboard);
+        let hazard1 = is_hazard(key1, scoreboard);
+        let write_hazard = is_hazard(write_key, scoreboard);
+        let error_hazard = is_hazard(error_key, scoreboard);
         let room0 = self.room0.val();
         let room1 = self.room1.val();
         // A token stalled by the spacing rule of its queue pair also blocks younger tokens of that queue pair. Otherwise a steady stream of them would
         // starve it.
-        let waits0 = self.packet0_valid.val() & room0 & near0;
-        let waits1 = self.packet1_valid.val() & room1 & near1;
-        let write_waits = self.table_valid.val() & write_near;
-        let error_waits = self.error_valid.val() & error_near;
-        let control_holds0 = (write_waits & (named0.row == write_named.row))
-            | (error_waits & (named0.row == error_named.row));
-        let control_holds1 = (write_waits & (named1.row == write_named.row))
-            | (error_waits & (named1.row == error_named.row));
-        let same_row = named0.row == named1.row;
-        let held0 = control_holds0 | waits1 & same_row;
-        let held1 = control_holds1 | waits0 & same_row;
-        let may_go0 = self.packet0_valid.val() & open & room0 & !near0 & !held0;
-        let may_go1 = self.packet1_valid.val() & open & room1 & !near1 & !held1;
-        let write_may_go = self.table_valid.val() & open & !write_near;
-        let error_may_go = self.error_valid.val() & open & !error_near;
+        let stalled0 = self.packet0_valid.val() & room0 & hazard0;
+        let stalled1 = self.packet1_valid.val() & room1 & hazard1;
+        let write_stalled = self.table_valid.val() & write_hazard;
+        let error_stalled = self.error_valid.val() & error_hazard;
+        let behind_control0 = (write_stalled & (key0.row == write_key.row))
+            | (error_stalled & (key0.row == error_key.row));
+        let behind_control1 = (write_stalled & (key1.row == write_key.row))
+            | (error_stalled & (key1.row == error_key.row));
+        let same_row = key0.row == key1.row;
+        let blocked0 = behind_control0 | stalled1 & same_row;
+        let blocked1 = behind_control1 | stalled0 & same_row;
+        let may_go0 = self.packet0_valid.val() & open & room0 & !hazard0 & !blocked0;
+        let may_go1 = self.packet1_valid.val() & open & room1 & !hazard1 & !blocked1;
+        let write_may_go = self.table_valid.val() & open & !write_hazard;
+        let error_may_go = self.error_valid.val() & open & !error_hazard;
         let fence_may_go = self.fence_valid.val() & open & room0 & room1 & !self.table_valid.val();
 
         // take_turns
         let control_may_go = write_may_go | fence_may_go | error_may_go;
-        let packets_turn = !(control_may_go & self.packet_went.q.val());
-        let goes1 = may_go1 & packets_turn & !(may_go0 & self.lane1_went.q.val());
+        let packets_turn = !(control_may_go & self.last_was_packet.q.val());
+        let goes1 = may_go1 & packets_turn & !(may_go0 & self.last_lane.q.val());
         let goes0 = may_go0 & packets_turn & !goes1;
         let packet_goes = goes0 | goes1;
         let error_goes = error_may_go & !packet_goes;
@@ -203,12 +204,12 @@ impl Logic for CoreIssue {
         self.table_ready.next = write_goes;
         self.fence_ready.next = fence_goes;
         let packet = if goes1 { packet1 } else { packet0 };
-        self.probe_went.d.next = packet_goes & packet.headers.probe;
+        self.last_was_probe.d.next = packet_goes & packet.headers.probe;
         if packet_goes {
-            self.packet_went.d.next = true;
-            self.lane1_went.d.next = goes1;
+            self.last_was_packet.d.next = true;
+            self.last_lane.d.next = goes1;
         } else if control_may_go {
-            self.packet_went.d.next = false;
+            self.last_was_packet.d.next = false;
         }
 
         // issue
@@ -221,25 +222,25 @@ impl Logic for CoreIssue {
         } else {
             TokenKind::Fence
         };
-        let named_packet = if goes1 { named1 } else { named0 };
-        let named_other = if error_goes { error_named } else { write_named };
-        let mut named = if packet_goes {
-            named_packet
+        let issued_packet = if goes1 { key1 } else { key0 };
+        let issued_other = if error_goes { error_key } else { write_key };
+        let mut key = if packet_goes {
+            issued_packet
         } else {
-            named_other
+            issued_other
         };
-        named.valid = packet_goes | error_goes | write_goes & write_named.valid;
-        self.last.d.next = Issued {
-            ago_1: named,
-            ago_2: last.ago_1,
-            ago_3: last.ago_2,
-            ago_4: last.ago_3,
-            ago_5: last.ago_4,
+        key.valid = packet_goes | error_goes | write_goes & write_key.valid;
+        self.scoreboard.d.next = Scoreboard {
+            before_1: key,
+            before_2: scoreboard.before_1,
+            before_3: scoreboard.before_2,
+            before_4: scoreboard.before_3,
+            before_5: scoreboard.before_4,
         };
         self.issued.d.next = packet_goes | write_goes | error_goes | fence_goes;
         let mut table = write;
         table.index = if error_goes {
-            bit_cast::<EMTT_INDEX_BITS, 10>(error_named.row)
+            bit_cast::<EMTT_INDEX_BITS, 10>(error_key.row)
         } else {
             write.index
         };
@@ -255,10 +256,10 @@ impl Logic for CoreIssue {
 
         if self.reset.val() {
             self.issued.d.next = false;
-            self.packet_went.d.next = false;
-            self.lane1_went.d.next = false;
-            self.probe_went.d.next = false;
-            self.last.d.next = Issued::default();
+            self.last_was_packet.d.next = false;
+            self.last_lane.d.next = false;
+            self.last_was_probe.d.next = false;
+            self.scoreboard.d.next = Scoreboard::default();
         }
     }
 }

@@ -15,7 +15,7 @@ const OUTER_BITS: usize = 8 * (ipv6::NEXT_HEADER + 1);
 /// Bits of the first beat that are looked at.
 const HEAD_BITS: usize = 8 * ETHERNET_BYTES[1] + OUTER_BITS;
 
-/// Clocks from a beat in to the same beat out.
+/// Cycles from a beat in to the same beat out.
 pub const LATENCY: usize = 1;
 
 /// Looks at the first beat of each frame and sends every beat on with what it found.

@@ -5,10 +5,10 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::BufferSpan;
 use stellar_wire::hw::frame::{DropReason, PacketHeaders};
 
-use crate::control_check::ControlFinding;
+use crate::control_check::ControlCheckResult;
 use crate::packet_buffer::{FrameFate, StoredFrame};
 
-/// Clocks from a frame's results in to its verdict out.
+/// Cycles from a frame's results in to its verdict out.
 pub const LATENCY: usize = 1;
 
 /// A frame that is to become a token.
@@ -31,7 +31,7 @@ pub struct FrameVerdict {
     pub in_stored: Signal<In, StoredFrame>,
     pub icrc_good: Signal<In, Bit>,
     /// What the frame is as a control packet; a lane without control path leaves it at zero, and control packets are `UnsupportedOpcode`.
-    pub in_finding: Signal<In, ControlFinding>,
+    pub in_finding: Signal<In, ControlCheckResult>,
     /// The control FIFO takes one more.
     pub control_room: Signal<In, Bit>,
 
@@ -66,14 +66,14 @@ impl Logic for FrameVerdict {
         let parsed = headers.reason;
         let finding = self.in_finding.val();
         let is_control = finding.found & (parsed == DropReason::UnsupportedOpcode);
-        let welcome = is_control & (finding.reason == DropReason::Control);
-        let unhurt = !stored.mac_error
+        let control_accepted = is_control & (finding.reason == DropReason::Control);
+        let frame_ok = !stored.mac_error
             & (stored.fate != FrameFate::BufferFull)
             & !lost
             & self.icrc_good.val();
-        let is_probe = welcome & finding.probe & unhurt;
-        let queued = welcome & !finding.probe & self.control_room.val();
-        self.control.d.next = self.in_valid.val() & unhurt & queued;
+        let is_probe = control_accepted & finding.probe & frame_ok;
+        let queued = control_accepted & !finding.probe & self.control_room.val();
+        self.control.d.next = self.in_valid.val() & frame_ok & queued;
         headers.reason = if stored.mac_error {
             DropReason::MacError
         } else if stored.fate == FrameFate::BufferFull {
@@ -82,7 +82,7 @@ impl Logic for FrameVerdict {
             DropReason::BadIcrc
         } else if is_probe {
             DropReason::None
-        } else if welcome & !finding.probe & !self.control_room.val() {
+        } else if control_accepted & !finding.probe & !self.control_room.val() {
             DropReason::ControlLost
         } else if is_control {
             finding.reason

@@ -9,14 +9,14 @@ use crate::frame_info::FrameInfo;
 use crate::lane_width::LaneWidth;
 use crate::layout::{MAX_IP_BYTES, WINDOW_BITS};
 
-/// Clocks from the last beat in to the window out.
+/// Cycles from the last beat in to the window out.
 pub const LATENCY: usize = 1;
 
 /// Bits of the window that the first beat holds at any width.
 const LOW_BITS: usize = 512;
 const HIGH_BITS: usize = WINDOW_BITS - LOW_BITS;
 
-/// One window per frame, with its last beat: one per clock if every frame is one beat.
+/// One window per frame, with its last beat: one per cycle if every frame is one beat.
 /// In a frame shorter than the window, what follows its last byte means nothing (it may be of another frame).
 /// LUT levels: 2 (beat count 8 bits; length is a concatenation and an 8-bit add, 2).
 #[derive(LogicBlock, Default)]

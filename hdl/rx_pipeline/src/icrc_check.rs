@@ -9,11 +9,11 @@ use stellar_wire::icrc::{REGISTER_AFTER_LRH, REGISTER_RESIDUE};
 use crate::beat::BeatInfo;
 use crate::lane_width::LaneWidth;
 
-/// Clocks from the last beat in to the result out, at either width.
+/// Cycles from the last beat in to the result out, at either width.
 pub const LATENCY: usize = 9;
 
 /// Bits that routers may change, as ones, from the start of the IP header.
-fn routers_bits<const W: usize>(version6: bool) -> Bits<W> {
+fn icrc_variant_mask<const W: usize>(version6: bool) -> Bits<W> {
     icrc_masked_bits(version6)
         .into_iter()
         .fold(Bits::default(), |mask, bit| mask.replace_bit(bit, true))
@@ -38,7 +38,7 @@ pub struct IcrcCheck<const W: usize> {
     bytes: DFF<Bits<8>>,
     masked: DFF<Bits<W>>,
     crc: Crc32Wide<W>,
-    /// Result, and the result of one clock before: the CRC of 512 bits is one clock faster.
+    /// Result, and the result of one cycle before: the CRC of 512 bits is one cycle faster.
     done: [DFF<Bit>; 2],
     good: [DFF<Bit>; 2],
     _ipv4_mask: Bits<W>,
@@ -63,15 +63,15 @@ impl<const W: usize> Default for IcrcCheck<W> {
             crc: Crc32Wide::new(REGISTER_AFTER_LRH),
             done: Default::default(),
             good: Default::default(),
-            _ipv4_mask: routers_bits(false),
-            _ipv6_mask: routers_bits(true),
+            _ipv4_mask: icrc_variant_mask(false),
+            _ipv6_mask: icrc_variant_mask(true),
             _width: Default::default(),
         }
     }
 }
 
-/// Clocks between the result of the CRC and that of a 1,024-bit lane.
-const fn spare_clocks(crc_latency: usize) -> usize {
+/// Cycles between the result of the CRC and that of a 1,024-bit lane.
+const fn spare_cycles(crc_latency: usize) -> usize {
     LATENCY - 2 - crc_latency
 }
 
@@ -110,7 +110,7 @@ impl<const W: usize> Logic for IcrcCheck<W> {
         }
         let done = self.crc.out_valid.val();
         let good = self.crc.crc.val() == u64::from(REGISTER_RESIDUE);
-        if spare_clocks(Crc32Wide::<W>::LATENCY) == 0 {
+        if spare_cycles(Crc32Wide::<W>::LATENCY) == 0 {
             self.done[1].d.next = false;
             self.good[1].d.next = false;
             self.done[0].d.next = done;

@@ -8,12 +8,12 @@ use crate::network_order::be16;
 
 /// Bits of the header.
 pub const HEADER_BITS: usize = 8 * Ipv4::LEN;
-/// Clocks from the header in to the verdict out.
+/// Cycles from the header in to the verdict out.
 pub const LATENCY: usize = 4;
 
 const WORDS: usize = Ipv4::LEN / 2;
 
-/// Ten half-words summed in a tree: pairs, then two sums, then one, then the carries folded in. One header per clock.
+/// Ten half-words summed in a tree: pairs, then two sums, then one, then the carries folded in. One header per cycle.
 /// LUT levels per stage: one add of up to 20 bits (a carry chain, 2), a three-input add in the second (3); the comparison behind the last
 /// register 3.
 #[derive(LogicBlock, Default)]

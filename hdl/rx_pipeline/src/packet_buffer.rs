@@ -9,9 +9,9 @@ use crate::beat::BeatInfo;
 use crate::lane_width::LaneWidth;
 use crate::layout::MAX_IP_BYTES;
 
-/// Clocks from `read_beat` to `read_low` and `read_high`.
+/// Cycles from `read_beat` to `read_low` and `read_high`.
 pub const READ_LATENCY: usize = 2;
-/// Clocks from the last beat in to `out_stored`.
+/// Cycles from the last beat in to `out_stored`.
 pub const LATENCY: usize = 1;
 
 /// Whether the frame that arrives is still being stored, and if not, why.
@@ -35,10 +35,10 @@ pub struct StoredFrame {
     pub mac_error: Bit,
 }
 
-/// 2^(`A`+1) beats of `W` bits in two banks of 2^`A`, even and odd beats, so that two neighbours are read in one clock.
+/// 2^(`A`+1) beats of `W` bits in two banks of 2^`A`, even and odd beats, so that two neighbours are read in one cycle.
 ///
 /// Beats are written as they arrive. A frame that finds no room, at any beat, is taken back whole and the rest of it ignored; a frame without
-/// end cannot hold more than one beat. Frames are freed in order, by count of beats. The free count lags `free_valid` by one clock.
+/// end cannot hold more than one beat. Frames are freed in order, by count of beats. The free count lags `free_valid` by one cycle.
 /// LUT levels: occupancy 2 (13-bit subtraction of registers), fate 2, next write pointer 2; reading 2 before the memory, 1 behind it.
 #[derive(LogicBlock, Default)]
 pub struct PacketBuffer<const W: usize, const A: usize> {
@@ -58,7 +58,7 @@ pub struct PacketBuffer<const W: usize, const A: usize> {
 
     /// Ring address of a beat.
     pub read_beat: Signal<In, Bits<12>>,
-    /// The beat at `read_beat` and the next one, [`READ_LATENCY`] clocks later.
+    /// The beat at `read_beat` and the next one, [`READ_LATENCY`] cycles later.
     pub read_low: Signal<Out, Bits<W>>,
     pub read_high: Signal<Out, Bits<W>>,
 

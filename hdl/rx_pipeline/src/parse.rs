@@ -1,4 +1,4 @@
-//! The parser: headers of one frame per clock.
+//! The parser: headers of one frame per cycle.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -10,7 +10,7 @@ use crate::layout::{TRANSPORT_BITS, WINDOW_BITS};
 use crate::parse_ip::{self, IpFields, ParseIp};
 use crate::parse_transport::{self, ParseTransport};
 
-/// Clocks from the window in to the headers out.
+/// Cycles from the window in to the headers out.
 pub const LATENCY: usize = parse_ip::LATENCY + parse_transport::LATENCY;
 const _: () = assert!(
     ip_checksum::LATENCY + 1 == LATENCY,
@@ -29,7 +29,7 @@ pub struct Parse {
     pub udp_port: Signal<In, Bits<16>>,
     pub out_headers: Signal<Out, PacketHeaders>,
 
-    // To `control_check`, [`parse_ip::LATENCY`] clocks after the window.
+    // To `control_check`, [`parse_ip::LATENCY`] cycles after the window.
     pub out_fields: Signal<Out, IpFields>,
     pub out_transport: Signal<Out, Bits<TRANSPORT_BITS>>,
     pub out_source: Signal<Out, Bits<128>>,

@@ -11,7 +11,7 @@ use crate::frame_info::FrameInfo;
 use crate::layout::{TRANSPORT_BITS, WINDOW_BITS};
 use crate::network_order::{be128, be16, be32, byte};
 
-/// Clocks from the window in to the fields out.
+/// Cycles from the window in to the fields out.
 pub const LATENCY: usize = 1;
 
 /// Version 4 and five words of header.

@@ -13,7 +13,7 @@ use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::opcode::{packet_kind, PacketKind};
 use crate::parse_ip::IpFields;
 
-/// Clocks from the transport headers in to the parsed headers out.
+/// Cycles from the transport headers in to the parsed headers out.
 pub const LATENCY: usize = 4;
 
 /// Where the BTH ends, in bytes from the start of UDP: extension headers, if any, begin here.
@@ -23,7 +23,7 @@ const IMMEDIATE_BITS: usize = 8 * ImmDt::LEN;
 
 /// What speaks against a frame so far.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Objections {
+struct ParseErrors {
     cut_off: Bit,
     not_roce: Bit,
     ipv4: Bit,
@@ -37,7 +37,7 @@ struct Objections {
 /// A packet whose kind is known.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Decoded {
-    objections: Objections,
+    errors: ParseErrors,
     kind: PacketKind,
     ipv6: Bit,
     datagram: Bits<LENGTH_BITS>,
@@ -54,7 +54,7 @@ pub struct ParseTransport {
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
-    /// The IPv4 header checksum is good; looked at by `judge`, one clock before the headers leave.
+    /// The IPv4 header checksum is good; looked at by `judge`, one cycle before the headers leave.
     pub checksum_good: Signal<In, Bit>,
 
     /// Headers with the parser's reason.
@@ -64,12 +64,12 @@ pub struct ParseTransport {
     transport: DFF<Bits<TRANSPORT_BITS>>,
 
     extracted: DFF<PacketHeaders>,
-    extracted_objections: DFF<Objections>,
+    extracted_objections: DFF<ParseErrors>,
     payload_and_pad: DFF<Bits<LENGTH_BITS>>,
     pad: DFF<Bits<2>>,
 
     measured: DFF<PacketHeaders>,
-    measured_objections: DFF<Objections>,
+    measured_objections: DFF<ParseErrors>,
 
     judged: DFF<PacketHeaders>,
 }
@@ -105,7 +105,7 @@ impl Logic for ParseTransport {
         );
         let datagram = bit_cast::<16, LENGTH_BITS>(fields.datagram);
         self.decoded.d.next = Decoded {
-            objections: Objections {
+            errors: ParseErrors {
                 cut_off: fields.cut_off,
                 not_roce: fields.not_roce,
                 ipv4: !fields.ipv6,
@@ -203,9 +203,9 @@ impl Logic for ParseTransport {
             payload_offset: before_extensions + bit_cast::<8, LENGTH_BITS>(extension_bytes),
             payload_length: bits::<LENGTH_BITS>(0),
         };
-        let mut objections = decoded.objections;
-        objections.headers_cut = decoded.datagram < not_payload;
-        self.extracted_objections.d.next = objections;
+        let mut errors = decoded.errors;
+        errors.headers_cut = decoded.datagram < not_payload;
+        self.extracted_objections.d.next = errors;
         self.payload_and_pad.d.next = decoded.datagram - not_payload;
         self.pad.d.next = byte(base, bth::FLAGS).get_bits::<2>(4);
 

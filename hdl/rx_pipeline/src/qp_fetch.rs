@@ -8,7 +8,7 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{QpContext, QpMode, QpState, TableSelect, EMTT_INDEX_BITS};
 use stellar_wire::hw::FromBits;
 
-/// Clocks from `in_valid` to `out_valid`.
+/// Cycles from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 2;
 
 /// log2 of the number of queue pairs.
@@ -42,8 +42,8 @@ struct Looked {
 /// Reads the context of a packet's queue pair and finds the first reason against the packet; the parser's comes first.
 ///
 /// A token that writes a queue pair's context carries that context on, so the tracking blocks behind need no decoding;
-/// a write to a number that is not the lane's changes nothing. An error token changes the state of a context that was written to Error. No bypass: a context is written one clock after its token
-/// came. `core_issue` keeps the packets behind a token that writes a context, or that reports an error, at least 6 clocks away.
+/// a write to a number that is not the lane's changes nothing. An error token changes the state of a context that was written to Error. No bypass: a context is written one cycle after its token
+/// came. `core_issue` keeps the packets behind a token that writes a context, or that reports an error, at least 6 cycles away.
 ///
 /// Levels planned: `look` 3 (range of the number), `check` 5 (P_Key equality 3, order of the reasons 2).
 #[derive(LogicBlock, Default)]

@@ -6,20 +6,21 @@ use hdl_primitives::BlockFifo;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::requester::ControlPacket;
+use stellar_wire::hw::Qpn;
 
-use crate::control_check::{self, ControlCheck, ControlFinding};
+use crate::control_check::{self, ControlCheck, ControlCheckResult};
 use crate::layout::TRANSPORT_BITS;
 use crate::parse_ip::{self, IpFields};
 use crate::{frame_verdict, header_window, icrc_check};
 
-/// Clocks the finding waits for the iCRC.
+/// Cycles the finding waits for the iCRC.
 const FINDING_WAIT: usize =
     icrc_check::LATENCY - header_window::LATENCY - parse_ip::LATENCY - control_check::LATENCY;
-/// Clocks the packet waits for the verdict.
+/// Cycles the packet waits for the verdict.
 const PACKET_WAIT: usize = FINDING_WAIT + frame_verdict::LATENCY;
 
-/// log2 of the control packets that wait, as deep as one block RAM is anyhow: 512. A requester engine takes less than 64 clocks for one, and a
-/// port brings one per clock at the most: bursts of some 500 are taken whole, and what is lost beyond that the transport recovers.
+/// log2 of the control packets that wait, as deep as one block RAM is anyhow: 512. A requester engine takes less than 64 cycles for one, and a
+/// port brings one per cycle at the most: bursts of some 500 are taken whole, and what is lost beyond that the transport recovers.
 const DEPTH_BITS: usize = 9;
 const COUNT_BITS: usize = DEPTH_BITS + 1;
 /// Packets that still come after `room` went away: the registers of `room`, of the verdict and of the count, and one to spare.
@@ -37,18 +38,18 @@ pub struct RxControl {
 
     // Write port of the table of peers, always taken.
     pub peer_valid: Signal<In, Bit>,
-    pub peer_qp: Signal<In, Bits<10>>,
+    pub peer_qp: Signal<In, Qpn>,
     pub peer: Signal<In, ControlPeer>,
 
     // From and to the front end.
     pub in_fields: Signal<In, IpFields>,
     pub in_source: Signal<In, Bits<128>>,
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
-    /// In the clock of the frame's verdict.
-    pub out_finding: Signal<Out, ControlFinding>,
+    /// In the cycle of the frame's verdict.
+    pub out_finding: Signal<Out, ControlCheckResult>,
     /// The FIFO takes one more.
     pub room: Signal<Out, Bit>,
-    /// The verdict, one clock later: the packet is to be queued.
+    /// The verdict, one cycle later: the packet is to be queued.
     pub taken: Signal<In, Bit>,
 
     // To the requester.
@@ -57,7 +58,7 @@ pub struct RxControl {
     pub control_ready: Signal<In, Bit>,
 
     check: ControlCheck,
-    finding_wait: Delay<ControlFinding, FINDING_WAIT>,
+    finding_wait: Delay<ControlCheckResult, FINDING_WAIT>,
     packet_wait: Delay<ControlPacket, PACKET_WAIT>,
     queue: BlockFifo<ControlPacket, DEPTH_BITS, COUNT_BITS>,
     has_room: DFF<Bit>,

@@ -7,7 +7,7 @@ use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::frame::PacketHeaders;
 
 use crate::align::Align;
-use crate::control_check::ControlFinding;
+use crate::control_check::ControlCheckResult;
 use crate::decap::Decap;
 use crate::frame_verdict::FrameVerdict;
 use crate::header_window::{self, HeaderWindow};
@@ -18,9 +18,9 @@ use crate::parse::{self, Parse};
 use crate::parse_ip::IpFields;
 use crate::token_queue::TokenQueue;
 
-/// Clocks the headers wait for the iCRC.
+/// Cycles the headers wait for the iCRC.
 const HEADERS_WAIT: usize = icrc_check::LATENCY - header_window::LATENCY - parse::LATENCY;
-/// Clocks the packet buffer's word waits for the iCRC.
+/// Cycles the packet buffer's word waits for the iCRC.
 const STORED_WAIT: usize = icrc_check::LATENCY - packet_buffer::LATENCY;
 
 /// Frames from the MAC become tokens for the core, in order, one per frame; their bytes from the IP header on wait in the packet buffer.
@@ -55,11 +55,11 @@ pub struct RxFront<const W: usize, const A: usize = 8> {
     pub out_fields: Signal<Out, IpFields>,
     pub out_source: Signal<Out, Bits<128>>,
     pub out_transport: Signal<Out, Bits<TRANSPORT_BITS>>,
-    pub in_finding: Signal<In, ControlFinding>,
+    pub in_finding: Signal<In, ControlCheckResult>,
     pub control_room: Signal<In, Bit>,
     pub control_taken: Signal<Out, Bit>,
 
-    /// Packet buffer: ring address of a beat; it and its neighbour come [`packet_buffer::READ_LATENCY`] clocks later.
+    /// Packet buffer: ring address of a beat; it and its neighbour come [`packet_buffer::READ_LATENCY`] cycles later.
     pub read_beat: Signal<In, Bits<12>>,
     pub read_low: Signal<Out, Bits<W>>,
     pub read_high: Signal<Out, Bits<W>>,

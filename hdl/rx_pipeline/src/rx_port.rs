@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::requester::ControlPacket;
+use stellar_wire::hw::Qpn;
 
 use crate::rx_control::RxControl;
 use crate::rx_front::RxFront;
@@ -28,7 +29,7 @@ pub struct RxPort<const W: usize, const A: usize = 8> {
     pub udp_port: Signal<In, Bits<16>>,
     // Write port of the table of peers, always taken.
     pub peer_valid: Signal<In, Bit>,
-    pub peer_qp: Signal<In, Bits<10>>,
+    pub peer_qp: Signal<In, Qpn>,
     pub peer: Signal<In, ControlPeer>,
 
     // To the core, and the packet buffer, as in `RxFront`.

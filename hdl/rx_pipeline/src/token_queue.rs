@@ -12,14 +12,14 @@ use crate::frame_verdict::JudgedFrame;
 /// log2 of the frames that wait: as deep as one block RAM is anyhow, 512.
 const DEPTH_BITS: usize = 9;
 const COUNT_BITS: usize = DEPTH_BITS + 1;
-/// Frames that may still come after `room` went away: one per clock for the latency of the front end (11 clocks behind the packet buffer),
+/// Frames that may still come after `room` went away: one per cycle for the latency of the front end (11 cycles behind the packet buffer),
 /// the register of `room`, and the register of the FIFO's count; 32 is the next power of two.
 pub const MARGIN: usize = 32;
 
 /// A judged frame, and how many frames before it were lost.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct QueuedFrame {
-    lost_before: Bits<32>,
+    drops_before: Bits<32>,
     frame: JudgedFrame,
 }
 
@@ -49,11 +49,11 @@ pub struct TokenQueue {
     /// Frames lost since the last one that was queued, not yet reported; and whether there are any.
     lost: DFF<Bits<32>>,
     any_lost: DFF<Bit>,
-    /// The frame that is next, and how many lost before it are still to be reported; `owes` if any.
+    /// The frame that is next, and how many lost before it are still to be reported; `drop_reports_pending` if any.
     head_valid: DFF<Bit>,
     head: DFF<JudgedFrame>,
-    owed: DFF<Bits<32>>,
-    owes: DFF<Bit>,
+    drop_reports_left: DFF<Bits<32>>,
+    drop_reports_pending: DFF<Bit>,
     offered: DFF<Bit>,
     offer: DFF<JudgedFrame>,
 }
@@ -62,7 +62,14 @@ impl Logic for TokenQueue {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, has_room, lost, any_lost, offered, offer);
-        dff_setup!(self, clock, head_valid, head, owed, owes);
+        dff_setup!(
+            self,
+            clock,
+            head_valid,
+            head,
+            drop_reports_left,
+            drop_reports_pending
+        );
         clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
         assert!(
@@ -77,11 +84,11 @@ impl Logic for TokenQueue {
         // Before the head come the frames lost before it; behind an empty queue those lost since.
         let head_valid = self.head_valid.q.val();
         let load = !self.offered.q.val() | self.out_ready.val();
-        let take_head = load & head_valid & !self.owes.q.val();
-        let report_before_head = load & head_valid & self.owes.q.val();
+        let take_head = load & head_valid & !self.drop_reports_pending.q.val();
+        let report_before_head = load & head_valid & self.drop_reports_pending.q.val();
         let empty = !head_valid & !self.queue.count.val().any();
-        let owes_at_end = empty & self.any_lost.q.val();
-        let report_at_end = load & owes_at_end;
+        let drops_at_end = empty & self.any_lost.q.val();
+        let report_at_end = load & drops_at_end;
 
         let refill = !head_valid | take_head;
         let queued = self.queue.out_data.val();
@@ -89,16 +96,16 @@ impl Logic for TokenQueue {
         if refill {
             self.head_valid.d.next = self.queue.out_valid.val();
             self.head.d.next = queued.frame;
-            self.owed.d.next = queued.lost_before;
-            self.owes.d.next = queued.lost_before.any();
+            self.drop_reports_left.d.next = queued.drops_before;
+            self.drop_reports_pending.d.next = queued.drops_before.any();
         } else if report_before_head {
-            self.owed.d.next = self.owed.q.val() - 1;
-            self.owes.d.next = self.owed.q.val() != 1;
+            self.drop_reports_left.d.next = self.drop_reports_left.q.val() - 1;
+            self.drop_reports_pending.d.next = self.drop_reports_left.q.val() != 1;
         }
         let mut lost_headers = PacketHeaders::default();
         lost_headers.reason = DropReason::BufferFull;
         if load {
-            self.offered.d.next = head_valid | owes_at_end;
+            self.offered.d.next = head_valid | drops_at_end;
             self.offer.d.next = if take_head {
                 self.head.q.val()
             } else {
@@ -112,7 +119,7 @@ impl Logic for TokenQueue {
         let lost = self.lost.q.val();
         self.queue.in_valid.next = self.in_valid.val();
         self.queue.in_data.next = QueuedFrame {
-            lost_before: if report_at_end { lost - 1 } else { lost },
+            drops_before: if report_at_end { lost - 1 } else { lost },
             frame: self.in_frame.val(),
         };
         if self.in_valid.val() {

@@ -23,7 +23,7 @@ use crate::stage::assert_fields;
 use crate::traffic::{traffic, Op};
 use crate::{BANK_BITS, REGION_BITS};
 
-/// What happens in one clock, and what the request must be told.
+/// What happens in one cycle, and what the request must be told.
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     table: Option<TableWrite>,

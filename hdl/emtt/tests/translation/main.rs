@@ -57,7 +57,7 @@ fn emtt_lookup_stage() -> Stage {
 fn check(steps: &[Option<Step>]) {
     let pack = |step: &Option<Step>| step.as_ref().map(|s| to_words(s.input));
     let input: Vec<_> = steps.iter().map(pack).collect();
-    // An idle clock shows the last token again: only `in_valid` tells that it is none.
+    // An idle cycle shows the last token again: only `in_valid` tells that it is none.
     let garbage = input.iter().flatten().last().cloned().unwrap_or_default();
     let regions = mr_check_stage().run(&input, &garbage);
     for (n, (step, actual)) in steps.iter().zip(&regions).enumerate() {

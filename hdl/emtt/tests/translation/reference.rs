@@ -43,7 +43,7 @@ pub struct World {
 }
 
 impl World {
-    /// One slot per clock; `None` is a clock without a token.
+    /// One slot per cycle; `None` is a cycle without a token.
     pub fn run(ops: &[Op]) -> Vec<Option<Step>> {
         let mut world = Self::default();
         ops.iter().flat_map(|op| world.steps(op)).collect()

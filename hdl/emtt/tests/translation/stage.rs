@@ -1,4 +1,4 @@
-//! A Verilated core stage: tokens in, tokens out a fixed number of clocks later.
+//! A Verilated core stage: tokens in, tokens out a fixed number of cycles later.
 
 use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
 use rust_hdl::prelude::*;
@@ -30,8 +30,8 @@ impl Stage {
         }
     }
 
-    /// Feeds one slot per clock. Result `i` is what the stage says exactly `latency` clocks after input `i`; it must say nothing in the
-    /// clocks before the first. While no token is offered, the token input holds `garbage`.
+    /// Feeds one slot per cycle. Result `i` is what the stage says exactly `latency` cycles after input `i`; it must say nothing in the
+    /// cycles before the first. While no token is offered, the token input holds `garbage`.
     pub fn run(&mut self, input: &[Option<Vec<u32>>], garbage: &[u32]) -> Vec<Option<Vec<u32>>> {
         let idle = std::iter::repeat_n(&None, self.latency);
         let mut output = vec![];
@@ -56,7 +56,7 @@ impl Stage {
         output[early..early + input.len()].to_vec()
     }
 
-    /// One clock with the synchronous reset active.
+    /// One cycle with the synchronous reset active.
     pub fn reset(&mut self) {
         let reset = self.model.port("reset").unwrap();
         self.model.set_u64(reset, 1);
@@ -65,7 +65,7 @@ impl Stage {
         self.model.set_u64(reset, 0);
     }
 
-    /// Offers one token for one clock, and whether a token came out.
+    /// Offers one token for one cycle, and whether a token came out.
     pub fn offer(&mut self, token: Option<&[u32]>) -> bool {
         self.model
             .set_u64(self.in_valid, u64::from(token.is_some()));

@@ -13,7 +13,7 @@ use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
 use stellar_wire::hw::pack::{to_words, Record};
 
 const RING_BEATS: usize = 4096;
-/// Clocks without any progress after which a run counts as hung.
+/// Cycles without any progress after which a run counts as hung.
 const PATIENCE: u64 = 400;
 
 /// A random run. Probabilities are in eighths.
@@ -27,7 +27,7 @@ pub struct Load {
     pub longest: usize,
 }
 
-/// When things happened, in clocks.
+/// When things happened, in cycles.
 #[derive(Default, Debug)]
 pub struct Report {
     pub first_command: Option<u64>,
@@ -284,7 +284,7 @@ impl Bench {
     }
 
     fn clock(&mut self, ready: u32, valid: u32) {
-        // Data of the read address of two clocks ago, as the buffer is now: what was freed is gone.
+        // Data of the read address of two cycles ago, as the buffer is now: what was freed is gone.
         let read = self.reads[1];
         self.reads = [self.get("read_beat") as usize, self.reads[0]];
         for (name, beat) in [("read_low", read), ("read_high", read + 1)] {

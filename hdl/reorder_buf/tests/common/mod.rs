@@ -1,4 +1,4 @@
-//! Tokens, and a bench that feeds them to a Verilated block clock by clock.
+//! Tokens, and a bench that feeds them to a Verilated block cycle by cycle.
 #![allow(dead_code, reason = "every test file uses its own part of this")]
 
 use std::collections::BTreeMap;
@@ -36,11 +36,11 @@ pub enum Pace {
     Other,
 }
 
-/// A stream of tokens with the clock each enters in.
+/// A stream of tokens with the cycle each enters in.
 pub struct Schedule {
     pub tokens: Vec<(usize, Vec<u32>)>,
     next: usize,
-    /// Clocks from a token to another of its queue pair.
+    /// Cycles from a token to another of its queue pair.
     spacing: fn(Pace, Pace) -> usize,
     /// Tokens of each queue pair.
     named: BTreeMap<u32, Vec<(usize, Pace)>>,
@@ -56,18 +56,18 @@ impl Schedule {
         }
     }
 
-    /// As [`Self::push`], with an empty clock behind it.
+    /// As [`Self::push`], with an empty cycle behind it.
     pub fn push_alone<T: Synth>(&mut self, qp: Option<(u32, Pace)>, gap: usize, token: T) {
         self.push(qp, gap, token);
         self.next += 1;
     }
 
-    /// Adds a token `gap` clocks later than it could be. Tokens that name the same queue pair keep their distance.
+    /// Adds a token `gap` cycles later than it could be. Tokens that name the same queue pair keep their distance.
     pub fn push<T: Synth>(&mut self, qp: Option<(u32, Pace)>, gap: usize, token: T) {
         let mut clock = self.next;
         if let Some((qp, pace)) = qp {
             let named = self.named.entry(qp).or_default();
-            // One token per clock: what is farther back is as many clocks away.
+            // One token per cycle: what is farther back is as many cycles away.
             for &(before, other) in named.iter().rev().take(10) {
                 clock = clock.max(before + (self.spacing)(other, pace));
             }
@@ -81,8 +81,8 @@ impl Schedule {
     }
 }
 
-/// Feeds the schedule to a fresh instance. `sample` is called for each token, in the clock `latency` after it entered.
-/// Fails if `valid` is high in any other clock than one in which `sample` says so.
+/// Feeds the schedule to a fresh instance. `sample` is called for each token, in the cycle `latency` after it entered.
+/// Fails if `valid` is high in any other cycle than one in which `sample` says so.
 pub fn run<O>(
     library: &Library,
     schedule: &Schedule,

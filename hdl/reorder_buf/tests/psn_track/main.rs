@@ -129,7 +129,7 @@ fn interleaved_queue_pairs_at_one_token_per_clock_take_permuted_arrivals_over_ma
     }
 }
 
-/// Tokens of the queue pairs in turn, one per clock.
+/// Tokens of the queue pairs in turn, one per cycle.
 fn take_permuted_arrivals(queue_pairs: usize) {
     const PACKETS: u32 = 4096;
     let initial = [0xff_f700, 5, 0x7f_fc3f, 0];
@@ -155,7 +155,7 @@ fn take_permuted_arrivals(queue_pairs: usize) {
     for (at, first) in initial[..queue_pairs].iter().enumerate() {
         assert_eq!(play.epsn(at), (first + PACKETS) & 0xff_ffff);
     }
-    // Full rate: no clock between the first and the last token is empty.
+    // Full rate: no cycle between the first and the last token is empty.
     let clocks = |i: usize| play.schedule.tokens[i].0;
     assert_eq!(
         clocks(play.expected.len() - 1) - clocks(4),

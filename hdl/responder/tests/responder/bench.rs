@@ -17,7 +17,7 @@ pub type SmallResponder = Responder<2, 3, 5, 7>;
 pub const SLOTS: u16 = 8;
 /// Queue pair numbers: their low two bits are their row.
 pub const QPS: [u32; 4] = [0x2a8, 0x155, 0x002, 0x3ff];
-/// Clocks after which an operation without an answer is certainly through.
+/// Cycles after which an operation without an answer is certainly through.
 const QUIET: u32 = 200;
 
 pub fn library() -> &'static Library {
@@ -180,7 +180,7 @@ pub struct Bench {
     pub outputs: Outputs,
     pub clocks: u64,
     rng: ChaCha8Rng,
-    /// Of 8 clocks, in how many each receiver takes.
+    /// Of 8 cycles, in how many each receiver takes.
     eagerness: u32,
 }
 
@@ -200,7 +200,7 @@ impl Bench {
         bench
     }
 
-    /// One clock of reset, with both ports up. What came out before is forgotten, what the memories hold is not.
+    /// One cycle of reset, with both ports up. What came out before is forgotten, what the memories hold is not.
     pub fn reset(&mut self) {
         self.model.set_u64(self.ports.plane_up, 3);
         self.model.set_u64(self.ports.reset, 1);
@@ -213,7 +213,7 @@ impl Bench {
         self.model.get_u64(port) != 0
     }
 
-    /// One clock: what is offered to the receivers that take is collected. Returns which of `readies` were high.
+    /// One cycle: what is offered to the receivers that take is collected. Returns which of `readies` were high.
     fn clock(&mut self, readies: &[PortId]) -> Vec<bool> {
         let [answer, completion, threshold, failed] = [0; 4].map(|_| {
             let takes = self.rng.random_ratio(self.eagerness, 8);
@@ -250,7 +250,7 @@ impl Bench {
         were_ready
     }
 
-    /// Lets `count` clocks pass.
+    /// Lets `count` cycles pass.
     pub fn idle(&mut self, count: u32) {
         for _ in 0..count {
             self.clock(&[]);
@@ -322,7 +322,7 @@ impl Bench {
         }
     }
 
-    /// What the requester tells in the clocks to come.
+    /// What the requester tells in the cycles to come.
     pub fn set_good(&mut self, good: Option<(u32, u8, u32)>) {
         let [valid, number, plane, value] = self.ports.good;
         self.model.set_u64(valid, u64::from(good.is_some()));

@@ -1,4 +1,4 @@
-//! Each block's rust-hdl simulation against its Verilated Verilog, clock by clock, and the Verilog against the tools.
+//! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle, and the Verilog against the tools.
 
 use hdl_responder::missing_count::MissingCount;
 use hdl_responder::records::{MissingQuery, StashRequest};

@@ -246,7 +246,7 @@ fn a_queue_pair_started_anew_forgets_its_paths_while_another_learns() {
     let mut bench = Bench::new(1, 8);
     play.stimuli.iter().for_each(|s| bench.apply(s));
     let before = play.stimuli.len();
-    // The configuration waits while the requester tells something in every clock.
+    // The configuration waits while the requester tells something in every cycle.
     bench.set_good(Some((QPS[1], 1, 0xabcd)));
     bench.apply(&Stimulus::Configure {
         qp: QPS[0],

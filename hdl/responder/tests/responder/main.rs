@@ -1,4 +1,4 @@
-//! The responder: each block against its own rust-hdl simulation, the whole against the reference, and its clocks.
+//! The responder: each block against its own rust-hdl simulation, the whole against the reference, and its cycles.
 
 mod bench;
 mod blocks;

@@ -319,7 +319,7 @@ impl Play {
         self.push_answer(at, port, &answer);
     }
 
-    /// Runs the block and compares. Between two operations lie up to `gap` clocks. Before, the block is reset in the middle of the `spoilt`
+    /// Runs the block and compares. Between two operations lie up to `gap` cycles. Before, the block is reset in the middle of the `spoilt`
     /// first operations.
     pub fn compare(&self, seed: u64, eagerness: u32, gap: u32, spoilt: usize) {
         let mut bench = Bench::new(seed, eagerness);

@@ -1,6 +1,6 @@
-//! Clocks per operation.
+//! Cycles per operation.
 
-use hdl_responder::immediate_stash::{CLOCKS_PER_COMPLETION, IN_ORDER_ARRIVAL, LONGEST_ARRIVAL};
+use hdl_responder::immediate_stash::{CYCLES_PER_COMPLETION, IN_ORDER_ARRIVAL, LONGEST_ARRIVAL};
 use hdl_responder::responder::{LATENCY, SPACING};
 use stellar_transport::rx::WINDOW;
 
@@ -9,7 +9,7 @@ use crate::functional::mrc;
 use crate::pair::Setup;
 use crate::play::Play;
 
-/// Applies the play; clocks that its stimuli from `from` on took to be taken.
+/// Applies the play; cycles that its stimuli from `from` on took to be taken.
 fn clocks_from(play: &Play, from: usize) -> (u64, Bench) {
     let mut bench = Bench::new(0, 8);
     play.stimuli[..from].iter().for_each(|s| bench.apply(s));
@@ -93,7 +93,7 @@ fn packets_beside_a_write_with_immediate_that_waits_pass_every_second_clock() {
     assert!(clocks >= 480 * SPACING as u64, "{clocks} clocks");
 }
 
-/// Clocks from an operation that stands at an idle block until its answer is out.
+/// Cycles from an operation that stands at an idle block until its answer is out.
 fn clocks_until_answered(play: &Play) -> u32 {
     let last = play.stimuli.len() - 1;
     assert!(matches!(play.stimuli[last], Stimulus::Outcome(_)));
@@ -151,7 +151,7 @@ fn completions_that_were_held_up_leave_one_after_the_other() {
     assert_eq!(play.expected.completions.len(), waiting);
     let clocks = clocks_until_answered(&play) as usize;
     assert!(
-        clocks <= LATENCY + 6 + waiting * CLOCKS_PER_COMPLETION,
+        clocks <= LATENCY + 6 + waiting * CYCLES_PER_COMPLETION,
         "{clocks} clocks"
     );
 }

@@ -101,7 +101,7 @@ impl Bench {
         self.waiting.is_empty()
     }
 
-    /// One clock: a beat unless `idle`, a token and a control packet if there are and they may leave.
+    /// One cycle: a beat unless `idle`, a token and a control packet if there are and they may leave.
     pub fn step(&mut self, idle: bool, token_ready: bool, control_ready: bool) {
         self.drive_mac(idle);
         self.set("out_ready", token_ready.into());

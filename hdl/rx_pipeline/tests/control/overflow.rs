@@ -22,7 +22,7 @@ fn a_full_fifo_drops_and_counts_and_full_rate_is_taken_before() {
         assert!(frame.bytes.len() <= 128, "one beat");
         bench.send(frame.clone());
     }
-    // One frame per clock: nothing pauses.
+    // One frame per cycle: nothing pauses.
     for _ in 0..frames.len() {
         bench.step(false, true, false);
     }

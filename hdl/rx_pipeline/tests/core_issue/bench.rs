@@ -68,7 +68,7 @@ pub enum Pace {
     Other,
 }
 
-/// What came out, with its clock. The number tells tokens of one source apart.
+/// What came out, with its cycle. The number tells tokens of one source apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Token {
     Packet {
@@ -169,7 +169,7 @@ impl Ports {
     }
 }
 
-/// One clock as the environment makes it.
+/// One cycle as the environment makes it.
 #[derive(Clone, Copy, Default)]
 pub struct Clock {
     pub packets: [Option<CoreToken>; 2],
@@ -180,7 +180,7 @@ pub struct Clock {
     pub reset: bool,
 }
 
-/// What was taken in a clock, and what came out after it.
+/// What was taken in a cycle, and what came out after it.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub packets: [bool; 2],

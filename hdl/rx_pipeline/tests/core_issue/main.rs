@@ -69,7 +69,7 @@ fn packets(queue_pairs: &[u32]) -> VecDeque<CoreToken> {
     numbered.map(|(&qp, n)| packet(qp, number(n))).collect()
 }
 
-/// Clocks between two tokens of one queue pair.
+/// Cycles between two tokens of one queue pair.
 fn spacing(first: Pace, second: Pace) -> usize {
     match (first, second) {
         (Pace::MrcPacket(a), Pace::MrcPacket(b)) if is_near(a, b) => 1,
@@ -151,7 +151,7 @@ proptest! {
             for (offered, taken) in offered.iter_mut().zip(taken) {
                 *offered &= !taken;
             }
-            // A token appears the clock after it was taken, and nothing else does.
+            // A token appears the cycle after it was taken, and nothing else does.
             prop_assert_eq!(LATENCY, 1);
             prop_assert_eq!(seen.out, expected);
             let row = seen.out.and_then(Token::named);
@@ -162,7 +162,7 @@ proptest! {
             }
             named.rotate_right(1);
             named[0] = row;
-            // No one waits long: with room, something that waits goes within the spacing and the clock behind a probe.
+            // No one waits long: with room, something that waits goes within the spacing and the cycle behind a probe.
             patience = if taken.contains(&true) || room != [true; 2] || offered == [false; 5] { 0 } else { patience + 1 };
             prop_assert!(patience <= SPACING, "nothing goes");
         }
@@ -174,7 +174,7 @@ fn plain(number: u32) -> u32 {
     number * PROBES
 }
 
-/// Packets that go in 90 clocks from a lane that always has one.
+/// Packets that go in 90 cycles from a lane that always has one.
 fn packets_in_90_clocks(lane: usize, mut token: impl FnMut(u32) -> CoreToken) -> usize {
     let mut bench = Bench::new();
     let mut went = 0;

@@ -50,7 +50,7 @@ pub struct BeatPair {
     pub high: Vec<u8>,
 }
 
-/// What the outside does in one clock.
+/// What the outside does in one cycle.
 #[derive(Default)]
 pub struct Stimulus {
     pub idle: bool,
@@ -59,7 +59,7 @@ pub struct Stimulus {
     pub free: Option<usize>,
 }
 
-/// What came out in one clock.
+/// What came out in one cycle.
 #[derive(Default)]
 pub struct Response {
     pub token: Option<Token>,
@@ -84,7 +84,7 @@ struct Ports {
     free_beats: PortId,
 }
 
-/// Kinds of byte that lie beyond the end of a frame, one clock each.
+/// Kinds of byte that lie beyond the end of a frame, one cycle each.
 pub const RUBBISH_KINDS: usize = 3;
 
 /// The byte in lanes that carry nothing: any value, or one that would make an outer IPv6 header of a cut frame.
@@ -147,7 +147,7 @@ impl Front {
         front
     }
 
-    /// One clock of reset; forgets frames that were not sent.
+    /// One cycle of reset; forgets frames that were not sent.
     pub fn reset(&mut self) {
         self.waiting.clear();
         self.sent = 0;
@@ -169,7 +169,7 @@ impl Front {
         self.waiting.is_empty()
     }
 
-    /// One clock. Bytes beyond the end of a frame, and idle data, are rubbish.
+    /// One cycle. Bytes beyond the end of a frame, and idle data, are rubbish.
     pub fn step(&mut self, stimulus: Stimulus) -> Response {
         self.drive_mac(stimulus.idle);
         self.model

@@ -34,8 +34,8 @@ fn is_dropped(token: &Token) -> bool {
     dropped
 }
 
-/// Sends `frames` while the core takes a token in one of `slowness` clocks, frees it `hold` tokens later, and stands still for the first
-/// `asleep` clocks; returns which frames were dropped.
+/// Sends `frames` while the core takes a token in one of `slowness` cycles, frees it `hold` tokens later, and stands still for the first
+/// `asleep` cycles; returns which frames were dropped.
 fn run(width: usize, frames: &[TestFrame], asleep: u64, slowness: u64, hold: usize) -> Vec<bool> {
     let mut front = Front::new(width);
     for frame in frames {

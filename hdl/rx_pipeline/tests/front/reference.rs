@@ -87,7 +87,7 @@ impl Buffered {
     }
 }
 
-/// Sends `frames` and checks every token and every buffered byte. Chances are in percent per clock.
+/// Sends `frames` and checks every token and every buffered byte. Chances are in percent per cycle.
 fn run(width: usize, frames: &[TestFrame], idle: u32, stall: u32, seed: u64) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut chance = move |percent: u32| rng.random_range(0..100) < percent;
@@ -222,7 +222,7 @@ fn shapes() -> Vec<Vec<u8>> {
 #[test]
 fn a_frame_cut_at_any_byte_gives_one_token() {
     for shape in shapes() {
-        // Each cut in three clocks in a row meets each kind of rubbish beyond its end.
+        // Each cut in three cycles in a row meets each kind of rubbish beyond its end.
         let frames: Vec<TestFrame> = (1..=shape.len())
             .flat_map(|length| [length; RUBBISH_KINDS])
             .map(|length| TestFrame::good(shape[..length].to_vec()))

@@ -1,7 +1,7 @@
 //! Random inputs that the blocks of the front end may be given.
 
 use hdl_rx_pipeline::beat::{BeatInfo, OuterHeaders};
-use hdl_rx_pipeline::control_check::ControlFinding;
+use hdl_rx_pipeline::control_check::ControlCheckResult;
 use hdl_verilog::equivalence::{Random, TestRng};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng as ProptestRng, TestRunner};
@@ -111,8 +111,8 @@ pub fn headers(rng: &mut TestRng) -> PacketHeaders {
     }
 }
 
-pub fn finding(rng: &mut TestRng) -> ControlFinding {
-    ControlFinding {
+pub fn finding(rng: &mut TestRng) -> ControlCheckResult {
+    ControlCheckResult {
         found: rng.random(),
         reason: match rng.random_range(0..4) {
             0 => DropReason::ControlForeign,

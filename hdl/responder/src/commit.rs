@@ -3,35 +3,35 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-use crate::account::fresh;
 use crate::answer::finish_answer;
-use crate::coalesce::tell;
+use crate::coalesce::with_pending_word;
 use crate::completion::received;
-use crate::records::{Accounted, OperationKind, ReceiveState, Settled};
+use crate::records::{Committed, OperationKind, ReceiveState, UpdateReg};
+use crate::update_state::fresh;
 
-/// Settles an operation; `whole`: a message in the stash became whole with it (reference: `ImmCounter`). Levels planned: 5 (sum, 32-bit equality 3,
+/// Commits an operation; `whole`: a message in the stash became whole with it (reference: `ImmCounter`). Levels planned: 5 (sum, 32-bit equality 3,
 /// choice).
 #[hdl_fn]
-pub fn settle(accounted: Accounted, whole: Bit) -> Settled {
-    let operation = accounted.operation;
-    let state = accounted.state;
+pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
+    let operation = updated.operation;
+    let state = updated.state;
     let is_configure = operation.kind == OperationKind::Configure;
     let is_arm = operation.kind == OperationKind::Arm;
-    let counts = accounted.delivers | whole;
+    let counts = updated.delivers | whole;
     let count = if counts { state.count + 1 } else { state.count };
     let sought = if is_arm {
         operation.threshold
     } else {
         state.threshold
     };
-    let answer = if accounted.tells_pending {
-        tell(accounted.answer, accounted.told)
+    let answer = if updated.sacks_pending {
+        with_pending_word(updated.answer, updated.sacked)
     } else {
-        accounted.answer
+        updated.answer
     };
     let reached = (count == sought) & (is_arm | (counts & state.armed));
     let after = ReceiveState {
-        messages: if accounted.ends_message {
+        messages: if updated.ends_message {
             state.messages + 1
         } else {
             state.messages
@@ -41,15 +41,15 @@ pub fn settle(accounted: Accounted, whole: Bit) -> Settled {
         threshold: sought,
         ..state
     };
-    Settled {
+    Committed {
         state: if is_configure {
             fresh(operation.settings)
         } else {
             after
         },
-        answer: finish_answer(answer, accounted.exceeded, state.out_of_order, state.bytes),
-        answered: accounted.answers,
-        completed: accounted.delivers & state.completions,
+        answer: finish_answer(answer, updated.exceeded, state.out_of_order, state.bytes),
+        answered: updated.answers,
+        completed: updated.delivers & state.completions,
         completion: received(
             operation.qp,
             state.message_bytes,

@@ -4,10 +4,11 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::Position;
 use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::coalesce::{coalesce, judge, nothing_pending, tells, tells_pending, told};
-use crate::records::{Accounted, Changed, Looked, OperationKind, ReceiveState};
+use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
+use crate::records::{Changed, LookupReg, OperationKind, ReceiveState, UpdateReg};
 
 /// State of a queue pair started anew.
 #[hdl_fn]
@@ -41,7 +42,7 @@ fn words_below(n: Bits<5>) -> Bits<32> {
 
 /// Words of the ring that the first PSN missing leaves behind. Levels: 3.
 #[hdl_fn]
-fn left_behind(expected: Bits<24>, epsn: Bits<24>) -> Bits<32> {
+fn left_behind(expected: Psn, epsn: Psn) -> Bits<32> {
     let from = expected.get_bits::<5>(6);
     let to = epsn.get_bits::<5>(6);
     let upward = words_below(to) & !words_below(from);
@@ -57,25 +58,25 @@ fn left_behind(expected: Bits<24>, epsn: Bits<24>) -> Bits<32> {
 /// 2^`slot_bits` slots. Levels planned: 8 (newest state 1, number ahead: a subtraction, comparison, four gates; or what becomes of the
 /// packet 4, what is pending then 3).
 #[hdl_fn]
-pub fn account(looked: Looked, last: Accounted, slot_bits: usize) -> Accounted {
-    let operation = looked.operation;
+pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> UpdateReg {
+    let operation = looked_up.operation;
     let outcome = operation.outcome;
-    let state = if looked.follows {
+    let state = if looked_up.follows {
         last.state
     } else {
-        looked.state
+        looked_up.state
     };
-    let since = if looked.follows {
+    let since = if looked_up.follows {
         last.changed
     } else {
         Changed {
             word: false,
-            mark: false,
+            urgent_psn: false,
         }
     };
     let is_packet = operation.kind == OperationKind::Packet;
-    let heard = is_packet & !state.failed;
-    let accepted = heard & outcome.accepted;
+    let qp_active = is_packet & !state.failed;
+    let accepted = qp_active & outcome.accepted;
     let mrc = accepted & outcome.mrc;
     let rc = accepted & !outcome.mrc;
     let starts = (outcome.position == Position::First) | (outcome.position == Position::Only);
@@ -102,11 +103,11 @@ pub fn account(looked: Looked, last: Accounted, slot_bits: usize) -> Accounted {
         state.message_bytes
     };
     // An accepted MRC packet has a SACK; others are answered as they come.
-    let judged = judge(state.coalescing, outcome, looked.compared, since);
-    let silent = mrc & !exceeded & !tells(judged);
-    let fails = heard & (exceeded | looked.fatal);
+    let decision = decide_sack(state.coalescing, outcome, looked_up.compared, since);
+    let silent = mrc & !exceeded & !sends_sack(decision);
+    let fails = qp_active & (exceeded | looked_up.fatal);
     let out_of_order = mrc & (outcome.psn != state.expected);
-    Accounted {
+    UpdateReg {
         operation,
         state: ReceiveState {
             failed: state.failed | fails,
@@ -124,20 +125,20 @@ pub fn account(looked: Looked, last: Accounted, slot_bits: usize) -> Accounted {
                 state.message_bytes
             },
             coalescing: if mrc {
-                coalesce(state.coalescing, judged, outcome)
+                coalesce(state.coalescing, decision, outcome)
             } else {
                 state.coalescing
             },
             ..state
         },
-        answer: looked.answer,
-        tells_pending: mrc & tells_pending(judged),
-        told: told(state.coalescing, judged, outcome),
+        answer: looked_up.answer,
+        sacks_pending: mrc & sacks_pending(decision),
+        sacked: sacked(state.coalescing, decision, outcome),
         changed: Changed {
             word: mrc,
-            mark: mrc & judged.extends,
+            urgent_psn: mrc & decision.extends,
         },
-        answers: heard & outcome.ack_valid & !silent,
+        answers: qp_active & outcome.ack_valid & !silent,
         ignored: is_packet & state.failed,
         fails,
         exceeded,

@@ -56,8 +56,22 @@ fn of_bank(
     entry
 }
 
+/// Address bits of a bank: more than indices of table writes have, or none, panics.
+struct BankBits<const BANK: usize>;
+
+impl<const BANK: usize> Default for BankBits<BANK> {
+    fn default() -> Self {
+        assert!(
+            (1..=EMTT_INDEX_BITS - BANKS_LOG2).contains(&BANK),
+            "EmttBanks: a bank has {BANK} address bits; choose 1 to {} (17: 524,288 entries in four banks)",
+            EMTT_INDEX_BITS - BANKS_LOG2
+        );
+        Self
+    }
+}
+
 /// eMTT memory of 2^(`BANK` + 2) entries; `BANK` (1 to 18) is the address bits of a bank.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct EmttBanks<const BANK: usize> {
     pub clock: Signal<In, Clock>,
     /// Writes `write_entry` at `write_index`; ignored beyond the table. Reads of later cycles see it.
@@ -72,6 +86,7 @@ pub struct EmttBanks<const BANK: usize> {
     pub second: Signal<Out, EmttEntry>,
     /// Entry `page_index + 2`.
     pub third: Signal<Out, EmttEntry>,
+    _bank_bits: BankBits<BANK>,
     banks: [UltraRam<EmttEntry, BANK>; BANKS],
     rows: [DFF<Bits<BANK>>; BANKS],
     write_banks: DFF<Bits<BANKS>>,
@@ -81,37 +96,6 @@ pub struct EmttBanks<const BANK: usize> {
     first_read: DFF<EmttEntry>,
     second_read: DFF<EmttEntry>,
     third_read: DFF<EmttEntry>,
-}
-
-impl<const BANK: usize> Default for EmttBanks<BANK> {
-    /// # Panics
-    /// If `BANK` is not 1 to 18: table writes carry indices of [`EMTT_INDEX_BITS`] bits.
-    fn default() -> Self {
-        assert!(
-            (1..=EMTT_INDEX_BITS - BANKS_LOG2).contains(&BANK),
-            "EmttBanks: a bank has {BANK} address bits; choose 1 to {} (17: 524,288 entries in four banks)",
-            EMTT_INDEX_BITS - BANKS_LOG2
-        );
-        Self {
-            clock: Default::default(),
-            write_enable: Default::default(),
-            write_index: Default::default(),
-            write_entry: Default::default(),
-            page_index: Default::default(),
-            first: Default::default(),
-            second: Default::default(),
-            third: Default::default(),
-            banks: Default::default(),
-            rows: Default::default(),
-            write_banks: Default::default(),
-            write_row: Default::default(),
-            writing: Default::default(),
-            order: Default::default(),
-            first_read: Default::default(),
-            second_read: Default::default(),
-            third_read: Default::default(),
-        }
-    }
 }
 
 impl<const BANK: usize> Logic for EmttBanks<BANK> {

@@ -31,11 +31,24 @@ fn disabled(enables: Bits<4>) -> Bits<11> {
     count
 }
 
+/// A lane of `N` bytes is what the engine is made for: making one of another width panics.
+struct LaneBytes<const W: usize, const B: usize, const N: usize>;
+
+impl<const W: usize, const B: usize, const N: usize> Default for LaneBytes<W, B, N> {
+    fn default() -> Self {
+        assert!(
+            (4..=7).contains(&B) && N == 1 << B && W == 8 * N,
+            "DmaWrite<{W}, {B}, {N}>: use B of 4 to 7, N = 2^B and W = 8 N (lanes of 1,024 bits: <1024, 7, 128>)"
+        );
+        Self
+    }
+}
+
 /// `W` bits a beat, `B` = log2(W / 8), `N` = W / 8.
 ///
 /// One TLP beat per cycle while `tlp_ready`. Commands are handled in order: TLPs, frees and fences leave in the order of their commands.
 /// A command accepted in cycle `n` shows its first TLP beat in cycle `n +` [`DmaWrite::LATENCY`] if nothing is before it.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
     /// Forgets every command and TLP under way.
@@ -77,6 +90,7 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     /// Payload bytes of that TLP.
     pub tlp_sent_bytes: Signal<Out, Bits<11>>,
 
+    _lane: LaneBytes<W, B, N>,
     issue: PieceIssue<B>,
     splitter: RequestSplitter<LARGEST_MPS_CODE>,
     fetch: BeatFetch<B>,
@@ -101,55 +115,6 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
 impl<const W: usize, const B: usize, const N: usize> DmaWrite<W, B, N> {
     /// Cycles from accepting a command to its first TLP beat: pieces 2, splitter 3, fetch 2, buffer 2, rotator 2, FIFO 1.
     pub const LATENCY: usize = 7 + READ_LATENCY + ByteRotator::<W>::LATENCY + 1;
-}
-
-impl<const W: usize, const B: usize, const N: usize> Default for DmaWrite<W, B, N> {
-    fn default() -> Self {
-        assert!(
-            (4..=7).contains(&B) && N == 1 << B && W == 8 * N,
-            "DmaWrite<{W}, {B}, {N}>: use B of 4 to 7, N = 2^B and W = 8 N (lanes of 1,024 bits: <1024, 7, 128>)"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            mps_code: Default::default(),
-            command_valid: Default::default(),
-            command: Default::default(),
-            command_ready: Default::default(),
-            fence_done: Default::default(),
-            read_beat: Default::default(),
-            read_low: Default::default(),
-            read_high: Default::default(),
-            free_valid: Default::default(),
-            free_beats: Default::default(),
-            tlp_valid: Default::default(),
-            tlp_ready: Default::default(),
-            tlp_data: Default::default(),
-            tlp_header: Default::default(),
-            tlp_first: Default::default(),
-            tlp_last: Default::default(),
-            placed: Default::default(),
-            tlp_sent: Default::default(),
-            tlp_sent_bytes: Default::default(),
-            issue: Default::default(),
-            splitter: Default::default(),
-            fetch: Default::default(),
-            rotator: Default::default(),
-            mask: Default::default(),
-            data_fifo: Default::default(),
-            beat_fifo: Default::default(),
-            reading: Default::default(),
-            freed: Default::default(),
-            freed_beats: Default::default(),
-            rotating_valid: Default::default(),
-            rotating: Default::default(),
-            rotated_valid: Default::default(),
-            rotated: Default::default(),
-            rotated_lanes: Default::default(),
-            counted: Default::default(),
-            counted_header: Default::default(),
-        }
-    }
 }
 
 impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N> {

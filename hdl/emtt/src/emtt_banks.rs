@@ -1,7 +1,7 @@
 //! The extended memory translation table in four banks, read three neighbours at a time.
 //!
-//! Entry `i` is in bank `i mod 4`, at `i / 4`. So entries `n` to `n + 2`, all a packet can touch, are one read of three of the banks, in the
-//! same cycle (`docs/decisions/0003-emtt-in-banks.md`).
+//! Entry `i` is in bank `i mod 4`, at row `i / 4`. So the entries `n` to `n + 2`, the most that a packet can need, are in different banks and are read
+//! in the same cycle (`docs/decisions/0003-emtt-in-banks.md`).
 //!
 //! Stages, with planned LUT6 levels:
 //! 1. `choose_rows`: row of each bank, one incremented for those before the first entry's (1 + carry of 17 bits); range checks of the index (4);
@@ -19,13 +19,13 @@ pub const LATENCY: usize = 1 + MEMORY_LATENCY + 1;
 
 /// Banks of the table.
 pub const BANKS: usize = 1 << BANKS_LOG2;
-/// Bits of an index that choose the bank.
+/// Bits of an index that select the bank.
 const BANKS_LOG2: usize = 2;
 
 /// Cycles from a row to the bank's entry.
 const MEMORY_LATENCY: usize = UltraRam::<EmttEntry, 1>::LATENCY;
 
-/// How the banks' entries answer a read.
+/// How the entries of the banks are ordered after a read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct ReadOrder {
     /// Bank of the first entry.
@@ -56,7 +56,7 @@ fn of_bank(
     entry
 }
 
-/// Address bits of a bank: more than indices of table writes have, or none, panics.
+/// The supported address bits of a bank: 1 to as many as the index of a table write allows. Others panic.
 struct BankBits<const BANK: usize>;
 
 impl<const BANK: usize> Default for BankBits<BANK> {
@@ -70,15 +70,15 @@ impl<const BANK: usize> Default for BankBits<BANK> {
     }
 }
 
-/// eMTT memory of 2^(`BANK` + 2) entries; `BANK` (1 to 18) is the address bits of a bank.
+/// eMTT memory of 2^(`BANK` + 2) entries. `BANK` (1 to 18) is the number of address bits of a bank.
 #[derive(LogicBlock, Default)]
 pub struct EmttBanks<const BANK: usize> {
     pub clock: Signal<In, Clock>,
-    /// Writes `write_entry` at `write_index`; ignored beyond the table. Reads of later cycles see it.
+    /// Writes `write_entry` at `write_index`. Reads of later cycles return it. A write beyond the table is ignored.
     pub write_enable: Signal<In, Bit>,
     pub write_index: Signal<In, Bits<EMTT_INDEX_BITS>>,
     pub write_entry: Signal<In, EmttEntry>,
-    /// Entry to read with its two successors. An index beyond the table, which never wraps, reads as an invalid entry.
+    /// Index of the first of three entries to read. Entries beyond the table read as invalid; the index does not wrap.
     pub page_index: Signal<In, Bits<38>>,
     /// Entry `page_index`, [`LATENCY`] cycles later.
     pub first: Signal<Out, EmttEntry>,
@@ -112,7 +112,7 @@ impl<const BANK: usize> Logic for EmttBanks<BANK> {
             third_read
         );
 
-        // choose_rows: a bank before that of the first entry has its neighbours' row.
+        // choose_rows: a bank below that of the first entry is read one row further on.
         let index = self.page_index.val();
         let bank = index.get_bits::<2>(0);
         let row = index.get_bits::<BANK>(2);
@@ -124,7 +124,7 @@ impl<const BANK: usize> Logic for EmttBanks<BANK> {
             let in_bank = write_index.get_bits::<2>(0) == (i as u64);
             write_banks = write_banks.replace_bit(i, write & in_bank);
             self.rows[i].clock.next = self.clock.val();
-            // Nothing lies after the last bank.
+            // There is no bank after the last one.
             self.rows[i].d.next = if i == BANKS - 1 {
                 row
             } else if bank > (i as u64) {

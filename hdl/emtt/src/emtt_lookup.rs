@@ -11,14 +11,14 @@ use crate::page_lookup::{self, PageLookup, PageRequest};
 /// Cycles from `in_token` to its `out_token`.
 pub const LATENCY: usize = page_lookup::LATENCY;
 
-/// Translates each packet's address range page by page, and adds the pieces and the access verdict to the token.
+/// Translates the address range of each packet page by page, and adds the segments and the access verdict to the token.
 ///
 /// `BANK`: address bits of each of the four banks of the table; 17 (524,288 entries) in a full-size lane. Stages and levels:
 /// [`page_lookup`].
 #[derive(LogicBlock, Default)]
 pub struct EmttLookup<const BANK: usize> {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets tokens in flight, keeps the table and what was to be written to it.
+    /// Synchronous. It discards tokens in flight, but keeps the table and pending writes to it.
     pub reset: Signal<In, Bit>,
     pub in_valid: Signal<In, Bit>,
     pub in_token: Signal<In, RegionToken>,

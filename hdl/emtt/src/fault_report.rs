@@ -6,19 +6,19 @@ use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
-/// log2 of the cycles after which a page is reported again: 66 us at 250 MHz, less than a retransmission takes.
+/// log2 of the cycles after which a page is reported again: 66 us at 250 MHz, less than the time to a retransmission.
 pub const AGAIN_BITS: usize = 14;
 
-/// Says which page of an on-demand region an MRC packet lacked, once for many packets that lack the same.
+/// Reports the page of an on-demand region that an MRC packet needed and that has no translation, once for many packets.
 ///
-/// A page is not reported again while it is the last one that was, until a table is written or 2^[`AGAIN_BITS`] cycles have begun. A fault that comes
-/// while another waits for the event queue is not reported: its packet counts as lost and comes again. Levels: 4 (20-bit equality 3, gates 1).
+/// The page reported last is not reported again until a table is written or 2^[`AGAIN_BITS`] cycles have passed. A fault that occurs while another
+/// report waits for the event queue is not reported: its packet counts as lost, and will be retransmitted. Levels: 4 (20-bit equality 3, gates 1).
 #[derive(LogicBlock, Default)]
 pub struct FaultReport {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    /// From `emtt_lookup`: a token, and the table index of the page it lacks.
+    /// From `emtt_lookup`: a token, and the table index of its missing page.
     pub in_valid: Signal<In, Bit>,
     pub in_token: Signal<In, TranslatedToken>,
     pub in_page: Signal<In, Bits<EMTT_INDEX_BITS>>,
@@ -26,14 +26,14 @@ pub struct FaultReport {
     pub fault_valid: Signal<Out, Bit>,
     /// Index of the region.
     pub fault_region: Signal<Out, Bits<24>>,
-    /// Of the packet's first byte.
+    /// Address of the first byte of the packet.
     pub fault_va: Signal<Out, Bits<64>>,
     pub fault_ready: Signal<In, Bit>,
 
     waits: DFF<Bit>,
     region: DFF<Bits<24>>,
     va: DFF<Bits<64>>,
-    /// `page` is the last one reported.
+    /// `page` is the page reported last.
     reported: DFF<Bit>,
     page: DFF<Bits<EMTT_INDEX_BITS>>,
     age: DFF<Bits<AGAIN_BITS>>,

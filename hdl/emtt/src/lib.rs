@@ -1,12 +1,12 @@
-//! Memory regions and the extended memory translation table (eMTT): is the packet allowed to go there, and where is there?
+//! Memory regions and the extended memory translation table (eMTT): access checks and address translation.
 //!
-//! [`region_check`] compares bytes with the memory region a key names, [`page_lookup`] turns their virtual address into up to three
-//! bus addresses with their address type. Both are of fixed latency, one request per cycle, never stalling, and own their table.
-//! Around them:
+//! [`region_check`] checks an access against the memory region of its key. [`page_lookup`] translates the virtual address range into up to three
+//! bus addresses with their address types. Both accept one request per cycle with a fixed latency, never stall, and contain their table.
+//! Three blocks use them:
 //! - [`mr_check`] and [`emtt_lookup`], two stages of the core pipeline (`docs/rx_lane.md`): a table token takes effect exactly between the
 //!   packets before and after it;
-//! - [`fault_report`], behind them: pages of on-demand regions that packets lacked;
-//! - [`payload_locate`], both in a row for the requester (`docs/requester.md`), with tables of its own.
+//! - [`fault_report`], after them: it reports missing pages of on-demand regions;
+//! - [`payload_locate`]: both in sequence for the requester (`docs/requester.md`), with tables of its own.
 
 pub mod emtt_banks;
 pub mod emtt_lookup;

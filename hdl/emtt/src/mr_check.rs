@@ -1,4 +1,4 @@
-//! Memory region check of the core pipeline: each packet against the region its R_Key names.
+//! Memory region check of the core pipeline.
 
 use hdl_macros::hdl;
 use hdl_primitives::ValidDelay;
@@ -12,13 +12,13 @@ use crate::region_check::{self, RegionCheck, RegionRequest};
 /// Cycles from `in_token` to its `out_token`.
 pub const LATENCY: usize = region_check::LATENCY;
 
-/// Checks each packet against the region its R_Key names, and adds the verdict to the token.
+/// Checks each packet against the memory region of its R_Key, and adds the verdict to the token.
 ///
 /// `A`: address bits of the region table; 12 (4,096 regions) in every full-size lane. Stages and levels: [`region_check`].
 #[derive(LogicBlock, Default)]
 pub struct MrCheck<const A: usize> {
     pub clock: Signal<In, Clock>,
-    /// Synchronous; forgets tokens in flight, keeps the table.
+    /// Synchronous. It discards tokens in flight, but keeps the table.
     pub reset: Signal<In, Bit>,
     pub in_valid: Signal<In, Bit>,
     pub in_token: Signal<In, AddressedToken>,
@@ -38,7 +38,8 @@ impl<const A: usize> Logic for MrCheck<A> {
         let headers = incoming.token.headers;
         let payload = headers.payload_length;
         let starts = (headers.position == Position::First) | (headers.position == Position::Only);
-        // The first packet of an RC message answers for all of it (IBTA volume 1, 9.7.4.1.5): nothing of a message that does not fit is placed.
+        // The first packet of an RC message is checked with the length of the whole message (IBTA volume 1, 9.7.4.1.5): if the message does not fit,
+        // none of it is placed.
         let length = if starts & !headers.mrc {
             headers.dma_length
         } else {

@@ -1,12 +1,12 @@
-//! Page translation: where in the bus address space bytes lie, and with which address type (STELLAR, section 6).
+//! Page translation: from a virtual address range to bus addresses and their address types (STELLAR, section 6).
 //!
 //! Stages, with planned LUT6 levels (a CARRY8 chain of 38 bits counts as 2):
-//! 1. `count_pages`: pages from the region's first to this one (page size mux 1, subtraction 1 + carry); bytes to the end of the page (select 1,
+//! 1. `count_pages`: number of the page in its region (page size mux 1, subtraction 1 + carry); bytes to the end of the page (select 1,
 //!    carry); all-ones test of the page offset (4).
-//! 2. `split_page`: table index `first_emtt + pages` (1 + carry); do the bytes cross into the next page, and into the one after it (compare 2,
+//! 2. `split_page`: table index `first_emtt + pages` (1 + carry); whether the range reaches into the next page and the one after it (compare 2,
 //!    select 1).
 //! 3. to 6. `EmttBanks`: this entry and the next two.
-//! 7. `compose_addresses`: page and offset joined, blanked unless every page touched is valid (3).
+//! 7. `compose_addresses`: page address and offset are joined; zero unless all pages are valid (3).
 
 use hdl_macros::hdl;
 use hdl_primitives::Delay;
@@ -33,59 +33,59 @@ const LOOKUP_STAGE: usize = 2;
 /// Cycles from `request` to the entries read.
 const ENTRY_STAGE: usize = LOOKUP_STAGE + emtt_banks::LATENCY;
 
-/// Bytes of one packet in a region.
+/// The address range of one packet in a region.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PageRequest {
-    /// There are bytes at all.
+    /// The range is translated. A range without bytes is not.
     pub asks: Bit,
-    /// What the region checks found.
+    /// Drop reason of the region check.
     pub reason: DropReason,
-    /// First byte.
+    /// Address of the first byte.
     pub va: Bits<64>,
-    /// Bytes, 0 to 8,192.
+    /// Length in bytes, 0 to 8,192.
     pub length: Bits<LENGTH_BITS>,
-    /// Of the region.
+    /// Fields of the region.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
     pub first_emtt: Bits<EMTT_INDEX_BITS>,
     pub on_demand: Bit,
 }
 
-/// Where they are. The pieces are all zero unless bytes were asked for and their way is free, so an address type of "translated"
-/// never stands beside an address that was not checked.
+/// The translation. The segments are zero unless the range is not empty and every check passed, so the address type "translated" never
+/// goes with an unchecked address.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PageAnswer {
-    /// That of the request, or `InvalidPage`, or `PageAbsent` in an on-demand region.
+    /// Reason of the request, or `InvalidPage`, or `PageAbsent` in an on-demand region.
     pub reason: DropReason,
     /// With `PageAbsent`: table index of the first page.
     pub page: Bits<EMTT_INDEX_BITS>,
     pub pieces: Pieces,
 }
 
-/// What the address says before the table is asked.
+/// Results of the stage `count_pages`, before the table is read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PageCount {
-    /// Pages from the one that holds the region's base to the one that holds the first byte.
+    /// Number of pages from the one with the base of the region to the one with the first byte.
     pages: Bits<PAGE_NUMBER_BITS>,
-    /// Bytes to the end of the page, if that is near.
+    /// Bytes to the end of the page, if `near_end`.
     to_end: Bits<LENGTH_BITS>,
     near_end: Bit,
 }
 
-/// How the bytes lie over their pages.
+/// How the range is distributed over pages.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PageSplit {
-    /// There are bytes, and the region checks let them pass.
+    /// The range is not empty, and the region check passed.
     wanted: Bit,
-    /// They reach into the next page.
+    /// The range reaches into the next page.
     crosses: Bit,
-    /// And into the one after it.
+    /// The range reaches into the page after the next.
     three: Bit,
     /// Bytes in the first page.
     first_length: Bits<LENGTH_BITS>,
 }
 
-/// A table write on its way to the memory.
+/// A table write in the pipeline.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PageWrite {
     enable: Bit,
@@ -93,25 +93,25 @@ struct PageWrite {
     entry: EmttEntry,
 }
 
-/// The extended memory translation table, and the translation by it, one request per cycle.
+/// The extended memory translation table and the translation, for one request per cycle.
 ///
 /// `BANK`: address bits of each of the four banks of the table; 17 (524,288 entries) at full size. Pages whose entries would lie beyond
 /// the table are invalid, and table writes beyond it are ignored.
 #[derive(LogicBlock, Default)]
 pub struct PageLookup<const BANK: usize> {
     pub clock: Signal<In, Clock>,
-    /// A write to the table, if it is to `Emtt`: seen by requests of later cycles, and by none before.
+    /// A write to the table, if it selects `Emtt`. It applies to requests of later cycles, and to no earlier ones.
     pub table_valid: Signal<In, Bit>,
     pub table: Signal<In, TableWrite>,
     pub request: Signal<In, PageRequest>,
     /// [`LATENCY`] cycles after the request.
     pub answer: Signal<Out, PageAnswer>,
     writing: [DFF<PageWrite>; LOOKUP_STAGE],
-    /// Requests on their way beside the arithmetic and the memory.
+    /// Requests in the pipeline.
     passing: [DFF<PageRequest>; ENTRY_STAGE],
     count: DFF<PageCount>,
     page_index: DFF<Bits<38>>,
-    /// The index beside the memory.
+    /// The index, delayed by the latency of the memory.
     page: Delay<Bits<EMTT_INDEX_BITS>, { emtt_banks::LATENCY }>,
     split: [DFF<PageSplit>; 1 + emtt_banks::LATENCY],
     banks: EmttBanks<BANK>,
@@ -167,7 +167,7 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
             };
         }
 
-        // A write reaches the memory in its turn between the requests.
+        // A write reaches the memory in order with the requests.
         let table = self.table.val();
         let write = PageWrite {
             enable: self.table_valid.val() & (table.select == TableSelect::Emtt),
@@ -201,7 +201,7 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         let continues = free & span.crosses;
         let ends_in_third = free & span.three;
         let first_address = bus_address(first.frame, placed.va, placed.page_size);
-        // The other pieces start where their pages start.
+        // The other segments start at the start of their pages.
         let second_address = bus_address(second.frame, bits::<64>(0), placed.page_size);
         let third_address = bus_address(third.frame, bits::<64>(0), placed.page_size);
         let pieces = if free {

@@ -1,15 +1,15 @@
-//! Arithmetic of pages: numbers, ends and final addresses, for the four page sizes.
+//! Page arithmetic for the four page sizes.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tables::PageSize;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
-/// Bits of a page number that matter: two addresses of one region are less than 2^48 apart, so their page numbers differ
-/// by at most 2^36, and the difference modulo 2^37 is the difference.
+/// Bits of a page number that are needed. Two addresses of one region are less than 2^48 apart, so their page numbers differ by at most
+/// 2^36, and a difference modulo 2^37 is exact.
 pub const PAGE_NUMBER_BITS: usize = 37;
 
-// Otherwise packets leave a page from further away, and touch more of them.
+// With a greater payload, packets would reach the next page from further away, and could touch more pages.
 const _: () = assert!(MAX_PAYLOAD == 8192);
 
 /// Page number of an address, modulo 2^37.
@@ -23,7 +23,7 @@ pub fn page_number(va: Bits<64>, size: PageSize) -> Bits<37> {
     }
 }
 
-/// The address is in the last 8 KiB of its page. Packets are at most 8 KiB long, so from elsewhere none leaves its page.
+/// Whether the address is in the last 8 KiB of its page. A packet has at most 8 KiB, so from elsewhere it does not reach the next page.
 #[hdl_fn]
 pub fn near_page_end(va: Bits<64>, size: PageSize) -> Bit {
     match size {
@@ -44,7 +44,7 @@ pub fn bytes_to_page_end(va: Bits<64>, size: PageSize) -> Bits<LENGTH_BITS> {
     }
 }
 
-/// Bus address: the page's address bits above the page size, the virtual address's below.
+/// Bus address: the upper bits are those of the page, the bits within the page those of the virtual address.
 #[hdl_fn]
 pub fn bus_address(frame: Bits<52>, va: Bits<64>, size: PageSize) -> Bits<64> {
     let offset_mask = match size {

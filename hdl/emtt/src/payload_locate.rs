@@ -1,4 +1,4 @@
-//! Where the payload of a packet that is to be sent lies, and may it be read?
+//! Checks and translates the address of a payload that the requester will read.
 
 use hdl_macros::hdl;
 use hdl_primitives::{Delay, ValidDelay};
@@ -15,35 +15,35 @@ use crate::region_check::{self, RegionCheck, RegionRequest};
 /// Cycles from a request to its response.
 pub const LATENCY: usize = region_check::LATENCY + page_lookup::LATENCY;
 
-/// The packet's own bytes, on their way beside the check of the message.
+/// The range of the packet, while the message is checked.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PacketSpan {
     va: Bits<64>,
     length: Bits<LENGTH_BITS>,
 }
 
-/// Checks key, protection domain and the bounds of the whole message, then translates the pages of the packet. One request per cycle.
+/// Checks key, protection domain and the bounds of the whole message, then translates the pages of the packet. It accepts one request per cycle.
 ///
-/// Has tables of its own, written with the same words as those of the receive lane: `R` address bits of the region table (12: 4,096
+/// It has its own tables, which receive the same writes as those of the receive lane: `R` address bits of the region table (12: 4,096
 /// regions), `BANK` address bits of each bank of the eMTT (17: 524,288 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
 /// the first, the address of the packet (a carry chain of 64 bits).
 #[derive(LogicBlock, Default)]
 pub struct PayloadLocate<const R: usize, const BANK: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets requests in flight, keeps the tables and what was to be written to them.
+    /// Discards requests in flight, but keeps the tables and pending writes to them.
     pub reset: Signal<In, Bit>,
 
     pub request_valid: Signal<In, Bit>,
     pub request: Signal<In, LocateRequest>,
-    /// Always.
+    /// Always high.
     pub request_ready: Signal<Out, Bit>,
 
-    /// [`LATENCY`] cycles after the request; the caller takes it.
+    /// [`LATENCY`] cycles after the request. The requester must accept it.
     pub response_valid: Signal<Out, Bit>,
-    /// Without pieces if it is a fault.
+    /// A fault has no segments.
     pub response: Signal<Out, LocateResponse>,
 
-    /// A write to `Mr` or `Emtt`, always taken; others are ignored. It holds for requests of later cycles, and for none before.
+    /// A write to `Mr` or `Emtt`, always accepted; others are ignored. It applies to requests of later cycles, and to no earlier ones.
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
 
@@ -94,7 +94,7 @@ impl<const R: usize, const BANK: usize> Logic for PayloadLocate<R, BANK> {
         };
         self.span_wait.data.next = self.span.q.val();
 
-        // locate_packet; table writes take as long as requests.
+        // locate_packet: table writes are delayed as much as requests.
         let verdict = self.check.verdict.val();
         let span = self.span_wait.delayed.val();
         self.write_valid.data.next = self.table_valid.val();

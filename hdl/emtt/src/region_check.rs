@@ -16,42 +16,42 @@ use stellar_wire::hw::FromBits;
 /// Cycles from `request` to its `verdict`.
 pub const LATENCY: usize = REGION_STAGES + 2;
 
-/// Cycles from `request` to the region it names.
+/// Cycles from `request` to its region.
 const REGION_STAGES: usize = 2;
 
-/// May these bytes be accessed?
+/// An access to be checked.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RegionRequest {
-    /// There are bytes at all; otherwise there is no reason against it.
+    /// The access is checked. An access without bytes is not, and is always allowed.
     pub asks: Bit,
     /// R_Key or L_Key.
     pub key: Bits<32>,
     /// Protection domain of the queue pair.
     pub pd: Bits<20>,
-    /// First byte.
+    /// Address of the first byte.
     pub va: Bits<64>,
-    /// Bytes.
+    /// Length in bytes.
     pub length: Bits<32>,
-    /// A remote write, which region and queue pair must allow. Reading one's own buffer takes no right (IBTA 10.6.3.1).
+    /// A remote write, which region and queue pair must allow. Local read access needs no right (IBTA 10.6.3.1).
     pub remote_write: Bit,
     /// The queue pair allows remote writes.
     pub qp_allows: Bit,
 }
 
-/// The answer, and what page translation needs of the region.
+/// The result, and the fields of the region that page translation needs.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RegionVerdict {
     /// `BadKey`, `WrongPd`, `NoWriteRight`, `OutOfBounds`, or `None`.
     pub reason: DropReason,
-    /// Of the region, as the fields below; meaningless with a `reason`, and if nothing was asked.
+    /// This field and the following ones are those of the region. They are undefined with a `reason` and for an empty range.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
     pub first_emtt: Bits<EMTT_INDEX_BITS>,
     pub on_demand: Bit,
 }
 
-/// Differences that decide the bounds. With `offset = va - base_va` and `limit = region length - length`, at least one byte
-/// is inside if neither difference is negative and `offset <= limit`: no sum is formed, so none can pass 2^64.
+/// Differences that decide the bounds. With `offset = va - base_va` and `limit = region length - length`, the range is inside the region if neither
+/// difference is negative and `offset <= limit`. Without a sum there is no overflow at 2^64.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Bounds {
     asks: Bit,
@@ -61,14 +61,14 @@ struct Bounds {
     limit: Bits<64>,
 }
 
-/// The region table and the check against it, one request per cycle.
+/// The region table and the check, for one request per cycle.
 ///
 /// `A`: address bits of the table; 12 (4,096 regions) at full size. A key whose index is beyond the table is a `BadKey`; a table write
 /// beyond it is ignored.
 #[derive(LogicBlock, Default)]
 pub struct RegionCheck<const A: usize> {
     pub clock: Signal<In, Clock>,
-    /// A write to the table, if it is to `Mr`: seen by requests of later cycles.
+    /// A write to the table, if it selects `Mr`. It applies to requests of later cycles.
     pub table_valid: Signal<In, Bit>,
     pub table: Signal<In, TableWrite>,
     pub request: Signal<In, RegionRequest>,

@@ -1,4 +1,4 @@
-//! The core pipeline: tokens of two lanes in order through QP check, RC tracking, region check, translation and PSN tracking.
+//! The core pipeline: the tokens of two lanes pass QP check, RC tracking, region check, translation and PSN tracking in order.
 
 use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
 use hdl_macros::hdl;
@@ -17,13 +17,13 @@ use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 
 /// Entries of the FIFOs behind the core.
 pub const DEPTH: usize = 64;
-/// Tokens stop being issued at this fill of a FIFO: every token already in flight (the sum of the stages' latencies, 24 at most) still fits.
+/// Fill level of a FIFO at which no more tokens are issued. All tokens in flight still fit: at most 24, the sum of the latencies of the stages.
 pub const ISSUE_LIMIT: u64 = 36;
 
-/// From tokens to place commands and outcomes, at most one of each per cycle.
+/// Turns tokens into place commands and outcomes, at most one of each per cycle.
 ///
-/// Lane 0 and lane 1 have a token stream and a place command stream each; outcomes of both leave together, in the order of the tokens. A lane
-/// whose FIFOs are full holds up no other. A fence goes to the place commands of both lanes.
+/// Each lane has its own token stream and place command stream. The outcomes of both lanes leave in one stream, in the order of the tokens. A lane
+/// whose FIFOs are full does not stall the other lane. A fence goes to the place commands of both lanes.
 #[derive(LogicBlock, Default)]
 pub struct RxCore {
     pub clock: Signal<In, Clock>,
@@ -39,7 +39,7 @@ pub struct RxCore {
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
     pub table_ready: Signal<Out, Bit>,
-    /// The context of a queue pair goes to state Error.
+    /// The context of a queue pair moves to state Error.
     pub error_valid: Signal<In, Bit>,
     pub error_qp: Signal<In, Qpn>,
     pub error_ready: Signal<Out, Bit>,
@@ -53,24 +53,24 @@ pub struct RxCore {
     pub command1: Signal<Out, PlaceCommand>,
     pub command1_ready: Signal<In, Bit>,
 
-    /// One packet that is accepted or to be answered; no `ready`.
+    /// A packet that was accepted or must be acknowledged, without `ready`.
     pub outcome_valid: Signal<Out, Bit>,
     pub outcome: Signal<Out, RxOutcome>,
-    /// In the same cycle: its lane has a place command with payload for it.
+    /// In the same cycle: its lane has a place command with the payload of the packet.
     pub outcome_placed: Signal<Out, Bit>,
-    /// Outcomes of each lane may still come for every token in flight and one more.
+    /// For each lane: there is space for the outcomes of all tokens in flight and one more.
     pub outcome0_room: Signal<In, Bit>,
     pub outcome1_room: Signal<In, Bit>,
 
-    /// The fate of one packet, for the counters.
+    /// The result of one packet, for the counters.
     pub verdict_valid: Signal<Out, Bit>,
     pub verdict_reason: Signal<Out, DropReason>,
 
-    /// A page of an on-demand region that a packet lacked.
+    /// A packet needed a page of an on-demand region that has no translation.
     pub fault_valid: Signal<Out, Bit>,
     /// Index of the region.
     pub fault_region: Signal<Out, Bits<24>>,
-    /// Of the packet's first byte.
+    /// Address of the first byte of the packet.
     pub fault_va: Signal<Out, Bits<64>>,
     pub fault_ready: Signal<In, Bit>,
 
@@ -86,15 +86,15 @@ pub struct RxCore {
 }
 
 impl RxCore {
-    /// Cycles from issue to the place FIFO.
+    /// Cycles from the issue of a token to the place FIFO.
     pub const LATENCY: usize = qp_fetch::LATENCY
         + rc_track::LATENCY
         + mr_check::LATENCY
         + emtt_lookup::LATENCY
         + psn_track::LATENCY;
-    // Two registers in `core_issue`, one before a FIFO of outcomes, and one count of the FIFO behind the tokens in the stages.
+    // Besides the tokens in the stages: two registers in `core_issue`, one before the FIFO of outcomes, one for the count of the FIFO.
     const FITS: () = assert!(ISSUE_LIMIT as usize + Self::LATENCY + 4 <= DEPTH);
-    /// Tokens of one queue pair come as far apart as the tracking blocks need.
+    /// `core_issue` keeps tokens of one queue pair as far apart as the tracking blocks need.
     const SPACED: () = assert!(
         core_issue::SPACING >= psn_track::SPACING
             && core_issue::SPACING >= rc_track::SPACING

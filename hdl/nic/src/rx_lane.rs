@@ -1,4 +1,4 @@
-//! One receive lane: MAC frames in, memory write TLPs and acknowledgement requests out.
+//! One receive lane: it turns MAC frames into memory write TLPs and acknowledgement requests.
 
 use hdl_macros::hdl;
 use hdl_pcie::DmaWrite;
@@ -20,25 +20,25 @@ pub type RxLane1024 = RxLane<1024, 7, 128>;
 /// The lane for 100G boards: 512 bits.
 pub type RxLane512 = RxLane<512, 6, 64>;
 
-/// The lane with a core of its own: the core's second lane is tied off, and there is no control path.
+/// A lane with its own core. The second lane of the core is tied off, and there is no control path.
 ///
 /// `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names [`RxLane1024`] and [`RxLane512`].
 #[derive(LogicBlock, Default)]
 pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
-    /// Clears control state; tables keep their contents.
+    /// Clears control state. Tables keep their contents.
     pub reset: Signal<In, Bit>,
 
-    /// From the MAC. There is no `ready`: a MAC cannot be asked to wait.
+    /// From the MAC. There is no `ready`, because a MAC cannot be stalled.
     pub mac_valid: Signal<In, Bit>,
     pub mac_data: Signal<In, Bits<W>>,
     /// Valid bytes of this beat; less than a full beat only with `mac_last`.
     pub mac_bytes: Signal<In, Bits<8>>,
     pub mac_last: Signal<In, Bit>,
-    /// With `mac_last`: the MAC found the frame bad.
+    /// With `mac_last`: the MAC reports an error of the frame.
     pub mac_error: Signal<In, Bit>,
 
-    /// UDP destination port of RoCEv2, 4791 unless software says otherwise.
+    /// UDP destination port of RoCEv2: 4791 unless software sets another one.
     pub udp_port: Signal<In, Bits<16>>,
     /// Maximum payload size of the PCIe link: 0 = 128 bytes to 3 = 1,024.
     pub mps_code: Signal<In, Bits<3>>,
@@ -57,7 +57,7 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     pub ack_request: Signal<Out, AckRequest>,
     pub ack_ready: Signal<In, Bit>,
 
-    /// Memory writes, header beside the payload.
+    /// Memory writes: the header is parallel to the payload.
     pub tlp_valid: Signal<Out, Bit>,
     pub tlp_ready: Signal<In, Bit>,
     pub tlp_data: Signal<Out, Bits<W>>,
@@ -65,10 +65,10 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     pub tlp_first: Signal<Out, Bit>,
     pub tlp_last: Signal<Out, Bit>,
 
-    /// The fate of each packet, as it is decided.
+    /// The result of each packet.
     pub verdict_valid: Signal<Out, Bit>,
     pub verdict_reason: Signal<Out, DropReason>,
-    /// Counter read port, one cycle late.
+    /// Counter read port, with a latency of one cycle.
     pub counter_select: Signal<In, Bits<6>>,
     pub counter_value: Signal<Out, Bits<48>>,
 
@@ -143,7 +143,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
 
         self.verdict_valid.next = self.core.verdict_valid.val();
         self.verdict_reason.next = self.core.verdict_reason.val();
-        // A lane has no event queue.
+        // A lane has no event queue: page faults are not reported.
         self.core.fault_ready.next = true;
         self.counters.counted.next = self.core.verdict_valid.val();
         self.counters.reason.next = self.core.verdict_reason.val();

@@ -1,4 +1,4 @@
-//! Two receive lanes on one core: MAC frames of two ports in, memory write TLPs, outcomes and control packets out.
+//! Two receive lanes with one core: they turn the MAC frames of two ports into memory write TLPs, outcomes and control packets.
 
 use hdl_macros::hdl;
 use hdl_pcie::DmaWrite;
@@ -25,16 +25,16 @@ pub type RxLanes512 = RxLanes<512, 6, 64>;
 
 /// Two lanes, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names [`RxLanes1024`] and [`RxLanes512`].
 ///
-/// A lane is a port, its packet buffer and its DMA write engine; queue pairs, regions and windows are those of the one core, so a queue pair
-/// receives by both ports. A lane without frames or with a stalled DMA leaves the other running, but for queue pairs that used both, and fences.
-/// Small frames of both ports share the core's one token per cycle.
+/// A lane consists of a port, its packet buffer and its DMA write engine. Queue pairs, regions and windows are in the common core, so a queue pair
+/// receives from both ports. A lane without frames, or with a stalled DMA, does not stall the other lane, except for fences and for queue pairs that
+/// use both lanes. Small frames of both ports share the rate of the core, one token per cycle.
 #[derive(LogicBlock, Default)]
 pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
-    /// Clears control state; tables keep their contents.
+    /// Clears control state. Tables keep their contents.
     pub reset: Signal<In, Bit>,
 
-    // From the MAC of each port, as in `RxLane`: no `ready`.
+    // From the MAC of each port, as in `RxLane`, without `ready`.
     pub mac0_valid: Signal<In, Bit>,
     pub mac0_data: Signal<In, Bits<W>>,
     pub mac0_bytes: Signal<In, Bits<8>>,
@@ -46,7 +46,7 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     pub mac1_last: Signal<In, Bit>,
     pub mac1_error: Signal<In, Bit>,
 
-    /// UDP destination port of RoCEv2, 4791 unless software says otherwise.
+    /// UDP destination port of RoCEv2: 4791 unless software sets another one.
     pub udp_port: Signal<In, Bits<16>>,
     /// Maximum payload size of the PCIe links: 0 = 128 bytes to 3 = 1,024.
     pub mps_code: Signal<In, Bits<3>>,
@@ -55,20 +55,20 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
     pub table_ready: Signal<Out, Bit>,
-    /// The context of a queue pair goes to state Error, in order with packets: its packets are dropped as `WrongState`.
+    /// The context of a queue pair moves to state Error, in order with packets. Later packets are dropped as `WrongState`.
     pub error_valid: Signal<In, Bit>,
     pub error_qp: Signal<In, Qpn>,
     pub error_ready: Signal<Out, Bit>,
-    /// Whose control packets a queue pair takes; always taken.
+    /// The peer from which a queue pair accepts control packets. Always accepted.
     pub peer_valid: Signal<In, Bit>,
     pub peer_qp: Signal<In, Qpn>,
     pub peer: Signal<In, ControlPeer>,
-    /// Deregistration fence: `fence_done` pulses when every DMA of earlier tokens has left, by either lane.
+    /// Deregistration fence: `fence_done` pulses when every DMA of earlier tokens has left, in both lanes.
     pub fence_valid: Signal<In, Bit>,
     pub fence_ready: Signal<Out, Bit>,
     pub fence_done: Signal<Out, Bit>,
 
-    /// Packets accepted or to be answered, in order per queue pair, after their payload has left.
+    /// Packets that were accepted or must be acknowledged, in order per queue pair, after their payload has left.
     pub outcome_valid: Signal<Out, Bit>,
     pub outcome: Signal<Out, RxOutcome>,
     pub outcome_ready: Signal<In, Bit>,
@@ -77,7 +77,7 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     pub control: Signal<Out, ControlPacket>,
     pub control_ready: Signal<In, Bit>,
 
-    // Memory writes of each lane, header beside the payload.
+    // Memory writes of each lane: the header is parallel to the payload.
     pub tlp0_valid: Signal<Out, Bit>,
     pub tlp0_ready: Signal<In, Bit>,
     pub tlp0_data: Signal<Out, Bits<W>>,
@@ -91,18 +91,18 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     pub tlp1_first: Signal<Out, Bit>,
     pub tlp1_last: Signal<Out, Bit>,
 
-    /// The fate of each frame, as it is decided.
+    /// The result of each frame.
     pub verdict_valid: Signal<Out, Bit>,
     pub verdict_reason: Signal<Out, DropReason>,
 
-    /// A page of an on-demand region that a packet lacked.
+    /// A packet needed a page of an on-demand region that has no translation.
     pub fault_valid: Signal<Out, Bit>,
     /// Index of the region.
     pub fault_region: Signal<Out, Bits<24>>,
-    /// Of the packet's first byte.
+    /// Address of the first byte of the packet.
     pub fault_va: Signal<Out, Bits<64>>,
     pub fault_ready: Signal<In, Bit>,
-    /// Counter read port, one cycle late.
+    /// Counter read port, with a latency of one cycle.
     pub counter_select: Signal<In, Bits<6>>,
     pub counter_value: Signal<Out, Bits<48>>,
 

@@ -1,4 +1,4 @@
-//! Reads the packet buffer, one beat of a memory write per cycle.
+//! Reads the payload of memory writes from the packet buffer, one beat per cycle.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -6,16 +6,16 @@ use rust_hdl::prelude::*;
 use crate::byte_enables;
 use crate::records::{FetchedBeat, RequestChunk};
 
-/// Entries of the output FIFO that this block hands out. From the reservation to the entry's return at full rate: address register 1,
-/// buffer 2, rotator 2, mask 1, FIFO 1, credit 1 = 8 cycles; 32 is what a distributed RAM column holds anyway.
+/// Entries of the output FIFO, which this block reserves. At full rate an entry is in use for 8 cycles: address register 1, buffer 2, rotator 2,
+/// mask 1, FIFO 1, credit 1. A column of distributed RAM has 32 entries.
 pub const FIFO_ENTRIES: usize = 1 << FIFO_ADDRESS;
 /// Address bits of the output FIFO.
 pub const FIFO_ADDRESS: usize = 5;
 
 /// `B` is log2 of the bytes of a beat, 4 to 7.
 ///
-/// A beat that will go to the output FIFO (and a fence, which queues there too) is sent only with an entry of the FIFO in hand; the
-/// FIFO gives entries back through `entry_freed`. So the way from here to the FIFO never stalls.
+/// A beat for the output FIFO is sent only after an entry of the FIFO is reserved; this includes fences, which pass through the FIFO too. The FIFO
+/// returns entries by `entry_freed`. So the pipeline from here to the FIFO never stalls.
 /// Levels: 4 (load: 11-bit subtract; ready: compare, chain).
 #[derive(LogicBlock, Default)]
 pub struct BeatFetch<const B: usize> {
@@ -29,9 +29,9 @@ pub struct BeatFetch<const B: usize> {
     /// One entry left the output FIFO.
     pub entry_freed: Signal<In, Bit>,
 
-    /// Beat to read together with its successor; a register.
+    /// Address of the beat to read, together with the next beat. From a register.
     pub read_beat: Signal<Out, Bits<12>>,
-    /// Of the same cycle as `read_beat`.
+    /// In the same cycle as `read_beat`.
     pub beat_valid: Signal<Out, Bit>,
     pub beat: Signal<Out, FetchedBeat>,
 
@@ -42,7 +42,7 @@ pub struct BeatFetch<const B: usize> {
     next_beat: DFF<Bits<12>>,
     first: DFF<Bit>,
     last_lane: DFF<Bits<7>>,
-    /// Entries handed out; its top bit says all of them.
+    /// Entries reserved. The top bit is set when all of them are.
     entries_out: DFF<Bits<6>>,
 
     sent: DFF<Bit>,

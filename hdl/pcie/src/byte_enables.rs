@@ -1,4 +1,4 @@
-//! Lanes of a double word that its byte enables choose (PCIe base specification, section 2.2.5).
+//! Byte lanes of a double word that byte enables select (PCIe base specification, section 2.2.5).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;

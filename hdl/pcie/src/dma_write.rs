@@ -1,4 +1,4 @@
-//! The DMA write engine: place commands in, memory write TLPs out.
+//! The DMA write engine: it turns place commands into memory write TLPs.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{ByteMask, ByteRotator, SyncFifo, ValidDelay};
@@ -31,7 +31,7 @@ fn disabled(enables: Bits<4>) -> Bits<11> {
     count
 }
 
-/// A lane of `N` bytes is what the engine is made for: making one of another width panics.
+/// The supported parameters of the engine; others panic.
 struct LaneBytes<const W: usize, const B: usize, const N: usize>;
 
 impl<const W: usize, const B: usize, const N: usize> Default for LaneBytes<W, B, N> {
@@ -46,46 +46,46 @@ impl<const W: usize, const B: usize, const N: usize> Default for LaneBytes<W, B,
 
 /// `W` bits a beat, `B` = log2(W / 8), `N` = W / 8.
 ///
-/// One TLP beat per cycle while `tlp_ready`. Commands are handled in order: TLPs, frees and fences leave in the order of their commands.
-/// A command accepted in cycle `n` shows its first TLP beat in cycle `n +` [`DmaWrite::LATENCY`] if nothing is before it.
+/// It sends one TLP beat per cycle while `tlp_ready` is high. TLPs, frees and fences leave in the order of their commands.
+/// The first TLP beat of a command is valid [`DmaWrite::LATENCY`] cycles after the command is accepted, if the engine was idle.
 #[derive(LogicBlock, Default)]
 pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets every command and TLP under way.
+    /// Discards all commands and TLPs in flight.
     pub reset: Signal<In, Bit>,
-    /// Maximum payload size: 0 = 128 bytes to 3 = 1,024; higher codes count as 3. To be changed only while nothing is under way.
+    /// Maximum payload size: 0 = 128 bytes to 3 = 1,024; higher codes count as 3. It must not change while commands are in flight.
     pub mps_code: Signal<In, Bits<3>>,
 
     // From the core.
     pub command_valid: Signal<In, Bit>,
     pub command: Signal<In, PlaceCommand>,
     pub command_ready: Signal<Out, Bit>,
-    /// One cycle per fence command: every TLP beat of the commands before it was taken by `tlp_ready`.
+    /// One pulse per fence command: all TLP beats of earlier commands have been accepted.
     pub fence_done: Signal<Out, Bit>,
 
-    // Packet buffer: the beat at the address, and its successor, [`READ_LATENCY`] cycles later.
+    // Packet buffer: the beat at the address and the next beat are read [`READ_LATENCY`] cycles later.
     pub read_beat: Signal<Out, Bits<12>>,
     pub read_low: Signal<In, Bits<W>>,
     pub read_high: Signal<In, Bits<W>>,
-    /// One cycle per command but fences, in order: the data of its last read was captured.
+    /// One pulse per command except fences, in order: its last read is complete.
     pub free_valid: Signal<Out, Bit>,
     pub free_beats: Signal<Out, Bits<8>>,
 
-    // To PCIe: a beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
+    // To PCIe. A beat stays until it is accepted, and `tlp_valid` does not depend on `tlp_ready`.
     pub tlp_valid: Signal<Out, Bit>,
     pub tlp_ready: Signal<In, Bit>,
-    /// Lanes that are not enabled, and those past the last double word, are zero.
+    /// Byte lanes that are not enabled, and those after the last double word, are zero.
     pub tlp_data: Signal<Out, Bits<W>>,
     /// The same on every beat of a TLP.
     pub tlp_header: Signal<Out, WriteTlpHeader>,
     pub tlp_first: Signal<Out, Bit>,
     pub tlp_last: Signal<Out, Bit>,
 
-    /// One cycle per command with payload, in order: its last TLP beat is taken in this cycle.
+    /// One pulse per command with payload, in order: its last TLP beat is accepted in this cycle.
     pub placed: Signal<Out, Bit>,
 
     // Counters.
-    /// One cycle per TLP, the cycle after its last beat was taken.
+    /// One pulse per TLP, in the cycle after its last beat was accepted.
     pub tlp_sent: Signal<Out, Bit>,
     /// Payload bytes of that TLP.
     pub tlp_sent_bytes: Signal<Out, Bits<11>>,
@@ -99,7 +99,7 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     data_fifo: SyncFifo<Bits<W>, FIFO_ADDRESS, FIFO_COUNT_BITS>,
     beat_fifo: SyncFifo<TlpBeat, FIFO_ADDRESS, FIFO_COUNT_BITS>,
 
-    /// What each buffer read is for.
+    /// The beat that belongs to each buffer read.
     reading: ValidDelay<FetchedBeat, READ_LATENCY>,
     freed: DFF<Bit>,
     freed_beats: DFF<Bits<8>>,
@@ -140,7 +140,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.data_fifo.reset.next = self.reset.val();
         self.beat_fifo.reset.next = self.reset.val();
 
-        // Commands to pieces, to chunks, to reads.
+        // From commands to pieces, chunks and buffer reads.
         self.issue.command_valid.next = self.command_valid.val();
         self.issue.command.next = self.command.val();
         self.command_ready.next = self.issue.command_ready.val();
@@ -158,7 +158,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.reading.in_valid.next = self.fetch.beat_valid.val();
         self.reading.in_data.next = self.fetch.beat.val();
 
-        // rotate, and free what was captured
+        // rotate: and free the beats that have been read.
         let read_valid = self.reading.out_valid.val();
         let read = self.reading.out_data.val();
         let rotates = read_valid & (read.place | read.end.fence);
@@ -173,7 +173,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.rotating_valid.d.next = rotates;
         self.rotating.d.next = read;
 
-        // choose_lanes: from the first enabled byte on, up to the last.
+        // choose_lanes: from the first enabled byte to the last.
         let rotating = self.rotating.q.val();
         let all = bit_cast::<N, N>(Bits::<N>::mask());
         let up_to_last = all >> bit_cast::<N, B>(!bit_cast::<B, 7>(rotating.last_lane));
@@ -197,7 +197,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
             ends: rotating.end.free,
         };
 
-        // mask, and queue; `fetch` reserved the entry.
+        // mask: and queue; `fetch` has reserved the entry.
         self.mask.data.next = self.rotator.out_data.val();
         self.mask.lanes.next = self.rotated_lanes.q.val();
         self.data_fifo.in_valid.next = self.rotated_valid.q.val();
@@ -205,7 +205,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.beat_fifo.in_valid.next = self.rotated_valid.q.val();
         self.beat_fifo.in_data.next = self.rotated.q.val();
 
-        // send; a fence is not shown to PCIe.
+        // send: fences do not go to PCIe.
         let beat = self.beat_fifo.out_data.val();
         let head = self.beat_fifo.out_valid.val();
         let taken = head & (beat.fence | self.tlp_ready.val());

@@ -1,5 +1,5 @@
-//! The PCIe DMA. Here the write part: from `PlaceCommand`s and the packet buffer to memory write TLPs. The read part is [`read`], and [`mod@share`]
-//! joins several users of either.
+//! The PCIe DMA. This module is the write engine: it turns `PlaceCommand`s and the contents of the packet buffer into memory write TLPs. The read
+//! engine is [`read`]. The arbiters that share both between several users are in [`mod@share`].
 //!
 //! ```text
 //! PlaceCommand ─► piece_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 cycles) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
@@ -8,13 +8,13 @@
 //! ```
 //! | block | does | cycles |
 //! |---|---|---|
-//! | [`piece_issue`] | one piece of a command per cycle, with its place in the packet buffer | 2 |
-//! | [`request_splitter`] | one chunk (a TLP) per cycle: cuts at multiples of the largest request | 3 |
-//! | [`beat_fetch`] | one buffer read per cycle and TLP beat, only with room reserved for what comes back | 2 |
-//! | [`byte_rotator`](hdl_primitives::byte_rotator) | brings the chunk's first double word to byte lane 0 | 2 |
-//! | [`byte_mask`](hdl_primitives::byte_mask) | zeroes what is not payload | 0 |
-//! | [`dma_write`] | the whole, for lane width 1,024 or 512 | see there |
-//! | [`rq_shim`] | puts the descriptor in front of the payload | 1 |
+//! | [`piece_issue`] | one segment of a command per cycle, with its position in the packet buffer | 2 |
+//! | [`request_splitter`] | one chunk (a TLP) per cycle: cuts segments at multiples of the largest request | 3 |
+//! | [`beat_fetch`] | one buffer read per TLP beat and cycle, with an entry of the FIFO reserved | 2 |
+//! | [`byte_rotator`](hdl_primitives::byte_rotator) | moves the first double word of the chunk to byte lane 0 | 2 |
+//! | [`byte_mask`](hdl_primitives::byte_mask) | sets bytes outside the payload to zero | 0 |
+//! | [`dma_write`] | the engine, for lane width 1,024 or 512 | `DmaWrite::LATENCY` |
+//! | [`rq_shim`] | inserts the descriptor before the payload | 1 |
 #![forbid(unsafe_code)]
 
 pub mod beat_fetch;

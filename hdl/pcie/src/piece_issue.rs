@@ -1,4 +1,4 @@
-//! Takes place commands apart into their one to three pieces.
+//! Splits place commands into their one to three pieces.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -8,7 +8,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::records::{CommandEnd, PlacePiece};
 
-/// Which piece of a command comes next.
+/// The piece of a command that is issued next.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Turn {
     First,
@@ -16,10 +16,10 @@ enum Turn {
     Third,
 }
 
-/// One piece per cycle. `B` is log2 of the bytes of a buffer beat, at most 7.
+/// It issues one piece per cycle. `B` is log2 of the bytes of a buffer beat, at most 7.
 ///
-/// A command without payload, and a fence, become one piece without bytes. A first length beyond the payload's is cut to it, and there are three pieces
-/// only if the first two leave bytes for the third.
+/// A command without payload, and a fence, become one piece without bytes. A first length greater than the payload is limited to it, and a
+/// command has three pieces only if bytes remain after the first two.
 /// Levels: 3 to accept (two 14-bit sums, compare, position sum), 3 to issue (select).
 #[derive(LogicBlock, Default)]
 pub struct PieceIssue<const B: usize> {
@@ -37,14 +37,14 @@ pub struct PieceIssue<const B: usize> {
     held: DFF<Bit>,
     current: DFF<PlaceCommand>,
     has_payload: DFF<Bit>,
-    /// The payload lies in two pieces, in three.
+    /// The payload has a second piece, and a third one.
     crosses: DFF<Bit>,
     three: DFF<Bit>,
-    /// Bytes of the last piece but the first one.
+    /// Bytes after the first piece.
     end_length: DFF<Bits<LENGTH_BITS>>,
     /// Ring position of the payload.
     payload_position: DFF<Bits<19>>,
-    /// And of its third piece.
+    /// Ring position of the third piece.
     third_position: DFF<Bits<19>>,
     turn: DFF<Turn>,
 
@@ -114,7 +114,7 @@ impl<const B: usize> Logic for PieceIssue<B> {
         // issue_piece
         let current = self.current.q.val();
         let pieces = current.pieces;
-        // One chunk must come of what has no payload, however long it says it is.
+        // A command without payload must become exactly one chunk, whatever its length field is.
         let length = if !self.has_payload.q.val() {
             bits(0)
         } else if (turn == Turn::First) & self.crosses.q.val() {

@@ -1,4 +1,4 @@
-//! What travels between the blocks of the DMA write engine.
+//! Records between the blocks of the DMA write engine.
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
@@ -7,12 +7,12 @@ use stellar_wire::mtu::LENGTH_BITS;
 /// Bits of a byte position in the packet buffer: 2^12 beats of at most 2^7 bytes. Narrower lanes leave the top bits zero.
 pub const POSITION_BITS: usize = 19;
 
-/// What ends with a record: how much of the buffer may be reused, or a fence.
+/// The end of a command: the buffer space that it frees, or a fence.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct CommandEnd {
     /// The command is a fence.
     pub fence: Bit,
-    /// The command's buffer span is no longer needed after this record.
+    /// The buffer span of the command is no longer needed after this record.
     pub free: Bit,
     pub free_beats: Bits<8>,
 }
@@ -20,14 +20,14 @@ pub struct CommandEnd {
 /// Consecutive payload bytes that go to consecutive addresses.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PlacePiece {
-    /// There are bytes to write; otherwise only `end` counts.
+    /// There are bytes to write. Otherwise only `end` is used.
     pub place: Bit,
     pub end: CommandEnd,
     pub address: Bits<64>,
     pub translated: Bit,
     /// Bytes, 0 to 8,192.
     pub length: Bits<LENGTH_BITS>,
-    /// Of the first byte, in the ring of the packet buffer.
+    /// Position of the first byte in the ring of the packet buffer.
     pub position: Bits<19>,
 }
 
@@ -37,7 +37,7 @@ pub struct RequestChunk {
     pub place: Bit,
     pub end: CommandEnd,
     pub header: WriteTlpHeader,
-    /// Of byte lane 0 of the first double word, in the ring of the packet buffer: up to 3 bytes before the first payload byte.
+    /// Position of byte lane 0 of the first double word in the ring of the packet buffer: up to 3 bytes before the first payload byte.
     pub position: Bits<19>,
 }
 
@@ -49,20 +49,20 @@ pub struct FetchedBeat {
     pub header: WriteTlpHeader,
     pub first: Bit,
     pub last: Bit,
-    /// Byte of the low buffer beat that goes to byte lane 0.
+    /// Byte of the low buffer beat that moves to byte lane 0.
     pub byte: Bits<7>,
-    /// Last byte lane that carries payload; all do unless this is the last beat.
+    /// Last byte lane with payload: less than all only in the last beat.
     pub last_lane: Bits<7>,
 }
 
-/// What lies beside the data in the output FIFO.
+/// Side information of a beat in the output FIFO.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TlpBeat {
-    /// Not a beat: a fence that takes its turn.
+    /// The entry is a fence, not a beat.
     pub fence: Bit,
     pub header: WriteTlpHeader,
     pub first: Bit,
     pub last: Bit,
-    /// Last beat of its command.
+    /// Last beat of the command.
     pub ends: Bit,
 }

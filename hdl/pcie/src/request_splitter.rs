@@ -1,5 +1,5 @@
-//! Cuts pieces into memory requests at multiples of the largest request: writes at the maximum payload size, reads at the maximum read
-//! request size (PCIe base specification, section 2.2.7).
+//! Splits pieces into memory requests at multiples of the largest request: the maximum payload size for writes, the maximum read request size for
+//! reads (PCIe base specification, section 2.2.7).
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
@@ -8,13 +8,13 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::records::{CommandEnd, PlacePiece, RequestChunk};
 
-/// A piece with everything the splitting loop needs, counted in double words.
+/// A piece in double words, with the inputs of the splitting loop.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PreparedPiece {
     place: Bit,
     end: CommandEnd,
     translated: Bit,
-    /// Address bits 63:12, and their two successors: a piece of 8 KiB touches at most three aligned 4 KiB.
+    /// Address bits 63:12, and the next two values: a piece of 8 KiB touches at most three aligned blocks of 4 KiB.
     frame: Bits<52>,
     next_frame: Bits<52>,
     third_frame: Bits<52>,
@@ -32,13 +32,13 @@ struct PreparedPiece {
     position: Bits<19>,
 }
 
-/// The chunk about to be sent, and what is left of its piece.
+/// The next chunk, and the rest of its piece.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct RunningPiece {
     piece: PreparedPiece,
     first: Bit,
     last: Bit,
-    /// From the start of `frame`: bits 11:10 tell how many frames further.
+    /// Offset from the start of `frame`. Bits 11:10 are the number of frames after it.
     dword: Bits<12>,
     /// Double words of this chunk.
     count: Bits<11>,
@@ -63,17 +63,17 @@ fn enables_below(tail: Bits<2>) -> Bits<4> {
     }
 }
 
-/// At most one chunk per cycle, and one per cycle while there are pieces: three stages, one ready through all of them.
+/// It makes one chunk per cycle while there are pieces. The three stages share one ready signal.
 ///
-/// `LARGEST` is the highest size code, at most 5: 128 bytes shifted left by it is the longest chunk there can be.
-/// Since every cut after the first is at a multiple of the chosen size, and that divides 4 KiB, no chunk crosses a 4 KiB boundary.
+/// `LARGEST` is the highest size code, at most 5. The longest chunk has 128 bytes shifted left by it.
+/// Every cut is at a multiple of the selected size, which divides 4 KiB. So no chunk crosses a 4 KiB boundary.
 /// Levels: prepare 4 (64-bit carry beside), loop 6 (select, compare by carry, select), header 4.
 #[derive(LogicBlock, Default)]
 pub struct RequestSplitter<const LARGEST: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Bytes of the largest request: 128 shifted left by this; codes above `LARGEST` count as `LARGEST`. To be changed only while nothing is
-    /// under way.
+    /// Bytes of the largest request: 128 shifted left by this; codes above `LARGEST` count as `LARGEST`. It must not change while pieces
+    /// are in flight.
     pub size_code: Signal<In, Bits<3>>,
 
     pub piece_valid: Signal<In, Bit>,
@@ -95,7 +95,7 @@ pub struct RequestSplitter<const LARGEST: usize> {
     _codes: SizeCodes<LARGEST>,
 }
 
-/// The size codes there are.
+/// The supported size codes; others panic.
 struct SizeCodes<const LARGEST: usize>;
 
 impl<const LARGEST: usize> Default for SizeCodes<LARGEST> {
@@ -159,7 +159,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
             };
         }
 
-        // split_chunk: a new piece up to its first boundary, else the running one by the maximum.
+        // split_chunk: the first chunk of a piece ends at the first boundary, the next ones have the maximum size.
         let running = self.running.q.val();
         let prepared = self.prepared.q.val();
         let todo = if load { prepared.dwords } else { running.left };

@@ -1,4 +1,4 @@
-//! Write TLPs as AMD's requester request stream: descriptor in band, payload right behind it, one TLP at a time.
+//! Converts write TLPs to AMD's requester request stream: the descriptor in band, then the payload, one TLP at a time.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -12,7 +12,7 @@ pub type RqShim512 = RqShim<512, 6, 16, 137>;
 
 /// `W` bits a beat, `B` = log2(W / 8), `N` = W / 32 double words a beat, `U` bits of `tuser`.
 ///
-/// For the dword-aligned mode without straddle. A TLP of `n` double words takes ceil((16 + 4 n) / (W / 8)) beats: 256 bytes are 3 beats of
+/// It supports the dword-aligned mode without straddle. A TLP of `n` double words takes ceil((16 + 4 n) / (W / 8)) beats: 256 bytes are 3 beats of
 /// 1,024 bits or 5 of 512, so at a maximum payload size of 256 two thirds (four fifths) of the beats' payload rate remain.
 /// `tuser` carries the byte enables; a block without straddle needs no start and end positions. Output is registered.
 /// Levels: 4 (last beat: subtract, thermometer).
@@ -35,7 +35,7 @@ pub struct RqShim<const W: usize, const B: usize, const N: usize, const U: usize
     pub rq_tkeep: Signal<Out, Bits<N>>,
     pub rq_tlast: Signal<Out, Bit>,
     pub rq_tuser: Signal<Out, Bits<U>>,
-    /// No beat is held here: a fence of `dma_write` together with this means that every TLP has reached the PCIe block.
+    /// The shim holds no beat. If this is high after a fence of `dma_write`, all TLPs have reached the PCIe block.
     pub empty: Signal<Out, Bit>,
 
     valid: DFF<Bit>,
@@ -43,9 +43,9 @@ pub struct RqShim<const W: usize, const B: usize, const N: usize, const U: usize
     keep: DFF<Bits<N>>,
     last: DFF<Bit>,
     user: DFF<Bits<U>>,
-    /// The last 16 bytes of the beat before, which wait for the next one.
+    /// The last 16 bytes of the previous beat, which go into the next output beat.
     carried: DFF<Bits<128>>,
-    /// The TLP ended with bytes carried: they get a beat of their own.
+    /// The TLP has ended, and the carried bytes need a beat of their own.
     flush: DFF<Bit>,
     /// `tkeep` of that beat.
     flush_keep: DFF<Bits<N>>,
@@ -112,7 +112,7 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for R
             self.carried.q.val()
         };
 
-        // Double words of this beat less one, valid in the last beat; with the 4 in front they may not fit.
+        // Double words of this beat minus one, valid in the last beat. Together with the 4 carried ones they may not fit.
         let dwords = bit_cast::<N, 11>(header.length_dw - 1) & bits(N as u64 - 1);
         let spills = self.tlp_last.val() & (dwords > (N as u64 - 5));
         let all = bit_cast::<N, N>(Bits::<N>::mask());
@@ -140,11 +140,11 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for R
                 } else {
                     all
                 };
-                // A pause in the middle of a TLP keeps what waits.
+                // The carried bytes stay during a pause in the middle of a TLP.
                 if self.tlp_valid.val() {
                     self.carried.d.next = carried;
                 }
-                // Slots for N / 8 TLPs a beat: first byte enables of all of them, then last ones.
+                // `tuser` has slots for N / 8 TLPs per beat: the first byte enables of all of them, then the last byte enables.
                 self.user.d.next = bit_cast::<U, 4>(header.first_be)
                     | (bit_cast::<U, 4>(header.last_be) << (N as u64 / 2));
             }

@@ -1,4 +1,4 @@
-//! Drops what stands before the IP header: byte 0 of the stream that leaves is the first byte of the IP header.
+//! Removes the bytes before the IP header: byte 0 of the output stream is the first byte of the IP header.
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
@@ -7,7 +7,7 @@ use stellar_wire::hw::layout::shift_bytes;
 use crate::beat::BeatInfo;
 use crate::lane_width::LaneWidth;
 
-/// Cycles from the last beat in to the last beat out; one less if its bytes all move into the beat before it.
+/// Cycles from the last input beat to the last output beat. It is one less if all bytes of the last beat move into the beat before it.
 pub const LATENCY: usize = 2;
 
 /// A beat that starts `drop` bytes into `held` and ends in `next`.
@@ -18,10 +18,10 @@ fn spliced<const W: usize>(held: Bits<W>, next: Bits<W>, drop: usize) -> Bits<W>
 
 /// Shifts frames by 14, 18, 54 or 58 bytes.
 ///
-/// A beat waits in `held` for the next one, which lends it its first bytes; the last beat of a frame waits one cycle. So each beat in makes at
-/// most one beat out, and frames that follow each other without a gap never collide. A last beat whose bytes all moved into the beat before it
-/// makes none. A frame that ends before its IP header begins leaves as one beat of zero bytes.
-/// LUT levels: the byte multiplexer has 4 places to choose from, 1; byte counts 3.
+/// A beat waits in `held` for the next beat, whose first bytes complete it. The last beat of a frame waits one cycle. So each input beat makes at
+/// most one output beat, and frames without a gap between them never collide. A last beat makes no output beat if all of its bytes moved into
+/// the beat before it. A frame that ends before its IP header begins becomes one beat of zero bytes.
+/// LUT levels: byte multiplexer with 4 inputs 1, byte counts 3.
 #[derive(LogicBlock, Default)]
 pub struct Align<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -32,7 +32,7 @@ pub struct Align<const W: usize> {
     pub in_beat: Signal<In, BeatInfo>,
 
     pub out_valid: Signal<Out, Bit>,
-    /// Bytes beyond `out_beat.bytes` mean nothing.
+    /// Bytes beyond `out_beat.bytes` are undefined.
     pub out_data: Signal<Out, Bits<W>>,
     pub out_beat: Signal<Out, BeatInfo>,
 

@@ -1,21 +1,21 @@
-//! What travels beside the data of a beat in the front end, where nothing stalls.
+//! Side information of the beats in the front end, in which nothing stalls.
 
 use rust_hdl::prelude::*;
 
-/// What stands before the IP header the lane works on. The same in all beats of a frame.
+/// The headers before the IP header that the lane works on. It is the same in all beats of a frame.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct OuterHeaders {
     /// One 802.1Q tag.
     pub tagged: Bit,
     /// The IP header is inside an outer IPv6 header.
     pub encapsulated: Bit,
-    /// The layer below announces IPv6, else IPv4.
+    /// The EtherType, or the next-header field of the outer header, announces IPv6; otherwise IPv4.
     pub ipv6: Bit,
     /// The EtherType announces neither.
     pub foreign: Bit,
     /// The frame ends before its IP header begins.
     pub runt: Bit,
-    /// The outer IPv6 header says that a switch saw congestion.
+    /// The outer IPv6 header carries the mark Congestion Experienced (CE).
     pub congestion: Bit,
 }
 
@@ -24,9 +24,9 @@ pub struct OuterHeaders {
 pub struct BeatInfo {
     pub first: Bit,
     pub last: Bit,
-    /// The MAC found the frame faulty; said with the last beat.
+    /// The MAC reports an error of the frame. Valid in the last beat.
     pub error: Bit,
-    /// Valid bytes of this beat. Full except in the last; zero only in the one beat of a frame that ends before its IP header begins.
+    /// Valid bytes of this beat. All beats but the last are full. It is 0 only in the single beat of a frame that ends before its IP header begins.
     pub bytes: Bits<8>,
     pub outer: OuterHeaders,
 }

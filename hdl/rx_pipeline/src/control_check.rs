@@ -1,4 +1,4 @@
-//! Control packets: taken apart, and held against the peer of their queue pair.
+//! Decodes control packets (ACK, SACK, NACK, probe) and compares them with the configured peer of their queue pair.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::BlockRam;
@@ -18,7 +18,7 @@ use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::parse_ip::IpFields;
 use crate::qp_fetch::{pkeys_match, QP_BITS};
 
-/// Cycles from the IP parser's output to the finding.
+/// Cycles from the IP parser's output to the result.
 pub const LATENCY: usize = 2;
 
 const SACK: u64 = Opcode::MrcSack.code() as u64;
@@ -32,7 +32,7 @@ const SACK_BYTES: u64 = (DATAGRAM_OVERHEAD + Seth::LEN + CcState::LEN) as u64;
 const NACK_BYTES: u64 = (DATAGRAM_OVERHEAD + Neth::LEN) as u64;
 const PROBE_BYTES: u64 = (DATAGRAM_OVERHEAD + Peth::LEN) as u64;
 const ACK_BYTES: u64 = (DATAGRAM_OVERHEAD + Aeth::LEN) as u64;
-// One comparison serves the headers of all three.
+// One comparison serves the three headers, because the fields lie at the same offsets.
 const _: () = assert!(
     seth::SOURCE_CONTEXT == neth::SOURCE_CONTEXT
         && seth::SOURCE_CONTEXT == peth::SOURCE_CONTEXT
@@ -41,28 +41,28 @@ const _: () = assert!(
         && seth::ENTROPY == neth::ENTROPY
 );
 
-/// What is found out about a frame, should it be a control packet with good iCRC.
+/// The result of the check. It applies only to a frame with a good iCRC.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ControlCheckResult {
-    /// Its headers are those of a control packet; otherwise the rest means nothing.
+    /// The frame has the headers of a control packet. Otherwise the other fields are undefined.
     pub found: Bit,
     /// `Control`, `ControlForeign` or `ControlUnknownQp`.
     pub reason: DropReason,
     pub probe: Bit,
     pub probe_id: Bits<16>,
-    /// PETH: time stamp.
+    /// Time stamp of a probe (TSETH).
     pub timestamp: Bits<16>,
 }
 
-/// A frame whose opcode is known, while the peer of its queue pair is read.
+/// A frame after the stage `decode`, while the peer of its queue pair is read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Decoded {
     /// The opcode is one of the four.
     control: Bit,
     kind: ControlKind,
-    /// The frame ends inside its headers.
+    /// The frame is shorter than its headers.
     cut: Bit,
-    /// Bytes behind the extension headers, pad included.
+    /// Bytes after the extension headers, pad included.
     left: Bits<LENGTH_BITS>,
     congestion: Bit,
     flow_label: Bits<16>,
@@ -75,9 +75,9 @@ fn is_at(peer: PeerAddress, version6: Bit, address: Bits<128>) -> Bit {
     (peer.version6 == version6) & (peer.address == address)
 }
 
-/// Looks at every frame; `frame_verdict` decides whether what is found counts. Nothing in it stalls.
+/// Checks every frame. `frame_verdict` decides whether the result applies. Nothing stalls.
 ///
-/// Stages: `decode` (opcode, length; asks for the peer), `compare` (headers to fields, sender against the peer).
+/// Stages: `decode` (opcode and length; the peer is read), `compare` (fields of the headers; the sender is compared with the peer).
 /// LUT levels: decode 4 (opcode 2, subtraction), compare 6 (128-bit equality 4, join 2).
 #[derive(LogicBlock, Default)]
 pub struct ControlCheck {
@@ -94,7 +94,7 @@ pub struct ControlCheck {
     pub peer: Signal<In, ControlPeer>,
 
     pub out_finding: Signal<Out, ControlCheckResult>,
-    /// In the cycle of its finding.
+    /// In the cycle of its `out_finding`.
     pub out_packet: Signal<Out, ControlPacket>,
 
     peers: BlockRam<ControlPeer, QP_BITS>,

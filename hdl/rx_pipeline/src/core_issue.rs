@@ -1,4 +1,4 @@
-//! The gate of the core: packets of two lanes, table writes, errors and fences become one stream of tokens.
+//! The input arbiter of the core: packets of two lanes, table writes, errors and fences become one stream of tokens.
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
@@ -10,26 +10,26 @@ use stellar_wire::hw::Qpn;
 /// Cycles from an accepted input to its token.
 pub const LATENCY: usize = 1;
 
-/// Cycles between two tokens of one queue pair: until what the first changes is in the memories of every block of the core.
+/// Cycles between two tokens of one queue pair. After this time, every block of the core has written the changes of the first token to its memory.
 pub const SPACING: usize = 6;
-/// Cycles between two of its RC packets: what the read-modify-write loop of `rc_track` takes.
+/// Cycles between two RC packets of one queue pair: the length of the read-modify-write loop of `rc_track`.
 pub const RC_SPACING: usize = 3;
-/// Two MRC data packets whose PSNs lie closer than this may go in consecutive cycles: `psn_track` hands on what the first changes, and the window
-/// cannot move so far that its edge comes between them.
+/// Two MRC data packets of one queue pair may be issued in consecutive cycles if their PSNs are closer than this: `psn_track` forwards the changes
+/// of the first packet, and the edge of the window cannot move to a PSN between them.
 pub const NEAR: u32 = 1024;
 /// `NEAR` in words of 64 PSNs, as log2.
 const NEAR_WORD_BITS: usize = 4;
 
-/// The queue pair of a token, if it names one, and how close it may come to others.
+/// The part of a token that decides whether it conflicts with tokens in flight.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct HazardKey {
     valid: Bit,
     row: Qpn,
-    /// It is an MRC data packet.
+    /// The token is an MRC data packet.
     mrc: Bit,
-    /// It is an RC packet.
+    /// The token is an RC packet.
     rc: Bit,
-    /// Its PSN without the low 6 bits.
+    /// PSN without the low 6 bits.
     word: Bits<18>,
 }
 
@@ -44,7 +44,7 @@ fn packet_key(headers: PacketHeaders) -> HazardKey {
     }
 }
 
-/// A token that is no packet.
+/// The key of a token that is not a packet.
 #[hdl_fn]
 fn row_key(valid: Bit, row: Qpn) -> HazardKey {
     HazardKey {
@@ -60,11 +60,12 @@ fn row_key(valid: Bit, row: Qpn) -> HazardKey {
 #[hdl_fn]
 fn words_are_near(a: Bits<18>, b: Bits<18>) -> Bit {
     let upper = (a - b).get_bits::<14>(NEAR_WORD_BITS);
-    // -16 is one word too far if the low bits say so.
+    // A difference of exactly -16 words is too far; the low bits tell it from -15 to -1.
     !upper.any() | upper.all() & (a - b).get_bits::<4>(0).any()
 }
 
-/// The token must not follow the earlier one in less than [`SPACING`] cycles; `rc_may`: two RC packets may. Levels: 2 behind `words_are_near`.
+/// Whether the token must stay [`SPACING`] cycles behind an earlier one. `rc_may`: the distance is enough for two RC packets. Levels: 2 after
+/// `words_are_near`.
 #[hdl_fn]
 fn conflicts(token: HazardKey, earlier: HazardKey, rc_may: Bit) -> Bit {
     let mrc_may = token.mrc & earlier.mrc & words_are_near(token.word, earlier.word);
@@ -72,7 +73,7 @@ fn conflicts(token: HazardKey, earlier: HazardKey, rc_may: Bit) -> Bit {
     token.valid & earlier.valid & (token.row == earlier.row) & !may
 }
 
-/// The last tokens issued, the newest first.
+/// The tokens issued in the last five cycles; `before_1` is the newest.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Scoreboard {
     before_1: HazardKey,
@@ -82,7 +83,7 @@ struct Scoreboard {
     before_5: HazardKey,
 }
 
-/// A token is too close to the last ones.
+/// Whether the token conflicts with one in flight.
 #[hdl_fn]
 fn is_hazard(token: HazardKey, scoreboard: Scoreboard) -> Bit {
     conflicts(token, scoreboard.before_1, false)
@@ -92,23 +93,25 @@ fn is_hazard(token: HazardKey, scoreboard: Scoreboard) -> Bit {
         | conflicts(token, scoreboard.before_5, true)
 }
 
-/// Issues tokens in order, at most one per cycle: the only place of the core that waits.
+/// Issues tokens in order, at most one per cycle. It is the only place of the core that stalls.
 ///
-/// It waits while the FIFOs behind the core have no room for what is in flight, and keeps two tokens of one queue pair
-/// [`SPACING`] cycles apart, two RC packets [`RC_SPACING`]; MRC data packets that lie near each other go in consecutive cycles. A packet names the low 10
-/// bits of its destination, a write of a context its index, an error its queue pair. Packets of a queue pair do not pass what waits for that distance.
-/// The lanes take turns when both could go, and so do packets and the rest; a lane that waits for room holds up no other.
-/// After a probe one cycle stays empty: `psn_track` reads its memory twice for it. Errors go before table writes. A fence does not pass a table write that
-/// waits, so a region is invalid before the fence that follows its invalidation; whoever keeps writing tables without
-/// a pause holds up its own fences.
+/// * Space: a packet is issued only if the FIFOs of its lane behind the core have space for all tokens in flight. A lane without space does not
+///   stall the other lane.
+/// * Hazards: two tokens of one queue pair are issued at least [`SPACING`] cycles apart, two RC packets [`RC_SPACING`]. MRC data packets whose PSNs
+///   are near each other are issued in consecutive cycles. The queue pair of a packet is the low 10 bits of its destination, that of a context
+///   write its index. A token that is stalled for this reason also blocks younger packets of its queue pair.
+/// * A probe is followed by one empty cycle, because `psn_track` reads its memory twice for it.
+/// * Arbitration: the lanes alternate when both have a packet to issue, and so do packets and the other tokens. Errors go before table writes. A
+///   fence does not pass a table write that waits. So a region is invalid before the fence that follows its invalidation; and a stream of
+///   table writes without a pause delays fences.
 ///
-/// Fields of a token that its kind does not use hold whatever is at the other inputs.
-/// Levels planned: 8 (distance of PSNs 3, queue pair 1, five tokens 1, who is held up 1, turns 2).
+/// Fields that the kind of a token does not use have the values of the other inputs.
+/// Levels planned: 8 (distance of PSNs 3, queue pair 1, five tokens 1, blocking 1, arbitration 2).
 #[derive(LogicBlock, Default)]
 pub struct CoreIssue {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    // From the front ends of the lanes: frames, of which only `span` and `headers` count.
+    // From the front ends of the lanes. Only `span` and `headers` of the token are used.
     pub packet0_valid: Signal<In, Bit>,
     pub packet0_token: Signal<In, CoreToken>,
     pub packet0_ready: Signal<Out, Bit>,
@@ -119,14 +122,14 @@ pub struct CoreIssue {
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
     pub table_ready: Signal<Out, Bit>,
-    /// A queue pair goes to state Error.
+    /// A queue pair moves to state Error.
     pub error_valid: Signal<In, Bit>,
     pub error_qp: Signal<In, Qpn>,
     pub error_ready: Signal<Out, Bit>,
     pub fence_valid: Signal<In, Bit>,
     pub fence_ready: Signal<Out, Bit>,
-    // From the FIFOs of each lane behind the core: room for every token in flight and one more. A packet needs its lane's, a fence both, the rest
-    // none.
+    // From the FIFOs of each lane behind the core: there is space for every token in flight and one more. A packet needs it for its lane, a fence for
+    // both lanes, the other tokens for none.
     pub room0: Signal<In, Bit>,
     pub room1: Signal<In, Bit>,
     // To qp_fetch.
@@ -135,9 +138,9 @@ pub struct CoreIssue {
 
     issued: DFF<Bit>,
     token: DFF<CoreToken>,
-    /// What was issued in the last cycles.
+    /// The tokens in flight that can conflict with the next one.
     scoreboard: DFF<Scoreboard>,
-    /// The last token was a packet: if control waits, it is its turn.
+    /// The last token was a packet: another token, if one waits, is issued next.
     last_was_packet: DFF<Bit>,
     /// The last packet was of lane 1.
     last_lane: DFF<Bit>,
@@ -156,7 +159,7 @@ impl Logic for CoreIssue {
         let scoreboard = self.scoreboard.q.val();
         let open = !self.last_was_probe.q.val() & !self.reset.val();
 
-        // may_go: who could be issued in this cycle.
+        // may_go: what can be issued in this cycle.
         let key0 = packet_key(packet0.headers);
         let key1 = packet_key(packet1.headers);
         let error_key = row_key(true, self.error_qp.val());

@@ -1,4 +1,4 @@
-//! Finds the IP header the lane works on: behind Ethernet, one 802.1Q tag, and one outer IPv6 header (SRv6 without SRH).
+//! Finds the IP header that the lane works on: after Ethernet, at most one 802.1Q tag, and at most one outer IPv6 header (SRv6 without SRH).
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -10,17 +10,17 @@ use crate::beat::{BeatInfo, OuterHeaders};
 use crate::lane_width::LaneWidth;
 use crate::network_order::{be16, byte};
 
-/// Bits of an outer IPv6 header that are looked at: up to the next-header byte.
+/// Bits of an outer IPv6 header that are used: up to the next-header byte.
 const OUTER_BITS: usize = 8 * (ipv6::NEXT_HEADER + 1);
-/// Bits of the first beat that are looked at.
+/// Bits of the first beat that are used.
 const HEAD_BITS: usize = 8 * ETHERNET_BYTES[1] + OUTER_BITS;
 
 /// Cycles from a beat in to the same beat out.
 pub const LATENCY: usize = 1;
 
-/// Looks at the first beat of each frame and sends every beat on with what it found.
+/// Decodes the first beat of each frame, and passes all beats on with the result.
 ///
-/// An outer header is only believed if its version is 6. One that is cut off, or has another version, is left to the IP parser, which refuses it.
+/// An outer header must have version 6. One that is cut off, or has another version, goes to the IP parser, which refuses it.
 /// LUT levels: EtherType compare 2, select by tag 1, next header and version 2, runt 2.
 #[derive(LogicBlock, Default)]
 pub struct Decap<const W: usize> {
@@ -66,7 +66,7 @@ impl<const W: usize> Logic for Decap<W> {
         let next_header = byte(outer, ipv6::NEXT_HEADER);
         let traffic_class = byte(outer, ipv6::TRAFFIC_CLASS_LOW);
 
-        // Lanes beyond the end of a frame hold anything: they must not look like an outer header.
+        // Bytes beyond the end of a frame are undefined; they must not pass for an outer header.
         let outer_held = if tagged {
             bytes > (ETHERNET_BYTES[1] + ipv6::NEXT_HEADER) as u64
         } else {

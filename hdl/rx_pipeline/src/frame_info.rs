@@ -1,17 +1,17 @@
-//! What is known about a frame when its last beat has passed.
+//! Properties of a frame that are known after its last beat.
 
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::beat::OuterHeaders;
 
-/// Said once per frame, beside its first bytes.
+/// Valid once per frame, together with the window on its headers.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct FrameInfo {
     pub outer: OuterHeaders,
-    /// Bytes from the start of the IP header; means nothing if `oversize`.
+    /// Bytes from the start of the IP header; undefined if `oversize`.
     pub bytes: Bits<LENGTH_BITS>,
-    /// More IP bytes than the lane takes ([`MAX_IP_BYTES`](crate::layout::MAX_IP_BYTES)).
+    /// The frame has more IP bytes than the lane accepts ([`MAX_IP_BYTES`](crate::layout::MAX_IP_BYTES)).
     pub oversize: Bit,
     pub mac_error: Bit,
 }

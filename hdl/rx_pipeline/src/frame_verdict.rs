@@ -1,4 +1,4 @@
-//! The first reason against a frame, out of all that is known about it.
+//! Determines the drop reason of a frame, the first one if several apply.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -8,10 +8,10 @@ use stellar_wire::hw::frame::{DropReason, PacketHeaders};
 use crate::control_check::ControlCheckResult;
 use crate::packet_buffer::{FrameFate, StoredFrame};
 
-/// Cycles from a frame's results in to its verdict out.
+/// Cycles from the results of a frame to its verdict.
 pub const LATENCY: usize = 1;
 
-/// A frame that is to become a token.
+/// A frame that becomes a token.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct JudgedFrame {
     pub span: BufferSpan,
@@ -19,28 +19,28 @@ pub struct JudgedFrame {
     pub headers: PacketHeaders,
 }
 
-/// Joins headers, iCRC, MAC error, the packet buffer's word, and what the frame is as a control packet. LUT levels: 4 (5 bits of reason, 6 conditions).
+/// Combines the results about a frame: headers, iCRC, MAC error, packet buffer, control packet check. LUT levels: 4 (5 bits of reason, 6 conditions).
 #[derive(LogicBlock, Default)]
 pub struct FrameVerdict {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    /// One frame; the other inputs are of the same one.
+    /// The other inputs belong to the same frame.
     pub in_valid: Signal<In, Bit>,
     pub in_headers: Signal<In, PacketHeaders>,
     pub in_stored: Signal<In, StoredFrame>,
     pub icrc_good: Signal<In, Bit>,
-    /// What the frame is as a control packet; a lane without control path leaves it at zero, and control packets are `UnsupportedOpcode`.
+    /// Result of the control packet check. A lane without control path leaves it at zero; control packets are `UnsupportedOpcode` then.
     pub in_finding: Signal<In, ControlCheckResult>,
-    /// The control FIFO takes one more.
+    /// The control FIFO has space.
     pub control_room: Signal<In, Bit>,
 
     /// The frame becomes a token.
     pub out_valid: Signal<Out, Bit>,
     pub out_frame: Signal<Out, JudgedFrame>,
-    /// The frame found no room for its token: it is only counted, in order with the others.
+    /// There was no space for the token of the frame. It is only counted, in order with the other frames.
     pub out_lost: Signal<Out, Bit>,
-    /// The frame is a control packet for the requester, beside its token.
+    /// The frame is a control packet for the requester, in addition to its token.
     pub out_control: Signal<Out, Bit>,
 
     valid: DFF<Bit>,
@@ -59,7 +59,7 @@ impl Logic for FrameVerdict {
         self.lost.d.next = self.in_valid.val() & lost;
 
         let mut headers = self.in_headers.val();
-        // Until the iCRC is good, nothing that it covers is believed: not even what the BTH refuses.
+        // With a bad iCRC, no field that it covers can be trusted. So `BadIcrc` replaces reasons that follow from the BTH.
         let covered = (headers.reason == DropReason::None)
             | (headers.reason == DropReason::UnsupportedOpcode)
             | (headers.reason == DropReason::BadPayloadLength);

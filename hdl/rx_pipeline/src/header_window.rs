@@ -1,4 +1,4 @@
-//! Collects the bytes that hold headers, and counts the rest.
+//! Collects the first bytes of a frame, which contain the headers, and counts all bytes.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -9,15 +9,15 @@ use crate::frame_info::FrameInfo;
 use crate::lane_width::LaneWidth;
 use crate::layout::{MAX_IP_BYTES, WINDOW_BITS};
 
-/// Cycles from the last beat in to the window out.
+/// Cycles from the last input beat to the window.
 pub const LATENCY: usize = 1;
 
-/// Bits of the window that the first beat holds at any width.
+/// Bits of the window that are in the first beat, at either width.
 const LOW_BITS: usize = 512;
 const HIGH_BITS: usize = WINDOW_BITS - LOW_BITS;
 
-/// One window per frame, with its last beat: one per cycle if every frame is one beat.
-/// In a frame shorter than the window, what follows its last byte means nothing (it may be of another frame).
+/// Each frame has one window, which leaves after its last beat: one per cycle if all frames are single beats.
+/// If the frame is shorter than the window, the bytes after its last one are undefined and may belong to another frame.
 /// LUT levels: 2 (beat count 8 bits; length is a concatenation and an 8-bit add, 2).
 #[derive(LogicBlock, Default)]
 pub struct HeaderWindow<const W: usize> {
@@ -31,7 +31,7 @@ pub struct HeaderWindow<const W: usize> {
     pub out_window: Signal<Out, Bits<WINDOW_BITS>>,
     pub out_info: Signal<Out, FrameInfo>,
 
-    /// Beats of this frame before the current one; stays at the limit.
+    /// Beats of this frame before the current one, saturating.
     beats: DFF<Bits<8>>,
     valid: DFF<Bit>,
     low: DFF<Bits<LOW_BITS>>,

@@ -9,17 +9,17 @@ use stellar_wire::icrc::{REGISTER_AFTER_LRH, REGISTER_RESIDUE};
 use crate::beat::BeatInfo;
 use crate::lane_width::LaneWidth;
 
-/// Cycles from the last beat in to the result out, at either width.
+/// Cycles from the last beat to the result, at either width.
 pub const LATENCY: usize = 9;
 
-/// Bits that routers may change, as ones, from the start of the IP header.
+/// Mask of the variant fields, which routers may change, from the start of the IP header. The iCRC counts them as ones.
 fn icrc_variant_mask<const W: usize>(version6: bool) -> Bits<W> {
     icrc_masked_bits(version6)
         .into_iter()
         .fold(Bits::default(), |mask, bit| mask.replace_bit(bit, true))
 }
 
-/// One result per frame, frames back to back. For frames that are not RoCE it means nothing.
+/// There is one result per frame, in order. It is undefined for frames that are not RoCE.
 /// LUT levels: masking 1, comparison with the residue 3; the rest is [`Crc32Wide`].
 #[derive(LogicBlock)]
 pub struct IcrcCheck<const W: usize> {
@@ -38,7 +38,7 @@ pub struct IcrcCheck<const W: usize> {
     bytes: DFF<Bits<8>>,
     masked: DFF<Bits<W>>,
     crc: Crc32Wide<W>,
-    /// Result, and the result of one cycle before: the CRC of 512 bits is one cycle faster.
+    /// Delay line of the result: the CRC of 512 bits takes one cycle less, and waits.
     done: [DFF<Bit>; 2],
     good: [DFF<Bit>; 2],
     _ipv4_mask: Bits<W>,
@@ -70,7 +70,7 @@ impl<const W: usize> Default for IcrcCheck<W> {
     }
 }
 
-/// Cycles between the result of the CRC and that of a 1,024-bit lane.
+/// Cycles that the CRC of this width is faster than that of 1,024 bits.
 const fn spare_cycles(crc_latency: usize) -> usize {
     LATENCY - 2 - crc_latency
 }
@@ -84,7 +84,7 @@ impl<const W: usize> Logic for IcrcCheck<W> {
         let data = self.in_data.val();
         self.valid.d.next = self.in_valid.val();
         self.last.d.next = beat.last;
-        // A frame that ends before its IP header is refused whatever its CRC; the CRC takes no empty beat.
+        // The CRC block accepts no empty beat. A frame without an IP header is dropped whatever its CRC.
         self.bytes.d.next = if beat.bytes.any() {
             beat.bytes
         } else {

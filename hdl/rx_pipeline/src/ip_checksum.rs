@@ -8,12 +8,12 @@ use crate::network_order::be16;
 
 /// Bits of the header.
 pub const HEADER_BITS: usize = 8 * Ipv4::LEN;
-/// Cycles from the header in to the verdict out.
+/// Cycles from the header to the verdict.
 pub const LATENCY: usize = 4;
 
 const WORDS: usize = Ipv4::LEN / 2;
 
-/// Ten half-words summed in a tree: pairs, then two sums, then one, then the carries folded in. One header per cycle.
+/// Adds the ten 16-bit words of the header in a tree, then folds the carries. It accepts one header per cycle.
 /// LUT levels per stage: one add of up to 20 bits (a carry chain, 2), a three-input add in the second (3); the comparison behind the last
 /// register 3.
 #[derive(LogicBlock, Default)]
@@ -21,7 +21,7 @@ pub struct IpChecksum {
     pub clock: Signal<In, Clock>,
     /// Byte 0 of the header in bits 7:0.
     pub in_header: Signal<In, Bits<HEADER_BITS>>,
-    /// The header's words, checksum included, sum to all ones.
+    /// The ones' complement sum of the header, checksum included, is all ones.
     pub out_good: Signal<Out, Bit>,
 
     pairs: [DFF<Bits<20>>; 5],
@@ -50,7 +50,7 @@ impl Logic for IpChecksum {
         let total = self.total.q.val();
         self.folded.d.next = bit_cast::<17, 16>(total.get_bits::<16>(0))
             + bit_cast::<17, 4>(total.get_bits::<4>(16));
-        // At most nine carries: a second fold could only be of a sum above 0xffff, whose low half is far from all ones.
+        // There are at most nine carries. A second fold is needed only for a sum above 0xffff, whose low half cannot be all ones.
         self.out_good.next = self.folded.q.val() == 0xffff;
     }
 }

@@ -1,6 +1,6 @@
-//! The lane widths the front end is made for.
+//! The lane widths that the front end supports.
 
-/// A field of every block that depends on the width: making one of another width panics.
+/// A field of every block that depends on the width: constructing it with another width panics.
 pub(crate) struct LaneWidth<const W: usize>;
 
 impl<const W: usize> Default for LaneWidth<W> {

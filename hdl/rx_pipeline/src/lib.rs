@@ -1,6 +1,7 @@
 //! Receive pipeline: frame to request.
 //!
-//! The front end of the receive lane, `docs/rx_lane.md`: what the MAC delivers becomes checked headers in order and a buffered packet.
+//! The front end of the receive lane (`docs/rx_lane.md`) turns frames from the MAC into checked headers, in order, and packets in a buffer. The
+//! crate also contains the first two blocks of the receive core: `core_issue` and `qp_fetch`.
 #![forbid(unsafe_code)]
 
 pub mod align;

@@ -1,4 +1,4 @@
-//! Multi-byte header fields: the byte that came first on the wire is the most significant, and lies lowest in the lane.
+//! Multi-byte header fields in network byte order: the first byte on the wire is the most significant one, and is in the lowest bits of the lane.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;

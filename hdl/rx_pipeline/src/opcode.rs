@@ -1,11 +1,11 @@
-//! What a BTH opcode says about a packet.
+//! Properties of a packet that follow from its BTH opcode.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::Position;
 use stellar_wire::Opcode;
 
-/// RC and MRC writes have the same low six bits; the top two tell the families apart.
+/// RC and MRC WRITEs have the same low six bits. The top two bits are the transport.
 const FAMILY_BITS: u64 = 0b11 << 6;
 const WRITE_FIRST: u64 = Opcode::RcWriteFirst.code() as u64;
 const WRITE_MIDDLE: u64 = Opcode::RcWriteMiddle.code() as u64;
@@ -22,13 +22,13 @@ const SEND_ONLY_INVALIDATE: u64 = Opcode::RcSendOnlyInvalidate.code() as u64;
 const _: () = assert!(Opcode::MrcWriteFirst.code() as u64 == FAMILY_BITS | WRITE_FIRST);
 const _: () = assert!(Opcode::MrcWriteOnlyImm.code() as u64 == FAMILY_BITS | WRITE_ONLY_IMM);
 
-/// A packet by its opcode. Of one that is neither `supported` nor `refused` nothing else means anything. Only a supported one has extension headers; a
-/// refused one counts as a whole message.
+/// Properties of a packet by its opcode. If it is neither `supported` nor `refused`, the other fields are undefined. Only supported packets have
+/// extension headers. A refused packet counts as a whole message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PacketKind {
     /// RC or MRC WRITE.
     pub supported: Bit,
-    /// RC request that is no WRITE: SEND, READ, atomics.
+    /// RC request other than WRITE: SEND, READ, atomics.
     pub refused: Bit,
     pub mrc: Bit,
     pub position: Position,
@@ -39,7 +39,7 @@ pub struct PacketKind {
     pub extension_words: Bits<3>,
 }
 
-/// Decodes an opcode; `timestamped` is the TSETH bit of the BTH, which RC does not know.
+/// Decodes an opcode. `timestamped` is the TSETH bit of the BTH, which does not exist in RC.
 /// LUT levels: 4 (8 bits to flags 2, counting the words 2).
 #[hdl_fn]
 pub fn packet_kind(opcode: Bits<8>, timestamped: Bit) -> PacketKind {

@@ -1,4 +1,4 @@
-//! Ring of the beats of aligned frames, until their payload is placed.
+//! Ring buffer for the beats of aligned frames, until their payload is placed.
 
 use hdl_macros::hdl;
 use hdl_primitives::UltraRam;
@@ -11,35 +11,35 @@ use crate::layout::MAX_IP_BYTES;
 
 /// Cycles from `read_beat` to `read_low` and `read_high`.
 pub const READ_LATENCY: usize = 2;
-/// Cycles from the last beat in to `out_stored`.
+/// Cycles from the last beat to `out_stored`.
 pub const LATENCY: usize = 1;
 
-/// Whether the frame that arrives is still being stored, and if not, why.
+/// Whether the frame is stored, and if not, why.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum FrameFate {
     Stored,
-    /// The ring had no room for one of its beats.
+    /// The ring had no space for one of the beats.
     BufferFull,
-    /// It is longer than any packet: only its first beat is kept.
+    /// The frame is longer than any packet. Only its first beat is kept.
     Oversize,
-    /// There was no room for its token.
+    /// There was no space for the token of the frame.
     NoToken,
 }
 
-/// What became of a frame.
+/// The result of storing a frame.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct StoredFrame {
     pub fate: FrameFate,
-    /// Beats to be freed by the frame's token: none if `BufferFull` or `NoToken`.
+    /// Beats that the token of the frame frees: none after `BufferFull` and `NoToken`.
     pub span: BufferSpan,
     pub mac_error: Bit,
 }
 
-/// 2^(`A`+1) beats of `W` bits in two banks of 2^`A`, even and odd beats, so that two neighbours are read in one cycle.
+/// 2^(`A`+1) beats of `W` bits in two banks of 2^`A`, for even and odd beats, so that two neighbouring beats are read in one cycle.
 ///
-/// Beats are written as they arrive. A frame that finds no room, at any beat, is taken back whole and the rest of it ignored; a frame without
-/// end cannot hold more than one beat. Frames are freed in order, by count of beats. The free count lags `free_valid` by one cycle.
-/// LUT levels: occupancy 2 (13-bit subtraction of registers), fate 2, next write pointer 2; reading 2 before the memory, 1 behind it.
+/// Beats are written as they arrive. If there is no space for a beat, the whole frame is removed and its other beats are ignored. A frame without
+/// end occupies one beat. Frames are freed in order, by number of beats, and the space is available one cycle after `free_valid`.
+/// LUT levels: occupancy 2 (13-bit subtraction of registers), fate 2, next write pointer 2; reading 2 before the memory, 1 after it.
 #[derive(LogicBlock, Default)]
 pub struct PacketBuffer<const W: usize, const A: usize> {
     pub clock: Signal<In, Clock>,
@@ -49,10 +49,10 @@ pub struct PacketBuffer<const W: usize, const A: usize> {
     pub in_valid: Signal<In, Bit>,
     pub in_data: Signal<In, Bits<W>>,
     pub in_beat: Signal<In, BeatInfo>,
-    /// Looked at with the first beat of a frame: its token will find room.
+    /// Used in the first beat of a frame: there is space for its token.
     pub token_room: Signal<In, Bit>,
 
-    /// Once per frame.
+    /// One pulse per frame.
     pub out_valid: Signal<Out, Bit>,
     pub out_stored: Signal<Out, StoredFrame>,
 
@@ -71,7 +71,7 @@ pub struct PacketBuffer<const W: usize, const A: usize> {
     /// Beats written and freed since reset, modulo 2^13; the ring address is the low `A` + 1 bits.
     written: DFF<Bits<13>>,
     freed: DFF<Bits<13>>,
-    /// Value of `written` before the frame that arrives.
+    /// Value of `written` before the current frame.
     frame_start: DFF<Bits<13>>,
     frame_beats: DFF<Bits<8>>,
     fate: DFF<FrameFate>,
@@ -83,7 +83,7 @@ pub struct PacketBuffer<const W: usize, const A: usize> {
     _ring: RingSize<A>,
 }
 
-/// The sizes of ring there are: it must hold the longest frame of the narrower lane, and its addresses have 12 bits.
+/// The supported sizes: the ring must hold the longest frame of the narrower lane, and its addresses have 12 bits.
 struct RingSize<const A: usize>;
 
 impl<const A: usize> Default for RingSize<A> {
@@ -170,7 +170,7 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
         self.even.write_data.next = self.in_data.val();
         self.odd.write_data.next = self.in_data.val();
 
-        // The pair (n, n + 1): the even one of them is at (n + 1) / 2, the odd one at n / 2.
+        // Of the pair (n, n + 1), the even beat is at (n + 1) / 2 of its bank, the odd one at n / 2.
         let from = self.read_beat.val();
         let after = from + 1;
         self.even.read_address.next = after.get_bits::<A>(1);

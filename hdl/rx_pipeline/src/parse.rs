@@ -1,4 +1,4 @@
-//! The parser: headers of one frame per cycle.
+//! The parser, for one frame per cycle.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -10,16 +10,16 @@ use crate::layout::{TRANSPORT_BITS, WINDOW_BITS};
 use crate::parse_ip::{self, IpFields, ParseIp};
 use crate::parse_transport::{self, ParseTransport};
 
-/// Cycles from the window in to the headers out.
+/// Cycles from the window to the headers.
 pub const LATENCY: usize = parse_ip::LATENCY + parse_transport::LATENCY;
 const _: () = assert!(
     ip_checksum::LATENCY + 1 == LATENCY,
     "the checksum must be ready for the last stage"
 );
 
-/// Extracts `PacketHeaders` and finds the parser's reason. Where several apply, the one that comes first in the order of `docs/rx_lane.md`;
-/// a frame that ends inside its outer or IP headers is `BadLength`, as what it lacks cannot be looked at.
-/// Nothing in it stalls or holds state: validity travels beside it.
+/// Extracts `PacketHeaders` and determines the parser's drop reason, the first one in the order of `docs/rx_lane.md` if several apply.
+/// A frame that ends inside its outer or IP headers is `BadLength`, because the missing fields cannot be checked.
+/// Nothing stalls, and there is no state and no valid bit: the caller delays the valid bit.
 #[derive(LogicBlock, Default)]
 pub struct Parse {
     pub clock: Signal<In, Clock>,

@@ -11,37 +11,37 @@ use crate::frame_info::FrameInfo;
 use crate::layout::{TRANSPORT_BITS, WINDOW_BITS};
 use crate::network_order::{be128, be16, be32, byte};
 
-/// Cycles from the window in to the fields out.
+/// Cycles from the window to the fields.
 pub const LATENCY: usize = 1;
 
-/// Version 4 and five words of header.
+/// First byte of the header: version 4, and five words of header.
 const VERSION_4_IHL_5: u64 = 0x45;
 /// More-fragments flag and fragment offset.
 const FRAGMENT_MASK: u64 = 0x3fff;
 
-/// What the IP header says, and what is wrong with it.
+/// The fields of the IP header, and its errors.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct IpFields {
     pub ipv6: Bit,
     /// The frame ends inside the outer headers or the IP header.
     pub cut_off: Bit,
-    /// EtherType, version, options, fragment or protocol is not ours.
+    /// EtherType, version, options, fragment or protocol is not supported.
     pub not_roce: Bit,
-    /// More bytes than the lane takes.
+    /// The frame has more bytes than the lane accepts.
     pub oversize: Bit,
     /// IPv4 total length, or IPv6 payload length.
     pub claimed: Bits<16>,
-    /// What `claimed` should be for the bytes that arrived.
+    /// The value that `claimed` must have for the bytes that arrived.
     pub arrived: Bits<LENGTH_BITS>,
-    /// Bytes behind the IP header.
+    /// Bytes after the IP header.
     pub datagram: Bits<LENGTH_BITS>,
-    /// Congestion experienced, on the inner or the outer header.
+    /// Congestion Experienced, in the inner or the outer header.
     pub congestion: Bit,
     /// Low 16 bits of the IPv6 flow label; zero for IPv4.
     pub flow_label: Bits<16>,
 }
 
-/// Looks at the IP header and moves the transport headers to a fixed place.
+/// Checks the IP header, and moves the transport headers to a fixed position.
 /// LUT levels: comparisons of 16 bits 3 and one more to join them, 14-bit subtraction and selection 3.
 #[derive(LogicBlock, Default)]
 pub struct ParseIp {
@@ -50,9 +50,9 @@ pub struct ParseIp {
     pub in_info: Signal<In, FrameInfo>,
 
     pub out_fields: Signal<Out, IpFields>,
-    /// From the first byte of UDP.
+    /// The transport headers, from the first byte of UDP.
     pub out_transport: Signal<Out, Bits<TRANSPORT_BITS>>,
-    /// Source address as a number; of IPv4 in the low 32 bits.
+    /// Source address as a number. An IPv4 address is in the low 32 bits.
     pub out_source: Signal<Out, Bits<128>>,
 
     fields: DFF<IpFields>,

@@ -13,7 +13,7 @@ use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::opcode::{packet_kind, PacketKind};
 use crate::parse_ip::IpFields;
 
-/// Cycles from the transport headers in to the parsed headers out.
+/// Cycles from the transport headers to the parsed headers.
 pub const LATENCY: usize = 4;
 
 /// Where the BTH ends, in bytes from the start of UDP: extension headers, if any, begin here.
@@ -21,7 +21,7 @@ const EXTENSIONS: usize = Udp::LEN + Bth::LEN;
 const RETH_BITS: usize = 8 * Reth::LEN;
 const IMMEDIATE_BITS: usize = 8 * ImmDt::LEN;
 
-/// What speaks against a frame so far.
+/// Errors of a frame.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct ParseErrors {
     cut_off: Bit,
@@ -34,7 +34,7 @@ struct ParseErrors {
     bad_payload: Bit,
 }
 
-/// A packet whose kind is known.
+/// A packet after the stage `decode`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Decoded {
     errors: ParseErrors,
@@ -54,7 +54,7 @@ pub struct ParseTransport {
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
-    /// The IPv4 header checksum is good; looked at by `judge`, one cycle before the headers leave.
+    /// The IPv4 header checksum is good. Used by the stage `judge`, one cycle before the headers leave.
     pub checksum_good: Signal<In, Bit>,
 
     /// Headers with the parser's reason.

@@ -1,4 +1,4 @@
-//! Queue pair context of each token, and the static checks against it.
+//! Reads the queue pair context of each token, and checks the packet against it.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::BlockRam;
@@ -14,38 +14,38 @@ pub const LATENCY: usize = 2;
 /// log2 of the number of queue pairs.
 pub const QP_BITS: usize = 10;
 
-/// A queue pair of the lane: in the table, and not 0 or 1, which management owns.
+/// Whether the number is in the table. Queue pairs 0 and 1 belong to management.
 #[hdl_fn]
 fn is_ours(number: Bits<24>) -> Bit {
     (number >= 2) & !number.get_bits::<14>(QP_BITS).any()
 }
 
-/// Same partition, and not two limited members (IBTA volume 1, 10.9.3).
+/// The partition keys match if the partition is the same and at least one side is a full member (IBTA volume 1, 10.9.3).
 #[hdl_fn]
 pub fn pkeys_match(packet: Bits<16>, local: Bits<16>) -> Bit {
     (packet.get_bits::<15>(0) == local.get_bits::<15>(0)) & (packet.get_bit(15) | local.get_bit(15))
 }
 
-/// A token whose context is being read.
+/// A token while its context is read: register after the stage `lookup`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Looked {
+struct LookupReg {
     token: CoreToken,
-    /// The token names a queue pair of the lane.
+    /// The queue pair of the token is in the table.
     is_ours: Bit,
-    /// The token writes a context: this one.
+    /// The token writes `written` to the table.
     writes: Bit,
     written: QpContext,
-    /// The token puts a queue pair in state Error.
+    /// The token moves a queue pair to state Error.
     fails: Bit,
 }
 
-/// Reads the context of a packet's queue pair and finds the first reason against the packet; the parser's comes first.
+/// Reads the context of a packet's queue pair and determines the first drop reason. A reason that the parser found comes first.
 ///
-/// A token that writes a queue pair's context carries that context on, so the tracking blocks behind need no decoding;
-/// a write to a number that is not the lane's changes nothing. An error token changes the state of a context that was written to Error. No bypass: a context is written one cycle after its token
-/// came. `core_issue` keeps the packets behind a token that writes a context, or that reports an error, at least 6 cycles away.
+/// A token that writes a context carries that context on, so the tracking blocks need not decode it. A write to a number outside the table
+/// changes nothing. An error token moves a valid context to state Error. The memory needs no bypass: a context is written one cycle after its
+/// token came, and `core_issue` keeps the next packet of the queue pair at least 6 cycles behind.
 ///
-/// Levels planned: `look` 3 (range of the number), `check` 5 (P_Key equality 3, order of the reasons 2).
+/// Levels planned: `lookup` 3 (range of the number), `check` 5 (P_Key equality 3, order of the reasons 2).
 #[derive(LogicBlock, Default)]
 pub struct QpFetch {
     pub clock: Signal<In, Clock>,
@@ -57,8 +57,8 @@ pub struct QpFetch {
     pub out_token: Signal<Out, QpToken>,
 
     contexts: BlockRam<QpContext, QP_BITS>,
-    looked_valid: DFF<Bit>,
-    looked: DFF<Looked>,
+    looked_up_valid: DFF<Bit>,
+    looked_up: DFF<LookupReg>,
     checked_valid: DFF<Bit>,
     checked: DFF<QpToken>,
 }
@@ -66,10 +66,17 @@ pub struct QpFetch {
 impl Logic for QpFetch {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, looked_valid, looked, checked_valid, checked);
+        dff_setup!(
+            self,
+            clock,
+            looked_up_valid,
+            looked_up,
+            checked_valid,
+            checked
+        );
         clock!(self, clock, contexts);
 
-        // look: ask for the context.
+        // lookup: read the context.
         let token = self.in_token.val();
         let is_table = token.kind == TokenKind::Table;
         let is_error = token.kind == TokenKind::Error;
@@ -80,8 +87,8 @@ impl Logic for QpFetch {
         };
         let ours = is_ours(number);
         self.contexts.read_address.next = number.get_bits::<QP_BITS>(0);
-        self.looked_valid.d.next = self.in_valid.val();
-        self.looked.d.next = Looked {
+        self.looked_up_valid.d.next = self.in_valid.val();
+        self.looked_up.d.next = LookupReg {
             token,
             is_ours: ours,
             writes: is_table & (token.table.select == TableSelect::Qp) & ours,
@@ -89,9 +96,9 @@ impl Logic for QpFetch {
             fails: is_error & ours,
         };
 
-        // check: write the context, or hold the packet against it.
-        let looked = self.looked.q.val();
-        let token = looked.token;
+        // check: write the context, or compare the packet with it.
+        let looked_up = self.looked_up.q.val();
+        let token = looked_up.token;
         let stored = self.contexts.read_data.val();
         let mut failed = stored;
         failed.state = if stored.state == QpState::Invalid {
@@ -100,16 +107,16 @@ impl Logic for QpFetch {
             QpState::Error
         };
         self.contexts.write_enable.next =
-            self.looked_valid.q.val() & (looked.writes | looked.fails);
+            self.looked_up_valid.q.val() & (looked_up.writes | looked_up.fails);
         self.contexts.write_address.next = token.table.index.get_bits::<QP_BITS>(0);
-        self.contexts.write_data.next = if looked.writes {
-            looked.written
+        self.contexts.write_data.next = if looked_up.writes {
+            looked_up.written
         } else {
             failed
         };
         let wrong_mode = token.headers.mrc ^ (stored.mode == QpMode::Mrc);
         let right_pkey = pkeys_match(token.headers.pkey, stored.pkey);
-        let found = if !looked.is_ours | (stored.state == QpState::Invalid) {
+        let found = if !looked_up.is_ours | (stored.state == QpState::Invalid) {
             DropReason::UnknownQp
         } else if stored.state != QpState::Ready {
             DropReason::WrongState
@@ -127,12 +134,12 @@ impl Logic for QpFetch {
         } else {
             found
         };
-        let context = if looked.writes {
-            looked.written
+        let context = if looked_up.writes {
+            looked_up.written
         } else {
             stored
         };
-        self.checked_valid.d.next = self.looked_valid.q.val();
+        self.checked_valid.d.next = self.looked_up_valid.q.val();
         self.checked.d.next = QpToken {
             token,
             qp: context,

@@ -1,4 +1,4 @@
-//! The control path of a lane: control packets beside the front end, up to a FIFO towards the requester.
+//! The control path of a lane: it checks control packets in parallel with the front end, and queues them for the requester.
 
 use hdl_macros::hdl;
 use hdl_primitives::delay::Delay;
@@ -13,21 +13,21 @@ use crate::layout::TRANSPORT_BITS;
 use crate::parse_ip::{self, IpFields};
 use crate::{frame_verdict, header_window, icrc_check};
 
-/// Cycles the finding waits for the iCRC.
+/// Cycles by which the result of the check is delayed, to meet the iCRC.
 const FINDING_WAIT: usize =
     icrc_check::LATENCY - header_window::LATENCY - parse_ip::LATENCY - control_check::LATENCY;
-/// Cycles the packet waits for the verdict.
+/// Cycles by which the packet is delayed, to meet the verdict.
 const PACKET_WAIT: usize = FINDING_WAIT + frame_verdict::LATENCY;
 
-/// log2 of the control packets that wait, as deep as one block RAM is anyhow: 512. A requester engine takes less than 64 cycles for one, and a
-/// port brings one per cycle at the most: bursts of some 500 are taken whole, and what is lost beyond that the transport recovers.
+/// log2 of the entries of the FIFO: 512, the depth of one block RAM. A requester engine takes less than 64 cycles for a control packet, and a port
+/// delivers at most one per cycle. So bursts of about 500 fit; the transport recovers packets lost beyond that.
 const DEPTH_BITS: usize = 9;
 const COUNT_BITS: usize = DEPTH_BITS + 1;
-/// Packets that still come after `room` went away: the registers of `room`, of the verdict and of the count, and one to spare.
+/// Packets that may still arrive after `room` is low: one for each register of `room`, verdict and count, and one to spare.
 const MARGIN: usize = 4;
 
-/// Sits beside [`RxFront`](crate::RxFront): takes what its IP parser found, tells its verdict what the frame is as a control packet, and queues
-/// the packets that the verdict takes. LUT levels: 2 (count).
+/// Works in parallel with [`RxFront`](crate::RxFront). It checks the headers from the IP parser of the front end, gives the result to its
+/// `frame_verdict`, and queues the packets that the verdict accepts. LUT levels: 2 (count).
 #[derive(LogicBlock, Default)]
 pub struct RxControl {
     pub clock: Signal<In, Clock>,
@@ -36,7 +36,7 @@ pub struct RxControl {
     /// Port of this lane.
     pub port: Signal<In, Bit>,
 
-    // Write port of the table of peers, always taken.
+    // Write port of the table of peers, always accepted.
     pub peer_valid: Signal<In, Bit>,
     pub peer_qp: Signal<In, Qpn>,
     pub peer: Signal<In, ControlPeer>,
@@ -45,11 +45,11 @@ pub struct RxControl {
     pub in_fields: Signal<In, IpFields>,
     pub in_source: Signal<In, Bits<128>>,
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
-    /// In the cycle of the frame's verdict.
+    /// In the cycle in which `frame_verdict` reads its inputs.
     pub out_finding: Signal<Out, ControlCheckResult>,
-    /// The FIFO takes one more.
+    /// The FIFO has space.
     pub room: Signal<Out, Bit>,
-    /// The verdict, one cycle later: the packet is to be queued.
+    /// The verdict, one cycle later: the packet is queued.
     pub taken: Signal<In, Bit>,
 
     // To the requester.

@@ -18,40 +18,40 @@ use crate::parse::{self, Parse};
 use crate::parse_ip::IpFields;
 use crate::token_queue::TokenQueue;
 
-/// Cycles the headers wait for the iCRC.
+/// Cycles by which the headers are delayed, to meet the iCRC.
 const HEADERS_WAIT: usize = icrc_check::LATENCY - header_window::LATENCY - parse::LATENCY;
-/// Cycles the packet buffer's word waits for the iCRC.
+/// Cycles by which the result of the packet buffer is delayed, to meet the iCRC.
 const STORED_WAIT: usize = icrc_check::LATENCY - packet_buffer::LATENCY;
 
-/// Frames from the MAC become tokens for the core, in order, one per frame; their bytes from the IP header on wait in the packet buffer.
+/// Each frame from the MAC becomes a token for the core, in order. Its bytes, from the IP header on, are in the packet buffer.
 ///
 /// `W` is the lane width. The packet buffer holds 2^(`A`+1) beats: 512 by default, which at 1,024 bits is 64 KiB.
-/// Nothing stalls the MAC: frames may follow each other without a gap, also frames of one beat, and may pause between beats.
+/// The MAC is never stalled. Frames, also those of one beat, may follow each other without a gap, and there may be idle cycles between beats.
 #[derive(LogicBlock, Default)]
 pub struct RxFront<const W: usize, const A: usize = 8> {
     pub clock: Signal<In, Clock>,
-    /// Forgets frames under way, tokens and the contents of the packet buffer. The rest of a frame that a reset cuts is taken for a frame.
+    /// Discards frames in flight, tokens and the contents of the packet buffer. The rest of a frame that arrives during reset counts as a frame.
     pub reset: Signal<In, Bit>,
 
-    /// From the MAC; no `ready`.
+    /// From the MAC, without `ready`.
     pub mac_valid: Signal<In, Bit>,
     /// Byte 0 of the beat in bits 7:0.
     pub mac_data: Signal<In, Bits<W>>,
     /// Valid bytes, 1 to W/8; full except in the last beat.
     pub mac_bytes: Signal<In, Bits<8>>,
     pub mac_last: Signal<In, Bit>,
-    /// With `mac_last`: the frame is faulty.
+    /// With `mac_last`: the MAC reports an error of the frame.
     pub mac_error: Signal<In, Bit>,
 
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
 
-    /// To the core. A token stays until it is taken.
+    /// To the core. A token stays until it is accepted.
     pub out_valid: Signal<Out, Bit>,
     pub out_token: Signal<Out, CoreToken>,
     pub out_ready: Signal<In, Bit>,
 
-    // To and from [`RxControl`](crate::RxControl). Without one `in_finding` and `control_room` are zero, and control packets are `UnsupportedOpcode`.
+    // To and from [`RxControl`](crate::RxControl). Without it, `in_finding` and `control_room` are zero, and control packets are `UnsupportedOpcode`.
     pub out_fields: Signal<Out, IpFields>,
     pub out_source: Signal<Out, Bits<128>>,
     pub out_transport: Signal<Out, Bits<TRANSPORT_BITS>>,
@@ -59,11 +59,11 @@ pub struct RxFront<const W: usize, const A: usize = 8> {
     pub control_room: Signal<In, Bit>,
     pub control_taken: Signal<Out, Bit>,
 
-    /// Packet buffer: ring address of a beat; it and its neighbour come [`packet_buffer::READ_LATENCY`] cycles later.
+    /// Packet buffer: ring address of a beat. That beat and the next one are read [`packet_buffer::READ_LATENCY`] cycles later.
     pub read_beat: Signal<In, Bits<12>>,
     pub read_low: Signal<Out, Bits<W>>,
     pub read_high: Signal<Out, Bits<W>>,
-    /// The oldest `free_beats` beats are no longer needed: the span of each token, in order.
+    /// The oldest `free_beats` beats are no longer needed. The spans of the tokens are freed in order.
     pub free_valid: Signal<In, Bit>,
     pub free_beats: Signal<In, Bits<8>>,
 

@@ -27,7 +27,7 @@ pub struct RxPort<const W: usize, const A: usize = 8> {
     pub mac_error: Signal<In, Bit>,
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
-    // Write port of the table of peers, always taken.
+    // Write port of the table of peers, always accepted.
     pub peer_valid: Signal<In, Bit>,
     pub peer_qp: Signal<In, Qpn>,
     pub peer: Signal<In, ControlPeer>,

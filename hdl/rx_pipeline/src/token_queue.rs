@@ -1,4 +1,4 @@
-//! Frames that wait for the core, in order, and the count of those that could not wait.
+//! Queue of frames for the core, and the number of frames lost between them.
 
 use hdl_macros::hdl;
 use hdl_primitives::BlockFifo;
@@ -9,23 +9,23 @@ use stellar_wire::hw::tables::TableWrite;
 
 use crate::frame_verdict::JudgedFrame;
 
-/// log2 of the frames that wait: as deep as one block RAM is anyhow, 512.
+/// log2 of the entries: 512, the depth of one block RAM.
 const DEPTH_BITS: usize = 9;
 const COUNT_BITS: usize = DEPTH_BITS + 1;
-/// Frames that may still come after `room` went away: one per cycle for the latency of the front end (11 cycles behind the packet buffer),
-/// the register of `room`, and the register of the FIFO's count; 32 is the next power of two.
+/// Frames that may still arrive after `room` is low: one per cycle for the latency of the front end (11 cycles after the packet buffer), the
+/// register of `room`, and the register of the count of the FIFO. 32 is the next power of two.
 pub const MARGIN: usize = 32;
 
-/// A judged frame, and how many frames before it were lost.
+/// A frame with its verdict, and the number of frames lost before it.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct QueuedFrame {
     drops_before: Bits<32>,
     frame: JudgedFrame,
 }
 
-/// A FIFO that never overflows: a frame that begins while `room` is false is not stored and comes as `in_lost`. Lost frames take no place
-/// here, only a count beside the next frame that does; each still becomes a `BufferFull` token with an empty span, where it stood in the
-/// order of frames. Up to 2^32 - 1 may be lost in a row (17 s of one-beat frames).
+/// A FIFO that never overflows: a frame that begins while `room` is low is not stored, and is reported by `in_lost`. Lost frames need no entry,
+/// because the next entry carries their number. Each of them becomes a `BufferFull` token with an empty span, at its position in the order
+/// of frames. Up to 2^32 - 1 frames may be lost in a row (17 s of one-beat frames).
 /// LUT levels: 32-bit counts up or down 6 (fewer with carry chains), choice of the next token 3; whether a count is zero is a register.
 #[derive(LogicBlock, Default)]
 pub struct TokenQueue {
@@ -34,9 +34,9 @@ pub struct TokenQueue {
 
     pub in_valid: Signal<In, Bit>,
     pub in_frame: Signal<In, JudgedFrame>,
-    /// A lost frame; never with `in_valid`.
+    /// A frame was lost. Never together with `in_valid`.
     pub in_lost: Signal<In, Bit>,
-    /// A frame that begins now may have a token.
+    /// There is space for the token of a frame that begins now.
     pub room: Signal<Out, Bit>,
 
     /// Stays, with its token, until `out_ready`.
@@ -46,10 +46,10 @@ pub struct TokenQueue {
 
     queue: BlockFifo<QueuedFrame, DEPTH_BITS, COUNT_BITS>,
     has_room: DFF<Bit>,
-    /// Frames lost since the last one that was queued, not yet reported; and whether there are any.
+    /// Frames lost after the newest entry and not reported yet; and whether there are any.
     lost: DFF<Bits<32>>,
     any_lost: DFF<Bit>,
-    /// The frame that is next, and how many lost before it are still to be reported; `drop_reports_pending` if any.
+    /// The next frame, and the number of frames lost before it that must be reported first; `drop_reports_pending` if that is not 0.
     head_valid: DFF<Bit>,
     head: DFF<JudgedFrame>,
     drop_reports_left: DFF<Bits<32>>,
@@ -81,7 +81,7 @@ impl Logic for TokenQueue {
         self.has_room.d.next = self.queue.count.val() < limit;
         self.room.next = self.has_room.q.val();
 
-        // Before the head come the frames lost before it; behind an empty queue those lost since.
+        // Frames lost before the head are reported first. If the queue is empty, those lost after the last entry are reported.
         let head_valid = self.head_valid.q.val();
         let load = !self.offered.q.val() | self.out_ready.val();
         let take_head = load & head_valid & !self.drop_reports_pending.q.val();

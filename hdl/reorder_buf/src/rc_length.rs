@@ -1,19 +1,19 @@
-//! Payload length rules that need nothing but the packet and the path MTU (IBTA volume 1, 9.7.4.1.6; `docs/rx_lane.md`,
-//! MRC payload rules). What depends on the message in progress is checked in `rc_track`.
+//! Payload length rules that depend only on the packet and the path MTU (IBTA volume 1, 9.7.4.1.6; `docs/rx_lane.md`,
+//! MRC payload rules). Rules that depend on the message in progress are checked in `rc_track`.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::{PacketHeaders, Position};
 use stellar_wire::mtu::LENGTH_BITS;
 
-/// Path MTU in bytes. Wide enough for every value of the field, though only 8 to 13 mean something.
+/// Path MTU in bytes. It is wide enough for all values of the field, although only 8 to 13 are valid.
 #[hdl_fn]
 pub fn path_mtu(mtu_log2: Bits<4>) -> Bits<32> {
     bits::<32>(1) << mtu_log2
 }
 
-/// Whether the payload may stand at its position. In MRC every packet carries DMALen, so that middle and last can be
-/// held against it as well.
+/// Whether the payload length is allowed at the position of the packet. In MRC every packet carries DMALen, so middle and last packets are
+/// compared with it as well.
 #[hdl_fn]
 pub fn payload_fits(headers: PacketHeaders, mtu: Bits<32>) -> Bit {
     let payload = bit_cast::<32, LENGTH_BITS>(headers.payload_length);

@@ -39,7 +39,7 @@ pub fn is_fatal(outcome: RxOutcome) -> Bit {
     outcome.ack_valid & (nak | nack)
 }
 
-/// The answer, but for the counts of CC_STATE. It leaves by `port` with the entropy value `entropy`. Levels: 4 (a subtraction, its upper bits 2,
+/// The acknowledgement, without the counts of CC_STATE. It leaves by `port` with the entropy value `entropy`. Levels: 4 (a subtraction, its upper bits 2,
 /// choice).
 #[hdl_fn]
 pub fn draft_answer(outcome: RxOutcome, port: Bit, entropy: Bits<32>) -> TxAnswer {
@@ -114,7 +114,7 @@ pub fn draft_answer(outcome: RxOutcome, port: Bit, entropy: Bits<32>) -> TxAnswe
     }
 }
 
-/// The answer with the counts, or, if the packet is refused, the fatal NACK in its place. Levels: 1.
+/// The acknowledgement with the counts. If the packet is refused, a fatal NACK instead. Levels: 1.
 #[hdl_fn]
 pub fn finish_answer(
     draft: TxAnswer,

@@ -1,4 +1,4 @@
-//! The newest good paths back to the peer (reference: `ReversePaths`).
+//! The newest entropy values of good paths to the peer (reference: `ReversePaths`).
 
 use hdl_macros::hdl;
 use hdl_primitives::BypassRam;
@@ -7,19 +7,19 @@ use stellar_wire::hw::Qpn;
 
 use crate::records::GoodPath;
 
-/// For each of 2^`Q` queue pairs and both planes the newest entropy value known to be good. What is written is read from the next cycle on.
+/// Stores the newest good entropy value of each of 2^`Q` queue pairs and each plane. A write is visible from the next cycle on.
 /// Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct GoodPaths<const Q: usize> {
     pub clock: Signal<In, Clock>,
 
-    // A value is good: always taken.
+    // A good value, always accepted.
     pub good_valid: Signal<In, Bit>,
     pub good_qp: Signal<In, Qpn>,
     pub good_plane: Signal<In, Bit>,
     pub good_entropy: Signal<In, Bits<32>>,
 
-    /// Forgets both values of a queue pair; only in a cycle without `good_valid`.
+    /// Clears both values of a queue pair. Only in a cycle without `good_valid`.
     pub forget: Signal<In, Bit>,
     pub forget_row: Signal<In, Bits<Q>>,
 

@@ -1,4 +1,4 @@
-//! Holds received WRITEs with immediate until everything before them has arrived (reference: `Immediates`).
+//! Stores received WRITEs with immediate until all packets before them have arrived (reference: `Immediates`).
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::UltraRam;
@@ -12,7 +12,7 @@ use crate::records::{MissingQuery, StashRequest, StashResponse, Stashed};
 
 /// Cycles for which a packet that ends a WRITE with immediate stalls the pipeline, if it arrives in order.
 pub const IN_ORDER_ARRIVAL: usize = 9;
-/// Most cycles for which it stalls the pipeline, if no completion waits: the count over a window of 17 words, and the steps around it.
+/// Maximum of cycles for which it stalls the pipeline, if no completion waits: the count over a window of 17 words, and the steps around it.
 pub const LONGEST_ARRIVAL: usize = 30;
 /// Further cycles for each completion.
 pub const CYCLES_PER_COMPLETION: usize = 3;
@@ -65,10 +65,10 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
     }
 }
 
-/// The stash: 2^`I` entries (`I` at max_pending 4) for each of 2^`Q` queue pairs, index = low bits of the RQMSN. `A` must be `Q` + `I`, `R` must be
-/// `Q` + 5. The caller keeps which slots are in use, and the RQMSN of the oldest message.
+/// The stash: 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs, index = low bits of the RQMSN. `A` must be `Q` + `I`, `R` must be
+/// `Q` + 5. The caller stores which slots are in use, and the RQMSN of the oldest message.
 ///
-/// One request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] cycles, one with packets missing up to [`LONGEST_ARRIVAL`];
+/// It processes one request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] cycles, one with packets missing up to [`LONGEST_ARRIVAL`];
 /// [`CYCLES_PER_COMPLETION`] more for each completion after the first. Levels planned: 5 (three subtractions one after the other in
 /// `CountDown`, each a LUT and a carry chain).
 #[derive(LogicBlock, Default)]
@@ -76,7 +76,7 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // What has arrived; at the latest in the cycle of its packet's request.
+    // Arrivals. The arrival of a packet comes at the latest in the cycle of its request.
     pub note_valid: Signal<In, Bit>,
     pub note_qp: Signal<In, Qpn>,
     pub note_word: Signal<In, Bits<5>>,
@@ -97,9 +97,9 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     missing: MissingCount<Q, R>,
     step: DFF<Step>,
     packet: DFF<StashRequest>,
-    /// Packets of the message before the packet's.
+    /// Packets of the message before this packet.
     span: DFF<Bits<24>>,
-    /// Distance from the first PSN missing to the packet's, two's complement.
+    /// Distance from the first missing PSN to that of the packet, in two's complement.
     depth: DFF<Bits<24>>,
     /// Packets of the message that have not arrived.
     lacking: DFF<Bits<11>>,
@@ -131,7 +131,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let entry = self.entries.read_data.val();
         self.entries.read_address.next = if reads_own { own_row } else { front_row };
 
-        // What is back from the packet but ahead of everything that has arrived.
+        // The packets of the message that lie before this packet, but not before the first missing PSN.
         let span = self.span.q.val();
         let depth = self.depth.q.val();
         let shorter = if span < depth { span } else { depth };

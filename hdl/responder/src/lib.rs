@@ -1,8 +1,8 @@
-//! Responder in hardware: answers, immediates and arrival counters (`docs/transmit.md`, section Responder).
+//! The responder: acknowledgements, immediates and arrival counters (`docs/transmit.md`, section Responder).
 //!
-//! * [`responder`]: a pipeline from the outcomes of the receive core to answers, completions and events.
-//! * [`immediate_stash`]: WRITEs with immediate until they may be delivered (MRC).
-//! * [`missing_count`]: the received PSNs of the windows, and how many of a message have not arrived.
+//! * [`responder`]: a pipeline from the outcomes of the receive core to acknowledgements, completions and events.
+//! * [`immediate_stash`]: stores WRITEs with immediate until they may be delivered (MRC).
+//! * [`missing_count`]: stores the received PSNs of the windows, and counts the missing packets of a message.
 #![forbid(unsafe_code)]
 
 mod answer;

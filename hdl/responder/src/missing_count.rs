@@ -1,4 +1,4 @@
-//! Which PSNs of the receive window have arrived, and how many of a range have not.
+//! Stores which PSNs of the receive window have arrived, and counts the missing ones in a range.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::UltraRam;
@@ -7,10 +7,10 @@ use stellar_wire::hw::Qpn;
 
 use crate::records::MissingQuery;
 
-/// log2 of the words of a queue pair's ring: 2,048 PSNs, so that the up to 17 words of a window of 1,024 never meet.
+/// log2 of the words of a queue pair's ring. It has 2,048 PSNs, so the up to 17 words of a window of 1,024 are always different words.
 pub const RING_BITS: usize = 5;
 
-/// A word that was asked for.
+/// A word that is read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Asked {
     valid: Bit,
@@ -41,23 +41,23 @@ fn ones_of(word: Bits<64>) -> Bits<7> {
 
 /// A ring of 32 words of 64 PSNs for each of 2^`Q` queue pairs; `R` must be `Q` + 5. The word of a PSN is `psn[10:6]`, its bit `psn[5:0]`.
 ///
-/// A count takes 5 cycles and one for every word of its range, at max_pending 22. Notes are taken at any time; a count sees those of earlier cycles.
-/// Which words hold anything is the caller's to know (`touched`): memory is never cleared.
+/// A count takes 5 cycles plus one for each word of its range, at most 22. Arrivals are accepted in every cycle; a count includes those of earlier
+/// cycles. The memory is never cleared, so the caller says which words are valid (`touched`).
 #[derive(LogicBlock, Default)]
 pub struct MissingCount<const Q: usize, const R: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // What has arrived: a word as it is now.
+    // Arrivals: the new value of a word.
     pub note_valid: Signal<In, Bit>,
     pub note_qp: Signal<In, Qpn>,
     pub note_word: Signal<In, Bits<5>>,
     pub note_bits: Signal<In, Bits<64>>,
 
-    // Counting. Not to be started again before `done`.
+    // Counting. `start` must not be raised again before `done`.
     pub start: Signal<In, Bit>,
     pub query: Signal<In, MissingQuery>,
-    /// One cycle; `missing` is the answer, and stays it until the next start.
+    /// One pulse. `missing` is the result, and stays until the next start.
     pub done: Signal<Out, Bit>,
     pub missing: Signal<Out, Bits<11>>,
 
@@ -69,10 +69,10 @@ pub struct MissingCount<const Q: usize, const R: usize> {
     read: DFF<Asked>,
     found_valid: DFF<Bit>,
     found_last: DFF<Bit>,
-    /// PSNs of the range that have arrived, of one word.
+    /// PSNs of one word that are in the range and have arrived.
     found: DFF<Bits<64>>,
     ones_last: DFF<Bit>,
-    /// How many those are; none of a word that was not asked for.
+    /// Their number; 0 for a word outside the range.
     ones: DFF<Bits<7>>,
     left: DFF<Bits<11>>,
     finished: DFF<Bit>,
@@ -101,7 +101,7 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
             | bit_cast::<R, 5>(self.note_word.val());
         self.ring.write_data.next = self.note_bits.val();
 
-        // ask: one word per cycle.
+        // read: one word per cycle.
         let range = self.range.q.val();
         let word = self.word.q.val();
         self.ring.read_address.next =
@@ -118,7 +118,7 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
             self.walking.d.next = false;
         }
 
-        // The memory answers after two cycles.
+        // The memory has a latency of two cycles.
         self.read.d.next = self.reading.q.val();
 
         // mask

@@ -21,7 +21,7 @@ use crate::update_state::update_state;
 
 /// Cycles from an outcome to its acknowledgement, if the packet does not concern the stash and no output stalls.
 pub const LATENCY: usize = 5;
-/// Cycles from an MRC packet that looked_up up the immediate stash, without a match, to the next operation of its queue pair. While the stash
+/// Cycles from an MRC packet that looked up the immediate stash, without a match, to the next operation of its queue pair. While the stash
 /// is empty, only a packet with immediate looks it up; behind other MRC packets the next operation follows in the next cycle.
 pub const SPACING: usize = 2;
 /// Cycles from any other operation to the next one of its queue pair.

@@ -10,7 +10,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
 use crate::records::{Changed, LookupReg, OperationKind, ReceiveState, UpdateReg};
 
-/// State of a queue pair started anew.
+/// Initial state of a queue pair.
 #[hdl_fn]
 pub fn fresh(settings: ResponderConfig) -> ReceiveState {
     ReceiveState {
@@ -40,7 +40,7 @@ fn words_below(n: Bits<5>) -> Bits<32> {
     !(Bits::<32>::mask() << n)
 }
 
-/// Words of the ring that the first PSN missing leaves behind. Levels: 3.
+/// Words of the ring that the window leaves when the first missing PSN advances. Levels: 3.
 #[hdl_fn]
 fn left_behind(expected: Psn, epsn: Psn) -> Bits<32> {
     let from = expected.get_bits::<5>(6);
@@ -54,9 +54,9 @@ fn left_behind(expected: Psn, epsn: Psn) -> Bits<32> {
     }
 }
 
-/// Accounts for a packet, `last` being the one it follows, if it does; of other operations only `operation` and `state` pass. The stash has
-/// 2^`slot_bits` slots. Levels planned: 8 (newest state 1, number ahead: a subtraction, comparison, four gates; or what becomes of the
-/// packet 4, what is pending then 3).
+/// Computes the changes by a packet. `last` is the operation immediately before it, whose state is forwarded if `looked_up.follows`. For other
+/// operations only `operation` and `state` are valid. The stash has 2^`slot_bits` slots. Levels planned: 8 (choice of the state 1, distance of
+/// RQMSNs: a subtraction, comparison, four gates; or decision on the SACK 4, pending packets 3).
 #[hdl_fn]
 pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> UpdateReg {
     let operation = looked_up.operation;
@@ -102,7 +102,7 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     } else {
         state.message_bytes
     };
-    // An accepted MRC packet has a SACK; others are answered as they come.
+    // Every accepted MRC packet comes with a SACK, which is sent only sometimes. Other acknowledgements are always sent.
     let decision = decide_sack(state.coalescing, outcome, looked_up.compared, since);
     let silent = mrc & !exceeded & !sends_sack(decision);
     let fails = qp_active & (exceeded | looked_up.fatal);

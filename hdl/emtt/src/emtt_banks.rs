@@ -10,7 +10,7 @@
 //! 4. `order_entries`: each entry from its bank (4:1, 1), blank those beyond the table (1).
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::UltraRam;
+use hdl_primitives::{Checked, Parameters, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tables::{EmttEntry, EMTT_INDEX_BITS};
 
@@ -56,23 +56,10 @@ fn of_bank(
     entry
 }
 
-/// The supported address bits of a bank: 1 to as many as the index of a table write allows. Others panic.
-struct BankBits<const BANK: usize>;
-
-impl<const BANK: usize> Default for BankBits<BANK> {
-    fn default() -> Self {
-        assert!(
-            (1..=EMTT_INDEX_BITS - BANKS_LOG2).contains(&BANK),
-            "EmttBanks: a bank has {BANK} address bits; choose 1 to {} (17: 524,288 entries in four banks)",
-            EMTT_INDEX_BITS - BANKS_LOG2
-        );
-        Self
-    }
-}
-
 /// eMTT memory of 2^(`BANK` + 2) entries. `BANK` (1 to 18) is the number of address bits of a bank.
 #[derive(LogicBlock, Default)]
 pub struct EmttBanks<const BANK: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Writes `write_entry` at `write_index`. Reads of later cycles return it. A write beyond the table is ignored.
     pub write_enable: Signal<In, Bit>,
@@ -86,7 +73,6 @@ pub struct EmttBanks<const BANK: usize> {
     pub second: Signal<Out, EmttEntry>,
     /// Entry `page_index + 2`.
     pub third: Signal<Out, EmttEntry>,
-    _bank_bits: BankBits<BANK>,
     banks: [UltraRam<EmttEntry, BANK>; BANKS],
     rows: [DFF<Bits<BANK>>; BANKS],
     write_banks: DFF<Bits<BANKS>>,
@@ -96,6 +82,16 @@ pub struct EmttBanks<const BANK: usize> {
     first_read: DFF<EmttEntry>,
     second_read: DFF<EmttEntry>,
     third_read: DFF<EmttEntry>,
+}
+
+impl<const BANK: usize> Parameters for EmttBanks<BANK> {
+    fn check() {
+        assert!(
+            (1..=EMTT_INDEX_BITS - BANKS_LOG2).contains(&BANK),
+            "EmttBanks: a bank has {BANK} address bits; choose 1 to {} (17: 524,288 entries in four banks)",
+            EMTT_INDEX_BITS - BANKS_LOG2
+        );
+    }
 }
 
 impl<const BANK: usize> Logic for EmttBanks<BANK> {

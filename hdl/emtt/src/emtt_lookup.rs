@@ -1,14 +1,14 @@
 //! Page translation of the core pipeline: where the payload goes.
 
 use hdl_macros::hdl;
-use hdl_primitives::ValidDelay;
+use hdl_primitives::{TokenFlowSnk, TokenFlowSrc, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{RegionToken, TokenKind, TranslatedToken};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::page_lookup::{self, PageLookup, PageRequest};
 
-/// Cycles from `in_token` to its `out_token`.
+/// Cycles from `in_` to `out`.
 pub const LATENCY: usize = page_lookup::LATENCY;
 
 /// Translates the address range of each packet page by page, and adds the segments and the access verdict to the token.
@@ -20,11 +20,9 @@ pub struct EmttLookup<const BANK: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous. It discards tokens in flight, but keeps the table and pending writes to it.
     pub reset: Signal<In, Bit>,
-    pub in_valid: Signal<In, Bit>,
-    pub in_token: Signal<In, RegionToken>,
-    pub out_valid: Signal<Out, Bit>,
-    /// [`LATENCY`] cycles after the token it was made from.
-    pub out_token: Signal<Out, TranslatedToken>,
+    pub in_: TokenFlowSnk<RegionToken>,
+    /// [`LATENCY`] cycles after its input.
+    pub out: TokenFlowSrc<TranslatedToken>,
     /// Table index of the first page, if the token's `access_reason` is `PageAbsent`.
     pub out_page: Signal<Out, Bits<EMTT_INDEX_BITS>>,
     passing: ValidDelay<RegionToken, LATENCY>,
@@ -36,13 +34,13 @@ impl<const BANK: usize> Logic for EmttLookup<BANK> {
     fn update(&mut self) {
         clock!(self, clock, passing, lookup);
 
-        let incoming = self.in_token.val();
+        let incoming = self.in_.token.val();
         let length = incoming.token.headers.payload_length;
         self.passing.reset.next = self.reset.val();
-        self.passing.in_valid.next = self.in_valid.val();
+        self.passing.in_valid.next = self.in_.valid.val();
         self.passing.in_data.next = incoming;
         self.lookup.table_valid.next =
-            self.in_valid.val() & !self.reset.val() & (incoming.token.kind == TokenKind::Table);
+            self.in_.valid.val() & !self.reset.val() & (incoming.token.kind == TokenKind::Table);
         self.lookup.table.next = incoming.token.table;
         self.lookup.request.next = PageRequest {
             asks: (incoming.token.kind == TokenKind::Packet) & length.any(),
@@ -57,9 +55,9 @@ impl<const BANK: usize> Logic for EmttLookup<BANK> {
 
         let packet = self.passing.out_data.val();
         let answer = self.lookup.answer.val();
-        self.out_valid.next = self.passing.out_valid.val();
+        self.out.valid.next = self.passing.out_valid.val();
         self.out_page.next = answer.page;
-        self.out_token.next = TranslatedToken {
+        self.out.token.next = TranslatedToken {
             token: packet.token,
             qp: packet.qp,
             reason: packet.reason,

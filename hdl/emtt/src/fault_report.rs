@@ -1,6 +1,7 @@
 //! Page faults of the receive side, for the event queue.
 
-use hdl_macros::hdl;
+use hdl_macros::{bundle, hdl};
+use hdl_primitives::TokenFlowSnk;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
@@ -8,6 +9,17 @@ use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 /// log2 of the cycles after which a page is reported again: 66 us at 250 MHz, less than the time to a retransmission.
 pub const AGAIN_BITS: usize = 14;
+
+/// The driving end of reports of page faults.
+#[bundle(keep)]
+pub struct PageFaultSrc {
+    pub valid: Signal<Out, Bit>,
+    /// Index of the region.
+    pub region: Signal<Out, Bits<24>>,
+    /// Address of the first byte of the packet.
+    pub va: Signal<Out, Bits<64>>,
+    pub ready: Signal<In, Bit>,
+}
 
 /// Reports the page of an on-demand region that an MRC packet needed and that has no translation, once for many packets.
 ///
@@ -18,17 +30,13 @@ pub struct FaultReport {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    /// From `emtt_lookup`: a token, and the table index of its missing page.
-    pub in_valid: Signal<In, Bit>,
-    pub in_token: Signal<In, TranslatedToken>,
+    /// From `emtt_lookup`.
+    pub in_: TokenFlowSnk<TranslatedToken>,
+    /// Table index of the missing page of the token.
     pub in_page: Signal<In, Bits<EMTT_INDEX_BITS>>,
 
-    pub fault_valid: Signal<Out, Bit>,
-    /// Index of the region.
-    pub fault_region: Signal<Out, Bits<24>>,
-    /// Address of the first byte of the packet.
-    pub fault_va: Signal<Out, Bits<64>>,
-    pub fault_ready: Signal<In, Bit>,
+    /// To the event queue.
+    pub fault: PageFaultSrc,
 
     waits: DFF<Bit>,
     region: DFF<Bits<24>>,
@@ -43,19 +51,19 @@ impl Logic for FaultReport {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, waits, region, va, reported, page, age);
-        let token = self.in_token.val();
+        let token = self.in_.token.val();
         let headers = token.token.headers;
         let absent = (token.access_reason == DropReason::PageAbsent)
             & (token.reason == DropReason::None)
             & headers.mrc;
-        let faults = self.in_valid.val() & (token.token.kind == TokenKind::Packet) & absent;
+        let faults = self.in_.valid.val() & (token.token.kind == TokenKind::Packet) & absent;
         let known = self.reported.q.val() & (self.page.q.val() == self.in_page.val());
         let reports = faults & !self.waits.q.val() & !known;
-        let changes = self.in_valid.val() & (token.token.kind == TokenKind::Table);
+        let changes = self.in_.valid.val() & (token.token.kind == TokenKind::Table);
         let ages = self.age.q.val().all();
 
         self.age.d.next = self.age.q.val() + 1;
-        if self.fault_ready.val() {
+        if self.fault.ready.val() {
             self.waits.d.next = false;
         }
         if changes | ages {
@@ -68,9 +76,9 @@ impl Logic for FaultReport {
             self.reported.d.next = true;
             self.page.d.next = self.in_page.val();
         }
-        self.fault_valid.next = self.waits.q.val();
-        self.fault_region.next = self.region.q.val();
-        self.fault_va.next = self.va.q.val();
+        self.fault.valid.next = self.waits.q.val();
+        self.fault.region.next = self.region.q.val();
+        self.fault.va.next = self.va.q.val();
 
         if self.reset.val() {
             self.waits.d.next = false;

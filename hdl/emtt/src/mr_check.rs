@@ -1,7 +1,7 @@
 //! Memory region check of the core pipeline.
 
 use hdl_macros::hdl;
-use hdl_primitives::ValidDelay;
+use hdl_primitives::{TokenFlowSnk, TokenFlowSrc, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{AddressedToken, RegionToken, TokenKind};
 use stellar_wire::hw::frame::Position;
@@ -9,7 +9,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::region_check::{self, RegionCheck, RegionRequest};
 
-/// Cycles from `in_token` to its `out_token`.
+/// Cycles from `in_` to `out`.
 pub const LATENCY: usize = region_check::LATENCY;
 
 /// Checks each packet against the memory region of its R_Key, and adds the verdict to the token.
@@ -20,11 +20,9 @@ pub struct MrCheck<const A: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous. It discards tokens in flight, but keeps the table.
     pub reset: Signal<In, Bit>,
-    pub in_valid: Signal<In, Bit>,
-    pub in_token: Signal<In, AddressedToken>,
-    pub out_valid: Signal<Out, Bit>,
-    /// [`LATENCY`] cycles after the token it was made from.
-    pub out_token: Signal<Out, RegionToken>,
+    pub in_: TokenFlowSnk<AddressedToken>,
+    /// [`LATENCY`] cycles after its input.
+    pub out: TokenFlowSrc<RegionToken>,
     passing: ValidDelay<AddressedToken, LATENCY>,
     check: RegionCheck<A>,
 }
@@ -34,7 +32,7 @@ impl<const A: usize> Logic for MrCheck<A> {
     fn update(&mut self) {
         clock!(self, clock, passing, check);
 
-        let incoming = self.in_token.val();
+        let incoming = self.in_.token.val();
         let headers = incoming.token.headers;
         let payload = headers.payload_length;
         let starts = (headers.position == Position::First) | (headers.position == Position::Only);
@@ -46,10 +44,10 @@ impl<const A: usize> Logic for MrCheck<A> {
             bit_cast::<32, LENGTH_BITS>(payload)
         };
         self.passing.reset.next = self.reset.val();
-        self.passing.in_valid.next = self.in_valid.val();
+        self.passing.in_valid.next = self.in_.valid.val();
         self.passing.in_data.next = incoming;
         self.check.table_valid.next =
-            self.in_valid.val() & (incoming.token.kind == TokenKind::Table);
+            self.in_.valid.val() & (incoming.token.kind == TokenKind::Table);
         self.check.table.next = incoming.token.table;
         self.check.request.next = RegionRequest {
             asks: (incoming.token.kind == TokenKind::Packet) & payload.any(),
@@ -63,8 +61,8 @@ impl<const A: usize> Logic for MrCheck<A> {
 
         let packet = self.passing.out_data.val();
         let verdict = self.check.verdict.val();
-        self.out_valid.next = self.passing.out_valid.val();
-        self.out_token.next = RegionToken {
+        self.out.valid.next = self.passing.out_valid.val();
+        self.out.token.next = RegionToken {
             token: packet.token,
             qp: packet.qp,
             reason: packet.reason,

@@ -231,8 +231,8 @@ impl Logic for Nic {
         self.dma_read0.timeout.next = self.registers.read_timeout.val();
         self.dma_read1.mrrs_code.next = self.registers.mrrs_code.val();
         self.dma_read1.timeout.next = self.registers.read_timeout.val();
-        self.rx.fence_valid.next = self.registers.fence_valid.val();
-        self.registers.fence_ready.next = self.rx.fence_ready.val();
+        self.rx.fence.valid.next = self.registers.fence_valid.val();
+        self.registers.fence_ready.next = self.rx.fence.ready.val();
         self.registers.fence_done.next = self.rx.fence_done.val();
         self.responder.arm_valid.next = self.registers.arm_valid.val();
         self.responder.arm_qp.next = self.registers.arm_qp.val();
@@ -270,9 +270,9 @@ impl Logic for Nic {
         self.nic_config.config_valid.next = self.admin.config_valid.val();
         self.nic_config.settings.next = self.admin.settings.val();
         self.admin.config_ready.next = self.nic_config.config_ready.val();
-        self.rx.table_valid.next = self.nic_config.table_valid.val();
-        self.rx.table_write.next = self.nic_config.table_write.val();
-        self.nic_config.table_ready.next = self.rx.table_ready.val();
+        self.rx.table.valid.next = self.nic_config.table_valid.val();
+        self.rx.table.write.next = self.nic_config.table_write.val();
+        self.nic_config.table_ready.next = self.rx.table.ready.val();
         self.locate.table_valid.next = self.nic_config.table_taken.val();
         self.locate.table_write.next = self.nic_config.table_write.val();
         self.engine.configure_valid.next = self.nic_config.configure_valid.val();
@@ -299,9 +299,9 @@ impl Logic for Nic {
         self.port1.address_qp.next = self.nic_config.row.val();
         self.port1.address.next = self.nic_config.address.val();
         self.port1.port_config.next = self.nic_config.port1.val();
-        self.rx.peer_valid.next = self.nic_config.peer_valid.val();
-        self.rx.peer_qp.next = self.nic_config.row.val();
-        self.rx.peer.next = self.nic_config.peer.val();
+        self.rx.peer.valid.next = self.nic_config.peer_valid.val();
+        self.rx.peer.qp.next = self.nic_config.row.val();
+        self.rx.peer.record.next = self.nic_config.peer.val();
         self.responder.config_valid.next = self.nic_config.responder_valid.val();
         self.responder.config_qp.next = self.nic_config.row.val();
         self.responder.settings.next = self.nic_config.responder.val();
@@ -319,31 +319,31 @@ impl Logic for Nic {
         self.queues.interrupt_config_vector.next = self.nic_config.row.val().get_bits::<6>(0);
 
         // receive
-        self.rx.mac0_valid.next = self.rx0_valid.val();
-        self.rx.mac0_data.next = self.rx0_data.val();
-        self.rx.mac0_bytes.next = self.rx0_bytes.val();
-        self.rx.mac0_last.next = self.rx0_last.val();
-        self.rx.mac0_error.next = self.rx0_error.val();
-        self.rx.mac1_valid.next = self.rx1_valid.val();
-        self.rx.mac1_data.next = self.rx1_data.val();
-        self.rx.mac1_bytes.next = self.rx1_bytes.val();
-        self.rx.mac1_last.next = self.rx1_last.val();
-        self.rx.mac1_error.next = self.rx1_error.val();
-        self.responder.outcome_valid.next = self.rx.outcome_valid.val();
-        self.responder.outcome.next = self.rx.outcome.val();
-        self.rx.outcome_ready.next = self.responder.outcome_ready.val();
+        self.rx.mac[0].valid.next = self.rx0_valid.val();
+        self.rx.mac[0].data.next = self.rx0_data.val();
+        self.rx.mac[0].bytes.next = self.rx0_bytes.val();
+        self.rx.mac[0].last.next = self.rx0_last.val();
+        self.rx.mac[0].error.next = self.rx0_error.val();
+        self.rx.mac[1].valid.next = self.rx1_valid.val();
+        self.rx.mac[1].data.next = self.rx1_data.val();
+        self.rx.mac[1].bytes.next = self.rx1_bytes.val();
+        self.rx.mac[1].last.next = self.rx1_last.val();
+        self.rx.mac[1].error.next = self.rx1_error.val();
+        self.responder.outcome_valid.next = self.rx.outcome.valid.val();
+        self.responder.outcome.next = self.rx.outcome.record.val();
+        self.rx.outcome.ready.next = self.responder.outcome_ready.val();
         // Probes come as outcomes too, which the responder answers.
-        let control = self.rx.control.val();
+        let control = self.rx.control.record.val();
         let for_engine = control.kind != ControlKind::Probe;
-        self.engine.control_valid.next = self.rx.control_valid.val() & for_engine;
+        self.engine.control_valid.next = self.rx.control.valid.val() & for_engine;
         self.engine.control.next = control;
-        self.rx.control_ready.next = self.engine.control_ready.val() | !for_engine;
+        self.rx.control.ready.next = self.engine.control_ready.val() | !for_engine;
         self.verdict_valid.next = self.rx.verdict_valid.val();
         self.verdict_reason.next = self.rx.verdict_reason.val();
-        self.queues.page_fault_valid.next = self.rx.fault_valid.val();
-        self.queues.page_fault_region.next = self.rx.fault_region.val();
-        self.queues.page_fault_va.next = self.rx.fault_va.val();
-        self.rx.fault_ready.next = self.queues.page_fault_ready.val();
+        self.queues.page_fault_valid.next = self.rx.fault.valid.val();
+        self.queues.page_fault_region.next = self.rx.fault.region.val();
+        self.queues.page_fault_va.next = self.rx.fault.va.val();
+        self.rx.fault.ready.next = self.queues.page_fault_ready.val();
 
         // responder
         let answer = self.responder.answer.val();
@@ -418,13 +418,13 @@ impl Logic for Nic {
         let fails = self.engine.failure_valid.val();
         let failure = self.engine.failure.val();
         let host_told = self.host_told.q.val() | self.queues.qp_error_ready.val();
-        let core_told = self.core_told.q.val() | self.rx.error_ready.val();
+        let core_told = self.core_told.q.val() | self.rx.error.ready.val();
         let all_told = host_told & core_told;
         self.queues.qp_error_valid.next = fails & !self.host_told.q.val();
         self.queues.qp_error_qp.next = failure.qp;
         self.queues.qp_error_status.next = failure.status;
-        self.rx.error_valid.next = fails & !self.core_told.q.val();
-        self.rx.error_qp.next = failure.qp;
+        self.rx.error.valid.next = fails & !self.core_told.q.val();
+        self.rx.error.qp.next = failure.qp;
         self.engine.failure_ready.next = all_told;
         self.host_told.d.next = fails & host_told & !all_told;
         self.core_told.d.next = fails & core_told & !all_told;
@@ -501,12 +501,12 @@ impl Logic for Nic {
         self.dma_read1.completion_data.next = self.completion1_data.val();
         self.dma_read1.completion_last.next = self.completion1_last.val();
         self.dma_read1.completion_error.next = self.completion1_error.val();
-        self.write_share0.in0_valid.next = self.rx.tlp0_valid.val();
-        self.write_share0.in0_data.next = self.rx.tlp0_data.val();
-        self.write_share0.in0_header.next = self.rx.tlp0_header.val();
-        self.write_share0.in0_first.next = self.rx.tlp0_first.val();
-        self.write_share0.in0_last.next = self.rx.tlp0_last.val();
-        self.rx.tlp0_ready.next = self.write_share0.in0_ready.val();
+        self.write_share0.in0_valid.next = self.rx.tlp[0].valid.val();
+        self.write_share0.in0_data.next = self.rx.tlp[0].data.val();
+        self.write_share0.in0_header.next = self.rx.tlp[0].header.val();
+        self.write_share0.in0_first.next = self.rx.tlp[0].first.val();
+        self.write_share0.in0_last.next = self.rx.tlp[0].last.val();
+        self.rx.tlp[0].ready.next = self.write_share0.in0_ready.val();
         self.write_share0.in1_valid.next = self.queues.tlp_valid.val();
         self.write_share0.in1_data.next = self.queues.tlp_data.val();
         self.write_share0.in1_header.next = self.queues.tlp_header.val();
@@ -519,17 +519,17 @@ impl Logic for Nic {
         self.write_share0.in2_first.next = self.queues.tlp_first.val();
         self.write_share0.in2_last.next = self.queues.tlp_last.val();
         self.write0_valid.next = self.write_share0.tlp_valid.val();
-        self.write1_valid.next = self.rx.tlp1_valid.val();
+        self.write1_valid.next = self.rx.tlp[1].valid.val();
         self.write0_data.next = self.write_share0.tlp_data.val();
-        self.write1_data.next = self.rx.tlp1_data.val();
+        self.write1_data.next = self.rx.tlp[1].data.val();
         self.write0_header.next = self.write_share0.tlp_header.val();
-        self.write1_header.next = self.rx.tlp1_header.val();
+        self.write1_header.next = self.rx.tlp[1].header.val();
         self.write0_first.next = self.write_share0.tlp_first.val();
-        self.write1_first.next = self.rx.tlp1_first.val();
+        self.write1_first.next = self.rx.tlp[1].first.val();
         self.write0_last.next = self.write_share0.tlp_last.val();
-        self.write1_last.next = self.rx.tlp1_last.val();
+        self.write1_last.next = self.rx.tlp[1].last.val();
         self.write_share0.tlp_ready.next = self.write0_ready.val();
-        self.rx.tlp1_ready.next = self.write1_ready.val();
+        self.rx.tlp[1].ready.next = self.write1_ready.val();
 
         if self.reset.val() {
             self.host_told.d.next = false;

@@ -1,16 +1,15 @@
 //! One receive lane: it turns MAC frames into memory write TLPs and acknowledgement requests.
 
-use hdl_macros::hdl;
-use hdl_pcie::DmaWrite;
-use hdl_primitives::SyncFifo;
+use hdl_macros::{clock, hdl, join, reset};
+use hdl_pcie::{DmaWrite, TlpSrc};
+use hdl_primitives::{MacRxSnk, SyncFifo};
+use hdl_rx_pipeline::bundles::{FenceSnk, TableWriteSnk};
 use hdl_rx_pipeline::control_check::ControlCheckResult;
 use hdl_rx_pipeline::RxFront;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::core::CoreToken;
-use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::frame::DropReason;
-use stellar_wire::hw::tables::TableWrite;
 
 use crate::drop_counters::DropCounters;
 use crate::rx_core::{RxCore, ISSUE_LIMIT};
@@ -29,14 +28,7 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     /// Clears control state. Tables keep their contents.
     pub reset: Signal<In, Bit>,
 
-    /// From the MAC. There is no `ready`, because a MAC cannot be stalled.
-    pub mac_valid: Signal<In, Bit>,
-    pub mac_data: Signal<In, Bits<W>>,
-    /// Valid bytes of this beat; less than a full beat only with `mac_last`.
-    pub mac_bytes: Signal<In, Bits<8>>,
-    pub mac_last: Signal<In, Bit>,
-    /// With `mac_last`: the MAC reports an error of the frame.
-    pub mac_error: Signal<In, Bit>,
+    pub mac: MacRxSnk<W>,
 
     /// UDP destination port of RoCEv2: 4791 unless software sets another one.
     pub udp_port: Signal<In, Bits<16>>,
@@ -44,12 +36,9 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     pub mps_code: Signal<In, Bits<3>>,
 
     /// Table port: QP, MR and eMTT entries, in order with packets.
-    pub table_valid: Signal<In, Bit>,
-    pub table_write: Signal<In, TableWrite>,
-    pub table_ready: Signal<Out, Bit>,
+    pub table: TableWriteSnk,
     /// Deregistration fence: `fence_done` pulses when every DMA of earlier tokens has left.
-    pub fence_valid: Signal<In, Bit>,
-    pub fence_ready: Signal<Out, Bit>,
+    pub fence: FenceSnk,
     pub fence_done: Signal<Out, Bit>,
 
     /// Acknowledgement requests, to the transmit side.
@@ -57,13 +46,8 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     pub ack_request: Signal<Out, AckRequest>,
     pub ack_ready: Signal<In, Bit>,
 
-    /// Memory writes: the header is parallel to the payload.
-    pub tlp_valid: Signal<Out, Bit>,
-    pub tlp_ready: Signal<In, Bit>,
-    pub tlp_data: Signal<Out, Bits<W>>,
-    pub tlp_header: Signal<Out, WriteTlpHeader>,
-    pub tlp_first: Signal<Out, Bit>,
-    pub tlp_last: Signal<Out, Bit>,
+    /// Memory writes.
+    pub tlp: TlpSrc<W>,
 
     /// The result of each packet.
     pub verdict_valid: Signal<Out, Bit>,
@@ -83,71 +67,50 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
     #[hdl]
     fn update(&mut self) {
         clock!(self, clock, front, core, dma, ack_fifo, counters);
-        self.front.reset.next = self.reset.val();
-        self.core.reset.next = self.reset.val();
-        self.dma.reset.next = self.reset.val();
-        self.ack_fifo.reset.next = self.reset.val();
-        self.counters.reset.next = self.reset.val();
+        reset!(self, reset, front, core, dma, ack_fifo, counters);
 
-        self.front.mac_valid.next = self.mac_valid.val();
-        self.front.mac_data.next = self.mac_data.val();
-        self.front.mac_bytes.next = self.mac_bytes.val();
-        self.front.mac_last.next = self.mac_last.val();
-        self.front.mac_error.next = self.mac_error.val();
-        self.front.udp_port.next = self.udp_port.val();
+        join!(
+            self,
+            mac => front.mac,
+            udp_port => front.udp_port,
+            front.out => core.frame[0],
+            table => core.table,
+            fence => core.fence,
 
+            core.command[0] => dma.command,
+            mps_code => dma.mps_code,
+            dma.read => front.read,
+            dma.free => front.free,
+            dma.fence_done => fence_done,
+            dma.tlp => tlp,
+
+            ack_fifo.out_valid => ack_valid,
+            ack_fifo.out_data => ack_request,
+            ack_ready => ack_fifo.out_ready,
+
+            core.verdict_valid => verdict_valid,
+            core.verdict_reason => verdict_reason,
+            core.verdict_valid => counters.counted,
+            core.verdict_reason => counters.reason,
+            counter_select => counters.select,
+            counters.value => counter_value,
+        );
+
+        // There is no control path, no second lane, no source of errors and no event queue for page faults.
         self.front.in_finding.next = ControlCheckResult::default();
         self.front.control_room.next = false;
+        self.core.frame[1].valid.next = false;
+        self.core.frame[1].token.next = CoreToken::default();
+        self.core.command[1].ready.next = true;
+        self.core.error.valid.next = false;
+        self.core.error.qp.next = bits(0);
+        self.core.fault.ready.next = true;
 
-        self.core.frame0_valid.next = self.front.out_valid.val();
-        self.core.frame0_token.next = self.front.out_token.val();
-        self.front.out_ready.next = self.core.frame0_ready.val();
-        self.core.frame1_valid.next = false;
-        self.core.frame1_token.next = CoreToken::default();
-        self.core.command1_ready.next = true;
-        self.core.error_valid.next = false;
-        self.core.error_qp.next = bits(0);
-        self.core.table_valid.next = self.table_valid.val();
-        self.core.table_write.next = self.table_write.val();
-        self.table_ready.next = self.core.table_ready.val();
-        self.core.fence_valid.next = self.fence_valid.val();
-        self.fence_ready.next = self.core.fence_ready.val();
-
-        self.dma.mps_code.next = self.mps_code.val();
-        self.dma.command_valid.next = self.core.command0_valid.val();
-        self.dma.command.next = self.core.command0.val();
-        self.core.command0_ready.next = self.dma.command_ready.val();
-        self.front.read_beat.next = self.dma.read_beat.val();
-        self.dma.read_low.next = self.front.read_low.val();
-        self.dma.read_high.next = self.front.read_high.val();
-        self.front.free_valid.next = self.dma.free_valid.val();
-        self.front.free_beats.next = self.dma.free_beats.val();
-        self.fence_done.next = self.dma.fence_done.val();
-
-        self.tlp_valid.next = self.dma.tlp_valid.val();
-        self.tlp_data.next = self.dma.tlp_data.val();
-        self.tlp_header.next = self.dma.tlp_header.val();
-        self.tlp_first.next = self.dma.tlp_first.val();
-        self.tlp_last.next = self.dma.tlp_last.val();
-        self.dma.tlp_ready.next = self.tlp_ready.val();
-
-        let outcome = self.core.outcome.val();
+        let outcome = self.core.outcome.record.val();
         let ack_room = self.ack_fifo.count.val() < ISSUE_LIMIT;
         self.core.outcome0_room.next = ack_room;
         self.core.outcome1_room.next = ack_room;
-        self.ack_fifo.in_valid.next = self.core.outcome_valid.val() & outcome.ack_valid;
+        self.ack_fifo.in_valid.next = self.core.outcome.valid.val() & outcome.ack_valid;
         self.ack_fifo.in_data.next = outcome.ack;
-        self.ack_valid.next = self.ack_fifo.out_valid.val();
-        self.ack_request.next = self.ack_fifo.out_data.val();
-        self.ack_fifo.out_ready.next = self.ack_ready.val();
-
-        self.verdict_valid.next = self.core.verdict_valid.val();
-        self.verdict_reason.next = self.core.verdict_reason.val();
-        // A lane has no event queue: page faults are not reported.
-        self.core.fault_ready.next = true;
-        self.counters.counted.next = self.core.verdict_valid.val();
-        self.counters.reason.next = self.core.verdict_reason.val();
-        self.counters.select.next = self.counter_select.val();
-        self.counter_value.next = self.counters.value.val();
     }
 }

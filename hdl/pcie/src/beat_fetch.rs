@@ -1,6 +1,7 @@
 //! Reads the payload of memory writes from the packet buffer, one beat per cycle.
 
 use hdl_macros::hdl;
+use hdl_primitives::{FlowSrc, Snk};
 use rust_hdl::prelude::*;
 
 use crate::byte_enables;
@@ -22,9 +23,7 @@ pub struct BeatFetch<const B: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub chunk_valid: Signal<In, Bit>,
-    pub chunk: Signal<In, RequestChunk>,
-    pub chunk_ready: Signal<Out, Bit>,
+    pub chunk: Snk<RequestChunk>,
 
     /// One entry left the output FIFO.
     pub entry_freed: Signal<In, Bit>,
@@ -32,8 +31,7 @@ pub struct BeatFetch<const B: usize> {
     /// Address of the beat to read, together with the next beat. From a register.
     pub read_beat: Signal<Out, Bits<12>>,
     /// In the same cycle as `read_beat`.
-    pub beat_valid: Signal<Out, Bit>,
-    pub beat: Signal<Out, FetchedBeat>,
+    pub beat: FlowSrc<FetchedBeat>,
 
     held: DFF<Bit>,
     current: DFF<RequestChunk>,
@@ -75,7 +73,7 @@ impl<const B: usize> Logic for BeatFetch<B> {
         let accept = !self.held.q.val() | (send & last);
 
         // load_chunk
-        let chunk = self.chunk.val();
+        let chunk = self.chunk.record.val();
         let header = chunk.header;
         let last_dword = header.length_dw - 1;
         let end_enables = if header.last_be.any() {
@@ -85,7 +83,7 @@ impl<const B: usize> Logic for BeatFetch<B> {
         };
         let end_lane = byte_enables::highest_lane(end_enables);
         if accept {
-            self.held.d.next = self.chunk_valid.val();
+            self.held.d.next = self.chunk.valid.val();
             self.current.d.next = chunk;
             self.beats_left.d.next = if chunk.place {
                 last_dword >> (B as u64 - 2)
@@ -129,10 +127,10 @@ impl<const B: usize> Logic for BeatFetch<B> {
             },
         };
 
-        self.chunk_ready.next = accept;
+        self.chunk.ready.next = accept;
         self.read_beat.next = self.sent_address.q.val();
-        self.beat_valid.next = self.sent.q.val();
-        self.beat.next = self.sent_beat.q.val();
+        self.beat.valid.next = self.sent.q.val();
+        self.beat.record.next = self.sent_beat.q.val();
 
         if self.reset.val() {
             self.held.d.next = false;

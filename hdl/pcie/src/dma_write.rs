@@ -1,7 +1,10 @@
 //! The DMA write engine: it turns place commands into memory write TLPs.
 
-use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{ByteMask, ByteRotator, SyncFifo, ValidDelay};
+use hdl_macros::{clock, hdl, hdl_fn, join, reset};
+use hdl_primitives::{
+    BufferFreeSrc, BufferReadSrc, ByteMask, ByteRotator, Checked, Parameters, Snk, SyncFifo,
+    ValidDelay,
+};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
 
@@ -9,6 +12,7 @@ use crate::beat_fetch::{BeatFetch, FIFO_ADDRESS};
 use crate::piece_issue::PieceIssue;
 use crate::records::{FetchedBeat, TlpBeat};
 use crate::request_splitter::RequestSplitter;
+use crate::tlp::TlpSrc;
 
 /// For a lane of 1,024 bits.
 pub type DmaWrite1024 = DmaWrite<1024, 7, 128>;
@@ -31,55 +35,30 @@ fn disabled(enables: Bits<4>) -> Bits<11> {
     count
 }
 
-/// The supported parameters of the engine; others panic.
-struct LaneBytes<const W: usize, const B: usize, const N: usize>;
-
-impl<const W: usize, const B: usize, const N: usize> Default for LaneBytes<W, B, N> {
-    fn default() -> Self {
-        assert!(
-            (4..=7).contains(&B) && N == 1 << B && W == 8 * N,
-            "DmaWrite<{W}, {B}, {N}>: use B of 4 to 7, N = 2^B and W = 8 N (lanes of 1,024 bits: <1024, 7, 128>)"
-        );
-        Self
-    }
-}
-
 /// `W` bits a beat, `B` = log2(W / 8), `N` = W / 8.
 ///
 /// It sends one TLP beat per cycle while `tlp_ready` is high. TLPs, frees and fences leave in the order of their commands.
 /// The first TLP beat of a command is valid [`DmaWrite::LATENCY`] cycles after the command is accepted, if the engine was idle.
 #[derive(LogicBlock, Default)]
 pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Discards all commands and TLPs in flight.
     pub reset: Signal<In, Bit>,
     /// Maximum payload size: 0 = 128 bytes to 3 = 1,024; higher codes count as 3. It must not change while commands are in flight.
     pub mps_code: Signal<In, Bits<3>>,
 
-    // From the core.
-    pub command_valid: Signal<In, Bit>,
-    pub command: Signal<In, PlaceCommand>,
-    pub command_ready: Signal<Out, Bit>,
+    pub command: Snk<PlaceCommand>,
     /// One pulse per fence command: all TLP beats of earlier commands have been accepted.
     pub fence_done: Signal<Out, Bit>,
 
-    // Packet buffer: the beat at the address and the next beat are read [`READ_LATENCY`] cycles later.
-    pub read_beat: Signal<Out, Bits<12>>,
-    pub read_low: Signal<In, Bits<W>>,
-    pub read_high: Signal<In, Bits<W>>,
-    /// One pulse per command except fences, in order: its last read is complete.
-    pub free_valid: Signal<Out, Bit>,
-    pub free_beats: Signal<Out, Bits<8>>,
+    /// Packet buffer, with a latency of [`READ_LATENCY`] cycles.
+    pub read: BufferReadSrc<W>,
+    /// One transfer per command except fences, in order: its last read is complete.
+    pub free: BufferFreeSrc,
 
-    // To PCIe. A beat stays until it is accepted, and `tlp_valid` does not depend on `tlp_ready`.
-    pub tlp_valid: Signal<Out, Bit>,
-    pub tlp_ready: Signal<In, Bit>,
-    /// Byte lanes that are not enabled, and those after the last double word, are zero.
-    pub tlp_data: Signal<Out, Bits<W>>,
-    /// The same on every beat of a TLP.
-    pub tlp_header: Signal<Out, WriteTlpHeader>,
-    pub tlp_first: Signal<Out, Bit>,
-    pub tlp_last: Signal<Out, Bit>,
+    /// To PCIe. `tlp.valid` does not depend on `tlp.ready`.
+    pub tlp: TlpSrc<W>,
 
     /// One pulse per command with payload, in order: its last TLP beat is accepted in this cycle.
     pub placed: Signal<Out, Bit>,
@@ -90,7 +69,6 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     /// Payload bytes of that TLP.
     pub tlp_sent_bytes: Signal<Out, Bits<11>>,
 
-    _lane: LaneBytes<W, B, N>,
     issue: PieceIssue<B>,
     splitter: RequestSplitter<LARGEST_MPS_CODE>,
     fetch: BeatFetch<B>,
@@ -117,6 +95,15 @@ impl<const W: usize, const B: usize, const N: usize> DmaWrite<W, B, N> {
     pub const LATENCY: usize = 7 + READ_LATENCY + ByteRotator::<W>::LATENCY + 1;
 }
 
+impl<const W: usize, const B: usize, const N: usize> Parameters for DmaWrite<W, B, N> {
+    fn check() {
+        assert!(
+            (4..=7).contains(&B) && N == 1 << B && W == 8 * N,
+            "DmaWrite<{W}, {B}, {N}>: use B of 4 to 7, N = 2^B and W = 8 N (lanes of 1,024 bits: <1024, 7, 128>)"
+        );
+    }
+}
+
 impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N> {
     #[hdl]
     fn update(&mut self) {
@@ -134,42 +121,33 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
             counted_header
         );
         clock!(self, clock, issue, splitter, fetch, reading, rotator, data_fifo, beat_fifo);
-        self.issue.reset.next = self.reset.val();
-        self.splitter.reset.next = self.reset.val();
-        self.fetch.reset.next = self.reset.val();
-        self.data_fifo.reset.next = self.reset.val();
-        self.beat_fifo.reset.next = self.reset.val();
+        reset!(self, reset, issue, splitter, fetch, reading, data_fifo, beat_fifo);
 
         // From commands to pieces, chunks and buffer reads.
-        self.issue.command_valid.next = self.command_valid.val();
-        self.issue.command.next = self.command.val();
-        self.command_ready.next = self.issue.command_ready.val();
-        self.splitter.size_code.next = self.mps_code.val();
-        self.splitter.piece_valid.next = self.issue.piece_valid.val();
-        self.splitter.piece.next = self.issue.piece.val();
-        self.issue.piece_ready.next = self.splitter.piece_ready.val();
-        self.fetch.chunk_valid.next = self.splitter.chunk_valid.val();
-        self.fetch.chunk.next = self.splitter.chunk.val();
-        self.splitter.chunk_ready.next = self.fetch.chunk_ready.val();
-        self.read_beat.next = self.fetch.read_beat.val();
+        join!(
+            self,
+            command => issue.command,
+            mps_code => splitter.size_code,
+            issue.piece => splitter.piece,
+            splitter.chunk => fetch.chunk,
+            fetch.read_beat => read.beat,
+        );
 
         // wait_for_data
-        self.reading.reset.next = self.reset.val();
-        self.reading.in_valid.next = self.fetch.beat_valid.val();
-        self.reading.in_data.next = self.fetch.beat.val();
+        join!(self, fetch.beat.valid => reading.in_valid, fetch.beat.record => reading.in_data);
 
         // rotate: and free the beats that have been read.
         let read_valid = self.reading.out_valid.val();
         let read = self.reading.out_data.val();
         let rotates = read_valid & (read.place | read.end.fence);
         self.rotator.in_valid.next = rotates;
-        self.rotator.in_low.next = self.read_low.val();
-        self.rotator.in_high.next = self.read_high.val();
+        self.rotator.in_low.next = self.read.low.val();
+        self.rotator.in_high.next = self.read.high.val();
         self.rotator.in_offset.next = bit_cast::<8, 7>(read.byte);
         self.freed.d.next = read_valid & read.end.free;
         self.freed_beats.d.next = read.end.free_beats;
-        self.free_valid.next = self.freed.q.val();
-        self.free_beats.next = self.freed_beats.q.val();
+        self.free.valid.next = self.freed.q.val();
+        self.free.beats.next = self.freed_beats.q.val();
         self.rotating_valid.d.next = rotates;
         self.rotating.d.next = read;
 
@@ -208,16 +186,16 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         // send: fences do not go to PCIe.
         let beat = self.beat_fifo.out_data.val();
         let head = self.beat_fifo.out_valid.val();
-        let taken = head & (beat.fence | self.tlp_ready.val());
+        let taken = head & (beat.fence | self.tlp.ready.val());
         self.data_fifo.out_ready.next = taken;
         self.beat_fifo.out_ready.next = taken;
         self.fetch.entry_freed.next = taken;
         self.fence_done.next = head & beat.fence;
-        self.tlp_valid.next = head & !beat.fence;
-        self.tlp_data.next = self.data_fifo.out_data.val();
-        self.tlp_header.next = beat.header;
-        self.tlp_first.next = beat.first;
-        self.tlp_last.next = beat.last;
+        self.tlp.valid.next = head & !beat.fence;
+        self.tlp.data.next = self.data_fifo.out_data.val();
+        self.tlp.header.next = beat.header;
+        self.tlp.first.next = beat.first;
+        self.tlp.last.next = beat.last;
         self.placed.next = taken & !beat.fence & beat.ends;
 
         // count

@@ -1,6 +1,7 @@
 //! Splits place commands into their one to three pieces.
 
 use hdl_macros::hdl;
+use hdl_primitives::{Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::WHOLE_PAGE;
 use stellar_wire::hw::dma::PlaceCommand;
@@ -26,13 +27,9 @@ pub struct PieceIssue<const B: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub command_valid: Signal<In, Bit>,
-    pub command: Signal<In, PlaceCommand>,
-    pub command_ready: Signal<Out, Bit>,
+    pub command: Snk<PlaceCommand>,
 
-    pub piece_valid: Signal<Out, Bit>,
-    pub piece: Signal<Out, PlacePiece>,
-    pub piece_ready: Signal<In, Bit>,
+    pub piece: Src<PlacePiece>,
 
     held: DFF<Bit>,
     current: DFF<PlaceCommand>,
@@ -70,7 +67,7 @@ impl<const B: usize> Logic for PieceIssue<B> {
             issued,
             issued_piece
         );
-        let room = !self.issued.q.val() | self.piece_ready.val();
+        let room = !self.issued.q.val() | self.piece.ready.val();
         let issue = self.held.q.val() & room;
         let turn = self.turn.q.val();
         let last_piece = match turn {
@@ -81,10 +78,10 @@ impl<const B: usize> Logic for PieceIssue<B> {
         let accept = !self.held.q.val() | (issue & last_piece);
 
         // accept_command
-        let command = self.command.val();
+        let command = self.command.record.val();
         let payload = command.place & !command.fence & command.length.any();
         if accept {
-            self.held.d.next = self.command_valid.val();
+            self.held.d.next = self.command.valid.val();
             self.current.d.next = command;
             self.has_payload.d.next = payload;
             let first_length = command.pieces.first_length;
@@ -158,9 +155,9 @@ impl<const B: usize> Logic for PieceIssue<B> {
             };
         }
 
-        self.command_ready.next = accept;
-        self.piece_valid.next = self.issued.q.val();
-        self.piece.next = self.issued_piece.q.val();
+        self.command.ready.next = accept;
+        self.piece.valid.next = self.issued.q.val();
+        self.piece.record.next = self.issued_piece.q.val();
 
         if self.reset.val() {
             self.held.d.next = false;

@@ -2,6 +2,7 @@
 //! reads (PCIe base specification, section 2.2.7).
 
 use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{Checked, Parameters, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::mtu::LENGTH_BITS;
@@ -70,19 +71,16 @@ fn enables_below(tail: Bits<2>) -> Bits<4> {
 /// Levels: prepare 4 (64-bit carry beside), loop 6 (select, compare by carry, select), header 4.
 #[derive(LogicBlock, Default)]
 pub struct RequestSplitter<const LARGEST: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Bytes of the largest request: 128 shifted left by this; codes above `LARGEST` count as `LARGEST`. It must not change while pieces
     /// are in flight.
     pub size_code: Signal<In, Bits<3>>,
 
-    pub piece_valid: Signal<In, Bit>,
-    pub piece: Signal<In, PlacePiece>,
-    pub piece_ready: Signal<Out, Bit>,
+    pub piece: Snk<PlacePiece>,
 
-    pub chunk_valid: Signal<Out, Bit>,
-    pub chunk: Signal<Out, RequestChunk>,
-    pub chunk_ready: Signal<In, Bit>,
+    pub chunk: Src<RequestChunk>,
 
     /// Largest request in double words.
     max_dwords: DFF<Bits<11>>,
@@ -92,19 +90,14 @@ pub struct RequestSplitter<const LARGEST: usize> {
     running: DFF<RunningPiece>,
     sent_valid: DFF<Bit>,
     sent: DFF<RequestChunk>,
-    _codes: SizeCodes<LARGEST>,
 }
 
-/// The supported size codes; others panic.
-struct SizeCodes<const LARGEST: usize>;
-
-impl<const LARGEST: usize> Default for SizeCodes<LARGEST> {
-    fn default() -> Self {
+impl<const LARGEST: usize> Parameters for RequestSplitter<LARGEST> {
+    fn check() {
         assert!(
             (1..=5).contains(&LARGEST),
             "RequestSplitter<{LARGEST}>: use 1 (requests of up to 256 bytes) to 5 (4,096 bytes)"
         );
-        Self
     }
 }
 
@@ -131,18 +124,18 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         self.max_dwords.d.next = bits::<11>(32) << bit_cast::<11, 3>(known);
         let max_dwords = self.max_dwords.q.val();
 
-        let header_room = !self.sent_valid.q.val() | self.chunk_ready.val();
+        let header_room = !self.sent_valid.q.val() | self.chunk.ready.val();
         let step = self.running_valid.q.val() & header_room;
         let load = !self.running_valid.q.val() | (step & self.running.q.val().last);
         let accept = !self.prepared_valid.q.val() | load;
 
         // prepare_piece
-        let piece = self.piece.val();
+        let piece = self.piece.record.val();
         let lead = piece.address.get_bits::<2>(0);
         let bytes = piece.length + bit_cast::<LENGTH_BITS, 2>(lead);
         let into_block = bit_cast::<11, 10>(piece.address.get_bits::<10>(2)) & (max_dwords - 1);
         if accept {
-            self.prepared_valid.d.next = self.piece_valid.val();
+            self.prepared_valid.d.next = self.piece.valid.val();
             self.prepared.d.next = PreparedPiece {
                 place: piece.place,
                 end: piece.end,
@@ -224,9 +217,9 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
             };
         }
 
-        self.piece_ready.next = accept;
-        self.chunk_valid.next = self.sent_valid.q.val();
-        self.chunk.next = self.sent.q.val();
+        self.piece.ready.next = accept;
+        self.chunk.valid.next = self.sent_valid.q.val();
+        self.chunk.record.next = self.sent.q.val();
 
         if self.reset.val() {
             self.prepared_valid.d.next = false;

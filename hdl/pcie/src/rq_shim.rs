@@ -1,9 +1,11 @@
 //! Converts write TLPs to AMD's requester request stream: the descriptor in band, then the payload, one TLP at a time.
 
 use hdl_macros::hdl;
+use hdl_primitives::{Checked, Parameters};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::rq::{RqDescriptor, REQUEST_MEMORY_WRITE};
+
+use crate::tlp::TlpSnk;
 
 /// For 1,024 bits (CPM5, PG346): `tuser` of 373 bits, byte enables of the first TLP at bits 3:0 and 19:16.
 pub type RqShim1024 = RqShim<1024, 7, 32, 373>;
@@ -16,17 +18,13 @@ pub type RqShim512 = RqShim<512, 6, 16, 137>;
 /// 1,024 bits or 5 of 512, so at a maximum payload size of 256 two thirds (four fifths) of the beats' payload rate remain.
 /// `tuser` carries the byte enables; a block without straddle needs no start and end positions. Output is registered.
 /// Levels: 4 (last beat: subtract, thermometer).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct RqShim<const W: usize, const B: usize, const N: usize, const U: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub tlp_valid: Signal<In, Bit>,
-    pub tlp_ready: Signal<Out, Bit>,
-    pub tlp_data: Signal<In, Bits<W>>,
-    pub tlp_header: Signal<In, WriteTlpHeader>,
-    pub tlp_first: Signal<In, Bit>,
-    pub tlp_last: Signal<In, Bit>,
+    pub tlp: TlpSnk<W>,
 
     pub rq_tvalid: Signal<Out, Bit>,
     pub rq_tready: Signal<In, Bit>,
@@ -51,10 +49,10 @@ pub struct RqShim<const W: usize, const B: usize, const N: usize, const U: usize
     flush_keep: DFF<Bits<N>>,
 }
 
-impl<const W: usize, const B: usize, const N: usize, const U: usize> Default
+impl<const W: usize, const B: usize, const N: usize, const U: usize> Parameters
     for RqShim<W, B, N, U>
 {
-    fn default() -> Self {
+    fn check() {
         assert!(
             matches!(
                 (W, B, N, U),
@@ -62,31 +60,6 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Default
             ),
             "RqShim<{W}, {B}, {N}, {U}>: use <512, 6, 16, 137> (or 183), or <1024, 7, 32, 373>"
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            tlp_valid: Default::default(),
-            tlp_ready: Default::default(),
-            tlp_data: Default::default(),
-            tlp_header: Default::default(),
-            tlp_first: Default::default(),
-            tlp_last: Default::default(),
-            rq_tvalid: Default::default(),
-            rq_tready: Default::default(),
-            rq_tdata: Default::default(),
-            rq_tkeep: Default::default(),
-            rq_tlast: Default::default(),
-            rq_tuser: Default::default(),
-            empty: Default::default(),
-            valid: Default::default(),
-            data: Default::default(),
-            keep: Default::default(),
-            last: Default::default(),
-            user: Default::default(),
-            carried: Default::default(),
-            flush: Default::default(),
-            flush_keep: Default::default(),
-        }
     }
 }
 
@@ -95,8 +68,8 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for R
     fn update(&mut self) {
         dff_setup!(self, clock, valid, data, keep, last, user, carried, flush, flush_keep);
         let room = !self.valid.q.val() | self.rq_tready.val();
-        let header = self.tlp_header.val();
-        let beat = self.tlp_data.val();
+        let header = self.tlp.header.val();
+        let beat = self.tlp.data.val();
 
         // make_descriptor
         let descriptor = RqDescriptor {
@@ -106,7 +79,7 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for R
             request_type: bits(REQUEST_MEMORY_WRITE),
             ..Default::default()
         };
-        let front = if self.tlp_first.val() {
+        let front = if self.tlp.first.val() {
             Bits::<128>::from(descriptor)
         } else {
             self.carried.q.val()
@@ -114,7 +87,7 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for R
 
         // Double words of this beat minus one, valid in the last beat. Together with the 4 carried ones they may not fit.
         let dwords = bit_cast::<N, 11>(header.length_dw - 1) & bits(N as u64 - 1);
-        let spills = self.tlp_last.val() & (dwords > (N as u64 - 5));
+        let spills = self.tlp.last.val() & (dwords > (N as u64 - 5));
         let all = bit_cast::<N, N>(Bits::<N>::mask());
         let carried = beat.get_bits::<128>(W - 128);
 
@@ -126,22 +99,22 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for R
                 self.last.d.next = true;
                 self.flush.d.next = false;
             } else {
-                self.valid.d.next = self.tlp_valid.val();
+                self.valid.d.next = self.tlp.valid.val();
                 self.data.d.next = (beat << 128) | bit_cast::<W, 128>(front);
-                self.keep.d.next = if self.tlp_last.val() & !spills {
+                self.keep.d.next = if self.tlp.last.val() & !spills {
                     all >> (bits::<N>(N as u64 - 5) - dwords)
                 } else {
                     all
                 };
-                self.last.d.next = self.tlp_last.val() & !spills;
-                self.flush.d.next = self.tlp_valid.val() & spills;
+                self.last.d.next = self.tlp.last.val() & !spills;
+                self.flush.d.next = self.tlp.valid.val() & spills;
                 self.flush_keep.d.next = if spills {
                     all >> (bits::<N>(2 * N as u64 - 5) - dwords)
                 } else {
                     all
                 };
                 // The carried bytes stay during a pause in the middle of a TLP.
-                if self.tlp_valid.val() {
+                if self.tlp.valid.val() {
                     self.carried.d.next = carried;
                 }
                 // `tuser` has slots for N / 8 TLPs per beat: the first byte enables of all of them, then the last byte enables.
@@ -150,7 +123,7 @@ impl<const W: usize, const B: usize, const N: usize, const U: usize> Logic for R
             }
         }
 
-        self.tlp_ready.next = room & !self.flush.q.val();
+        self.tlp.ready.next = room & !self.flush.q.val();
         self.rq_tvalid.next = self.valid.q.val();
         self.rq_tdata.next = self.data.q.val();
         self.rq_tkeep.next = self.keep.q.val();

@@ -59,9 +59,9 @@ fn piece_issue() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 50);
-            uut.command_valid.next = Bit::random(rng);
-            uut.command.next = command(rng);
-            uut.piece_ready.next = Bit::random(rng);
+            uut.command.valid.next = Bit::random(rng);
+            uut.command.record.next = command(rng);
+            uut.piece.ready.next = Bit::random(rng);
         },
         500,
         1,
@@ -77,8 +77,8 @@ fn request_splitter() {
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
             uut.size_code.next = Bits::random(rng);
-            uut.piece_valid.next = Bit::random(rng);
-            uut.piece.next = PlacePiece {
+            uut.piece.valid.next = Bit::random(rng);
+            uut.piece.record.next = PlacePiece {
                 place: Bit::random(rng),
                 end: end(rng),
                 address: Bits::random(rng),
@@ -86,7 +86,7 @@ fn request_splitter() {
                 length: rng.random_range(0..=8192u64).to_bits(),
                 position: Bits::random(rng),
             };
-            uut.chunk_ready.next = rng.random_ratio(7, 8);
+            uut.chunk.ready.next = rng.random_ratio(7, 8);
         },
         500,
         2,
@@ -103,15 +103,15 @@ fn beat_fetch() {
         Some(|u| &mut u.clock),
         move |uut, rng| {
             uut.reset.next = false;
-            uut.chunk_valid.next = Bit::random(rng);
-            uut.chunk.next = RequestChunk {
+            uut.chunk.valid.next = Bit::random(rng);
+            uut.chunk.record.next = RequestChunk {
                 place: rng.random_ratio(7, 8),
                 end: end(rng),
                 header: header(rng),
                 position: Bits::random(rng),
             };
-            let beat = uut.beat.val();
-            out += u32::from(uut.beat_valid.val() && (beat.place || beat.end.fence));
+            let beat = uut.beat.record.val();
+            out += u32::from(uut.beat.valid.val() && (beat.place || beat.end.fence));
             let freed = out > 0 && rng.random_ratio(3, 4);
             out -= u32::from(freed);
             uut.entry_freed.next = freed;
@@ -131,11 +131,11 @@ fn dma_write() {
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 300);
             uut.mps_code.next = bits(1);
-            uut.command_valid.next = Bit::random(rng);
-            uut.command.next = command(rng);
-            uut.read_low.next = Bits::random(rng);
-            uut.read_high.next = Bits::random(rng);
-            uut.tlp_ready.next = rng.random_ratio(3, 4);
+            uut.command.valid.next = Bit::random(rng);
+            uut.command.record.next = command(rng);
+            uut.read.low.next = Bits::random(rng);
+            uut.read.high.next = Bits::random(rng);
+            uut.tlp.ready.next = rng.random_ratio(3, 4);
         },
         600,
         6,
@@ -150,11 +150,11 @@ fn rq_shim() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 50);
-            uut.tlp_valid.next = Bit::random(rng);
-            uut.tlp_data.next = Bits::random(rng);
-            uut.tlp_header.next = header(rng);
-            uut.tlp_first.next = Bit::random(rng);
-            uut.tlp_last.next = Bit::random(rng);
+            uut.tlp.valid.next = Bit::random(rng);
+            uut.tlp.data.next = Bits::random(rng);
+            uut.tlp.header.next = header(rng);
+            uut.tlp.first.next = Bit::random(rng);
+            uut.tlp.last.next = Bit::random(rng);
             uut.rq_tready.next = Bit::random(rng);
         },
         200,

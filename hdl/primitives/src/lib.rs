@@ -6,6 +6,7 @@
 //! | [`stream`] | generic bundles of streams, with and without `ready` | - |
 //! | [`bundles`] | named bundles: MAC, PCIe, doorbell, table write, fence | - |
 //! | [`parameters`] | checks of parameters when a block is constructed | - |
+//! | [`receive`] | bundles of the receive lane | - |
 //! | [`stream_skid`] | register stage of a valid/ready stream | 1 |
 //! | [`sync_fifo`] | first-word-fall-through FIFO in LUT RAM | 1 |
 //! | [`block_fifo`] | first-word-fall-through FIFO in block RAM | 2 |
@@ -38,6 +39,7 @@ pub mod lfsr;
 pub mod packet_fifo;
 pub mod parameters;
 pub mod ram;
+pub mod receive;
 pub mod round_robin;
 pub mod stream;
 pub mod stream_skid;
@@ -62,6 +64,10 @@ pub use lfsr::Lfsr;
 pub use packet_fifo::PacketFifo;
 pub use parameters::{Checked, Parameters};
 pub use ram::{BlockRam, BypassRam, LutRam, UltraRam};
+pub use receive::{
+    BufferFreeSnk, BufferFreeSrc, BufferReadSnk, BufferReadSrc, TokenFlowSnk, TokenFlowSrc,
+    TokenSnk, TokenSrc,
+};
 pub use round_robin::RoundRobin;
 pub use stream::{
     DataFlowSnk, DataFlowSrc, DataOfferSnk, DataOfferSrc, DataSnk, DataSrc, FlowSnk, FlowSrc,

@@ -1,6 +1,7 @@
 //! The last stage of `psn_track`: it turns a decided token into its outputs.
 
-use hdl_macros::hdl;
+use hdl_macros::{bundle, hdl};
+use hdl_primitives::FlowSrc;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::core::TokenKind;
@@ -16,21 +17,30 @@ use crate::verdict::{accepts, answer_kind, answer_syndrome, answers, counted_rea
 /// Cycles from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 1;
 
+/// The driving end of the decisions about tokens.
+#[bundle]
+pub struct VerdictFlowSrc {
+    /// There is a place command: one per frame and fence.
+    pub valid: Signal<Out, Bit>,
+    pub command: Signal<Out, PlaceCommand>,
+    /// Lane of the frame.
+    pub lane: Signal<Out, Bit>,
+    /// With `valid`: the command belongs to a frame, which is counted by `reason`.
+    pub counted: Signal<Out, Bit>,
+    /// `None` if the packet was accepted.
+    pub reason: Signal<Out, DropReason>,
+    /// Payload bytes that will be placed, 0 for a dropped packet.
+    pub payload_bytes: Signal<Out, Bits<LENGTH_BITS>>,
+}
+
 /// Makes the place command, the counter event and the outcome, one token per cycle. Levels planned: 4 (bitmap, PSNs, reason).
 #[derive(LogicBlock, Default)]
 pub struct PsnAnswer {
     pub clock: Signal<In, Clock>,
     pub in_valid: Signal<In, Bit>,
     pub in_settled: Signal<In, Decision>,
-    // As the ports of `PsnTrack`.
-    pub out_valid: Signal<Out, Bit>,
-    pub out_command: Signal<Out, PlaceCommand>,
-    pub out_lane: Signal<Out, Bit>,
-    pub out_counted: Signal<Out, Bit>,
-    pub out_reason: Signal<Out, DropReason>,
-    pub out_payload_bytes: Signal<Out, Bits<LENGTH_BITS>>,
-    pub outcome_valid: Signal<Out, Bit>,
-    pub outcome: Signal<Out, RxOutcome>,
+    pub out: VerdictFlowSrc,
+    pub outcome: FlowSrc<RxOutcome>,
 
     command_valid: DFF<Bit>,
     command: DFF<PlaceCommand>,
@@ -149,14 +159,14 @@ impl Logic for PsnAnswer {
             probe_id: tracked.msn,
         };
         self.command_valid.d.next = counted | self.in_valid.val() & is_fence;
-        self.out_valid.next = self.command_valid.q.val();
-        self.out_command.next = self.command.q.val();
+        self.out.valid.next = self.command_valid.q.val();
+        self.out.command.next = self.command.q.val();
         let count = self.count.q.val();
-        self.out_lane.next = count.lane;
-        self.out_counted.next = count.counted;
-        self.out_reason.next = count.reason;
-        self.out_payload_bytes.next = count.payload_bytes;
-        self.outcome_valid.next = self.outcome_is.q.val();
-        self.outcome.next = self.outcome_held.q.val();
+        self.out.lane.next = count.lane;
+        self.out.counted.next = count.counted;
+        self.out.reason.next = count.reason;
+        self.out.payload_bytes.next = count.payload_bytes;
+        self.outcome.valid.next = self.outcome_is.q.val();
+        self.outcome.record.next = self.outcome_held.q.val();
     }
 }

@@ -1,24 +1,21 @@
 //! MRC window of 1,024 packets in any order, queue pair error state, and the final decision about every token.
 
-use hdl_macros::hdl;
-use hdl_primitives::ram::BypassRam;
+use hdl_macros::{hdl, join};
+use hdl_primitives::{BypassRam, FlowSrc, TokenFlowSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{TokenKind, TranslatedToken};
-use stellar_wire::hw::dma::PlaceCommand;
-use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
-use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::distance::{distance, place_of};
 use crate::psn_advance::{self, PsnAdvance};
-use crate::psn_answer::{self, PsnAnswer};
+use crate::psn_answer::{self, PsnAnswer, VerdictFlowSrc};
 use crate::psn_stages::{written_by, CompareReg, DecideReg, Decision, Forwarding};
 use crate::token_kind::row_of;
 use crate::tracked::{is_packet_of, same_word, tracked, Tracked};
 use crate::verdict::{drops_silently, is_reason, judge_mrc, judge_rc, moves_qp_to_error, Verdict};
 use crate::window_row::{wrap_bits_of_empty_ring, WindowFlags};
 
-/// Cycles from `in_valid` to `out_valid`.
+/// Cycles from `in_` to `out`.
 pub const LATENCY: usize = 3 + psn_advance::LATENCY + psn_answer::LATENCY;
 
 /// Cycles from a token to the write of its queue pair's expected PSN. A token that comes so many cycles later reads the new value; an earlier one may not.
@@ -53,24 +50,11 @@ pub const NEAR: u32 = 1024;
 #[derive(LogicBlock, Default)]
 pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     pub clock: Signal<In, Clock>,
-    // From emtt_lookup.
-    pub in_valid: Signal<In, Bit>,
-    pub in_token: Signal<In, TranslatedToken>,
-    // To the place command FIFO: one per frame and fence.
-    pub out_valid: Signal<Out, Bit>,
-    pub out_command: Signal<Out, PlaceCommand>,
-    /// Lane of the frame.
-    pub out_lane: Signal<Out, Bit>,
-    // To the counters.
-    /// In the cycle of `out_valid`, if the command is of a frame: to be counted by `out_reason`.
-    pub out_counted: Signal<Out, Bit>,
-    /// `None` if the packet was accepted.
-    pub out_reason: Signal<Out, DropReason>,
-    /// Payload bytes that will be placed, 0 for a packet dropped.
-    pub out_payload_bytes: Signal<Out, Bits<LENGTH_BITS>>,
-    // Outcome: one for every packet that is accepted or acknowledged, in the cycle of its `out_valid`.
-    pub outcome_valid: Signal<Out, Bit>,
-    pub outcome: Signal<Out, RxOutcome>,
+    /// From `emtt_lookup`.
+    pub in_: TokenFlowSnk<TranslatedToken>,
+    pub out: VerdictFlowSrc,
+    /// One for every packet that is accepted or acknowledged, in the cycle of its `out`.
+    pub outcome: FlowSrc<RxOutcome>,
 
     flags: BypassRam<WindowFlags, QP_BITS>,
     /// 32 words of each queue pair: address is queue pair, `psn[10:6]`.
@@ -118,7 +102,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         let written = written_by(decided);
 
         // lookup
-        let token = self.in_token.val();
+        let token = self.in_.token.val();
         let headers = token.token.headers;
         let row = row_of(token.token);
         self.flags.read_address.next = row.get_bits::<QP_BITS>(0);
@@ -144,7 +128,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             same_qp_2: self.compared_valid.q.val() & is_packet_of(before_previous, row),
             same_word_2: same_word(before_previous.psn, headers.psn),
         };
-        self.looked_up_valid.d.next = self.in_valid.val();
+        self.looked_up_valid.d.next = self.in_.valid.val();
         self.looked_up.d.next = tracked(token);
 
         // compare
@@ -283,20 +267,17 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         self.words.write_data.next = written.word;
 
         // advance
-        self.advance.in_valid.next = self.decided_valid.q.val();
         self.advance.in_judged.next = decided;
         self.advance.in_laps.next = written.flags.wrap_bits;
+        join!(
+            self,
+            decided_valid.q => advance.in_valid,
 
-        // answer
-        self.answer.in_valid.next = self.advance.out_valid.val();
-        self.answer.in_settled.next = self.advance.out_settled.val();
-        self.out_valid.next = self.answer.out_valid.val();
-        self.out_command.next = self.answer.out_command.val();
-        self.out_lane.next = self.answer.out_lane.val();
-        self.out_counted.next = self.answer.out_counted.val();
-        self.out_reason.next = self.answer.out_reason.val();
-        self.out_payload_bytes.next = self.answer.out_payload_bytes.val();
-        self.outcome_valid.next = self.answer.outcome_valid.val();
-        self.outcome.next = self.answer.outcome.val();
+            // answer
+            advance.out_valid => answer.in_valid,
+            advance.out_settled => answer.in_settled,
+            answer.out => out,
+            answer.outcome => outcome,
+        );
     }
 }

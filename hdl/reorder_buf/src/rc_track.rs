@@ -1,7 +1,7 @@
 //! Reliable connection order: expected PSN, message in progress, running address.
 
 use hdl_macros::hdl;
-use hdl_primitives::ram::BypassRam;
+use hdl_primitives::{BypassRam, TokenFlowSnk, TokenFlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{AddressedToken, QpToken, RcClass};
 use stellar_wire::hw::frame::{DropReason, Position};
@@ -11,7 +11,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 use crate::rc_length::{path_mtu, payload_fits};
 use crate::token_kind::{is_packet, row_of, writes_qp};
 
-/// Cycles from `in_valid` to `out_valid`.
+/// Cycles from `in_` to `out`.
 pub const LATENCY: usize = 3;
 
 /// Cycles between two tokens of one queue pair of which one is an RC packet or writes the context: the time to read, decide and write the state.
@@ -79,12 +79,8 @@ struct CompareReg {
 #[derive(LogicBlock, Default)]
 pub struct RcTrack {
     pub clock: Signal<In, Clock>,
-    // From qp_fetch.
-    pub in_valid: Signal<In, Bit>,
-    pub in_token: Signal<In, QpToken>,
-    // To mr_check.
-    pub out_valid: Signal<Out, Bit>,
-    pub out_token: Signal<Out, AddressedToken>,
+    pub in_: TokenFlowSnk<QpToken>,
+    pub out: TokenFlowSrc<AddressedToken>,
 
     states: BypassRam<RcState, 10>,
     looked_up_valid: DFF<Bit>,
@@ -111,13 +107,13 @@ impl Logic for RcTrack {
         self.states.clock.next = self.clock.val();
 
         // lookup: read the state; do the checks that need only the packet.
-        let token = self.in_token.val();
+        let token = self.in_.token.val();
         let headers = token.token.headers;
         let takes_part = is_packet(token.token.kind) & (token.reason == DropReason::None);
         let row = row_of(token.token);
         let mtu = path_mtu(token.qp.mtu_log2);
         self.states.read_address.next = row;
-        self.looked_up_valid.d.next = self.in_valid.val();
+        self.looked_up_valid.d.next = self.in_.valid.val();
         self.looked_up.d.next = LookupReg {
             token,
             is_rc: takes_part & !headers.mrc,
@@ -242,7 +238,7 @@ impl Logic for RcTrack {
             va: compared.va,
             rkey: compared.rkey,
         };
-        self.out_valid.next = self.decided_valid.q.val();
-        self.out_token.next = self.decided.q.val();
+        self.out.valid.next = self.decided_valid.q.val();
+        self.out.token.next = self.decided.q.val();
     }
 }

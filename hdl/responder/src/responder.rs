@@ -1,7 +1,7 @@
 //! The responder turns the outcomes of the receive core into acknowledgements, and received WRITEs with immediate into completions.
 
 use hdl_macros::hdl;
-use hdl_primitives::{BypassRam, StreamSkid};
+use hdl_primitives::{BypassRam, Checked, Parameters, StreamSkid};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckKind;
 use stellar_wire::hw::messages::Completion;
@@ -27,19 +27,6 @@ pub const SPACING: usize = 2;
 /// Cycles from any other operation to the next one of its queue pair.
 pub const OTHER_SPACING: usize = 3;
 
-/// The parameters there are.
-struct Sizes<const Q: usize, const I: usize, const A: usize, const R: usize>;
-
-impl<const Q: usize, const I: usize, const A: usize, const R: usize> Default for Sizes<Q, I, A, R> {
-    fn default() -> Self {
-        assert!(
-            (1..=10).contains(&Q) && (1..=4).contains(&I) && A == Q + I && R == Q + 5,
-            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + 5"
-        );
-        Self
-    }
-}
-
 /// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + 5.
 ///
 /// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it commits. Where the packet
@@ -57,6 +44,7 @@ pub struct Responder<
     const A: usize = 14,
     const R: usize = 15,
 > {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Bit p: port p can send. An acknowledgement leaves by the port of its packet, or by the other port if that one cannot send.
@@ -133,7 +121,17 @@ pub struct Responder<
     stashed: DFF<Bit>,
     /// That packet completed a message in the stash.
     whole: DFF<Bit>,
-    _sizes: Sizes<Q, I, A, R>,
+}
+
+impl<const Q: usize, const I: usize, const A: usize, const R: usize> Parameters
+    for Responder<Q, I, A, R>
+{
+    fn check() {
+        assert!(
+            (1..=10).contains(&Q) && (1..=4).contains(&I) && A == Q + I && R == Q + 5,
+            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + 5"
+        );
+    }
 }
 
 impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic

@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::shift_bytes;
 
 use crate::beat::BeatInfo;
+use crate::bundles::{BeatFlowSnk, BeatFlowSrc};
 use crate::lane_width::LaneWidth;
 
 /// Cycles from the last input beat to the last output beat. It is one less if all bytes of the last beat move into the beat before it.
@@ -27,14 +28,9 @@ pub struct Align<const W: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub in_valid: Signal<In, Bit>,
-    pub in_data: Signal<In, Bits<W>>,
-    pub in_beat: Signal<In, BeatInfo>,
+    pub in_: BeatFlowSnk<W>,
 
-    pub out_valid: Signal<Out, Bit>,
-    /// Bytes beyond `out_beat.bytes` are undefined.
-    pub out_data: Signal<Out, Bits<W>>,
-    pub out_beat: Signal<Out, BeatInfo>,
+    pub out: BeatFlowSrc<W>,
 
     held_valid: DFF<Bit>,
     held_data: DFF<Bits<W>>,
@@ -50,7 +46,7 @@ impl<const W: usize> Logic for Align<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, held_valid, held_data, held_beat, valid, data, beat);
-        let next = self.in_beat.val();
+        let next = self.in_.beat.val();
         let held = self.held_beat.q.val();
         let outer = held.outer;
         // All beats of a frame have the same outer headers, so the held beat's shift is the next one's too.
@@ -77,11 +73,11 @@ impl<const W: usize> Logic for Align<W> {
             bits::<8>(shift_bytes(false, false) as u64)
         };
         let absorbed = next.last & !next.first & (next.bytes <= shift);
-        let leaves = self.held_valid.q.val() & (held.last | self.in_valid.val());
+        let leaves = self.held_valid.q.val() & (held.last | self.in_.valid.val());
 
-        if self.in_valid.val() {
+        if self.in_.valid.val() {
             self.held_valid.d.next = !absorbed;
-            self.held_data.d.next = self.in_data.val();
+            self.held_data.d.next = self.in_.data.val();
             self.held_beat.d.next = next;
         } else if leaves {
             self.held_valid.d.next = false;
@@ -112,7 +108,7 @@ impl<const W: usize> Logic for Align<W> {
             },
             outer,
         };
-        let ahead = self.in_data.val();
+        let ahead = self.in_.data.val();
         let behind = self.held_data.q.val();
         let plain = spliced(behind, ahead, shift_bytes(false, false));
         let tagged = spliced(behind, ahead, shift_bytes(true, false));
@@ -134,8 +130,8 @@ impl<const W: usize> Logic for Align<W> {
             self.held_valid.d.next = false;
             self.valid.d.next = false;
         }
-        self.out_valid.next = self.valid.q.val();
-        self.out_data.next = self.data.q.val();
-        self.out_beat.next = self.beat.q.val();
+        self.out.valid.next = self.valid.q.val();
+        self.out.data.next = self.data.q.val();
+        self.out.beat.next = self.beat.q.val();
     }
 }

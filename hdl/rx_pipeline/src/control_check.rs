@@ -8,11 +8,11 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::layout::{aeth, bth, cc_state, neth, peth, seth, tseth, udp};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxPeth, TxSeth};
-use stellar_wire::hw::Qpn;
 use stellar_wire::mrc::{CcState, Neth, Peth, Seth};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
 
+use crate::bundles::PeerFlowSnk;
 use crate::layout::{DATAGRAM_OVERHEAD, TRANSPORT_BITS};
 use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::parse_ip::IpFields;
@@ -88,10 +88,8 @@ pub struct ControlCheck {
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
     /// Port of this lane.
     pub port: Signal<In, Bit>,
-    // Write port of the table of peers.
-    pub peer_valid: Signal<In, Bit>,
-    pub peer_qp: Signal<In, Qpn>,
-    pub peer: Signal<In, ControlPeer>,
+    /// Write port of the table of peers.
+    pub peer: PeerFlowSnk,
 
     pub out_finding: Signal<Out, ControlCheckResult>,
     /// In the cycle of its `out_finding`.
@@ -109,9 +107,9 @@ impl Logic for ControlCheck {
     fn update(&mut self) {
         dff_setup!(self, clock, decoded, transport, finding, packet);
         clock!(self, clock, peers);
-        self.peers.write_enable.next = self.peer_valid.val();
-        self.peers.write_address.next = self.peer_qp.val();
-        self.peers.write_data.next = self.peer.val();
+        self.peers.write_enable.next = self.peer.valid.val();
+        self.peers.write_address.next = self.peer.qp.val();
+        self.peers.write_data.next = self.peer.record.val();
 
         // decode
         let fields = self.in_fields.val();

@@ -1,11 +1,14 @@
 //! The input arbiter of the core: packets of two lanes, table writes, errors and fences become one stream of tokens.
 
 use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{TokenFlowSrc, TokenSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, TokenKind};
 use stellar_wire::hw::frame::PacketHeaders;
-use stellar_wire::hw::tables::{TableSelect, TableWrite, EMTT_INDEX_BITS};
+use stellar_wire::hw::tables::{TableSelect, EMTT_INDEX_BITS};
 use stellar_wire::hw::Qpn;
+
+use crate::bundles::{FenceSnk, QpErrorSnk, TableWriteSnk};
 
 /// Cycles from an accepted input to its token.
 pub const LATENCY: usize = 1;
@@ -111,30 +114,16 @@ fn is_hazard(token: HazardKey, scoreboard: Scoreboard) -> Bit {
 pub struct CoreIssue {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    // From the front ends of the lanes. Only `span` and `headers` of the token are used.
-    pub packet0_valid: Signal<In, Bit>,
-    pub packet0_token: Signal<In, CoreToken>,
-    pub packet0_ready: Signal<Out, Bit>,
-    pub packet1_valid: Signal<In, Bit>,
-    pub packet1_token: Signal<In, CoreToken>,
-    pub packet1_ready: Signal<Out, Bit>,
-    // From the table port.
-    pub table_valid: Signal<In, Bit>,
-    pub table_write: Signal<In, TableWrite>,
-    pub table_ready: Signal<Out, Bit>,
-    /// A queue pair moves to state Error.
-    pub error_valid: Signal<In, Bit>,
-    pub error_qp: Signal<In, Qpn>,
-    pub error_ready: Signal<Out, Bit>,
-    pub fence_valid: Signal<In, Bit>,
-    pub fence_ready: Signal<Out, Bit>,
+    /// From the front end of each lane. Only `span` and `headers` of the token are used.
+    pub packet: [TokenSnk<CoreToken>; 2],
+    pub table: TableWriteSnk,
+    pub error: QpErrorSnk,
+    pub fence: FenceSnk,
     // From the FIFOs of each lane behind the core: there is space for every token in flight and one more. A packet needs it for its lane, a fence for
     // both lanes, the other tokens for none.
-    pub room0: Signal<In, Bit>,
-    pub room1: Signal<In, Bit>,
-    // To qp_fetch.
-    pub out_valid: Signal<Out, Bit>,
-    pub out_token: Signal<Out, CoreToken>,
+    pub room: [Signal<In, Bit>; 2],
+    /// To `qp_fetch`.
+    pub out: TokenFlowSrc<CoreToken>,
 
     issued: DFF<Bit>,
     token: DFF<CoreToken>,
@@ -153,16 +142,16 @@ impl Logic for CoreIssue {
     fn update(&mut self) {
         dff_setup!(self, clock, issued, token, scoreboard, last_was_packet);
         dff_setup!(self, clock, last_lane, last_was_probe);
-        let packet0 = self.packet0_token.val();
-        let packet1 = self.packet1_token.val();
-        let write = self.table_write.val();
+        let packet0 = self.packet[0].token.val();
+        let packet1 = self.packet[1].token.val();
+        let write = self.table.write.val();
         let scoreboard = self.scoreboard.q.val();
         let open = !self.last_was_probe.q.val() & !self.reset.val();
 
         // may_go: what can be issued in this cycle.
         let key0 = packet_key(packet0.headers);
         let key1 = packet_key(packet1.headers);
-        let error_key = row_key(true, self.error_qp.val());
+        let error_key = row_key(true, self.error.qp.val());
         let write_key = row_key(
             write.select == TableSelect::Qp,
             write.index.get_bits::<10>(0),
@@ -171,14 +160,14 @@ impl Logic for CoreIssue {
         let hazard1 = is_hazard(key1, scoreboard);
         let write_hazard = is_hazard(write_key, scoreboard);
         let error_hazard = is_hazard(error_key, scoreboard);
-        let room0 = self.room0.val();
-        let room1 = self.room1.val();
+        let room0 = self.room[0].val();
+        let room1 = self.room[1].val();
         // A token stalled by the spacing rule of its queue pair also blocks younger tokens of that queue pair. Otherwise a steady stream of them would
         // starve it.
-        let stalled0 = self.packet0_valid.val() & room0 & hazard0;
-        let stalled1 = self.packet1_valid.val() & room1 & hazard1;
-        let write_stalled = self.table_valid.val() & write_hazard;
-        let error_stalled = self.error_valid.val() & error_hazard;
+        let stalled0 = self.packet[0].valid.val() & room0 & hazard0;
+        let stalled1 = self.packet[1].valid.val() & room1 & hazard1;
+        let write_stalled = self.table.valid.val() & write_hazard;
+        let error_stalled = self.error.valid.val() & error_hazard;
         let behind_control0 = (write_stalled & (key0.row == write_key.row))
             | (error_stalled & (key0.row == error_key.row));
         let behind_control1 = (write_stalled & (key1.row == write_key.row))
@@ -186,11 +175,11 @@ impl Logic for CoreIssue {
         let same_row = key0.row == key1.row;
         let blocked0 = behind_control0 | stalled1 & same_row;
         let blocked1 = behind_control1 | stalled0 & same_row;
-        let may_go0 = self.packet0_valid.val() & open & room0 & !hazard0 & !blocked0;
-        let may_go1 = self.packet1_valid.val() & open & room1 & !hazard1 & !blocked1;
-        let write_may_go = self.table_valid.val() & open & !write_hazard;
-        let error_may_go = self.error_valid.val() & open & !error_hazard;
-        let fence_may_go = self.fence_valid.val() & open & room0 & room1 & !self.table_valid.val();
+        let may_go0 = self.packet[0].valid.val() & open & room0 & !hazard0 & !blocked0;
+        let may_go1 = self.packet[1].valid.val() & open & room1 & !hazard1 & !blocked1;
+        let write_may_go = self.table.valid.val() & open & !write_hazard;
+        let error_may_go = self.error.valid.val() & open & !error_hazard;
+        let fence_may_go = self.fence.valid.val() & open & room0 & room1 & !self.table.valid.val();
 
         // take_turns
         let control_may_go = write_may_go | fence_may_go | error_may_go;
@@ -201,11 +190,11 @@ impl Logic for CoreIssue {
         let error_goes = error_may_go & !packet_goes;
         let write_goes = write_may_go & !packet_goes & !error_may_go;
         let fence_goes = fence_may_go & !packet_goes & !error_may_go;
-        self.packet0_ready.next = goes0;
-        self.packet1_ready.next = goes1;
-        self.error_ready.next = error_goes;
-        self.table_ready.next = write_goes;
-        self.fence_ready.next = fence_goes;
+        self.packet[0].ready.next = goes0;
+        self.packet[1].ready.next = goes1;
+        self.error.ready.next = error_goes;
+        self.table.ready.next = write_goes;
+        self.fence.ready.next = fence_goes;
         let packet = if goes1 { packet1 } else { packet0 };
         self.last_was_probe.d.next = packet_goes & packet.headers.probe;
         if packet_goes {
@@ -254,8 +243,8 @@ impl Logic for CoreIssue {
             headers: packet.headers,
             table,
         };
-        self.out_valid.next = self.issued.q.val();
-        self.out_token.next = self.token.q.val();
+        self.out.valid.next = self.issued.q.val();
+        self.out.token.next = self.token.q.val();
 
         if self.reset.val() {
             self.issued.d.next = false;

@@ -1,12 +1,14 @@
 //! Finds the IP header that the lane works on: after Ethernet, at most one 802.1Q tag, and at most one outer IPv6 header (SRv6 without SRH).
 
 use hdl_macros::hdl;
+use hdl_primitives::MacRxSnk;
 use rust_hdl::prelude::*;
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::hw::layout::{ethernet, ipv6, shift_bytes, vlan, ETHERNET_BYTES};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
 
 use crate::beat::{BeatInfo, OuterHeaders};
+use crate::bundles::BeatFlowSrc;
 use crate::lane_width::LaneWidth;
 use crate::network_order::{be16, byte};
 
@@ -27,17 +29,9 @@ pub struct Decap<const W: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub mac_valid: Signal<In, Bit>,
-    pub mac_data: Signal<In, Bits<W>>,
-    /// Valid bytes of this beat, 1 to W/8.
-    pub mac_bytes: Signal<In, Bits<8>>,
-    pub mac_last: Signal<In, Bit>,
-    /// Valid with `mac_last`.
-    pub mac_error: Signal<In, Bit>,
+    pub mac: MacRxSnk<W>,
 
-    pub out_valid: Signal<Out, Bit>,
-    pub out_data: Signal<Out, Bits<W>>,
-    pub out_beat: Signal<Out, BeatInfo>,
+    pub out: BeatFlowSrc<W>,
 
     in_frame: DFF<Bit>,
     valid: DFF<Bit>,
@@ -50,8 +44,8 @@ impl<const W: usize> Logic for Decap<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, in_frame, valid, data, beat);
-        let head = self.mac_data.val().get_bits::<HEAD_BITS>(0);
-        let bytes = self.mac_bytes.val();
+        let head = self.mac.data.val().get_bits::<HEAD_BITS>(0);
+        let bytes = self.mac.bytes.val();
 
         let first_type = be16(head, ethernet::ETHERTYPE);
         let tagged = first_type == u64::from(ETHERTYPE_VLAN);
@@ -96,14 +90,14 @@ impl<const W: usize> Logic for Decap<W> {
             congestion: encapsulated & traffic_class.get_bit(4) & traffic_class.get_bit(5),
         };
         let kept = self.beat.q.val().outer;
-        self.valid.d.next = self.mac_valid.val();
-        self.data.d.next = self.mac_data.val();
-        if self.mac_valid.val() {
-            self.in_frame.d.next = !self.mac_last.val();
+        self.valid.d.next = self.mac.valid.val();
+        self.data.d.next = self.mac.data.val();
+        if self.mac.valid.val() {
+            self.in_frame.d.next = !self.mac.last.val();
             self.beat.d.next = BeatInfo {
                 first,
-                last: self.mac_last.val(),
-                error: self.mac_error.val() & self.mac_last.val(),
+                last: self.mac.last.val(),
+                error: self.mac.error.val() & self.mac.last.val(),
                 bytes,
                 outer: if first { found } else { kept },
             };
@@ -113,8 +107,8 @@ impl<const W: usize> Logic for Decap<W> {
             self.valid.d.next = false;
         }
 
-        self.out_valid.next = self.valid.q.val();
-        self.out_data.next = self.data.q.val();
-        self.out_beat.next = self.beat.q.val();
+        self.out.valid.next = self.valid.q.val();
+        self.out.data.next = self.data.q.val();
+        self.out.beat.next = self.beat.q.val();
     }
 }

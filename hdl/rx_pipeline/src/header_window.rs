@@ -4,7 +4,7 @@ use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::beat::BeatInfo;
+use crate::bundles::BeatFlowSnk;
 use crate::frame_info::FrameInfo;
 use crate::lane_width::LaneWidth;
 use crate::layout::{MAX_IP_BYTES, WINDOW_BITS};
@@ -23,9 +23,7 @@ const HIGH_BITS: usize = WINDOW_BITS - LOW_BITS;
 pub struct HeaderWindow<const W: usize> {
     pub clock: Signal<In, Clock>,
 
-    pub in_valid: Signal<In, Bit>,
-    pub in_data: Signal<In, Bits<W>>,
-    pub in_beat: Signal<In, BeatInfo>,
+    pub in_: BeatFlowSnk<W>,
 
     pub out_valid: Signal<Out, Bit>,
     pub out_window: Signal<Out, Bits<WINDOW_BITS>>,
@@ -45,25 +43,25 @@ impl<const W: usize> Logic for HeaderWindow<W> {
     fn update(&mut self) {
         dff_setup!(self, clock, beats, valid, low, high, info);
         let limit = (MAX_IP_BYTES / (W / 8)) as u64;
-        let beat = self.in_beat.val();
+        let beat = self.in_.beat.val();
         let earlier = if beat.first {
             bits::<8>(0)
         } else {
             self.beats.q.val()
         };
         let oversize = earlier == limit;
-        self.valid.d.next = self.in_valid.val() & beat.last;
-        if self.in_valid.val() {
+        self.valid.d.next = self.in_.valid.val() & beat.last;
+        if self.in_.valid.val() {
             self.beats.d.next = if oversize { earlier } else { earlier + 1 };
             if beat.first {
-                self.low.d.next = self.in_data.val().get_bits::<LOW_BITS>(0);
+                self.low.d.next = self.in_.data.val().get_bits::<LOW_BITS>(0);
             }
             if W > LOW_BITS {
                 if beat.first {
-                    self.high.d.next = self.in_data.val().get_bits::<HIGH_BITS>(LOW_BITS);
+                    self.high.d.next = self.in_.data.val().get_bits::<HIGH_BITS>(LOW_BITS);
                 }
             } else if earlier == 1 {
-                self.high.d.next = self.in_data.val().get_bits::<HIGH_BITS>(0);
+                self.high.d.next = self.in_.data.val().get_bits::<HIGH_BITS>(0);
             }
             self.info.d.next = FrameInfo {
                 outer: beat.outer,

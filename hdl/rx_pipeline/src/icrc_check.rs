@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::icrc_masked_bits;
 use stellar_wire::icrc::{REGISTER_AFTER_LRH, REGISTER_RESIDUE};
 
-use crate::beat::BeatInfo;
+use crate::bundles::BeatFlowSnk;
 use crate::lane_width::LaneWidth;
 
 /// Cycles from the last beat to the result, at either width.
@@ -26,9 +26,7 @@ pub struct IcrcCheck<const W: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub in_valid: Signal<In, Bit>,
-    pub in_data: Signal<In, Bits<W>>,
-    pub in_beat: Signal<In, BeatInfo>,
+    pub in_: BeatFlowSnk<W>,
 
     pub out_valid: Signal<Out, Bit>,
     pub out_good: Signal<Out, Bit>,
@@ -51,9 +49,7 @@ impl<const W: usize> Default for IcrcCheck<W> {
         Self {
             clock: Default::default(),
             reset: Default::default(),
-            in_valid: Default::default(),
-            in_data: Default::default(),
-            in_beat: Default::default(),
+            in_: Default::default(),
             out_valid: Default::default(),
             out_good: Default::default(),
             valid: Default::default(),
@@ -80,9 +76,9 @@ impl<const W: usize> Logic for IcrcCheck<W> {
     fn update(&mut self) {
         dff_setup!(self, clock, valid, last, bytes, masked);
         clock!(self, clock, crc);
-        let beat = self.in_beat.val();
-        let data = self.in_data.val();
-        self.valid.d.next = self.in_valid.val();
+        let beat = self.in_.beat.val();
+        let data = self.in_.data.val();
+        self.valid.d.next = self.in_.valid.val();
         self.last.d.next = beat.last;
         // The CRC block accepts no empty beat. A frame without an IP header is dropped whatever its CRC.
         self.bytes.d.next = if beat.bytes.any() {

@@ -6,6 +6,7 @@
 
 pub mod align;
 pub mod beat;
+pub mod bundles;
 pub mod control_check;
 pub mod core_issue;
 pub mod decap;

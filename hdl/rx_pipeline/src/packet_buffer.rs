@@ -1,11 +1,11 @@
 //! Ring buffer for the beats of aligned frames, until their payload is placed.
 
 use hdl_macros::hdl;
-use hdl_primitives::UltraRam;
+use hdl_primitives::{BufferFreeSnk, BufferReadSnk, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::BufferSpan;
 
-use crate::beat::BeatInfo;
+use crate::bundles::BeatFlowSnk;
 use crate::lane_width::LaneWidth;
 use crate::layout::MAX_IP_BYTES;
 
@@ -46,9 +46,7 @@ pub struct PacketBuffer<const W: usize, const A: usize> {
     /// Empties the ring.
     pub reset: Signal<In, Bit>,
 
-    pub in_valid: Signal<In, Bit>,
-    pub in_data: Signal<In, Bits<W>>,
-    pub in_beat: Signal<In, BeatInfo>,
+    pub in_: BeatFlowSnk<W>,
     /// Used in the first beat of a frame: there is space for its token.
     pub token_room: Signal<In, Bit>,
 
@@ -56,15 +54,9 @@ pub struct PacketBuffer<const W: usize, const A: usize> {
     pub out_valid: Signal<Out, Bit>,
     pub out_stored: Signal<Out, StoredFrame>,
 
-    /// Ring address of a beat.
-    pub read_beat: Signal<In, Bits<12>>,
-    /// The beat at `read_beat` and the next one, [`READ_LATENCY`] cycles later.
-    pub read_low: Signal<Out, Bits<W>>,
-    pub read_high: Signal<Out, Bits<W>>,
+    pub read: BufferReadSnk<W>,
 
-    /// The oldest `free_beats` beats are no longer needed.
-    pub free_valid: Signal<In, Bit>,
-    pub free_beats: Signal<In, Bits<8>>,
+    pub free: BufferFreeSnk,
 
     even: UltraRam<Bits<W>, A>,
     odd: UltraRam<Bits<W>, A>,
@@ -105,7 +97,7 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
 
         let longest = (MAX_IP_BYTES / (W / 8)) as u64;
         let ring_mask = (2u64 << A) - 1;
-        let beat = self.in_beat.val();
+        let beat = self.in_.beat.val();
         let at = self.written.q.val();
         let full = (at - self.freed.q.val()).get_bit(A + 1);
         let start = if beat.first {
@@ -135,7 +127,7 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
         } else {
             FrameFate::Stored
         };
-        let store = storing & !full & (earlier != longest) & self.in_valid.val();
+        let store = storing & !full & (earlier != longest) & self.in_.valid.val();
 
         let kept = if fate == FrameFate::Stored {
             earlier + 1
@@ -144,7 +136,7 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
         } else {
             bits::<8>(0)
         };
-        if self.in_valid.val() {
+        if self.in_.valid.val() {
             self.frame_start.d.next = start;
             self.fate.d.next = fate;
             self.frame_beats.d.next = kept;
@@ -158,20 +150,20 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
                 mac_error: beat.error,
             };
         }
-        self.stored_valid.d.next = self.in_valid.val() & beat.last;
-        if self.free_valid.val() {
-            self.freed.d.next = self.freed.q.val() + bit_cast::<13, 8>(self.free_beats.val());
+        self.stored_valid.d.next = self.in_.valid.val() & beat.last;
+        if self.free.valid.val() {
+            self.freed.d.next = self.freed.q.val() + bit_cast::<13, 8>(self.free.beats.val());
         }
 
         self.even.write_enable.next = store & !at.get_bit(0);
         self.odd.write_enable.next = store & at.get_bit(0);
         self.even.write_address.next = at.get_bits::<A>(1);
         self.odd.write_address.next = at.get_bits::<A>(1);
-        self.even.write_data.next = self.in_data.val();
-        self.odd.write_data.next = self.in_data.val();
+        self.even.write_data.next = self.in_.data.val();
+        self.odd.write_data.next = self.in_.data.val();
 
         // Of the pair (n, n + 1), the even beat is at (n + 1) / 2 of its bank, the odd one at n / 2.
-        let from = self.read_beat.val();
+        let from = self.read.beat.val();
         let after = from + 1;
         self.even.read_address.next = after.get_bits::<A>(1);
         self.odd.read_address.next = from.get_bits::<A>(1);
@@ -184,11 +176,11 @@ impl<const W: usize, const A: usize> Logic for PacketBuffer<W, A> {
             }
         }
         if self.read_odd[READ_LATENCY - 1].q.val() {
-            self.read_low.next = self.odd.read_data.val();
-            self.read_high.next = self.even.read_data.val();
+            self.read.low.next = self.odd.read_data.val();
+            self.read.high.next = self.even.read_data.val();
         } else {
-            self.read_low.next = self.even.read_data.val();
-            self.read_high.next = self.odd.read_data.val();
+            self.read.low.next = self.even.read_data.val();
+            self.read.high.next = self.odd.read_data.val();
         }
         self.out_valid.next = self.stored_valid.q.val();
         self.out_stored.next = self.stored.q.val();

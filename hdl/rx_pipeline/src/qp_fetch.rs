@@ -1,14 +1,14 @@
 //! Reads the queue pair context of each token, and checks the packet against it.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::BlockRam;
+use hdl_primitives::{BlockRam, TokenFlowSnk, TokenFlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, QpToken, TokenKind};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{QpContext, QpMode, QpState, TableSelect, EMTT_INDEX_BITS};
 use stellar_wire::hw::FromBits;
 
-/// Cycles from `in_valid` to `out_valid`.
+/// Cycles from `in_` to `out`.
 pub const LATENCY: usize = 2;
 
 /// log2 of the number of queue pairs.
@@ -49,12 +49,8 @@ struct LookupReg {
 #[derive(LogicBlock, Default)]
 pub struct QpFetch {
     pub clock: Signal<In, Clock>,
-    // From core_issue.
-    pub in_valid: Signal<In, Bit>,
-    pub in_token: Signal<In, CoreToken>,
-    // To rc_track.
-    pub out_valid: Signal<Out, Bit>,
-    pub out_token: Signal<Out, QpToken>,
+    pub in_: TokenFlowSnk<CoreToken>,
+    pub out: TokenFlowSrc<QpToken>,
 
     contexts: BlockRam<QpContext, QP_BITS>,
     looked_up_valid: DFF<Bit>,
@@ -77,7 +73,7 @@ impl Logic for QpFetch {
         clock!(self, clock, contexts);
 
         // lookup: read the context.
-        let token = self.in_token.val();
+        let token = self.in_.token.val();
         let is_table = token.kind == TokenKind::Table;
         let is_error = token.kind == TokenKind::Error;
         let number = if is_table | is_error {
@@ -87,7 +83,7 @@ impl Logic for QpFetch {
         };
         let ours = is_ours(number);
         self.contexts.read_address.next = number.get_bits::<QP_BITS>(0);
-        self.looked_up_valid.d.next = self.in_valid.val();
+        self.looked_up_valid.d.next = self.in_.valid.val();
         self.looked_up.d.next = LookupReg {
             token,
             is_ours: ours,
@@ -145,7 +141,7 @@ impl Logic for QpFetch {
             qp: context,
             reason,
         };
-        self.out_valid.next = self.checked_valid.q.val();
-        self.out_token.next = self.checked.q.val();
+        self.out.valid.next = self.checked_valid.q.val();
+        self.out.token.next = self.checked.q.val();
     }
 }

@@ -1,13 +1,12 @@
 //! The control path of a lane: it checks control packets in parallel with the front end, and queues them for the requester.
 
-use hdl_macros::hdl;
-use hdl_primitives::delay::Delay;
+use hdl_macros::{clock, hdl, join, reset};
 use hdl_primitives::BlockFifo;
+use hdl_primitives::{Delay, Src};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::requester::ControlPacket;
-use stellar_wire::hw::Qpn;
 
+use crate::bundles::PeerFlowSnk;
 use crate::control_check::{self, ControlCheck, ControlCheckResult};
 use crate::layout::TRANSPORT_BITS;
 use crate::parse_ip::{self, IpFields};
@@ -36,10 +35,8 @@ pub struct RxControl {
     /// Port of this lane.
     pub port: Signal<In, Bit>,
 
-    // Write port of the table of peers, always accepted.
-    pub peer_valid: Signal<In, Bit>,
-    pub peer_qp: Signal<In, Qpn>,
-    pub peer: Signal<In, ControlPeer>,
+    /// Write port of the table of peers.
+    pub peer: PeerFlowSnk,
 
     // From and to the front end.
     pub in_fields: Signal<In, IpFields>,
@@ -52,10 +49,8 @@ pub struct RxControl {
     /// The verdict, one cycle later: the packet is queued.
     pub taken: Signal<In, Bit>,
 
-    // To the requester.
-    pub control_valid: Signal<Out, Bit>,
-    pub control: Signal<Out, ControlPacket>,
-    pub control_ready: Signal<In, Bit>,
+    /// To the requester.
+    pub control: Src<ControlPacket>,
 
     check: ControlCheck,
     finding_wait: Delay<ControlCheckResult, FINDING_WAIT>,
@@ -69,31 +64,35 @@ impl Logic for RxControl {
     fn update(&mut self) {
         dff_setup!(self, clock, has_room);
         clock!(self, clock, check, finding_wait, packet_wait, queue);
-        self.queue.reset.next = self.reset.val();
+        reset!(self, reset, queue);
         assert!(
             self.queue.in_ready.val() || !self.taken.val(),
             "RxControl overflow: MARGIN is too small"
         );
 
-        self.check.port.next = self.port.val();
-        self.check.peer_valid.next = self.peer_valid.val();
-        self.check.peer_qp.next = self.peer_qp.val();
-        self.check.peer.next = self.peer.val();
-        self.check.in_fields.next = self.in_fields.val();
-        self.check.in_source.next = self.in_source.val();
-        self.check.in_transport.next = self.in_transport.val();
-        self.finding_wait.data.next = self.check.out_finding.val();
-        self.packet_wait.data.next = self.check.out_packet.val();
-        self.out_finding.next = self.finding_wait.delayed.val();
+        join!(
+            self,
+            port => check.port,
+            peer => check.peer,
+            in_fields => check.in_fields,
+            in_source => check.in_source,
+            in_transport => check.in_transport,
+            check.out_finding => finding_wait.data,
+            check.out_packet => packet_wait.data,
+            finding_wait.delayed => out_finding,
+        );
 
         let limit = ((1 << DEPTH_BITS) - MARGIN) as u64;
         self.has_room.d.next = self.queue.count.val() < limit;
         self.room.next = self.has_room.q.val();
-        self.queue.in_valid.next = self.taken.val();
-        self.queue.in_data.next = self.packet_wait.delayed.val();
-        self.control_valid.next = self.queue.out_valid.val();
-        self.control.next = self.queue.out_data.val();
-        self.queue.out_ready.next = self.control_ready.val();
+        join!(
+            self,
+            taken => queue.in_valid,
+            packet_wait.delayed => queue.in_data,
+            queue.out_valid => control.valid,
+            queue.out_data => control.record,
+            control.ready => queue.out_ready,
+        );
         if self.reset.val() {
             self.has_room.d.next = false;
         }

@@ -1,7 +1,7 @@
 //! The front end of the receive lane.
 
-use hdl_macros::hdl;
-use hdl_primitives::delay::Delay;
+use hdl_macros::{clock, hdl, join, reset};
+use hdl_primitives::{BufferFreeSnk, BufferReadSnk, Delay, MacRxSnk, TokenSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::frame::PacketHeaders;
@@ -33,23 +33,13 @@ pub struct RxFront<const W: usize, const A: usize = 8> {
     /// Discards frames in flight, tokens and the contents of the packet buffer. The rest of a frame that arrives during reset counts as a frame.
     pub reset: Signal<In, Bit>,
 
-    /// From the MAC, without `ready`.
-    pub mac_valid: Signal<In, Bit>,
-    /// Byte 0 of the beat in bits 7:0.
-    pub mac_data: Signal<In, Bits<W>>,
-    /// Valid bytes, 1 to W/8; full except in the last beat.
-    pub mac_bytes: Signal<In, Bits<8>>,
-    pub mac_last: Signal<In, Bit>,
-    /// With `mac_last`: the MAC reports an error of the frame.
-    pub mac_error: Signal<In, Bit>,
+    pub mac: MacRxSnk<W>,
 
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
 
-    /// To the core. A token stays until it is accepted.
-    pub out_valid: Signal<Out, Bit>,
-    pub out_token: Signal<Out, CoreToken>,
-    pub out_ready: Signal<In, Bit>,
+    /// To the core.
+    pub out: TokenSrc<CoreToken>,
 
     // To and from [`RxControl`](crate::RxControl). Without it, `in_finding` and `control_room` are zero, and control packets are `UnsupportedOpcode`.
     pub out_fields: Signal<Out, IpFields>,
@@ -59,13 +49,10 @@ pub struct RxFront<const W: usize, const A: usize = 8> {
     pub control_room: Signal<In, Bit>,
     pub control_taken: Signal<Out, Bit>,
 
-    /// Packet buffer: ring address of a beat. That beat and the next one are read [`packet_buffer::READ_LATENCY`] cycles later.
-    pub read_beat: Signal<In, Bits<12>>,
-    pub read_low: Signal<Out, Bits<W>>,
-    pub read_high: Signal<Out, Bits<W>>,
-    /// The oldest `free_beats` beats are no longer needed. The spans of the tokens are freed in order.
-    pub free_valid: Signal<In, Bit>,
-    pub free_beats: Signal<In, Bits<8>>,
+    /// Packet buffer, with a latency of [`packet_buffer::READ_LATENCY`] cycles.
+    pub read: BufferReadSnk<W>,
+    /// The spans of the tokens are freed in order.
+    pub free: BufferFreeSnk,
 
     decap: Decap<W>,
     align: Align<W>,
@@ -84,62 +71,41 @@ impl<const W: usize, const A: usize> Logic for RxFront<W, A> {
     fn update(&mut self) {
         clock!(self, clock, decap, align, buffer, window, parse, icrc);
         clock!(self, clock, headers_wait, stored_wait, verdict, tokens);
-        self.decap.reset.next = self.reset.val();
-        self.align.reset.next = self.reset.val();
-        self.buffer.reset.next = self.reset.val();
-        self.icrc.reset.next = self.reset.val();
-        self.verdict.reset.next = self.reset.val();
-        self.tokens.reset.next = self.reset.val();
+        reset!(self, reset, decap, align, buffer, icrc, verdict, tokens);
 
-        self.decap.mac_valid.next = self.mac_valid.val();
-        self.decap.mac_data.next = self.mac_data.val();
-        self.decap.mac_bytes.next = self.mac_bytes.val();
-        self.decap.mac_last.next = self.mac_last.val();
-        self.decap.mac_error.next = self.mac_error.val();
-        self.align.in_valid.next = self.decap.out_valid.val();
-        self.align.in_data.next = self.decap.out_data.val();
-        self.align.in_beat.next = self.decap.out_beat.val();
+        join!(
+            self,
+            mac => decap.mac,
+            decap.out => align.in_,
 
-        self.buffer.in_valid.next = self.align.out_valid.val();
-        self.buffer.in_data.next = self.align.out_data.val();
-        self.buffer.in_beat.next = self.align.out_beat.val();
-        self.buffer.token_room.next = self.tokens.room.val();
-        self.buffer.read_beat.next = self.read_beat.val();
-        self.read_low.next = self.buffer.read_low.val();
-        self.read_high.next = self.buffer.read_high.val();
-        self.buffer.free_valid.next = self.free_valid.val();
-        self.buffer.free_beats.next = self.free_beats.val();
-        self.stored_wait.data.next = self.buffer.out_stored.val();
+            align.out => buffer.in_,
+            tokens.room => buffer.token_room,
+            read => buffer.read,
+            free => buffer.free,
+            buffer.out_stored => stored_wait.data,
 
-        self.window.in_valid.next = self.align.out_valid.val();
-        self.window.in_data.next = self.align.out_data.val();
-        self.window.in_beat.next = self.align.out_beat.val();
-        self.parse.in_window.next = self.window.out_window.val();
-        self.parse.in_info.next = self.window.out_info.val();
-        self.parse.udp_port.next = self.udp_port.val();
-        self.headers_wait.data.next = self.parse.out_headers.val();
+            align.out => window.in_,
+            window.out_window => parse.in_window,
+            window.out_info => parse.in_info,
+            udp_port => parse.udp_port,
+            parse.out_headers => headers_wait.data,
 
-        self.out_fields.next = self.parse.out_fields.val();
-        self.out_source.next = self.parse.out_source.val();
-        self.out_transport.next = self.parse.out_transport.val();
-        self.verdict.in_finding.next = self.in_finding.val();
-        self.verdict.control_room.next = self.control_room.val();
-        self.control_taken.next = self.verdict.out_control.val();
+            parse.out_fields => out_fields,
+            parse.out_source => out_source,
+            parse.out_transport => out_transport,
+            in_finding => verdict.in_finding,
+            control_room => verdict.control_room,
+            verdict.out_control => control_taken,
 
-        self.icrc.in_valid.next = self.align.out_valid.val();
-        self.icrc.in_data.next = self.align.out_data.val();
-        self.icrc.in_beat.next = self.align.out_beat.val();
-
-        self.verdict.in_valid.next = self.icrc.out_valid.val();
-        self.verdict.icrc_good.next = self.icrc.out_good.val();
-        self.verdict.in_headers.next = self.headers_wait.delayed.val();
-        self.verdict.in_stored.next = self.stored_wait.delayed.val();
-        self.tokens.in_valid.next = self.verdict.out_valid.val();
-        self.tokens.in_frame.next = self.verdict.out_frame.val();
-        self.tokens.in_lost.next = self.verdict.out_lost.val();
-
-        self.out_valid.next = self.tokens.out_valid.val();
-        self.out_token.next = self.tokens.out_token.val();
-        self.tokens.out_ready.next = self.out_ready.val();
+            align.out => icrc.in_,
+            icrc.out_valid => verdict.in_valid,
+            icrc.out_good => verdict.icrc_good,
+            headers_wait.delayed => verdict.in_headers,
+            stored_wait.delayed => verdict.in_stored,
+            verdict.out_valid => tokens.in_valid,
+            verdict.out_frame => tokens.in_frame,
+            verdict.out_lost => tokens.in_lost,
+            tokens.out => out,
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Queue of frames for the core, and the number of frames lost between them.
 
 use hdl_macros::hdl;
-use hdl_primitives::BlockFifo;
+use hdl_primitives::{BlockFifo, TokenSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, CoreToken, TokenKind};
 use stellar_wire::hw::frame::{DropReason, PacketHeaders};
@@ -39,10 +39,7 @@ pub struct TokenQueue {
     /// There is space for the token of a frame that begins now.
     pub room: Signal<Out, Bit>,
 
-    /// Stays, with its token, until `out_ready`.
-    pub out_valid: Signal<Out, Bit>,
-    pub out_token: Signal<Out, CoreToken>,
-    pub out_ready: Signal<In, Bit>,
+    pub out: TokenSrc<CoreToken>,
 
     queue: BlockFifo<QueuedFrame, DEPTH_BITS, COUNT_BITS>,
     has_room: DFF<Bit>,
@@ -83,7 +80,7 @@ impl Logic for TokenQueue {
 
         // Frames lost before the head are reported first. If the queue is empty, those lost after the last entry are reported.
         let head_valid = self.head_valid.q.val();
-        let load = !self.offered.q.val() | self.out_ready.val();
+        let load = !self.offered.q.val() | self.out.ready.val();
         let take_head = load & head_valid & !self.drop_reports_pending.q.val();
         let report_before_head = load & head_valid & self.drop_reports_pending.q.val();
         let empty = !head_valid & !self.queue.count.val().any();
@@ -92,9 +89,9 @@ impl Logic for TokenQueue {
 
         let refill = !head_valid | take_head;
         let queued = self.queue.out_data.val();
-        self.queue.out_ready.next = refill;
+        self.queue.out.ready.next = refill;
         if refill {
-            self.head_valid.d.next = self.queue.out_valid.val();
+            self.head_valid.d.next = self.queue.out.valid.val();
             self.head.d.next = queued.frame;
             self.drop_reports_left.d.next = queued.drops_before;
             self.drop_reports_pending.d.next = queued.drops_before.any();
@@ -136,8 +133,8 @@ impl Logic for TokenQueue {
         }
 
         let offer = self.offer.q.val();
-        self.out_valid.next = self.offered.q.val();
-        self.out_token.next = CoreToken {
+        self.out.valid.next = self.offered.q.val();
+        self.out.token.next = CoreToken {
             kind: TokenKind::Packet,
             lane: false,
             span: offer.span,

@@ -46,8 +46,8 @@ fn one_of<T: Copy>(rng: &mut TestRng, values: &[T]) -> T {
 #[test]
 fn verilog_agrees_with_rust_hdl() {
     let drive = |block: &mut QpFetch, rng: &mut TestRng| {
-        block.in_valid.next = bool::random(rng);
-        block.in_token.next = CoreToken {
+        block.in_.valid.next = bool::random(rng);
+        block.in_.token.next = CoreToken {
             kind: one_of(
                 rng,
                 &[

@@ -35,8 +35,8 @@ fn mr_check_is_its_verilog() {
         |uut, rng| {
             let step = steps.next().unwrap();
             uut.reset.next = one_in(rng, 40);
-            uut.in_valid.next = step.is_some();
-            uut.in_token.next = step.map_or_else(Default::default, |s| s.input);
+            uut.in_.valid.next = step.is_some();
+            uut.in_.token.next = step.map_or_else(Default::default, |s| s.input);
         },
         CLOCKS,
         1,
@@ -53,8 +53,8 @@ fn emtt_lookup_is_its_verilog() {
         |uut, rng| {
             let step = steps.next().unwrap();
             uut.reset.next = one_in(rng, 40);
-            uut.in_valid.next = step.is_some();
-            uut.in_token.next = step.map_or_else(Default::default, |s| s.region);
+            uut.in_.valid.next = step.is_some();
+            uut.in_.token.next = step.map_or_else(Default::default, |s| s.region);
         },
         CLOCKS,
         2,

@@ -44,7 +44,7 @@ type SmallPsnTrack = PsnTrack<2, 7>;
 fn verilog_agrees_with_rust_hdl() {
     let mut after_probe = false;
     let drive = |block: &mut SmallPsnTrack, rng: &mut _| {
-        block.in_valid.next = bool::random(rng) && !after_probe;
+        block.in_.valid.next = bool::random(rng) && !after_probe;
         let classes = [
             core::RcClass::NotRc,
             core::RcClass::Expected,
@@ -58,7 +58,7 @@ fn verilog_agrees_with_rust_hdl() {
             DropReason::BadSequence,
             DropReason::UnknownQp,
         ];
-        block.in_token.next = TranslatedToken {
+        block.in_.token.next = TranslatedToken {
             token: common::random_token(rng),
             qp: common::random_context(rng),
             reason: one_of(rng, &reasons),
@@ -76,7 +76,7 @@ fn verilog_agrees_with_rust_hdl() {
             rc_msn: Bits::random(rng),
             ..TranslatedToken::default()
         };
-        after_probe = block.in_valid.next && block.in_token.next.token.headers.probe;
+        after_probe = block.in_.valid.next && block.in_.token.next.token.headers.probe;
     };
     check(
         SmallPsnTrack::default,

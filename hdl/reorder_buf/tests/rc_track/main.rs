@@ -36,8 +36,8 @@ fn library() -> &'static Library {
 #[test]
 fn verilog_agrees_with_rust_hdl() {
     let drive = |block: &mut RcTrack, rng: &mut _| {
-        block.in_valid.next = bool::random(rng);
-        block.in_token.next = QpToken {
+        block.in_.valid.next = bool::random(rng);
+        block.in_.token.next = QpToken {
             token: common::random_token(rng),
             qp: common::random_context(rng),
             reason: one_of(

@@ -64,9 +64,9 @@ fn control_check_is_its_verilog() {
             (u.in_fields.next, u.in_source.next, u.in_transport.next) = (fields, source, transport);
             u.port.next = rng.random();
             let (qp, entry) = any_peer(rng);
-            u.peer_valid.next = rng.random_bool(0.2);
-            u.peer_qp.next = u64::from(qp).to_bits();
-            u.peer.next = entry;
+            u.peer.valid.next = rng.random_bool(0.2);
+            u.peer.qp.next = u64::from(qp).to_bits();
+            u.peer.record.next = entry;
         },
         400,
         31,
@@ -85,13 +85,13 @@ fn rx_control_is_its_verilog() {
             let (fields, source, transport) = parsed(&mut runner);
             (u.in_fields.next, u.in_source.next, u.in_transport.next) = (fields, source, transport);
             let (qp, entry) = any_peer(rng);
-            u.peer_valid.next = rng.random_bool(0.2);
-            u.peer_qp.next = u64::from(qp).to_bits();
-            u.peer.next = entry;
+            u.peer.valid.next = rng.random_bool(0.2);
+            u.peer.qp.next = u64::from(qp).to_bits();
+            u.peer.record.next = entry;
             u.reset.next = rng.random_bool(0.01);
             u.taken.next = held < 300 && rng.random_bool(0.6);
             held += i32::from(u.taken.next);
-            u.control_ready.next = rng.random();
+            u.control.ready.next = rng.random();
         },
         400,
         32,

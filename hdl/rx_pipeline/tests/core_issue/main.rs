@@ -18,21 +18,21 @@ use stellar_wire::hw::tables::{TableSelect, TableWrite};
 fn verilog_agrees_with_rust_hdl() {
     let drive = |block: &mut CoreIssue, rng: &mut TestRng| {
         let mut likely = || rng.random_range(0..4) != 0;
-        (block.packet0_valid.next, block.packet1_valid.next) = (likely(), likely());
-        (block.room0.next, block.room1.next) = (likely(), likely());
-        block.table_valid.next = likely();
-        block.fence_valid.next = likely();
-        block.error_valid.next = rng.random_range(0..4) == 0;
-        block.error_qp.next = u64::from(rng.random_range(2..5_u32)).to_bits();
+        (block.packet[0].valid.next, block.packet[1].valid.next) = (likely(), likely());
+        (block.room[0].next, block.room[1].next) = (likely(), likely());
+        block.table.valid.next = likely();
+        block.fence.valid.next = likely();
+        block.error.valid.next = rng.random_range(0..4) == 0;
+        block.error.qp.next = u64::from(rng.random_range(2..5_u32)).to_bits();
         block.reset.next = rng.random_range(0..30) == 0;
-        block.packet0_token.next = packet(rng.random_range(2..5), rng.random());
-        block.packet1_token.next = packet(rng.random_range(2..5), rng.random());
+        block.packet[0].token.next = packet(rng.random_range(2..5), rng.random());
+        block.packet[1].token.next = packet(rng.random_range(2..5), rng.random());
         let select = if bool::random(rng) {
             TableSelect::Qp
         } else {
             TableSelect::Mr
         };
-        block.table_write.next = write(select, rng.random_range(2..5), rng.random());
+        block.table.write.next = write(select, rng.random_range(2..5), rng.random());
     };
     check(CoreIssue::default, Some(|b| &mut b.clock), drive, 600, 1).unwrap();
 }

@@ -22,12 +22,12 @@ fn decap<const W: usize>(clocks: u64) {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.02);
-            u.mac_valid.next = rng.random_bool(0.8);
+            u.mac.valid.next = rng.random_bool(0.8);
             let (data, bytes, last, error) = beats.next();
-            u.mac_data.next = data;
-            u.mac_bytes.next = bytes.into();
-            u.mac_last.next = last;
-            u.mac_error.next = error;
+            u.mac.data.next = data;
+            u.mac.bytes.next = bytes.into();
+            u.mac.last.next = last;
+            u.mac.error.next = error;
         },
         clocks,
         11,
@@ -42,9 +42,9 @@ fn align<const W: usize>(clocks: u64) {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.02);
-            u.in_valid.next = rng.random_bool(0.8);
-            u.in_data.next = Bits::random(rng);
-            u.in_beat.next = side.next(rng, W);
+            u.in_.valid.next = rng.random_bool(0.8);
+            u.in_.data.next = Bits::random(rng);
+            u.in_.beat.next = side.next(rng, W);
         },
         clocks,
         12,
@@ -58,9 +58,9 @@ fn header_window<const W: usize>(clocks: u64) {
         HeaderWindow::<W>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
-            u.in_valid.next = rng.random_bool(0.8);
-            u.in_data.next = Bits::random(rng);
-            u.in_beat.next = side.next(rng, W);
+            u.in_.valid.next = rng.random_bool(0.8);
+            u.in_.data.next = Bits::random(rng);
+            u.in_.beat.next = side.next(rng, W);
         },
         clocks,
         13,
@@ -75,9 +75,9 @@ fn icrc_check<const W: usize>(clocks: u64) {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.02);
-            u.in_valid.next = rng.random_bool(0.8);
-            u.in_data.next = Bits::random(rng);
-            u.in_beat.next = side.next(rng, W);
+            u.in_.valid.next = rng.random_bool(0.8);
+            u.in_.data.next = Bits::random(rng);
+            u.in_.beat.next = side.next(rng, W);
         },
         clocks,
         14,
@@ -92,14 +92,14 @@ fn packet_buffer<const W: usize>(clocks: u64) {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.005);
-            u.in_valid.next = rng.random_bool(0.9);
-            u.in_data.next = Bits::random(rng);
-            u.in_beat.next = side.next(rng, W);
+            u.in_.valid.next = rng.random_bool(0.9);
+            u.in_.data.next = Bits::random(rng);
+            u.in_.beat.next = side.next(rng, W);
             u.token_room.next = rng.random_bool(0.9);
-            u.read_beat.next = Bits::random(rng);
+            u.read.beat.next = Bits::random(rng);
             // Only what is surely there: the occupancy must not run below zero.
-            u.free_valid.next = false;
-            u.free_beats.next = Bits::random(rng);
+            u.free.valid.next = false;
+            u.free.beats.next = Bits::random(rng);
         },
         clocks,
         15,
@@ -115,23 +115,23 @@ fn rx_front<const W: usize>(clocks: u64) {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = false;
-            u.mac_valid.next = rng.random_bool(0.85);
-            if u.mac_valid.next {
+            u.mac.valid.next = rng.random_bool(0.85);
+            if u.mac.valid.next {
                 held.push_back(beats.next());
                 held.pop_front();
             }
             let (data, bytes, last, error) = held[0];
-            u.mac_data.next = data;
-            u.mac_bytes.next = bytes.into();
-            u.mac_last.next = last;
-            u.mac_error.next = error;
+            u.mac.data.next = data;
+            u.mac.bytes.next = bytes.into();
+            u.mac.last.next = last;
+            u.mac.error.next = error;
             u.udp_port.next = 4791u64.into();
             u.in_finding.next = finding(rng);
             u.control_room.next = rng.random_bool(0.8);
-            u.out_ready.next = rng.random_bool(0.7);
-            u.read_beat.next = Bits::random(rng);
-            u.free_valid.next = false;
-            u.free_beats.next = Bits::random(rng);
+            u.out.ready.next = rng.random_bool(0.7);
+            u.read.beat.next = Bits::random(rng);
+            u.free.valid.next = false;
+            u.free.beats.next = Bits::random(rng);
         },
         clocks,
         16,
@@ -243,7 +243,7 @@ fn token_queue_is_its_verilog() {
                 span: span(rng),
                 headers: headers(rng),
             };
-            u.out_ready.next = rng.random_bool(0.6);
+            u.out.ready.next = rng.random_bool(0.6);
         },
         400,
         19,

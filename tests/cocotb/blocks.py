@@ -52,7 +52,7 @@ BENCHES = (
     Bench("bench_dma_read", PCIE, 4, "pcie_endpoint_axis"),
     Bench("bench_host_queues", PCIE, 4, "pcie_endpoint_axis"),
     Bench("bench_host_pages", ("registers", "doorbells"), 7, "host_pages_axil"),
-    Bench("bench_payload_locate", ("payload_locate",), 5),
+    Bench("bench_local_translate", ("local_translate",), 5),
     Bench("bench_spray_engine", ("spray_engine",), 6),
     Bench("bench_nscc_engine", ("nscc_engine",), 4),
     Bench("bench_tx_window", ("tx_window",), 4),

@@ -6,7 +6,7 @@ use stellar_wire::hw::congestion::NsccConfig;
 
 use crate::records::Normalised;
 
-/// A byte counter that saturates. Levels: a carry chain, 1.
+/// Adds to a byte counter that saturates. Levels: a carry chain, 1.
 #[hdl_fn]
 pub fn count(bytes: Bits<24>, more: Bits<24>) -> Bits<24> {
     let sum = bit_cast::<25, 24>(bytes) + bit_cast::<25, 24>(more);
@@ -17,7 +17,7 @@ pub fn count(bytes: Bits<24>, more: Bits<24>) -> Bits<24> {
     }
 }
 
-/// `value - less`, not below zero. Levels: a carry chain, 1.
+/// Returns `value - less`, at least 0. Levels: a carry chain, 1.
 #[hdl_fn]
 pub fn less(value: Bits<32>, less: Bits<32>) -> Bits<32> {
     let difference = bit_cast::<33, 32>(value) - bit_cast::<33, 32>(less);
@@ -28,13 +28,13 @@ pub fn less(value: Bits<32>, less: Bits<32>) -> Bits<32> {
     }
 }
 
-/// Whether `span` or more has passed from `start` to `now`. Levels: two carry chains.
+/// Returns whether at least `span` has passed from `start` to `now`. Levels: two carry chains.
 #[hdl_fn]
 pub fn elapsed(now: Bits<32>, start: Bits<32>, span: Bits<17>) -> Bit {
     (now - start) >= bit_cast::<32, 17>(span)
 }
 
-/// A window, 24.8, within the programmed limits. Levels: a carry chain, 2.
+/// Limits a window, 24.8, to the configured range. Levels: a carry chain, 2.
 #[hdl_fn]
 pub fn clamp(window: Bits<38>, config: NsccConfig) -> Bits<32> {
     let least = bit_cast::<32, 24>(config.min_cwnd) << 8;
@@ -48,7 +48,7 @@ pub fn clamp(window: Bits<38>, config: NsccConfig) -> Bits<32> {
     }
 }
 
-/// Where the leading one of `divisor` is, and what follows it. The divisor is at least 2^16. Levels: 6 (first one 3, choice of 16 3).
+/// Returns the position of the leading one of `divisor`, and the bits after it. The divisor is at least 2^16. Levels: 6 (first one 3, choice of 16 3).
 #[hdl_fn]
 pub fn normalise(divisor: Bits<32>) -> Normalised {
     let mut exponent = bits::<4>(0);
@@ -65,8 +65,8 @@ pub fn normalise(divisor: Bits<32>) -> Normalised {
     }
 }
 
-/// `dividend / divisor * 2^16` from `product = dividend * (256 + reciprocal)`, saturated to 33 bits. The dividend has at most 48 bits.
-/// Levels: 6 (shift 3, saturation 3).
+/// Returns `dividend / divisor * 2^16` from `product = dividend * (256 + reciprocal)`, saturated to 33 bits. The dividend has at most 48 bits. Levels: 6
+/// (shift 3, saturation 3).
 #[hdl_fn]
 pub fn quotient(product: Bits<65>, exponent: Bits<4>) -> Bits<33> {
     let shifted = product.get_bits::<48>(9) >> exponent;
@@ -77,7 +77,7 @@ pub fn quotient(product: Bits<65>, exponent: Bits<4>) -> Bits<33> {
     }
 }
 
-/// Part of the window that a decrease takes, 0.16: 51/64 of `ratio`, the excess of the average over target in parts of the average, and at most half.
+/// Returns the share of the window that a decrease takes, 0.16. It is 51/64 of `ratio`, but at most one half. `ratio` is (average - target) / average.
 /// Levels: two carry chains, 1.
 #[hdl_fn]
 pub fn decrease_factor(ratio: Bits<33>) -> Bits<16> {
@@ -91,7 +91,7 @@ pub fn decrease_factor(ratio: Bits<33>) -> Bits<16> {
     }
 }
 
-/// A round trip in the 16 bits of a sample. Levels: 3.
+/// Saturates a round-trip time to the 16 bits of a sample. Levels: 3.
 #[hdl_fn]
 pub fn saturated_rtt(rtt: Bits<32>) -> Bits<16> {
     if rtt.get_bits::<16>(16).any() {

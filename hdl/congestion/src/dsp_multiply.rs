@@ -1,22 +1,23 @@
-//! A product that one DSP makes.
+//! A multiplier of one DSP.
 
 use rust_hdl::prelude::*;
 
-/// `product` is `a * b` of two clocks ago: registers before and behind the multiplier, which are the DSP's own (AREG, BREG, MREG).
+/// `product` is `a * b` of two cycles ago. The registers before and after the multiplier are those of the DSP (AREG, BREG, MREG).
 ///
-/// Unsigned. A DSP48E2 multiplies 27 by 18 bits with signs: `A` at most 26, `B` at most 17, `P = A + B`. No reset: it is flushed after two clocks.
+/// Unsigned. A DSP48E2 multiplies 27 by 18 signed bits, so `A` is at most 26, `B` at most 17, and `P` = `A` + `B`. There is no reset; two cycles flush the
+/// pipeline.
 #[derive(LogicBlock)]
 pub struct DspMultiply<const A: usize, const B: usize, const P: usize> {
     pub clock: Signal<In, Clock>,
     pub a: Signal<In, Bits<A>>,
     pub b: Signal<In, Bits<B>>,
     pub product: Signal<Out, Bits<P>>,
-    /// Operands of the clock before.
+    /// Operands of the previous cycle.
     _operands: (u64, u64),
 }
 
 impl<const A: usize, const B: usize, const P: usize> DspMultiply<A, B, P> {
-    /// Clocks from the operands to their product.
+    /// Cycles from the operands to the product.
     pub const LATENCY: usize = 2;
 }
 

@@ -1,11 +1,11 @@
 //! Congestion window in hardware: NSCC in fixed point (`docs/multipath.md`).
 //!
-//! | block | what | latency in clocks |
+//! | block | contents | latency in cycles |
 //! |---|---|---|
-//! | [`NsccEngine`] | the windows of all queue pairs, one request at a time | `MAX_CLOCKS` of the module, by operation |
-//! | [`Multiply`] | its one multiplier, three DSPs | 3 |
-//! | [`DspMultiply`] | a product that one DSP makes | 2 |
-//! | [`ReciprocalRom`] | the table of both divisions | 1 |
+//! | [`NsccEngine`] | the windows of all queue pairs, one request at a time | [`nscc_engine::max_cycles`], by operation |
+//! | [`Multiply`] | its multiplier, three DSPs | 3 |
+//! | [`DspMultiply`] | a multiplier of one DSP | 2 |
+//! | [`ReciprocalRom`] | the table of reciprocals for both divisions | 1 |
 #![forbid(unsafe_code)]
 
 mod arithmetic;

@@ -5,26 +5,26 @@ use rust_hdl::prelude::*;
 
 use crate::dsp_multiply::DspMultiply;
 
-/// Clocks from `start` to `done`: operands, partial products, sum.
+/// Cycles from `start` to `done`: operands, partial products, sum.
 const LATENCY: usize = 3;
-/// Bits of `b` that one DSP takes.
+/// Width of `b` that one DSP takes.
 const NARROW: usize = 17;
 
-/// Product of a wide and a narrow number, or of two of 24 bits: 48 x 17 and 24 x 24 bits in three DSPs.
+/// Multiplies 48 by 17 bits, or 24 by 24 bits, with three DSPs.
 ///
-/// If `a` needs more than 24 bits, `b` must have at most 17; else the product is wrong (the part that four DSPs would add is left out). One product
-/// can start in every clock. Levels: 2 before the last carry chain (three partial products added).
+/// If `a` has more than 24 bits, `b` must have at most 17. Otherwise the product is wrong, because the partial product that a fourth DSP would compute is
+/// missing. One product can start in every cycle. Levels: 2 before the last carry chain (three partial products added).
 #[derive(LogicBlock, Default)]
 pub struct Multiply {
     pub clock: Signal<In, Clock>,
-    /// Forgets the products under way.
+    /// Discards the products in progress.
     pub reset: Signal<In, Bit>,
     pub start: Signal<In, Bit>,
     pub a: Signal<In, Bits<48>>,
     pub b: Signal<In, Bits<24>>,
-    /// [`Multiply::LATENCY`] clocks after `start`.
+    /// High [`Multiply::LATENCY`] cycles after `start`.
     pub done: Signal<Out, Bit>,
-    /// With `done`.
+    /// Valid with `done`.
     pub product: Signal<Out, Bits<65>>,
 
     low: DspMultiply<24, 17, 41>,
@@ -35,7 +35,7 @@ pub struct Multiply {
 }
 
 impl Multiply {
-    /// Clocks from `start` to `done`.
+    /// Cycles from `start` to `done`.
     pub const LATENCY: usize = LATENCY;
 }
 

@@ -7,34 +7,34 @@ use stellar_wire::hw::congestion::{
     CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse,
 };
 
-use crate::arithmetic::*;
+use crate::arithmetic::{count, less, normalise, quotient, saturated_rtt};
 use crate::multiply::Multiply;
 use crate::reciprocal_rom::ReciprocalRom;
 use crate::records::{NsccState, Work};
-use crate::sample::*;
-use crate::step::*;
+use crate::sample::{average, compare, fresh, sample_of};
+use crate::step::{decide, operands, penalised, window_after, Step};
 
-/// Most clocks from the one in which a request is taken to that of its response.
-pub mod max_clocks {
-    /// Of `Query`.
+/// Maximum number of cycles from the acceptance of a request to its response.
+pub mod max_cycles {
+    /// `Query`.
     pub const QUERY: u32 = 2;
-    /// Of `Configure`.
+    /// `Configure`.
     pub const CONFIGURE: u32 = 2;
-    /// Of `Loss`: less by [`PENALTY`] while the receiver asks for no penalty.
+    /// `Loss`. It takes [`PENALTY`] fewer cycles while the receiver sets no penalty.
     pub const LOSS: u32 = 6;
-    /// Of `Ack`, a decrease and an adjustment, both with a division; less in the same way.
+    /// `Ack` with a decrease and an adjustment, both with a division. It takes [`PENALTY`] fewer cycles while the receiver sets no penalty.
     pub const ACK: u32 = 25;
-    /// Of a receiver's penalty.
+    /// Part of the above that applies the receiver's penalty.
     pub const PENALTY: u32 = 3;
 }
 
-/// One request at a time; [`max_clocks`] says how long each takes. `settings` belongs to the request `Configure`.
+/// Congestion windows of 2^`Q` queue pairs, `Q` at most 10. Executes one request at a time; [`max_cycles`] gives the cycles of each. `settings` belongs to a
+/// `Configure` request.
 ///
-/// State and registers of a queue pair are a row each of two block RAMs, read once and written once per request. The longest way of an `Ack`: decrease
-/// (normalise, look up, divide, quotient, share, shrink) and adjustment (the same division of another dividend), then the penalty; one multiplier
-/// serves them all.
+/// State and registers of a queue pair are one row in each of two block RAMs. A request reads them once and writes them once. The longest path of an `Ack` is
+/// a decrease (normalise, look up, divide, quotient, share, shrink), then an adjustment (the same division of another dividend), then the penalty. One
+/// multiplier serves all of them.
 ///
-/// `Q` is the log2 of the number of queue pairs, at most 10.
 /// Levels: 8 (lost bytes off the window 1, choice of the window 2, clamp 3, state 2; two carry chains).
 #[derive(LogicBlock)]
 pub struct NsccEngine<const Q: usize = 10> {
@@ -44,11 +44,11 @@ pub struct NsccEngine<const Q: usize = 10> {
     pub request_valid: Signal<In, Bit>,
     pub request: Signal<In, NsccRequest>,
     pub request_ready: Signal<Out, Bit>,
-    /// With the request.
+    /// Valid with a `Configure` request.
     pub settings: Signal<In, NsccConfig>,
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, NsccResponse>,
-    /// With the response to a SACK.
+    /// Valid with the response to a SACK.
     pub sampled: Signal<Out, CongestionSample>,
 
     states: BlockRam<NsccState, Q>,
@@ -99,30 +99,30 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         let state = work.state;
         let registers = work.registers;
         let sample = work.sample;
-        let compared = work.compared;
+        let comparison = work.comparison;
         let done = self.multiply.done.val();
         let product = self.multiply.product.val();
-        let after_response = if compared.adjust_due {
+        let after_response = if comparison.adjust_due {
             Step::Normalise
         } else {
             Step::Penalise
         };
 
-        let judgement = judge(work);
+        let decision = decide(work);
         let window = window_after(step, work, product);
-        let operands = operands(step, work, judgement, product, self.rom.reciprocal.val());
+        let operands = operands(step, work, decision, product, self.rom.reciprocal.val());
         self.multiply.a.next = operands.a;
         self.multiply.b.next = operands.b;
         self.multiply.start.next = false;
 
         let whole = (step == Step::Penalise) & !state.penalty.any();
-        let mut answered = state;
-        answered.allowed = match step {
-            Step::Tell => state.allowed,
+        let mut state_after = state;
+        state_after.allowed = match step {
+            Step::RespondAtOnce => state.allowed,
             Step::Penalise => state.cwnd.get_bits::<24>(8),
             _ => penalised(work, product),
         };
-        let answers = ((step == Step::Answer) & done) | (step == Step::Tell) | whole;
+        let responds = ((step == Step::Respond) & done) | (step == Step::RespondAtOnce) | whole;
 
         self.rom.mantissa.next = work.normalised.mantissa;
         let divisor = if work.decreasing {
@@ -148,7 +148,7 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             }
             Step::Begin => {
                 self.work.d.next.state = fresh(registers, asked.now);
-                self.step.d.next = Step::Tell;
+                self.step.d.next = Step::RespondAtOnce;
             }
             Step::Load => {
                 self.work.d.next.state = self.states.read_data.val();
@@ -161,8 +161,8 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                             Step::Penalise
                         }
                     }
-                    NsccOp::Loss => Step::Lose,
-                    _ => Step::Tell,
+                    NsccOp::Loss => Step::SubtractLoss,
+                    _ => Step::RespondAtOnce,
                 };
                 if asked.op == NsccOp::Ack {
                     self.work.d.next.state.penalty = asked.penalty;
@@ -185,39 +185,39 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                 self.step.d.next = Step::Compare;
             }
             Step::Compare => {
-                self.work.d.next.compared = compare(state, registers, sample, asked);
+                self.work.d.next.comparison = compare(state, registers, sample, asked);
                 if sample.has_delay {
                     self.work.d.next.state.average_delay =
                         average(state, registers, sample, asked.ecn);
                 }
-                self.step.d.next = Step::Judge;
+                self.step.d.next = Step::Decide;
             }
-            Step::Judge => {
-                if judgement.adapts {
+            Step::Decide => {
+                if decision.adapts {
                     self.work.d.next.state.cwnd = window;
                     self.work.d.next.state.ignore_left = asked.in_flight;
                     self.work.d.next.state.increase = bits(0);
                     self.work.d.next.state.idle_bytes = bits(0);
-                } else if judgement.responds {
-                    self.work.d.next.state.idle_bytes = compared.idle_bytes;
+                } else if decision.responds {
+                    self.work.d.next.state.idle_bytes = comparison.idle_bytes;
                 }
-                if compared.period_over {
+                if comparison.period_over {
                     self.work.d.next.state.achieved = bits(0);
                     self.work.d.next.state.loss_seen = false;
                     self.work.d.next.state.period_start = asked.now;
                 }
-                if judgement.decreases {
+                if decision.decreases {
                     self.work.d.next.state.last_decrease = asked.now;
                 }
-                self.work.d.next.decreasing = judgement.decreases;
-                self.multiply.start.next = judgement.increases;
-                self.step.d.next = if judgement.decreases {
+                self.work.d.next.decreasing = decision.decreases;
+                self.multiply.start.next = decision.increases;
+                self.step.d.next = if decision.decreases {
                     Step::Normalise
-                } else if !judgement.increases {
+                } else if !decision.increases {
                     after_response
-                } else if judgement.grows {
+                } else if decision.grows {
                     Step::Grow
-                } else if compared.below_target {
+                } else if comparison.below_target {
                     Step::Gain
                 } else {
                     Step::Collect
@@ -262,9 +262,9 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             Step::Shrink => {
                 self.multiply.start.next = true;
                 self.work.d.next.decreasing = false;
-                self.step.d.next = Step::Shrunk;
+                self.step.d.next = Step::WriteShrunk;
             }
-            Step::Shrunk => {
+            Step::WriteShrunk => {
                 if done {
                     self.work.d.next.state.cwnd = window;
                     self.step.d.next = after_response;
@@ -275,22 +275,22 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                 self.work.d.next.state.increase = bits(0);
                 self.work.d.next.state.received = bits(0);
                 self.work.d.next.state.last_adjust = asked.now;
-                if compared.eta_due {
+                if comparison.eta_due {
                     self.work.d.next.state.last_eta = asked.now;
                 }
                 self.step.d.next = Step::Penalise;
             }
-            Step::Lose => {
+            Step::SubtractLoss => {
                 self.work.d.next.state.cwnd = window;
                 self.work.d.next.state.loss_seen = true;
                 self.step.d.next = Step::Penalise;
             }
             Step::Penalise => {
                 self.multiply.start.next = !whole;
-                self.step.d.next = if whole { Step::Idle } else { Step::Answer };
+                self.step.d.next = if whole { Step::Idle } else { Step::Respond };
             }
-            Step::Answer | Step::Tell => {
-                if answers {
+            Step::Respond | Step::RespondAtOnce => {
+                if responds {
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -302,23 +302,23 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             asked.qp.get_bits::<Q>(0)
         };
         self.states.read_address.next = row;
-        self.states.write_enable.next = answers;
+        self.states.write_enable.next = responds;
         self.states.write_address.next = row;
-        self.states.write_data.next = answered;
+        self.states.write_data.next = state_after;
         self.configs.read_address.next = row;
-        self.configs.write_enable.next = answers;
+        self.configs.write_enable.next = responds;
         self.configs.write_address.next = row;
         self.configs.write_data.next = registers;
 
         self.request_ready.next = step == Step::Idle;
-        self.response_valid.next = answers;
+        self.response_valid.next = responds;
         self.response.next = NsccResponse {
-            cwnd: answered.allowed,
+            cwnd: state_after.allowed,
         };
         self.sampled.next = CongestionSample {
-            valid: answers & (asked.op == NsccOp::Ack) & asked.sample,
+            valid: responds & (asked.op == NsccOp::Ack) & asked.sample,
             qp: asked.qp,
-            cwnd: answered.allowed,
+            cwnd: state_after.allowed,
             in_flight: asked.in_flight,
             rtt_valid: asked.rtt_valid,
             rtt: asked.rtt,

@@ -1,11 +1,11 @@
-//! The table of both divisions.
+//! Table of reciprocals for both divisions.
 
 use std::fmt::Write;
 
 use rust_hdl::prelude::*;
 use stellar_transport::congestion::RECIPROCAL_ROM;
 
-/// `reciprocal` is the entry of [`RECIPROCAL_ROM`] for the `mantissa` of a clock ago. 256 bytes in LUTs. Levels: 2.
+/// `reciprocal` is the entry of [`RECIPROCAL_ROM`] for the `mantissa` of the previous cycle. 256 bytes in LUTs. Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct ReciprocalRom {
     pub clock: Signal<In, Clock>,
@@ -41,7 +41,7 @@ impl Logic for ReciprocalRom {
             let _ = writeln!(code, "    {label}: reciprocal <= 8'd{entry};");
         }
         code += "  endcase\n";
-        // What is there at first is no entry of the table, so the first edge matters in any case.
+        // The initial output is not an entry of the table, so the first edge always counts.
         code += "//@ reg [7:0] gate_mantissa = 0; reg gate_begun = 0;\n\
                  //@ always @(edge clock) begin gate_mantissa <= mantissa; gate_begun <= 1; end\n\
                  //@ assign gate_active = !gate_begun || mantissa != gate_mantissa;\n";

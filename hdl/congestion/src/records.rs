@@ -1,4 +1,4 @@
-//! What the engine keeps of a queue pair, and of the request it works on.
+//! State of a queue pair, and of the request in progress.
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccConfig, NsccRequest};
@@ -20,9 +20,9 @@ pub struct NsccState {
     pub achieved: Bits<24>,
     /// Bytes acknowledged in a row without a mark and with an idle path.
     pub idle_bytes: Bits<24>,
-    /// Bytes still to come whose marks are old news.
+    /// Bytes to be acknowledged before a mark counts again: marks until then were set before the window was reduced.
     pub ignore_left: Bits<24>,
-    /// A loss or trim was seen in this quick-adapt period.
+    /// There was a loss or a trim in this quick-adapt period.
     pub loss_seen: Bit,
     /// Receiver's penalty.
     pub penalty: Bits<7>,
@@ -30,78 +30,78 @@ pub struct NsccState {
     pub last_adjust: Bits<32>,
     pub last_eta: Bits<32>,
     pub last_decrease: Bits<32>,
-    /// The window in bytes with the penalty taken off, so that a query needs no multiplication.
+    /// The window in bytes after the penalty. It is stored, so a query needs no multiplication.
     pub allowed: Bits<24>,
 }
 
-/// What a SACK says, once it is counted.
+/// Sample of a SACK, after it has been counted.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Sample {
-    /// There is a delay to answer to.
+    /// There is a valid delay.
     pub has_delay: Bit,
-    /// Queueing delay, ticks.
+    /// Queueing delay in ticks.
     pub delay: Bits<16>,
-    /// Its mark was set before the window last adapted.
+    /// The mark was set before the window was last reduced.
     pub old_mark: Bit,
 }
 
-/// What the sample compares to.
+/// Comparison of the sample with the targets.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Compared {
-    /// The quick-adapt period is over.
+pub struct Comparison {
+    /// The quick-adapt period has ended.
     pub period_over: Bit,
-    /// A loss or a very long delay.
+    /// There was a loss, or the delay exceeds the quick-adapt threshold.
     pub congested: Bit,
-    /// Far less was achieved than the window might have carried.
+    /// Far fewer bytes were acknowledged than the maximum window allows.
     pub starved: Bit,
-    /// The delay is below target, by `room` ticks.
+    /// The delay is below the target, by `headroom` ticks.
     pub below_target: Bit,
-    pub room: Bits<16>,
-    /// Idle bytes with this SACK.
+    pub headroom: Bits<16>,
+    /// `idle_bytes` including this SACK.
     pub idle_bytes: Bits<24>,
-    /// The last decrease is a base round trip ago.
+    /// The last decrease was at least one base round trip ago.
     pub decrease_due: Bit,
-    /// The window is to be adjusted.
+    /// The window has to be adjusted.
     pub adjust_due: Bit,
-    /// The last steady increase is a base round trip ago.
+    /// The last constant increase was at least one base round trip ago.
     pub eta_due: Bit,
 }
 
-/// Divisor of a quotient, normalised: `mantissa` follows the leading one, which is bit `16 + exponent`.
+/// Normalised divisor. `mantissa` is the bits after the leading one, which is bit `16 + exponent`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Normalised {
     pub mantissa: Bits<8>,
     pub exponent: Bits<4>,
 }
 
-/// The request under way.
+/// The request in progress.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Work {
     pub asked: NsccRequest,
     pub state: NsccState,
     pub registers: NsccConfig,
     pub sample: Sample,
-    pub compared: Compared,
-    /// The division is of the decrease, not of the adjustment.
+    pub comparison: Comparison,
+    /// The division belongs to the decrease, not to the adjustment.
     pub decreasing: Bit,
     pub normalised: Normalised,
     pub quotient: Bits<33>,
 }
 
-/// Which answer a sample gets.
+/// Reaction to a sample.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Judgement {
-    /// The window falls to what it carried.
+pub struct Decision {
+    /// Quick adapt: the window is set to the bytes acknowledged in the period.
     pub adapts: Bit,
-    /// The sample is answered to.
+    /// The sample changes the window or the collected increase.
     pub responds: Bit,
     pub decreases: Bit,
     pub increases: Bit,
-    /// If it increases: fast.
+    /// The increase is the fast one.
     pub grows: Bit,
 }
 
-/// What is multiplied.
+/// Operands of the multiplier.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Operands {
     pub a: Bits<48>,

@@ -1,16 +1,16 @@
-//! What a SACK's sample says, and how it compares (reference: `Nscc::on_ack` up to its answer).
+//! Sample of a SACK, and its comparison with the targets (reference: `Nscc::on_ack` up to its reaction).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccConfig, NsccRequest};
 
 use crate::arithmetic::{count, elapsed, saturated_rtt};
-use crate::records::{Compared, NsccState, Sample};
+use crate::records::{Comparison, NsccState, Sample};
 
-/// A delay below this counts as an idle path: 1 us in ticks.
+/// A path with a shorter delay counts as idle: 1 us in ticks.
 const IDLE_DELAY: u64 = 125;
 
-/// State of a queue pair that starts at `now`: the window at its largest, as nothing is known of the path yet.
+/// Returns the state of a queue pair that starts at `now`. The window has its maximum, because nothing is known about the path.
 #[hdl_fn]
 pub fn fresh(config: NsccConfig, now: Bits<32>) -> NsccState {
     NsccState {
@@ -32,13 +32,13 @@ pub fn fresh(config: NsccConfig, now: Bits<32>) -> NsccState {
     }
 }
 
-/// The delay of `ack`. Levels: 5 (clamp 3, a carry chain, 1).
+/// Returns the sample of `ack`. Levels: 5 (clamp 3, a carry chain, 1).
 #[hdl_fn]
 pub fn sample_of(state: NsccState, config: NsccConfig, ack: NsccRequest) -> Sample {
     let rtt = saturated_rtt(ack.rtt);
     let delay = bit_cast::<17, 16>(rtt) - bit_cast::<17, 16>(state.base_rtt);
     Sample {
-        // Below a quarter of the programmed base: a stamp that wrapped.
+        // A round trip below a quarter of the configured base comes from a time stamp that wrapped.
         has_delay: ack.rtt_valid & (rtt >= (config.base_rtt >> 2)),
         delay: if delay.get_bit(16) {
             bits::<16>(0)
@@ -49,7 +49,8 @@ pub fn sample_of(state: NsccState, config: NsccConfig, ack: NsccRequest) -> Samp
     }
 }
 
-/// `average += (sample - average) / 64`; an unmarked sample above target pulls toward a quarter of the base RTT. Levels: 4 and three carry chains.
+/// Returns the average after a sample: `average += (sample - average) / 64`. An unmarked sample above the target counts as a quarter of the base RTT. Levels:
+/// 4 and three carry chains.
 #[hdl_fn]
 pub fn average(state: NsccState, config: NsccConfig, sample: Sample, ecn: Bit) -> Bits<32> {
     let pull = if !ecn & (sample.delay > config.target) {
@@ -60,13 +61,18 @@ pub fn average(state: NsccState, config: NsccConfig, sample: Sample, ecn: Bit) -
     state.average_delay - (state.average_delay >> 6) + pull
 }
 
-/// The state knows the SACK's bytes and round trip already. Levels: 4 and two carry chains.
+/// Compares the sample. The state already includes the bytes and the round trip of the SACK. Levels: 4 and two carry chains.
 #[hdl_fn]
-pub fn compare(state: NsccState, config: NsccConfig, sample: Sample, ack: NsccRequest) -> Compared {
+pub fn compare(
+    state: NsccState,
+    config: NsccConfig,
+    sample: Sample,
+    ack: NsccRequest,
+) -> Comparison {
     let base = bit_cast::<17, 16>(state.base_rtt);
-    let room = bit_cast::<17, 16>(config.target) - bit_cast::<17, 16>(sample.delay);
+    let headroom = bit_cast::<17, 16>(config.target) - bit_cast::<17, 16>(sample.delay);
     let idle = !ack.ecn & (sample.delay < IDLE_DELAY);
-    Compared {
+    Comparison {
         period_over: elapsed(
             ack.now,
             state.period_start,
@@ -75,7 +81,7 @@ pub fn compare(state: NsccState, config: NsccConfig, sample: Sample, ack: NsccRe
         congested: state.loss_seen | (sample.has_delay & (sample.delay > config.qa_threshold)),
         starved: state.achieved < (config.max_cwnd >> config.qa_gate),
         below_target: sample.delay < config.target,
-        room: room.get_bits::<16>(0),
+        headroom: headroom.get_bits::<16>(0),
         idle_bytes: if idle {
             count(state.idle_bytes, ack.bytes)
         } else {

@@ -1,12 +1,12 @@
-//! The steps of a request, and how each changes the window and drives the multiplier.
+//! Steps of a request: how each changes the window and drives the multiplier.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-use crate::arithmetic::*;
-use crate::records::{Judgement, Operands, Work};
+use crate::arithmetic::{clamp, decrease_factor, less};
+use crate::records::{Decision, Operands, Work};
 
-/// A penalty that leaves one packet.
+/// The penalty that reduces the window to its minimum.
 const FULL_PENALTY: u64 = 127;
 
 /// What happens in a cycle. A step that uses a product waits for it.
@@ -23,7 +23,7 @@ pub enum Step {
     /// Updates the average delay and the periods, and compares the sample with the target.
     Compare,
     /// Decides on quick adapt, or on the quadrant of the sample.
-    Judge,
+    Decide,
     /// Multiplies the proportional gain by the bytes.
     Gain,
     /// Adds to the collected increase.
@@ -41,65 +41,66 @@ pub enum Step {
     /// Multiplies the window by the share of a decrease.
     Shrink,
     /// Writes the reduced window.
-    Shrunk,
+    WriteShrunk,
     /// Adds the collected increase and the constant increase to the window.
     Adjust,
     /// Subtracts lost bytes from the window.
-    Lose,
+    SubtractLoss,
     /// Multiplies the window by the penalty.
     Penalise,
     /// Responds, and writes the rows back.
-    Answer,
+    Respond,
     /// Responds to a request that changes no window.
-    Tell,
+    RespondAtOnce,
 }
 
-/// Quick adapt, or one of the four quadrants of mark and delay. Levels: 3 behind a carry chain.
+/// Selects quick adapt, or one of the four quadrants of mark and delay. Levels: 3 behind a carry chain.
 #[hdl_fn]
-pub fn judge(work: Work) -> Judgement {
-    let compared = work.compared;
-    let adapts = compared.period_over & compared.congested & compared.starved;
+pub fn decide(work: Work) -> Decision {
+    let comparison = work.comparison;
+    let adapts = comparison.period_over & comparison.congested & comparison.starved;
     let responds = work.sample.has_delay & !adapts & !work.sample.old_mark;
     let over = work.state.average_delay > (bit_cast::<32, 16>(work.registers.target) << 16);
-    Judgement {
+    Decision {
         adapts,
         responds,
         decreases: responds
             & work.asked.ecn
-            & !compared.below_target
-            & compared.decrease_due
+            & !comparison.below_target
+            & comparison.decrease_due
             & over,
         increases: responds & !work.asked.ecn,
-        grows: compared.below_target & (compared.idle_bytes > work.state.cwnd.get_bits::<24>(8)),
+        grows: comparison.below_target
+            & (comparison.idle_bytes > work.state.cwnd.get_bits::<24>(8)),
     }
 }
 
-/// The window of a step that changes it. Levels: 6 (choice 2, a carry chain 1, clamp 3).
+/// Returns the window of a step that changes it. Levels: 6 (choice 2, a carry chain 1, clamp 3).
 #[hdl_fn]
 pub fn window_after(step: Step, work: Work, product: Bits<65>) -> Bits<32> {
     let cwnd = bit_cast::<38, 32>(work.state.cwnd);
     let lost = bit_cast::<32, 24>(work.asked.bytes) << 8;
-    let steady = if work.compared.eta_due {
+    let steady = if work.comparison.eta_due {
         bit_cast::<38, 28>(work.registers.eta)
     } else {
         bits::<38>(0)
     };
     let window = match step {
-        Step::Judge => bit_cast::<38, 24>(work.state.achieved) << 8,
+        Step::Decide => bit_cast::<38, 24>(work.state.achieved) << 8,
         Step::Grow => cwnd + product.get_bits::<38>(3),
-        Step::Shrunk => cwnd - product.get_bits::<38>(16),
+        Step::WriteShrunk => cwnd - product.get_bits::<38>(16),
         Step::Adjust => cwnd + bit_cast::<38, 33>(work.quotient) + steady,
         _ => bit_cast::<38, 32>(less(work.state.cwnd, lost)),
     };
     clamp(window, work.registers)
 }
 
-/// What a step multiplies. Levels: 6 (the sum that decides `grows` 1, choice 2 and 3).
+/// Returns the operands of a step. Levels: 6 (the sum that decides `grows` 1, choice 2 and 3).
 #[hdl_fn]
 pub fn operands(
     step: Step,
     work: Work,
-    judgement: Judgement,
+    decision: Decision,
     product: Bits<65>,
     reciprocal: Bits<8>,
 ) -> Operands {
@@ -110,29 +111,29 @@ pub fn operands(
     } else {
         work.state.increase
     };
-    let proportional = work.compared.below_target & !judgement.grows;
+    let proportional = work.comparison.below_target & !decision.grows;
     let increase_by = if proportional {
         bit_cast::<48, 28>(work.registers.alpha)
     } else {
         bytes
     };
-    let increase_of = if judgement.grows {
+    let increase_of = if decision.grows {
         bit_cast::<24, 16>(work.registers.fi_scale)
-    } else if work.compared.below_target {
-        bit_cast::<24, 16>(work.compared.room)
+    } else if work.comparison.below_target {
+        bit_cast::<24, 16>(work.comparison.headroom)
     } else {
         bit_cast::<24, 23>(work.registers.fi)
     };
     Operands {
         a: match step {
-            Step::Judge => increase_by,
+            Step::Decide => increase_by,
             Step::Gain => bytes,
             Step::Divide => dividend,
             Step::Shrink => bit_cast::<48, 32>(work.state.cwnd),
             _ => bit_cast::<48, 24>(work.state.cwnd.get_bits::<24>(8)),
         },
         b: match step {
-            Step::Judge => increase_of,
+            Step::Decide => increase_of,
             Step::Gain => product.get_bits::<24>(16),
             Step::Divide => bit_cast::<24, 8>(reciprocal) | bits::<24>(256),
             Step::Shrink => bit_cast::<24, 16>(decrease_factor(work.quotient)),
@@ -141,7 +142,7 @@ pub fn operands(
     }
 }
 
-/// The window less the receiver's penalty, from `product`, the window by 128ths. Levels: 3 (a carry chain 1, choice 2).
+/// Returns the window after the receiver's penalty. `product` is the window in 128ths. Levels: 3 (a carry chain 1, choice 2).
 #[hdl_fn]
 pub fn penalised(work: Work, product: Bits<65>) -> Bits<24> {
     let share = product.get_bits::<24>(7);

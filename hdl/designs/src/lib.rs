@@ -3,7 +3,7 @@
 #![warn(missing_docs)]
 
 use hdl_congestion::NsccEngine;
-use hdl_emtt::PayloadLocate;
+use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, Doorbells, HostQueues, Registers};
 use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
 use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
@@ -105,8 +105,8 @@ pub const ALL: &[Known] = &[
     known::<Registers<10, 12, 19>>("registers", "registers of BAR0"),
     known::<AdminQueue<10, 12, 19>>("admin_queue", "table rows out of a ring in host memory"),
     known::<Doorbells<2>>("doorbells", "doorbell pages of BAR2; 4 queue pairs"),
-    known::<PayloadLocate<6, 7>>(
-        "payload_locate",
+    known::<LocalTranslate<6, 7>>(
+        "local_translate",
         "regions and eMTT of the transmit side; 64 regions, 512 pages",
     ),
     known::<SprayEngine<2>>("spray_engine", "path choice; 4 queue pairs"),

@@ -1,11 +1,11 @@
 //! Top levels: the receive lane and two lanes on one core, put together from the blocks of the other `hdl` crates (see `docs/rx_lane.md`).
 
 pub mod drop_counters;
-pub mod engines;
 pub mod fence_join;
 pub mod nic;
 pub mod nic_config;
 pub mod outcome_order;
+pub mod requester_pair;
 pub mod rx_core;
 pub mod rx_lane;
 pub mod rx_lanes;
@@ -14,11 +14,11 @@ pub mod table_bits;
 pub mod top;
 
 pub use drop_counters::DropCounters;
-pub use engines::Engines;
 pub use fence_join::FenceJoin;
 pub use nic::{Nic, RESET_CLOCKS, VERIFICATION_PORTS};
 pub use nic_config::NicConfig;
 pub use outcome_order::OutcomeOrder;
+pub use requester_pair::RequesterPair;
 pub use rx_core::RxCore;
 pub use rx_lane::{RxLane, RxLane1024, RxLane512};
 pub use rx_lanes::{RxLanes, RxLanes1024, RxLanes512};

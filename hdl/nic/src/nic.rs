@@ -1,11 +1,11 @@
 //! The card: two lanes of 1,024 bits around one transport core.
 
-use hdl_emtt::PayloadLocate;
+use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, Doorbells, HostQueues, Registers};
 use hdl_macros::hdl;
 use hdl_pcie::read::DmaRead1024;
 use hdl_pcie::share::{ReadShare, WriteShare};
-use hdl_requester::Counted;
+use hdl_requester::StatPulses;
 use hdl_responder::Responder;
 use hdl_tx_pipeline::TxLane1024;
 use rust_hdl::prelude::*;
@@ -15,8 +15,8 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
 use stellar_wire::hw::requester::ControlKind;
 
-use crate::engines::Engines;
 use crate::nic_config::NicConfig;
+use crate::requester_pair::RequesterPair;
 use crate::rx_lanes::RxLanes1024;
 use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS};
 
@@ -125,9 +125,9 @@ pub struct Nic {
     // For simulation only: see `VERIFICATION_PORTS`.
     /// Statistics pulses of the requester of even queue pairs (0) and of odd ones (1), and the queue pair that they and `doorbell_out_of_range` are about.
     pub counted0_qp: Signal<Out, Bits<10>>,
-    pub counted0: Signal<Out, Counted>,
+    pub counted0: Signal<Out, StatPulses>,
     pub counted1_qp: Signal<Out, Bits<10>>,
-    pub counted1: Signal<Out, Counted>,
+    pub counted1: Signal<Out, StatPulses>,
     /// Congestion window, bytes in flight and round trip after each SACK, of even queue pairs (0) and of odd ones (1).
     pub sampled0: Signal<Out, CongestionSample>,
     pub sampled1: Signal<Out, CongestionSample>,
@@ -144,8 +144,8 @@ pub struct Nic {
     nic_config: NicConfig,
     rx: RxLanes1024,
     responder: Responder<Q, I, STASH_BITS>,
-    engine: Engines,
-    locate: PayloadLocate<MR_BITS, EMTT_BANK_BITS>,
+    engine: RequesterPair,
+    locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     queues: HostQueues<Q, 1024>,
     port0: TxLane1024,
     port1: TxLane1024,
@@ -366,17 +366,17 @@ impl Logic for Nic {
         self.engine.flush_valid.next = self.responder.failed_valid.val();
         self.engine.flush_qp.next = self.responder.failed_qp.val();
         self.responder.failed_ready.next = self.engine.flush_ready.val();
-        self.responder.good_valid.next = self.engine.good_valid.val();
-        self.responder.good_qp.next = self.engine.good_qp.val();
-        self.responder.good_plane.next = self.engine.good_plane.val();
-        self.responder.good_entropy.next = self.engine.good_entropy.val();
+        self.responder.good_valid.next = self.engine.reverse_ev_valid.val();
+        self.responder.good_qp.next = self.engine.reverse_ev_qp.val();
+        self.responder.good_plane.next = self.engine.reverse_ev_plane.val();
+        self.responder.good_entropy.next = self.engine.reverse_ev_entropy.val();
 
         // requester
-        self.locate.request_valid.next = self.engine.locate_valid.val();
-        self.locate.request.next = self.engine.locate.val();
-        self.engine.locate_ready.next = self.locate.request_ready.val();
-        self.engine.located_valid.next = self.locate.response_valid.val();
-        self.engine.located.next = self.locate.response.val();
+        self.locate.request_valid.next = self.engine.xlate_req_valid.val();
+        self.locate.request.next = self.engine.xlate_req.val();
+        self.engine.xlate_req_ready.next = self.locate.request_ready.val();
+        self.engine.xlate_rsp_valid.next = self.locate.response_valid.val();
+        self.engine.xlate_rsp.next = self.locate.response.val();
         self.queues.send_valid.next = self.engine.cqe_valid.val();
         self.queues.send.next = self.engine.cqe.val();
         self.engine.cqe_ready.next = self.queues.send_ready.val();
@@ -407,9 +407,9 @@ impl Logic for Nic {
         self.port0.fault_ready.next = self.engine.fault_ready.val();
         self.port1.fault_ready.next = self.engine.fault_ready.val() & !fault0;
         self.counted0_qp.next = self.engine.event0_qp.val();
-        self.counted0.next = self.engine.counted0.val();
+        self.counted0.next = self.engine.stats0.val();
         self.counted1_qp.next = self.engine.event1_qp.val();
-        self.counted1.next = self.engine.counted1.val();
+        self.counted1.next = self.engine.stats1.val();
         self.sampled0.next = self.engine.sampled0.val();
         self.sampled1.next = self.engine.sampled1.val();
         self.doorbell_out_of_range.next = self.engine.refused.val();

@@ -1,24 +1,25 @@
-//! Packets of one message that leave one after the other (reference: the end of `MrcRequester::transmit_burst`).
+//! Sends packets of one message back to back (reference: the end of `MrcRequester::transmit_burst`).
 
 use hdl_macros::hdl;
 use hdl_primitives::SyncFifo;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
-use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
+use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::SprayResponse;
 use stellar_wire::hw::tx::{TxMeth, TxReth};
 use stellar_wire::hw::window::SentPacket;
+use stellar_wire::hw::{Qpn, SqIndex};
 
-use crate::records::Job;
+use crate::records::Op;
 use crate::segment::{payload_length, segment_after, write_opcode, Segment};
 
-/// Room for the answers of a whole burst.
-const ANSWERS_BITS: usize = 5;
+/// log2 of the depth of the FIFOs for paths and locations: a burst has at most 32 packets.
+const FIFO_BITS: usize = 5;
 
-/// Who sends, and when.
+/// What every packet of the burst has in common.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Sender {
-    qp: Bits<10>,
+    qp: Qpn,
     port: Bit,
     now: Bits<32>,
     rc: Bit,
@@ -28,181 +29,191 @@ struct Sender {
     ack_every: Bits<16>,
 }
 
-/// What is to leave.
+/// The packets to send.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Burst {
     pub message: Message,
-    /// Its first packet.
+    /// Segment of the first packet.
     pub segment: Segment,
-    /// Packets, 1 to 32.
+    /// Number of packets, 1 to 32.
     pub count: Bits<6>,
-    /// The payload lies in memory.
+    /// The payload is read from memory: it is neither inline nor empty.
     pub in_memory: Bit,
-    /// MRC: every packet asks for a SACK.
-    pub asks: Bit,
-    /// RC: the last packet asks for an acknowledgement.
-    pub asks_last: Bit,
-    /// MRC: the packet is sent again, and has spent `retries`.
-    pub again: Bit,
+    /// MRC: every packet requests a SACK.
+    pub ack_req_all: Bit,
+    /// RC: the last packet requests an acknowledgement.
+    pub ack_req_last: Bit,
+    /// MRC: the packet is a retransmission, after `retries` retries.
+    pub is_retransmit: Bit,
     pub retries: Bits<8>,
 }
 
-/// Asks where the packets' payload lies, waits for their paths (MRC: the spray engine was asked for `count` of them in the clock of `start`), and
-/// sends each as soon as it has both: one per clock, once they flow.
+/// Requests the translation of every payload, collects the paths, and sends each packet as soon as it has both: one packet per cycle in steady state.
 ///
-/// It ends early at the first packet without path or with a payload that cannot be read.
+/// Over MRC, the caller requests `count` paths from the spray engine in the cycle of `start`. The burst ends early at the first packet that has no path, or
+/// whose payload cannot be read.
 #[derive(LogicBlock, Default)]
 pub struct BurstSend {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
     pub start: Signal<In, Bit>,
-    /// With `start`, as `job`.
+    /// Both are valid with `start`.
     pub burst: Signal<In, Burst>,
-    pub job: Signal<In, Job>,
-    /// One clock: it is over, and no answer is missing any more. A burst of new packets over MRC that leaves as a whole is over with its last packet.
+    pub op: Signal<In, Op>,
+    /// High for one cycle when the burst has ended and no response is outstanding. A burst of new MRC packets that was sent completely ends with its last
+    /// packet.
     pub done: Signal<Out, Bit>,
-    /// With `done` of such a burst: it has ended early.
-    pub is_short: Signal<Out, Bit>,
-    /// Until the next start: a packet left; a payload could not be read.
+    /// Valid with `done`: a burst of new MRC packets ended early.
+    pub ended_early: Signal<Out, Bit>,
+    /// A packet was sent; a payload could not be read. Both are valid until the next `start`.
     pub any: Signal<Out, Bit>,
     pub unreadable: Signal<Out, Bit>,
-    /// Until the next start: what of the burst has not left, and how many packets.
+    /// First segment that was not sent, and the number of packets that were not sent. Both are valid until the next `start`.
     pub rest: Signal<Out, Segment>,
     pub left: Signal<Out, Bits<6>>,
-    /// Send queue index of its message.
-    pub slot: Signal<Out, Bits<16>>,
-    /// RC: packets up to the last one that left since one that asked for an acknowledgement.
-    pub silent: Signal<Out, Bits<16>>,
-    /// Paths may still come.
-    pub draws: Signal<Out, Bit>,
+    /// Send queue index of the message.
+    pub slot: Signal<Out, SqIndex>,
+    /// RC: number of packets sent since the last one that requested an acknowledgement.
+    pub pkts_since_ack_req: Signal<Out, Bits<16>>,
+    /// The spray engine still has to return paths.
+    pub paths_pending: Signal<Out, Bit>,
 
-    // Answers of the spray engine.
-    pub sprayed_valid: Signal<In, Bit>,
-    pub sprayed: Signal<In, SprayResponse>,
-    // Payload location: each request moves when valid and ready, answers come in order.
-    pub locate_valid: Signal<Out, Bit>,
-    pub locate: Signal<Out, LocateRequest>,
-    pub locate_ready: Signal<In, Bit>,
-    pub located_valid: Signal<In, Bit>,
-    pub located: Signal<In, LocateResponse>,
+    // Responses of the spray engine.
+    pub spray_response_valid: Signal<In, Bit>,
+    pub spray_response: Signal<In, SprayResponse>,
+    // Local translation. A request is accepted when valid and ready are high. Responses come in the order of the requests.
+    pub xlate_req_valid: Signal<Out, Bit>,
+    pub xlate_req: Signal<Out, TranslateRequest>,
+    pub xlate_req_ready: Signal<In, Bit>,
+    pub xlate_rsp_valid: Signal<In, Bit>,
+    pub xlate_rsp: Signal<In, TranslateResponse>,
 
-    /// One clock for each packet that leaves.
+    /// High for one cycle per packet sent.
     pub tx_valid: Signal<Out, Bit>,
     pub tx: Signal<Out, TxRequest>,
-    /// Of it, for the window.
+    /// Record of the packet for the transmit window.
     pub sent: Signal<Out, SentPacket>,
 
-    paths: SyncFifo<SprayResponse, ANSWERS_BITS, { ANSWERS_BITS + 1 }>,
-    places: SyncFifo<LocateResponse, ANSWERS_BITS, { ANSWERS_BITS + 1 }>,
+    paths: SyncFifo<SprayResponse, FIFO_BITS, { FIFO_BITS + 1 }>,
+    locations: SyncFifo<TranslateResponse, FIFO_BITS, { FIFO_BITS + 1 }>,
     sender: DFF<Sender>,
     burst_held: DFF<Burst>,
-    /// Packets are still to leave.
+    /// There are packets left to send.
     leaves: DFF<Bit>,
     leaving: DFF<Segment>,
     to_leave: DFF<Bits<6>>,
-    /// Payloads are still to be asked for.
-    asking: DFF<Segment>,
-    to_ask: DFF<Bits<6>>,
-    /// Answers that have not come.
+    /// Next segment to translate.
+    locating: DFF<Segment>,
+    to_locate: DFF<Bits<6>>,
+    /// Number of responses outstanding.
     paths_due: DFF<Bits<6>>,
-    places_due: DFF<Bits<6>>,
-    /// The burst has ended; answers may still come.
+    locations_due: DFF<Bits<6>>,
+    /// The burst has ended, but responses may be outstanding.
     drains: DFF<Bit>,
     any_left: DFF<Bit>,
-    blamed: DFF<Bit>,
-    unasked: DFF<Bits<16>>,
+    unreadable_seen: DFF<Bit>,
+    since_ack_req: DFF<Bits<16>>,
 }
 
 impl Logic for BurstSend {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, sender, burst_held, leaves, leaving, to_leave, asking, to_ask);
-        dff_setup!(self, clock, paths_due, places_due, drains, any_left, blamed, unasked);
-        clock!(self, clock, paths, places);
-        let job = self.job.val();
-        let started = self.burst.val();
+        dff_setup!(self, clock, sender, burst_held, leaves, leaving, to_leave, locating, to_locate);
+        dff_setup!(
+            self,
+            clock,
+            paths_due,
+            locations_due,
+            drains,
+            any_left,
+            unreadable_seen,
+            since_ack_req
+        );
+        clock!(self, clock, paths, locations);
+        let op = self.op.val();
+        let new_burst = self.burst.val();
         let burst = self.burst_held.q.val();
         let message = burst.message;
         let sender = self.sender.q.val();
         let mtu_log2 = sender.mtu_log2;
         let rc = sender.rc;
         let leaving = self.leaving.q.val();
-        let asking = self.asking.q.val();
-        let forgets = self.reset.val() | self.done.val();
-        self.paths.reset.next = forgets;
-        self.places.reset.next = forgets;
+        let locating = self.locating.q.val();
+        let clear_fifos = self.reset.val() | self.done.val();
+        self.paths.reset.next = clear_fifos;
+        self.locations.reset.next = clear_fifos;
 
-        // ask
-        let asks = self.to_ask.q.val().any();
-        let asked = asks & self.locate_ready.val();
-        self.locate_valid.next = asks;
-        self.locate.next = LocateRequest {
+        // translate: request the location of every payload
+        let locates = self.to_locate.q.val().any();
+        let requested = locates & self.xlate_req_ready.val();
+        self.xlate_req_valid.next = locates;
+        self.xlate_req.next = TranslateRequest {
             qp: sender.qp,
             pd: sender.pd,
             lkey: message.lkey,
             va: message.local_va,
             message_length: message.length,
-            offset: asking.offset,
-            length: payload_length(asking, mtu_log2),
+            offset: locating.offset,
+            length: payload_length(locating, mtu_log2),
         };
-        if asked {
-            self.asking.d.next = segment_after(asking, mtu_log2);
-            self.to_ask.d.next = self.to_ask.q.val() - 1;
+        if requested {
+            self.locating.d.next = segment_after(locating, mtu_log2);
+            self.to_locate.d.next = self.to_locate.q.val() - 1;
         }
 
-        // answers
-        let sprayed = self.sprayed.val();
+        // collect: paths and locations
+        let spray_response = self.spray_response.val();
         let expects_path = self.paths_due.q.val().any();
-        let path_comes = self.sprayed_valid.val() & expects_path;
-        self.paths.in_valid.next = path_comes;
-        self.paths.in_data.next = sprayed;
-        if path_comes {
-            self.paths_due.d.next = if sprayed.found {
+        let path_arrives = self.spray_response_valid.val() & expects_path;
+        self.paths.in_valid.next = path_arrives;
+        self.paths.in_data.next = spray_response;
+        if path_arrives {
+            self.paths_due.d.next = if spray_response.found {
                 self.paths_due.q.val() - 1
             } else {
                 bits::<6>(0)
             };
         }
-        self.places.in_valid.next = self.located_valid.val();
-        self.places.in_data.next = self.located.val();
-        self.places_due.d.next = if asked & !self.located_valid.val() {
-            self.places_due.q.val() + 1
-        } else if !asked & self.located_valid.val() {
-            self.places_due.q.val() - 1
+        self.locations.in_valid.next = self.xlate_rsp_valid.val();
+        self.locations.in_data.next = self.xlate_rsp.val();
+        self.locations_due.d.next = if requested & !self.xlate_rsp_valid.val() {
+            self.locations_due.q.val() + 1
+        } else if !requested & self.xlate_rsp_valid.val() {
+            self.locations_due.q.val() - 1
         } else {
-            self.places_due.q.val()
+            self.locations_due.q.val()
         };
 
-        // leave
+        // send
         let path = self.paths.out_data.val();
-        let place = self.places.out_data.val();
-        let has_place = !burst.in_memory | self.places.out_valid.val();
+        let location = self.locations.out_data.val();
+        let has_location = !burst.in_memory | self.locations.out_valid.val();
         let has_path = rc | self.paths.out_valid.val();
         let found = rc | path.found;
         let is_last = self.to_leave.q.val() == 1;
-        let moves = self.leaves.q.val() & has_path & has_place;
-        let unreadable = burst.in_memory & place.fault;
-        let goes = moves & found & !unreadable;
+        let moves = self.leaves.q.val() & has_path & has_location;
+        let unreadable = burst.in_memory & location.fault;
+        let leaves_now = moves & found & !unreadable;
         let ends = moves & (!found | unreadable | is_last);
         let length = payload_length(leaving, mtu_log2);
-        let unasked = self.unasked.q.val() + 1;
-        let asks_now = if rc {
-            (is_last & burst.asks_last) | (unasked >= sender.ack_every)
+        let pkts_since_ack_req = self.since_ack_req.q.val() + 1;
+        let ack_req_now = if rc {
+            (is_last & burst.ack_req_last) | (pkts_since_ack_req >= sender.ack_every)
         } else {
-            burst.asks
+            burst.ack_req_all
         };
-        let ack_req = leaving.last | asks_now;
+        let ack_req = leaving.last | ack_req_now;
         self.paths.out_ready.next = moves;
-        self.places.out_ready.next = moves;
-        self.tx_valid.next = goes;
+        self.locations.out_ready.next = moves;
+        self.tx_valid.next = leaves_now;
         self.tx.next = TxRequest {
             qp: sender.qp,
             port: sender.port,
             opcode: write_opcode(leaving, message.has_immediate, rc),
             psn: leaving.psn,
             ack_req,
-            retransmission: burst.again,
+            retransmission: burst.is_retransmit,
             timestamp: sender.now.get_bits::<16>(0),
             meth: TxMeth {
                 rqmsn: message.rqmsn,
@@ -221,7 +232,7 @@ impl Logic for BurstSend {
                 path.entropy
             },
             length,
-            pieces: place.pieces,
+            pieces: location.pieces,
             inline: message.inline,
             inline_data: message.inline_data,
             slot: message.slot,
@@ -229,76 +240,80 @@ impl Logic for BurstSend {
         self.sent.next = SentPacket {
             ev: path.index,
             at: sender.now,
-            again: burst.again,
+            is_retransmit: burst.is_retransmit,
             retries: burst.retries,
             length,
             slot: message.slot,
         };
-        if goes {
+        if leaves_now {
             self.leaving.d.next = segment_after(leaving, mtu_log2);
             self.to_leave.d.next = self.to_leave.q.val() - 1;
             self.any_left.d.next = true;
-            self.unasked.d.next = if ack_req { bits::<16>(0) } else { unasked };
+            self.since_ack_req.d.next = if ack_req {
+                bits::<16>(0)
+            } else {
+                pkts_since_ack_req
+            };
         }
-        let whole = goes & is_last & !rc & !burst.again;
+        let whole = leaves_now & is_last & !rc & !burst.is_retransmit;
         if ends {
             self.leaves.d.next = false;
             self.drains.d.next = !whole;
-            self.blamed.d.next = found & unreadable;
-            self.to_ask.d.next = bits::<6>(0);
+            self.unreadable_seen.d.next = found & unreadable;
+            self.to_locate.d.next = bits::<6>(0);
         }
 
-        // drain
-        let through = self.drains.q.val() & !expects_path & !self.places_due.q.val().any();
-        self.done.next = through | whole;
-        self.is_short.next = through;
+        // drain: wait for outstanding responses of a burst that ended
+        let drained = self.drains.q.val() & !expects_path & !self.locations_due.q.val().any();
+        self.done.next = drained | whole;
+        self.ended_early.next = drained;
         self.any.next = self.any_left.q.val();
-        self.unreadable.next = self.blamed.q.val();
+        self.unreadable.next = self.unreadable_seen.q.val();
         self.rest.next = leaving;
         self.left.next = self.to_leave.q.val();
         self.slot.next = message.slot;
-        self.draws.next = expects_path;
-        self.silent.next = self.unasked.q.val();
-        if through {
+        self.paths_pending.next = expects_path;
+        self.pkts_since_ack_req.next = self.since_ack_req.q.val();
+        if drained {
             self.drains.d.next = false;
         }
 
         if self.start.val() {
             self.sender.d.next = Sender {
-                qp: job.qp,
-                port: job.port,
-                now: job.now,
-                rc: job.settings.rc,
-                mtu_log2: job.settings.mtu_log2,
-                pd: job.settings.pd,
-                udp_sport: job.settings.udp_sport,
-                ack_every: job.settings.ack_every,
+                qp: op.qp,
+                port: op.port,
+                now: op.now,
+                rc: op.settings.rc,
+                mtu_log2: op.settings.mtu_log2,
+                pd: op.settings.pd,
+                udp_sport: op.settings.udp_sport,
+                ack_every: op.settings.ack_every,
             };
-            self.burst_held.d.next = started;
+            self.burst_held.d.next = new_burst;
             self.leaves.d.next = true;
-            self.leaving.d.next = started.segment;
-            self.to_leave.d.next = started.count;
-            self.asking.d.next = started.segment;
-            self.to_ask.d.next = if started.in_memory {
-                started.count
+            self.leaving.d.next = new_burst.segment;
+            self.to_leave.d.next = new_burst.count;
+            self.locating.d.next = new_burst.segment;
+            self.to_locate.d.next = if new_burst.in_memory {
+                new_burst.count
             } else {
                 bits::<6>(0)
             };
-            self.paths_due.d.next = if job.settings.rc {
+            self.paths_due.d.next = if op.settings.rc {
                 bits::<6>(0)
             } else {
-                started.count
+                new_burst.count
             };
-            self.unasked.d.next = job.state.rc.silent;
+            self.since_ack_req.d.next = op.state.rc.pkts_since_ack_req;
             self.any_left.d.next = false;
-            self.blamed.d.next = false;
+            self.unreadable_seen.d.next = false;
         }
         if self.reset.val() {
             self.leaves.d.next = false;
             self.drains.d.next = false;
-            self.to_ask.d.next = bits::<6>(0);
+            self.to_locate.d.next = bits::<6>(0);
             self.paths_due.d.next = bits::<6>(0);
-            self.places_due.d.next = bits::<6>(0);
+            self.locations_due.d.next = bits::<6>(0);
         }
     }
 }

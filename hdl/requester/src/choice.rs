@@ -1,31 +1,32 @@
-//! What a port sends next of a queue pair (reference: `MrcRequester::transmit_burst`, `lost_for`).
+//! Selects what a port sends next for a queue pair (reference: `MrcRequester::transmit_burst`, `lost_for`).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::SprayResponse;
 use stellar_wire::hw::window::WindowResponse;
+use stellar_wire::hw::Psn;
 
 use crate::ports::of_port;
 use crate::records::RequesterState;
 use crate::segment::at_most_63;
 
-/// A probe, a lost packet, or new ones, in this order.
+/// The choice, in the order of priority: a probe, a lost packet, or new packets.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Choice {
-    /// A probe is due, and this port is its plane's.
+    /// A probe is due, and its path belongs to this port's plane.
     pub probes: Bit,
-    /// The queue pair's probe from now on.
+    /// The probe that remains due, if it is not sent now.
     pub probe: Bit,
     pub probe_index: Bits<8>,
     pub probe_entropy: Bits<32>,
-    /// A packet is to be sent again.
-    pub again: Bit,
-    pub lost_psn: Bits<24>,
-    /// Packets the window has room for, 63 if more.
-    pub window_room: Bits<6>,
+    /// A lost packet is retransmitted.
+    pub is_retransmit: Bit,
+    pub lost_psn: Psn,
+    /// New packets that the PSN window allows, 63 if more.
+    pub window_space: Bits<6>,
 }
 
-/// What `port` sends. What was lost on one plane goes out on the other while that one works. Levels: two carry chains and 4.
+/// Selects what `port` sends. A packet lost on one plane is retransmitted on the other one, as long as that is usable. Levels: two carry chains and 4.
 #[hdl_fn]
 pub fn choose(
     state: RequesterState,
@@ -54,7 +55,7 @@ pub fn choose(
         window.first_lost0
     };
     let window_left = bit_cast::<24, 11>(state.mpr) - (window.next_psn - window.una);
-    let window_room = if window_left.get_bit(23) {
+    let window_space = if window_left.get_bit(23) {
         bits::<6>(0)
     } else {
         at_most_63(window_left)
@@ -64,8 +65,8 @@ pub fn choose(
         probe,
         probe_index,
         probe_entropy,
-        again: lost_other | (lost_here & !other_usable),
+        is_retransmit: lost_other | (lost_here & !other_usable),
         lost_psn,
-        window_room,
+        window_space,
     }
 }

@@ -1,19 +1,19 @@
-//! Arithmetic of times, ticks of 8 ns modulo 2^32 (reference: `stellar_transport::time::Ticks`, `Backoff`).
+//! Arithmetic on times, which are ticks of 8 ns modulo 2^32 (reference: `stellar_transport::time::Ticks`, `Backoff`).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::RequesterConfig;
 
-/// Retries from which on exponential timeouts stay the same.
+/// The exponent of exponential timeouts grows up to this number of retries.
 const LARGEST_EXPONENT: u64 = 7;
 
-/// Whether `now` is `deadline` or after it. Levels: a carry chain.
+/// Returns whether `now` has reached `deadline`. Levels: a carry chain.
 #[hdl_fn]
 pub fn reached(now: Bits<32>, deadline: Bits<32>) -> Bit {
     !(now - deadline).get_bit(31)
 }
 
-/// Timeout of a packet that has spent `retries`. Two multiplications of 16 by 9 bits, a carry chain, 1 level.
+/// Returns the timeout of a packet after `retries` retries. Levels: two multiplications of 16 by 9 bits, a carry chain, 1.
 #[hdl_fn]
 pub fn timeout(settings: RequesterConfig, retries: Bits<8>) -> Bits<32> {
     let rto = bit_cast::<32, 21>(settings.rto);
@@ -31,7 +31,7 @@ pub fn timeout(settings: RequesterConfig, retries: Bits<8>) -> Bits<32> {
     }
 }
 
-/// The earlier of a deadline that is there if `armed`, and one that is. Levels: a carry chain, 1.
+/// Returns the earlier of `other` and `deadline`; `deadline` counts only if `armed`. Levels: a carry chain, 1.
 #[hdl_fn]
 pub fn earlier(armed: Bit, deadline: Bits<32>, other: Bits<32>) -> Bits<32> {
     if armed & reached(other, deadline) {

@@ -1,4 +1,4 @@
-//! A requester engine: requester core, schedulers of both ports, timers, and what has to be held back.
+//! A requester engine: the requester core with the schedulers of both ports, the timers and the queues around it.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::SyncFifo;
@@ -6,39 +6,40 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
-    ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
+    ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
 };
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
+use stellar_wire::hw::{Qpn, SqIndex};
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
-use crate::records::{ConfigureKind, Counted, Failure};
+use crate::records::{ConfigureKind, Failure, StatPulses};
 use crate::requester_core::RequesterCore;
 use crate::timer_scan::TimerScan;
 use crate::wake_queue::WakeQueue;
 
-/// Packets queued for framing, per port: two bursts. An operation starts only if a full burst fits and less than `ENOUGH` bytes of payload are queued. That
-/// is more line time than two operations take, so the port does not idle, and it bounds the queueing delay for other queue pairs.
+/// Depth of a port's packet queue: two bursts. An operation starts only if a full burst fits and less than `ENOUGH` bytes of payload are queued. `ENOUGH`
+/// bytes take more line time than two operations, so the port does not idle. The limit also bounds the queueing delay of other queue pairs.
 const PACKETS_BITS: usize = 6;
 const BURST: u64 = 32;
 const ENOUGH: u64 = 8192;
-/// Control packets that wait for this engine, so that those of another engine do not wait behind them. At the wire limit a SACK for 16 packets of 256
-/// bytes comes in 28 clocks, so 3 in one burst of 62: room for five bursts.
+/// Depth of the engine's queue of control packets. With a queue of its own, an engine does not block control packets of the other one. At the wire limit a
+/// SACK for 16 packets of 256 bytes comes every 28 cycles, so 3 arrive while a burst takes 62 cycles: the queue holds those of five bursts.
 const CONTROLS_BITS: usize = 4;
-/// As many hold the next burst up.
-const CONTROLS_PRESS: u64 = 1 << (CONTROLS_BITS - 1);
-/// Failures that wait to be reported. No operation starts with fewer than two places left.
+/// With this many control packets, they are processed before the next burst starts.
+const CONTROLS_ALMOST_FULL: u64 = 1 << (CONTROLS_BITS - 1);
+/// Depth of the queue of failures. No operation starts with fewer than two free entries.
 const FAILURES_BITS: usize = 3;
 const FAILURES_LIMIT: u64 = (1 << FAILURES_BITS) - 2;
 
-/// Whether a port's queue takes a burst.
+/// Returns whether a port's packet queue accepts a burst.
 #[hdl_fn]
-fn has_room(packets: Bits<7>, bytes: Bits<19>) -> Bit {
+fn has_space(packets: Bits<7>, bytes: Bits<19>) -> Bit {
     (packets <= BURST) & (bytes < ENOUGH)
 }
 
-/// Payload bytes of a packet that moves.
+/// Returns the payload bytes of `packet` if it `moves`, otherwise 0.
 #[hdl_fn]
 fn length_if(moves: Bit, packet: TxRequest) -> Bits<LENGTH_BITS> {
     if moves {
@@ -48,18 +49,19 @@ fn length_if(moves: Bit, packet: TxRequest) -> Bits<LENGTH_BITS> {
     }
 }
 
-/// Bytes waiting after a packet came and one left. Levels: two carry chains.
+/// Returns the bytes queued after one packet entered and one left. Levels: two carry chains.
 #[hdl_fn]
-fn counted(bytes: Bits<19>, came: Bits<LENGTH_BITS>, left: Bits<LENGTH_BITS>) -> Bits<19> {
+fn bytes_after(bytes: Bits<19>, came: Bits<LENGTH_BITS>, left: Bits<LENGTH_BITS>) -> Bits<19> {
     (bytes + bit_cast::<19, LENGTH_BITS>(came)) - bit_cast::<19, LENGTH_BITS>(left)
 }
 
-/// 1,024 queue pairs with 64 messages under way each, 65,536 doorbell pages.
+/// Engine of 1,024 queue pairs with 64 outstanding messages each, and 65,536 doorbell pages.
 pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 6, 16, 14, 16>;
-/// 16 queue pairs and 16 pages, for tests.
+/// Engine of 16 queue pairs and 16 doorbell pages, for tests.
 pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 6, 10, 8, 4>;
 
-/// 2^`Q` = `K` queue pairs (`C` = `Q` + 1, `S` = `Q` + 8) with 2^`M` messages under way each (`A` = `Q` + `M`; `E` = `Q` + 4), of 2^`P` doorbell pages.
+/// Requester engine of 2^`Q` = `K` queue pairs with 2^`M` outstanding messages each, and 2^`P` doorbell pages. `C` = `Q` + 1, `S` = `Q` + 8, `A` = `Q` + `M`,
+/// `E` = `Q` + 4.
 #[derive(LogicBlock, Default)]
 pub struct RequesterEngine<
     const Q: usize,
@@ -78,10 +80,10 @@ pub struct RequesterEngine<
     /// Bit p: port p is up.
     pub plane_up: Signal<In, Bits<2>>,
 
-    // Configuration, as of the core.
+    // Configuration: see `RequesterCore`.
     pub configure_valid: Signal<In, Bit>,
     pub configure: Signal<In, ConfigureKind>,
-    pub configure_qp: Signal<In, Bits<10>>,
+    pub configure_qp: Signal<In, Qpn>,
     pub requester_settings: Signal<In, RequesterConfig>,
     pub queue_settings: Signal<In, SendQueueConfig>,
     pub spray_settings: Signal<In, SprayConfig>,
@@ -91,27 +93,27 @@ pub struct RequesterEngine<
     pub profile_index: Signal<In, Bits<3>>,
     pub profile: Signal<In, EntropyProfileEntry>,
 
-    // What arrives.
+    // Control packets, doorbells, payload faults, and flushes. Each is accepted when valid and ready are high.
     pub control_valid: Signal<In, Bit>,
     /// SACK, NACK or RC acknowledgement.
     pub control: Signal<In, ControlPacket>,
     pub control_ready: Signal<Out, Bit>,
     pub doorbell_valid: Signal<In, Bit>,
-    pub doorbell_qp: Signal<In, Bits<10>>,
-    pub doorbell_producer: Signal<In, Bits<16>>,
-    /// The entry before `doorbell_producer` came with it.
+    pub doorbell_qp: Signal<In, Qpn>,
+    pub doorbell_producer: Signal<In, SqIndex>,
+    /// The doorbell carries the send queue entry before `doorbell_producer`.
     pub doorbell_pushed: Signal<In, Bit>,
     pub doorbell_entry: Signal<In, Bits<512>>,
     pub doorbell_ready: Signal<Out, Bit>,
     pub fault_valid: Signal<In, Bit>,
-    pub fault_qp: Signal<In, Bits<10>>,
-    pub fault_slot: Signal<In, Bits<16>>,
+    pub fault_qp: Signal<In, Qpn>,
+    pub fault_slot: Signal<In, SqIndex>,
     pub fault_ready: Signal<Out, Bit>,
     pub flush_valid: Signal<In, Bit>,
-    pub flush_qp: Signal<In, Bits<10>>,
+    pub flush_qp: Signal<In, Qpn>,
     pub flush_ready: Signal<Out, Bit>,
 
-    // Packets of port 0 and of port 1, to framing.
+    // Packets of port 0 and of port 1.
     pub tx0_valid: Signal<Out, Bit>,
     pub tx0: Signal<Out, TxRequest>,
     pub tx0_ready: Signal<In, Bit>,
@@ -119,28 +121,28 @@ pub struct RequesterEngine<
     pub tx1: Signal<Out, TxRequest>,
     pub tx1_ready: Signal<In, Bit>,
 
-    // To the responder: pulses.
-    pub good_valid: Signal<Out, Bit>,
-    pub good_qp: Signal<Out, Bits<10>>,
-    pub good_plane: Signal<Out, Bit>,
-    pub good_entropy: Signal<Out, Bits<32>>,
-    // Queue pairs that went to error.
+    // Pulses to the responder: a SACK confirmed that this entropy value is good on this plane.
+    pub reverse_ev_valid: Signal<Out, Bit>,
+    pub reverse_ev_qp: Signal<Out, Qpn>,
+    pub reverse_ev_plane: Signal<Out, Bit>,
+    pub reverse_ev_entropy: Signal<Out, Bits<32>>,
+    // Queue pairs that moved to the error state.
     pub failure_valid: Signal<Out, Bit>,
     pub failure: Signal<Out, Failure>,
     pub failure_ready: Signal<In, Bit>,
-    // Counted: pulses.
-    pub event_qp: Signal<Out, Bits<10>>,
+    // Statistics pulses.
+    pub event_qp: Signal<Out, Qpn>,
     pub refused: Signal<Out, Bit>,
-    pub counted: Signal<Out, Counted>,
-    /// What SACKs made of windows.
+    pub stats: Signal<Out, StatPulses>,
+    /// Effect of a SACK on the congestion window.
     pub sampled: Signal<Out, CongestionSample>,
 
-    // Payload location, WQE reads, completions: as of the core.
-    pub locate_valid: Signal<Out, Bit>,
-    pub locate: Signal<Out, LocateRequest>,
-    pub locate_ready: Signal<In, Bit>,
-    pub located_valid: Signal<In, Bit>,
-    pub located: Signal<In, LocateResponse>,
+    // Local translation, WQE reads, completions: see `RequesterCore`.
+    pub xlate_req_valid: Signal<Out, Bit>,
+    pub xlate_req: Signal<Out, TranslateRequest>,
+    pub xlate_req_ready: Signal<In, Bit>,
+    pub xlate_rsp_valid: Signal<In, Bit>,
+    pub xlate_rsp: Signal<In, TranslateResponse>,
     pub fetch_valid: Signal<Out, Bit>,
     pub fetch: Signal<Out, WqeFetch>,
     pub fetch_ready: Signal<In, Bit>,
@@ -159,7 +161,7 @@ pub struct RequesterEngine<
     controls: SyncFifo<ControlPacket, CONTROLS_BITS, { CONTROLS_BITS + 1 }>,
     packets0: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
     packets1: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
-    /// Bytes of payload in `packets0`, `packets1`.
+    /// Payload bytes queued in `packets0` and `packets1`.
     bytes0: DFF<Bits<19>>,
     bytes1: DFF<Bits<19>>,
     failures: SyncFifo<Failure, FAILURES_BITS, { FAILURES_BITS + 1 }>,
@@ -193,7 +195,7 @@ impl<
         self.packets1.reset.next = self.reset.val();
         self.failures.reset.next = self.reset.val();
 
-        // what only passes through
+        // pass through
         self.core.now.next = self.now.val();
         self.core.plane_up.next = self.plane_up.val();
         self.core.configure_valid.next = self.configure_valid.val();
@@ -216,9 +218,9 @@ impl<
         self.core.fault_slot.next = self.fault_slot.val();
         self.core.flush_valid.next = self.flush_valid.val();
         self.core.flush_qp.next = self.flush_qp.val();
-        self.core.locate_ready.next = self.locate_ready.val();
-        self.core.located_valid.next = self.located_valid.val();
-        self.core.located.next = self.located.val();
+        self.core.xlate_req_ready.next = self.xlate_req_ready.val();
+        self.core.xlate_rsp_valid.next = self.xlate_rsp_valid.val();
+        self.core.xlate_rsp.next = self.xlate_rsp.val();
         self.core.fetch_ready.next = self.fetch_ready.val();
         self.core.fetched_valid.next = self.fetched_valid.val();
         self.core.fetched.next = self.fetched.val();
@@ -228,31 +230,31 @@ impl<
         self.doorbell_ready.next = self.core.doorbell_ready.val();
         self.fault_ready.next = self.core.fault_ready.val();
         self.flush_ready.next = self.core.flush_ready.val();
-        self.good_valid.next = self.core.good_valid.val();
-        self.good_qp.next = self.core.good_qp.val();
-        self.good_plane.next = self.core.good_plane.val();
-        self.good_entropy.next = self.core.good_entropy.val();
+        self.reverse_ev_valid.next = self.core.reverse_ev_valid.val();
+        self.reverse_ev_qp.next = self.core.reverse_ev_qp.val();
+        self.reverse_ev_plane.next = self.core.reverse_ev_plane.val();
+        self.reverse_ev_entropy.next = self.core.reverse_ev_entropy.val();
         self.event_qp.next = self.core.event_qp.val();
         self.refused.next = self.core.refused.val();
-        self.counted.next = self.core.counted.val();
+        self.stats.next = self.core.stats.val();
         self.sampled.next = self.core.sampled.val();
-        self.locate_valid.next = self.core.locate_valid.val();
-        self.locate.next = self.core.locate.val();
+        self.xlate_req_valid.next = self.core.xlate_req_valid.val();
+        self.xlate_req.next = self.core.xlate_req.val();
         self.fetch_valid.next = self.core.fetch_valid.val();
         self.fetch.next = self.core.fetch.val();
         self.cqe_valid.next = self.core.cqe_valid.val();
         self.cqe.next = self.core.cqe.val();
 
-        // controls
+        // queue control packets
         self.controls.in_valid.next = self.control_valid.val();
         self.controls.in_data.next = self.control.val();
         self.control_ready.next = self.controls.in_ready.val();
         self.core.control_valid.next = self.controls.out_valid.val();
         self.core.control.next = self.controls.out_data.val();
         self.controls.out_ready.next = self.core.control_ready.val();
-        self.core.control_presses.next = self.controls.count.val() >= CONTROLS_PRESS;
+        self.core.control_almost_full.next = self.controls.count.val() >= CONTROLS_ALMOST_FULL;
 
-        // schedules: both hear of a queue pair at once
+        // schedule: both ports schedule a queue pair in the same cycle
         let both_ready = self.schedule0.wake_ready.val() & self.schedule1.wake_ready.val();
         let wake = self.core.schedule_valid.val() & both_ready;
         self.core.schedule_ready.next = both_ready;
@@ -263,19 +265,18 @@ impl<
         self.schedule1.wake_page.next = self.core.schedule_page.val();
         self.schedule1.wake_qp.next = self.core.schedule_qp.val();
         let up = self.plane_up.val();
-        let fronts = pair(
-            self.schedule0.front_valid.val() & up.get_bit(0),
-            self.schedule1.front_valid.val() & up.get_bit(1),
+        let heads = pair(
+            self.schedule0.head_valid.val() & up.get_bit(0),
+            self.schedule1.head_valid.val() & up.get_bit(1),
         );
-        self.core.front_valid.next = fronts;
-        self.core.front0_qp.next = self.schedule0.front_qp.val();
-        self.core.front1_qp.next = self.schedule1.front_qp.val();
-        self.schedule0.served.next = self.core.served.val().get_bit(0);
-        self.schedule0.parked.next = self.core.parked.val().get_bit(0);
-        self.schedule1.served.next = self.core.served.val().get_bit(1);
-        self.schedule1.parked.next = self.core.parked.val().get_bit(1);
+        self.core.head_valid.next = heads;
+        self.core.head0_qp.next = self.schedule0.head_qp.val();
+        self.core.head1_qp.next = self.schedule1.head_qp.val();
+        self.schedule0.rotate.next = self.core.rotate.val().get_bit(0);
+        self.schedule0.deactivate.next = self.core.deactivate.val().get_bit(0);
+        self.schedule1.rotate.next = self.core.rotate.val().get_bit(1);
+        self.schedule1.deactivate.next = self.core.deactivate.val().get_bit(1);
 
-        // timers
         self.timers.now.next = self.now.val();
         self.timers.set_valid.next = self.core.deadline_valid.val();
         self.timers.set_qp.next = self.core.deadline_qp.val();
@@ -285,30 +286,30 @@ impl<
         self.core.due_qp.next = self.timers.due_qp.val();
         self.timers.due_ready.next = self.core.due_ready.val();
 
-        // wakes: entries that came, ports that changed
-        self.wakes.in_valid.next = self.core.arrived.val();
-        self.wakes.in_qp.next = self.core.arrived_qp.val();
+        // wake up queue pairs: a send queue entry arrived, or a port changed its state
+        self.wakes.in_valid.next = self.core.entry_arrived.val();
+        self.wakes.in_qp.next = self.core.entry_arrived_qp.val();
         self.wakes.plane_up.next = self.plane_up.val();
         self.core.wake_valid.next = self.wakes.out_valid.val();
         self.core.wake_qp.next = self.wakes.out_qp.val();
         self.wakes.out_ready.next = self.core.wake_ready.val();
 
-        // packets
+        // queue packets
         let tx = self.core.tx.val();
-        self.core.tx_room.next = pair(
-            has_room(self.packets0.count.val(), self.bytes0.q.val()),
-            has_room(self.packets1.count.val(), self.bytes1.q.val()),
+        self.core.tx_space.next = pair(
+            has_space(self.packets0.count.val(), self.bytes0.q.val()),
+            has_space(self.packets1.count.val(), self.bytes1.q.val()),
         );
         let enters0 = self.core.tx_valid.val() & !tx.port;
         let enters1 = self.core.tx_valid.val() & tx.port;
         let leaves0 = self.packets0.out_valid.val() & self.tx0_ready.val();
         let leaves1 = self.packets1.out_valid.val() & self.tx1_ready.val();
-        self.bytes0.d.next = counted(
+        self.bytes0.d.next = bytes_after(
             self.bytes0.q.val(),
             length_if(enters0, tx),
             length_if(leaves0, self.packets0.out_data.val()),
         );
-        self.bytes1.d.next = counted(
+        self.bytes1.d.next = bytes_after(
             self.bytes1.q.val(),
             length_if(enters1, tx),
             length_if(leaves1, self.packets1.out_data.val()),
@@ -324,7 +325,7 @@ impl<
         self.tx1.next = self.packets1.out_data.val();
         self.packets1.out_ready.next = self.tx1_ready.val();
 
-        // failures
+        // queue failures
         self.core.hold.next = self.failures.count.val() >= FAILURES_LIMIT;
         self.failures.in_valid.next = self.core.failed.val();
         self.failures.in_data.next = Failure {

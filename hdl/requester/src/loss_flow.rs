@@ -1,50 +1,51 @@
-//! What a NACK and passing time change (reference: `MrcRequester::on_nack`, `on_timer`).
+//! Processes a NACK or an expired timer of an MRC queue pair (reference: `MrcRequester::on_nack`, `on_timer`).
 
 use hdl_macros::hdl;
-use hdl_tx_window::answer::is_answered_by;
+use hdl_tx_window::result::stamp_matches;
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest};
 use stellar_wire::hw::window::{PacketState, SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::Psn;
 use stellar_wire::mrc::NackReason;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::deadline::{earlier, reached, timeout};
-use crate::records::{Counted, Job, JobKind, Next, Outcome, RequesterState};
+use crate::records::{NextAction, Op, OpKind, OpResult, RequesterState, StatPulses};
 
-/// Where the flow is.
+/// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
-    /// The packet that a NACK is about comes, or where the window stands.
-    Read,
-    /// The next packet in flight is asked for.
-    Seek,
-    /// It comes, and its timeout with it.
-    Found,
-    /// Whether it is late.
-    Judge,
-    /// The path is told, once the spray engine is free, and the window.
-    Lose,
-    /// Congestion control is told, once it is free.
-    Mourn,
+    /// Waits for the window: the state of the packet that the NACK names, or the position of the window.
+    ReadState,
+    /// Requests the next packet in flight.
+    FindInFlight,
+    /// Receives it, and computes when it expires.
+    ComputeExpiry,
+    /// Checks whether it has expired.
+    CheckExpiry,
+    /// Reports the loss to the spray engine, once that is free, and to the window.
+    MarkLost,
+    /// Reports the loss to congestion control, once that is free.
+    ReportLossToCc,
 }
 
-/// Takes in the NACK `job.control`, or expires the packets that are late, lowest PSN first.
+/// Processes the NACK `op.control`, or expires all packets that are late, lowest PSN first.
 #[derive(LogicBlock, Default)]
 pub struct LossFlow {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // The sequencer.
+    // Sequencer.
     pub start: Signal<In, Bit>,
-    pub job: Signal<In, Job>,
+    pub op: Signal<In, Op>,
     pub done: Signal<Out, Bit>,
-    pub outcome: Signal<Out, Outcome>,
-    pub counted: Signal<Out, Counted>,
+    pub result: Signal<Out, OpResult>,
+    pub stats: Signal<Out, StatPulses>,
 
-    // Calls.
+    // Functional units.
     pub spray_start: Signal<Out, Bit>,
     pub spray_request: Signal<Out, SprayRequest>,
     pub spray_busy: Signal<In, Bit>,
@@ -58,33 +59,45 @@ pub struct LossFlow {
 
     step: DFF<Step>,
     state: DFF<RequesterState>,
-    from: DFF<Bits<24>>,
-    psn: DFF<Bits<24>>,
+    from: DFF<Psn>,
+    psn: DFF<Psn>,
     sent: DFF<SentPacket>,
-    due: DFF<Bits<32>>,
-    /// The path hears something.
-    tells_path: DFF<Bit>,
+    expires_at: DFF<Bits<32>>,
+    /// The loss is reported to the spray engine.
+    reports_path: DFF<Bit>,
     feedback: DFF<SprayFeedback>,
     /// The loss costs a retry.
-    costs: DFF<Bit>,
+    costs_retry: DFF<Bit>,
 }
 
 impl Logic for LossFlow {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, state, from, psn, sent, due, tells_path, feedback, costs);
-        let job = self.job.val();
-        let neth = job.control.neth;
+        dff_setup!(
+            self,
+            clock,
+            step,
+            state,
+            from,
+            psn,
+            sent,
+            expires_at,
+            reports_path,
+            feedback,
+            costs_retry
+        );
+        let op = self.op.val();
+        let neth = op.control.neth;
         let step = self.step.q.val();
         let state = self.state.q.val();
         let sent = self.sent.q.val();
         let window = self.window.val();
-        let timer = job.kind == JobKind::Timer;
+        let timer = op.kind == OpKind::Timer;
 
-        // judge_nack
+        // classify the NACK
         let known = window.state != PacketState::Free;
         let current =
-            (window.state == PacketState::InFlight) & is_answered_by(window.sent, neth.timestamp);
+            (window.state == PacketState::InFlight) & stamp_matches(window.sent, neth.timestamp);
         let fatal = known & (neth.reason == (NackReason::UnexpectedEvent.to_byte() as u64));
         let trimmed = current
             & ((neth.reason == (NackReason::Trimmed.to_byte() as u64))
@@ -95,11 +108,11 @@ impl Logic for LossFlow {
                 | (neth.reason == (NackReason::NoResource.to_byte() as u64))
                 | (neth.reason == (NackReason::PsnOutOfWindow.to_byte() as u64)));
 
-        // judge_timer
-        let late = reached(job.now, self.due.q.val());
+        // check the timer
+        let late = reached(op.now, self.expires_at.q.val());
 
-        let exhausted = self.costs.q.val() & (sent.retries >= job.settings.retry_budget);
-        let retries = if self.costs.q.val() {
+        let exhausted = self.costs_retry.q.val() & (sent.retries >= op.settings.retry_budget);
+        let retries = if self.costs_retry.q.val() {
             sent.retries + 1
         } else {
             sent.retries
@@ -108,17 +121,17 @@ impl Logic for LossFlow {
         self.spray_start.next = false;
         self.spray_request.next = SprayRequest {
             op: SprayOp::Feedback,
-            qp: job.qp,
+            qp: op.qp,
             index: sent.ev,
             feedback: self.feedback.q.val(),
-            now: job.now,
+            now: op.now,
             ..SprayRequest::default()
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
             op: NsccOp::Loss,
-            qp: job.qp,
-            now: job.now,
+            qp: op.qp,
+            now: op.now,
             bytes: bit_cast::<24, LENGTH_BITS>(sent.length),
             ..NsccRequest::default()
         };
@@ -132,13 +145,13 @@ impl Logic for LossFlow {
                         WindowOp::Read
                     }
                 }
-                Step::Seek => WindowOp::NextInFlight,
-                _ => WindowOp::Lose,
+                Step::FindInFlight => WindowOp::NextInFlight,
+                _ => WindowOp::MarkLost,
             },
-            qp: job.qp,
+            qp: op.qp,
             psn: match step {
                 Step::Idle => neth.nack_psn,
-                Step::Seek => self.from.q.val(),
+                Step::FindInFlight => self.from.q.val(),
                 _ => self.psn.q.val(),
             },
             sent: SentPacket { retries, ..sent },
@@ -146,109 +159,109 @@ impl Logic for LossFlow {
         };
 
         self.done.next = false;
-        self.outcome.next = Outcome {
+        self.result.next = OpResult {
             state,
-            served: false,
-            told: false,
-            then: Next::Nothing,
+            packet_sent: false,
+            already_reported: false,
+            next_action: NextAction::Nothing,
             una: bits(0),
-            blame: true,
+            failed_slot_valid: true,
             slot: sent.slot,
             status: bits::<8>(WcStatus::RetryExcErr.code() as u64),
         };
-        self.counted.next = Counted::default();
+        self.stats.next = StatPulses::default();
 
         match step {
             Step::Idle => {
                 if self.start.val() {
-                    self.state.d.next = job.state;
+                    self.state.d.next = op.state;
                     if timer {
                         self.state.d.next.armed = false;
                     }
                     self.window_start.next = true;
-                    self.step.d.next = Step::Read;
+                    self.step.d.next = Step::ReadState;
                 }
             }
-            Step::Read => {
+            Step::ReadState => {
                 self.from.d.next = window.una;
                 self.psn.d.next = window.psn;
                 self.sent.d.next = window.sent;
-                self.tells_path.d.next = trimmed;
+                self.reports_path.d.next = trimmed;
                 self.feedback.d.next = SprayFeedback::Skip;
-                self.costs.d.next = recoverable;
+                self.costs_retry.d.next = recoverable;
                 if !self.window_busy.val() {
                     if timer {
-                        self.step.d.next = Step::Seek;
+                        self.step.d.next = Step::FindInFlight;
                     } else {
-                        self.counted.next.nack_fatal = fatal;
-                        self.counted.next.nack_trimmed = trimmed;
-                        self.counted.next.nack_recoverable = recoverable;
-                        self.counted.next.nack_ignored = !fatal & !trimmed & !recoverable;
+                        self.stats.next.nack_fatal = fatal;
+                        self.stats.next.nack_trimmed = trimmed;
+                        self.stats.next.nack_recoverable = recoverable;
+                        self.stats.next.nack_ignored = !fatal & !trimmed & !recoverable;
                         if trimmed | recoverable {
-                            self.step.d.next = Step::Lose;
+                            self.step.d.next = Step::MarkLost;
                         } else {
                             self.done.next = true;
                             self.step.d.next = Step::Idle;
                             if fatal {
-                                self.outcome.next.then = Next::Fail;
-                                self.outcome.next.slot = window.sent.slot;
-                                self.outcome.next.status =
+                                self.result.next.next_action = NextAction::Fail;
+                                self.result.next.slot = window.sent.slot;
+                                self.result.next.status =
                                     bits::<8>(WcStatus::RemOpErr.code() as u64);
                             }
                         }
                     }
                 }
             }
-            Step::Seek => {
+            Step::FindInFlight => {
                 self.window_start.next = true;
-                self.step.d.next = Step::Found;
+                self.step.d.next = Step::ComputeExpiry;
             }
-            Step::Found => {
+            Step::ComputeExpiry => {
                 self.psn.d.next = window.psn;
                 self.from.d.next = window.psn + 1;
                 self.sent.d.next = window.sent;
-                self.due.d.next = window.sent.at + timeout(job.settings, window.sent.retries);
-                self.tells_path.d.next = true;
+                self.expires_at.d.next = window.sent.at + timeout(op.settings, window.sent.retries);
+                self.reports_path.d.next = true;
                 self.feedback.d.next = SprayFeedback::Timeout;
-                self.costs.d.next = true;
+                self.costs_retry.d.next = true;
                 if !self.window_busy.val() {
                     if window.found {
-                        self.step.d.next = Step::Judge;
+                        self.step.d.next = Step::CheckExpiry;
                     } else {
                         self.done.next = true;
                         self.step.d.next = Step::Idle;
                     }
                 }
             }
-            Step::Judge => {
+            Step::CheckExpiry => {
                 if late {
-                    self.counted.next.timeout = true;
-                    self.step.d.next = Step::Lose;
+                    self.stats.next.timeout = true;
+                    self.step.d.next = Step::MarkLost;
                 } else {
                     self.state.d.next.armed = true;
                     self.state.d.next.deadline =
-                        earlier(state.armed, state.deadline, self.due.q.val());
-                    self.step.d.next = Step::Seek;
+                        earlier(state.armed, state.deadline, self.expires_at.q.val());
+                    self.step.d.next = Step::FindInFlight;
                 }
             }
-            Step::Lose => {
+            Step::MarkLost => {
                 if !self.spray_busy.val() {
-                    self.spray_start.next = self.tells_path.q.val();
+                    self.spray_start.next = self.reports_path.q.val();
                     if exhausted {
                         self.done.next = true;
-                        self.outcome.next.then = Next::Fail;
+                        self.result.next.next_action = NextAction::Fail;
                         self.step.d.next = Step::Idle;
                     } else {
                         self.window_start.next = true;
-                        self.step.d.next = Step::Mourn;
+                        self.step.d.next = Step::ReportLossToCc;
                     }
                 }
             }
-            Step::Mourn => {
+            Step::ReportLossToCc => {
                 if !self.window_busy.val() & !self.nscc_busy.val() {
                     self.nscc_start.next = true;
                     if timer {
-                        self.step.d.next = Step::Seek;
+                        self.step.d.next = Step::FindInFlight;
                     } else {
                         self.done.next = true;
                         self.step.d.next = Step::Idle;

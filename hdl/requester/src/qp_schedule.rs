@@ -1,92 +1,97 @@
-//! Whose turn it is at a port (reference: `stellar_transport::endpoint::scheduler::Schedule`).
+//! Schedule of the queue pairs at a port (reference: `stellar_transport::endpoint::scheduler::Schedule`).
 
 use hdl_macros::hdl;
 use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Qpn;
 
-/// Most clocks from `served` or `parked` to the next front.
-pub const TURN_CLOCKS: u64 = 6;
-/// Most clocks from a wake that is taken to the next one that can be; its effect is there by then.
-pub const WAKE_CLOCKS: u64 = 7;
+/// Maximum number of cycles from `rotate` or `deactivate` to the next valid head.
+pub const TURN_CYCLES: u64 = 6;
+/// Maximum number of cycles from an accepted wake-up until the next one can be accepted. By then the first one has taken effect.
+pub const WAKE_CYCLES: u64 = 7;
 
-/// What happens in a clock.
+/// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
-    /// Nobody is present yet: one queue pair per clock is noted so.
+    /// Clears `present`, one queue pair per cycle.
     Sweep,
-    /// A wake is taken, or an operation that waits begins: its rows are asked for. Where nobody is present, a wake needs none.
+    /// Accepts a wake-up, or starts a pending operation and addresses its rows. If no queue pair is present, a wake-up needs no rows and is done in this
+    /// cycle.
     Idle,
-    /// The row of the front: the tail of its page is asked for.
+    /// The row of the head is valid. Addresses the tail of its page.
     TurnPage,
-    /// The front moves.
+    /// Moves the head.
     Turn,
-    /// The row of the queue pair woken, and the tail of its page, whose row is asked for.
+    /// The rows of the queue pair to wake and of its page's tail are valid. Addresses the row of that tail.
     WakePage,
-    /// The queue pair is linked in.
+    /// Links the queue pair in.
     Wake,
 }
 
-/// Queue pairs that may have something to send at one port: pages (devices) take turns packet by packet, and so do the queue pairs of a page.
+/// Schedules the queue pairs that may have something to send at one port. The doorbell pages (devices) take turns packet by packet, and so do the queue pairs
+/// of a page.
 ///
-/// * A wake puts a queue pair at the end of its page's queue, and a page without a queue at the end of the pages. Waking one that is present changes nothing.
-/// * `served`: the front has sent a packet; it and its page go to the end.
-/// * `parked`: the front leaves, and its page keeps its turn if it has others.
+/// * A wake-up appends a queue pair to the queue of its page. If the page had no queue, the page is appended to the list of pages. A wake-up of a queue pair
+///   that is present changes nothing.
+/// * `rotate`: the head has sent a packet; the queue pair and its page move to the end.
+/// * `deactivate`: the head has nothing to send and is removed; its page keeps its turn if it has other queue pairs.
 ///
-/// `front_qp` stands while `front_valid` is high, until `served` or `parked`: pulses of one clock, never both, that mean nothing while it is low. From the
-/// next clock on `front_valid` is low, until the next front is known, at most [`TURN_CLOCKS`] after the pulse. A wake is taken while `wake_ready` is high,
-/// which it is again at most [`WAKE_CLOCKS`] later. Operations happen in the order they came in; a wake taken in the very clock of `served` or `parked`
-/// happens after it, so that a queue pair that is parked and woken at once is present.
+/// `head_qp` is stable while `head_valid` is high. `rotate` and `deactivate` are pulses of one cycle. They exclude each other, and are ignored while
+/// `head_valid` is low. In the cycle after such a pulse `head_valid` falls; it rises at most [`TURN_CYCLES`] after the pulse, if there is another head. A
+/// wake-up is accepted while `wake_ready` is high; `wake_ready` is high again at most [`WAKE_CYCLES`] later. Operations are executed in the order in which
+/// they arrive. A wake-up that is accepted in the cycle of `rotate` or `deactivate` is executed after it, so a queue pair that is deactivated and woken in
+/// the same cycle stays present.
 ///
-/// Lists are links in block RAM. `queue_next` links the queue pairs of a page, `page_next` the heads of the pages' queues; as the head of a page that waits
-/// does not change, a page needs no row but the `tail` of its queue. That row counts only if the queue pair it names is present with this page, so the 2^`P`
-/// rows need no first contents; only `present` is swept after reset, 2^`Q` clocks in which `wake_ready` is low.
+/// The lists are links in block RAM. `queue_next` links the queue pairs of a page, and `page_next` links the heads of the pages' queues. The head of a page
+/// that waits does not change, so the only row of a page is the `tail` of its queue. A `tail` is valid only if the queue pair that it names is present and
+/// belongs to this page. So the 2^`P` tails need no initialisation. After reset only `present` is cleared, which takes 2^`Q` cycles in which `wake_ready` is
+/// low.
 ///
-/// `Q` is the log2 of the number of queue pairs, at most 10; `P` that of the number of pages, at most 16.
-/// Levels: 3 behind a carry chain.
+/// `Q` is the log2 of the number of queue pairs, at most 10. `P` is the log2 of the number of pages, at most 16. Levels: 3 behind a carry chain.
 #[derive(LogicBlock)]
 pub struct QpSchedule<const Q: usize = 10, const P: usize = 16> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // Queue pairs that may have something to send.
+    // Wake-ups: the queue pair may have something to send.
     pub wake_valid: Signal<In, Bit>,
     pub wake_page: Signal<In, Bits<16>>,
-    pub wake_qp: Signal<In, Bits<10>>,
+    pub wake_qp: Signal<In, Qpn>,
     pub wake_ready: Signal<Out, Bit>,
 
-    // The sequencer.
-    pub front_valid: Signal<Out, Bit>,
-    pub front_qp: Signal<Out, Bits<10>>,
-    pub served: Signal<In, Bit>,
-    pub parked: Signal<In, Bit>,
+    // Sequencer.
+    pub head_valid: Signal<Out, Bit>,
+    pub head_qp: Signal<Out, Qpn>,
+    pub rotate: Signal<In, Bit>,
+    pub deactivate: Signal<In, Bit>,
 
-    /// By queue pair.
+    /// By queue pair: it is in the schedule.
     present: BlockRam<Bit, Q>,
-    /// By queue pair that is present.
+    /// By queue pair that is present: its page.
     page: BlockRam<Bits<P>, Q>,
-    /// By queue pair with others behind it.
+    /// By queue pair: the next one of its page, if it is not the last.
     queue_next: BlockRam<Bits<Q>, Q>,
-    /// By queue pair at the head of a page with pages behind it: the head of the next one.
+    /// By queue pair at the head of a page: the head of the next page, if its own is not the last.
     page_next: BlockRam<Bits<Q>, Q>,
-    /// By page with queue pairs: the last.
+    /// By page with queue pairs: the last of them.
     tail: BlockRam<Bits<Q>, P>,
 
     step: DFF<Step>,
     swept: DFF<Bits<Q>>,
-    /// There is a front, and with it a last page.
+    /// There is a head, and so a last page.
     busy: DFF<Bit>,
-    front: DFF<Bits<Q>>,
+    head: DFF<Bits<Q>>,
     /// Head of the last page.
     last: DFF<Bits<Q>>,
-    /// The front was served or parked, and still stands.
-    turns: DFF<Bit>,
-    /// It was parked.
-    leaves: DFF<Bit>,
-    wakes: DFF<Bit>,
+    /// The head was rotated or deactivated, but is not moved yet.
+    turn_pending: DFF<Bit>,
+    /// It was deactivated.
+    head_leaves: DFF<Bit>,
+    wake_pending: DFF<Bit>,
     woken: DFF<Bits<Q>>,
     woken_page: DFF<Bits<P>>,
-    /// The queue pair woken is there already.
-    known: DFF<Bit>,
+    /// The queue pair to wake is present.
+    already_present: DFF<Bit>,
     page_tail: DFF<Bits<Q>>,
 }
 
@@ -103,10 +108,10 @@ impl<const Q: usize, const P: usize> Default for QpSchedule<Q, P> {
             wake_page: Default::default(),
             wake_qp: Default::default(),
             wake_ready: Default::default(),
-            front_valid: Default::default(),
-            front_qp: Default::default(),
-            served: Default::default(),
-            parked: Default::default(),
+            head_valid: Default::default(),
+            head_qp: Default::default(),
+            rotate: Default::default(),
+            deactivate: Default::default(),
             present: Default::default(),
             page: Default::default(),
             queue_next: Default::default(),
@@ -115,14 +120,14 @@ impl<const Q: usize, const P: usize> Default for QpSchedule<Q, P> {
             step: Default::default(),
             swept: Default::default(),
             busy: Default::default(),
-            front: Default::default(),
+            head: Default::default(),
             last: Default::default(),
-            turns: Default::default(),
-            leaves: Default::default(),
-            wakes: Default::default(),
+            turn_pending: Default::default(),
+            head_leaves: Default::default(),
+            wake_pending: Default::default(),
             woken: Default::default(),
             woken_page: Default::default(),
-            known: Default::default(),
+            already_present: Default::default(),
             page_tail: Default::default(),
         }
     }
@@ -131,56 +136,74 @@ impl<const Q: usize, const P: usize> Default for QpSchedule<Q, P> {
 impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, swept, busy, front, last, turns, leaves);
-        dff_setup!(self, clock, wakes, woken, woken_page, known, page_tail);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            swept,
+            busy,
+            head,
+            last,
+            turn_pending,
+            head_leaves
+        );
+        dff_setup!(
+            self,
+            clock,
+            wake_pending,
+            woken,
+            woken_page,
+            already_present,
+            page_tail
+        );
         clock!(self, clock, present, page, queue_next, page_next, tail);
         let step = self.step.q.val();
-        let front = self.front.q.val();
+        let head = self.head.q.val();
         let last = self.last.q.val();
         let woken = self.woken.q.val();
         let woken_page = self.woken_page.q.val();
         let tail = self.page_tail.q.val();
-        let leaves = self.leaves.q.val();
-        let ready = (step != Step::Sweep) & !self.wakes.q.val();
-        let stands = self.busy.q.val() & !self.turns.q.val();
+        let head_leaves = self.head_leaves.q.val();
+        let ready = (step != Step::Sweep) & !self.wake_pending.q.val();
+        let head_stable = self.busy.q.val() & !self.turn_pending.q.val();
 
-        // take
-        if stands & (self.served.val() | self.parked.val()) {
-            self.turns.d.next = true;
-            self.leaves.d.next = self.parked.val();
+        // accept
+        if head_stable & (self.rotate.val() | self.deactivate.val()) {
+            self.turn_pending.d.next = true;
+            self.head_leaves.d.next = self.deactivate.val();
         }
         if ready & self.wake_valid.val() {
-            self.wakes.d.next = true;
+            self.wake_pending.d.next = true;
             self.woken.d.next = self.wake_qp.val().get_bits::<Q>(0);
             self.woken_page.d.next = self.wake_page.val().get_bits::<P>(0);
         }
 
         // read
-        let turning = (step == Step::TurnPage) | (step == Step::Turn) | self.turns.q.val();
+        let turning = (step == Step::TurnPage) | (step == Step::Turn) | self.turn_pending.q.val();
         let row = if step == Step::WakePage {
             self.tail.read_data.val()
         } else if turning {
-            front
+            head
         } else {
             woken
         };
         self.present.read_address.next = row;
         self.page.read_address.next = row;
-        self.queue_next.read_address.next = front;
-        self.page_next.read_address.next = front;
+        self.queue_next.read_address.next = head;
+        self.page_next.read_address.next = head;
         self.tail.read_address.next = if step == Step::TurnPage {
             self.page.read_data.val()
         } else {
             woken_page
         };
-        let behind = self.queue_next.read_data.val();
+        let next_in_page = self.queue_next.read_data.val();
         let next_page = self.page_next.read_data.val();
         let turn_tail = self.tail.read_data.val();
 
         // link
-        let alone = turn_tail == front;
-        let only_page = last == front;
-        let head = if alone { front } else { behind };
+        let alone = turn_tail == head;
+        let only_page = last == head;
+        let page_head = if alone { head } else { next_in_page };
         let turn_page = self.page.read_data.val();
         let active = self.present.read_data.val() & (turn_page == woken_page);
         self.present.write_enable.next = false;
@@ -210,62 +233,62 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 }
             }
             Step::Idle => {
-                if self.turns.q.val() {
+                if self.turn_pending.q.val() {
                     self.step.d.next = Step::TurnPage;
-                } else if self.wakes.q.val() & self.busy.q.val() {
+                } else if self.wake_pending.q.val() & self.busy.q.val() {
                     self.step.d.next = Step::WakePage;
-                } else if self.wakes.q.val() {
-                    // Nobody is present.
+                } else if self.wake_pending.q.val() {
+                    // No queue pair is present.
                     self.present.write_enable.next = true;
                     self.page.write_enable.next = true;
                     self.tail.write_enable.next = true;
-                    self.front.d.next = woken;
+                    self.head.d.next = woken;
                     self.last.d.next = woken;
                     self.busy.d.next = true;
-                    self.wakes.d.next = false;
+                    self.wake_pending.d.next = false;
                 }
             }
             Step::TurnPage => self.step.d.next = Step::Turn,
             Step::Turn => {
-                if leaves {
+                if head_leaves {
                     self.present.write_enable.next = true;
-                    self.present.write_address.next = front;
+                    self.present.write_address.next = head;
                     self.present.write_data.next = false;
                     if alone {
-                        self.front.d.next = next_page;
+                        self.head.d.next = next_page;
                         self.busy.d.next = !only_page;
                     } else {
-                        // The next of the page takes its place among the pages.
+                        // The next queue pair of the page takes the position of the removed one in the list of pages.
                         self.page_next.write_enable.next = true;
-                        self.page_next.write_address.next = behind;
+                        self.page_next.write_address.next = next_in_page;
                         self.page_next.write_data.next = next_page;
-                        self.front.d.next = behind;
+                        self.head.d.next = next_in_page;
                         if only_page {
-                            self.last.d.next = behind;
+                            self.last.d.next = next_in_page;
                         }
                     }
                 } else {
                     self.queue_next.write_enable.next = !alone;
                     self.queue_next.write_address.next = turn_tail;
-                    self.queue_next.write_data.next = front;
+                    self.queue_next.write_data.next = head;
                     self.tail.write_enable.next = !alone;
                     self.tail.write_address.next = turn_page;
-                    self.tail.write_data.next = front;
+                    self.tail.write_data.next = head;
                     self.page_next.write_enable.next = !only_page;
-                    self.page_next.write_data.next = head;
-                    self.front.d.next = if only_page { head } else { next_page };
-                    self.last.d.next = head;
+                    self.page_next.write_data.next = page_head;
+                    self.head.d.next = if only_page { page_head } else { next_page };
+                    self.last.d.next = page_head;
                 }
-                self.turns.d.next = false;
+                self.turn_pending.d.next = false;
                 self.step.d.next = Step::Idle;
             }
             Step::WakePage => {
-                self.known.d.next = self.present.read_data.val();
+                self.already_present.d.next = self.present.read_data.val();
                 self.page_tail.d.next = self.tail.read_data.val();
                 self.step.d.next = Step::Wake;
             }
             Step::Wake => {
-                if !self.known.q.val() {
+                if !self.already_present.q.val() {
                     self.present.write_enable.next = true;
                     self.page.write_enable.next = true;
                     self.tail.write_enable.next = true;
@@ -276,20 +299,20 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                         self.last.d.next = woken;
                     }
                 }
-                self.wakes.d.next = false;
+                self.wake_pending.d.next = false;
                 self.step.d.next = Step::Idle;
             }
         }
 
         self.wake_ready.next = ready;
-        self.front_valid.next = stands;
-        self.front_qp.next = bit_cast::<10, Q>(front);
+        self.head_valid.next = head_stable;
+        self.head_qp.next = bit_cast::<10, Q>(head);
         if self.reset.val() {
             self.step.d.next = Step::Sweep;
             self.swept.d.next = bits(0);
             self.busy.d.next = false;
-            self.turns.d.next = false;
-            self.wakes.d.next = false;
+            self.turn_pending.d.next = false;
+            self.wake_pending.d.next = false;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an acknowledgement and passing time change of an RC queue pair (reference: `RcRequester::on_ack`, `on_timer`).
+//! Processes an acknowledgement or an expired timer of an RC queue pair (reference: `RcRequester::on_ack`, `on_timer`).
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
@@ -6,37 +6,37 @@ use stellar_wire::host::WcStatus;
 use stellar_wire::NakCode;
 
 use crate::deadline::reached;
-use crate::records::{Counted, Job, JobKind, Next, Outcome, RcState, RequesterState};
+use crate::records::{NextAction, Op, OpKind, OpResult, RcState, RequesterState, StatPulses};
 
-/// AETH syndromes: bits 7:5 of an ACK and of a NAK, whose code is below.
+/// AETH syndromes: bits 7:5 of an ACK and of a NAK. Bits 4:0 of a NAK are its code.
 const ACK: u64 = 0b000;
 const NAK: u64 = 0b011;
-/// NAK codes there are.
+/// Highest NAK code that is defined.
 const LAST_CODE: u64 = NakCode::InvalidRdRequest.code() as u64;
 
-/// Where the flow is.
+/// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
-    /// Which packets it acknowledges, and what else it asks for.
-    Judge,
-    /// The window moves, or goes back.
-    Move,
+    /// Determines what is acknowledged, and whether to retransmit or to fail.
+    Classify,
+    /// Moves the window, or goes back.
+    UpdateWindow,
 }
 
-/// What an acknowledgement, or a timer, is.
+/// Meaning of an acknowledgement or of a timeout.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Verdict {
-    /// Packets acknowledged, from the oldest on.
+struct AckVerdict {
+    /// Packets newly acknowledged, from the oldest on.
     acknowledged: Bits<24>,
-    /// Everything else is to be sent again, at the cost of a retry.
-    goes_back: Bit,
-    /// The packet behind is refused for good, with `status` for its message.
+    /// Go-back-N: all other packets are retransmitted, at the cost of a retry.
+    goes_back_n: Bit,
+    /// The peer refused the packet after those acknowledged. Its message fails with `status`.
     refused: Bit,
     status: Bits<8>,
 }
 
-/// Completion status of a message that is refused with a NAK. Levels: 1.
+/// Returns the completion status of a message that was refused with a NAK. Levels: 1.
 #[hdl_fn]
 fn refusal(code: Bits<5>) -> Bits<8> {
     if code == (NakCode::RemoteAccessError.code() as u64) {
@@ -48,26 +48,26 @@ fn refusal(code: Bits<5>) -> Bits<8> {
     }
 }
 
-/// Takes in the ACK or NAK `job.control`, or goes back if there was no progress for the timeout. It asks no server.
+/// Processes the ACK or NAK `op.control`, or goes back if there was no progress within the timeout. It uses no functional unit.
 #[derive(LogicBlock, Default)]
 pub struct RcFlow {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
     pub start: Signal<In, Bit>,
-    pub job: Signal<In, Job>,
+    pub op: Signal<In, Op>,
     pub done: Signal<Out, Bit>,
-    pub outcome: Signal<Out, Outcome>,
-    pub counted: Signal<Out, Counted>,
+    pub result: Signal<Out, OpResult>,
+    pub stats: Signal<Out, StatPulses>,
 
     step: DFF<Step>,
-    /// Packets from the oldest unacknowledged one to that of the acknowledgement, to the one to send, and to the next new one.
-    answered: DFF<Bits<24>>,
-    ahead: DFF<Bits<24>>,
+    /// Distances from `una`: to the PSN of the acknowledgement, to the next PSN to send, and to the next new PSN.
+    acked_offset: DFF<Bits<24>>,
+    to_send_offset: DFF<Bits<24>>,
     outstanding: DFF<Bits<24>>,
-    /// The time is over.
+    /// The deadline has passed.
     late: DFF<Bit>,
-    verdict: DFF<Verdict>,
+    verdict: DFF<AckVerdict>,
 }
 
 impl Logic for RcFlow {
@@ -77,29 +77,29 @@ impl Logic for RcFlow {
             self,
             clock,
             step,
-            answered,
-            ahead,
+            acked_offset,
+            to_send_offset,
             outstanding,
             late,
             verdict
         );
-        let job = self.job.val();
-        let state = job.state;
-        let timer = job.kind == JobKind::Timer;
+        let op = self.op.val();
+        let state = op.state;
+        let timer = op.kind == OpKind::Timer;
         let step = self.step.q.val();
 
-        // judge
-        let answered = self.answered.q.val();
+        // classify
+        let acked_offset = self.acked_offset.q.val();
         let outstanding = self.outstanding.q.val();
-        let known = !timer & (answered < outstanding);
-        let syndrome = job.control.aeth.syndrome;
+        let known = !timer & (acked_offset < outstanding);
+        let syndrome = op.control.aeth.syndrome;
         let code = syndrome.get_bits::<5>(0);
         let ack = known & (syndrome.get_bits::<3>(5) == ACK);
         let nak = known & (syndrome.get_bits::<3>(5) == NAK) & (code <= LAST_CODE);
         let sequence = nak & (code == (NakCode::PsnSequenceError.code() as u64));
         let late = timer & self.late.q.val();
 
-        // move
+        // update the window
         let verdict = self.verdict.q.val();
         let progress = verdict.acknowledged.any();
         let una = state.una + verdict.acknowledged;
@@ -108,49 +108,49 @@ impl Logic for RcFlow {
         } else {
             state.rc.retries
         };
-        let exhausted = verdict.goes_back & (retries >= job.settings.retry_budget);
-        let returns = verdict.goes_back & !exhausted;
-        let overtaken = self.ahead.q.val() < verdict.acknowledged;
-        let anew = progress | returns;
+        let exhausted = verdict.goes_back_n & (retries >= op.settings.retry_budget);
+        let retransmits = verdict.goes_back_n & !exhausted;
+        let overtaken = self.to_send_offset.q.val() < verdict.acknowledged;
+        let restarts_timer = progress | retransmits;
 
-        self.done.next = step == Step::Move;
-        self.outcome.next = Outcome {
+        self.done.next = step == Step::UpdateWindow;
+        self.result.next = OpResult {
             state: RequesterState {
                 una,
-                armed: if returns {
+                armed: if retransmits {
                     true
                 } else if progress {
                     verdict.acknowledged != outstanding
                 } else {
                     state.armed
                 },
-                deadline: if anew {
-                    job.now + bit_cast::<32, 21>(job.settings.rto)
+                deadline: if restarts_timer {
+                    op.now + bit_cast::<32, 21>(op.settings.rto)
                 } else {
                     state.deadline
                 },
                 rc: RcState {
-                    to_send: if returns | overtaken {
+                    to_send: if retransmits | overtaken {
                         una
                     } else {
                         state.rc.to_send
                     },
-                    retries: if returns { retries + 1 } else { retries },
+                    retries: if retransmits { retries + 1 } else { retries },
                     ..state.rc
                 },
                 ..state
             },
-            served: false,
-            told: false,
-            then: if verdict.refused | exhausted {
-                Next::FailOldest
+            packet_sent: false,
+            already_reported: false,
+            next_action: if verdict.refused | exhausted {
+                NextAction::FailOldest
             } else if progress {
-                Next::Complete
+                NextAction::Complete
             } else {
-                Next::Nothing
+                NextAction::Nothing
             },
             una,
-            blame: true,
+            failed_slot_valid: true,
             slot: bits(0),
             status: if verdict.refused {
                 verdict.status
@@ -158,38 +158,38 @@ impl Logic for RcFlow {
                 bits::<8>(WcStatus::RetryExcErr.code() as u64)
             },
         };
-        self.counted.next = Counted::default();
+        self.stats.next = StatPulses::default();
 
         match step {
             Step::Idle => {
-                self.answered.d.next = job.control.psn - state.una;
-                self.ahead.d.next = state.rc.to_send - state.una;
+                self.acked_offset.d.next = op.control.psn - state.una;
+                self.to_send_offset.d.next = state.rc.to_send - state.una;
                 self.outstanding.d.next = state.rc.sent - state.una;
-                self.late.d.next = state.armed & reached(job.now, state.deadline);
+                self.late.d.next = state.armed & reached(op.now, state.deadline);
                 if self.start.val() {
-                    self.step.d.next = Step::Judge;
+                    self.step.d.next = Step::Classify;
                 }
             }
-            Step::Judge => {
-                self.verdict.d.next = Verdict {
+            Step::Classify => {
+                self.verdict.d.next = AckVerdict {
                     acknowledged: if ack {
-                        answered + 1
+                        acked_offset + 1
                     } else if nak {
-                        answered
+                        acked_offset
                     } else {
                         bits::<24>(0)
                     },
-                    goes_back: sequence | late,
+                    goes_back_n: sequence | late,
                     refused: nak & !sequence,
                     status: refusal(code),
                 };
-                self.counted.next.ack = ack;
-                self.counted.next.nak = nak;
-                self.counted.next.ack_ignored = !timer & !ack & !nak;
-                self.counted.next.timeout = late;
-                self.step.d.next = Step::Move;
+                self.stats.next.ack = ack;
+                self.stats.next.nak = nak;
+                self.stats.next.ack_ignored = !timer & !ack & !nak;
+                self.stats.next.timeout = late;
+                self.step.d.next = Step::UpdateWindow;
             }
-            Step::Move => {
+            Step::UpdateWindow => {
                 self.step.d.next = Step::Idle;
             }
         }

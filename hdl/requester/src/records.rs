@@ -1,87 +1,88 @@
-//! What travels between the sequencer and its flows.
+//! Records between the sequencer and its flows.
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::{ControlPacket, RequesterConfig};
+use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
-/// What the sequencer does next.
+/// Kind of an operation.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum JobKind {
-    /// The next packet for a port, if there is one.
+pub enum OpKind {
+    /// Transmit a packet or a burst on a port, if there is one.
     Transmit,
-    /// A burst that was leaving has ended early.
-    Retract,
+    /// Roll back a burst that ended early.
+    Rollback,
     Sack,
     Nack,
-    /// RC ACK or NAK.
+    /// Process an RC ACK or NAK.
     Ack,
-    /// Packets may be late.
+    /// Expire packets that are late.
     Timer,
-    /// A new producer index.
+    /// Accept a new producer index.
     Doorbell,
-    /// The payload of a packet cannot be read.
+    /// Fail a message, because the payload of a packet cannot be read.
     Fault,
-    /// The receive side failed: everything is flushed.
+    /// Flush the queue pair, because its receive side failed.
     Flush,
-    /// Something may have changed for the queue pair: it is scheduled.
+    /// Schedule the queue pair, because it may have work.
     Wake,
-    /// A server starts the queue pair anew.
+    /// Initialise the queue pair in one of the functional units.
     Configure,
 }
 
-/// Which table a configuration is for.
+/// The table that a configuration is for.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum ConfigureKind {
-    /// The requester's registers and, with them, its window.
+    /// The requester's registers, and its transmit window.
     Requester,
     SendQueue,
     Spray,
     Nscc,
 }
 
-/// What an RC queue pair has sent. PSNs `una` of [`RequesterState`] to `sent` - 1 may be unreceived.
+/// What an RC queue pair has sent. PSNs `una` of [`RequesterState`] to `sent` - 1 may not have been received.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RcState {
-    /// PSN of the packet to send: behind `sent` after going back.
-    pub to_send: Bits<24>,
-    /// PSN of the next new packet.
-    pub sent: Bits<24>,
+    /// Next PSN to send. After go-back-N it is behind `sent`.
+    pub to_send: Psn,
+    /// Next new PSN.
+    pub sent: Psn,
     /// Timeouts and sequence NAKs since the last progress.
     pub retries: Bits<8>,
-    /// Packets since one that asked for an acknowledgement.
-    pub silent: Bits<16>,
+    /// Packets sent since the last one that requested an acknowledgement.
+    pub pkts_since_ack_req: Bits<16>,
 }
 
-/// State of a queue pair beside its servers'.
+/// State of a queue pair in the sequencer. The functional units keep the rest.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RequesterState {
-    /// In error: nothing is sent or taken in any more.
+    /// The queue pair is in the error state: it sends nothing and processes no control packets.
     pub failed: Bit,
-    /// First PSN not known to be received.
-    pub una: Bits<24>,
-    /// MRC: the receiver's last word on its window, in packets.
+    /// First PSN that is not known to be received.
+    pub una: Psn,
+    /// MRC: the maximum number of packets in flight that the receiver allowed last.
     pub mpr: Bits<11>,
-    /// No timer expires before `deadline`; none at all unless armed.
+    /// A timer is armed. No packet expires before `deadline`.
     pub armed: Bit,
     /// Ticks of 8 ns.
     pub deadline: Bits<32>,
-    /// MRC: a probe that is due, until the port of its plane can take it.
+    /// MRC: a probe is due, and waits for the port of its plane.
     pub probe: Bit,
     pub probe_index: Bits<8>,
     pub probe_entropy: Bits<32>,
-    /// The policy of its paths is one that probes.
+    /// The path policy sends probes.
     pub may_probe: Bit,
     pub rc: RcState,
 }
 
-/// One operation, and the queue pair as it was before: stable while a flow works.
+/// One operation, and the queue pair before it. It is stable while a flow executes it.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Job {
-    pub kind: JobKind,
-    pub qp: Bits<10>,
-    /// `Transmit`, `Retract`.
+pub struct Op {
+    pub kind: OpKind,
+    pub qp: Qpn,
+    /// `Transmit`, `Rollback`.
     pub port: Bit,
     /// `Doorbell`: producer index; `Fault`: send queue index.
-    pub slot: Bits<16>,
+    pub slot: SqIndex,
     /// `Configure`.
     pub configure: ConfigureKind,
     /// Time of the operation, ticks of 8 ns.
@@ -92,46 +93,47 @@ pub struct Job {
     pub state: RequesterState,
 }
 
-/// How an operation goes on when its flow is through.
+/// What follows when the flow is done.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum Next {
+pub enum NextAction {
     Nothing,
     /// Messages before the window complete.
     Complete,
-    /// The same, and the message table has been asked already.
+    /// Messages before the window complete; the flow has already issued the request to the message table.
     Completing,
-    /// The queue pair fails.
+    /// The queue pair moves to the error state.
     Fail,
-    /// Messages before the window complete, and the one that is the oldest then fails, and the queue pair with it.
+    /// Messages before the window complete. Then the oldest remaining message fails, and the queue pair moves to the error state.
     FailOldest,
 }
 
-/// What a flow did.
+/// Result of a flow.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Outcome {
+pub struct OpResult {
     pub state: RequesterState,
-    /// `Transmit`: a packet left.
-    pub served: Bit,
-    /// `Transmit`: whether one leaves is told beside, when it is known; `Retract`: it was.
-    pub told: Bit,
-    pub then: Next,
-    /// `Complete`, `FailOldest`: first PSN not known to be received.
-    pub una: Bits<24>,
-    /// `Fail`: a message is to blame.
-    pub blame: Bit,
-    pub slot: Bits<16>,
-    /// `Fail`, `FailOldest`: status of its completion.
+    /// `Transmit`: a packet was sent.
+    pub packet_sent: Bit,
+    /// The scheduler must not deactivate the queue pair. `Transmit`: a burst is sent in the background, and its first packet is reported when it leaves; or
+    /// the operation is tried again. `Rollback`: a packet was sent, and has been reported.
+    pub already_reported: Bit,
+    pub next_action: NextAction,
+    /// `Complete`, `FailOldest`: first PSN that is not known to be received.
+    pub una: Psn,
+    /// `Fail`: the message `slot` caused the failure.
+    pub failed_slot_valid: Bit,
+    pub slot: SqIndex,
+    /// `Fail`, `FailOldest`: status of the completion of the message that failed.
     pub status: Bits<8>,
 }
 
-/// What the flows count, as pulses.
+/// Statistics pulses of the flows.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Counted {
-    /// Data packets sent, and of them those sent again.
+pub struct StatPulses {
+    /// A data packet was sent; it was a retransmission.
     pub packet: Bit,
     pub retransmission: Bit,
-    /// Of these two, which come while operations of other queue pairs do; 0 without them.
-    pub sent_qp: Bits<10>,
+    /// Queue pair of these two, which come while operations of other queue pairs are executed. It is 0 without them.
+    pub sent_qp: Qpn,
     pub probe: Bit,
     pub sack: Bit,
     pub sack_out_of_window: Bit,
@@ -148,14 +150,14 @@ pub struct Counted {
     pub ack: Bit,
     pub nak: Bit,
     pub ack_ignored: Bit,
-    /// Packets held for lost that were acknowledged.
+    /// Packets acknowledged that had been marked lost.
     pub spurious: Bits<11>,
 }
 
-/// A queue pair that went to error.
+/// A queue pair that moved to the error state.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Failure {
-    pub qp: Bits<10>,
-    /// Code of the [`stellar_wire::host::WcStatus`] behind it.
+    pub qp: Qpn,
+    /// Code of the [`stellar_wire::host::WcStatus`] that caused it.
     pub status: Bits<8>,
 }

@@ -1,4 +1,4 @@
-//! What a SACK changes (reference: `MrcRequester::on_sack`).
+//! Processes a SACK (reference: `MrcRequester::on_sack`).
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_spray_engine::entropy_lookup::Reflected;
@@ -11,40 +11,41 @@ use stellar_wire::hw::tx::TxSeth;
 use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
 };
+use stellar_wire::hw::Psn;
 use stellar_wire::mrc::PathHint;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::deadline::reached;
-use crate::records::{Counted, Job, Next, Outcome, RequesterState};
+use crate::records::{NextAction, Op, OpResult, RequesterState, StatPulses};
 
-/// Where the flow is.
+/// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
-    /// The window takes the SACK.
-    Take,
-    /// Path feedback, once there is room for it, and congestion control, once it is free, are told.
-    Tell,
-    /// The answer to a probe: its entropy value is told too.
-    Probe,
-    /// Early loss detection: the next packet in flight is asked for.
-    Seek,
-    /// It comes.
-    Judge,
-    /// The window takes note that it is lost.
-    Lose,
-    /// Congestion control is told, once it is free.
-    Mourn,
+    /// The window processes the SACK.
+    ApplyToWindow,
+    /// Reports path feedback, once the FIFO has space, and a sample to congestion control, once that is free.
+    ReportFeedback,
+    /// The SACK responds to a probe: reports the probed entropy value as good.
+    ReportProbe,
+    /// Early loss detection: requests the next packet in flight.
+    FindInFlight,
+    /// Checks whether it is lost.
+    CheckEarlyLoss,
+    /// The window marks it lost.
+    MarkLost,
+    /// Reports the loss to congestion control, once that is free.
+    ReportLossToCc,
 }
 
-/// MPR of a SACK, in packets: it comes in units of 128.
+/// log2 of the unit of the MPR field: 128 packets.
 const MPR_SHIFT: u64 = 7;
-/// Entropy value indices from here on name nothing.
+/// Number of entropy value indices.
 const EV_INDICES: u64 = 144;
 
-/// A PSN and a signed offset. Levels: a carry chain.
+/// Adds a signed offset to a PSN. Levels: a carry chain.
 #[hdl_fn]
-pub fn offset(psn: Bits<24>, by: Bits<16>) -> Bits<24> {
+pub fn offset(psn: Psn, by: Bits<16>) -> Psn {
     let sign = if by.get_bit(15) {
         bits::<24>(0xff_0000)
     } else {
@@ -53,9 +54,10 @@ pub fn offset(psn: Bits<24>, by: Bits<16>) -> Bits<24> {
     psn + (bit_cast::<24, 16>(by) | sign)
 }
 
-/// The PSN that a SACK answers; of a probe's, whose offset is its identifier, none. Levels: 1 behind a carry chain.
+/// Returns the PSN that caused the SACK. A response to a probe names none, because its offset field holds the probe's identifier. Levels: 1 behind a carry
+/// chain.
 #[hdl_fn]
-fn answered_psn(seth: TxSeth) -> Bits<24> {
+fn answered_psn(seth: TxSeth) -> Psn {
     if seth.probe_response {
         seth.cack_psn
     } else {
@@ -63,25 +65,25 @@ fn answered_psn(seth: TxSeth) -> Bits<24> {
     }
 }
 
-/// Takes in the SACK `job.control`.
+/// Processes the SACK `op.control`.
 #[derive(LogicBlock, Default)]
 pub struct SackFlow {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // The sequencer.
+    // Sequencer.
     pub start: Signal<In, Bit>,
-    pub job: Signal<In, Job>,
-    /// With `done`: `next_control`, a SACK of the same queue pair, is the next job, and is taken as this one ends.
-    pub follows: Signal<In, Bit>,
+    pub op: Signal<In, Op>,
+    /// Valid with `done`: the next operation is the SACK `next_control` of the same queue pair, and starts in this cycle.
+    pub chains_next: Signal<In, Bit>,
     pub next_control: Signal<In, ControlPacket>,
     pub done: Signal<Out, Bit>,
-    /// With `done`: the next one may follow.
-    pub may_follow: Signal<Out, Bit>,
-    pub outcome: Signal<Out, Outcome>,
-    pub counted: Signal<Out, Counted>,
+    /// Valid with `done`: the next SACK may start in this cycle.
+    pub may_chain: Signal<Out, Bit>,
+    pub result: Signal<Out, OpResult>,
+    pub stats: Signal<Out, StatPulses>,
 
-    // Calls.
+    // Functional units.
     pub nscc_start: Signal<Out, Bit>,
     pub nscc_request: Signal<Out, NsccRequest>,
     pub nscc_busy: Signal<In, Bit>,
@@ -89,61 +91,63 @@ pub struct SackFlow {
     pub window_request: Signal<Out, WindowRequest>,
     pub window_busy: Signal<In, Bit>,
     pub window: Signal<In, WindowResponse>,
-    /// Nobody waits here for the answer.
+    /// The flow does not wait for the response.
     pub messages_start: Signal<Out, Bit>,
     pub messages_request: Signal<Out, MessageRequest>,
     pub messages_busy: Signal<In, Bit>,
     pub messages: Signal<In, MessageResponse>,
-    /// The message table has been asked for the SACK before. If that fails the queue pair, this one changes nothing any more.
+    /// The message table still processes the previous SACK. If that moves the queue pair to the error state, this SACK changes nothing.
     pub completing: Signal<In, Bit>,
 
-    // To the spray engine, which may be at work for a burst: moves when valid and ready.
-    pub news_valid: Signal<Out, Bit>,
-    pub news: Signal<Out, SprayRequest>,
-    pub news_ready: Signal<In, Bit>,
-    /// One clock: the SACK reflects this entropy value without a mark.
-    pub good_valid: Signal<Out, Bit>,
-    pub good: Signal<Out, Reflected>,
+    // Path feedback. The spray engine may be busy with a burst, so the feedback goes through a FIFO. It is accepted when valid and ready are high.
+    pub feedback_valid: Signal<Out, Bit>,
+    pub feedback: Signal<Out, SprayRequest>,
+    pub feedback_ready: Signal<In, Bit>,
+    /// High for one cycle: the SACK reflects this entropy value without a mark.
+    pub reverse_ev_valid: Signal<Out, Bit>,
+    pub reverse_ev: Signal<Out, Reflected>,
 
     step: DFF<Step>,
     state: DFF<RequesterState>,
-    taken: DFF<Bit>,
-    /// It moved the window, so messages may complete.
-    moved: DFF<Bit>,
+    accepted: DFF<Bit>,
+    /// The SACK moved `una`, so messages may complete.
+    una_moved: DFF<Bit>,
     answered: DFF<Bit>,
-    /// Of the answered packet.
+    /// Send time of the packet that caused the SACK.
     at: DFF<Bits<32>>,
-    una: DFF<Bits<24>>,
+    una: DFF<Psn>,
     in_flight: DFF<Bits<24>>,
-    /// There is a sample for the congestion window.
+    /// Congestion control gets a sample.
     sample: DFF<Bit>,
     bytes: DFF<Bits<24>>,
     rtt: DFF<Bits<32>>,
-    /// Where early loss detection goes on.
-    from: DFF<Bits<24>>,
-    suspect: DFF<SentPacket>,
+    /// First PSN that early loss detection has not checked.
+    from: DFF<Psn>,
+    candidate: DFF<SentPacket>,
 }
 
 impl Logic for SackFlow {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, state, taken, moved, answered, at, una, in_flight, sample);
-        dff_setup!(self, clock, bytes, rtt, from, suspect);
-        let job = self.job.val();
-        let seth = job.control.seth;
+        dff_setup!(
+            self, clock, step, state, accepted, una_moved, answered, at, una, in_flight, sample
+        );
+        dff_setup!(self, clock, bytes, rtt, from, candidate);
+        let op = self.op.val();
+        let seth = op.control.seth;
         let step = self.step.q.val();
         let window = self.window.val();
-        let suspect = self.suspect.q.val();
+        let candidate = self.candidate.q.val();
         let una = self.una.q.val();
 
-        // what the window is asked
-        let asked = if step == Step::Tell {
+        // select the SACK that the window gets
+        let window_control = if step == Step::ReportFeedback {
             self.next_control.val()
         } else {
-            job.control
+            op.control
         };
 
-        // view
+        // decode
         let acked = answered_psn(seth);
         let marked = seth.path_hint == (PathHint::SkipOnce.code() as u64);
         let good = seth.path_hint == (PathHint::Good.code() as u64);
@@ -152,84 +156,84 @@ impl Logic for SackFlow {
         } else {
             SprayFeedback::AlwaysSkip
         };
-        let taken = self.taken.q.val();
-        let probe_good = seth.probe_response & good & taken;
+        let accepted = self.accepted.q.val();
+        let probe_good = seth.probe_response & good & accepted;
         let probe_index = seth.ack_psn_offset.get_bits::<8>(0);
         let probe_known = !seth.ack_psn_offset.get_bits::<8>(8).any() & (probe_index < EV_INDICES);
 
-        // mpr
-        let said = bit_cast::<16, 8>(seth.mpr) << MPR_SHIFT;
-        let most = job.settings.mpr;
-        let mpr = if said < bit_cast::<16, 11>(most) {
-            said.get_bits::<11>(0)
+        // limit the MPR
+        let sack_mpr = bit_cast::<16, 8>(seth.mpr) << MPR_SHIFT;
+        let limit = op.settings.mpr;
+        let mpr = if sack_mpr < bit_cast::<16, 11>(limit) {
+            sack_mpr.get_bits::<11>(0)
         } else {
-            most
+            limit
         };
 
-        // early loss detection
-        let threshold = job.settings.early_loss;
+        // detect early loss
+        let threshold = op.settings.early_loss;
         let ahead = acked - una;
         let margin = ahead - bit_cast::<24, 10>(threshold);
-        let detects =
+        let checks_early_loss =
             self.answered.q.val() & threshold.any() & !ahead.get_bit(23) & !margin.get_bit(23);
         let within = (window.psn - una) <= margin;
         let at = self.at.q.val();
-        let before = (window.sent.at != at) & reached(at, window.sent.at);
+        let sent_before = (window.sent.at != at) & reached(at, window.sent.at);
 
-        self.news_valid.next = false;
-        self.news.next = SprayRequest {
-            op: if step == Step::Probe {
+        self.feedback_valid.next = false;
+        self.feedback.next = SprayRequest {
+            op: if step == Step::ReportProbe {
                 SprayOp::Feedback
             } else {
                 SprayOp::Reflect
             },
-            qp: job.qp,
+            qp: op.qp,
             index: probe_index,
-            entropy: job.control.reflected,
-            feedback: if step == Step::Probe {
+            entropy: op.control.reflected,
+            feedback: if step == Step::ReportProbe {
                 SprayFeedback::ProbeAnswered
             } else {
                 hint
             },
-            now: job.now,
+            now: op.now,
             ..SprayRequest::default()
         };
-        let changes_path = taken & !seth.probe_response & !good;
-        self.good_valid.next = false;
-        self.good.next = Reflected {
-            qp: job.qp,
-            entropy: job.control.reflected,
+        let changes_path = accepted & !seth.probe_response & !good;
+        self.reverse_ev_valid.next = false;
+        self.reverse_ev.next = Reflected {
+            qp: op.qp,
+            entropy: op.control.reflected,
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
-            op: if step == Step::Tell {
+            op: if step == Step::ReportFeedback {
                 NsccOp::Ack
             } else {
                 NsccOp::Loss
             },
-            qp: job.qp,
-            now: job.now,
+            qp: op.qp,
+            now: op.now,
             sample: self.sample.q.val(),
-            bytes: if step == Step::Tell {
+            bytes: if step == Step::ReportFeedback {
                 self.bytes.q.val()
             } else {
-                bit_cast::<24, LENGTH_BITS>(suspect.length)
+                bit_cast::<24, LENGTH_BITS>(candidate.length)
             },
             rtt_valid: self.answered.q.val(),
             rtt: self.rtt.q.val(),
             ecn: marked,
             in_flight: self.in_flight.q.val(),
-            penalty: job.control.cc_state.rcv_cwnd_pen,
+            penalty: op.control.cc_state.rcv_cwnd_pen,
         };
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
             op: match step {
-                Step::Idle | Step::Tell => WindowOp::Sack,
-                Step::Seek => WindowOp::NextInFlight,
-                _ => WindowOp::Lose,
+                Step::Idle | Step::ReportFeedback => WindowOp::Sack,
+                Step::FindInFlight => WindowOp::NextInFlight,
+                _ => WindowOp::MarkLost,
             },
-            qp: job.qp,
-            psn: if step == Step::Seek {
+            qp: op.qp,
+            psn: if step == Step::FindInFlight {
                 self.from.q.val()
             } else {
                 window.psn
@@ -237,148 +241,149 @@ impl Logic for SackFlow {
             sent: window.sent,
             count: bits::<6>(0),
             bytes: bits::<24>(0),
-            cack: asked.seth.cack_psn,
-            acked: answered_psn(asked.seth),
-            base: offset(asked.seth.cack_psn, asked.seth.sack_offset),
-            bitmap: asked.seth.bitmap,
-            stamp: asked.cc_state.timestamp,
+            cack: window_control.seth.cack_psn,
+            acked: answered_psn(window_control.seth),
+            base: offset(
+                window_control.seth.cack_psn,
+                window_control.seth.sack_offset,
+            ),
+            bitmap: window_control.seth.bitmap,
+            stamp: window_control.cc_state.timestamp,
         };
 
         self.messages_start.next = false;
         self.messages_request.next = MessageRequest {
             op: MessageOp::Complete,
-            qp: job.qp,
+            qp: op.qp,
             psn: window.una,
             ..MessageRequest::default()
         };
 
         self.done.next = false;
-        self.may_follow.next = false;
-        self.outcome.next = Outcome {
+        self.may_chain.next = false;
+        self.result.next = OpResult {
             state: self.state.q.val(),
-            served: false,
-            told: false,
-            then: if self.moved.q.val() {
-                Next::Completing
+            packet_sent: false,
+            already_reported: false,
+            next_action: if self.una_moved.q.val() {
+                NextAction::Completing
             } else {
-                Next::Nothing
+                NextAction::Nothing
             },
             una,
-            blame: true,
+            failed_slot_valid: true,
             slot: self.messages.val().slot,
             status: self.messages.val().status,
         };
-        self.counted.next = Counted::default();
+        self.stats.next = StatPulses::default();
 
         match step {
             Step::Idle => {
                 if self.start.val() {
-                    self.state.d.next = job.state;
+                    self.state.d.next = op.state;
                     self.window_start.next = true;
-                    self.step.d.next = Step::Take;
+                    self.step.d.next = Step::ApplyToWindow;
                 }
             }
-            Step::Take => {
-                let is_taken = window.verdict == SackVerdict::Taken;
-                let moves = is_taken & (window.una != self.state.q.val().una);
-                self.taken.d.next = is_taken;
-                self.moved.d.next = moves;
-                self.answered.d.next = is_taken & window.answered;
+            Step::ApplyToWindow => {
+                let is_accepted = window.verdict == SackVerdict::Accepted;
+                let moves = is_accepted & (window.una != self.state.q.val().una);
+                self.accepted.d.next = is_accepted;
+                self.una_moved.d.next = moves;
+                self.answered.d.next = is_accepted & window.answered;
                 self.at.d.next = window.sent.at;
                 self.una.d.next = window.una;
                 self.from.d.next = window.una;
                 self.in_flight.d.next = window.in_flight;
                 self.sample.d.next = window.packets.any() | (window.state != PacketState::Free);
                 self.bytes.d.next = window.bytes;
-                self.rtt.d.next = job.now - window.sent.at;
+                self.rtt.d.next = op.now - window.sent.at;
                 if self.window_busy.val() | self.messages_busy.val() {
-                    self.step.d.next = Step::Take;
+                    self.step.d.next = Step::ApplyToWindow;
                 } else if self.completing.val() & self.messages.val().found {
                     self.done.next = true;
-                    self.outcome.next.then = Next::Fail;
+                    self.result.next.next_action = NextAction::Fail;
                     self.step.d.next = Step::Idle;
                 } else {
                     self.messages_start.next = moves;
-                    self.counted.next.sack = is_taken;
-                    self.counted.next.sack_out_of_window =
-                        window.verdict == SackVerdict::OutOfWindow;
-                    self.counted.next.sack_inconsistent =
-                        window.verdict == SackVerdict::Inconsistent;
-                    self.counted.next.stale_sack =
-                        is_taken & window.overtaken & !window.packets.any();
-                    self.counted.next.ecn_mark = is_taken & marked & !seth.probe_response;
-                    self.counted.next.probe_answer = is_taken & seth.probe_response;
-                    if is_taken {
-                        self.counted.next.spurious = window.spurious;
+                    self.stats.next.sack = is_accepted;
+                    self.stats.next.sack_out_of_window = window.verdict == SackVerdict::OutOfWindow;
+                    self.stats.next.sack_inconsistent = window.verdict == SackVerdict::Inconsistent;
+                    self.stats.next.stale_sack =
+                        is_accepted & window.overtaken & !window.packets.any();
+                    self.stats.next.ecn_mark = is_accepted & marked & !seth.probe_response;
+                    self.stats.next.probe_answer = is_accepted & seth.probe_response;
+                    if is_accepted {
+                        self.stats.next.spurious = window.spurious;
                         self.state.d.next.una = window.una;
                         if seth.mpr.any() {
                             self.state.d.next.mpr = mpr;
                         }
                     }
-                    self.step.d.next = Step::Tell;
+                    self.step.d.next = Step::ReportFeedback;
                 }
             }
-            Step::Tell => {
-                if self.news_ready.val() & (!taken | !self.nscc_busy.val()) {
-                    self.news_valid.next = changes_path;
-                    self.good_valid.next = good;
-                    self.nscc_start.next = taken;
+            Step::ReportFeedback => {
+                if self.feedback_ready.val() & (!accepted | !self.nscc_busy.val()) {
+                    self.feedback_valid.next = changes_path;
+                    self.reverse_ev_valid.next = good;
+                    self.nscc_start.next = accepted;
                     if probe_good & probe_known {
-                        self.step.d.next = Step::Probe;
-                    } else if detects {
-                        self.step.d.next = Step::Seek;
+                        self.step.d.next = Step::ReportProbe;
+                    } else if checks_early_loss {
+                        self.step.d.next = Step::FindInFlight;
                     } else {
                         self.done.next = true;
-                        self.may_follow.next = true;
-                        self.window_start.next = self.follows.val();
-                        self.step.d.next = if self.follows.val() {
-                            Step::Take
+                        self.may_chain.next = true;
+                        self.window_start.next = self.chains_next.val();
+                        self.step.d.next = if self.chains_next.val() {
+                            Step::ApplyToWindow
                         } else {
                             Step::Idle
                         };
                     }
                 }
             }
-            Step::Probe => {
-                if self.news_ready.val() {
-                    self.news_valid.next = true;
-                    if detects {
-                        self.step.d.next = Step::Seek;
+            Step::ReportProbe => {
+                if self.feedback_ready.val() {
+                    self.feedback_valid.next = true;
+                    if checks_early_loss {
+                        self.step.d.next = Step::FindInFlight;
                     } else {
                         self.done.next = true;
                         self.step.d.next = Step::Idle;
                     }
                 }
             }
-            Step::Seek => {
+            Step::FindInFlight => {
                 self.window_start.next = true;
-                self.step.d.next = Step::Judge;
+                self.step.d.next = Step::CheckEarlyLoss;
             }
-            Step::Judge => {
-                self.suspect.d.next = window.sent;
+            Step::CheckEarlyLoss => {
+                self.candidate.d.next = window.sent;
                 self.from.d.next = window.psn + 1;
                 if !self.window_busy.val() {
                     if !window.found | !within {
                         self.done.next = true;
                         self.step.d.next = Step::Idle;
-                    } else if before {
+                    } else if sent_before {
                         self.window_start.next = true;
-                        self.counted.next.early_loss = true;
-                        self.step.d.next = Step::Lose;
+                        self.stats.next.early_loss = true;
+                        self.step.d.next = Step::MarkLost;
                     } else {
-                        self.step.d.next = Step::Seek;
+                        self.step.d.next = Step::FindInFlight;
                     }
                 }
             }
-            Step::Lose => {
+            Step::MarkLost => {
                 if !self.window_busy.val() {
-                    self.step.d.next = Step::Mourn;
+                    self.step.d.next = Step::ReportLossToCc;
                 }
             }
-            Step::Mourn => {
+            Step::ReportLossToCc => {
                 if !self.nscc_busy.val() {
                     self.nscc_start.next = true;
-                    self.step.d.next = Step::Seek;
+                    self.step.d.next = Step::FindInFlight;
                 }
             }
         }

@@ -1,28 +1,29 @@
-//! Which part of its message a packet carries (reference: `stellar_transport::requester::segment`).
+//! The part of a message that a packet carries (reference: `stellar_transport::requester::segment`).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
+use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::Opcode;
 
-/// A packet of a message, and what comes after it.
+/// A packet of a message, and the remainder of the message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Segment {
-    pub psn: Bits<24>,
+    pub psn: Psn,
     pub first: Bit,
     pub last: Bit,
-    /// Bytes of the message before it.
+    /// Bytes of the message before the packet.
     pub offset: Bits<32>,
-    /// Bytes of the message from there on.
+    /// Bytes of the message from the packet on.
     pub rest: Bits<32>,
     /// Packets of the message from this one on.
     pub left: Bits<24>,
 }
 
-/// Packet `psn` of a message, `rest` and `left` aside. Levels: two carry chains, a barrel shift of 3 in between.
+/// Returns packet `psn` of a message without `rest` and `left`. Levels: two carry chains with a barrel shift of 3 between them.
 #[hdl_fn]
-pub fn segment_at(message: Message, psn: Bits<24>, mtu_log2: Bits<4>) -> Segment {
+pub fn segment_at(message: Message, psn: Psn, mtu_log2: Bits<4>) -> Segment {
     let index = psn - message.first;
     Segment {
         psn,
@@ -34,7 +35,7 @@ pub fn segment_at(message: Message, psn: Bits<24>, mtu_log2: Bits<4>) -> Segment
     }
 }
 
-/// The same with `rest` and `left`. Levels: two carry chains.
+/// Adds `rest` and `left`. Levels: two carry chains.
 #[hdl_fn]
 pub fn measured(message: Message, segment: Segment) -> Segment {
     Segment {
@@ -44,13 +45,13 @@ pub fn measured(message: Message, segment: Segment) -> Segment {
     }
 }
 
-/// Path MTU in bytes. Levels: 1.
+/// Returns the path MTU in bytes. Levels: 1.
 #[hdl_fn]
 pub fn mtu_bytes(mtu_log2: Bits<4>) -> Bits<LENGTH_BITS> {
     bits::<LENGTH_BITS>(1) << bit_cast::<LENGTH_BITS, 4>(mtu_log2)
 }
 
-/// The packet after this one, if it is not the last. Levels: a carry chain behind 1.
+/// Returns the packet after this one, which must not be the last. Levels: a carry chain behind 1.
 #[hdl_fn]
 pub fn segment_after(segment: Segment, mtu_log2: Bits<4>) -> Segment {
     let mtu = bit_cast::<32, LENGTH_BITS>(mtu_bytes(mtu_log2));
@@ -64,7 +65,7 @@ pub fn segment_after(segment: Segment, mtu_log2: Bits<4>) -> Segment {
     }
 }
 
-/// Payload bytes of the packet. Levels: 2.
+/// Returns the payload bytes of the packet. Levels: 2.
 #[hdl_fn]
 pub fn payload_length(segment: Segment, mtu_log2: Bits<4>) -> Bits<LENGTH_BITS> {
     if segment.last {
@@ -74,7 +75,7 @@ pub fn payload_length(segment: Segment, mtu_log2: Bits<4>) -> Bits<LENGTH_BITS> 
     }
 }
 
-/// Payload bytes of `count` packets of the message, from this one on. Levels: 5.
+/// Returns the payload bytes of `count` packets from this one on. Levels: 5.
 #[hdl_fn]
 pub fn bytes_of(segment: Segment, count: Bits<6>, mtu_log2: Bits<4>) -> Bits<24> {
     if segment.left == bit_cast::<24, 6>(count) {
@@ -84,10 +85,10 @@ pub fn bytes_of(segment: Segment, count: Bits<6>, mtu_log2: Bits<4>) -> Bits<24>
     }
 }
 
-/// Bits in which the opcode of an MRC packet differs from that of the same packet over RC: those that name the transport.
+/// Opcode bits that differ between a packet over MRC and the same packet over RC: those of the transport.
 const MRC: u64 = (Opcode::MrcWriteFirst.code() ^ Opcode::RcWriteFirst.code()) as u64;
 
-/// Its opcode. Levels: 1.
+/// Returns the opcode of the packet. Levels: 1.
 #[hdl_fn]
 pub fn write_opcode(segment: Segment, has_immediate: Bit, rc: Bit) -> Bits<8> {
     let over_rc = rc_write_opcode(segment, has_immediate);
@@ -98,7 +99,7 @@ pub fn write_opcode(segment: Segment, has_immediate: Bit, rc: Bit) -> Bits<8> {
     }
 }
 
-/// Its opcode over RC. Levels: 1.
+/// Returns the opcode of the packet over RC. Levels: 1.
 #[hdl_fn]
 fn rc_write_opcode(segment: Segment, has_immediate: Bit) -> Bits<8> {
     if segment.last {
@@ -120,7 +121,7 @@ fn rc_write_opcode(segment: Segment, has_immediate: Bit) -> Bits<8> {
     }
 }
 
-/// Packets of a burst at most: as many as make 16 KiB, and no more than 32. Levels: 1.
+/// Returns the maximum number of packets of a burst: 16 KiB, but at most 32 packets. Levels: 1.
 #[hdl_fn]
 pub fn burst_limit(mtu_log2: Bits<4>) -> Bits<6> {
     if mtu_log2 == 13 {
@@ -136,7 +137,7 @@ pub fn burst_limit(mtu_log2: Bits<4>) -> Bits<6> {
     }
 }
 
-/// A number, or 63 if it is larger: enough to be above every limit of a burst. Levels: 4.
+/// Returns `number` limited to 63, which is more than any burst has. Levels: 4.
 #[hdl_fn]
 pub fn at_most_63(number: Bits<24>) -> Bits<6> {
     if number.get_bits::<18>(6).any() {
@@ -146,7 +147,7 @@ pub fn at_most_63(number: Bits<24>) -> Bits<6> {
     }
 }
 
-/// The smaller one. Levels: 3.
+/// Returns the smaller number. Levels: 3.
 #[hdl_fn]
 pub fn smaller(a: Bits<6>, b: Bits<6>) -> Bits<6> {
     if a < b {

@@ -1,70 +1,72 @@
-//! Which queue pair's timer has run out.
+//! Timers of all queue pairs.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{BypassRam, LutRam};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Qpn;
 
 use crate::deadline::reached;
 
-/// Clocks from looking at a deadline to its offer.
-pub const OFFER_CLOCKS: u64 = 1;
-/// Groups of queue pairs: those with the same low bits of the number.
+/// Cycles from the check of a deadline to its offer.
+pub const OFFER_CYCLES: u64 = 1;
+/// log2 of the number of groups. The queue pairs of a group have the same low bits.
 const GROUP_BITS: usize = 5;
 
-/// Group of a queue pair.
+/// Returns the group of a queue pair.
 #[hdl_fn]
-fn group(qp: Bits<10>) -> Bits<5> {
+fn group(qp: Qpn) -> Bits<5> {
     qp.get_bits::<GROUP_BITS>(0)
 }
 
-/// Bit of a queue pair in the word of its group.
+/// Returns the bit of a queue pair in the word of its group, one-hot.
 #[hdl_fn]
-fn member(qp: Bits<10>) -> Bits<32> {
+fn member(qp: Qpn) -> Bits<32> {
     bits::<32>(1) << qp.get_bits::<5>(GROUP_BITS)
 }
 
-/// One deadline for each of 2^`Q` queue pairs, `Q` at most 10; offers those that `now` has reached, and disarms them when they are taken.
+/// Holds one deadline for each of 2^`Q` queue pairs, `Q` at most 10. Offers the deadlines that `now` has reached, and disarms a timer when its offer is
+/// accepted.
 ///
-/// A set is taken in every clock and holds from the next one. The scan looks at one queue pair per clock and waits while an offer is not taken: a
-/// deadline is offered at most 2^`Q` + [`OFFER_CLOCKS`] clocks after it was reached (or set, if it was reached before) as long as offers are taken at once,
-/// however many there are and whatever is set meanwhile.
+/// A set is accepted in every cycle, and takes effect in the next one. The scan checks one queue pair per cycle, and stops while an offer is not accepted. If
+/// offers are accepted at once, a deadline is offered at most 2^`Q` + [`OFFER_CYCLES`] cycles after it was reached, or after it was set, if it was reached
+/// before. This holds for any number of timers and any sequence of sets.
 ///
-/// **Arming the timer of the queue pair that is offered** cancels the offer from the next cycle on, whether it was accepted or not. In the cycle in which
-/// the timer is armed, the offer still refers to the old deadline, which has passed. If it is accepted in that cycle, the old deadline ends and the new one stays
+/// **Arming the timer of the queue pair that is offered** cancels the offer from the next cycle on, whether it was accepted or not. In the cycle in which the
+/// timer is armed, the offer still refers to the old deadline, which has passed. If it is accepted in that cycle, the old deadline ends and the new one stays
 /// armed. So `due_valid` may fall without `due_ready`. A receiver that acts in the cycle in which it accepts never acts on a deadline that changed before.
 ///
-/// Whether a timer is armed is the difference of two bits, one written by sets alone and one by disarms alone, so that both may come in one clock. They lie
-/// in words of 32 queue pairs that count as disarmed until the first set after reset: nothing has to be swept.
-/// Levels: 5 (armed: LUT RAM 1, choice of 32 3; both and hold 1).
+/// A timer is armed if two bits differ: one is written by sets only, the other by disarms only. So both may happen in one cycle. The bits are stored in words
+/// of 32 queue pairs. A word counts as disarmed until its first set after reset, so no initialisation is needed. Levels: 5 (armed: LUT RAM 1, choice of 32 3;
+/// both and hold 1).
 #[derive(LogicBlock)]
 pub struct TimerScan<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // Whoever arms and disarms.
+    // Arms and disarms timers.
     pub set_valid: Signal<In, Bit>,
-    pub set_qp: Signal<In, Bits<10>>,
-    /// Low: disarms.
+    pub set_qp: Signal<In, Qpn>,
+    /// Low: disarms the timer.
     pub set_armed: Signal<In, Bit>,
-    /// Ticks of 8 ns, modulo 2^32; less than 2^31 away from `now`.
+    /// Ticks of 8 ns modulo 2^32. It must be less than 2^31 away from `now`.
     pub set_at: Signal<In, Bits<32>>,
 
     /// Ticks of 8 ns.
     pub now: Signal<In, Bits<32>>,
 
-    // Whoever serves timers.
+    // Expired timers.
     pub due_valid: Signal<Out, Bit>,
-    pub due_qp: Signal<Out, Bits<10>>,
+    pub due_qp: Signal<Out, Qpn>,
     pub due_ready: Signal<In, Bit>,
 
     deadlines: BypassRam<Bits<32>, Q>,
-    /// Written by sets; a copy for each reader.
+    /// Bits written by sets: one copy per reader.
     set_words: [LutRam<Bits<32>, GROUP_BITS>; 2],
-    /// Written by disarms; a copy for each reader.
+    /// Bits written by disarms: one copy per reader.
     taken_words: [LutRam<Bits<32>, GROUP_BITS>; 3],
-    /// Groups initialised since reset: those with at least one `set`.
+    /// Groups with at least one set since reset.
     known: DFF<Bits<32>>,
-    /// The queue pair whose deadline comes out of the memory.
+    /// The queue pair whose deadline is at the read port.
     scanned: DFF<Bits<Q>>,
     offered: DFF<Bit>,
     offer: DFF<Bits<10>>,

@@ -1,4 +1,4 @@
-//! What a queue pair sends. MRC: a probe, the lowest lost packet, or new ones; RC: what it went back over, or new packets (reference:
+//! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: the packets that it went back over, or new ones (reference:
 //! `MrcRequester::transmit_burst`, `RcRequester::transmit_burst`).
 
 use hdl_macros::hdl;
@@ -6,98 +6,100 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest, NsccResponse};
 use stellar_wire::hw::messages::{Message, MessageOp, MessageRequest, MessageResponse};
-use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
+use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::{Psn, Qpn};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::Opcode;
 
 use crate::burst::{Burst, BurstSend};
 use crate::choice::choose;
 use crate::deadline::{earlier, timeout};
-use crate::rc_window::rc_room;
-use crate::records::{Counted, Job, JobKind, Next, Outcome, RcState, RequesterState};
+use crate::rc_space::rc_space;
+use crate::records::{NextAction, Op, OpKind, OpResult, RcState, RequesterState, StatPulses};
 use crate::segment::{
     at_most_63, burst_limit, bytes_of, measured, payload_length, segment_at, smaller, Segment,
 };
 
 /// The other port starts to prepare the next burst when this many packets of the current one remain. Preparation takes about as long as sending them.
-const SOON: u64 = 12;
+const NEAR_END: u64 = 12;
 
-/// Where the flow is.
+/// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
-    /// Waits for the spray engine, which may still be at work for the operation before, then asks it and the window; over RC, for the burst before.
-    Look,
-    /// Probe, lost packet or new packets?
-    Choose,
-    /// A lost packet: its last transmission comes.
-    Recall,
-    /// The message of what is sent again comes, or the message new packets belong to, or will; where in it the first packet lies.
-    Fetch,
-    /// What of the message is left, and how much the windows let go.
-    Measure,
-    /// How many packets that is.
-    Count,
-    /// Whether the first may leave, once the burst before has; the spray engine may still be at work for what SACKs said of paths.
+    /// MRC: waits for the spray engine, which may still execute a request of the previous operation, then queries it and the window. RC: waits until the
+    /// previous burst has been sent.
+    WaitForUnits,
+    /// Selects a probe, a lost packet, or new packets.
+    Select,
+    /// Reads the record of a lost packet from the window.
+    ReadSentPacket,
+    /// Waits for the message: of the retransmission, or of the new packets. Computes the segment of the first packet.
+    LookupMessage,
+    /// Computes the remainder of the message, and the space in both windows.
+    MeasureSpace,
+    /// Computes the number of packets.
+    CountPackets,
+    /// Waits until the previous burst has been sent and the spray engine has processed all feedback, then checks that the first packet may be sent.
     Admit,
-    /// They leave: a packet sent again, or a burst over RC. The window may still be taking note of it when the flow is through.
+    /// Sends a retransmission, or a burst over RC. The window may still process its request when the flow is done.
     Send,
-    /// The window takes back what of a burst has not left.
-    Retract,
-    /// The message table takes note of a buffer that cannot be read.
-    Blame,
+    /// The window removes the packets that were not sent.
+    Rollback,
+    /// The message table marks a message whose buffer cannot be read.
+    MarkMessageFault,
 }
 
-/// Sends a probe, a lost packet or a burst of new packets of `job.qp` by `job.port`, for which there is room; or, of an RC queue pair, a burst
-/// that is new or sent again. RC begins at `Fetch`: it has neither spray engine nor congestion control nor transmit window.
+/// Transmits a probe, a lost packet or a burst of new packets of `op.qp` on `op.port`, which has space for a burst. For an RC queue pair it transmits a
+/// burst, new or retransmitted. RC starts at `LookupMessage`, because it uses neither spray engine nor congestion control nor transmit window.
 ///
-/// A burst of new packets over MRC leaves while other operations go on: the window holds all of them from then on, and the flow is through. If the burst ends
-/// early, `Retract` takes back the rest. Until the burst has left, no other is sent, nor does an operation start that looks at what its packets were sent with.
-/// The next one may begin to look at its windows when few are left, and is given up if the burst ends early.
+/// A burst of new MRC packets is sent in the background: the window allocates all of its packets, and the flow is done. If the burst ends early, the
+/// operation `Rollback` removes the remaining packets. Until the burst has been sent, no other burst is sent, and no operation starts that reads the records
+/// of its packets. Near its end the other port may prepare the next burst; if the burst ends early, the preparation is discarded.
 ///
-/// Paths and payload location are asked for at once: packets whose local buffer cannot be read have drawn their paths, as in the reference.
-/// Congestion control is asked as soon as it is free, and waited for when the packets are counted.
+/// Paths and translations are requested at the same time, so packets whose local buffer cannot be read have consumed paths, as in the reference. Congestion
+/// control is queried as soon as it is free; the response is needed in `MeasureSpace`.
 #[derive(LogicBlock, Default)]
 pub struct TransmitFlow {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // The sequencer.
+    // Sequencer.
     pub start: Signal<In, Bit>,
-    pub job: Signal<In, Job>,
-    /// One clock: the flow is through, and this is what it did.
+    pub op: Signal<In, Op>,
+    /// High for one cycle: the flow is done, with this result.
     pub done: Signal<Out, Bit>,
-    pub outcome: Signal<Out, Outcome>,
-    pub counted: Signal<Out, Counted>,
+    pub result: Signal<Out, OpResult>,
+    pub stats: Signal<Out, StatPulses>,
 
-    // The burst that leaves while the flow is through.
-    pub sending: Signal<Out, Bit>,
-    /// Few of its packets are left: the next `Transmit` of the other port may start.
+    // The burst that is sent in the background.
+    pub bg_burst_active: Signal<Out, Bit>,
+    /// Few of its packets remain: the next `Transmit` of the other port may start.
     pub ends_soon: Signal<Out, Bit>,
-    /// While it does.
-    pub sending_qp: Signal<Out, Bits<10>>,
-    pub sending_port: Signal<Out, Bit>,
-    pub sending_from: Signal<Out, Bits<24>>,
-    /// One clock: its first packet leaves.
-    pub first_leaves: Signal<Out, Bit>,
-    /// It has ended early, and waits for `Retract`.
-    pub short: Signal<Out, Bit>,
+    /// Valid with `bg_burst_active`.
+    pub bg_burst_qp: Signal<Out, Qpn>,
+    pub bg_burst_port: Signal<Out, Bit>,
+    pub bg_burst_first_psn: Signal<Out, Psn>,
+    /// High for one cycle when its first packet is sent.
+    pub first_packet_leaves: Signal<Out, Bit>,
+    /// It ended early, and waits for `Rollback`.
+    pub ended_early: Signal<Out, Bit>,
 
-    // Calls.
+    // Functional units.
     pub spray_start: Signal<Out, Bit>,
     pub spray_request: Signal<Out, SprayRequest>,
     pub spray_busy: Signal<In, Bit>,
     pub spray: Signal<In, SprayResponse>,
-    /// Answers as they come, of which a burst has many.
-    pub sprayed_valid: Signal<In, Bit>,
-    pub sprayed: Signal<In, SprayResponse>,
+    /// Responses as they arrive: a burst has many.
+    pub spray_response_valid: Signal<In, Bit>,
+    pub spray_response: Signal<In, SprayResponse>,
     pub nscc_start: Signal<Out, Bit>,
     pub nscc_request: Signal<Out, NsccRequest>,
     pub nscc_busy: Signal<In, Bit>,
-    /// The call under way, or the last one, was about the job's queue pair: `nscc` is its window.
-    pub nscc_said: Signal<In, Bit>,
+    /// The request in progress, or the last one, was about this queue pair: `nscc` is or will be its window.
+    pub cwnd_cached: Signal<In, Bit>,
     pub nscc: Signal<In, NsccResponse>,
     pub window_start: Signal<Out, Bit>,
     pub window_request: Signal<Out, WindowRequest>,
@@ -107,71 +109,71 @@ pub struct TransmitFlow {
     pub messages_request: Signal<Out, MessageRequest>,
     pub messages_busy: Signal<In, Bit>,
     pub messages: Signal<In, MessageResponse>,
-    /// The message table has been asked for the SACK before. If that fails the queue pair, nothing is sent.
+    /// The message table still processes the previous SACK. If that moves the queue pair to the error state, nothing is sent.
     pub completing: Signal<In, Bit>,
 
-    /// Answers of the spray engine are still to come.
-    pub draws: Signal<Out, Bit>,
+    /// The spray engine still has to return paths.
+    pub paths_pending: Signal<Out, Bit>,
 
-    // Packets of a burst, to the window.
-    pub push_valid: Signal<Out, Bit>,
-    pub push: Signal<Out, SentPacket>,
+    // Records of the packets of a burst, for the window.
+    pub sent_packet_valid: Signal<Out, Bit>,
+    pub sent_packet: Signal<Out, SentPacket>,
 
-    // Payload location: requests move when valid and ready, answers come in order.
-    pub locate_valid: Signal<Out, Bit>,
-    pub locate: Signal<Out, LocateRequest>,
-    pub locate_ready: Signal<In, Bit>,
-    pub located_valid: Signal<In, Bit>,
-    pub located: Signal<In, LocateResponse>,
+    // Local translation. A request is accepted when valid and ready are high. Responses come in the order of the requests.
+    pub xlate_req_valid: Signal<Out, Bit>,
+    pub xlate_req: Signal<Out, TranslateRequest>,
+    pub xlate_req_ready: Signal<In, Bit>,
+    pub xlate_rsp_valid: Signal<In, Bit>,
+    pub xlate_rsp: Signal<In, TranslateResponse>,
 
-    /// One clock for each packet that leaves.
+    /// High for one cycle per packet sent.
     pub tx_valid: Signal<Out, Bit>,
     pub tx: Signal<Out, TxRequest>,
 
     send: BurstSend,
-    /// A burst leaves beside other operations.
-    beside: DFF<Bit>,
-    beside_qp: DFF<Bits<10>>,
-    beside_port: DFF<Bit>,
-    beside_from: DFF<Bits<24>>,
-    /// The deadline before it.
-    before_armed: DFF<Bit>,
-    before_deadline: DFF<Bits<32>>,
-    is_short: DFF<Bit>,
-    soon: DFF<Bit>,
+    /// A burst is sent in the background.
+    bg_active: DFF<Bit>,
+    bg_qp: DFF<Qpn>,
+    bg_port: DFF<Bit>,
+    bg_first_psn: DFF<Psn>,
+    /// Timer before the burst.
+    armed_before_burst: DFF<Bit>,
+    deadline_before_burst: DFF<Bits<32>>,
+    burst_ended_early: DFF<Bit>,
+    near_end: DFF<Bit>,
     step: DFF<Step>,
     state: DFF<RequesterState>,
-    una: DFF<Bits<24>>,
-    /// Packets the window has room for, 63 if more; bytes in flight.
-    window_room: DFF<Bits<6>>,
-    /// RC: behind the last of them it is full.
-    room_fills: DFF<Bit>,
+    una: DFF<Psn>,
+    /// Packets that the PSN window allows, 63 if more.
+    window_space: DFF<Bits<6>>,
+    /// RC: the last of them fills the window.
+    fills_window: DFF<Bit>,
     in_flight: DFF<Bits<24>>,
-    /// The spray engine has been asked what is due and usable; congestion control has.
-    asked_spray: DFF<Bit>,
-    asked: DFF<Bit>,
-    /// The message is what `Peek` said; `Peek` gave none.
+    /// The spray engine was queried; congestion control was queried.
+    spray_requested: DFF<Bit>,
+    cwnd_requested: DFF<Bit>,
+    /// `message` comes from `PeekNext`; `PeekNext` found none.
     peeked: DFF<Bit>,
-    peeked_none: DFF<Bit>,
-    psn: DFF<Bits<24>>,
-    /// It is sent again; `old` is its last transmission (MRC).
-    again: DFF<Bit>,
-    old: DFF<SentPacket>,
+    peek_found_none: DFF<Bit>,
+    psn: DFF<Psn>,
+    /// The packets are retransmissions; MRC: `last_sent` is the record of the last transmission.
+    is_retransmit: DFF<Bit>,
+    last_sent: DFF<SentPacket>,
     message: DFF<Message>,
     segment: DFF<Segment>,
-    /// Of the first packet.
+    /// Payload bytes of the first packet.
     length: DFF<Bits<LENGTH_BITS>>,
-    /// Bytes and packets the congestion window has room for.
-    room: DFF<Bits<25>>,
+    /// Bytes and packets that the congestion window allows.
+    cwnd_space: DFF<Bits<25>>,
     fits: DFF<Bits<6>>,
     count: DFF<Bits<6>>,
     timeout: DFF<Bits<32>>,
-    /// The payload lies in memory.
+    /// The payload is read from memory.
     in_memory: DFF<Bit>,
-    /// MRC: every packet asks for a SACK.
-    asks: DFF<Bit>,
-    /// RC: the last packet asks for an acknowledgement.
-    asks_last: DFF<Bit>,
+    /// MRC: every packet requests a SACK.
+    ack_req_all: DFF<Bit>,
+    /// RC: the last packet requests an acknowledgement.
+    ack_req_last: DFF<Bit>,
 }
 
 impl Logic for TransmitFlow {
@@ -183,208 +185,236 @@ impl Logic for TransmitFlow {
             step,
             state,
             una,
-            window_room,
+            window_space,
             in_flight,
-            asked_spray,
-            asked,
+            spray_requested,
+            cwnd_requested,
             peeked,
-            peeked_none,
+            peek_found_none,
             psn
         );
-        dff_setup!(self, clock, again, old, message, segment, length, room, fits, count);
-        dff_setup!(self, clock, timeout, in_memory, asks, asks_last, room_fills);
         dff_setup!(
             self,
             clock,
-            beside,
-            beside_qp,
-            beside_port,
-            beside_from,
-            is_short,
-            soon
+            is_retransmit,
+            last_sent,
+            message,
+            segment,
+            length,
+            cwnd_space,
+            fits,
+            count
         );
-        dff_setup!(self, clock, before_armed, before_deadline);
+        dff_setup!(
+            self,
+            clock,
+            timeout,
+            in_memory,
+            ack_req_all,
+            ack_req_last,
+            fills_window
+        );
+        dff_setup!(
+            self,
+            clock,
+            bg_active,
+            bg_qp,
+            bg_port,
+            bg_first_psn,
+            burst_ended_early,
+            near_end
+        );
+        dff_setup!(self, clock, armed_before_burst, deadline_before_burst);
         clock!(self, clock, send);
         self.send.reset.next = self.reset.val();
-        let job = self.job.val();
+        let op = self.op.val();
         let step = self.step.q.val();
         let state = self.state.q.val();
         let message = self.message.q.val();
         let segment = self.segment.q.val();
         let psn = self.psn.q.val();
-        let again = self.again.q.val();
+        let is_retransmit = self.is_retransmit.q.val();
         let peeked = self.peeked.q.val();
-        let beside = self.beside.q.val();
-        let old = self.old.q.val();
-        let mtu_log2 = job.settings.mtu_log2;
-        let rc = job.settings.rc;
+        let bg_active = self.bg_active.q.val();
+        let last_sent = self.last_sent.q.val();
+        let mtu_log2 = op.settings.mtu_log2;
+        let rc = op.settings.rc;
         let spray = self.spray.val();
         let window = self.window.val();
         let messages = self.messages.val();
         let cwnd = self.nscc.val().cwnd;
 
-        // choose
-        let port = job.port;
-        // Nothing is due but by a policy that probes, and only what was lost asks for the planes that are usable.
-        let asked_spray = self.asked_spray.q.val();
-        let mut asked_of = spray;
-        asked_of.found = spray.found & asked_spray;
-        let lacks_spray = !asked_spray & window.lost.any();
-        let looked =
-            !self.window_busy.val() & !lacks_spray & !(asked_spray & self.spray_busy.val());
-        let choice = choose(state, port, asked_of, window);
-        let rc_room = rc_room(job.settings, job.state);
-        let other_port = rc & (job.settings.plane != port);
+        // select
+        let port = op.port;
+        // Only a policy that probes has a probe due, and only lost packets need to know which planes are usable. Otherwise the spray engine is not queried.
+        let spray_requested = self.spray_requested.q.val();
+        let mut query_response = spray;
+        query_response.found = spray.found & spray_requested;
+        let needs_spray_query = !spray_requested & window.lost.any();
+        let units_ready = !self.window_busy.val()
+            & !needs_spray_query
+            & !(spray_requested & self.spray_busy.val());
+        let choice = choose(state, port, query_response, window);
+        let rc_space = rc_space(op.settings, op.state);
+        let other_port = rc & (op.settings.plane != port);
 
         // measure, admit
-        let told = rc | (self.asked.q.val() & !self.nscc_busy.val());
+        let cwnd_known = rc | (self.cwnd_requested.q.val() & !self.nscc_busy.val());
         let in_flight = self.in_flight.q.val();
-        let room = bit_cast::<25, 24>(cwnd) - bit_cast::<25, 24>(in_flight);
-        let overdrawn = room.get_bit(24);
-        let whole = room.get_bits::<24>(0) >> bit_cast::<24, 4>(mtu_log2);
+        let cwnd_space = bit_cast::<25, 24>(cwnd) - bit_cast::<25, 24>(in_flight);
+        let overdrawn = cwnd_space.get_bit(24);
+        let whole = cwnd_space.get_bits::<24>(0) >> bit_cast::<24, 4>(mtu_log2);
         let length = self.length.q.val();
-        let bytes_left = self.room.q.val();
+        let cwnd_left = self.cwnd_space.q.val();
         let may_send = !in_flight.any()
-            | (!bytes_left.get_bit(24)
-                & (bytes_left.get_bits::<24>(0) >= bit_cast::<24, LENGTH_BITS>(length)));
-        let window_room = self.window_room.q.val();
-        let window_full = !again & !window_room.any();
-        let by_windows = smaller(window_room, self.fits.q.val());
+            | (!cwnd_left.get_bit(24)
+                & (cwnd_left.get_bits::<24>(0) >= bit_cast::<24, LENGTH_BITS>(length)));
+        let window_space = self.window_space.q.val();
+        let window_full = !is_retransmit & !window_space.any();
+        let by_windows = smaller(window_space, self.fits.q.val());
         let by_message = smaller(at_most_63(segment.left), burst_limit(mtu_log2));
-        let most = smaller(by_windows, by_message);
+        let limit = smaller(by_windows, by_message);
         let count = self.count.q.val();
-        let retries = if again { old.retries } else { bits::<8>(0) };
+        let retries = if is_retransmit {
+            last_sent.retries
+        } else {
+            bits::<8>(0)
+        };
 
         // send
         let admitted = may_send & !window_full;
         let spray_free = rc | !self.spray_busy.val();
-        let sends = (step == Step::Admit) & admitted & spray_free & !beside;
+        let starts_burst = (step == Step::Admit) & admitted & spray_free & !bg_active;
         let in_memory = self.in_memory.q.val();
-        self.send.start.next = sends;
-        self.send.job.next = job;
+        self.send.start.next = starts_burst;
+        self.send.op.next = op;
         self.send.burst.next = Burst {
             message,
             segment,
             count,
             in_memory,
-            asks: self.asks.q.val() | again,
-            asks_last: self.asks_last.q.val(),
-            again: again & !rc,
+            ack_req_all: self.ack_req_all.q.val() | is_retransmit,
+            ack_req_last: self.ack_req_last.q.val(),
+            is_retransmit: is_retransmit & !rc,
             retries,
         };
-        self.send.sprayed_valid.next = self.sprayed_valid.val();
-        self.send.sprayed.next = self.sprayed.val();
-        self.locate_valid.next = self.send.locate_valid.val();
-        self.locate.next = self.send.locate.val();
-        self.send.locate_ready.next = self.locate_ready.val();
-        self.send.located_valid.next = self.located_valid.val();
-        self.send.located.next = self.located.val();
-        self.draws.next = self.send.draws.val();
+        self.send.spray_response_valid.next = self.spray_response_valid.val();
+        self.send.spray_response.next = self.spray_response.val();
+        self.xlate_req_valid.next = self.send.xlate_req_valid.val();
+        self.xlate_req.next = self.send.xlate_req.val();
+        self.send.xlate_req_ready.next = self.xlate_req_ready.val();
+        self.send.xlate_rsp_valid.next = self.xlate_rsp_valid.val();
+        self.send.xlate_rsp.next = self.xlate_rsp.val();
+        self.paths_pending.next = self.send.paths_pending.val();
         let leaves = self.send.tx_valid.val();
         let any = self.send.any.val();
         let rest = self.send.rest.val();
         let left = self.send.left.val();
-        let is_new = !again & !rc;
+        let is_new = !is_retransmit & !rc;
         let next_psn = rest.psn;
         let rc_sent = RcState {
             to_send: next_psn,
-            sent: if again { state.rc.sent } else { next_psn },
+            sent: if is_retransmit {
+                state.rc.sent
+            } else {
+                next_psn
+            },
             retries: state.rc.retries,
-            silent: self.send.silent.val(),
+            pkts_since_ack_req: self.send.pkts_since_ack_req.val(),
         };
 
-        // leave_beside
-        self.push_valid.next = leaves & beside;
-        self.push.next = self.send.sent.val();
-        self.sending.next = beside;
-        self.sending_qp.next = self.beside_qp.q.val();
-        self.sending_port.next = self.beside_port.q.val();
-        self.sending_from.next = self.beside_from.q.val();
-        self.first_leaves.next = beside & leaves & !any;
-        self.short.next = self.is_short.q.val();
-        self.ends_soon.next = self.soon.q.val();
-        self.soon.d.next = beside & any & (left <= SOON);
-        if beside & self.send.done.val() {
-            self.beside.d.next = self.send.is_short.val();
-            self.is_short.d.next = self.send.is_short.val();
+        // send in the background
+        self.sent_packet_valid.next = leaves & bg_active;
+        self.sent_packet.next = self.send.sent.val();
+        self.bg_burst_active.next = bg_active;
+        self.bg_burst_qp.next = self.bg_qp.q.val();
+        self.bg_burst_port.next = self.bg_port.q.val();
+        self.bg_burst_first_psn.next = self.bg_first_psn.q.val();
+        self.first_packet_leaves.next = bg_active & leaves & !any;
+        self.ended_early.next = self.burst_ended_early.q.val();
+        self.ends_soon.next = self.near_end.q.val();
+        self.near_end.d.next = bg_active & any & (left <= NEAR_END);
+        if bg_active & self.send.done.val() {
+            self.bg_active.d.next = self.send.ended_early.val();
+            self.burst_ended_early.d.next = self.send.ended_early.val();
         }
 
-        // retract: nothing but the burst has changed the deadline since it began.
-        let retracts = job.kind == JobKind::Retract;
-        let mut unsent = job.state;
-        unsent.armed = if any {
-            job.state.armed
+        // roll back: since the burst began, only the burst itself has changed the deadline.
+        let is_rollback = op.kind == OpKind::Rollback;
+        let mut unsent_state = op.state;
+        unsent_state.armed = if any {
+            op.state.armed
         } else {
-            self.before_armed.q.val()
+            self.armed_before_burst.q.val()
         };
-        unsent.deadline = if any {
-            job.state.deadline
+        unsent_state.deadline = if any {
+            op.state.deadline
         } else {
-            self.before_deadline.q.val()
+            self.deadline_before_burst.q.val()
         };
 
-        // What is asked, whenever it is.
+        // Requests. Whether they are issued is decided below.
         let probe_waits = if step == Step::Idle {
-            job.state.probe
+            op.state.probe
         } else {
             state.probe
         };
         self.spray_start.next = false;
         self.spray_request.next = SprayRequest {
             op: match step {
-                Step::Idle | Step::Look => {
+                Step::Idle | Step::WaitForUnits => {
                     if probe_waits {
                         SprayOp::Query
                     } else {
                         SprayOp::Probe
                     }
                 }
-                Step::Choose => SprayOp::Query,
+                Step::Select => SprayOp::Query,
                 _ => SprayOp::Choose,
             },
-            qp: job.qp,
+            qp: op.qp,
             plane: port,
             count,
-            avoid_valid: again,
-            avoid: old.ev,
-            now: job.now,
+            avoid_valid: is_retransmit,
+            avoid: last_sent.ev,
+            now: op.now,
             ..SprayRequest::default()
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
             op: NsccOp::Query,
-            qp: job.qp,
-            now: job.now,
+            qp: op.qp,
+            now: op.now,
             ..NsccRequest::default()
         };
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
             op: match step {
-                Step::Idle | Step::Look => {
-                    if retracts {
-                        WindowOp::Retract
+                Step::Idle | Step::WaitForUnits => {
+                    if is_rollback {
+                        WindowOp::Rollback
                     } else {
                         WindowOp::Query
                     }
                 }
-                Step::Choose => WindowOp::Read,
+                Step::Select => WindowOp::Read,
                 _ => {
-                    if again {
-                        WindowOp::Resend
+                    if is_retransmit {
+                        WindowOp::MarkRetransmitted
                     } else {
-                        WindowOp::Push
+                        WindowOp::Allocate
                     }
                 }
             },
-            qp: job.qp,
+            qp: op.qp,
             psn: match step {
                 Step::Idle => next_psn,
-                Step::Choose => choice.lost_psn,
+                Step::Select => choice.lost_psn,
                 _ => psn,
             },
             sent: self.send.sent.val(),
-            count: if retracts { left } else { count },
-            bytes: if retracts {
+            count: if is_rollback { left } else { count },
+            bytes: if is_rollback {
                 bytes_of(rest, left, mtu_log2)
             } else {
                 bytes_of(segment, count, mtu_log2)
@@ -394,35 +424,35 @@ impl Logic for TransmitFlow {
         self.messages_start.next = false;
         self.messages_request.next = MessageRequest {
             op: match step {
-                Step::Idle | Step::Look => {
-                    if rc_room.again {
-                        MessageOp::Holding
+                Step::Idle | Step::WaitForUnits => {
+                    if rc_space.is_retransmit {
+                        MessageOp::LookupByPsn
                     } else {
-                        MessageOp::Current
+                        MessageOp::NextMessage
                     }
                 }
-                Step::Choose => {
-                    if beside {
-                        MessageOp::Peek
+                Step::Select => {
+                    if bg_active {
+                        MessageOp::PeekNext
                     } else {
-                        MessageOp::Current
+                        MessageOp::NextMessage
                     }
                 }
-                Step::Recall => MessageOp::Get,
-                Step::Send | Step::Retract => MessageOp::Fault,
-                // Nothing leaves.
+                Step::ReadSentPacket => MessageOp::LookupBySlot,
+                Step::Send | Step::Rollback => MessageOp::Fault,
+                // No packet is sent.
                 _ => {
                     if peeked {
-                        MessageOp::Current
+                        MessageOp::NextMessage
                     } else {
                         MessageOp::Complete
                     }
                 }
             },
-            qp: job.qp,
+            qp: op.qp,
             psn: match step {
-                Step::Idle | Step::Look => job.state.rc.to_send,
-                Step::Choose => window.next_psn,
+                Step::Idle | Step::WaitForUnits => op.state.rc.to_send,
+                Step::Select => window.next_psn,
                 _ => {
                     if peeked {
                         psn
@@ -431,7 +461,7 @@ impl Logic for TransmitFlow {
                     }
                 }
             },
-            slot: if step == Step::Recall {
+            slot: if step == Step::ReadSentPacket {
                 window.sent.slot
             } else {
                 self.send.slot.val()
@@ -440,15 +470,15 @@ impl Logic for TransmitFlow {
             status: bits::<8>(WcStatus::LocProtErr.code() as u64),
         };
 
-        // What leaves.
+        // Packets.
         self.tx_valid.next = leaves;
-        self.tx.next = if (step == Step::Choose) & !beside {
+        self.tx.next = if (step == Step::Select) & !bg_active {
             TxRequest {
-                qp: job.qp,
+                qp: op.qp,
                 port,
                 opcode: bits::<8>(Opcode::MrcProbe.code() as u64),
                 psn: window.next_psn - 1,
-                timestamp: job.now.get_bits::<16>(0),
+                timestamp: op.now.get_bits::<16>(0),
                 probe_id: bit_cast::<16, 8>(choice.probe_index),
                 entropy: choice.probe_entropy,
                 ..TxRequest::default()
@@ -457,192 +487,192 @@ impl Logic for TransmitFlow {
             self.send.tx.val()
         };
 
-        // What came of it, whenever the flow is through.
-        let due = job.now + self.timeout.q.val();
-        let begun = RequesterState {
+        // Result. When it is valid is decided below.
+        let due = op.now + self.timeout.q.val();
+        let armed_state = RequesterState {
             armed: true,
             deadline: earlier(state.armed, state.deadline, due),
             ..state
         };
-        let mut sent = if any { begun } else { state };
+        let mut sent = if any { armed_state } else { state };
         sent.rc = rc_sent;
-        let ended = if retracts { state } else { sent };
+        let ended = if is_rollback { state } else { sent };
         self.done.next = false;
-        self.outcome.next = Outcome {
+        self.result.next = OpResult {
             state,
-            served: false,
-            told: false,
-            then: Next::Complete,
+            packet_sent: false,
+            already_reported: false,
+            next_action: NextAction::Complete,
             una: self.una.q.val(),
-            blame: false,
+            failed_slot_valid: false,
             slot: bits(0),
             status: bits(0),
         };
-        self.counted.next = Counted::default();
-        self.counted.next.packet = leaves;
-        self.counted.next.retransmission = leaves & again & !beside;
-        self.counted.next.sent_qp = if leaves {
+        self.stats.next = StatPulses::default();
+        self.stats.next.packet = leaves;
+        self.stats.next.retransmission = leaves & is_retransmit & !bg_active;
+        self.stats.next.sent_qp = if leaves {
             self.send.tx.val().qp
         } else {
             bits::<10>(0)
         };
 
-        // ask_nscc
+        // query congestion control
         if self.start.val() {
-            self.asked.d.next = rc | retracts;
-        } else if (step != Step::Idle) & !self.asked.q.val() {
-            // What congestion control is about to say of the queue pair is not asked for again.
-            let said = self.nscc_said.val();
-            self.nscc_start.next = !said & !self.nscc_busy.val();
-            self.asked.d.next = said | !self.nscc_busy.val();
+            self.cwnd_requested.d.next = rc | is_rollback;
+        } else if (step != Step::Idle) & !self.cwnd_requested.q.val() {
+            // Congestion control is not queried if the request in progress, or the last one, was about this queue pair.
+            let cached = self.cwnd_cached.val();
+            self.nscc_start.next = !cached & !self.nscc_busy.val();
+            self.cwnd_requested.d.next = cached | !self.nscc_busy.val();
         }
 
         match step {
             Step::Idle => {
                 if self.start.val() {
-                    self.state.d.next = if retracts { unsent } else { job.state };
-                    self.una.d.next = job.state.una;
-                    self.psn.d.next = job.state.rc.to_send;
-                    self.again.d.next = rc & rc_room.again;
-                    self.old.d.next = SentPacket::default();
-                    self.window_room.d.next = rc_room.packets;
-                    self.room_fills.d.next = rc_room.fills;
+                    self.state.d.next = if is_rollback { unsent_state } else { op.state };
+                    self.una.d.next = op.state.una;
+                    self.psn.d.next = op.state.rc.to_send;
+                    self.is_retransmit.d.next = rc & rc_space.is_retransmit;
+                    self.last_sent.d.next = SentPacket::default();
+                    self.window_space.d.next = rc_space.packets;
+                    self.fills_window.d.next = rc_space.fills_window;
                     self.in_flight.d.next = bits::<24>(0);
-                    self.asked_spray.d.next = job.state.may_probe;
+                    self.spray_requested.d.next = op.state.may_probe;
                     self.peeked.d.next = false;
-                    self.peeked_none.d.next = false;
-                    if job.state.failed | !job.settings.valid | other_port {
+                    self.peek_found_none.d.next = false;
+                    if op.state.failed | !op.settings.valid | other_port {
                         self.done.next = true;
-                        self.outcome.next.state = job.state;
-                        self.outcome.next.told = retracts & any;
-                        self.outcome.next.then = Next::Nothing;
-                    } else if retracts {
+                        self.result.next.state = op.state;
+                        self.result.next.already_reported = is_rollback & any;
+                        self.result.next.next_action = NextAction::Nothing;
+                    } else if is_rollback {
                         self.window_start.next = true;
-                        self.step.d.next = Step::Retract;
-                    } else if rc & !beside {
+                        self.step.d.next = Step::Rollback;
+                    } else if rc & !bg_active {
                         self.messages_start.next = true;
-                        self.step.d.next = Step::Fetch;
-                    } else if rc | (job.state.may_probe & self.spray_busy.val()) {
-                        self.step.d.next = Step::Look;
+                        self.step.d.next = Step::LookupMessage;
+                    } else if rc | (op.state.may_probe & self.spray_busy.val()) {
+                        self.step.d.next = Step::WaitForUnits;
                     } else {
-                        self.spray_start.next = job.state.may_probe;
+                        self.spray_start.next = op.state.may_probe;
                         self.window_start.next = true;
-                        self.step.d.next = Step::Choose;
+                        self.step.d.next = Step::Select;
                     }
                 }
             }
-            Step::Look => {
+            Step::WaitForUnits => {
                 if rc {
-                    if self.is_short.q.val() {
+                    if self.burst_ended_early.q.val() {
                         self.done.next = true;
-                        self.outcome.next.told = true;
-                        self.outcome.next.then = Next::Nothing;
+                        self.result.next.already_reported = true;
+                        self.result.next.next_action = NextAction::Nothing;
                         self.step.d.next = Step::Idle;
-                    } else if !beside {
+                    } else if !bg_active {
                         self.messages_start.next = true;
-                        self.step.d.next = Step::Fetch;
+                        self.step.d.next = Step::LookupMessage;
                     }
                 } else if !self.spray_busy.val() {
                     self.spray_start.next = true;
                     self.window_start.next = true;
-                    self.step.d.next = Step::Choose;
+                    self.step.d.next = Step::Select;
                 }
             }
-            Step::Choose => {
+            Step::Select => {
                 self.una.d.next = window.una;
-                self.window_room.d.next = choice.window_room;
+                self.window_space.d.next = choice.window_space;
                 self.in_flight.d.next = window.in_flight;
-                if lacks_spray & !self.window_busy.val() & !self.spray_busy.val() {
+                if needs_spray_query & !self.window_busy.val() & !self.spray_busy.val() {
                     self.spray_start.next = true;
-                    self.asked_spray.d.next = true;
+                    self.spray_requested.d.next = true;
                 }
                 let fails = self.completing.val() & messages.found;
-                if looked & !self.messages_busy.val() {
+                if units_ready & !self.messages_busy.val() {
                     self.state.d.next.probe = choice.probe;
                     self.state.d.next.probe_index = choice.probe_index;
                     self.state.d.next.probe_entropy = choice.probe_entropy;
-                    self.outcome.next.state.probe = choice.probe;
-                    self.outcome.next.state.probe_index = choice.probe_index;
-                    self.outcome.next.state.probe_entropy = choice.probe_entropy;
+                    self.result.next.state.probe = choice.probe;
+                    self.result.next.state.probe_index = choice.probe_index;
+                    self.result.next.state.probe_entropy = choice.probe_entropy;
                     if fails {
                         self.done.next = true;
-                        self.outcome.next.then = Next::Fail;
-                        self.outcome.next.blame = true;
-                        self.outcome.next.slot = messages.slot;
-                        self.outcome.next.status = messages.status;
+                        self.result.next.next_action = NextAction::Fail;
+                        self.result.next.failed_slot_valid = true;
+                        self.result.next.slot = messages.slot;
+                        self.result.next.status = messages.status;
                         self.step.d.next = Step::Idle;
-                    } else if self.is_short.q.val() {
-                        // Given up: to be asked for again.
+                    } else if self.burst_ended_early.q.val() {
+                        // Discards the preparation: the operation is tried again after the rollback.
                         self.done.next = true;
-                        self.outcome.next.told = true;
-                        self.outcome.next.then = Next::Nothing;
+                        self.result.next.already_reported = true;
+                        self.result.next.next_action = NextAction::Nothing;
                         self.step.d.next = Step::Idle;
-                    } else if beside {
-                        // Whatever changes something waits until the burst before is through.
-                        let is_new = !choice.probes & !choice.again;
+                    } else if bg_active {
+                        // An operation that changes state waits until the previous burst has been sent.
+                        let is_new = !choice.probes & !choice.is_retransmit;
                         self.psn.d.next = window.next_psn;
-                        if is_new & !self.peeked_none.q.val() {
+                        if is_new & !self.peek_found_none.q.val() {
                             self.messages_start.next = true;
                             self.peeked.d.next = true;
-                            self.step.d.next = Step::Fetch;
+                            self.step.d.next = Step::LookupMessage;
                         }
                     } else if choice.probes {
                         self.tx_valid.next = true;
                         self.done.next = true;
-                        self.counted.next.probe = true;
-                        self.outcome.next.state.probe = false;
-                        self.outcome.next.served = true;
-                        self.outcome.next.una = window.una;
+                        self.stats.next.probe = true;
+                        self.result.next.state.probe = false;
+                        self.result.next.packet_sent = true;
+                        self.result.next.una = window.una;
                         self.step.d.next = Step::Idle;
-                    } else if choice.again {
+                    } else if choice.is_retransmit {
                         self.window_start.next = true;
-                        self.again.d.next = true;
+                        self.is_retransmit.d.next = true;
                         self.psn.d.next = choice.lost_psn;
-                        self.step.d.next = Step::Recall;
+                        self.step.d.next = Step::ReadSentPacket;
                     } else {
                         self.messages_start.next = true;
                         self.psn.d.next = window.next_psn;
-                        self.step.d.next = Step::Fetch;
+                        self.step.d.next = Step::LookupMessage;
                     }
                 }
             }
-            Step::Recall => {
-                self.old.d.next = window.sent;
+            Step::ReadSentPacket => {
+                self.last_sent.d.next = window.sent;
                 if !self.window_busy.val() {
                     self.messages_start.next = true;
-                    self.step.d.next = Step::Fetch;
+                    self.step.d.next = Step::LookupMessage;
                 }
             }
-            Step::Fetch => {
+            Step::LookupMessage => {
                 let fetched = messages.message;
                 self.message.d.next = fetched;
                 self.segment.d.next = segment_at(fetched, psn, mtu_log2);
-                self.timeout.d.next = timeout(job.settings, retries);
+                self.timeout.d.next = timeout(op.settings, retries);
                 self.in_memory.d.next = !fetched.inline & fetched.length.any();
                 if !self.messages_busy.val() {
-                    if messages.found & !(again & fetched.fault) {
-                        self.step.d.next = Step::Measure;
-                    } else if peeked & messages.waits & !self.is_short.q.val() {
-                        // Whoever brings something to send wakes the queue pair.
+                    if messages.found & !(is_retransmit & fetched.fault) {
+                        self.step.d.next = Step::MeasureSpace;
+                    } else if peeked & messages.waits & !self.burst_ended_early.q.val() {
+                        // A doorbell or the arrival of an entry wakes the queue pair up.
                         self.done.next = true;
-                        self.outcome.next.then = Next::Nothing;
+                        self.result.next.next_action = NextAction::Nothing;
                         self.step.d.next = Step::Idle;
                     } else if peeked {
                         self.peeked.d.next = false;
-                        self.peeked_none.d.next = true;
-                        self.step.d.next = Step::Choose;
+                        self.peek_found_none.d.next = true;
+                        self.step.d.next = Step::Select;
                     } else {
                         self.messages_start.next = true;
                         self.done.next = true;
-                        self.outcome.next.then = Next::Completing;
+                        self.result.next.next_action = NextAction::Completing;
                         self.step.d.next = Step::Idle;
                     }
                 }
             }
-            Step::Measure => {
+            Step::MeasureSpace => {
                 self.segment.d.next = measured(message, segment);
                 self.length.d.next = payload_length(measured(message, segment), mtu_log2);
-                self.room.d.next = room;
+                self.cwnd_space.d.next = cwnd_space;
                 self.fits.d.next = if rc {
                     bits::<6>(63)
                 } else if overdrawn {
@@ -650,106 +680,106 @@ impl Logic for TransmitFlow {
                 } else {
                     at_most_63(whole)
                 };
-                self.asks.d.next = cwnd < job.settings.coalesce_from;
-                if told {
-                    self.step.d.next = Step::Count;
+                self.ack_req_all.d.next = cwnd < op.settings.coalesce_from;
+                if cwnd_known {
+                    self.step.d.next = Step::CountPackets;
                 }
             }
-            Step::Count => {
-                self.count.d.next = if (again & !rc) | !most.any() {
+            Step::CountPackets => {
+                self.count.d.next = if (is_retransmit & !rc) | !limit.any() {
                     bits::<6>(1)
                 } else {
-                    most
+                    limit
                 };
-                self.asks_last.d.next = self.room_fills.q.val() & (most == window_room);
+                self.ack_req_last.d.next = self.fills_window.q.val() & (limit == window_space);
                 self.step.d.next = Step::Admit;
             }
             Step::Admit => {
-                if self.is_short.q.val() {
+                if self.burst_ended_early.q.val() {
                     self.done.next = true;
-                    self.outcome.next.told = true;
-                    self.outcome.next.then = Next::Nothing;
+                    self.result.next.already_reported = true;
+                    self.result.next.next_action = NextAction::Nothing;
                     self.step.d.next = Step::Idle;
-                } else if sends {
+                } else if starts_burst {
                     self.spray_start.next = !rc;
-                    // The message starts, if it has not.
+                    // `PeekNext` has not started the message.
                     self.messages_start.next = peeked;
                     self.window_start.next = is_new;
                     if is_new {
-                        self.beside.d.next = true;
-                        self.beside_qp.d.next = job.qp;
-                        self.beside_port.d.next = port;
-                        self.beside_from.d.next = psn;
-                        self.before_armed.d.next = state.armed;
-                        self.before_deadline.d.next = state.deadline;
+                        self.bg_active.d.next = true;
+                        self.bg_qp.d.next = op.qp;
+                        self.bg_port.d.next = port;
+                        self.bg_first_psn.d.next = psn;
+                        self.armed_before_burst.d.next = state.armed;
+                        self.deadline_before_burst.d.next = state.deadline;
                         self.done.next = true;
-                        self.outcome.next.state = begun;
-                        self.outcome.next.told = true;
-                        self.outcome.next.then = Next::Nothing;
+                        self.result.next.state = armed_state;
+                        self.result.next.already_reported = true;
+                        self.result.next.next_action = NextAction::Nothing;
                         self.step.d.next = Step::Idle;
                     } else {
                         self.step.d.next = Step::Send;
                     }
-                } else if !admitted & peeked & !beside {
+                } else if !admitted & peeked & !bg_active {
                     self.messages_start.next = true;
                     self.peeked.d.next = false;
-                    self.step.d.next = Step::Fetch;
-                } else if !admitted & !beside {
+                    self.step.d.next = Step::LookupMessage;
+                } else if !admitted & !bg_active {
                     self.messages_start.next = true;
                     self.done.next = true;
-                    self.outcome.next.then = Next::Completing;
+                    self.result.next.next_action = NextAction::Completing;
                     self.step.d.next = Step::Idle;
                 }
             }
             Step::Send => {
-                self.window_start.next = leaves & again & !rc;
+                self.window_start.next = leaves & is_retransmit & !rc;
                 if self.send.done.val() {
-                    self.outcome.next.state = sent;
-                    self.outcome.next.served = any;
+                    self.result.next.state = sent;
+                    self.result.next.packet_sent = any;
                     if self.send.unreadable.val() {
                         self.messages_start.next = true;
-                        self.step.d.next = Step::Blame;
+                        self.step.d.next = Step::MarkMessageFault;
                     } else {
                         self.done.next = true;
-                        // Where a packet has left, no message completes or fails.
+                        // If a packet was sent, no message completes or fails.
                         if any {
-                            self.outcome.next.then = Next::Nothing;
+                            self.result.next.next_action = NextAction::Nothing;
                         }
                         self.step.d.next = Step::Idle;
                     }
                 }
             }
-            Step::Retract => {
+            Step::Rollback => {
                 if !self.window_busy.val() {
-                    self.outcome.next.told = any;
+                    self.result.next.already_reported = any;
                     if self.send.unreadable.val() {
                         self.messages_start.next = true;
-                        self.step.d.next = Step::Blame;
+                        self.step.d.next = Step::MarkMessageFault;
                     } else {
                         self.done.next = true;
                         self.step.d.next = Step::Idle;
                     }
                 }
             }
-            Step::Blame => {
+            Step::MarkMessageFault => {
                 if !self.messages_busy.val() {
                     self.done.next = true;
-                    self.outcome.next.state = ended;
-                    self.outcome.next.served = any & !retracts;
-                    self.outcome.next.told = any & retracts;
+                    self.result.next.state = ended;
+                    self.result.next.packet_sent = any & !is_rollback;
+                    self.result.next.already_reported = any & is_rollback;
                     self.step.d.next = Step::Idle;
                 }
             }
         }
-        // The flow is through with a burst that ended early.
-        if retracts & self.done.val() {
-            self.beside.d.next = false;
-            self.is_short.d.next = false;
+        // The burst that ended early is rolled back.
+        if is_rollback & self.done.val() {
+            self.bg_active.d.next = false;
+            self.burst_ended_early.d.next = false;
         }
         if self.reset.val() {
             self.step.d.next = Step::Idle;
-            self.beside.d.next = false;
-            self.is_short.d.next = false;
+            self.bg_active.d.next = false;
+            self.burst_ended_early.d.next = false;
         }
     }
 }

@@ -1,31 +1,32 @@
-//! Queue pairs that something happened to, each once.
+//! Queue of the queue pairs that may have work.
 
 use hdl_macros::hdl;
 use hdl_primitives::BlockFifo;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Qpn;
 
-/// Remembers up to all 2^`Q` = `K` queue pairs (`C` = `Q` + 1) in the order they were named; one named again while it waits is not remembered twice.
-/// When a port comes up or goes down, every queue pair is named.
+/// Holds each of 2^`Q` = `K` queue pairs at most once (`C` = `Q` + 1), in the order in which they were added. A queue pair that is queued already is not
+/// added again. When a port comes up or goes down, every queue pair is added.
 ///
-/// Never full, so it has no back-pressure. Levels: 5 (one of `K` bits).
+/// The queue never overflows, so it has no back-pressure. Levels: 5 (one of `K` bits).
 #[derive(LogicBlock)]
 pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
     pub in_valid: Signal<In, Bit>,
-    pub in_qp: Signal<In, Bits<10>>,
+    pub in_qp: Signal<In, Qpn>,
     /// Bit p: port p is up.
     pub plane_up: Signal<In, Bits<2>>,
 
     pub out_valid: Signal<Out, Bit>,
-    pub out_qp: Signal<Out, Bits<10>>,
+    pub out_qp: Signal<Out, Qpn>,
     pub out_ready: Signal<In, Bit>,
 
     queue: BlockFifo<Bits<Q>, Q, C>,
-    waits: DFF<Bits<K>>,
+    queued: DFF<Bits<K>>,
     planes: DFF<Bits<2>>,
-    /// Queue pair named next because of a port; the top bit says none.
+    /// The queue pair to add next because a port changed; the top bit says that there is none.
     sweep: DFF<Bits<C>>,
 }
 
@@ -45,7 +46,7 @@ impl<const Q: usize, const C: usize, const K: usize> Default for WakeQueue<Q, C,
             out_qp: Default::default(),
             out_ready: Default::default(),
             queue: Default::default(),
-            waits: Default::default(),
+            queued: Default::default(),
             planes: Default::default(),
             sweep: Default::default(),
         }
@@ -55,11 +56,11 @@ impl<const Q: usize, const C: usize, const K: usize> Default for WakeQueue<Q, C,
 impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, waits, planes, sweep);
+        dff_setup!(self, clock, queued, planes, sweep);
         clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
 
-        // name
+        // add
         let sweeping = !self.sweep.q.val().get_bit(Q);
         let swept = sweeping & !self.in_valid.val();
         let qp = if self.in_valid.val() {
@@ -67,8 +68,8 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
         } else {
             self.sweep.q.val().get_bits::<Q>(0)
         };
-        let waits = self.waits.q.val();
-        let new = (self.in_valid.val() | swept) & !waits.get_bit(qp.index());
+        let queued = self.queued.q.val();
+        let new = (self.in_valid.val() | swept) & !queued.get_bit(qp.index());
         self.queue.in_valid.next = new;
         self.queue.in_data.next = qp;
         self.planes.d.next = self.plane_up.val();
@@ -78,23 +79,23 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
             self.sweep.d.next = self.sweep.q.val() + 1;
         }
 
-        // give
+        // remove
         self.out_valid.next = self.queue.out_valid.val();
         self.out_qp.next = bit_cast::<10, Q>(self.queue.out_data.val());
         self.queue.out_ready.next = self.out_ready.val();
-        let gives = self.queue.out_valid.val() & self.out_ready.val();
-        let given = if gives {
-            waits.replace_bit(self.queue.out_data.val().index(), false)
+        let dequeues = self.queue.out_valid.val() & self.out_ready.val();
+        let queued_after_dequeue = if dequeues {
+            queued.replace_bit(self.queue.out_data.val().index(), false)
         } else {
-            waits
+            queued
         };
-        self.waits.d.next = if new {
-            given.replace_bit(qp.index(), true)
+        self.queued.d.next = if new {
+            queued_after_dequeue.replace_bit(qp.index(), true)
         } else {
-            given
+            queued_after_dequeue
         };
         if self.reset.val() {
-            self.waits.d.next = bits(0);
+            self.queued.d.next = bits(0);
             self.planes.d.next = self.plane_up.val();
             self.sweep.d.next = bits::<C>(1) << (Q as u64);
         }

@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::{CqeOpcode, WcStatus};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::wqe::Wqe;
+use stellar_wire::hw::Qpn;
 
 use crate::entry::{has_immediate, is_nop};
 use crate::records::{MessageRow, QueueRow};
@@ -27,9 +28,9 @@ fn opcode_of(nop: Bit, immediate: Bit) -> Bits<8> {
     }
 }
 
-/// Of a message under way.
+/// Returns the completion of an outstanding message.
 #[hdl_fn]
-pub fn of_message(qp: Bits<10>, row: MessageRow, status: Bits<8>) -> Completion {
+pub fn of_message(qp: Qpn, row: MessageRow, status: Bits<8>) -> Completion {
     let message = row.message;
     Completion {
         qp,
@@ -43,9 +44,9 @@ pub fn of_message(qp: Bits<10>, row: MessageRow, status: Bits<8>) -> Completion 
     }
 }
 
-/// Of an entry that is flushed before it starts.
+/// Returns the completion of an entry that is flushed before its message started.
 #[hdl_fn]
-pub fn of_entry(qp: Bits<10>, wqe: Wqe, row: QueueRow) -> Completion {
+pub fn of_entry(qp: Qpn, wqe: Wqe, row: QueueRow) -> Completion {
     Completion {
         qp,
         status: bits::<8>(WR_FLUSH_ERR),

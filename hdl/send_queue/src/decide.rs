@@ -1,67 +1,67 @@
-//! What an operation changes that no message under way has a say in.
+//! Decisions that need no outstanding message.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, SendQueueConfig};
 
-use crate::records::{Decision, Looked, MessageRow, QueueRow};
+use crate::outstanding::after_start;
+use crate::records::{Decision, Lookup, MessageRow, QueueRow};
 use crate::ring::ring_entries;
-use crate::under_way::started;
 
-/// `begun`: the message that starts, if one does. `visits`: not a request.
+/// Decides what the operation does. `begun` is the message that starts, if one does. `is_flush_step`: the operation is a step of a flush, not a request.
 #[hdl_fn]
 pub fn decide(
     asked: MessageRequest,
-    visits: Bit,
+    is_flush_step: Bit,
     row: QueueRow,
-    looked: Looked,
+    lookup: Lookup,
     settings: SendQueueConfig,
     begun: MessageRow,
 ) -> Decision {
-    let requests = !visits;
-    let is_current = requests & (asked.op == MessageOp::Current);
-    let is_peek = requests & (asked.op == MessageOp::Peek);
-    let is_get = requests & (asked.op == MessageOp::Get);
+    let requests = !is_flush_step;
+    let is_next = requests & (asked.op == MessageOp::NextMessage);
+    let is_peek = requests & (asked.op == MessageOp::PeekNext);
+    let is_lookup_by_slot = requests & (asked.op == MessageOp::LookupBySlot);
     let is_fault = requests & (asked.op == MessageOp::Fault);
     let is_complete = requests & (asked.op == MessageOp::Complete);
-    let is_holding = requests & (asked.op == MessageOp::Holding);
+    let is_lookup_by_psn = requests & (asked.op == MessageOp::LookupByPsn);
     let is_flush = requests & (asked.op == MessageOp::Flush);
     let is_doorbell = requests & (asked.op == MessageOp::Doorbell);
     let is_configure = requests & (asked.op == MessageOp::Configure);
 
-    let matters = ((is_current | is_peek) & looked.continues)
-        | ((is_get | is_fault) & looked.inside)
-        | ((is_complete | is_holding) & looked.any)
-        | (visits & row.flushed & looked.any);
-    let may_begin = !looked.continues & looked.may_start;
-    let begins = is_current & may_begin;
-    let starts = begins & !looked.blocked;
-    let would_start = is_peek & may_begin & !looked.blocked;
-    let may_wait = !looked.continues & !looked.present;
-    let completes = visits & row.flushed & looked.present;
+    let needs_message = ((is_next | is_peek) & lookup.continues)
+        | ((is_lookup_by_slot | is_fault) & lookup.inside)
+        | ((is_complete | is_lookup_by_psn) & lookup.any)
+        | (is_flush_step & row.flushed & lookup.any);
+    let may_begin = !lookup.continues & lookup.may_start;
+    let begins = is_next & may_begin;
+    let starts = begins & !lookup.blocked;
+    let would_start = is_peek & may_begin & !lookup.blocked;
+    let may_wait = !lookup.continues & !lookup.present;
+    let completes = is_flush_step & row.flushed & lookup.present;
     let rings = is_doorbell
-        & (looked.rung_pending <= ring_entries(settings.log2_entries))
-        & (looked.rung_pending >= looked.pending);
+        & (lookup.pending_after_doorbell <= ring_entries(settings.log2_entries))
+        & (lookup.pending_after_doorbell >= lookup.pending);
     let first_flush = is_flush & !row.flushed;
 
-    // The next entry, as soon as it is posted and there is room for it.
+    // Requests the next entry, as soon as it is posted and the table has space for it.
     let consumed = starts | completes;
     let more = if consumed {
-        looked.more_behind
+        lookup.more_after_next
     } else if rings {
-        looked.more_rung
+        lookup.more_after_doorbell
     } else {
-        looked.more
+        lookup.more
     };
-    let free = consumed | (!row.asked & !looked.outstanding);
-    let asks = (is_current | rings | visits) & more & free;
+    let free = consumed | (!row.asked & !lookup.entry_pending);
+    let asks = (is_next | rings | is_flush_step) & more & free;
 
-    // Flushed queue pairs have work until the last entry.
-    let visit_again = row.flushed & more;
-    let wants_visit = first_flush | (rings & row.flushed);
+    // A flushed queue pair has work until its last entry has completed.
+    let flush_again = row.flushed & more;
+    let wants_flush = first_flush | (rings & row.flushed);
 
     let mut after = if starts {
-        started(row, looked, begun)
+        after_start(row, lookup, begun)
     } else {
         row
     };
@@ -73,8 +73,8 @@ pub fn decide(
     after.producer = if rings { asked.slot } else { row.producer };
     after.asked = asks | (row.asked & !consumed);
     after.asked_phase = row.asked_phase ^ asks;
-    after.held_back = (row.held_back | begins) & !consumed;
-    after.stopped = after.stopped | is_flush | (is_fault & looked.inside);
+    after.blocked = (row.blocked | begins) & !consumed;
+    after.stopped = after.stopped | is_flush | (is_fault & lookup.inside);
     after.flushed = row.flushed | is_flush;
     after.failed = if first_flush {
         asked.failed
@@ -96,23 +96,23 @@ pub fn decide(
         ..QueueRow::default()
     };
     let mut decided = if is_configure { fresh } else { after };
-    decided.queued = if visits {
-        visit_again
+    decided.queued = if is_flush_step {
+        flush_again
     } else {
-        row.queued | wants_visit
+        row.queued | wants_flush
     };
     Decision {
-        matters,
-        found: ((starts | would_start) & looked.has_packets) | rings,
-        waits: is_peek & may_wait & !row.stopped & (looked.outstanding | !looked.more),
+        needs_message,
+        found: ((starts | would_start) & lookup.has_packets) | rings,
+        waits: is_peek & may_wait & !row.stopped & (lookup.entry_pending | !lookup.more),
         starts,
         completes,
         asks,
         offers: rings & !asks,
-        queues: if visits {
-            visit_again
+        queues: if is_flush_step {
+            flush_again
         } else {
-            wants_visit & !row.queued
+            wants_flush & !row.queued
         },
         row: decided,
     }

@@ -1,4 +1,4 @@
-//! Send queue entries judged by themselves (reference: `stellar_transport::requester::SendQueue`).
+//! Checks of a send queue entry by itself (reference: `stellar_transport::requester::SendQueue`).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -10,15 +10,15 @@ use crate::records::Entry;
 
 /// Longest RDMA message in bytes (InfiniBand architecture volume 1, section 9.4.1).
 const MAX_MESSAGE: u64 = 1 << 31;
-/// Most payload an entry can carry itself.
+/// Maximum payload that an entry can carry inline.
 const MAX_INLINE: u64 = stellar_wire::host::Wqe::INLINE as u64;
 
 const NOP: u64 = WqeOpcode::Nop.code() as u64;
 pub const WRITE_IMM: u64 = WqeOpcode::WriteImm.code() as u64;
 
-/// The entry in an answer.
+/// Decodes and checks the entry of a read response.
 #[hdl_fn]
-pub fn judge(answer: WqeFetched, phase: Bit) -> Entry {
+pub fn decode(answer: WqeFetched, phase: Bit) -> Entry {
     let packed = answer.entry;
     let read = Wqe {
         opcode: packed.get_bits::<8>(offset::OPCODE),
@@ -63,7 +63,7 @@ pub fn has_immediate(wqe: Wqe) -> Bit {
     wqe.opcode == WRITE_IMM
 }
 
-/// Packets of a message of so many bytes: one even for none. The length is at most [`MAX_MESSAGE`].
+/// Returns the number of packets of a message. An empty message has one packet. `length` is at most [`MAX_MESSAGE`].
 #[hdl_fn]
 pub fn packet_count(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
     let last_byte = match mtu_log2.to_u8() {

@@ -1,15 +1,15 @@
-//! Send queues in hardware: WQE fetch, messages under way, completion in order (`docs/transmit.md`, `docs/requester.md`).
+//! Send queues in hardware: WQE prefetch, outstanding messages, completion in order (`docs/transmit.md`, `docs/requester.md`).
 #![forbid(unsafe_code)]
 
-pub mod ahead;
 mod completion;
 mod decide;
 mod entry;
-mod look;
+mod lookup;
 pub mod message_table;
+mod outstanding;
+pub mod prefetch_state;
 pub mod records;
 mod ring;
-mod under_way;
 pub mod wqe_prefetch;
 
 pub use message_table::MessageTable;

@@ -1,55 +1,64 @@
-//! The server of the messages between doorbell and completion.
+//! The message table, a functional unit of the requester: messages from doorbell to completion.
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::{BlockRam, UltraRam};
 use hdl_primitives::BlockFifo;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::messages::*;
+use stellar_wire::hw::messages::{
+    Completion, MessageOp, MessageRequest, MessageResponse, SendQueueConfig, WqeFetch, WqeFetched,
+};
 use stellar_wire::hw::wqe::offset;
+use stellar_wire::hw::{Qpn, SqIndex};
 
-use crate::ahead::KEPT_LOG2;
-use crate::completion::*;
+use crate::completion::{of_entry, of_message, SUCCESS, WR_FLUSH_ERR};
 use crate::decide::decide;
-use crate::look::look;
-use crate::records::{Ask, Looked, MessageRow, QueueRow};
-use crate::under_way::*;
+use crate::lookup::look_up;
+use crate::outstanding::{after_completion, message_of};
+use crate::prefetch_state::BUFFERED_LOG2;
+use crate::records::{Ask, Lookup, MessageRow, QueueRow};
 use crate::wqe_prefetch::WqePrefetch;
 
-/// Clocks between two visits, so that flushing leaves the server to requests.
-pub const VISIT_GAP: u64 = 31;
+/// Minimum number of cycles between two flush steps, so that a flush leaves the unit to requests.
+pub const FLUSH_INTERVAL: u64 = 31;
 
-/// What the server does in a clock.
+/// What the unit does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Step {
-    /// Clears the rows, one per clock.
+    /// Clears the rows, one per cycle.
     Clear,
-    /// Takes a request, or visits a queue pair; its row is read.
+    /// Accepts a request or starts a flush step, and reads the row.
     Idle,
-    /// The row and the entry read ahead are there; a message under way is read.
-    Look,
-    /// Answers, unless the message matters.
+    /// Evaluates row and prefetched entry, and addresses an outstanding message.
+    LookUp,
+    /// Decides and responds, unless the operation needs the message.
     Decide,
-    /// `Holding`: the middle of the messages that it may be is chosen.
-    Halve,
-    /// The message is there.
-    Read,
-    /// Reads the next one.
-    Seek,
-    Wait,
+    /// `LookupByPsn`: chooses the middle of the remaining messages.
+    Bisect,
+    /// The message has been read.
+    ReadMessage,
+    /// Addresses the next message.
+    AddressMessage,
+    WaitMessage,
 }
 
-/// The work of 2^`Q` queue pairs with at most 2^`M` messages under way each, one operation at a time.
+/// Send queues of 2^`Q` queue pairs with at most 2^`M` outstanding messages each. Executes one operation at a time.
 ///
-/// Clocks from request to response: `Configure`, `Doorbell`, `Flush` 3; `Current`, `Peek` 3, or 4 of a message begun before; `Get`, `Fault` 4, or 3 if the message is
-/// not under way; `Complete` 3 with nothing under way, otherwise 4, and 3 more for each message completed while another is left, as long as
-/// completions are taken. `Holding` 3 with nothing under way, otherwise 3 and 4 more for each message looked at: it halves those that are left, which are
-/// in PSN order, so of 64 it looks at 7 at most. At most 3 clocks of a visit may come before.
+/// Cycles from request to response:
+/// * `Configure`, `Doorbell`, `Flush`: 3.
+/// * `NextMessage`, `PeekNext`: 3, or 4 if the message has already started.
+/// * `LookupBySlot`, `Fault`: 4, or 3 if the message is not outstanding.
+/// * `Complete`: 3 if no message is outstanding, otherwise 4, and 3 more for each completed message that is followed by another one. This holds if
+///   completions are accepted at once.
+/// * `LookupByPsn`: 3, and 4 more for each message that it reads. It is a binary search, because messages are stored in the order of their PSNs: of 64
+///   messages it reads at most 7.
 ///
-/// **Visits.** Queue pairs that are flushed are visited in turn, [`VISIT_GAP`] clocks apart: each visit makes the next completion, or the next fetch.
-/// Visits go before requests, but do not start while a completion waits to be taken.
+/// A flush step may add up to 3 cycles.
 ///
-/// The first 2^`Q` clocks after a reset clear the rows. From the reset on, no answer may come to a fetch of the time before.
-/// `A` = `Q` + `M` is the address width of the message memory, `E` = `Q` + 4 that of the entries read ahead. LUT levels: 6, in `Look` (memory, 16-bit sums, choice).
+/// **Flush.** Flushed queue pairs take turns. One flush step starts at most every [`FLUSH_INTERVAL`] cycles, and makes the next completion or requests the
+/// next entry. Flush steps have priority over requests, but do not start while a completion waits to be accepted.
+///
+/// After a reset, 2^`Q` cycles clear the rows. After the reset no data of a read issued before it may arrive. `A` = `Q` + `M` is the address width of the
+/// message memory, `E` = `Q` + 4 that of the prefetched entries. LUT levels: 6, in `LookUp` (memory, 16-bit sums, choice).
 #[derive(LogicBlock, Default)]
 pub struct MessageTable<
     const Q: usize = 10,
@@ -58,7 +67,7 @@ pub struct MessageTable<
     const E: usize = 14,
 > {
     pub clock: Signal<In, Clock>,
-    /// Forgets everything. Queue pairs are to be configured again.
+    /// Clears all state. Queue pairs have to be configured again.
     pub reset: Signal<In, Bit>,
 
     pub request_valid: Signal<In, Bit>,
@@ -66,10 +75,10 @@ pub struct MessageTable<
     pub request_ready: Signal<Out, Bit>,
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, MessageResponse>,
-    /// With a `Configure` request.
+    /// Valid with a `Configure` request.
     pub settings: Signal<In, SendQueueConfig>,
 
-    /// Reads of entries, one per queue pair at a time, which may be answered in any order; the entries of a read come in order.
+    /// Reads of entries, one per queue pair at a time. Reads may be answered in any order; the entries of a read come in order.
     pub fetch_valid: Signal<Out, Bit>,
     pub fetch: Signal<Out, WqeFetch>,
     pub fetch_ready: Signal<In, Bit>,
@@ -77,56 +86,56 @@ pub struct MessageTable<
     pub fetched: Signal<In, WqeFetched>,
     pub fetched_ready: Signal<Out, Bit>,
 
-    /// An entry that came with a doorbell, before its `Doorbell` request; good unless `error`. It need not be read if it is the next one.
+    /// An entry that a doorbell carried, before its `Doorbell` request. If it is the next entry to read, no read is needed.
     pub pushed_valid: Signal<In, Bit>,
     pub pushed: Signal<In, WqeFetched>,
-    /// The doorbell's index. An entry that does not say the slot before it is not for where it lies: it is left to be read there, and refused.
-    pub pushed_producer: Signal<In, Bits<16>>,
+    /// Producer index of the doorbell. If the entry does not name the slot before it, the entry is ignored: it is read from memory, and refused.
+    pub pushed_producer: Signal<In, SqIndex>,
 
-    /// Completions, those of a queue pair in order.
+    /// Completions; those of a queue pair come in order.
     pub cqe_valid: Signal<Out, Bit>,
     pub cqe: Signal<Out, Completion>,
     pub cqe_ready: Signal<In, Bit>,
 
-    /// An entry has come: a `Current` that did not find it may be asked again.
+    /// An entry has arrived: a `NextMessage` that missed it may be tried again.
     pub wake_valid: Signal<Out, Bit>,
-    pub wake_qp: Signal<Out, Bits<10>>,
+    pub wake_qp: Signal<Out, Qpn>,
 
     rows: BlockRam<QueueRow, Q>,
     queues: BlockRam<SendQueueConfig, Q>,
-    /// Messages under way: address is queue pair, low bits of the slot.
+    /// Outstanding messages. The address is queue pair, low bits of the slot.
     messages: UltraRam<MessageRow, A>,
     prefetch: WqePrefetch<Q, E>,
-    /// Queue pairs to be visited, each at most once.
-    visitors: BlockFifo<Bits<10>, 10, 11>,
+    /// Queue pairs that are being flushed, each at most once.
+    flush_queue: BlockFifo<Qpn, 10, 11>,
 
     step: DFF<Step>,
     cleared: DFF<Bits<Q>>,
     asked: DFF<MessageRequest>,
     asked_settings: DFF<SendQueueConfig>,
-    /// The operation is a visit.
-    visits: DFF<Bit>,
-    rest: DFF<Bits<5>>,
+    /// The operation is a flush step.
+    is_flush_step: DFF<Bit>,
+    flush_wait: DFF<Bits<5>>,
     row: DFF<QueueRow>,
-    looked: DFF<Looked>,
-    /// Slot of the message that is read.
-    place: DFF<Bits<16>>,
-    /// `Holding`: the message is one of `size` from the slot `low` on.
-    low: DFF<Bits<16>>,
+    lookup: DFF<Lookup>,
+    /// Slot of the message to read.
+    place: DFF<SqIndex>,
+    /// `LookupByPsn`: the message is one of `size` messages from slot `low` on.
+    low: DFF<SqIndex>,
     size: DFF<Bits<8>>,
-    answers: DFF<Bit>,
-    answer: DFF<MessageResponse>,
+    responds: DFF<Bit>,
+    response_held: DFF<MessageResponse>,
     completes: DFF<Bit>,
     completion: DFF<Completion>,
-    /// What becomes of the row, and whether the operation ends in this clock.
+    /// Next contents of the row; the operation ends in this cycle.
     row_after: Signal<Local, QueueRow>,
     ends: Signal<Local, Bit>,
-    /// It completes a message in this clock.
+    /// A message completes in this cycle.
     completed: Signal<Local, Bit>,
     _size: TableSize<Q, M, A, E>,
 }
 
-/// The sizes there are.
+/// Checks the parameters when the block is constructed.
 struct TableSize<const Q: usize, const M: usize, const A: usize, const E: usize>;
 
 impl<const Q: usize, const M: usize, const A: usize, const E: usize> Default
@@ -134,7 +143,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Default
 {
     fn default() -> Self {
         assert!(
-            (1..=10).contains(&Q) && (1..=7).contains(&M) && A == Q + M && E == Q + KEPT_LOG2 as usize,
+            (1..=10).contains(&Q) && (1..=7).contains(&M) && A == Q + M && E == Q + BUFFERED_LOG2 as usize,
             "MessageTable<{Q}, {M}, {A}, {E}>: use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, A = Q + M and E = Q + 4"
         );
         Self
@@ -146,14 +155,22 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
 {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, cleared, asked, asked_settings, visits);
-        dff_setup!(self, clock, rest, row, looked, place, low, size);
-        dff_setup!(self, clock, answers, answer, completes, completion);
-        clock!(self, clock, rows, queues, messages, prefetch, visitors);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            cleared,
+            asked,
+            asked_settings,
+            is_flush_step
+        );
+        dff_setup!(self, clock, flush_wait, row, lookup, place, low, size);
+        dff_setup!(self, clock, responds, response_held, completes, completion);
+        clock!(self, clock, rows, queues, messages, prefetch, flush_queue);
         self.prefetch.reset.next = self.reset.val();
-        self.visitors.reset.next = self.reset.val();
+        self.flush_queue.reset.next = self.reset.val();
         assert!(
-            !self.visitors.in_valid.val() || self.visitors.in_ready.val(),
+            !self.flush_queue.in_valid.val() || self.flush_queue.in_ready.val(),
             "a queue pair waits for more than one visit"
         );
         let step = self.step.q.val();
@@ -162,59 +179,59 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         let settings = self.queues.read_data.val();
         let entry = self.prefetch.entry.val();
         let row = self.row.q.val();
-        let looked = self.looked.q.val();
+        let lookup = self.lookup.q.val();
         let message = self.messages.read_data.val();
-        let visits = self.visits.q.val();
-        let is_current =
-            !visits & ((asked.op == MessageOp::Current) | (asked.op == MessageOp::Peek));
-        let is_fault = !visits & (asked.op == MessageOp::Fault);
-        let is_complete = !visits & (asked.op == MessageOp::Complete);
-        let is_holding = !visits & (asked.op == MessageOp::Holding);
-        let is_configure = !visits & (asked.op == MessageOp::Configure);
+        let is_flush_step = self.is_flush_step.q.val();
+        let is_next = !is_flush_step
+            & ((asked.op == MessageOp::NextMessage) | (asked.op == MessageOp::PeekNext));
+        let is_fault = !is_flush_step & (asked.op == MessageOp::Fault);
+        let is_complete = !is_flush_step & (asked.op == MessageOp::Complete);
+        let is_lookup_by_psn = !is_flush_step & (asked.op == MessageOp::LookupByPsn);
+        let is_configure = !is_flush_step & (asked.op == MessageOp::Configure);
 
-        // take: a visit, or a request.
-        let rests = self.rest.q.val().any();
-        let visit_due = self.visitors.out_valid.val() & !rests & !self.completes.q.val();
-        let idle = (step == Step::Idle) & !self.answers.q.val();
-        let visitor = self.visitors.out_data.val();
+        // accept: a flush step, or a request
+        let flush_waits = self.flush_wait.q.val().any();
+        let flush_due = self.flush_queue.out_valid.val() & !flush_waits & !self.completes.q.val();
+        let idle = (step == Step::Idle) & !self.responds.q.val();
+        let flush_qp = self.flush_queue.out_data.val();
         let mut request = self.request.val();
-        request.qp = if visit_due { visitor } else { request.qp };
+        request.qp = if flush_due { flush_qp } else { request.qp };
         let qp = if step == Step::Idle {
             request.qp
         } else {
             asked.qp
         };
-        self.request_ready.next = idle & !visit_due;
-        self.visitors.out_ready.next = idle & visit_due;
+        self.request_ready.next = idle & !flush_due;
+        self.flush_queue.out_ready.next = idle & flush_due;
         self.rows.read_address.next = qp.get_bits::<Q>(0);
         self.queues.read_address.next = qp.get_bits::<Q>(0);
         self.prefetch.look_qp.next = qp.get_bits::<Q>(0);
-        if rests {
-            self.rest.d.next = self.rest.q.val() - 1;
+        if flush_waits {
+            self.flush_wait.d.next = self.flush_wait.q.val() - 1;
         }
         if step == Step::Idle {
             self.asked.d.next = request;
             self.asked_settings.d.next = self.settings.val();
-            self.visits.d.next = visit_due;
+            self.is_flush_step.d.next = flush_due;
         }
 
-        // look
+        // look up
         let fetched = self.rows.read_data.val();
-        let full = fetched.under_way.get_bit(M);
-        let oldest = fetched.next_slot - bit_cast::<16, 8>(fetched.under_way);
-        let first_place = if visits | is_complete {
+        let full = fetched.outstanding.get_bit(M);
+        let oldest = fetched.next_slot - bit_cast::<16, 8>(fetched.outstanding);
+        let first_place = if is_flush_step | is_complete {
             oldest
-        } else if is_current {
+        } else if is_next {
             fetched.next_slot - 1
         } else {
             asked.slot
         };
-        if step == Step::Look {
+        if step == Step::LookUp {
             self.row.d.next = fetched;
-            self.looked.d.next = look(asked, visits, fetched, entry, settings, full);
+            self.lookup.d.next = look_up(asked, is_flush_step, fetched, entry, settings, full);
             self.place.d.next = first_place;
         }
-        let place = if step == Step::Look {
+        let place = if step == Step::LookUp {
             first_place
         } else {
             self.place.q.val()
@@ -223,46 +240,50 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.messages.read_address.next = first_address | bit_cast::<A, M>(place.get_bits::<M>(0));
 
         // decide
-        let begun = message_of(entry, row, looked, asked.psn);
-        let decision = decide(asked, visits, row, looked, settings, begun);
+        let begun = message_of(entry, row, lookup, asked.psn);
+        let decision = decide(asked, is_flush_step, row, lookup, settings, begun);
 
-        // read
+        // read the message
         let ahead = asked.psn - message.message.first;
         let is_done = ahead >= message.message.packets;
         let completes = is_complete & !message.message.fault & is_done;
         let completion_free = !self.completes.q.val() | self.cqe_ready.val();
-        let pops =
-            (step == Step::Read) & (visits | (completes & (completion_free | !message.signaled)));
-        let held_up = completes & message.signaled & !completion_free;
-        let is_last = row.under_way == 1;
-        let mut read_row = if pops { without(row, message) } else { row };
+        let pops = (step == Step::ReadMessage)
+            & (is_flush_step | (completes & (completion_free | !message.signaled)));
+        let completion_blocked = completes & message.signaled & !completion_free;
+        let is_last = row.outstanding == 1;
+        let mut read_row = if pops {
+            after_completion(row, message)
+        } else {
+            row
+        };
         read_row.stopped = row.stopped | is_fault;
-        let is_blamed = row.failed & (message.message.slot == row.failed_slot);
-        let status = if !visits {
+        let is_failed_slot = row.failed & (message.message.slot == row.failed_slot);
+        let status = if !is_flush_step {
             bits::<8>(SUCCESS)
-        } else if is_blamed {
+        } else if is_failed_slot {
             row.failed_status
         } else {
             bits::<8>(WR_FLUSH_ERR)
         };
 
-        // halve: PSNs before a message are more than half way round from it.
+        // bisect: a PSN before the message is more than half of the PSN space away from its first PSN
         let low = self.low.q.val();
         let below = self.size.q.val() >> 1;
         let above = self.size.q.val() - below - 1;
-        let goes_below = ahead.get_bit(23);
-        let nothing_left = if goes_below {
+        let searches_below = ahead.get_bit(23);
+        let nothing_left = if searches_below {
             !below.any()
         } else {
             !above.any()
         };
 
-        // What each step does.
+        // step
         self.row_after.next = row;
         self.ends.next = false;
         self.completed.next = false;
-        self.visitors.in_valid.next = false;
-        self.visitors.in_data.next = asked.qp;
+        self.flush_queue.in_valid.next = false;
+        self.flush_queue.in_data.next = asked.qp;
         self.prefetch.ask_valid.next = false;
         self.queues.write_enable.next = false;
         self.messages.write_enable.next = false;
@@ -274,64 +295,68 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                 }
             }
             Step::Idle => {
-                if idle & (visit_due | self.request_valid.val()) {
-                    self.step.d.next = Step::Look;
+                if idle & (flush_due | self.request_valid.val()) {
+                    self.step.d.next = Step::LookUp;
                 }
             }
-            Step::Look => {
+            Step::LookUp => {
                 self.step.d.next = Step::Decide;
             }
             Step::Decide => {
                 self.messages.write_enable.next = decision.starts;
-                self.low.d.next = row.next_slot - bit_cast::<16, 8>(row.under_way);
-                self.size.d.next = row.under_way;
-                if decision.matters {
-                    self.step.d.next = if is_holding { Step::Halve } else { Step::Read };
+                self.low.d.next = row.next_slot - bit_cast::<16, 8>(row.outstanding);
+                self.size.d.next = row.outstanding;
+                if decision.needs_message {
+                    self.step.d.next = if is_lookup_by_psn {
+                        Step::Bisect
+                    } else {
+                        Step::ReadMessage
+                    };
                 } else {
                     self.row_after.next = decision.row;
                     self.ends.next = true;
                     self.completed.next = decision.completes;
                     self.queues.write_enable.next = is_configure;
                     self.prefetch.ask_valid.next = decision.asks | decision.offers | is_configure;
-                    self.visitors.in_valid.next = decision.queues;
+                    self.flush_queue.in_valid.next = decision.queues;
                 }
             }
-            Step::Halve => {
+            Step::Bisect => {
                 self.place.d.next = low + bit_cast::<16, 8>(below);
-                self.step.d.next = Step::Seek;
+                self.step.d.next = Step::AddressMessage;
             }
-            Step::Read => {
+            Step::ReadMessage => {
                 self.row_after.next = read_row;
                 self.messages.write_enable.next = is_fault;
-                self.visitors.in_valid.next = visits;
-                self.completed.next = pops & (visits | message.signaled);
-                if pops & !visits & !is_last {
-                    self.step.d.next = Step::Seek;
+                self.flush_queue.in_valid.next = is_flush_step;
+                self.completed.next = pops & (is_flush_step | message.signaled);
+                if pops & !is_flush_step & !is_last {
+                    self.step.d.next = Step::AddressMessage;
                     self.place.d.next = place + 1;
-                } else if is_holding & is_done & !nothing_left {
-                    self.step.d.next = Step::Halve;
-                    self.low.d.next = if goes_below { low } else { place + 1 };
-                    self.size.d.next = if goes_below { below } else { above };
-                } else if !held_up {
+                } else if is_lookup_by_psn & is_done & !nothing_left {
+                    self.step.d.next = Step::Bisect;
+                    self.low.d.next = if searches_below { low } else { place + 1 };
+                    self.size.d.next = if searches_below { below } else { above };
+                } else if !completion_blocked {
                     self.ends.next = true;
                 }
             }
-            Step::Seek => {
-                self.step.d.next = Step::Wait;
+            Step::AddressMessage => {
+                self.step.d.next = Step::WaitMessage;
             }
-            Step::Wait => {
-                self.step.d.next = Step::Read;
+            Step::WaitMessage => {
+                self.step.d.next = Step::ReadMessage;
             }
         }
 
-        // answer
+        // respond
         let ends = self.ends.val();
         let decides = step == Step::Decide;
-        self.answers.d.next = ends & !visits;
-        self.answer.d.next = MessageResponse {
+        self.responds.d.next = ends & !is_flush_step;
+        self.response_held.d.next = MessageResponse {
             found: if decides {
                 decision.found
-            } else if is_holding {
+            } else if is_lookup_by_psn {
                 !is_done
             } else {
                 !is_complete | message.message.fault
@@ -345,12 +370,12 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                 message.message
             },
         };
-        self.response_valid.next = self.answers.q.val();
-        self.response.next = self.answer.q.val();
+        self.response_valid.next = self.responds.q.val();
+        self.response.next = self.response_held.q.val();
         if ends {
             self.step.d.next = Step::Idle;
-            if visits {
-                self.rest.d.next = bits(VISIT_GAP);
+            if is_flush_step {
+                self.flush_wait.d.next = bits(FLUSH_INTERVAL);
             }
         }
 
@@ -366,14 +391,14 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.cqe_valid.next = self.completes.q.val();
         self.cqe.next = self.completion.q.val();
 
-        // write
+        // write back
         let clear = step == Step::Clear;
         let written_qp = if clear {
             self.cleared.q.val()
         } else {
             asked.qp.get_bits::<Q>(0)
         };
-        if step != Step::Look {
+        if step != Step::LookUp {
             self.row.d.next = self.row_after.val();
         }
         self.rows.write_enable.next = clear | ends;
@@ -426,8 +451,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         if self.reset.val() {
             self.step.d.next = Step::Clear;
             self.cleared.d.next = bits(0);
-            self.rest.d.next = bits(0);
-            self.answers.d.next = false;
+            self.flush_wait.d.next = bits(0);
+            self.responds.d.next = false;
             self.completes.d.next = false;
         }
     }

@@ -1,146 +1,147 @@
-//! What the blocks of this crate keep in their memories and tell each other.
+//! Rows and records of this crate.
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
 use stellar_wire::hw::wqe::Wqe;
+use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
-/// A send queue entry that was read, as far as it can be judged by itself.
+/// A send queue entry that was read, checked by itself.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Entry {
-    /// Flips with every answer of the queue pair.
+    /// Flips with every entry delivered to the queue pair.
     pub phase: Bit,
-    /// The read failed, or the opcode is undefined: all of `wqe` but the work request identifier is zero.
+    /// The read failed, or the opcode is undefined. Then `wqe` is zero except for the work request identifier.
     pub unreadable: Bit,
-    /// It says more bytes than a message, or inline data, can have.
+    /// The length exceeds the maximum of a message, or of inline data.
     pub too_long: Bit,
     pub wqe: Wqe,
 }
 
-/// Asks for the next entry, tells of a doorbell, or starts a queue pair anew.
+/// Request to the prefetch: the next entry, a doorbell, or a restart.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Ask {
-    pub qp: Bits<10>,
-    /// Nothing is asked for: from slot 0 on, entries are those of another ring.
+    pub qp: Qpn,
+    /// Restart: entries of another ring follow, from slot 0 on. No entry is requested.
     pub restarts: Bit,
-    /// Nothing is asked for: a doorbell was taken, and an entry that came with it may be kept.
+    /// Doorbell: an entry that it carried may be buffered. No entry is requested.
     pub offers: Bit,
-    /// With `restarts`: bus address of the ring, and log2 of its entries.
+    /// Valid with `restarts`: bus address of the ring, and log2 of its entries.
     pub base: Bits<64>,
     pub log2_entries: Bits<4>,
-    /// Slot of the entry: those asked for since the restart, in order.
-    pub slot: Bits<16>,
-    /// Index behind the last entry that was posted.
-    pub producer: Bits<16>,
+    /// Slot of the requested entry. Slots are requested in order.
+    pub slot: SqIndex,
+    /// Producer index: index after the last posted entry.
+    pub producer: SqIndex,
 }
 
-/// An answer that its queue pair is to hear of.
+/// Wake-up of a queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Wake {
     pub valid: Bit,
-    pub qp: Bits<10>,
+    pub qp: Qpn,
 }
 
-/// State of one queue pair's work. Slots are send queue indices, modulo 2^16.
+/// State of the send queue of one queue pair. Slots are send queue indices, modulo 2^16.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct QueueRow {
-    pub producer: Bits<16>,
-    /// Slot of the message that starts next. The messages under way are those before it.
-    pub next_slot: Bits<16>,
-    /// The entry of `next_slot` was asked for.
+    pub producer: SqIndex,
+    /// Slot of the next message to start. The outstanding messages are in the slots before it.
+    pub next_slot: SqIndex,
+    /// The entry of `next_slot` has been requested.
     pub asked: Bit,
-    /// As [`Entry::phase`] will be once the last entry asked for is there.
+    /// Value of [`Entry::phase`] when the last requested entry has arrived.
     pub asked_phase: Bit,
-    /// The entry of `next_slot` was looked at, but may not start yet.
-    pub held_back: Bit,
-    /// Messages under way.
-    pub under_way: Bits<8>,
-    /// Those of them that have packets.
+    /// The entry of `next_slot` has been evaluated, but must not start yet.
+    pub blocked: Bit,
+    /// Outstanding messages.
+    pub outstanding: Bits<8>,
+    /// Outstanding messages that have packets.
     pub with_packets: Bits<8>,
-    /// Those of them that are WRITEs with immediate.
+    /// Outstanding WRITEs with immediate.
     pub wimm: Bits<8>,
     /// Number of the next message with packets.
     pub next_msn: Bits<24>,
     /// Number of the next WRITE with immediate.
     pub next_rqmsn: Bits<16>,
-    /// PSN of the first packet of the message started last.
-    pub last_first: Bits<24>,
-    /// Its packets.
+    /// First PSN of the last message started.
+    pub last_first: Psn,
+    /// Number of its packets.
     pub last_packets: Bits<24>,
-    /// Nothing starts any more.
+    /// No more messages start.
     pub stopped: Bit,
-    /// Everything completes with an error.
+    /// All messages complete with an error.
     pub flushed: Bit,
-    /// With `flushed`: the message `failed_slot` completes with `failed_status`.
+    /// Valid with `flushed`: the message `failed_slot` completes with `failed_status`.
     pub failed: Bit,
-    pub failed_slot: Bits<16>,
+    pub failed_slot: SqIndex,
     pub failed_status: Bits<8>,
-    /// The queue pair waits for a visit.
+    /// The queue pair waits for a flush step.
     pub queued: Bit,
 }
 
-/// A message under way, and what its completion needs.
+/// An outstanding message, and what its completion needs.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MessageRow {
     pub message: Message,
-    /// It has no packets, and is as good as complete.
+    /// The message has no packets, so it needs no acknowledgement.
     pub nop: Bit,
     pub signaled: Bit,
-    /// Bits 23:16 of its number among the messages sent.
+    /// Bits 23:16 of its MSN.
     pub msn_high: Bits<8>,
-    /// With `message.fault`: why.
+    /// Valid with `message.fault`: the reason.
     pub status: Bits<8>,
     pub wr_id: Bits<64>,
 }
 
-/// What the state read says of an operation.
+/// Evaluation of the row and the entry for an operation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Looked {
-    /// There are messages under way.
+pub struct Lookup {
+    /// There are outstanding messages.
     pub any: Bit,
-    /// The message asked for is one of them.
+    /// The requested message is outstanding.
     pub inside: Bit,
-    /// The message started last has packets left.
+    /// The last message started has packets left.
     pub continues: Bit,
-    /// An entry was asked for and has not come.
-    pub outstanding: Bit,
-    /// The entry of the next slot is there.
+    /// An entry was requested and has not arrived.
+    pub entry_pending: Bit,
+    /// The entry of `next_slot` has arrived.
     pub present: Bit,
-    /// It has a good place: nothing stopped the queue pair, and there is room for one more under way.
+    /// The entry may start: the queue pair has not stopped, and there is space for one more outstanding message.
     pub may_start: Bit,
-    /// But it has to wait for messages before it.
+    /// The entry has to wait for messages before it.
     pub blocked: Bit,
-    /// It cannot be executed, for `status`.
+    /// The entry cannot be executed, because of `status`.
     pub fault: Bit,
     pub status: Bits<8>,
     pub has_packets: Bit,
     pub packets: Bits<24>,
-    /// Entries not taken before and after the doorbell.
+    /// Entries that were not taken, before and after the doorbell.
     pub pending: Bits<16>,
-    pub rung_pending: Bits<16>,
-    /// There are entries from `next_slot` on, from the one behind it on, and from `next_slot` on after the doorbell.
+    pub pending_after_doorbell: Bits<16>,
+    /// There are posted entries from `next_slot` on; from the one after it on; from `next_slot` on, after the doorbell.
     pub more: Bit,
-    pub more_behind: Bit,
-    pub more_rung: Bit,
+    pub more_after_next: Bit,
+    pub more_after_doorbell: Bit,
 }
 
-/// What comes of an operation.
+/// Decision on an operation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Decision {
-    /// Nothing yet: a message under way has to be read. The other fields do not count, except that nothing starts.
-    pub matters: Bit,
-    /// Of the response.
+    /// An outstanding message has to be read first. Then no other field counts, except that no message starts.
+    pub needs_message: Bit,
+    /// Fields of the response.
     pub found: Bit,
     pub waits: Bit,
     /// A message starts.
     pub starts: Bit,
     /// The entry completes without having started.
     pub completes: Bit,
-    /// The next entry is asked for.
+    /// Requests the next entry.
     pub asks: Bit,
-    /// It is not, but an entry that came with the doorbell may be kept.
+    /// Requests no entry, but an entry that the doorbell carried may be buffered.
     pub offers: Bit,
-    /// The queue pair is to be visited, once more or anew.
+    /// The queue pair needs a flush step.
     pub queues: Bit,
-    /// What becomes of the row.
+    /// Next contents of the row.
     pub row: QueueRow,
 }

@@ -1,109 +1,111 @@
-//! Reads send queue entries ahead of their messages.
+//! Prefetch of send queue entries.
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::{BlockRam, LutRam, UltraRam};
 use hdl_primitives::{BlockFifo, Delay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::Qpn;
 
-use crate::ahead::*;
-use crate::entry::judge;
+use crate::entry::decode;
+use crate::prefetch_state::{
+    after_arrival, after_dequeue, after_doorbell, after_restart, is_next_read, is_pushed,
+    next_read, PrefetchState, BUFFERED_LOG2,
+};
 use crate::records::{Ask, Entry, Wake};
 
-/// What the block does in a clock.
+/// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum AheadStep {
-    /// Takes what was asked, else an answer; the row is read.
+pub enum PrefetchStep {
+    /// Accepts a request of the message table, or else an entry that arrived. Reads the row.
     Take,
-    /// The row is there.
+    /// The row has been read: updates it.
     Act,
-    /// Hands over an entry that was kept, and decides whether more are read.
+    /// Delivers a buffered entry, and decides whether to start a read.
     Read,
 }
 
-/// The entry that is looked at next, and up to [`KEPT`] behind it, for 2^`Q` queue pairs; `E` = `Q` + 4.
+/// Holds the next entry and up to [`BUFFERED`] entries after it, for 2^`Q` queue pairs. `E` = `Q` + 4.
 ///
-/// One read per queue pair is under way, of up to [`MOST_READ`] entries. Only entries in front of the doorbell's index are read.
+/// One read of up to [`MAX_READ_ENTRIES`] entries is outstanding per queue pair. Only entries before the producer index are read. An entry that a doorbell
+/// carried is buffered as if it had been read, if it is the next entry to read and no read is outstanding.
 ///
-/// An entry that came with its doorbell is kept as if it had been read, if it is the next to be read and nothing is under way.
-///
-/// A question or an answer takes 3 clocks; questions go first, and come at least 4 clocks apart. An entry taken in clock `n` that was asked for is read by a look of
-/// clock `n + 2` or later, and wakes its queue pair in clock `n +` [`WAKE_CLOCKS`]: after the answer to whoever did not find it. One that was kept is there
-/// 4 clocks after the question, or 3 later.
-/// Levels: 7 (judge an entry: 32-bit comparison, choice; whether it was pushed).
+/// A request or an arriving entry takes 3 cycles. Requests have priority, and come at least 4 cycles apart. A requested entry that is accepted in cycle n is
+/// visible from cycle n + 2 on, and wakes its queue pair in cycle n + [`WAKE_CYCLES`], which is after the response that missed it. A buffered entry is
+/// visible 4 to 7 cycles after the request. Levels: 7 (decode an entry: 32-bit comparison, choice; whether a doorbell carried it).
 #[derive(LogicBlock, Default)]
 pub struct WqePrefetch<const Q: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets every read that has not left.
+    /// Discards all reads that were not issued.
     pub reset: Signal<In, Bit>,
 
-    /// Makes a queue pair as if nothing had ever come, while no answer comes.
+    /// Resets the state of a queue pair. No entry may arrive in this cycle.
     pub clear: Signal<In, Bit>,
     pub clear_qp: Signal<In, Bits<Q>>,
     pub ask_valid: Signal<In, Bit>,
     pub ask: Signal<In, Ask>,
     pub look_qp: Signal<In, Bits<Q>>,
-    /// Of the queue pair looked at in the clock before.
+    /// Entry of the queue pair that was addressed in the previous cycle.
     pub entry: Signal<Out, Entry>,
 
     pub fetch_valid: Signal<Out, Bit>,
     pub fetch: Signal<Out, WqeFetch>,
     pub fetch_ready: Signal<In, Bit>,
-    /// An answer for each entry of a read, in order.
+    /// One response for each entry of a read, in order.
     pub fetched_valid: Signal<In, Bit>,
     pub fetched: Signal<In, WqeFetched>,
     pub fetched_ready: Signal<Out, Bit>,
 
-    /// An entry that came with its doorbell. The next question of its queue pair hands it over, if that is for it, or keeps it, or it is forgotten.
+    /// An entry that a doorbell carried. The next request of its queue pair delivers it, buffers it, or discards it.
     pub pushed_valid: Signal<In, Bit>,
     pub pushed: Signal<In, WqeFetched>,
 
-    /// One clock for every entry asked for, or given up by a restart.
+    /// High for one cycle for every requested entry that arrives, or is cancelled by a restart.
     pub wake_valid: Signal<Out, Bit>,
-    pub wake_qp: Signal<Out, Bits<10>>,
+    pub wake_qp: Signal<Out, Qpn>,
 
-    rows: BlockRam<AheadRow, Q>,
+    rows: BlockRam<PrefetchState, Q>,
     entries: BlockRam<Entry, Q>,
-    /// Entries that are not asked for yet: address is queue pair, low bits of the slot.
-    kept: UltraRam<Entry, E>,
-    /// [`Entry::phase`] again, to be flipped.
+    /// Buffered entries. The address is queue pair, low bits of the slot.
+    buffered: UltraRam<Entry, E>,
+    /// Copy of [`Entry::phase`], read to flip it.
     phases: LutRam<Bit, Q>,
-    /// Room for one read of every queue pair.
+    /// One read for every queue pair.
     queue: BlockFifo<WqeFetch, 10, 11>,
-    wakes: Delay<Wake, { WAKE_CLOCKS - 1 }>,
-    step: DFF<AheadStep>,
-    /// What waits to be taken.
+    wakes: Delay<Wake, { WAKE_CYCLES - 1 }>,
+    step: DFF<PrefetchStep>,
+    /// Pending request.
     asking_valid: DFF<Bit>,
     asking: DFF<Ask>,
-    /// What is being done: a question, or with `answers` an answer.
+    /// The request in progress; with `answers` it is an entry that arrived.
     asked: DFF<Ask>,
     answers: DFF<Bit>,
-    /// With a question: the entry pushed last, if `offers`.
+    /// The entry in progress; for a request the last pushed entry, valid if `offers`.
     answer: DFF<WqeFetched>,
     offers: DFF<Bit>,
     offer_valid: DFF<Bit>,
     offer: DFF<WqeFetched>,
-    row: DFF<AheadRow>,
-    /// The entry asked for is among those kept.
+    row: DFF<PrefetchState>,
+    /// The requested entry is buffered.
     moves: DFF<Bit>,
 }
 
-/// Clocks from an answer to the wake of its queue pair.
-pub const WAKE_CLOCKS: usize = 8;
+/// Cycles from the arrival of an entry to the wake-up of its queue pair.
+pub const WAKE_CYCLES: usize = 8;
 
 impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, asking_valid, asking, asked, answers);
         dff_setup!(self, clock, answer, offers, offer_valid, offer, row, moves);
-        clock!(self, clock, rows, entries, kept, phases, queue, wakes);
+        clock!(self, clock, rows, entries, buffered, phases, queue, wakes);
         self.queue.reset.next = self.reset.val();
         let step = self.step.q.val();
-        let takes = step == AheadStep::Take;
-        let acts = step == AheadStep::Act;
-        let reads = step == AheadStep::Read;
+        let takes = step == PrefetchStep::Take;
+        let acts = step == PrefetchStep::Act;
+        let reads = step == PrefetchStep::Read;
 
-        // take
+        // accept
         let waits = self.asking_valid.q.val();
         let asking = self.asking.q.val();
         let asked = self.asked.q.val();
@@ -129,48 +131,50 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
             asked.qp
         };
         let own_qp = qp.get_bits::<Q>(0);
-        let first_kept = bit_cast::<E, 10>(qp) << KEPT_LOG2;
+        let buffered_base = bit_cast::<E, 10>(qp) << BUFFERED_LOG2;
         self.rows.read_address.next = own_qp;
-        self.kept.read_address.next = first_kept | bit_cast::<E, 4>(asking.slot.get_bits::<4>(0));
+        self.buffered.read_address.next =
+            buffered_base | bit_cast::<E, 4>(asking.slot.get_bits::<4>(0));
         if takes {
             self.asked.d.next = asking;
             self.answers.d.next = !waits;
             self.answer.d.next = if waits { self.offer.q.val() } else { fetched };
             self.offers.d.next = self.offer_valid.q.val();
             if waits | self.fetched_valid.val() {
-                self.step.d.next = AheadStep::Act;
+                self.step.d.next = PrefetchStep::Act;
             }
         }
 
-        // act
+        // update
         let row = self.rows.read_data.val();
-        let judged = judge(answer, false);
+        let decoded = decode(answer, false);
         let is_stale = row.stale.any();
         let comes = acts & answers & !is_stale;
-        let keeps = comes & !row.wanted;
+        let keeps = comes & !row.pending;
         let restarts = acts & !answers & asked.restarts;
         let asks = acts & !answers & !asked.restarts & !asked.offers;
-        let has_kept = row.kept.any();
+        let has_buffered = row.buffered.any();
         let pushed = asks & self.offers.q.val() & is_pushed(row, asked, answer);
         let rings = acts & !answers & asked.offers;
         let keeps_pushed = rings & self.offers.q.val() & is_next_read(row, asked, answer);
         let after = if answers {
-            arrived(row)
+            after_arrival(row)
         } else if asked.restarts {
-            restarted(row, asked)
+            after_restart(row, asked)
         } else if asked.offers {
-            rung(row, asked, keeps_pushed)
+            after_doorbell(row, asked, keeps_pushed)
         } else {
-            handed(row, asked, pushed)
+            after_dequeue(row, asked, pushed)
         };
         if acts {
             self.row.d.next = after;
-            self.moves.d.next = asks & has_kept;
-            self.step.d.next = AheadStep::Read;
+            self.moves.d.next = asks & has_buffered;
+            self.step.d.next = PrefetchStep::Read;
         }
-        self.kept.write_enable.next = keeps | keeps_pushed;
-        self.kept.write_address.next = first_kept | bit_cast::<E, 4>(row.arriving.get_bits::<4>(0));
-        self.kept.write_data.next = judged;
+        self.buffered.write_enable.next = keeps | keeps_pushed;
+        self.buffered.write_address.next =
+            buffered_base | bit_cast::<E, 4>(row.arriving.get_bits::<4>(0));
+        self.buffered.write_data.next = decoded;
 
         // push
         if self.pushed_valid.val() {
@@ -186,7 +190,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         let mut read_row = known;
         read_row.reading = known.reading + bit_cast::<16, 4>(read.entries);
         if reads {
-            self.step.d.next = AheadStep::Take;
+            self.step.d.next = PrefetchStep::Take;
         }
         self.queue.in_valid.next = reads & read.entries.any();
         self.queue.in_data.next = read;
@@ -198,16 +202,16 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         self.fetch.next = self.queue.out_data.val();
         self.queue.out_ready.next = self.fetch_ready.val();
 
-        // hand_over
+        // deliver
         let moves = reads & self.moves.q.val();
-        let gives_up = restarts & row.wanted;
-        let hands_over = (comes & row.wanted) | pushed | gives_up | moves;
+        let gives_up = restarts & row.pending;
+        let hands_over = (comes & row.pending) | pushed | gives_up | moves;
         self.phases.read_address.next = own_qp;
         let phase = !self.phases.read_data.val();
         let mut written = if moves {
-            self.kept.read_data.val()
+            self.buffered.read_data.val()
         } else {
-            judged
+            decoded
         };
         written.phase = phase;
         let clear = self.clear.val();
@@ -220,13 +224,17 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         self.entries.write_data.next = if clear { Entry::default() } else { written };
         self.rows.write_enable.next = clear | reads;
         self.rows.write_address.next = written_qp;
-        self.rows.write_data.next = if clear { AheadRow::default() } else { read_row };
+        self.rows.write_data.next = if clear {
+            PrefetchState::default()
+        } else {
+            read_row
+        };
 
-        // look
+        // look up
         self.entries.read_address.next = self.look_qp.val();
         self.entry.next = self.entries.read_data.val();
 
-        // wake
+        // wake up
         self.wakes.data.next = Wake {
             valid: hands_over,
             qp,
@@ -235,7 +243,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         self.wake_qp.next = self.wakes.delayed.val().qp;
 
         if self.reset.val() {
-            self.step.d.next = AheadStep::Take;
+            self.step.d.next = PrefetchStep::Take;
             self.asking_valid.d.next = false;
             self.offer_valid.d.next = false;
         }

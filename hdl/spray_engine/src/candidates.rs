@@ -1,23 +1,23 @@
-//! Slots a packet may take (`docs/multipath.md`, "Per packet", steps 1 and 2).
+//! Slots that a packet may take (`docs/multipath.md`, "Per packet", steps 1 and 2).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayPolicy, SprayRequest};
 
-use crate::row::*;
+use crate::row::{slot_of_backup, withdrawn, PlaneRow, Planes, SprayRow};
 
-/// The value a retransmission should not take again.
+/// The entropy value that a retransmission should not take again.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Avoided {
-    /// The slot it has, if any: one bit at most.
+    /// The slot of the value, one-hot; no bit is set if it has none.
     pub slot: Bits<64>,
-    /// It is of plane 1.
+    /// The value belongs to plane 1.
     pub odd: Bit,
-    /// It is an active value, and has its slot only as long as no backup serves it.
+    /// The value is active, so a backup may serve its slot.
     pub active: Bit,
 }
 
-/// The slot of the value a request avoids; a single path has no other and avoids none. 5 levels.
+/// Returns the slot of the value that a request avoids. A single path has no alternative and avoids none. 5 levels.
 #[hdl_fn]
 pub fn avoided(request: SprayRequest, row: SprayRow) -> Avoided {
     let index = request.avoid;
@@ -36,8 +36,8 @@ pub fn avoided(request: SprayRequest, row: SprayRow) -> Avoided {
         index.get_bits::<6>(1)
     };
     let no_backup = index.get_bits::<3>(4).any() | !plane.serving.get_bit(backup.index());
-    let heeds = request.avoid_valid & (row.pair.policy != SprayPolicy::SinglePath);
-    let has_slot = heeds & !(is_backup & no_backup);
+    let avoids = request.avoid_valid & (row.pair.policy != SprayPolicy::SinglePath);
+    let has_slot = avoids & !(is_backup & no_backup);
     Avoided {
         slot: bit_cast::<64, 1>(has_slot.into()) << slot,
         odd,
@@ -45,24 +45,24 @@ pub fn avoided(request: SprayRequest, row: SprayRow) -> Avoided {
     }
 }
 
-/// Slots of a plane, best first.
+/// Slots of a plane, in the order of preference.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Offer {
+struct PlaneCandidates {
     in_service: Bits<64>,
     last_resort: Bits<64>,
-    /// With the avoided one.
+    /// The slots above and the avoided one.
     all: Bits<64>,
 }
 
-/// What a plane offers. An avoided active value that a backup replaced is not to be seen in its slot; as that slot is in service then, the
-/// last resort does not matter. 1 level.
+/// Returns the candidates of a plane. If a backup serves the slot of the avoided active value, that slot is not excluded; then there is a slot in service, so
+/// `last_resort` is not used. 1 level.
 #[hdl_fn]
-fn offer(row: PlaneRow, up: Bit, but: Bits<64>, but_active: Bit) -> Offer {
+fn plane_candidates(row: PlaneRow, up: Bit, but: Bits<64>, but_active: Bit) -> PlaneCandidates {
     let bad = row.assumed_bad.get_bits::<64>(0);
     let none = bits::<64>(0);
     let replaced = if but_active { withdrawn(row) } else { none };
     let open = if up { Bits::<64>::mask() } else { none };
-    Offer {
+    PlaneCandidates {
         in_service: open & row.in_service & (!but | replaced),
         last_resort: open & bad & !but,
         all: open & (row.in_service | bad),
@@ -74,25 +74,29 @@ fn offer(row: PlaneRow, up: Bit, but: Bits<64>, but_active: Bit) -> Offer {
 pub struct Candidates {
     pub own: Bits<64>,
     pub other: Bits<64>,
-    /// There are some in `own`.
+    /// `own` is not empty.
     pub own_any: Bit,
-    /// There are some.
+    /// `own` or `other` is not empty.
     pub any: Bit,
 }
 
-/// The first set that is not empty in any plane that is up. `exchanged`: the own plane is plane 1; `up`: ports. 6 levels (offer 1, empty
-/// or not 3, choice 2).
+/// Returns the first set that is not empty in any plane that is up. `planes_swapped`: the own plane is plane 1. `up`: bit p is set if port p is up. 6 levels
+/// (candidates of a plane 1, empty or not 3, choice 2).
 #[hdl_fn]
-pub fn candidates(planes: Planes, exchanged: Bit, up: Bits<2>, avoid: Avoided) -> Candidates {
+pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoided) -> Candidates {
     let none = bits::<64>(0);
-    let avoid_own = avoid.odd == exchanged;
+    let avoid_own = avoid.odd == planes_swapped;
     let but_own = if avoid_own { avoid.slot } else { none };
     let but_other = if avoid_own { none } else { avoid.slot };
-    let turned = if exchanged { (up >> 1) | (up << 1) } else { up };
+    let turned = if planes_swapped {
+        (up >> 1) | (up << 1)
+    } else {
+        up
+    };
     let own_up = turned.get_bit(0);
     let other_up = turned.get_bit(1);
-    let here = offer(planes.own, own_up, but_own, avoid.active);
-    let there = offer(planes.other, other_up, but_other, avoid.active);
+    let here = plane_candidates(planes.own, own_up, but_own, avoid.active);
+    let there = plane_candidates(planes.other, other_up, but_other, avoid.active);
     let service_here = here.in_service.any();
     let resort_here = here.last_resort.any();
     let all_here = here.all.any();

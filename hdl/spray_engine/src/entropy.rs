@@ -1,18 +1,18 @@
-//! Entropy values of generated profiles: index to value, and back.
+//! Entropy values of generated profiles: from index to value, and from value to index.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::EntropyProfileEntry;
 
-use crate::row::*;
+use crate::row::{backup_of_slot, number_of_bit, PlaneRow};
 
-/// Active values of a plane in a profile; what rotations count in.
+/// Returns the number of active values per plane in a profile. Rotations of the profile are counted modulo this number.
 #[hdl_fn]
 pub fn profile_slots(profile: EntropyProfileEntry) -> Bits<7> {
     (profile.active + 1).get_bits::<7>(1)
 }
 
-/// Number in the profile of the active value in `slot` of `plane`. 4 levels.
+/// Returns the number in the profile of the active value in `slot` of `plane`. 4 levels.
 #[hdl_fn]
 pub fn active_number(
     profile: EntropyProfileEntry,
@@ -22,36 +22,36 @@ pub fn active_number(
 ) -> Bits<8> {
     let wide = bit_cast::<8, 6>(slot);
     let ahead = wide + bit_cast::<8, 6>(rotation);
-    // Beside the slot, which comes late.
+    // Computed in parallel with the slot, which arrives late.
     let less = bit_cast::<8, 6>(rotation) - bit_cast::<8, 7>(profile_slots(profile));
     let back = wide + less;
     let place = if back.get_bit(7) { ahead } else { back };
     (place << 1) | bit_cast::<8, 1>(plane.into())
 }
 
-/// Number in the profile of a backup of `plane`. 1 level and a carry chain.
+/// Returns the number in the profile of a backup of `plane`. 1 level and a carry chain.
 #[hdl_fn]
 pub fn backup_number(profile: EntropyProfileEntry, backup: Bits<3>, plane: Bit) -> Bits<8> {
     let pair = (bit_cast::<8, 3>(backup) << 1) | bit_cast::<8, 1>(plane.into());
     profile.active + pair
 }
 
-/// The value of a number. 4 levels and a carry chain.
+/// Returns the value with this number. 4 levels and a carry chain.
 #[hdl_fn]
 pub fn value_of(profile: EntropyProfileEntry, number: Bits<8>) -> Bits<32> {
     profile.base + (bit_cast::<32, 8>(number) << profile.stride_log2)
 }
 
-/// An entropy value's number in a profile.
+/// Number of an entropy value in a profile.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Numbered {
-    /// It may be one of the profile's.
+    /// The value may belong to the profile.
     pub exact: Bit,
     pub number: Bits<8>,
 }
 
-/// The number of a value `distance` above the base, modulo 2^32. No value of a profile lies beyond 2^32, so one below the base has a
-/// number that the profile does not reach. 6 levels.
+/// Returns the number of the value that is `distance` above the base, modulo 2^32. No profile exceeds 2^32, so a value below the base gets a number that the
+/// profile does not have. 6 levels.
 #[hdl_fn]
 pub fn number_of(profile: EntropyProfileEntry, distance: Bits<32>) -> Numbered {
     let beyond = Bits::<32>::mask() << profile.stride_log2;
@@ -63,15 +63,15 @@ pub fn number_of(profile: EntropyProfileEntry, distance: Bits<32>) -> Numbered {
     }
 }
 
-/// An entropy value's index in a queue pair.
+/// Index of an entropy value in a queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Indexed {
-    /// The profile has it; the queue pair may not.
+    /// The profile has the value. The queue pair may not use it.
     pub known: Bit,
     pub index: Bits<8>,
 }
 
-/// The index of a number, for a queue pair with this rotation. 5 levels.
+/// Returns the index of a number for a queue pair with this rotation. 5 levels.
 #[hdl_fn]
 pub fn index_of(profile: EntropyProfileEntry, rotation: Bits<6>, numbered: Numbered) -> Indexed {
     let count = profile.active + bit_cast::<8, 5>(profile.backups);
@@ -90,15 +90,15 @@ pub fn index_of(profile: EntropyProfileEntry, rotation: Bits<6>, numbered: Numbe
     }
 }
 
-/// A value to send on.
+/// An entropy value to send with.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Served {
     pub index: Bits<8>,
-    /// Its number in the profile.
+    /// Number of the value in the profile.
     pub number: Bits<8>,
 }
 
-/// The value at `slot` of a plane: the backup that serves it, or its own; or backup `backup` if `is_backup`. 5 levels.
+/// Returns the value of `slot` of a plane, or backup `backup` if `is_backup`. 5 levels.
 #[hdl_fn]
 fn value_at(
     profile: EntropyProfileEntry,
@@ -125,7 +125,7 @@ fn value_at(
     }
 }
 
-/// The value that serves `slot` of the plane `row`. 6 levels.
+/// Returns the value that serves `slot`: a backup, or the slot's own value. 6 levels.
 #[hdl_fn]
 pub fn value_in_slot(
     profile: EntropyProfileEntry,
@@ -139,7 +139,7 @@ pub fn value_in_slot(
     value_at(profile, rotation, plane, slot, in_slot.any(), backup)
 }
 
-/// The value of `place`, whatever serves the slot. 4 levels.
+/// Returns the value that belongs to `place`, even if a backup serves the slot. 4 levels.
 #[hdl_fn]
 pub fn value_of_place(
     profile: EntropyProfileEntry,

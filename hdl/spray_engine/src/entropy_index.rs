@@ -1,15 +1,15 @@
-//! The index that an entropy value has in a queue pair.
+//! Index of an entropy value in a queue pair.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::EntropyProfileEntry;
 
-use crate::entropy::*;
+use crate::entropy::{index_of, number_of, Indexed, Numbered};
 
-/// Clocks from an entropy value to its index.
+/// Cycles from an entropy value to its index.
 pub const LATENCY: usize = 2;
 
-/// Entropy value to index; profile and rotation must stand meanwhile.
+/// Computes the index of an entropy value. Profile and rotation must be stable meanwhile.
 ///
 /// LUT levels: a subtraction; 7; 5.
 #[derive(LogicBlock, Default)]

@@ -1,17 +1,18 @@
-//! Which plane an entropy value is of, beside whatever the engine does.
+//! Lookup of reflected entropy values, in parallel with the operations of the engine.
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::{BlockRam, LutRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{EntropyProfileEntry, PROFILE_BITS};
+use stellar_wire::hw::Qpn;
 
 use crate::entropy_index::{self, EntropyIndex};
-use crate::row::*;
+use crate::row::{backups_of, has_index, slots_of};
 
-/// Clocks from a question to its answer: the row, its register, the index.
+/// Cycles from a request to its response: the row, its register, the index.
 pub const LATENCY: usize = 2 + entropy_index::LATENCY;
 
-/// The registers that say which values a queue pair has.
+/// Registers that define the entropy values of a queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Identity {
     pub paths: Bits<8>,
@@ -19,16 +20,16 @@ pub struct Identity {
     pub rotation: Bits<6>,
 }
 
-/// What is asked.
+/// A reflected entropy value.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Reflected {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     pub entropy: Bits<32>,
 }
 
-/// Looks an entropy value up among those a queue pair has. What is good changes no state, so nothing waits for it.
+/// Looks up an entropy value among those of a queue pair. Feedback that a path is good changes no state, so it needs no operation of the engine.
 ///
-/// A question takes [`LATENCY`] clocks, and the next one may be asked then; one that comes earlier takes its place.
+/// A request takes [`LATENCY`] cycles. A request that arrives earlier replaces the one in progress.
 ///
 /// LUT levels: 1 and a carry chain; 7; 5; 4.
 #[derive(LogicBlock, Default)]
@@ -36,9 +37,9 @@ pub struct EntropyLookup<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    /// A queue pair starts anew.
-    pub begins: Signal<In, Bit>,
-    pub begins_qp: Signal<In, Bits<10>>,
+    /// Writes the registers of a queue pair.
+    pub configure: Signal<In, Bit>,
+    pub configure_qp: Signal<In, Qpn>,
     pub identity: Signal<In, Identity>,
     /// Writes an entropy profile.
     pub profile_valid: Signal<In, Bit>,
@@ -47,9 +48,9 @@ pub struct EntropyLookup<const Q: usize = 10> {
 
     pub asked_valid: Signal<In, Bit>,
     pub asked: Signal<In, Reflected>,
-    /// One clock, if the queue pair has the value.
+    /// High for one cycle if the queue pair has the value.
     pub found: Signal<Out, Bit>,
-    /// With it: the value, and its plane.
+    /// Valid with `found`: the value, and its plane.
     pub value: Signal<Out, Reflected>,
     pub plane: Signal<Out, Bit>,
 
@@ -58,7 +59,7 @@ pub struct EntropyLookup<const Q: usize = 10> {
     index: EntropyIndex,
     held: DFF<Reflected>,
     owner: DFF<Identity>,
-    /// Bit n: the answer is due in n clocks.
+    /// Bit n: the response is due in n cycles.
     due: DFF<Bits<LATENCY>>,
 }
 
@@ -67,14 +68,14 @@ impl<const Q: usize> Logic for EntropyLookup<Q> {
     fn update(&mut self) {
         dff_setup!(self, clock, held, owner, due);
         clock!(self, clock, identities, profiles, index);
-        self.identities.write_enable.next = self.begins.val();
-        self.identities.write_address.next = self.begins_qp.val().get_bits::<Q>(0);
+        self.identities.write_enable.next = self.configure.val();
+        self.identities.write_address.next = self.configure_qp.val().get_bits::<Q>(0);
         self.identities.write_data.next = self.identity.val();
         self.profiles.write_enable.next = self.profile_valid.val();
         self.profiles.write_address.next = self.profile_index.val();
         self.profiles.write_data.next = self.profile.val();
 
-        // ask
+        // read
         self.identities.read_address.next = self.asked.val().qp.get_bits::<Q>(0);
         if self.asked_valid.val() {
             self.held.d.next = self.asked.val();
@@ -86,7 +87,7 @@ impl<const Q: usize> Logic for EntropyLookup<Q> {
             self.owner.d.next = self.identities.read_data.val();
         }
 
-        // number
+        // compute the number
         let owner = self.owner.q.val();
         let held = self.held.q.val();
         self.profiles.read_address.next = owner.profile;
@@ -95,7 +96,7 @@ impl<const Q: usize> Logic for EntropyLookup<Q> {
         self.index.rotation.next = owner.rotation;
         self.index.entropy.next = held.entropy;
 
-        // name
+        // compute the index
         let indexed = self.index.indexed.val();
         let plane = indexed.index.get_bit(0);
         let backups = backups_of(profile.backups);

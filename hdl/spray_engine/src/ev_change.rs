@@ -1,15 +1,17 @@
-//! What a request does to a plane's values, and to its backups.
+//! State change of an entropy value in its plane, and of the plane's backups.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayPolicy, SprayRequest};
 
-use crate::ev_update::*;
-use crate::first_place::*;
-use crate::row::*;
+use crate::ev_update::{
+    assigned, changed, classify, frees_or_needs, in_reserve, Change, ValueChange,
+};
+use crate::first_place::lowest_of_eight;
+use crate::row::PlaneRow;
 
-/// A value's change, step by step: each output follows from the plane of the clock before, so a plane that takes `changed` in one clock offers
-/// `assigned` from the next but one on.
+/// Changes the state of a value in steps. Each output depends on `row` of the previous cycle. So if the plane takes `changed` in cycle n, `assigned` is valid
+/// from cycle n + 2 on.
 ///
 /// LUT levels: 7; 5; 4 (backup in reserve); 3.
 #[derive(LogicBlock, Default)]
@@ -18,57 +20,57 @@ pub struct EvChange {
     pub request: Signal<In, SprayRequest>,
     pub policy: Signal<In, SprayPolicy>,
     pub row: Signal<In, PlaneRow>,
-    /// Active values of the plane.
+    /// Number of active values of the plane.
     pub slots: Signal<In, Bits<7>>,
-    /// Its backups.
+    /// Backups of the plane.
     pub backups: Signal<In, Bits<8>>,
-    /// The request names no value.
+    /// The request names no value of the queue pair.
     pub unknown: Signal<In, Bit>,
 
-    /// In the same clock: the queue pair has the value that the request names.
+    /// Combinational: the queue pair has the value of the request.
     pub exists: Signal<Out, Bit>,
 
-    /// A clock later: the plane with the value changed.
+    /// One cycle later: the plane after the change.
     pub changed: Signal<Out, PlaneRow>,
-    /// With it: this can free a backup or need one.
+    /// Valid with `changed`: the change may free a backup or need one.
     pub moves: Signal<Out, Bit>,
 
-    /// A slot that nothing serves.
+    /// A slot that no value serves.
     pub slot: Signal<In, Bits<6>>,
     /// The plane with a backup in `slot`, if one is in reserve.
     pub assigned: Signal<Out, PlaneRow>,
 
-    judged: DFF<Judged>,
+    value_change: DFF<ValueChange>,
     reserve: DFF<Bits<8>>,
 }
 
 impl Logic for EvChange {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, judged, reserve);
+        dff_setup!(self, clock, value_change, reserve);
         let row = self.row.val();
         let backups = self.backups.val();
 
-        // judge
-        let judged = judge(
+        // classify
+        let value_change = classify(
             self.request.val(),
             self.policy.val(),
             row,
             self.slots.val(),
             backups,
         );
-        let exists = judged.exists & !self.unknown.val();
+        let exists = value_change.exists & !self.unknown.val();
         self.exists.next = exists;
-        self.judged.d.next = judged;
+        self.value_change.d.next = value_change;
         if !exists {
-            self.judged.d.next.change = Change::Nothing;
+            self.value_change.d.next.change = Change::Nothing;
         }
 
         // change
-        self.changed.next = changed(row, self.judged.q.val());
-        self.moves.next = frees_or_needs(self.judged.q.val().change);
+        self.changed.next = changed(row, self.value_change.q.val());
+        self.moves.next = frees_or_needs(self.value_change.q.val().change);
 
-        // assign
+        // assign a backup
         self.reserve.d.next = lowest_of_eight(in_reserve(row, backups));
         self.assigned.next = assigned(row, self.reserve.q.val(), self.slot.val());
     }

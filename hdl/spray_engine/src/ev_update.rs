@@ -1,12 +1,12 @@
-//! State changes of entropy values, and the backups that follow from them (`docs/multipath.md`, "State of an entropy value").
+//! State changes of entropy values, and the resulting changes of backups (`docs/multipath.md`, "State of an entropy value").
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayPolicy, SprayRequest};
 
-use crate::row::*;
+use crate::row::{backup_of_slot, has_index, slot_of_backup, withdrawn, PlaneRow, Planes};
 
-/// What happens to a value.
+/// A state change.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Change {
     Nothing,
@@ -16,31 +16,31 @@ pub enum Change {
     Good,
 }
 
-/// Whether a change can free a backup or need one.
+/// Returns whether a change may free a backup or need one.
 #[hdl_fn]
 pub fn frees_or_needs(change: Change) -> Bit {
     (change != Change::Nothing) & (change != Change::Skip)
 }
 
-/// A value, and what happens to it.
+/// A value, and its state change.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Judged {
+pub struct ValueChange {
     pub change: Change,
     /// The queue pair has this value.
     pub exists: Bit,
     pub place: Bits<7>,
     pub is_backup: Bit,
-    /// It was assumed bad or denied.
+    /// The value was assumed bad or denied.
     pub was_withdrawn: Bit,
-    /// An active value's own slot; the slot a backup serves.
+    /// The slot of an active value; the slot that a backup serves.
     pub slot: Bits<6>,
-    /// `slot` is served by this value, or was its own before it was withdrawn.
+    /// The value serves `slot`, or `slot` is its own and it was withdrawn.
     pub has_slot: Bit,
     /// The backup in that slot.
     pub backup: Bits<8>,
 }
 
-/// What feedback does to a value that is not denied.
+/// Returns the change that feedback makes to a value that is not denied.
 #[hdl_fn]
 fn feedback_change(feedback: SprayFeedback, assumed_bad: Bit) -> Change {
     match feedback {
@@ -63,16 +63,16 @@ fn feedback_change(feedback: SprayFeedback, assumed_bad: Bit) -> Change {
     }
 }
 
-/// What a request does to its value, of the plane `row`, of which it has `slots` active ones and `backups`. 7 levels (bit of a map 4,
-/// change 3; slot of a backup and backup of a slot beside it, 4).
+/// Returns the change that a request makes. `row` is the plane of the value. It has `slots` active values, and `backups`. 7 levels (bit of a map 4, change 3;
+/// in parallel slot of a backup and backup of a slot, 4).
 #[hdl_fn]
-pub fn judge(
+pub fn classify(
     request: SprayRequest,
     policy: SprayPolicy,
     row: PlaneRow,
     slots: Bits<7>,
     backups: Bits<8>,
-) -> Judged {
+) -> ValueChange {
     let index = request.index;
     let place = index.get_bits::<7>(1);
     let is_backup = index.get_bit(7);
@@ -116,7 +116,7 @@ pub fn judge(
     let own_slot = index.get_bits::<6>(1);
     let backup_slot = slot_of_backup(row, number);
     let in_slot = backup_of_slot(row, own_slot);
-    Judged {
+    ValueChange {
         change: if exists { wanted } else { Change::Nothing },
         exists,
         place,
@@ -132,7 +132,7 @@ pub fn judge(
     }
 }
 
-/// A bit of a map set or cleared.
+/// Sets or clears bits of a map.
 #[hdl_fn]
 fn put<const N: usize>(map: Bits<N>, mask: Bits<N>, value: Bit) -> Bits<N> {
     if value {
@@ -142,29 +142,33 @@ fn put<const N: usize>(map: Bits<N>, mask: Bits<N>, value: Bit) -> Bits<N> {
     }
 }
 
-/// The plane after the change, before free backups are put to use. A slot that changes hands is not bypassed. 5 levels.
+/// Returns the plane after the change, before free backups are assigned. A slot that changes its value is no longer skipped. 5 levels.
 #[hdl_fn]
-pub fn changed(row: PlaneRow, judged: Judged) -> PlaneRow {
-    let place = bits::<72>(1) << judged.place;
-    let slot = bit_cast::<64, 1>(judged.has_slot.into()) << judged.slot;
-    let skips = judged.change == Change::Skip;
-    let good = judged.change == Change::Good;
-    let changes = frees_or_needs(judged.change);
-    let leaves = changes & !good & (judged.is_backup | !judged.was_withdrawn);
-    let comes = good & !judged.is_backup;
-    // An active value comes back and its backup goes; or a backup that serves a slot goes.
-    let releases = comes | (leaves & judged.is_backup);
+pub fn changed(row: PlaneRow, value_change: ValueChange) -> PlaneRow {
+    let place = bits::<72>(1) << value_change.place;
+    let slot = bit_cast::<64, 1>(value_change.has_slot.into()) << value_change.slot;
+    let skips = value_change.change == Change::Skip;
+    let good = value_change.change == Change::Good;
+    let changes = frees_or_needs(value_change.change);
+    let leaves = changes & !good & (value_change.is_backup | !value_change.was_withdrawn);
+    let comes = good & !value_change.is_backup;
+    // A backup is released when the active value of its slot returns, or when the backup itself is withdrawn.
+    let releases = comes | (leaves & value_change.is_backup);
     let none = bits::<64>(0);
     let left = if leaves { slot } else { none };
     let entered = if comes { slot } else { none };
     let marked = if skips { slot } else { none };
     let released = if releases {
-        judged.backup
+        value_change.backup
     } else {
         bits::<8>(0)
     };
-    let bad = put(row.assumed_bad, place, judged.change == Change::AssumedBad);
-    let denied = put(row.denied, place, judged.change == Change::Denied);
+    let bad = put(
+        row.assumed_bad,
+        place,
+        value_change.change == Change::AssumedBad,
+    );
+    let denied = put(row.denied, place, value_change.change == Change::Denied);
     PlaneRow {
         in_service: (row.in_service & !left) | entered,
         skip: (row.skip & !left & !entered) | marked,
@@ -175,19 +179,19 @@ pub fn changed(row: PlaneRow, judged: Judged) -> PlaneRow {
     }
 }
 
-/// Withdrawn slots that nothing serves.
+/// Returns the withdrawn slots that no backup serves.
 #[hdl_fn]
 pub fn unserved(row: PlaneRow) -> Bits<64> {
     withdrawn(row) & !row.in_service
 }
 
-/// Good backups, of those there are, that serve no slot.
+/// Returns the good backups that serve no slot.
 #[hdl_fn]
 pub fn in_reserve(row: PlaneRow, backups: Bits<8>) -> Bits<8> {
     backups & !row.assumed_bad.get_bits::<8>(64) & !row.denied.get_bits::<8>(64) & !row.serving
 }
 
-/// The plane after one backup (one bit, or none) was given a slot that nothing served, and that is therefore not bypassed. 3 levels.
+/// Assigns a backup (one-hot, or none) to a slot that no value serves. Such a slot is not skipped. 3 levels.
 #[hdl_fn]
 pub fn assigned(row: PlaneRow, backup: Bits<8>, slot: Bits<6>) -> PlaneRow {
     let served = bit_cast::<64, 1>(backup.any().into()) << slot;
@@ -205,7 +209,7 @@ pub fn assigned(row: PlaneRow, backup: Bits<8>, slot: Bits<6>) -> PlaneRow {
     }
 }
 
-/// Whether a plane has a value that is good or skipped, a backup included. 5 levels.
+/// Returns whether a plane has a value that is good or skipped, backups included. 5 levels.
 #[hdl_fn]
 fn has_good(row: PlaneRow, backups: Bits<8>) -> Bit {
     let active = row.in_service & !withdrawn(row);
@@ -213,12 +217,12 @@ fn has_good(row: PlaneRow, backups: Bits<8>) -> Bit {
     active.any() | spare.any()
 }
 
-/// Planes a retransmission can be left to; `exchanged`: the own plane is plane 1; `up`: ports. 7 levels.
+/// Returns the planes that can take a retransmission. `planes_swapped`: the own plane is plane 1. `up`: bit p is set if port p is up. 7 levels.
 #[hdl_fn]
 pub fn usable_planes(
     policy: SprayPolicy,
     planes: Planes,
-    exchanged: Bit,
+    planes_swapped: Bit,
     up: Bits<2>,
     backups: Bits<8>,
 ) -> Bits<2> {
@@ -226,7 +230,7 @@ pub fn usable_planes(
     let mut good = bits::<2>(0);
     good = good.replace_bit(0, several & has_good(planes.own, backups));
     good = good.replace_bit(1, several & has_good(planes.other, backups));
-    let turned = if exchanged {
+    let turned = if planes_swapped {
         (good >> 1) | (good << 1)
     } else {
         good

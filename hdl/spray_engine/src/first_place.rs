@@ -1,4 +1,4 @@
-//! First place of a map, and the others.
+//! Lowest bit of a map, and its removal.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -16,8 +16,8 @@ fn first_of_eight(octet: Bits<8>) -> Bits<3> {
     first
 }
 
-/// Position of the lowest bit that is set; of a map without any, one of no meaning. 6 levels (within eight bits 2, the first eight
-/// that have any 2, choice 2).
+/// Returns the position of the lowest bit that is set. The result is undefined for an empty map. 6 levels (within eight bits 2, the first eight with a bit 2,
+/// choice 2).
 #[hdl_fn]
 pub fn first_place(map: Bits<72>) -> Bits<7> {
     let mut first = bits::<7>(64) | bit_cast::<7, 3>(first_of_eight(map.get_bits::<8>(64)));
@@ -29,13 +29,13 @@ pub fn first_place(map: Bits<72>) -> Bits<7> {
     first
 }
 
-/// The lowest bit that is set, alone. 2 levels.
+/// Returns the lowest bit that is set, one-hot. 2 levels.
 #[hdl_fn]
 pub fn lowest_of_eight(octet: Bits<8>) -> Bits<8> {
     octet & (bits::<8>(0) - octet)
 }
 
-/// The map without its first place. 2 levels and a carry chain.
+/// Clears the lowest bit that is set. 2 levels and a carry chain.
 #[hdl_fn]
 pub fn without_first(map: Bits<64>) -> Bits<64> {
     map & (map - 1)

@@ -1,9 +1,9 @@
-//! Pseudo-random words: start and keys of rotations (`docs/multipath.md`, "Order of a rotation").
+//! Pseudo-random words, for the first path and for the keys of rotations (`docs/multipath.md`, "Order of a rotation").
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-/// The register bits whose XOR is bit `bit` after 32 shifts of the Galois register x^32 + x^22 + x^2 + x + 1.
+/// Returns the register bits whose XOR is bit `bit` after 32 shifts of the Galois register x^32 + x^22 + x^2 + x + 1.
 fn word_taps(bit: usize) -> u64 {
     let shifted = |seed: u64| {
         (0..32).fold(seed, |x, _| {
@@ -15,7 +15,7 @@ fn word_taps(bit: usize) -> u64 {
     })
 }
 
-/// The word after `state`, 32 shifts on. 3 levels (up to 32 inputs).
+/// Returns the register after 32 shifts. 3 levels (up to 32 inputs).
 #[hdl_fn]
 pub fn next_word(state: Bits<32>) -> Bits<32> {
     let mut word = bits::<32>(0);
@@ -25,7 +25,7 @@ pub fn next_word(state: Bits<32>) -> Bits<32> {
     word
 }
 
-/// `word * factor`. 2 levels and two carry chains.
+/// Returns `word * factor`. 2 levels and two carry chains.
 #[hdl_fn]
 pub fn times_nibble(word: Bits<32>, factor: Bits<4>) -> Bits<40> {
     let wide = bit_cast::<40, 32>(word);

@@ -1,22 +1,22 @@
-//! Path choice in hardware: which entropy value each packet takes (`docs/multipath.md`).
+//! Path selection in hardware: the entropy value of each packet (`docs/multipath.md`).
 //!
-//! [`SprayEngine`] is the server; the other modules are its steps.
+//! [`SprayEngine`] is the functional unit; the other modules are its steps.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`spray_engine`], [`step`], [`clocks`] | sequence of every operation |
-//! | [`row`] | what is kept of a queue pair |
-//! | [`candidates`] | slots a packet may take: in service, last resort, avoided value |
+//! | [`spray_engine`], [`step`], [`cycles`] | sequence of every operation |
+//! | [`row`] | state of a queue pair |
+//! | [`candidates`] | slots that a packet may take: in service, last resort, avoided value |
 //! | [`order`], [`slot_order`], [`slot_at`] | keyed permutation of maps and of single slots |
-//! | [`search`], [`first_place`], [`place_search`] | places of a map in turn, from a place on |
+//! | [`search`], [`first_place`], [`place_search`] | search for the places of a map in order |
 //! | [`ev_update`], [`ev_change`] | state changes of entropy values, backups |
-//! | [`entropy`], [`place_value`], [`entropy_index`] | place to entropy value, and back |
-//! | [`entropy_lookup`] | plane of an entropy value, beside other operations |
-//! | [`key_stream`], [`start_draw`] | pseudo-random words: keys and start |
+//! | [`entropy`], [`place_value`], [`entropy_index`] | from place to entropy value, and from entropy value to index |
+//! | [`entropy_lookup`] | plane of an entropy value, in parallel with operations |
+//! | [`key_stream`], [`start_draw`] | pseudo-random words: keys, first path |
 #![forbid(unsafe_code)]
 
 pub mod candidates;
-pub mod clocks;
+pub mod cycles;
 pub mod entropy;
 pub mod entropy_index;
 pub mod entropy_lookup;

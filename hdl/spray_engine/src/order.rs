@@ -1,8 +1,7 @@
-//! The keyed permutation of the 64 slots of a plane (`docs/multipath.md`, "Order of a rotation"), as layers over maps of 64 bits.
+//! Keyed permutation of the 64 slots of a plane (`docs/multipath.md`, "Order of a rotation"), as layers over maps of 64 bits.
 //!
-//! A layer replaces a map `m` by `m[f(0)], m[f(1)], ...` where one bit of the key says so. XOR is a layer per bit. An odd number
-//! modulo 64 is `(-1)^n 5^e`, so multiplication is five layers. Halves of an index are swapped, and folded, by wiring; both undo
-//! themselves. Two layers are one LUT level.
+//! A layer replaces a map `m` by `m[f(0)], m[f(1)], ...` if its bit of the key is set. XOR has one layer per bit. An odd number modulo 64 is `(-1)^n 5^e`, so
+//! a multiplication has five layers. Swapping and folding the halves of an index are wiring, and both are their own inverse. Two layers take one LUT level.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -18,7 +17,7 @@ const FOLD: usize = 11;
 /// Wiring that swaps the halves of the place.
 const SWAP: usize = 12;
 
-/// Where the bit at `place` comes from.
+/// Returns the place from which a layer takes the bit at `place`.
 const fn source(layer: usize, place: u64) -> u64 {
     let from = match layer {
         FLIP..TIMES => place ^ 1 << (layer - FLIP),
@@ -30,7 +29,7 @@ const fn source(layer: usize, place: u64) -> u64 {
     from % 64
 }
 
-/// The places whose bit comes from `by` places above, modulo 64; for every `by` that occurs.
+/// Returns for each distance `by` that occurs the places whose bit comes from `by` places above, modulo 64.
 fn moves(layer: usize) -> Vec<(u64, u64)> {
     let places = |by| {
         let comes = |&place: &u64| (source(layer, place) + 64 - place) % 64 == by;
@@ -50,7 +49,7 @@ fn moved(map: Bits<64>, layer: usize) -> Bits<64> {
     out
 }
 
-/// XOR layers for bits `from` to `below - 1` of the key.
+/// Applies the XOR layers for bits `from` to `below - 1` of the key.
 #[hdl_fn]
 fn flipped(map: Bits<64>, key: Bits<6>, from: usize, below: usize) -> Bits<64> {
     let mut out = map;
@@ -61,7 +60,7 @@ fn flipped(map: Bits<64>, key: Bits<6>, from: usize, below: usize) -> Bits<64> {
     out
 }
 
-/// Multiplication layers; `log` as [`log_of`] makes it.
+/// Applies the multiplication layers. `log` comes from [`log_of`].
 #[hdl_fn]
 fn multiplied(map: Bits<64>, log: Bits<5>) -> Bits<64> {
     let mut out = map;
@@ -72,7 +71,7 @@ fn multiplied(map: Bits<64>, log: Bits<5>) -> Bits<64> {
     out
 }
 
-/// Bit `bit` of the logarithms of all 32 multipliers, or of their inverses.
+/// Returns bit `bit` of the logarithms of all 32 multipliers, or of their inverses.
 fn log_table(bit: usize, inverse: usize) -> u64 {
     let log = |field: u64| {
         let multiplier = 2 * field + 1;
@@ -91,7 +90,7 @@ fn log_table(bit: usize, inverse: usize) -> u64 {
     (0..32).fold(0, |table, field| table | (log(field) >> bit & 1) << field)
 }
 
-/// A key's multiplier `2 * field + 1`, or its inverse modulo 64, as `(-1)^log[4] * 5^log[3:0]`. 1 level.
+/// Returns the multiplier `2 * field + 1` of a key, or its inverse modulo 64, as `(-1)^log[4] * 5^log[3:0]`. 1 level.
 #[hdl_fn]
 fn log_of(field: Bits<5>, inverse: usize) -> Bits<5> {
     let mut log = bits::<5>(0);
@@ -102,7 +101,7 @@ fn log_of(field: Bits<5>, inverse: usize) -> Bits<5> {
     log
 }
 
-/// A key ready for the layers.
+/// A decoded key.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct OrderKey {
     pub flip_1: Bits<6>,
@@ -114,7 +113,7 @@ pub struct OrderKey {
     pub flip_3: Bits<6>,
 }
 
-/// Takes a key apart. 1 level.
+/// Decodes a key. 1 level.
 #[hdl_fn]
 pub fn order_key(key: Bits<28>) -> OrderKey {
     OrderKey {
@@ -128,7 +127,7 @@ pub fn order_key(key: Bits<28>) -> OrderKey {
     }
 }
 
-/// First half of bringing a map of slots into the order of positions. 7 levels.
+/// First half of the permutation from slots to positions. 7 levels.
 #[hdl_fn]
 pub fn to_positions_first(slots: Bits<64>, key: OrderKey) -> Bits<64> {
     let flipped_3 = flipped(slots, key.flip_3, 0, 6);
@@ -136,7 +135,7 @@ pub fn to_positions_first(slots: Bits<64>, key: OrderKey) -> Bits<64> {
     flipped(multiplied_2, key.flip_2, 0, 3)
 }
 
-/// Second half. 7 levels.
+/// Second half of it. 7 levels.
 #[hdl_fn]
 pub fn to_positions_second(half: Bits<64>, key: OrderKey) -> Bits<64> {
     let flipped_2 = flipped(half, key.flip_2, 3, 6);
@@ -144,7 +143,7 @@ pub fn to_positions_second(half: Bits<64>, key: OrderKey) -> Bits<64> {
     flipped(multiplied_1, key.flip_1, 0, 6)
 }
 
-/// First half of bringing a map of positions into the order of slots. 7 levels.
+/// First half of the permutation from positions to slots. 7 levels.
 #[hdl_fn]
 pub fn to_slots_first(positions: Bits<64>, key: OrderKey) -> Bits<64> {
     let flipped_1 = flipped(positions, key.flip_1, 0, 6);
@@ -152,7 +151,7 @@ pub fn to_slots_first(positions: Bits<64>, key: OrderKey) -> Bits<64> {
     flipped(moved(multiplied_1, SWAP), key.flip_2, 0, 3)
 }
 
-/// Second half. 7 levels.
+/// Second half of it. 7 levels.
 #[hdl_fn]
 pub fn to_slots_second(half: Bits<64>, key: OrderKey) -> Bits<64> {
     let flipped_2 = flipped(half, key.flip_2, 3, 6);
@@ -160,7 +159,7 @@ pub fn to_slots_second(half: Bits<64>, key: OrderKey) -> Bits<64> {
     flipped(moved(multiplied_2, FOLD), key.flip_3, 0, 6)
 }
 
-/// Bit `bit` of `low * (2 * field + 1)`, for three bits of `low` (address bits 2:0) and every `field` (7:3).
+/// Returns bit `bit` of `low * (2 * field + 1)`, for three bits of `low` (address bits 2:0) and every `field` (7:3).
 fn product_table(bit: usize) -> Bits<256> {
     (0..256).fold(Bits::default(), |table: Bits<256>, address| {
         let product = (address & 7) * (2 * (address >> 3) + 1);
@@ -168,7 +167,7 @@ fn product_table(bit: usize) -> Bits<256> {
     })
 }
 
-/// `x * (2 * field + 1)` modulo 64. 4 levels: the low half of `x` by table, the high half beside it, a sum of three bits.
+/// Returns `x * (2 * field + 1)` modulo 64. 4 levels: the low half of `x` by table, the high half in parallel, a sum of three bits.
 #[hdl_fn]
 pub fn times_odd(x: Bits<6>, field: Bits<5>) -> Bits<6> {
     let low = x.get_bits::<3>(0);

@@ -1,66 +1,66 @@
-//! Places of a search, one after another.
+//! Search for the places of a map, one after another.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-use crate::first_place::*;
-use crate::order::*;
-use crate::search::*;
+use crate::first_place::{first_place, without_first};
+use crate::order::{order_key, OrderKey};
+use crate::search::Search;
 use crate::slot_order::SlotOrder;
 
-/// Finds the first place of a search, and those after it, one per clock.
+/// Finds the first place of a search, and the following ones, one per cycle.
 ///
-/// With `ordered`, slots are looked for in the order of a key: a search that begins in clock t may be asked in clock t + 3, as its maps pass
-/// [`SlotOrder`]; others in clock t + 1.
+/// With `ordered`, slots are searched in the order of a key, because the maps pass [`SlotOrder`]. A search that is loaded in cycle n can be used from cycle n
+/// + 3 on; without `ordered` from cycle n + 1 on.
 ///
-/// LUT levels: 2 (what to search) and 6 (first place), or 2 and a carry chain (what is left).
+/// LUT levels: 2 (map to search) and 6 (first place), or 2 and a carry chain (remaining places).
 #[derive(LogicBlock, Default)]
 pub struct PlaceSearch {
     pub clock: Signal<In, Clock>,
 
-    pub begins: Signal<In, Bit>,
-    pub begun: Signal<In, Search>,
-    /// Order of the rotation, with `begins`.
+    pub load: Signal<In, Bit>,
+    pub load_search: Signal<In, Search>,
+    /// Key of the rotation, valid with `load`.
     pub key: Signal<In, Bits<28>>,
     pub ordered: Signal<In, Bit>,
 
-    /// Looks for the first place.
-    pub finds: Signal<In, Bit>,
-    /// Looks for the place after the one that the clock before found.
-    pub goes_on: Signal<In, Bit>,
-    /// Combinational: a usable path was found.
+    /// Finds the first place.
+    pub find: Signal<In, Bit>,
+    /// Finds the place after the one found in the previous cycle.
+    pub find_next: Signal<In, Bit>,
+    /// Combinational: there is a place.
     pub found: Signal<Out, Bit>,
-    /// A clock later: which. It stands until the next.
+    /// One cycle later: the place. It is stable until the next one is found.
     pub place: Signal<Out, Bits<7>>,
 
-    /// `place` is the last one: positions before it were passed, and no others.
-    pub stops: Signal<In, Bit>,
+    /// `place` is the last place of the search: sets `search.reach` to the positions before it.
+    pub commit: Signal<In, Bit>,
     pub search: Signal<Out, Search>,
-    /// Slots at the positions of `search.reach`, two clocks after it.
+    /// Slots at the positions of `search.reach`, two cycles later.
     pub located: Signal<Out, Bits<64>>,
 
     slot_order: SlotOrder,
-    under_way: DFF<Search>,
+    current: DFF<Search>,
     order: DFF<OrderKey>,
     place_found: DFF<Bits<7>>,
-    /// Places beyond the one found.
+    /// Places after the one found.
     left: DFF<Bits<64>>,
 }
 
 impl Logic for PlaceSearch {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, under_way, order, place_found, left);
+        dff_setup!(self, clock, current, order, place_found, left);
         clock!(self, clock, slot_order);
-        let search = self.under_way.q.val();
+        let search = self.current.q.val();
         let place = self.place_found.q.val();
         self.slot_order.key.next = self.order.q.val();
         self.slot_order.slots.next = search.eligible.get_bits::<64>(0);
         self.slot_order.positions.next = search.reach.get_bits::<64>(0);
 
-        // begin
-        if self.begins.val() {
-            self.under_way.d.next = self.begun.val();
+        // load
+        if self.load.val() {
+            self.current.d.next = self.load_search.val();
             self.order.d.next = order_key(self.key.val());
         }
 
@@ -70,19 +70,19 @@ impl Logic for PlaceSearch {
         } else {
             search.eligible
         };
-        let reached = if self.goes_on.val() {
+        let reached = if self.find_next.val() {
             bit_cast::<72, 64>(self.left.q.val())
         } else {
             within & search.reach
         };
-        if self.finds.val() | self.goes_on.val() {
+        if self.find.val() | self.find_next.val() {
             self.place_found.d.next = first_place(reached);
         }
         self.left.d.next = without_first(reached.get_bits::<64>(0));
 
-        // stop
-        if self.stops.val() {
-            self.under_way.d.next.reach = search.reach & !(Bits::<72>::mask() << place);
+        // commit
+        if self.commit.val() {
+            self.current.d.next.reach = search.reach & !(Bits::<72>::mask() << place);
         }
 
         self.found.next = reached.any();

@@ -1,19 +1,19 @@
-//! The value at a place, and its entropy.
+//! Entropy value of a place.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::EntropyProfileEntry;
 
-use crate::entropy::*;
-use crate::row::*;
+use crate::entropy::{value_in_slot, value_of, value_of_place, Served};
+use crate::row::PlaneRow;
 use crate::slot_at::{self, SlotAt};
 
-/// Clocks from a place to its value.
+/// Cycles from a place to its value.
 pub const LATENCY: usize = 2;
-/// Clocks from a position of a rotation to the value that serves its slot.
+/// Cycles from a position of a rotation to the value that serves its slot.
 pub const LATENCY_IN_ORDER: usize = slot_at::LATENCY + LATENCY;
 
-/// Place to index and entropy value, one per clock. The key must stand for the first two clocks, all else meanwhile.
+/// Computes index and entropy value of a place, one per cycle. The key must be stable for the first two cycles, all other inputs until the result.
 ///
 /// LUT levels: as [`SlotAt`]; 8 (slot 1, backup in it 3, number 2, value 2); 4 and a carry chain.
 #[derive(LogicBlock, Default)]
@@ -22,7 +22,7 @@ pub struct PlaceValue {
     pub place: Signal<In, Bits<7>>,
     /// The place is a position in the order of the key of `row`.
     pub ordered: Signal<In, Bit>,
-    /// The place is a slot, of which the value that serves it is wanted; otherwise the place's own value is.
+    /// High: the place is a slot, and the result is the value that serves it. Low: the result is the value of the place itself.
     pub served: Signal<In, Bit>,
     pub profile: Signal<In, EntropyProfileEntry>,
     pub rotation: Signal<In, Bits<6>>,
@@ -51,7 +51,7 @@ impl Logic for PlaceValue {
         self.slot_at.key.next = row.key;
         self.slot_at.position.next = place.get_bits::<6>(0);
 
-        // serve
+        // look up the value
         let slot = if self.ordered.val() {
             self.slot_at.slot.val()
         } else {
@@ -61,7 +61,7 @@ impl Logic for PlaceValue {
         let at_place = value_of_place(profile, rotation, plane, place);
         self.value.d.next = if self.served.val() { in_slot } else { at_place };
 
-        // evaluate
+        // compute the entropy
         self.value_index.d.next = self.value.q.val().index;
         self.value_entropy.d.next = value_of(profile, self.value.q.val().number);
 

@@ -1,7 +1,6 @@
-//! What the engine keeps of a queue pair.
+//! State of a queue pair.
 //!
-//! Values of a plane are counted by **place**: 0 to 63 the active value of that slot, 64 to 71 the backups. An EV index is
-//! `place << 1 | plane`.
+//! A **place** counts the values of a plane: 0 to 63 are the active values of the slots, 64 to 71 the backups. An EV index is `place << 1 | plane`.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -10,25 +9,25 @@ use stellar_wire::hw::spray::{SprayConfig, SprayPolicy};
 /// Entropy values and rotation of one plane.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PlaneRow {
-    /// Slots served by a value that is neither assumed bad nor denied: their own, or a backup.
+    /// Slots that a good or skipped value serves: their own, or a backup.
     pub in_service: Bits<64>,
-    /// Slots to bypass because the value serving them was marked.
+    /// Slots to skip, because the value that serves them was marked.
     pub skip: Bits<64>,
-    /// Places whose value is assumed bad, and not denied.
+    /// Places whose value is assumed bad and not denied.
     pub assumed_bad: Bits<72>,
-    /// Places whose value software took out of use.
+    /// Places whose value was denied by software.
     pub denied: Bits<72>,
     /// Backups that serve a slot.
     pub serving: Bits<8>,
-    /// The slot of each serving backup, six bits each.
+    /// Slot of each backup, six bits each. Valid if the backup serves a slot.
     pub serves: Bits<48>,
-    /// Key of the rotation's order.
+    /// Key of the rotation.
     pub key: Bits<28>,
-    /// Next position, 0 to 64; 64 is the end.
+    /// Next position of the rotation, 0 to 64. 64 is the end.
     pub position: Bits<7>,
 }
 
-/// Registers, sequence and what concerns both planes.
+/// Registers, pseudo-random sequence, and state that both planes share.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PairRow {
     pub policy: SprayPolicy,
@@ -40,37 +39,37 @@ pub struct PairRow {
     pub lfsr: Bits<32>,
     /// Single path: index of the path in use.
     pub home: Bits<7>,
-    /// There was a probe, at `last_probe`.
+    /// A probe was sent, at `last_probe`.
     pub probed: Bit,
     pub last_probe: Bits<32>,
-    /// Index from which on the next value to probe is looked for; 144 is past the last.
+    /// Index at which the search for the next value to probe starts; 144 is past the last.
     pub probe_from: Bits<8>,
 }
 
-/// Both planes: the one an operation is about, and the other. In memory, the former is plane 0.
+/// Both planes: the own plane of an operation, and the other one. In memory the own plane is plane 0.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Planes {
     pub own: PlaneRow,
     pub other: PlaneRow,
 }
 
-/// A word of the engine's memory.
+/// Row of the engine's memory.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SprayRow {
     pub pair: PairRow,
     pub planes: Planes,
 }
 
-/// The planes with their parts exchanged, or as they are. 1 level.
+/// Swaps the planes if `exchange` is set. 1 level.
 #[hdl_fn]
-pub fn exchanged(planes: Planes, exchange: Bit) -> Planes {
+pub fn swap_planes(planes: Planes, exchange: Bit) -> Planes {
     Planes {
         own: if exchange { planes.other } else { planes.own },
         other: if exchange { planes.own } else { planes.other },
     }
 }
 
-/// A queue pair before its draws.
+/// Returns the initial registers of a queue pair, before its keys are drawn.
 #[hdl_fn]
 pub fn configured(settings: SprayConfig) -> PairRow {
     PairRow {
@@ -88,7 +87,7 @@ pub fn configured(settings: SprayConfig) -> PairRow {
     }
 }
 
-/// A queue pair after the probe of a value.
+/// Returns the state after the probe of a value.
 #[hdl_fn]
 pub fn probed(pair: PairRow, index: Bits<8>, now: Bits<32>) -> PairRow {
     PairRow {
@@ -99,7 +98,7 @@ pub fn probed(pair: PairRow, index: Bits<8>, now: Bits<32>) -> PairRow {
     }
 }
 
-/// A plane at the start of its sequence.
+/// Returns a plane at the start of its sequence.
 #[hdl_fn]
 fn fresh(slots: Bits<7>, key: Bits<28>, position: Bits<7>) -> PlaneRow {
     PlaneRow {
@@ -114,7 +113,8 @@ fn fresh(slots: Bits<7>, key: Bits<28>, position: Bits<7>) -> PlaneRow {
     }
 }
 
-/// Planes with their keys at the start of a queue pair's sequence: round robin begins at its draw `start`, the others at the first position.
+/// Returns the planes at the start of the sequence; their keys have been drawn. Round robin begins at the drawn path `start`, the other policies at the first
+/// position.
 #[hdl_fn]
 pub fn begun(planes: Planes, pair: PairRow, start: Bits<7>) -> Planes {
     let position = if pair.policy == SprayPolicy::RoundRobin {
@@ -128,13 +128,13 @@ pub fn begun(planes: Planes, pair: PairRow, start: Bits<7>) -> Planes {
     }
 }
 
-/// Active values that are assumed bad or denied.
+/// Returns the active values that are assumed bad or denied.
 #[hdl_fn]
 pub fn withdrawn(row: PlaneRow) -> Bits<64> {
     row.assumed_bad.get_bits::<64>(0) | row.denied.get_bits::<64>(0)
 }
 
-/// The slot a backup serves, if it serves one. 2 levels.
+/// Returns the slot of a backup, valid if it serves one. 2 levels.
 #[hdl_fn]
 pub fn slot_of_backup(row: PlaneRow, backup: Bits<3>) -> Bits<6> {
     let mut slot = row.serves.get_bits::<6>(0);
@@ -148,7 +148,7 @@ pub fn slot_of_backup(row: PlaneRow, backup: Bits<3>) -> Bits<6> {
     slot
 }
 
-/// The backup that serves `slot`: one bit at most. 3 levels.
+/// Returns the backup that serves `slot`, one-hot; no bit is set if there is none. 3 levels.
 #[hdl_fn]
 pub fn backup_of_slot(row: PlaneRow, slot: Bits<6>) -> Bits<8> {
     let mut hits = bits::<8>(0);
@@ -159,7 +159,7 @@ pub fn backup_of_slot(row: PlaneRow, slot: Bits<6>) -> Bits<8> {
     hits
 }
 
-/// Number of the one bit that is set, 0 without. 1 level.
+/// Returns the position of the bit that is set, or 0. 1 level.
 #[hdl_fn]
 pub fn number_of_bit(one_hot: Bits<8>) -> Bits<3> {
     let mut number = bits::<3>(0);
@@ -168,13 +168,13 @@ pub fn number_of_bit(one_hot: Bits<8>) -> Bits<3> {
     number.replace_bit(2, (one_hot & bits::<8>(0xf0)).any())
 }
 
-/// Backups a plane has, of a profile with `count` in both.
+/// Returns the backups of one plane. `count` is the number in both.
 #[hdl_fn]
 pub fn backups_of(count: Bits<5>) -> Bits<8> {
     !(Bits::<8>::mask() << count.get_bits::<4>(1))
 }
 
-/// Whether a plane with `slots` active values and `backups` has this index. 3 levels.
+/// Returns whether a plane with `slots` active values and `backups` has this index. 3 levels.
 #[hdl_fn]
 pub fn has_index(index: Bits<8>, slots: Bits<7>, backups: Bits<8>) -> Bit {
     let number = index.get_bits::<3>(1);
@@ -185,7 +185,7 @@ pub fn has_index(index: Bits<8>, slots: Bits<7>, backups: Bits<8>) -> Bit {
     }
 }
 
-/// Active values plane 0 (`odd` false) or 1 has, of `paths` in both.
+/// Returns the number of active values of plane 0 (`odd` low) or plane 1. `paths` is the number in both.
 #[hdl_fn]
 pub fn slots_of(paths: Bits<8>, odd: Bit) -> Bits<7> {
     let more = (paths + 1).get_bits::<7>(1);

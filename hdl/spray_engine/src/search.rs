@@ -1,29 +1,29 @@
-//! A search for the first of some places, from a place on.
+//! Definition of searches for a place.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::SprayPolicy;
 
-use crate::candidates::*;
-use crate::row::*;
+use crate::candidates::Candidates;
+use crate::row::{PairRow, PlaneRow, Planes};
 
-/// Places looked for and where. In a rotation, a place is a slot, and the search begins at a position of the rotation's order.
+/// A search: which places, and where it starts. In a rotation a place is a slot, and the search starts at a position of the rotation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Search {
-    /// All that would do, wherever the search begins and whatever is bypassed.
+    /// All places that match, wherever the search starts, skipped ones included.
     pub all: Bits<72>,
-    /// Those to find one of.
+    /// The places to search.
     pub eligible: Bits<72>,
-    /// Positions from the beginning on; after the search, those passed on the way.
+    /// Positions from the start on. After the search: the positions that it passed.
     pub reach: Bits<72>,
-    /// In both planes at once: the places plane 0 has.
+    /// Search in both planes: the places of plane 0.
     pub even: Bits<72>,
-    /// In both planes at once: the place where it begins, with plane 1 if `from_odd`.
+    /// Search in both planes: the place where it starts; it starts with plane 1 if `from_odd`.
     pub from: Bits<7>,
     pub from_odd: Bit,
 }
 
-/// A search for one of `slots` in a plane's rotation. 2 levels.
+/// Returns the search for one of `slots` in the rotation of a plane. 2 levels.
 #[hdl_fn]
 fn in_rotation(slots: Bits<64>, row: PlaneRow) -> Search {
     Search {
@@ -36,7 +36,7 @@ fn in_rotation(slots: Bits<64>, row: PlaneRow) -> Search {
     }
 }
 
-/// A search in the order of EV indices, from index `from` on, for one that plane 0 (`even`) or plane 1 (`odd`) has. 3 levels.
+/// Returns the search in the order of EV indices, from index `from` on, for a place of plane 0 (`even`) or plane 1 (`odd`). 3 levels.
 #[hdl_fn]
 fn by_index(even: Bits<72>, odd: Bits<72>, from: Bits<8>) -> Search {
     let place = from.get_bits::<7>(1);
@@ -53,7 +53,7 @@ fn by_index(even: Bits<72>, odd: Bits<72>, from: Bits<8>) -> Search {
     }
 }
 
-/// The search for a path among those on offer. 1 level more than its two searches by rotation and by index.
+/// Returns the search for a path among the candidates. 1 level more than the searches by rotation and by index.
 #[hdl_fn]
 pub fn for_path(offered: Candidates, row: PlaneRow, pair: PairRow) -> Search {
     let from_home = by_index(
@@ -69,7 +69,7 @@ pub fn for_path(offered: Candidates, row: PlaneRow, pair: PairRow) -> Search {
     }
 }
 
-/// The search for a value to probe; plane 0 is the own one. 4 levels.
+/// Returns the search for a value to probe. Plane 0 is the own plane. 4 levels.
 #[hdl_fn]
 pub fn for_probe(planes: Planes, up: Bits<2>, from: Bits<8>) -> Search {
     let none = bits::<72>(0);
@@ -86,7 +86,7 @@ pub fn for_probe(planes: Planes, up: Bits<2>, from: Bits<8>) -> Search {
     by_index(even, odd, from)
 }
 
-/// The search once more, from the first position on.
+/// Returns the same search, starting at the first position.
 #[hdl_fn]
 pub fn from_start(search: Search, eligible: Bits<72>) -> Search {
     Search {
@@ -97,7 +97,7 @@ pub fn from_start(search: Search, eligible: Bits<72>) -> Search {
     }
 }
 
-/// The index of a place that a search in both planes found. 5 levels.
+/// Returns the index of a place that a search in both planes found. 5 levels.
 #[hdl_fn]
 pub fn index_found(search: Search, place: Bits<7>) -> Bits<8> {
     let begins_odd = search.from_odd & (place == search.from);
@@ -105,15 +105,15 @@ pub fn index_found(search: Search, place: Bits<7>) -> Bits<8> {
     (bit_cast::<8, 7>(place) << 1) | bit_cast::<8, 1>(odd.into())
 }
 
-/// What a new rotation begins with.
+/// Start of a new rotation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Renewed {
-    /// Slots still to be bypassed.
+    /// Slots that remain skipped.
     pub skip: Bits<64>,
     pub eligible: Bits<72>,
 }
 
-/// A new rotation, after the old one passed the slots `passed` and had none left. Where every candidate is bypassed, none is. 6 levels.
+/// Starts a new rotation, after the old one passed the slots `passed` without a result. If every candidate is skipped, none is. 6 levels.
 #[hdl_fn]
 pub fn renewed(search: Search, row: PlaneRow, skip_next_turn: Bit, passed: Bits<64>) -> Renewed {
     let still = row.skip & !passed;

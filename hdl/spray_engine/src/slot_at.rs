@@ -1,14 +1,14 @@
-//! The slot at one position of a rotation.
+//! Slot at one position of a rotation.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-use crate::order::*;
+use crate::order::times_odd;
 
-/// Clocks from a position to its slot.
+/// Cycles from a position to its slot.
 pub const LATENCY: usize = 2;
 
-/// What `SlotOrder` does to maps, for a single position. The key must stand meanwhile.
+/// Permutes a single position as `SlotOrder` permutes maps. The key must be stable meanwhile.
 ///
 /// LUT levels: 6 (XOR 1, product 4, XOR 1), then 5.
 #[derive(LogicBlock, Default)]

@@ -1,29 +1,31 @@
-//! Maps of slots in the order of a rotation's positions, and back.
+//! Permutation of maps: from slots to positions of a rotation, and from positions to slots.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-use crate::order::*;
+use crate::order::{
+    to_positions_first, to_positions_second, to_slots_first, to_slots_second, OrderKey,
+};
 
-/// Clocks from a map to its permutation, in both directions.
+/// Cycles from a map to its permutation, in both directions.
 pub const LATENCY: usize = 2;
 
-/// Both directions of a rotation's order, beside each other. The key must stand while a map passes.
+/// Both directions of a rotation's order in parallel. The key must be stable while a map passes.
 ///
-/// LUT levels: 7 in each of the two clocks (28 layers, two in a level).
+/// LUT levels: 7 in each of the two cycles (28 layers, two per level).
 #[derive(LogicBlock, Default)]
 pub struct SlotOrder {
     pub clock: Signal<In, Clock>,
     pub key: Signal<In, OrderKey>,
 
-    /// Bit `s`: slot `s`.
+    /// Bit s belongs to slot s.
     pub slots: Signal<In, Bits<64>>,
-    /// Bit `x`: the slot at position `x`.
+    /// Bit x belongs to the slot at position x.
     pub ordered: Signal<Out, Bits<64>>,
 
-    /// Bit `x`: position `x`.
+    /// Bit x belongs to position x.
     pub positions: Signal<In, Bits<64>>,
-    /// Bit `s`: the position of slot `s`.
+    /// Bit s belongs to the position of slot s.
     pub located: Signal<Out, Bits<64>>,
 
     half_ordered: DFF<Bits<64>>,

@@ -1,4 +1,4 @@
-//! The server of path choice: one operation of one queue pair at a time.
+//! The spray engine, a functional unit of the requester: path selection.
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::{BlockRam, LutRam};
@@ -7,34 +7,36 @@ use stellar_wire::hw::spray::{
     EntropyProfileEntry, SprayConfig, SprayOp, SprayPolicy, SprayRequest, SprayResponse,
 };
 
-use crate::candidates::*;
+use crate::candidates::{avoided, candidates, Avoided};
 use crate::entropy_index::EntropyIndex;
-use crate::entropy_lookup::*;
+use crate::entropy_lookup::{EntropyLookup, Identity, Reflected};
 use crate::ev_change::EvChange;
-use crate::ev_update::*;
-use crate::key_stream::*;
+use crate::ev_update::{unserved, usable_planes};
+use crate::key_stream::next_word;
 use crate::place_search::PlaceSearch;
 use crate::place_value::{self, PlaceValue};
-use crate::row::*;
-use crate::search::*;
+use crate::row::{
+    backups_of, begun, configured, probed, slots_of, swap_planes, PairRow, Planes, SprayRow,
+};
+use crate::search::{for_path, for_probe, from_start, index_found, renewed};
 use crate::start_draw::StartDraw;
-use crate::step::*;
+use crate::step::{begins_with_plane_1, is_permuted, step_after, Step, StepConditions};
 
-/// Most clocks a place found is ahead of its response.
+/// Maximum number of cycles from a place found to its response.
 const AHEAD: usize = place_value::LATENCY_IN_ORDER + 1;
-/// Bits of `early` for a response that is due as long after this clock as a place in order, a place, or a served one takes.
+/// Bits of `early` for a response that is due after the latency of a place in order, of a place, or of a value that was looked up.
 const IN_ORDER: u64 = 1 << place_value::LATENCY_IN_ORDER;
 const AT_ONCE: u64 = 1 << place_value::LATENCY;
 const SERVED: u64 = AT_ONCE >> 1;
 
-/// Chooses paths and keeps the states of entropy values of 2^`Q` queue pairs, with generated profiles
-/// (`stellar_transport::spray::Spray`, called with the planes of `plane_up` and one plane per choice).
+/// Chooses paths, and keeps the states of the entropy values of 2^`Q` queue pairs, with generated profiles. Its reference is
+/// `stellar_transport::spray::Spray`, called with the planes of `plane_up` and one plane per choice.
 ///
-/// Profiles are written before a queue pair that names them is configured, and stay as long as it is in use. `plane_up` counts in the clock in
-/// which a request is taken. A request to a queue pair that was never configured has an answer of no meaning.
+/// A profile is written before a queue pair that names it is configured, and does not change while it is in use. `plane_up` is sampled in the cycle in which
+/// a request is accepted. The response to a request of a queue pair that was never configured is undefined.
 ///
-/// Clocks from the request taken to the response: [`crate::clocks`]. `Choose` has a `count` of 1 to 32, no other, and as many responses, or one
-/// with nothing found; they come one per clock, and whoever asks must be ready for them.
+/// [`crate::cycles`] lists the cycles from the acceptance of a request to its response. `Choose` has a `count` of 1 to 32. It returns one response per path,
+/// at most one per cycle, or a single one that found no path. Responses have no back-pressure.
 ///
 /// LUT levels: 8 at most ([`PlaceSearch`], [`PlaceValue`]; `usable`: 8 from the profile's number).
 #[derive(LogicBlock, Default)]
@@ -47,12 +49,12 @@ pub struct SprayEngine<const Q: usize = 10> {
     pub request_valid: Signal<In, Bit>,
     pub request: Signal<In, SprayRequest>,
     pub request_ready: Signal<Out, Bit>,
-    /// Registers of the queue pair, with a `Configure` request.
+    /// Registers of the queue pair, valid with a `Configure` request.
     pub settings: Signal<In, SprayConfig>,
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, SprayResponse>,
 
-    /// As of [`EntropyLookup`]: beside requests.
+    /// Ports of [`EntropyLookup`], which works in parallel with operations.
     pub reflected_valid: Signal<In, Bit>,
     pub reflected: Signal<In, Reflected>,
     pub known: Signal<Out, Bit>,
@@ -77,26 +79,26 @@ pub struct SprayEngine<const Q: usize = 10> {
     asked: DFF<SprayRequest>,
     up: DFF<Bits<2>>,
 
-    // The queue pair; `exchanged`: the own plane is plane 1.
+    // The queue pair. `planes_swapped`: the own plane is plane 1.
     pair: DFF<PairRow>,
     planes: DFF<Planes>,
-    exchanged: DFF<Bit>,
+    planes_swapped: DFF<Bit>,
     usable: DFF<Bits<2>>,
 
     avoid: DFF<Avoided>,
-    /// Searched from the start, too.
-    again: DFF<Bit>,
+    /// The search has started again from the first position.
+    wrapped: DFF<Bit>,
     /// Ticks since the last probe.
     since_probe: DFF<Bits<32>>,
 
     found: DFF<Bit>,
-    /// Responses before the last one of a burst: bit n, in n clocks.
+    /// Responses of a burst before the last one. Bit n: a response is due in n cycles.
     early: DFF<Bits<AHEAD>>,
 
     _queue_pairs: QueuePairs<Q>,
 }
 
-/// Number of queue pairs, as log2.
+/// Checks the parameter when the block is constructed.
 struct QueuePairs<const Q: usize>;
 
 impl<const Q: usize> Default for QueuePairs<Q> {
@@ -112,8 +114,18 @@ impl<const Q: usize> Default for QueuePairs<Q> {
 impl<const Q: usize> Logic for SprayEngine<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, asked, up, pair, planes, exchanged, usable);
-        dff_setup!(self, clock, avoid, again, since_probe, found, early);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            asked,
+            up,
+            pair,
+            planes,
+            planes_swapped,
+            usable
+        );
+        dff_setup!(self, clock, avoid, wrapped, since_probe, found, early);
         clock!(
             self,
             clock,
@@ -133,7 +145,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let pair = self.pair.q.val();
         let planes = self.planes.q.val();
         let own = planes.own;
-        let exchange = self.exchanged.q.val();
+        let exchange = self.planes_swapped.q.val();
         let search = self.finder.search.val();
         let place = self.finder.place.val();
         let chooses = asked.op == SprayOp::Choose;
@@ -141,7 +153,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let ordered = chooses & is_permuted(pair.policy);
         let more = chooses & (asked.count != 1);
 
-        // Memories and servers.
+        // Memories and blocks.
         let idle = step == Step::Idle;
         let responds = step == Step::Respond;
         let row = if idle {
@@ -154,7 +166,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.rows.write_address.next = asked.qp.get_bits::<Q>(0);
         self.rows.write_data.next = SprayRow {
             pair,
-            planes: exchanged(planes, exchange),
+            planes: swap_planes(planes, exchange),
         };
         self.profiles.write_enable.next = self.profile_valid.val();
         self.profiles.write_address.next = self.profile_index.val();
@@ -180,8 +192,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.request_ready.next = idle;
         self.usable.d.next = usable_planes(pair.policy, planes, exchange, up, backups);
         let comes_early = self.early.q.val().get_bit(0);
-        let underway = self.early.q.val() >> 1;
-        self.early.d.next = underway;
+        let early_next = self.early.q.val() >> 1;
+        self.early.d.next = early_next;
         self.response_valid.next = responds | comes_early;
         self.response.next = SprayResponse {
             found: self.found.q.val() | comes_early,
@@ -196,8 +208,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         // look up
         self.lookup.reset.next = self.reset.val();
-        self.lookup.begins.next = step == Step::Begin;
-        self.lookup.begins_qp.next = asked.qp;
+        self.lookup.configure.next = step == Step::InitPlanes;
+        self.lookup.configure_qp.next = asked.qp;
         self.lookup.identity.next = Identity {
             paths: pair.paths,
             profile: pair.profile,
@@ -226,24 +238,24 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             bits::<AHEAD>(AT_ONCE)
         };
         self.finder.ordered.next = ordered;
-        self.finder.finds.next = step == Step::Find;
-        self.finder.goes_on.next = step == Step::FindMore;
-        self.finder.stops.next = step == Step::SlotFirst;
-        self.finder.begins.next = false;
-        self.finder.begun.next = search;
+        self.finder.find.next = step == Step::Find;
+        self.finder.find_next.next = step == Step::FindMore;
+        self.finder.commit.next = step == Step::SlotFirst;
+        self.finder.load.next = false;
+        self.finder.load_search.next = search;
         self.finder.key.next = own.key;
 
-        // restart
+        // start a new rotation
         let located = self.finder.located.val();
         let renewal = renewed(search, own, ordered & pair.skip_next_turn, located);
 
-        // take_plane
+        // select the plane
         let index = index_found(search, place);
         let interval = bit_cast::<32, 31>(pair.probe_interval);
         let not_due = !chooses & pair.probed & (self.since_probe.q.val() < interval);
         let other_port = chooses & (index.get_bit(0) != asked.plane);
 
-        // name, judge
+        // take the index, classify the change
         let indexed = self.entropy_index.indexed.val();
         self.ev_change.request.next = asked;
         self.ev_change.policy.next = pair.policy;
@@ -258,23 +270,23 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         } else {
             pair.policy
         };
-        let facts = Facts {
+        let conditions = StepConditions {
             can_choose: offered.own_any | (single & offered.any),
             found: self.finder.found.val(),
-            again: self.again.q.val(),
+            wrapped: self.wrapped.q.val(),
             more,
-            in_vain: not_due | other_port,
+            is_discarded: not_due | other_port,
             moves: self.ev_change.moves.val(),
         };
-        self.step.d.next = step_after(step, asked.op, policy, facts);
+        self.step.d.next = step_after(step, asked.op, policy, conditions);
 
         match step {
             Step::Idle => {
                 self.asked.d.next = self.request.val();
                 self.up.d.next = self.plane_up.val();
-                self.exchanged.d.next = false;
+                self.planes_swapped.d.next = false;
                 self.found.d.next = false;
-                self.again.d.next = false;
+                self.wrapped.d.next = false;
                 if self.request_valid.val() {
                     self.step.d.next = Step::Fetch;
                     if self.request.val().op == SprayOp::Configure {
@@ -285,32 +297,32 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             }
             Step::Fetch => {
                 self.pair.d.next = stored.pair;
-                self.planes.d.next = exchanged(stored.planes, plane_1);
-                self.exchanged.d.next = plane_1;
+                self.planes.d.next = swap_planes(stored.planes, plane_1);
+                self.planes_swapped.d.next = plane_1;
                 self.avoid.d.next = avoided(asked, stored);
             }
             Step::Select => {
-                self.finder.begins.next = true;
-                self.finder.begun.next = for_path(offered, own, pair);
+                self.finder.load.next = true;
+                self.finder.load_search.next = for_path(offered, own, pair);
             }
-            Step::Collect => {
-                self.finder.begins.next = true;
-                self.finder.begun.next = for_probe(planes, up, pair.probe_from);
+            Step::CollectProbes => {
+                self.finder.load.next = true;
+                self.finder.load_search.next = for_probe(planes, up, pair.probe_from);
                 self.since_probe.d.next = asked.now - pair.last_probe;
             }
             Step::Find | Step::FindMore => {
                 if self.finder.found.val() {
-                    self.again.d.next = false;
+                    self.wrapped.d.next = false;
                     if more & !single {
                         self.asked.d.next.count = asked.count - 1;
-                        self.early.d.next = underway | due;
+                        self.early.d.next = early_next | due;
                     }
                 }
             }
-            Step::Restart => {
-                self.again.d.next = true;
-                self.finder.begins.next = true;
-                self.finder.begun.next = from_start(search, renewal.eligible);
+            Step::NewRotation => {
+                self.wrapped.d.next = true;
+                self.finder.load.next = true;
+                self.finder.load_search.next = from_start(search, renewal.eligible);
                 self.finder.key.next = new_key;
                 if ordered {
                     self.planes.d.next.own.key = new_key;
@@ -324,41 +336,42 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 } else if !not_due {
                     self.pair.d.next = probed(pair, index, asked.now);
                 }
-                self.planes.d.next = exchanged(planes, index.get_bit(0));
-                self.exchanged.d.next = index.get_bit(0);
+                self.planes.d.next = swap_planes(planes, index.get_bit(0));
+                self.planes_swapped.d.next = index.get_bit(0);
             }
-            Step::Serve => {
+            Step::LookupValue => {
                 if chooses {
                     self.planes.d.next.own.position = place + 1;
                 }
                 if more {
                     self.asked.d.next.count = asked.count - 1;
-                    self.early.d.next = underway | bits::<AHEAD>(SERVED);
+                    self.early.d.next = early_next | bits::<AHEAD>(SERVED);
                 }
             }
-            Step::Evaluate => {
+            Step::ComputeEntropy => {
                 self.found.d.next = true;
                 if ordered & pair.skip_next_turn {
                     self.planes.d.next.own.skip = own.skip & !located;
                 }
             }
-            Step::Name => {
+            Step::TakeIndex => {
                 self.found.d.next = indexed.known;
                 self.asked.d.next.index = indexed.index;
-                self.planes.d.next = exchanged(planes, indexed.index.get_bit(0));
-                self.exchanged.d.next = indexed.index.get_bit(0);
+                self.planes.d.next = swap_planes(planes, indexed.index.get_bit(0));
+                self.planes_swapped.d.next = indexed.index.get_bit(0);
             }
-            Step::Judge => {
+            Step::ClassifyChange => {
                 if !self.ev_change.exists.val() {
                     self.found.d.next = false;
                 }
             }
-            Step::Change => self.planes.d.next.own = self.ev_change.changed.val(),
-            Step::Unserved => {
-                self.finder.begins.next = true;
-                self.finder.begun.next = from_start(search, bit_cast::<72, 64>(unserved(own)));
+            Step::ApplyChange => self.planes.d.next.own = self.ev_change.changed.val(),
+            Step::FindUnserved => {
+                self.finder.load.next = true;
+                self.finder.load_search.next =
+                    from_start(search, bit_cast::<72, 64>(unserved(own)));
             }
-            Step::Assign => self.planes.d.next.own = self.ev_change.assigned.val(),
+            Step::AssignBackup => self.planes.d.next.own = self.ev_change.assigned.val(),
             Step::DrawStart => self.pair.d.next.lfsr = word,
             Step::DrawKey0 => {
                 self.planes.d.next.own.key = new_key;
@@ -368,7 +381,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.planes.d.next.other.key = new_key;
                 self.pair.d.next.lfsr = word;
             }
-            Step::Begin => {
+            Step::InitPlanes => {
                 let start = self.start_draw.start.val();
                 self.planes.d.next = begun(planes, pair, start);
                 self.pair.d.next.home = start;

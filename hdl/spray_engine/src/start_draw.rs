@@ -1,14 +1,14 @@
-//! The path at which a queue pair starts.
+//! First path of a queue pair.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-use crate::key_stream::*;
+use crate::key_stream::times_nibble;
 
-/// Clocks from a word to the start.
+/// Cycles from a word to the path.
 pub const LATENCY: usize = 2;
 
-/// A word turned into a number below `paths`: the high half of their product.
+/// Converts a word into a number below `paths`: the high half of their product.
 ///
 /// LUT levels: 3 and two carry chains; 1 and a carry chain.
 #[derive(LogicBlock, Default)]

@@ -1,163 +1,168 @@
-//! Steps of an operation, one clock each, and their order.
+//! Steps of an operation, one cycle each, and their order.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayOp, SprayPolicy, SprayRequest};
 
-/// What the engine does in a clock.
+/// What the engine does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Step {
-    /// Waits for a request and reads its queue pair.
+    /// Accepts a request, and reads the row of its queue pair.
     Idle,
-    /// Takes the row apart: the plane in question, and the other.
+    /// Selects the own plane and the other one.
     Fetch,
-    /// `Choose`: candidates.
+    /// `Choose`: determines the candidates.
     Select,
-    /// `Probe`: values that are assumed bad; how long ago the last probe was.
-    Collect,
-    /// Maps pass `slot_order`.
+    /// `Probe`: determines the values that are assumed bad, and the time since the last probe.
+    CollectProbes,
+    /// The maps pass `slot_order`.
     OrderFirst,
     OrderSecond,
-    /// First place at or after the position.
+    /// Finds the first place at or after the position.
     Find,
-    /// A burst: the place after it.
+    /// Burst: finds the next place.
     FindMore,
-    /// There is none: a new rotation, or from the start again.
-    Restart,
-    /// Single path and probe: the plane of the place found.
+    /// No place was found: starts a new rotation, or searches again from the start.
+    NewRotation,
+    /// Single path and probe: selects the plane of the place found.
     TakePlane,
     /// The position passes `slot_at`.
     SlotFirst,
     SlotSecond,
-    /// The value that serves the slot; a burst on a single path stays here, a clock for each packet.
-    Serve,
-    /// Its entropy.
-    Evaluate,
+    /// Looks up the value that serves the slot. A burst on a single path stays in this step for one cycle per packet.
+    LookupValue,
+    /// Computes the entropy of the value.
+    ComputeEntropy,
     /// `Reflect`: the entropy passes `entropy_index`.
-    Subtract,
-    Number,
-    Name,
-    /// State of a value, and what happens to it.
-    Judge,
-    Change,
-    /// Looks for a slot that nothing serves, and for a backup in reserve.
-    Unserved,
-    Assign,
-    /// `Configure`: start, key of plane 0, key of plane 1.
+    SubtractBase,
+    ComputeNumber,
+    TakeIndex,
+    /// Classifies the state change of a value, and applies it.
+    ClassifyChange,
+    ApplyChange,
+    /// Finds a slot that no value serves, and assigns a backup in reserve to it.
+    FindUnserved,
+    AssignBackup,
+    /// `Configure`: draws the first path and the keys of both planes, and initialises the planes.
     DrawStart,
     DrawKey0,
     DrawKey1,
-    Begin,
-    /// `usable` follows the row.
-    Settle,
+    InitPlanes,
+    /// `usable` follows the row one cycle later.
+    WaitUsable,
     Respond,
 }
 
-/// What the order of steps depends on, besides operation and policy.
+/// Conditions that determine the next step, besides operation and policy.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Facts {
+pub struct StepConditions {
     /// `Select`: there is a candidate.
     pub can_choose: Bit,
     /// `Find`, `FindMore`: there is a place.
     pub found: Bit,
-    /// The search went from the start on, too, and found nothing since.
-    pub again: Bit,
-    /// Paths are wanted beyond this one.
+    /// The search has started again from the first position, and has found nothing since.
+    pub wrapped: Bit,
+    /// More paths are requested.
     pub more: Bit,
-    /// `TakePlane`: nothing comes of the place found.
-    pub in_vain: Bit,
-    /// `Change`: a backup may move.
+    /// `TakePlane`: the place found is not used.
+    pub is_discarded: Bit,
+    /// `ApplyChange`: a backup may be freed or needed.
     pub moves: Bit,
 }
 
-/// Whether a rotation of this policy has an order by key.
+/// Returns whether rotations of this policy are ordered by a key.
 #[hdl_fn]
 pub fn is_permuted(policy: SprayPolicy) -> Bit {
     (policy == SprayPolicy::Obs) | (policy == SprayPolicy::EvState)
 }
 
-/// The step after another; `Idle` ends with a request, and goes to `Fetch` or `DrawStart`.
+/// Returns the next step. `Idle` is left by a request, for `Fetch` or `DrawStart`.
 #[hdl_fn]
-pub fn step_after(step: Step, op: SprayOp, policy: SprayPolicy, facts: Facts) -> Step {
+pub fn step_after(
+    step: Step,
+    op: SprayOp,
+    policy: SprayPolicy,
+    conditions: StepConditions,
+) -> Step {
     let fetched = after_fetch(op, policy);
-    let found = after_found(op, policy, facts.more);
-    let not_found = after_not_found(op, facts.again);
+    let found = after_found(op, policy, conditions.more);
+    let not_found = after_not_found(op, conditions.wrapped);
     let searches = if (op == SprayOp::Choose) & is_permuted(policy) {
         Step::OrderFirst
     } else {
         Step::Find
     };
-    let repeats = facts.more & (policy == SprayPolicy::SinglePath);
+    let repeats = conditions.more & (policy == SprayPolicy::SinglePath);
     match step {
         Step::Idle | Step::Respond => Step::Idle,
         Step::Fetch => fetched,
         Step::Select => {
-            if facts.can_choose {
+            if conditions.can_choose {
                 searches
             } else {
                 Step::Respond
             }
         }
-        Step::Restart => searches,
+        Step::NewRotation => searches,
         Step::OrderFirst => Step::OrderSecond,
-        Step::Collect | Step::OrderSecond | Step::Unserved => Step::Find,
+        Step::CollectProbes | Step::OrderSecond | Step::FindUnserved => Step::Find,
         Step::Find | Step::FindMore => {
-            if facts.found {
+            if conditions.found {
                 found
             } else {
                 not_found
             }
         }
         Step::TakePlane => {
-            if facts.in_vain {
+            if conditions.is_discarded {
                 Step::Respond
             } else {
-                Step::Serve
+                Step::LookupValue
             }
         }
         Step::SlotFirst => Step::SlotSecond,
-        Step::SlotSecond => Step::Serve,
-        Step::Serve => {
+        Step::SlotSecond => Step::LookupValue,
+        Step::LookupValue => {
             if repeats {
-                Step::Serve
+                Step::LookupValue
             } else {
-                Step::Evaluate
+                Step::ComputeEntropy
             }
         }
-        Step::Subtract => Step::Number,
-        Step::Number => Step::Name,
-        Step::Name => Step::Judge,
-        Step::Judge => Step::Change,
-        Step::Change => {
-            if facts.moves {
-                Step::Unserved
+        Step::SubtractBase => Step::ComputeNumber,
+        Step::ComputeNumber => Step::TakeIndex,
+        Step::TakeIndex => Step::ClassifyChange,
+        Step::ClassifyChange => Step::ApplyChange,
+        Step::ApplyChange => {
+            if conditions.moves {
+                Step::FindUnserved
             } else {
                 Step::Respond
             }
         }
         Step::DrawStart => Step::DrawKey0,
         Step::DrawKey0 => Step::DrawKey1,
-        Step::DrawKey1 => Step::Begin,
-        Step::Begin => Step::Settle,
-        Step::Evaluate | Step::Assign | Step::Settle => Step::Respond,
+        Step::DrawKey1 => Step::InitPlanes,
+        Step::InitPlanes => Step::WaitUsable,
+        Step::ComputeEntropy | Step::AssignBackup | Step::WaitUsable => Step::Respond,
     }
 }
 
-/// Only EV-state has values to probe.
+/// Returns the step after `Fetch`. Only the policy EV-state has values to probe.
 #[hdl_fn]
 fn after_fetch(op: SprayOp, policy: SprayPolicy) -> Step {
     match op {
         SprayOp::Choose => Step::Select,
         SprayOp::Probe => {
             if policy == SprayPolicy::EvState {
-                Step::Collect
+                Step::CollectProbes
             } else {
-                Step::Settle
+                Step::WaitUsable
             }
         }
-        SprayOp::Reflect => Step::Subtract,
-        SprayOp::Query => Step::Settle,
-        _ => Step::Judge,
+        SprayOp::Reflect => Step::SubtractBase,
+        SprayOp::Query => Step::WaitUsable,
+        _ => Step::ClassifyChange,
     }
 }
 
@@ -166,7 +171,7 @@ fn after_found(op: SprayOp, policy: SprayPolicy, more: Bit) -> Step {
     let in_rotation = if more {
         Step::FindMore
     } else if policy == SprayPolicy::RoundRobin {
-        Step::Serve
+        Step::LookupValue
     } else {
         Step::SlotFirst
     };
@@ -179,25 +184,25 @@ fn after_found(op: SprayOp, policy: SprayPolicy, more: Bit) -> Step {
                 in_rotation
             }
         }
-        _ => Step::Assign,
+        _ => Step::AssignBackup,
     }
 }
 
 #[hdl_fn]
-fn after_not_found(op: SprayOp, again: Bit) -> Step {
+fn after_not_found(op: SprayOp, wrapped: Bit) -> Step {
     match op {
         SprayOp::Choose | SprayOp::Probe => {
-            if again {
+            if wrapped {
                 Step::Respond
             } else {
-                Step::Restart
+                Step::NewRotation
             }
         }
         _ => Step::Respond,
     }
 }
 
-/// Whether an operation needs plane 1's maps first. A single path is looked for in both, beginning with plane 0.
+/// Returns whether the own plane is plane 1. A single path is searched in both planes, starting with plane 0.
 #[hdl_fn]
 pub fn begins_with_plane_1(request: SprayRequest, policy: SprayPolicy) -> Bit {
     match request.op {

@@ -1,16 +1,15 @@
-//! Transmit window in hardware: what became of every packet sent (`docs/transmit.md`).
+//! Transmit window in hardware: the state of every packet sent (`docs/transmit.md`).
 //!
-//! * [`tx_window`]: the server of `docs/requester.md`, one operation at a time over all queue pairs of an engine.
-//! * [`slot_memory`]: the state of each of the 1,024 slots of a window.
+//! * [`tx_window`]: the functional unit of `docs/requester.md`; it executes one operation at a time, for all queue pairs of an engine.
+//! * [`slot_memory`]: state of each of the 1,024 slots of a window.
 //! * [`slot_seek`]: finds the next slot of a set in ring order.
-//! * [`sent_memory`]: the last transmission of each of them; adds up the lengths of the packets a SACK acknowledges, four per clock.
+//! * [`sent_memory`]: record of the last transmission for each slot; adds up the lengths of the packets that a SACK acknowledges, four per cycle.
 //!
-//! Decisions are those of `stellar_transport::requester`: `Window`, `SackView::check`, and what `MrcRequester` does with a
-//! SACK before path feedback.
+//! The decisions are those of `stellar_transport::requester`: of `Window`, of `SackView::check`, and of `MrcRequester` for a SACK, up to path feedback.
 #![forbid(unsafe_code)]
 
-pub mod answer;
-pub mod begin;
+pub mod first_cycle;
+pub mod result;
 pub mod row;
 pub mod sack;
 pub mod search;

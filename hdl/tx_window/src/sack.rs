@@ -1,40 +1,41 @@
-//! What a SACK says, held against the window: `SackView::check` of the reference, and which slots it names.
+//! Comparison of a SACK with the window: `SackView::check` of the reference, and the slots that the SACK acknowledges.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{SackVerdict, WindowOp, WindowRequest};
+use stellar_wire::hw::Psn;
 
 use crate::row::WindowRow;
 use crate::slots::{slot_of, words_unacknowledged, Occupied};
 
-/// A SACK measured against the window. A word number is a PSN without its low 6 bits.
+/// Position of a SACK relative to the window. A word number is a PSN without its low 6 bits.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SackSpan {
-    /// The cumulative PSN lies before the window, and more than 1,024 before.
+    /// The cumulative PSN lies before the window; it lies more than 1,024 before.
     pub overtaken: Bit,
     pub out_of_window: Bit,
     /// The cumulative or the answered PSN has not been sent.
     pub unsent_psn: Bit,
-    /// PSNs sent from bit 0 of the bitmap on: none, as many as the bitmap has, or else `sent_bits`.
+    /// Number of PSNs sent from bit 0 of the bitmap on: none, at least 64, or `sent_bits`.
     pub none_sent: Bit,
     pub all_sent: Bit,
     pub sent_bits: Bits<6>,
-    /// The answered PSN lies in the bitmap, at this bit.
+    /// The answered PSN lies in the range of the bitmap, at this bit.
     pub answers_bit: Bit,
     pub answered_bit: Bits<6>,
     /// The cumulative PSN covers the answered PSN.
     pub covered: Bit,
-    /// The cumulative PSN lies in the window, in the word so many after that of `una` (0 to 16).
+    /// The cumulative PSN lies in the window, this many words after the word of `una` (0 to 16).
     pub cumulative: Bit,
     pub cumulative_words: Bits<5>,
-    /// The bitmap without what lies before the window, cut at words: bits of the word of its base, and of the word after.
+    /// The bitmap without PSNs before the window, split at the word boundary: bits of the word of its base, and of the next word.
     pub low: Bits<64>,
     pub high: Bits<64>,
 }
 
-/// Bits of one word of the bitmap that are not before the window, if it lies before the word of `una`, or is that. 2 levels.
+/// Removes the bits before the window from one word of the bitmap. The word lies before the word of `una` (`before`), or is that word (`at_una`). 2 levels.
 #[hdl_fn]
-fn from_window(named: Bits<64>, una: Bits<24>, before: Bit, at_una: Bit) -> Bits<64> {
+fn from_window(named: Bits<64>, una: Psn, before: Bit, at_una: Bit) -> Bits<64> {
     if before {
         bits::<64>(0)
     } else if at_una {
@@ -44,7 +45,7 @@ fn from_window(named: Bits<64>, una: Bits<24>, before: Bit, at_una: Bit) -> Bits
     }
 }
 
-/// Measures. 5 levels and a carry chain behind the row.
+/// Compares the SACK with the window. 5 levels and a carry chain behind the row.
 #[hdl_fn]
 pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
     let cack = sack.cack;
@@ -62,7 +63,7 @@ pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
     let base_word = base.get_bits::<18>(6);
     let base_after_una = base_word - una_word;
     let before_una = base_after_una.get_bit(17);
-    // The word after that of the base.
+    // The second word of the bitmap is the word of `una`.
     let high_at_una = base_after_una.all();
     let cut = bit_cast::<128, 64>(sack.bitmap) << base.get_bits::<6>(0);
     SackSpan {
@@ -92,15 +93,15 @@ pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
     }
 }
 
-/// The bitmap says that the answered PSN was received. 3 levels.
+/// Returns whether the bitmap acknowledges the answered PSN. 3 levels.
 #[hdl_fn]
 pub fn bitmap_answers(span: SackSpan, bitmap: Bits<64>) -> Bit {
     span.answers_bit & bitmap.get_bit(span.answered_bit.index())
 }
 
-/// `SackView::check`. 6 levels.
+/// Does what `SackView::check` does. 6 levels.
 #[hdl_fn]
-pub fn judge(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
+pub fn check_sack(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
     let unsent = if span.all_sent {
         bits::<64>(0)
     } else if span.none_sent {
@@ -114,18 +115,13 @@ pub fn judge(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
     } else if span.unsent_psn | unsent.any() | denied {
         SackVerdict::Inconsistent
     } else {
-        SackVerdict::Taken
+        SackVerdict::Accepted
     }
 }
 
-/// Words that may have news: those with unacknowledged slots that the SACK reaches. 6 levels.
+/// Returns the words that may have newly acknowledged slots: those with unacknowledged slots within reach of the SACK. 6 levels.
 #[hdl_fn]
-pub fn words_with_news(
-    span: SackSpan,
-    una: Bits<24>,
-    base: Bits<24>,
-    occupied: Occupied,
-) -> Bits<16> {
+pub fn words_to_visit(span: SackSpan, una: Psn, base: Psn, occupied: Occupied) -> Bits<16> {
     let mut reached = bits::<16>(0);
     for i in 0..16 {
         let after_una = bits::<4>(i as u64) - una.get_bits::<4>(6);
@@ -147,9 +143,9 @@ pub fn words_with_news(
     words_unacknowledged(occupied) & (reached | low | high)
 }
 
-/// Slots of a ring word that the cumulative PSN covers. 5 levels.
+/// Returns the slots of a word that the cumulative PSN covers. 5 levels.
 #[hdl_fn]
-fn covered_slots(span: SackSpan, una: Bits<24>, cack: Bits<24>, word: Bits<4>) -> Bits<64> {
+fn covered_slots(span: SackSpan, una: Psn, cack: Psn, word: Bits<4>) -> Bits<64> {
     let from_una = Bits::<64>::mask() << una.get_bits::<6>(0);
     let up_to_cack = !((Bits::<64>::mask() << cack.get_bits::<6>(0)) << 1);
     let after_una = word - una.get_bits::<4>(6);
@@ -162,7 +158,7 @@ fn covered_slots(span: SackSpan, una: Bits<24>, cack: Bits<24>, word: Bits<4>) -
     } else {
         bits::<64>(0)
     };
-    // Round the ring: the word of `una` holds the first and the last PSNs.
+    // The ring wraps: the word of `una` holds both the first and the last PSNs of the window.
     if !span.cumulative {
         bits::<64>(0)
     } else if span.cumulative_words.get_bit(4) {
@@ -178,9 +174,9 @@ fn covered_slots(span: SackSpan, una: Bits<24>, cack: Bits<24>, word: Bits<4>) -
     }
 }
 
-/// Slots of a ring word that the SACK names. 6 levels.
+/// Returns the slots of a word that the SACK acknowledges. 6 levels.
 #[hdl_fn]
-pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Bits<24>, word: Bits<4>) -> Bits<64> {
+pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Psn, word: Bits<4>) -> Bits<64> {
     let base_word = sack.base.get_bits::<4>(6);
     let low = if word == base_word {
         span.low
@@ -195,9 +191,9 @@ pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Bits<24>, word: Bit
     low | high | covered_slots(span, una, sack.cack, word)
 }
 
-/// Slots of a ring word without the answered packet's, if that is in the window. 3 levels.
+/// Removes the slot of the answered packet, if that is in the window. 3 levels.
 #[hdl_fn]
-pub fn without_answered(slots: Bits<64>, acked: Bits<24>, inside: Bit, word: Bits<4>) -> Bits<64> {
+pub fn without_answered(slots: Bits<64>, acked: Psn, inside: Bit, word: Bits<4>) -> Bits<64> {
     if inside & (word == acked.get_bits::<4>(6)) {
         slots & !slot_of(acked)
     } else {
@@ -205,9 +201,9 @@ pub fn without_answered(slots: Bits<64>, acked: Bits<24>, inside: Bit, word: Bit
     }
 }
 
-/// The PSN whose slot and record an operation begins with (`Push` has its own).
+/// Returns the PSN whose slot and record an operation reads first. `Allocate` starts at `next_psn` instead.
 #[hdl_fn]
-pub fn first_psn(request: WindowRequest) -> Bits<24> {
+pub fn first_psn(request: WindowRequest) -> Psn {
     if request.op == WindowOp::Sack {
         request.acked
     } else {

@@ -1,22 +1,23 @@
-//! What is looked for in the slots, and where.
+//! Searches in the slots of a window.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Psn;
 
 use crate::row::WindowRow;
-use crate::slots::*;
+use crate::slots::{is_hit, unacknowledged, unacknowledged_with, words_unacknowledged, SlotWord};
 
-/// What is looked for in the slots of a window.
+/// Target of a search.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Target {
-    /// The first slot unacknowledged.
+    /// The first unacknowledged slot.
     Una,
-    /// The first packet lost on plane 0, on plane 1.
+    /// The first packet lost on plane 0; on plane 1.
     Lost0,
     Lost1,
 }
 
-/// What is to be looked for, as it is no longer what the row says.
+/// Searches that are needed because the row is out of date.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Pending {
     pub una: Bit,
@@ -24,7 +25,7 @@ pub struct Pending {
     pub lost_1: Bit,
 }
 
-/// The next one of them.
+/// Returns the target of the next search.
 #[hdl_fn]
 pub fn next_target(pending: Pending) -> Target {
     if pending.una {
@@ -36,7 +37,7 @@ pub fn next_target(pending: Pending) -> Target {
     }
 }
 
-/// What is left after that.
+/// Removes the next search.
 #[hdl_fn]
 pub fn after_next_target(pending: Pending) -> Pending {
     Pending {
@@ -51,9 +52,9 @@ pub fn is_pending(pending: Pending) -> Bit {
     pending.una | pending.lost_0 | pending.lost_1
 }
 
-/// `psn` is the first packet lost on plane 0, on plane 1. 4 levels.
+/// Returns the searches that are needed when `psn` is no longer lost: it was the first packet lost on plane 0, or on plane 1. 4 levels.
 #[hdl_fn]
-pub fn pending_without(row: WindowRow, psn: Bits<24>) -> Pending {
+pub fn pending_without(row: WindowRow, psn: Psn) -> Pending {
     Pending {
         una: false,
         lost_0: row.lost.get_bit(0) & (row.first_lost_0 == psn),
@@ -61,7 +62,7 @@ pub fn pending_without(row: WindowRow, psn: Bits<24>) -> Pending {
     }
 }
 
-/// More is pending when these slots of a word are acknowledged. 5 levels.
+/// Adds the searches that are needed when these slots of a word are acknowledged. 5 levels.
 #[hdl_fn]
 pub fn pending_after(pending: Pending, row: WindowRow, index: Bits<4>, slots: Bits<64>) -> Pending {
     Pending {
@@ -71,9 +72,9 @@ pub fn pending_after(pending: Pending, row: WindowRow, index: Bits<4>, slots: Bi
     }
 }
 
-/// Where a search begins: nothing that is sought lies before it.
+/// Returns where a search starts. No slot before it can match.
 #[hdl_fn]
-pub fn search_start(target: Target, row: WindowRow) -> Bits<24> {
+pub fn search_start(target: Target, row: WindowRow) -> Psn {
     match target {
         Target::Una => row.una,
         Target::Lost0 => row.first_lost_0,
@@ -81,15 +82,15 @@ pub fn search_start(target: Target, row: WindowRow) -> Bits<24> {
     }
 }
 
-/// A search: inputs of `SlotSeek`.
+/// A search: the inputs of `SlotSeek`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Search {
-    pub from: Bits<24>,
+    pub from: Psn,
     pub summary: Bits<16>,
     pub set_word: Bits<64>,
 }
 
-/// The search for a target, in the word where it begins.
+/// Returns the search for a target. `word` is the word in which it starts.
 #[hdl_fn]
 pub fn search_for(target: Target, row: WindowRow, word: SlotWord) -> Search {
     Search {
@@ -107,7 +108,7 @@ pub fn search_for(target: Target, row: WindowRow, word: SlotWord) -> Search {
     }
 }
 
-/// The search for the first slot unacknowledged, if it lies in word `index`, that the row has not been told of yet. 5 levels.
+/// Returns the search for the first unacknowledged slot, which starts in word `index`. The row does not contain the new state of that word yet. 5 levels.
 #[hdl_fn]
 pub fn una_search(row: WindowRow, index: Bits<4>, word: SlotWord) -> Search {
     let slots = unacknowledged(word);
@@ -118,9 +119,9 @@ pub fn una_search(row: WindowRow, index: Bits<4>, word: SlotWord) -> Search {
     }
 }
 
-/// The row after a search: `psn` if there is a `hit`.
+/// Returns the row after a search. If there was a `hit`, `psn` is the result.
 #[hdl_fn]
-pub fn after_search(row: WindowRow, target: Target, hit: Bit, psn: Bits<24>) -> WindowRow {
+pub fn after_search(row: WindowRow, target: Target, hit: Bit, psn: Psn) -> WindowRow {
     let mut after = row;
     after.una = if target != Target::Una {
         row.una

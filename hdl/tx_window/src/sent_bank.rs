@@ -1,4 +1,4 @@
-//! A quarter of the last transmissions.
+//! One of four banks of transmission records.
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::UltraRam;
@@ -7,36 +7,36 @@ use stellar_wire::hw::window::SentPacket;
 
 use crate::slots::lowest_of_16;
 
-/// Slots of a queue pair in a bank, as log2.
+/// log2 of the slots of a queue pair in a bank.
 const PLACE_BITS: u64 = 8;
 
-/// The last transmissions of every fourth slot, and a walk over those that a SACK acknowledges, one per clock.
+/// Holds the records of every fourth slot. A walk reads the records of the slots that a SACK acknowledges, one per cycle.
 ///
-/// Place p of a bank is its slot of the window without the low 2 bits. `S` = `Q` + 8. LUT levels: read address 5, `last` 3.
+/// Entry p of a bank belongs to slot 4p + b of the window, b being the number of the bank. `S` = `Q` + 8. LUT levels: read address 5, `last` 3.
 #[derive(LogicBlock, Default)]
 pub struct SentBank<const Q: usize, const S: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets the walk under way.
+    /// Aborts the walk.
     pub reset: Signal<In, Bit>,
-    /// Of what is read in this clock.
+    /// Queue pair of the reads in this cycle.
     pub qp: Signal<In, Bits<Q>>,
 
-    /// Takes the bank's 16 slots of the next word; only in or after the clock of `last`.
+    /// Loads the bank's 16 slots of the next word. It must be low between a load and its `last`; it may be high with `last`.
     pub load: Signal<In, Bit>,
     pub slots: Signal<In, Bits<16>>,
-    /// Of them (others are not looked at), those lost.
+    /// Those of `slots` that are marked lost. Other bits are ignored.
     pub lost: Signal<In, Bits<16>>,
-    /// Word loaded before: stable from then to `last`.
+    /// The word that was loaded. It is stable until `last`.
     pub word: Signal<In, Bits<4>>,
-    /// After this clock every slot of the word is on its way.
+    /// After this cycle all slots of the word have been addressed.
     pub last: Signal<Out, Bit>,
-    /// `record` is that of a slot of the walk, of one that was lost.
+    /// `record` belongs to a slot of the walk; the slot was marked lost.
     pub taken: Signal<Out, Bit>,
     pub taken_lost: Signal<Out, Bit>,
     /// A walk is in progress: the record of one of its slots is still to come, in this cycle or later.
     pub busy: Signal<Out, Bit>,
 
-    /// Place read if no walk is under way; `record` is there two clocks later.
+    /// Entry to read while no walk is in progress. `record` is valid two cycles later.
     pub read_place: Signal<In, Bits<8>>,
     pub record: Signal<Out, SentPacket>,
     pub write: Signal<In, Bit>,
@@ -44,7 +44,7 @@ pub struct SentBank<const Q: usize, const S: usize> {
     pub write_place: Signal<In, Bits<8>>,
     pub write_data: Signal<In, SentPacket>,
 
-    /// Address is queue pair, place.
+    /// The address is queue pair, entry.
     sent: UltraRam<SentPacket, S>,
     left: DFF<Bits<16>>,
     lost_slots: DFF<Bits<16>>,
@@ -83,7 +83,7 @@ impl<const Q: usize, const S: usize> Logic for SentBank<Q, S> {
         self.sent.write_data.next = self.write_data.val();
         self.record.next = self.sent.read_data.val();
 
-        // As long as the memory takes.
+        // Delay of the memory.
         self.read.d.next = walks;
         self.read_lost.d.next = self.lost_slots.q.val().get_bit(slot.index());
         self.comes.d.next = self.read.q.val();

@@ -1,4 +1,4 @@
-//! The last transmissions of all queue pairs.
+//! Transmission records of all queue pairs.
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
@@ -7,26 +7,26 @@ use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use crate::sent_bank::SentBank;
 
-/// Slots whose records are read in one clock, if they are of different remainders.
+/// Number of banks. As many records are read per cycle, if their PSNs differ modulo 4.
 pub const BANKS: usize = 4;
 
-/// Bits of the payload bytes of a packet from each bank.
+/// Width of the payload bytes of one packet from each bank.
 pub const SUM_BITS: usize = LENGTH_BITS + 2;
 const _: () = assert!(BANKS * MAX_PAYLOAD < 1 << SUM_BITS);
 
-/// Packets a SACK acknowledges, together.
+/// Sum over packets that a SACK acknowledges.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct LengthSum {
     pub packets: Bits<3>,
-    /// Their payload bytes.
+    /// Payload bytes.
     pub bytes: Bits<SUM_BITS>,
-    /// Of the bytes, those in flight until now.
+    /// Payload bytes of those that were in flight.
     pub landed: Bits<SUM_BITS>,
-    /// Of the packets, those lost.
+    /// Number of packets that were marked lost.
     pub lost: Bits<3>,
 }
 
-/// One packet, or nothing.
+/// Returns the sum over one packet, or over none.
 #[hdl_fn]
 fn length_of(taken: Bit, lost: Bit, record: SentPacket) -> LengthSum {
     let bytes = if taken {
@@ -52,7 +52,7 @@ fn together(a: LengthSum, b: LengthSum) -> LengthSum {
     }
 }
 
-/// Slots of a word that lie in a bank.
+/// Returns the slots of a word that lie in a bank.
 #[hdl_fn]
 fn of_bank(slots: Bits<64>, bank: usize) -> Bits<16> {
     let mut own = bits::<16>(0);
@@ -62,30 +62,30 @@ fn of_bank(slots: Bits<64>, bank: usize) -> Bits<16> {
     own
 }
 
-/// Four banks: a record is written or read per clock, and the lengths of up to four packets of a word that a SACK acknowledges are added up.
+/// Four banks. Writes or reads one record per cycle. During a walk it adds up the lengths of up to four packets per cycle that a SACK acknowledges.
 ///
 /// LUT levels: behind the memory 3 and two carry chains.
 #[derive(LogicBlock, Default)]
 pub struct SentMemory<const Q: usize, const S: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets the walk under way.
+    /// Aborts the walk.
     pub reset: Signal<In, Bit>,
-    /// Of what is read in this clock.
+    /// Queue pair of the reads in this cycle.
     pub qp: Signal<In, Bits<Q>>,
 
-    // Walk over the slots of a word: see `SentBank`. Each bank walks for itself.
+    // Walk over the slots of a word: see `SentBank`. Each bank walks independently.
     pub load: Signal<In, Bit>,
     pub slots: Signal<In, Bits<64>>,
     pub lost: Signal<In, Bits<64>>,
     pub word: Signal<In, Bits<4>>,
     pub last: Signal<Out, Bit>,
-    /// What has been read, 3 clocks after it was begun.
+    /// Sum over the records addressed 3 cycles ago.
     pub sum_valid: Signal<Out, Bit>,
     pub sum: Signal<Out, LengthSum>,
-    /// There will be a sum after this clock (slots that are loaded in it do not count).
+    /// There will be a sum after this cycle. Slots that are loaded in this cycle do not count.
     pub busy: Signal<Out, Bit>,
 
-    /// Read while no walk is under way; `record` is there two clocks later.
+    /// Slot to read while no walk is in progress. `record` is valid two cycles later.
     pub read_slot: Signal<In, Bits<10>>,
     pub record: Signal<Out, SentPacket>,
     pub write: Signal<In, Bit>,
@@ -94,7 +94,7 @@ pub struct SentMemory<const Q: usize, const S: usize> {
     pub write_data: Signal<In, SentPacket>,
 
     banks: [SentBank<Q, S>; BANKS],
-    /// Banks read one and two clocks ago.
+    /// Banks that were read one cycle and two cycles ago.
     read_bank: DFF<Bits<2>>,
     record_bank: DFF<Bits<2>>,
     summed: DFF<Bit>,

@@ -1,6 +1,6 @@
-//! The sizes a window can have.
+//! Sizes of a transmit window.
 
-/// Checks them.
+/// Checks the parameters of `TxWindow` when the block is constructed.
 pub struct WindowSize<const Q: usize, const S: usize>;
 
 impl<const Q: usize, const S: usize> Default for WindowSize<Q, S> {

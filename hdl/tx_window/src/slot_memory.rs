@@ -1,4 +1,4 @@
-//! The slots of all queue pairs.
+//! Slots of all queue pairs.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::ram::BlockRam;
@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 
 use crate::slots::{SlotWord, WORDS};
 
-/// One of four words. 1 level.
+/// Selects one of four words. 1 level.
 #[hdl_fn]
 fn one_of_four(
     word_0: SlotWord,
@@ -24,15 +24,15 @@ fn one_of_four(
     }
 }
 
-/// A bank for each of the 16 words, so that all words of a queue pair are read at once, and forgotten at once.
+/// One bank for each of the 16 words, so all words of a queue pair are read together and cleared together.
 ///
-/// Reads give the contents of the clock before: a word written in one clock is seen in the next but one. LUT levels: 2 behind the memory.
+/// A read returns the contents before the cycle: a word written in cycle n is read by an address of cycle n + 1 or later. LUT levels: 2 behind the memory.
 #[derive(LogicBlock, Default)]
 pub struct SlotMemory<const Q: usize> {
     pub clock: Signal<In, Clock>,
 
     pub read_qp: Signal<In, Bits<Q>>,
-    /// Of the queue pair given in the clock before.
+    /// Word of the queue pair that was addressed in the previous cycle.
     pub select: Signal<In, Bits<4>>,
     pub word: Signal<Out, SlotWord>,
 
@@ -40,7 +40,7 @@ pub struct SlotMemory<const Q: usize> {
     pub write: Signal<In, Bit>,
     pub write_index: Signal<In, Bits<4>>,
     pub write_word: Signal<In, SlotWord>,
-    /// All words of the queue pair become empty.
+    /// Clears all words of the queue pair.
     pub clear: Signal<In, Bit>,
 
     banks: [BlockRam<SlotWord, Q>; WORDS],

@@ -1,23 +1,24 @@
-//! Finds the next slot of a set in ring order.
+//! Search for the next slot of a set, in ring order.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Psn;
 
 use crate::slots::lowest_of_16;
 
-/// Steps from word `first` to the next word of the set, itself included. 5 levels (turn 2, first one 3).
+/// Returns the distance from word `first` to the next word of the set, 0 if `first` is in the set. 5 levels (turn 2, first one 3).
 #[hdl_fn]
 fn words_to_next(ring: Bits<16>, first: Bits<4>) -> Bits<4> {
     let twice = bit_cast::<32, 16>(ring) | (bit_cast::<32, 16>(ring) << 16);
     lowest_of_16((twice >> first).get_bits::<16>(0))
 }
 
-/// Finds the first slot of a set, from a PSN on round the ring.
+/// Finds the first slot of a set, from a PSN on, around the ring.
 ///
-/// Given with `start`: the PSN, the set's word the PSN lies in, and which words of the set have any slot. In the next clock `hit` says whether the slot
-/// lies in that word from the PSN on; if not, `more` says that `far_word` has it (from its lowest bit: that may be the same word come round). The
-/// word is then given with `far`, and found in the next clock.
+/// `start` comes with the PSN, the word of the set that contains the PSN, and a summary of the words that have slots. In the next cycle `hit` tells whether
+/// the slot lies in that word, at or after the PSN. If not, `more` tells that it is the lowest slot of `far_word`. That may be the same word after one turn
+/// around the ring. The caller then provides that word with `far`, and `hit` is valid in the next cycle.
 ///
 /// LUT levels: `start` 2, `psn` 6, `more` 4, word after 7.
 #[derive(LogicBlock, Default)]
@@ -25,25 +26,25 @@ pub struct SlotSeek {
     pub clock: Signal<In, Clock>,
 
     pub start: Signal<In, Bit>,
-    pub from: Signal<In, Bits<24>>,
-    /// Words of the set with any slot.
+    pub from: Signal<In, Psn>,
+    /// Words of the set that have slots.
     pub summary: Signal<In, Bits<16>>,
-    /// `set_word` is word `far_word` of the search begun with `start`; at the earliest two clocks after that.
+    /// `set_word` is the word `far_word` of the search. Earliest two cycles after `start`.
     pub far: Signal<In, Bit>,
     pub set_word: Signal<In, Bits<64>>,
 
     pub hit: Signal<Out, Bit>,
-    /// The slot found, as the PSN not before `from` that has it.
-    pub psn: Signal<Out, Bits<24>>,
+    /// The result: the first PSN from `from` on that has this slot.
+    pub psn: Signal<Out, Psn>,
     pub more: Signal<Out, Bit>,
-    /// One clock after `more`.
+    /// Valid one cycle after `more`.
     pub far_word: Signal<Out, Bits<4>>,
 
-    /// Slots of the word that is looked at.
+    /// Slots of the word that is searched.
     slots: DFF<Bits<64>>,
     /// Number of that word: its PSNs without their low 6 bits.
     place: DFF<Bits<18>>,
-    /// Other words with slots.
+    /// Words that have slots.
     others: DFF<Bits<16>>,
     far_place: DFF<Bits<18>>,
 }
@@ -64,7 +65,8 @@ impl Logic for SlotSeek {
         if self.far.val() {
             self.slots.d.next = self.set_word.val();
             self.place.d.next = self.far_place.q.val();
-            // One far word is enough if the summary is right; a wrong one (of a queue pair never configured) must not keep the server for ever.
+            // With a correct summary one far word is enough. The summary of a queue pair that was never configured may be wrong, and must not block the unit
+            // forever.
             self.others.d.next = bits::<16>(0);
         }
         let hit = slots.any();

@@ -1,30 +1,31 @@
-//! The slots of a window: 16 words of 64. PSN p has slot p mod 1,024: word `psn[9:6]`, bit `psn[5:0]`.
+//! Slots of a window: 16 words of 64. PSN p has slot p mod 1,024: word `psn[9:6]`, bit `psn[5:0]`.
 
 use hdl_macros::hdl_fn;
 use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::PacketState;
+use stellar_wire::hw::Psn;
 
-/// Words of 64 slots.
+/// Number of words.
 pub const WORDS: usize = 16;
 
-/// State of 64 neighbouring slots. A slot of the window that has no bit set is acknowledged; outside the window no bit is set.
+/// State of 64 consecutive slots. A slot of the window with no bit set is acknowledged. Outside the window no bit is set.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotWord {
     pub in_flight: Bits<64>,
-    /// Lost, last sent on plane 0.
+    /// Lost; last sent on plane 0, and on plane 1.
     pub lost_0: Bits<64>,
     pub lost_1: Bits<64>,
 }
 
-/// Slots of two neighbouring words.
+/// Slots of two consecutive words.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotRange {
     pub here: Bits<64>,
     pub beyond: Bits<64>,
 }
 
-/// Words in which a slot is in flight, lost on plane 0, lost on plane 1.
+/// Summary of the words: those with slots in flight, lost on plane 0, lost on plane 1.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Occupied {
     pub in_flight: Bits<16>,
@@ -32,19 +33,19 @@ pub struct Occupied {
     pub lost_1: Bits<16>,
 }
 
-/// Slots in flight or lost.
+/// Returns the slots in flight or lost.
 #[hdl_fn]
 pub fn unacknowledged(word: SlotWord) -> Bits<64> {
     word.in_flight | word.lost_0 | word.lost_1
 }
 
-/// Words that have any.
+/// Returns the words that have such slots.
 #[hdl_fn]
 pub fn words_unacknowledged(occupied: Occupied) -> Bits<16> {
     occupied.in_flight | occupied.lost_0 | occupied.lost_1
 }
 
-/// The word without these slots.
+/// Removes these slots from the word.
 #[hdl_fn]
 pub fn without(word: SlotWord, slots: Bits<64>) -> SlotWord {
     SlotWord {
@@ -54,7 +55,7 @@ pub fn without(word: SlotWord, slots: Bits<64>) -> SlotWord {
     }
 }
 
-/// The word with these slots, until now free or lost, in flight.
+/// Marks these slots in flight, which were free or lost.
 #[hdl_fn]
 pub fn with_in_flight(word: SlotWord, slots: Bits<64>) -> SlotWord {
     SlotWord {
@@ -64,9 +65,9 @@ pub fn with_in_flight(word: SlotWord, slots: Bits<64>) -> SlotWord {
     }
 }
 
-/// Neighbouring slots, from that of `first` on, at most 32: those in its word, and those in the next one. A carry chain and 3 levels.
+/// Returns `count` slots from that of `first` on, at most 32: those in its word, and those in the next one. A carry chain and 3 levels.
 #[hdl_fn]
-pub fn range_of(first: Bits<24>, count: Bits<6>) -> SlotRange {
+pub fn range_of(first: Psn, count: Bits<6>) -> SlotRange {
     let place = first.get_bits::<6>(0);
     let end = bit_cast::<7, 6>(place) + bit_cast::<7, 6>(count);
     let from = Bits::<64>::mask() << place;
@@ -78,7 +79,7 @@ pub fn range_of(first: Bits<24>, count: Bits<6>) -> SlotRange {
     }
 }
 
-/// The word with these slots in flight, which were free, or free again.
+/// Marks these slots in flight, or removes them.
 #[hdl_fn]
 pub fn with_range(word: SlotWord, slots: Bits<64>, in_flight: Bit) -> SlotWord {
     if in_flight {
@@ -88,7 +89,7 @@ pub fn with_range(word: SlotWord, slots: Bits<64>, in_flight: Bit) -> SlotWord {
     }
 }
 
-/// The word with these slots lost on a plane.
+/// Marks these slots lost on a plane.
 #[hdl_fn]
 pub fn with_lost(word: SlotWord, slots: Bits<64>, plane: Bit) -> SlotWord {
     SlotWord {
@@ -115,7 +116,7 @@ fn with_bit(old: Bits<16>, place: Bits<16>, value: Bit) -> Bits<16> {
     }
 }
 
-/// The words with anything unacknowledged, if word `index` has only these slots. 5 levels.
+/// Returns the words with unacknowledged slots, where `slots` are those of word `index`. 5 levels.
 #[hdl_fn]
 pub fn unacknowledged_with(old: Occupied, index: Bits<4>, slots: Bits<64>) -> Bits<16> {
     with_bit(
@@ -125,7 +126,7 @@ pub fn unacknowledged_with(old: Occupied, index: Bits<4>, slots: Bits<64>) -> Bi
     )
 }
 
-/// The summary with one word looked at anew. 5 levels.
+/// Updates the summary of one word. 5 levels.
 #[hdl_fn]
 pub fn with_word(old: Occupied, index: Bits<4>, word: SlotWord) -> Occupied {
     let place = bits::<16>(1) << index;
@@ -136,21 +137,21 @@ pub fn with_word(old: Occupied, index: Bits<4>, word: SlotWord) -> Occupied {
     }
 }
 
-/// The lowest of a set of 16 that is not empty. 3 levels.
+/// Returns the lowest element of a set of 16 that is not empty. 3 levels.
 #[hdl_fn]
 pub fn lowest_of_16(set: Bits<16>) -> Bits<4> {
     trailing_ones(!bit_cast::<64, 16>(set)).get_bits::<4>(0)
 }
 
-/// The slot of a PSN in its word, one-hot. 1 level.
+/// Returns the slot of a PSN in its word, one-hot. 1 level.
 #[hdl_fn]
-pub fn slot_of(psn: Bits<24>) -> Bits<64> {
+pub fn slot_of(psn: Psn) -> Bits<64> {
     bits::<64>(1) << psn.get_bits::<6>(0)
 }
 
-/// State of a PSN in the window. 4 levels.
+/// Returns the state of a PSN. 4 levels.
 #[hdl_fn]
-pub fn state_of(word: SlotWord, psn: Bits<24>, inside: Bit) -> PacketState {
+pub fn state_of(word: SlotWord, psn: Psn, inside: Bit) -> PacketState {
     let bit = psn.get_bits::<6>(0);
     if !inside {
         PacketState::Free
@@ -163,8 +164,8 @@ pub fn state_of(word: SlotWord, psn: Bits<24>, inside: Bit) -> PacketState {
     }
 }
 
-/// The slot of a PSN of the window is one of these, of word `index`. 4 levels.
+/// Returns whether the slot of a PSN is one of `slots` of word `index`. The PSN must be in the window. 4 levels.
 #[hdl_fn]
-pub fn is_hit(psn: Bits<24>, index: Bits<4>, slots: Bits<64>) -> Bit {
+pub fn is_hit(psn: Psn, index: Bits<4>, slots: Bits<64>) -> Bit {
     (psn.get_bits::<4>(6) == index) & slots.get_bit(psn.get_bits::<6>(0).index())
 }

@@ -1,53 +1,54 @@
-//! The steps of an operation.
+//! Steps of an operation.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-/// What the server does in a clock.
+/// What the unit does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Step {
-    /// Takes a request; the memories are read.
+    /// Accepts a request, and addresses the memories.
     Idle,
-    /// Row and slots are there.
+    /// Row and slots have been read.
     Fetch,
-    /// The record of the packet sent is there.
-    Read,
-    /// The slots of new packets: those in the word of the first one.
-    Range,
-    /// Those in the next word.
-    RangeEnd,
-    /// As `Read`, of a SACK: the answered packet, whether the SACK is good, and which slots of the answered packet's word are news.
-    Check,
-    /// As `Walk`, of the first word; counts the answered packet, and chooses the next word that may have news.
-    Pick,
-    /// Which slots of the next word are news.
-    Load,
-    /// Clears them, reads their lengths, and looks for the next first slot unacknowledged.
-    Walk,
-    /// Looks for the next first slot: unacknowledged, lost on plane 0, lost on plane 1.
-    Seek,
-    /// Whether it is in the word looked at.
-    Find,
-    /// Looks into the next word.
-    Far,
-    /// Reads the record of the packet found.
-    Locate,
-    Wait,
-    /// Answers; row and record are written.
+    /// The record of the packet has been read.
+    ReadRecord,
+    /// Updates the slots of an allocated or removed range: those in the word of the first packet.
+    UpdateRange,
+    /// Updates those in the next word.
+    UpdateRangeEnd,
+    /// Checks the SACK. The record of the answered packet has been read; determines which slots of its word are newly acknowledged.
+    CheckSack,
+    /// Walks the word of the answered packet. Counts the answered packet, and chooses the next word.
+    WalkFirst,
+    /// Loads the next word: determines which of its slots are newly acknowledged.
+    LoadWord,
+    /// Walks the word: clears the slots, reads their records, and starts the search for the new `una`.
+    WalkWord,
+    /// Starts the next search: first unacknowledged slot, first lost on plane 0, first lost on plane 1.
+    StartSearch,
+    /// Checks the word in which the search started.
+    SearchWord,
+    /// Reads the word that contains the result.
+    SearchFarWord,
+    /// Checks that the result is in the window, and reads its record.
+    CheckFound,
+    WaitRecord,
+    /// Responds, and writes row and record.
     Respond,
 }
 
-/// What follows a clock of the walk over a word: more of it (unless `last`), the next word, the search for `una` that has begun, or whatever `waits`.
+/// Returns the step after a cycle of a walk. The walk continues in the same word (unless `last`) or in the next one. Then follows the search for `una` that
+/// was started, or the other searches (`waits`).
 #[hdl_fn]
 pub fn step_after_walk(last: Bit, more_words: Bit, una_hit: Bit, waits: Bit) -> Step {
     if !last {
-        Step::Walk
+        Step::WalkWord
     } else if more_words {
-        Step::Load
+        Step::LoadWord
     } else if una_hit {
-        Step::Find
+        Step::SearchWord
     } else if waits {
-        Step::Seek
+        Step::StartSearch
     } else {
         Step::Respond
     }

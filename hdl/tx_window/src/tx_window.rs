@@ -1,44 +1,51 @@
-//! The server of the transmit window.
+//! The transmit window, a functional unit of the requester.
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::BlockRam;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::*;
+use stellar_wire::hw::window::{SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse};
 
-use crate::answer::*;
-use crate::begin::*;
-use crate::row::*;
-use crate::sack::*;
-use crate::search::*;
+use crate::first_cycle::first_cycle;
+use crate::result::{after_answer, blank, with_answered, with_row, with_sum};
+use crate::row::{after_allocate, after_bytes_left_flight, after_loss, after_rollback, WindowRow};
+use crate::sack::{
+    check_sack, first_psn, measure, named_slots, without_answered, words_to_visit, SackSpan,
+};
+use crate::search::{
+    after_next_target, after_search, is_pending, next_target, pending_after, search_for,
+    search_start, una_search, Pending, Search, Target,
+};
 use crate::sent_memory::SentMemory;
 use crate::size::WindowSize;
 use crate::slot_memory::SlotMemory;
 use crate::slot_seek::SlotSeek;
-use crate::slots::*;
-use crate::step::*;
+use crate::slots::{
+    is_hit, lowest_of_16, range_of, slot_of, state_of, unacknowledged, with_lost, with_range,
+    with_word, without, SlotWord,
+};
+use crate::step::{step_after_walk, Step};
 
-/// The transmit windows of 2^`Q` queue pairs, one operation at a time.
+/// Transmit windows of 2^`Q` queue pairs. Executes one operation at a time.
 ///
-/// Clocks from request to response:
-/// * `Query`, `Configure` 2; `Read`, `Lose` 3; `NextInFlight` 6, or 8 if it is not in the first word of 64 slots looked at;
-/// * `Push`, `Retract` 3, or 4 if the packets lie in two words;
-/// * `Resend` of the first packet lost on a plane 4, or 6 if the next is in another word; of another 3;
-/// * `Sack` refused, or one that newly acknowledges only the answered packet, 4. Records are read four per cycle, one from each bank (PSN mod 4). A word costs as
-///   many cycles as the most packets that it has in one bank, at least 1; the first of them is already spent in the word of the answered packet. A further word
-///   costs one more, and reads 3 once.
-///   The search for `una` costs 1 if it is in the word looked at last; any other search 2; each 2 more into another word. They go on while lengths come.
+/// Cycles from request to response:
+/// * `Query`, `Configure`: 2. `Read`, `MarkLost`: 3. `NextInFlight`: 6, or 8 if the packet is not in the first word.
+/// * `Allocate`, `Rollback`: 3, or 4 if the packets lie in two words.
+/// * `MarkRetransmitted`: 3. For the first packet lost on a plane it is 4, or 6 if the next lost packet is in another word.
+/// * `Sack`: 4 if it is refused, or if it newly acknowledges only the answered packet. Records are read four per cycle, one from each bank (PSN mod 4). A
+///   word costs as many cycles as the most packets that it has in one bank, at least 1. In the word of the answered packet the first of these cycles is
+///   included in the 4. Every further word costs one cycle more, and the latency of the reads adds 3 once. The search for `una` costs 1 if the result is in
+///   the last word walked. Every other search costs 2. A search that goes to another word costs 2 more. Searches overlap with the reads.
 ///
-/// What packets of a `Push` were sent with is written as it comes, whatever the step is; `Resend` and `Lose` wait with theirs meanwhile.
+/// Records of the packets of an `Allocate` are written as they arrive, in any step. `MarkRetransmitted` and `MarkLost` wait with their own record meanwhile.
 ///
-/// A word of slots that an operation changes waits one clock in `word`, and is then written whatever the step is. Nothing else reads it in that clock
-/// and the next, but searches, which look at `word` itself.
+/// A word of slots that was changed stays in the register `word` for one cycle, and is then written, in any step. In that cycle and the next one only
+/// searches read this word, and they use the register.
 ///
-/// `Q` is at most 10; `S` = `Q` + 8 address bits of a bank of the memory of packets sent.
-/// LUT levels: 6 (memory, choice of the word, slots named by the SACK).
+/// `Q` is at most 10. `S` = `Q` + 8 is the address width of a bank of records. LUT levels: 6 (memory, choice of the word, slots that the SACK acknowledges).
 #[derive(LogicBlock, Default)]
 pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
     pub clock: Signal<In, Clock>,
-    /// Drops the operation under way. Queue pairs are to be configured again.
+    /// Aborts the operation in progress. Queue pairs have to be configured again.
     pub reset: Signal<In, Bit>,
 
     pub request_valid: Signal<In, Bit>,
@@ -47,10 +54,11 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, WindowResponse>,
 
-    /// One more packet of the last `Push` leaves, in the order of their PSNs: 2 clocks after its request or later, one per clock, always taken, and all of
-    /// them (but for those retracted) before the next `Push`. A record is written in the clock after; until then it is not to be asked for.
-    pub push_valid: Signal<In, Bit>,
-    pub push: Signal<In, SentPacket>,
+    /// Record of the next packet of the last `Allocate`, in the order of their PSNs. Always accepted, one per cycle. The first one comes at least 2 cycles
+    /// after the request. All records, except those of packets that were rolled back, come before the next `Allocate`. A record is written in the next cycle;
+    /// until then it must not be requested.
+    pub sent_packet_valid: Signal<In, Bit>,
+    pub sent_packet: Signal<In, SentPacket>,
 
     rows: BlockRam<WindowRow, Q>,
     slots: SlotMemory<Q>,
@@ -59,32 +67,32 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
 
     step: DFF<Step>,
     asked: DFF<WindowRequest>,
-    pushed_valid: DFF<Bit>,
-    pushed: DFF<SentPacket>,
-    /// Of the packet that comes next.
-    pushed_qp: DFF<Bits<Q>>,
-    pushed_slot: DFF<Bits<10>>,
-    /// Slots of the next word that a `Push` or `Retract` is about.
+    sent_packet_held_valid: DFF<Bit>,
+    sent_packet_held: DFF<SentPacket>,
+    /// Queue pair and slot of the next record.
+    sent_packet_qp: DFF<Bits<Q>>,
+    sent_packet_slot: DFF<Bits<10>>,
+    /// Slots in the next word, for `Allocate` and `Rollback`.
     range_end: DFF<Bits<64>>,
     row: DFF<WindowRow>,
     word: DFF<SlotWord>,
     word_index: DFF<Bits<4>>,
-    /// `word` is to be written.
+    /// `word` has to be written.
     word_changed: DFF<Bit>,
-    /// The PSN asked for is in the window.
+    /// The requested PSN is in the window.
     inside: DFF<Bit>,
     span: DFF<SackSpan>,
-    /// Words that may have news, without the `chosen` one.
-    news: DFF<Bits<16>>,
-    /// The word to load. Of a SACK the answered packet's word comes first: it is there, and often the only one.
+    /// Words that may have newly acknowledged slots, without the `chosen` one.
+    words_left: DFF<Bits<16>>,
+    /// The word to load next. A SACK starts with the word of the answered packet, which has been read already and often is the only one.
     chosen: DFF<Bits<4>>,
-    /// Slots of `word` that are news.
-    hits: DFF<Bits<64>>,
+    /// Slots of `word` that are newly acknowledged.
+    newly_acked_held: DFF<Bits<64>>,
     pending: DFF<Pending>,
-    /// What is looked for in this clock.
+    /// Target of the search.
     target: Signal<Local, Target>,
-    /// All of the response that is not in the row.
-    answer: DFF<WindowResponse>,
+    /// The part of the response that is not in the row.
+    result: DFF<WindowResponse>,
     _size: WindowSize<Q, S>,
 }
 
@@ -96,10 +104,10 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
             clock,
             step,
             asked,
-            pushed_valid,
-            pushed,
-            pushed_qp,
-            pushed_slot,
+            sent_packet_held_valid,
+            sent_packet_held,
+            sent_packet_qp,
+            sent_packet_slot,
             range_end
         );
         dff_setup!(
@@ -112,12 +120,20 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
             inside,
             span
         );
-        dff_setup!(self, clock, news, chosen, hits, pending, answer);
+        dff_setup!(
+            self,
+            clock,
+            words_left,
+            chosen,
+            newly_acked_held,
+            pending,
+            result
+        );
         clock!(self, clock, rows, slots, sent, seek);
         let step = self.step.q.val();
         let asked = self.asked.q.val();
         let span = self.span.q.val();
-        let answer = self.answer.q.val();
+        let result = self.result.q.val();
         let pending = self.pending.q.val();
         let chosen = self.chosen.q.val();
         let is_next = asked.op == WindowOp::NextInFlight;
@@ -125,7 +141,7 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         let fetched = self.rows.read_data.val();
         let record = self.sent.record.val();
 
-        // The memories are addressed by the request itself as long as none is under way.
+        // In `Idle` the request at the port addresses the memories.
         let request = if step == Step::Idle {
             self.request.val()
         } else {
@@ -134,40 +150,41 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         let read_psn = if step == Step::Idle {
             first_psn(request)
         } else {
-            answer.psn
+            result.psn
         };
-        let is_push = asked.op == WindowOp::Push;
-        let pushes = self.pushed_valid.q.val();
-        let records = (asked.op == WindowOp::Resend) | (asked.op == WindowOp::Lose);
-        let responds = (step == Step::Respond) & !(records & pushes);
+        let is_allocate = asked.op == WindowOp::Allocate;
+        let writes_sent = self.sent_packet_held_valid.q.val();
+        let writes_record =
+            (asked.op == WindowOp::MarkRetransmitted) | (asked.op == WindowOp::MarkLost);
+        let responds = (step == Step::Respond) & !(writes_record & writes_sent);
         let next_psn = self.row.q.val().next_psn;
-        let pushed_slot = self.pushed_slot.q.val();
+        let sent_packet_slot = self.sent_packet_slot.q.val();
         self.rows.read_address.next = request.qp.get_bits::<Q>(0);
         self.sent.qp.next = request.qp.get_bits::<Q>(0);
         self.sent.read_slot.next = read_psn.get_bits::<10>(0);
-        self.sent.write.next = pushes | (responds & records);
-        self.sent.write_qp.next = if pushes {
-            self.pushed_qp.q.val()
+        self.sent.write.next = writes_sent | (responds & writes_record);
+        self.sent.write_qp.next = if writes_sent {
+            self.sent_packet_qp.q.val()
         } else {
             asked.qp.get_bits::<Q>(0)
         };
-        self.sent.write_slot.next = if pushes {
-            pushed_slot
+        self.sent.write_slot.next = if writes_sent {
+            sent_packet_slot
         } else {
-            answer.psn.get_bits::<10>(0)
+            result.psn.get_bits::<10>(0)
         };
-        self.sent.write_data.next = if pushes {
-            self.pushed.q.val()
+        self.sent.write_data.next = if writes_sent {
+            self.sent_packet_held.q.val()
         } else {
-            answer.sent
+            result.sent
         };
-        if pushes {
-            self.pushed_slot.d.next = pushed_slot + 1;
+        if writes_sent {
+            self.sent_packet_slot.d.next = sent_packet_slot + 1;
         }
-        self.pushed_valid.d.next = self.push_valid.val();
-        self.pushed.d.next = self.push.val();
+        self.sent_packet_held_valid.d.next = self.sent_packet_valid.val();
+        self.sent_packet_held.d.next = self.sent_packet.val();
 
-        // The word changed in the last clock is written, and the row told.
+        // Writes the word that was changed in the last cycle, and updates the summary in the row.
         let word = self.word.q.val();
         let word_index = self.word_index.q.val();
         let mut row = self.row.q.val();
@@ -187,37 +204,41 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         self.slots.write_word.next = word;
         self.slots.clear.next = (step == Step::Fetch) & (asked.op == WindowOp::Configure);
 
-        // Lengths that have been read.
+        // Adds the lengths that have been read.
         let sum = self.sent.sum.val();
         if self.sent.sum_valid.val() {
-            self.answer.d.next = with_sum(answer, sum);
+            self.result.d.next = with_sum(result, sum);
         }
         let landed = if self.sent.sum_valid.val() {
-            after_landing(row, sum.landed)
+            after_bytes_left_flight(row, sum.landed)
         } else {
             row
         };
         self.row.d.next = landed;
 
-        // The word looked at.
-        let loads = (step == Step::Check) | (step == Step::Load);
-        let walks = (step == Step::Pick) | (step == Step::Walk);
+        // Selects the word of slots.
+        let loads = (step == Step::CheckSack) | (step == Step::LoadWord);
+        let is_walking = (step == Step::WalkFirst) | (step == Step::WalkWord);
         self.target.next = next_target(pending);
         let target = self.target.val();
-        let fetch_psn = if is_push { fetched.next_psn } else { asked_psn };
+        let fetch_psn = if is_allocate {
+            fetched.next_psn
+        } else {
+            asked_psn
+        };
         let select = match step {
             Step::Fetch => fetch_psn.get_bits::<4>(6),
-            Step::Check | Step::Load => chosen,
-            Step::Range | Step::RangeEnd => word_index + 1,
-            Step::Far => self.seek.far_word.val(),
+            Step::CheckSack | Step::LoadWord => chosen,
+            Step::UpdateRange | Step::UpdateRangeEnd => word_index + 1,
+            Step::SearchFarWord => self.seek.far_word.val(),
             _ => search_start(target, row).get_bits::<4>(6),
         };
         self.slots.select.next = select;
         let picked = self.slots.word.val();
 
-        // Search. The memory may not have the word changed last yet.
-        let hits = self.hits.q.val();
-        let walked = without(word, hits);
+        // Searches. The memory may not contain the last changed word yet, so that comes from its register.
+        let newly_acked_held = self.newly_acked_held.q.val();
+        let walked = without(word, newly_acked_held);
         let sought_word = if select == word_index { word } else { picked };
         let search = if is_next {
             Search {
@@ -225,46 +246,47 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
                 summary: fetched.occupied.in_flight,
                 set_word: picked.in_flight,
             }
-        } else if walks {
+        } else if is_walking {
             una_search(self.row.q.val(), word_index, walked)
         } else {
             search_for(target, row, sought_word)
         };
-        self.seek.start.next = (step == Step::Fetch) | (step == Step::Seek) | walks;
-        self.seek.far.next = step == Step::Far;
+        self.seek.start.next = (step == Step::Fetch) | (step == Step::StartSearch) | is_walking;
+        self.seek.far.next = step == Step::SearchFarWord;
         self.seek.from.next = search.from;
         self.seek.summary.next = search.summary;
         self.seek.set_word.next = search.set_word;
         let hit = self.seek.hit.val();
         let sought = self.seek.psn.val();
 
-        // News of a SACK. The answered packet's length is known already.
-        let news = unacknowledged(picked) & named_slots(span, asked, row.una, chosen);
-        let taken = answer.verdict == SackVerdict::Taken;
-        self.sent.reset.next = self.reset.val() | ((step == Step::Pick) & !taken);
+        // Determines the newly acknowledged slots. The length of the answered packet has been read already.
+        let newly_acked = unacknowledged(picked) & named_slots(span, asked, row.una, chosen);
+        let taken = result.verdict == SackVerdict::Accepted;
+        self.sent.reset.next = self.reset.val() | ((step == Step::WalkFirst) & !taken);
         self.sent.load.next = loads;
         self.sent.word.next = word_index;
-        self.sent.slots.next = without_answered(news, asked.acked, self.inside.q.val(), chosen);
+        self.sent.slots.next =
+            without_answered(newly_acked, asked.acked, self.inside.q.val(), chosen);
         self.sent.lost.next = picked.lost_0 | picked.lost_1;
-        let words_left = self.news.q.val();
+        let words_left = self.words_left.q.val();
         if loads {
             self.word.d.next = picked;
             self.word_index.d.next = chosen;
-            self.hits.d.next = news;
+            self.newly_acked_held.d.next = newly_acked;
         }
-        if (step == Step::Walk) | ((step == Step::Pick) & taken) {
-            let found = pending_after(pending, row, word_index, hits);
+        if (step == Step::WalkWord) | ((step == Step::WalkFirst) & taken) {
+            let found = pending_after(pending, row, word_index, newly_acked_held);
             self.word.d.next = walked;
             self.word_changed.d.next = true;
             self.pending.d.next = found;
             if self.sent.last.val() {
                 self.chosen.d.next = lowest_of_16(words_left);
-                self.news.d.next = words_left & (words_left - 1);
+                self.words_left.d.next = words_left & (words_left - 1);
             }
             self.step.d.next = step_after_walk(
                 self.sent.last.val(),
                 words_left.any(),
-                is_hit(row.una, word_index, hits),
+                is_hit(row.una, word_index, newly_acked_held),
                 is_pending(found) | self.sent.busy.val(),
             );
         }
@@ -277,109 +299,109 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
                 }
             }
             Step::Fetch => {
-                let begun = begin(asked, fetched, picked);
+                let begun = first_cycle(asked, fetched, picked);
                 self.row.d.next = begun.row;
                 self.word.d.next = begun.word;
                 self.word_index.d.next = select;
                 self.chosen.d.next = select;
                 self.word_changed.d.next = begun.word_changed;
                 self.pending.d.next = begun.pending;
-                self.answer.d.next = blank(asked.psn, asked.sent);
+                self.result.d.next = blank(asked.psn, asked.sent);
                 self.inside.d.next = (asked_psn - fetched.una) < (fetched.next_psn - fetched.una);
                 self.span.d.next = measure(asked, fetched);
                 self.step.d.next = begun.step;
             }
-            Step::Read => {
-                self.answer.d.next.sent = record;
-                self.answer.d.next.state = state_of(word, asked.psn, self.inside.q.val());
-                if asked.op == WindowOp::Lose {
+            Step::ReadRecord => {
+                self.result.d.next.sent = record;
+                self.result.d.next.state = state_of(word, asked.psn, self.inside.q.val());
+                if asked.op == WindowOp::MarkLost {
                     let plane = record.ev.get_bit(0);
-                    self.answer.d.next.sent.retries = asked.sent.retries;
+                    self.result.d.next.sent.retries = asked.sent.retries;
                     self.row.d.next = after_loss(row, asked.psn, plane, record.length);
                     self.word.d.next = with_lost(word, slot_of(asked.psn), plane);
                     self.word_changed.d.next = true;
                 }
                 self.step.d.next = Step::Respond;
             }
-            Step::Range => {
-                let first = if is_push { next_psn } else { asked.psn };
+            Step::UpdateRange => {
+                let first = if is_allocate { next_psn } else { asked.psn };
                 let range = range_of(first, asked.count);
-                self.row.d.next = if is_push {
-                    after_push(row, asked.count, asked.bytes)
+                self.row.d.next = if is_allocate {
+                    after_allocate(row, asked.count, asked.bytes)
                 } else {
-                    after_retract(row, asked.psn, asked.bytes)
+                    after_rollback(row, asked.psn, asked.bytes)
                 };
-                self.word.d.next = with_range(word, range.here, is_push);
+                self.word.d.next = with_range(word, range.here, is_allocate);
                 self.word_changed.d.next = true;
                 self.range_end.d.next = range.beyond;
-                if is_push {
-                    self.pushed_qp.d.next = asked.qp.get_bits::<Q>(0);
-                    self.pushed_slot.d.next = next_psn.get_bits::<10>(0);
+                if is_allocate {
+                    self.sent_packet_qp.d.next = asked.qp.get_bits::<Q>(0);
+                    self.sent_packet_slot.d.next = next_psn.get_bits::<10>(0);
                 }
                 self.step.d.next = if range.beyond.any() {
-                    Step::RangeEnd
+                    Step::UpdateRangeEnd
                 } else {
                     Step::Respond
                 };
             }
-            Step::RangeEnd => {
-                self.word.d.next = with_range(picked, self.range_end.q.val(), is_push);
+            Step::UpdateRangeEnd => {
+                self.word.d.next = with_range(picked, self.range_end.q.val(), is_allocate);
                 self.word_index.d.next = select;
                 self.word_changed.d.next = true;
                 self.step.d.next = Step::Respond;
             }
-            Step::Check => {
+            Step::CheckSack => {
                 let others = !(bits::<16>(1) << chosen);
-                self.answer.d.next.sent = record;
-                self.answer.d.next.state = state_of(word, asked.acked, self.inside.q.val());
-                self.answer.d.next.verdict = judge(span, asked.bitmap);
-                self.news.d.next =
-                    words_with_news(span, row.una, asked.base, row.occupied) & others;
-                self.step.d.next = Step::Pick;
+                self.result.d.next.sent = record;
+                self.result.d.next.state = state_of(word, asked.acked, self.inside.q.val());
+                self.result.d.next.verdict = check_sack(span, asked.bitmap);
+                self.words_left.d.next =
+                    words_to_visit(span, row.una, asked.base, row.occupied) & others;
+                self.step.d.next = Step::WalkFirst;
             }
-            Step::Pick => {
+            Step::WalkFirst => {
                 if !taken {
                     self.step.d.next = Step::Respond;
                 } else {
-                    self.answer.d.next = with_answered(answer, asked, span, self.inside.q.val());
-                    self.row.d.next = after_answer(row, answer, span, asked.bitmap);
+                    self.result.d.next = with_answered(result, asked, span, self.inside.q.val());
+                    self.row.d.next = after_answer(row, result, span, asked.bitmap);
                 }
             }
-            Step::Load => self.step.d.next = Step::Walk,
-            Step::Walk => {}
-            Step::Seek => {
+            Step::LoadWord => self.step.d.next = Step::WalkWord,
+            Step::WalkWord => {}
+            Step::StartSearch => {
                 if is_pending(pending) {
-                    self.step.d.next = Step::Find;
+                    self.step.d.next = Step::SearchWord;
                 } else if !self.sent.busy.val() {
                     self.step.d.next = Step::Respond;
                 }
             }
-            Step::Find => {
+            Step::SearchWord => {
                 if self.seek.more.val() {
-                    self.step.d.next = Step::Far;
+                    self.step.d.next = Step::SearchFarWord;
                 } else if is_next {
-                    self.answer.d.next.psn = sought;
-                    self.answer.d.next.found = hit;
-                    self.step.d.next = Step::Locate;
+                    self.result.d.next.psn = sought;
+                    self.result.d.next.found = hit;
+                    self.step.d.next = Step::CheckFound;
                 } else {
                     let rest = after_next_target(pending);
                     self.row.d.next = after_search(landed, target, hit, sought);
                     self.pending.d.next = rest;
                     self.step.d.next = if is_pending(rest) | self.sent.busy.val() {
-                        Step::Seek
+                        Step::StartSearch
                     } else {
                         Step::Respond
                     };
                 }
             }
-            Step::Far => self.step.d.next = Step::Find,
-            Step::Locate => {
-                // Round the ring, the slots of PSNs before the one asked for come up as those after the end of the window.
-                let after_end = answer.psn - row.next_psn;
-                self.answer.d.next.found = answer.found & after_end.get_bit(23);
-                self.step.d.next = Step::Wait;
+            Step::SearchFarWord => self.step.d.next = Step::SearchWord,
+            Step::CheckFound => {
+                // Around the ring, slots of PSNs before the requested one look like PSNs after the end of the window.
+                let after_end = result.psn - row.next_psn;
+                self.result.d.next.found = result.found & after_end.get_bit(23);
+                self.step.d.next = Step::WaitRecord;
             }
-            Step::Wait => self.step.d.next = Step::Read,
+            Step::WaitRecord => self.step.d.next = Step::ReadRecord,
             Step::Respond => {
                 if responds {
                     self.step.d.next = Step::Idle;
@@ -389,7 +411,7 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
 
         self.request_ready.next = step == Step::Idle;
         self.response_valid.next = responds;
-        self.response.next = with_row(answer, row);
+        self.response.next = with_row(result, row);
         if self.reset.val() {
             self.step.d.next = Step::Idle;
             self.word_changed.d.next = false;

@@ -1,6 +1,6 @@
 //! What the card counts, by queue pair.
 
-use hdl_requester::Counted;
+use hdl_requester::StatPulses;
 use stellar_transport::requester::RequesterCounters;
 
 use crate::field::Field;
@@ -36,8 +36,8 @@ const SENT: usize = 2;
 
 /// Where they are in what the card shows in a clock.
 pub struct CountedFields {
-    counters: [(Field<Counted>, Counter); COUNTERS.len()],
-    sent_qp: Field<Counted>,
+    counters: [(Field<StatPulses>, Counter); COUNTERS.len()],
+    sent_qp: Field<StatPulses>,
 }
 
 impl CountedFields {

@@ -59,7 +59,7 @@ pub struct NicOutputs {
     pub bar0_read: Option<u64>,
     pub bar2_taken: bool,
     pub ports: [PortOutputs; 2],
-    /// Of each requester engine: queue pair and packed `Counted`, if anything was counted.
+    /// Of each requester engine: queue pair and packed `StatPulses`, if anything was counted.
     pub counted: [Option<(u32, Vec<u32>)>; 2],
     /// Of each requester engine: packed `CongestionSample`, if a SACK was answered to.
     pub sampled: [Option<Vec<u32>>; 2],

@@ -87,7 +87,7 @@ class SendQueue(Server):
     async def current(self, psn: int, tries: int = 20) -> dict[str, int]:
         """The message of a new packet; an entry that is still being read is asked for again."""
         for _ in range(tries):
-            found = await self.ask(op="Current", qp=QP, psn=psn)
+            found = await self.ask(op="NextMessage", qp=QP, psn=psn)
             if found["found"]:
                 break
             await ClockCycles(self.dut.clock, 40)
@@ -171,9 +171,9 @@ async def a_packet_finds_its_message_among_those_under_way(dut):
         owners += [entry.fields["slot"]] * entry.packets
         psn += entry.packets
     for offset in random.sample(range(len(owners)), len(owners)):
-        found = await queue.ask(op="Holding", qp=QP, psn=(FIRST + offset) % (1 << 24))
+        found = await queue.ask(op="LookupByPsn", qp=QP, psn=(FIRST + offset) % (1 << 24))
         assert (found["found"], found["message.slot"]) == (1, owners[offset])
-    assert not (await queue.ask(op="Holding", qp=QP, psn=psn % (1 << 24)))["found"]
+    assert not (await queue.ask(op="LookupByPsn", qp=QP, psn=psn % (1 << 24)))["found"]
 
 
 @cocotb.test()

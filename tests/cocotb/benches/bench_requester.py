@@ -58,8 +58,8 @@ class Requester:
         self.memory: dict[int, int] = {}
         self.fetches = RecordSink(dut, "fetch", "WqeFetch", pauses=0.3)
         self.entries = RecordSource(dut, "fetched", "WqeFetched")
-        self.locates = RecordSink(dut, "locate", "LocateRequest", pauses=0.3)
-        self.located = RecordSource(dut, "located", "LocateResponse")
+        self.locates = RecordSink(dut, "xlate_req", "TranslateRequest", pauses=0.3)
+        self.located = RecordSource(dut, "xlate_rsp", "TranslateResponse")
         self.completions = RecordSink(dut, "cqe", "Completion", pauses=0.3)
         self.controls = RecordSource(dut, "control", "ControlPacket")
         self.ports = [RecordSink(dut, f"tx{port}", "TxRequest", pauses=0.3) for port in range(2)]

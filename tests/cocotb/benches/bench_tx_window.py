@@ -32,12 +32,12 @@ class Window(Server):
         edge = RisingEdge(self.dut.clock)
         for start_of_burst in range(0, len(lengths), BURST):
             burst = lengths[start_of_burst : start_of_burst + BURST]
-            state = await self.ask(op="Push", qp=QP, count=len(burst), bytes=sum(burst))
+            state = await self.ask(op="Allocate", qp=QP, count=len(burst), bytes=sum(burst))
             for n, length in enumerate(burst, start_of_burst):
-                self.dut.push_valid.value = 1
-                self.dut.push.value = self.sent.pack(ev=n % 16, at=0x100 + n, length=length, slot=7)
+                self.dut.sent_packet_valid.value = 1
+                self.dut.sent_packet.value = self.sent.pack(ev=n % 16, at=0x100 + n, length=length, slot=7)
                 await edge
-            self.dut.push_valid.value = 0
+            self.dut.sent_packet_valid.value = 0
             await edge
         return state
 
@@ -51,7 +51,7 @@ class Window(Server):
 
 async def window(dut) -> Window:
     server = Window(dut)
-    await start(dut, push_valid=0)
+    await start(dut, sent_packet_valid=0)
     await server.ask(op="Configure", qp=QP, psn=FIRST)
     return server
 
@@ -85,12 +85,12 @@ async def a_bitmap_acknowledges_behind_a_hole(dut):
 async def a_lost_packet_is_sent_again_on_another_path(dut):
     server = await window(dut)
     await server.push([500] * 8)
-    state = await server.ask(op="Lose", qp=QP, psn=psn(3), **{"sent.retries": 1})
+    state = await server.ask(op="MarkLost", qp=QP, psn=psn(3), **{"sent.retries": 1})
     # Packet 3 took path 3, which is of plane 1.
     assert (state["lost"], state["first_lost1"], state["in_flight"]) == (0b10, psn(3), 3500)
     assert (await server.ask(op="Read", qp=QP, psn=psn(3)))["state"] == LOST
     sent = {"sent.ev": 6, "sent.at": 0x900, "sent.length": 500, "sent.retries": 1}
-    state = await server.ask(op="Resend", qp=QP, psn=psn(3), **sent)
+    state = await server.ask(op="MarkRetransmitted", qp=QP, psn=psn(3), **sent)
     assert (state["lost"], state["in_flight"]) == (0, 4000)
     read = await server.ask(op="Read", qp=QP, psn=psn(3))
     assert (read["state"], read["sent.ev"], read["sent.retries"]) == (IN_FLIGHT, 6, 1)

@@ -1,25 +1,26 @@
-//! What the requester asks congestion control, and what it is told (`docs/requester.md`).
+//! Requests to congestion control, and its responses (`docs/requester.md`).
 
+use super::Qpn;
 use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Kind of an [`NsccRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum NsccOp {
-    /// The window now.
+    /// Returns the window.
     Query,
-    /// A SACK: the sample if there is one, then the penalty.
+    /// Processes a SACK: the sample, if there is one, then the penalty.
     Ack,
     /// `bytes` were lost or trimmed.
     Loss,
-    /// Starts the queue pair anew with the [`NsccConfig`] beside the request.
+    /// Initialises the queue pair. The [`NsccConfig`] comes with the request.
     Configure,
 }
 
 /// Registers of a queue pair (`docs/multipath.md`), checked by software.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct NsccConfig {
-    /// Ticks of 8 ns, as the next two.
+    /// This and the next two in ticks of 8 ns.
     pub base_rtt: Bits<16>,
     pub target: Bits<16>,
     pub qa_threshold: Bits<16>,
@@ -40,48 +41,48 @@ pub struct NsccConfig {
     pub adjust_bytes: Bits<17>,
 }
 
-/// One request. Fields that the operation does not name are ignored.
+/// A request. Fields that the operation does not use are ignored.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct NsccRequest {
     pub op: NsccOp,
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     /// Ticks of 8 ns: `Ack`, `Configure`.
     pub now: Bits<32>,
-    /// `Ack`: the window hears of this SACK; otherwise only the penalty is new.
+    /// `Ack`: the SACK has a sample; otherwise only the penalty is processed.
     pub sample: Bit,
-    /// `Ack`: newly acknowledged; `Loss`: lost. Saturated by the caller.
+    /// `Ack`: bytes newly acknowledged. `Loss`: bytes lost. The caller saturates them.
     pub bytes: Bits<24>,
-    /// `Ack`: there is a round trip.
+    /// `Ack`: the round-trip time is valid.
     pub rtt_valid: Bit,
     /// Ticks of 8 ns.
     pub rtt: Bits<32>,
-    /// `Ack`: marked.
+    /// `Ack`: the SACK carries a congestion mark.
     pub ecn: Bit,
-    /// `Ack`: bytes in flight after it.
+    /// `Ack`: bytes in flight after the SACK.
     pub in_flight: Bits<24>,
     /// `Ack`: receiver's penalty.
     pub penalty: Bits<7>,
 }
 
-/// What a SACK made of a window, for whoever watches.
+/// Effect of a SACK on the congestion window, for observation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct CongestionSample {
-    /// High for one clock per SACK that the window hears of; the rest means nothing in other clocks.
+    /// High for one cycle per SACK with a sample. The other fields are valid in that cycle only.
     pub valid: Bit,
-    pub qp: Bits<10>,
-    /// Window in bytes, the penalty taken off.
+    pub qp: Qpn,
+    /// Window in bytes, after the penalty.
     pub cwnd: Bits<24>,
     /// Bytes in flight after the SACK.
     pub in_flight: Bits<24>,
-    /// There is a round trip.
+    /// The round-trip time is valid.
     pub rtt_valid: Bit,
     /// Ticks of 8 ns.
     pub rtt: Bits<32>,
 }
 
-/// What comes back of every request.
+/// Response to every request.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct NsccResponse {
-    /// Window in bytes after the request, the penalty taken off.
+    /// Window in bytes after the request and the penalty.
     pub cwnd: Bits<24>,
 }

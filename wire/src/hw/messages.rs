@@ -1,28 +1,30 @@
-//! What the requester asks the message table, and what it is told (`docs/requester.md`).
+//! Requests to the message table, and its responses (`docs/requester.md`).
 
+use super::{Psn, Qpn, SqIndex};
 use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Kind of a [`MessageRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum MessageOp {
-    /// The message that a new packet with PSN `psn` belongs to: the last one while it has packets left, otherwise the next of the queue.
-    Current,
-    /// The message that `Current` would give now, if it gives one. Nothing starts, and nothing is read.
-    Peek,
-    /// The message under way with send queue index `slot`.
-    Get,
-    /// The message under way that the packet with PSN `psn` belongs to.
-    Holding,
-    /// The message `slot` cannot be sent on, for `status`. Nothing after it starts.
+    /// Returns the message of a new packet with PSN `psn`: the last one started, while it has packets left, otherwise the next one of the queue, which
+    /// starts.
+    NextMessage,
+    /// Returns the message that `NextMessage` would return. No message starts, and no entry is read.
+    PeekNext,
+    /// Returns the outstanding message with send queue index `slot`.
+    LookupBySlot,
+    /// Returns the outstanding message that contains `psn`.
+    LookupByPsn,
+    /// Marks the message `slot` faulty, with `status`. No later message starts.
     Fault,
     /// Completes, in order, every message whose packets all lie before `psn`.
     Complete,
-    /// Completes everything with an error: `slot`, if `failed`, with `status`, the others as flushed.
+    /// Completes all messages with an error: the message `slot` with `status`, if `failed`; all others as flushed.
     Flush,
-    /// New producer index `slot`.
+    /// Sets the producer index to `slot`.
     Doorbell,
-    /// Starts the queue pair anew with the [`SendQueueConfig`] beside the request.
+    /// Initialises the queue pair. The [`SendQueueConfig`] comes with the request.
     Configure,
 }
 
@@ -31,38 +33,38 @@ pub enum MessageOp {
 pub struct SendQueueConfig {
     /// Bus address of entry 0.
     pub base: Bits<64>,
-    /// log2 of the entries, 1 to 15.
+    /// log2 of the number of entries, 1 to 15.
     pub log2_entries: Bits<4>,
     /// log2 of the path MTU in bytes, 8 to 13.
     pub mtu_log2: Bits<4>,
-    /// Most WRITEs with immediate under way (MAX_WIMM).
+    /// Maximum number of outstanding WRITEs with immediate (MAX_WIMM).
     pub max_wimm: Bits<11>,
 }
 
-/// One request. Fields that the operation does not name are ignored.
+/// A request. Fields that the operation does not use are ignored.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MessageRequest {
     pub op: MessageOp,
-    pub qp: Bits<10>,
-    pub psn: Bits<24>,
-    pub slot: Bits<16>,
+    pub qp: Qpn,
+    pub psn: Psn,
+    pub slot: SqIndex,
     pub failed: Bit,
     /// Code of a work completion status ([`crate::host::WcStatus`]).
     pub status: Bits<8>,
 }
 
-/// A message that was started.
+/// A message that has started.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Message {
-    /// WRITE with immediate; otherwise WRITE.
+    /// High for a WRITE with immediate, low for a WRITE.
     pub has_immediate: Bit,
     /// The payload is `inline_data`.
     pub inline: Bit,
-    /// It cannot be (wholly) sent.
+    /// The message cannot be sent, or not completely.
     pub fault: Bit,
     /// Send queue index.
-    pub slot: Bits<16>,
-    /// Bytes.
+    pub slot: SqIndex,
+    /// Length in bytes.
     pub length: Bits<32>,
     pub remote_va: Bits<64>,
     pub rkey: Bits<32>,
@@ -71,24 +73,24 @@ pub struct Message {
     pub lkey: Bits<32>,
     pub inline_data: Bits<128>,
     /// PSN of its first packet.
-    pub first: Bits<24>,
-    /// Packets.
+    pub first: Psn,
+    /// Number of packets.
     pub packets: Bits<24>,
-    /// Low 16 bits of its number among the messages sent.
+    /// Low 16 bits of the message sequence number.
     pub msn: Bits<16>,
-    /// Number among the WRITEs with immediate; 0 in a message without.
+    /// Number among the WRITEs with immediate; 0 for a WRITE.
     pub rqmsn: Bits<16>,
 }
 
-/// What comes back of every request.
+/// Response to every request.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MessageResponse {
-    /// `Current`, `Get`, `Holding`: there is one. `Doorbell`: the index was taken. `Complete`: a message that cannot be executed is the oldest now, `slot` and
-    /// `status` say which and why.
+    /// `NextMessage`, `PeekNext`, `LookupBySlot`, `LookupByPsn`: there is a message. `Doorbell`: the index was accepted. `Complete`: the oldest remaining
+    /// message cannot be executed; `slot` and `status` say which and why.
     pub found: Bit,
-    /// `Peek`: there is none, and there will be none before a doorbell, or the wake that follows an entry asked for.
+    /// `PeekNext`: there is no message, and there will be none before a doorbell, or before the wake-up for an entry that was requested.
     pub waits: Bit,
-    pub slot: Bits<16>,
+    pub slot: SqIndex,
     pub status: Bits<8>,
     pub message: Message,
 }
@@ -97,26 +99,26 @@ pub struct MessageResponse {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WqeFetch {
     pub address: Bits<64>,
-    /// Comes back with each entry.
-    pub qp: Bits<10>,
+    /// Returned with each entry.
+    pub qp: Qpn,
     /// 1 to 8.
     pub entries: Bits<4>,
 }
 
-/// A send queue entry as read.
+/// A send queue entry that was read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WqeFetched {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     /// The read failed.
     pub error: Bit,
     /// Byte 0 in bits 7:0.
     pub entry: Bits<512>,
 }
 
-/// A completion of the send side, before it is given a phase and a place.
+/// A completion of the send side, before the completion queue adds its phase and its position.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Completion {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     /// Code of a [`crate::host::WcStatus`].
     pub status: Bits<8>,
     /// Code of a [`crate::host::CqeOpcode`].
@@ -125,5 +127,5 @@ pub struct Completion {
     pub byte_len: Bits<32>,
     pub immediate: Bits<32>,
     pub msn: Bits<24>,
-    pub sq_head: Bits<16>,
+    pub sq_head: SqIndex,
 }

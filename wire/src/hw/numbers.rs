@@ -2,7 +2,7 @@
 
 use rust_hdl::prelude::Bits;
 
-/// Local queue pair number: it selects the rows of a queue pair in every table of the card. Headers carry 24 bits, of which the card uses the low 10.
+/// Local queue pair number: it selects the rows of a queue pair in every table of the card.
 pub type Qpn = Bits<10>;
 
 /// Packet sequence number, compared modulo 2^24.

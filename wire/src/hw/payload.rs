@@ -1,16 +1,16 @@
-//! How payload finds its way from memory to its frame (`docs/tx_lane.md`).
+//! Records on the way of a payload from memory to its frame (`docs/tx_lane.md`).
 
 use rust_hdl::prelude::*;
 
-/// Where the payload of the next frame that has any comes from.
+/// Source of the payload of the next frame that has a payload.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PayloadSource {
-    /// It is `inline_data`, byte 0 in bits 7:0; otherwise the DMA's next read.
+    /// High: the payload is `inline_data`, with byte 0 in bits 7:0. Low: it is the next read of the DMA engine.
     pub inline: Bit,
     pub inline_data: Bits<128>,
 }
 
-/// Lowest bits of the fields of [`super::read::ReadCommand::user`]: who asked, and for what.
+/// Lowest bits of the fields of [`super::read::ReadCommand::user`], which identifies the requester of a read.
 pub mod read_user {
     /// Payload: send queue index of the message, 16 bits.
     pub const SLOT: usize = 0;
@@ -20,6 +20,6 @@ pub mod read_user {
     pub const PORT: usize = 26;
     /// The read is of send queue entries.
     pub const FETCH: usize = 27;
-    /// Of a fetch: entries, 4 bits.
+    /// Fetch: number of entries, 4 bits.
     pub const ENTRIES: usize = 0;
 }

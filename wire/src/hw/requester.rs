@@ -1,23 +1,24 @@
-//! What the requester exchanges with its neighbours (`docs/requester.md`).
+//! Records between the requester and its neighbours (`docs/requester.md`).
 
 use super::core::Pieces;
 use super::tx::{TxAeth, TxCcState, TxMeth, TxNeth, TxPeth, TxReth, TxSeth};
+use super::{Psn, Qpn, SqIndex};
 use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
-/// A request packet on its way to framing: everything of it that is decided.
+/// A request packet for framing, with all of its fields decided.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TxRequest {
-    pub qp: Bits<10>,
-    /// Port it leaves by.
+    pub qp: Qpn,
+    /// Port that sends it.
     pub port: Bit,
     /// BTH opcode.
     pub opcode: Bits<8>,
-    pub psn: Bits<24>,
+    pub psn: Psn,
     pub ack_req: Bit,
     /// MRC RTX bit.
     pub retransmission: Bit,
-    /// Of TSETH or PETH, which MRC packets have; ticks of 8 ns.
+    /// Time stamp in TSETH or PETH of MRC packets, in ticks of 8 ns.
     pub timestamp: Bits<16>,
     pub meth: TxMeth,
     pub reth: TxReth,
@@ -26,27 +27,27 @@ pub struct TxRequest {
     pub entropy: Bits<32>,
     /// Payload bytes.
     pub length: Bits<14>,
-    /// Where they are in memory, unless `inline`.
+    /// Location of the payload in memory, unless `inline`.
     pub pieces: Pieces,
     /// The payload is the first `length` bytes of `inline_data`.
     pub inline: Bit,
     pub inline_data: Bits<128>,
-    /// Send queue index of the message, to report a payload that cannot be read.
-    pub slot: Bits<16>,
+    /// Send queue index of the message. It identifies the message if the payload cannot be read.
+    pub slot: SqIndex,
 }
 
-/// A control packet on its way to framing.
+/// A control packet for framing.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TxAnswer {
-    pub qp: Bits<10>,
-    /// Port it leaves by.
+    pub qp: Qpn,
+    /// Port that sends it.
     pub port: Bit,
     /// BTH opcode.
     pub opcode: Bits<8>,
-    pub psn: Bits<24>,
-    /// Entropy value it takes itself.
+    pub psn: Psn,
+    /// Entropy value of its own path.
     pub entropy: Bits<32>,
-    /// Entropy value it reflects.
+    /// Entropy value that it reflects.
     pub reflected: Bits<32>,
     pub aeth: TxAeth,
     pub seth: TxSeth,
@@ -64,16 +65,16 @@ pub enum ControlKind {
     Probe,
 }
 
-/// A control packet that arrived, checked to come from the queue pair's peer.
+/// A received control packet. It was checked to come from the peer of the queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ControlPacket {
     pub kind: ControlKind,
-    pub qp: Bits<10>,
-    /// Port it came by.
+    pub qp: Qpn,
+    /// Port that received it.
     pub port: Bit,
     /// BTH PSN.
-    pub psn: Bits<24>,
-    /// It was marked itself (congestion experienced).
+    pub psn: Psn,
+    /// The control packet itself carries a congestion mark.
     pub ecn_ce: Bit,
     /// Its own entropy value.
     pub entropy: Bits<32>,
@@ -88,62 +89,61 @@ pub struct ControlPacket {
     pub timestamp: Bits<16>,
 }
 
-/// Where is the payload of a packet? Key, protection domain and bounds are checked for the whole message.
+/// Request for the location of a packet's payload. Key, protection domain and bounds are checked for the whole message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct LocateRequest {
-    /// Comes back with the answer.
-    pub qp: Bits<10>,
+pub struct TranslateRequest {
+    /// Returned with the response.
+    pub qp: Qpn,
     pub pd: Bits<20>,
     pub lkey: Bits<32>,
-    /// First byte of the message.
+    /// Address of the message.
     pub va: Bits<64>,
-    /// Bytes of the message, at least 1.
+    /// Length of the message in bytes, at least 1.
     pub message_length: Bits<32>,
-    /// Bytes of the message before the packet.
+    /// Offset of the packet in the message, in bytes.
     pub offset: Bits<32>,
-    /// Bytes of the packet, 1 to 8,192.
+    /// Length of the packet in bytes, 1 to 8,192.
     pub length: Bits<14>,
 }
 
-/// Where it is.
+/// Location of a packet's payload.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct LocateResponse {
-    pub qp: Bits<10>,
+pub struct TranslateResponse {
+    pub qp: Qpn,
     /// The local buffer cannot be read: key, protection domain, bounds or page.
     pub fault: Bit,
     pub pieces: Pieces,
 }
 
-/// Registers of a requester, checked by software. What only one transport has is ignored by the other.
+/// Registers of a requester, checked by software. Registers of one transport are ignored by the other.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct RequesterConfig {
-    /// The queue pair may send; one that was never configured may not.
+    /// The queue pair may send. It is low for a queue pair that was never configured.
     pub valid: Bit,
-    /// It sends over RC; otherwise over MRC.
+    /// High for RC, low for MRC.
     pub rc: Bit,
     pub pd: Bits<20>,
     /// log2 of the path MTU in bytes, 8 to 13.
     pub mtu_log2: Bits<4>,
-    /// Most PSNs the window may span, 1 to 1,024.
+    /// Maximum number of PSNs in the window, 1 to 1,024.
     pub mpr: Bits<11>,
-    /// MRC: retransmission timeout of a first transmission. RC: time without progress after which it goes back. Ticks of 8 ns.
+    /// MRC: retransmission timeout of a first transmission. RC: timeout without progress. In ticks of 8 ns.
     pub rto: Bits<21>,
-    /// MRC: timeouts double; otherwise they grow by one `rto`.
+    /// MRC: the timeout doubles with every retry; otherwise it grows by one `rto`.
     pub exponential: Bit,
-    /// MRC: of each packet. RC: without progress.
+    /// Maximum number of retries. MRC: of each packet. RC: without progress.
     pub retry_budget: Bits<8>,
-    /// MRC: early loss detection threshold in packets, 0 = off.
+    /// MRC: threshold of early loss detection in packets; 0 disables it.
     pub early_loss: Bits<10>,
-    /// MRC: congestion window in bytes from which packets in the middle of a message leave it to the receiver when to send a SACK; each packet asks
-    /// for one below.
+    /// MRC: congestion window in bytes from which the receiver may coalesce SACKs. With a smaller window every packet requests a SACK.
     pub coalesce_from: Bits<24>,
-    /// RC: an acknowledgement is asked for every so many packets, 1 or more.
+    /// RC: every so many packets one requests an acknowledgement, 1 or more.
     pub ack_every: Bits<16>,
-    /// RC: UDP source port of its one path, and the port of the card that it uses.
+    /// RC: UDP source port, and port of the card, of its only path.
     pub udp_sport: Bits<16>,
     pub plane: Bit,
     /// Doorbell page that owns the queue pair.
     pub page: Bits<16>,
     /// First PSN sent.
-    pub first_psn: Bits<24>,
+    pub first_psn: Psn,
 }

@@ -1,5 +1,6 @@
-//! What the requester asks the spray engine, and what it is told (`docs/requester.md`).
+//! Requests to the spray engine, and its responses (`docs/requester.md`).
 
+use super::Qpn;
 use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
@@ -12,7 +13,7 @@ pub enum SprayPolicy {
     EvState,
 }
 
-/// What became of a packet, told about its entropy value.
+/// Feedback about an entropy value.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum SprayFeedback {
     Good,
@@ -25,40 +26,40 @@ pub enum SprayFeedback {
 /// Kind of a [`SprayRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum SprayOp {
-    /// The path of the next packet on plane `plane`, not `avoid` while there is another.
+    /// Chooses paths on plane `plane`. A path other than `avoid` is preferred.
     Choose,
-    /// `feedback` about `index`.
+    /// Processes `feedback` about `index`.
     Feedback,
-    /// `feedback` about the index of `entropy`, if it is one of this queue pair's.
+    /// Processes `feedback` about the index of `entropy`, if the queue pair has this value.
     Reflect,
-    /// The value to probe at `now`, if one is due.
+    /// Returns the value to probe at `now`, if a probe is due.
     Probe,
-    /// Nothing but [`SprayResponse::usable`].
+    /// Returns only [`SprayResponse::usable`].
     Query,
-    /// Software takes `index` out of use.
+    /// Software denies the use of `index`.
     Deny,
-    /// Software makes a denied `index` good again.
+    /// Software allows the use of a denied `index`, which is good then.
     Allow,
-    /// Starts the queue pair anew with the [`SprayConfig`] beside the request.
+    /// Initialises the queue pair. The [`SprayConfig`] comes with the request.
     Configure,
 }
 
-/// log2 of the entropy profiles.
+/// log2 of the number of entropy profiles.
 pub const PROFILE_BITS: usize = 3;
 
-/// Registers of a queue pair's path choice, checked by software.
+/// Registers of a queue pair for path selection, checked by software.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct SprayConfig {
     pub policy: SprayPolicy,
-    /// Paths in use: 1 (single path), or even and at most what the profile has.
+    /// Number of paths: 1 (single path), or an even number up to the number of active values of the profile.
     pub paths: Bits<8>,
-    /// Start of the pseudo-random sequence, not zero.
+    /// Seed of the pseudo-random sequence, not 0.
     pub seed: Bits<32>,
-    /// Which profile.
+    /// Number of the profile.
     pub profile: Bits<PROFILE_BITS>,
-    /// Slots into the profile at which this queue pair starts.
+    /// Slot of the profile at which this queue pair starts.
     pub rotation: Bits<6>,
-    /// A mark bypasses a value's next turn; otherwise the rest of the rotation.
+    /// A marked value is skipped once; otherwise it is skipped for the rest of the rotation.
     pub skip_next_turn: Bit,
     /// Ticks of 8 ns.
     pub probe_interval: Bits<31>,
@@ -70,19 +71,19 @@ pub struct EntropyProfileEntry {
     pub base: Bits<32>,
     /// 0 to 24.
     pub stride_log2: Bits<5>,
-    /// Active values, 1 or even, at most 128.
+    /// Number of active values: 1, or an even number up to 128.
     pub active: Bits<8>,
-    /// Backups, even, at most 16.
+    /// Number of backups: an even number up to 16.
     pub backups: Bits<5>,
 }
 
-/// One request. Fields that the operation does not name are ignored.
+/// A request. Fields that the operation does not use are ignored.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SprayRequest {
     pub op: SprayOp,
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     pub plane: Bit,
-    /// `Choose`: paths of as many packets, 1 to 32, each as if asked for alone.
+    /// `Choose`: number of paths, 1 to 32. The result is that of as many single choices.
     pub count: Bits<6>,
     pub avoid_valid: Bit,
     pub avoid: Bits<8>,
@@ -93,16 +94,16 @@ pub struct SprayRequest {
     pub now: Bits<32>,
 }
 
-/// What comes back of every request, once; of `Choose` once for each path, in order, or once with none found and no more.
+/// Response. Every request has one, except `Choose`: it has one for each path, in order, until one that found no path.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SprayResponse {
-    /// `Choose`, `Probe`, `Reflect`: there is one.
+    /// `Choose`, `Probe`, `Reflect`: there is a value.
     pub found: Bit,
-    /// Its index; bit 0 is the plane.
+    /// Index of the value; bit 0 is the plane.
     pub index: Bits<8>,
-    /// `Choose`, `Probe`: what the packet's headers carry.
+    /// `Choose`, `Probe`: the entropy value for the packet's headers.
     pub entropy: Bits<32>,
-    /// Bit p: a retransmission can be left to plane p, after this request: its port is up, the policy is not single path, and some value of the
-    /// plane is good or skipped.
+    /// Bit p: plane p can take a retransmission after this request. Its port is up, the policy is not single path, and the plane has a value that is good or
+    /// skipped.
     pub usable: Bits<2>,
 }

@@ -1,67 +1,69 @@
-//! What the requester asks the transmit window, and what it is told (`docs/requester.md`).
+//! Requests to the transmit window, and its responses (`docs/requester.md`).
 
+use super::{Psn, Qpn, SqIndex};
 use rust_hdl::prelude::*;
 
-/// The last transmission of a packet.
+/// Record of the last transmission of a packet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SentPacket {
-    /// Path; bit 0 is the plane.
+    /// Path (EV index); bit 0 is the plane.
     pub ev: Bits<8>,
     /// Ticks of 8 ns.
     pub at: Bits<32>,
-    /// It had been sent before; then it carried a time stamp.
-    pub again: Bit,
-    /// Timeouts and recoverable NACKs so far.
+    /// The transmission was a retransmission, so it carried a time stamp.
+    pub is_retransmit: Bit,
+    /// Number of timeouts and recoverable NACKs.
     pub retries: Bits<8>,
     /// Payload bytes.
     pub length: Bits<14>,
     /// Send queue index of the message.
-    pub slot: Bits<16>,
+    pub slot: SqIndex,
 }
 
 /// Kind of a [`WindowRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum WindowOp {
-    /// Where the window stands, and the first lost PSNs.
+    /// Returns the position of the window, and the first lost PSNs.
     Query,
-    /// `count` new packets of `bytes` in all are in flight from now on; each is told beside as it leaves. The caller has seen that there is room.
-    Push,
-    /// The newest `count` packets, from `psn` on, of `bytes` in all, have not left and do not leave: they are new again. None was acknowledged or lost.
-    Retract,
-    /// The lost packet `psn` leaves again.
-    Resend,
-    /// State and last transmission of `psn`.
+    /// Adds `count` new packets of `bytes` in total to those in flight. The caller has checked that the window has space. The record of each packet follows
+    /// through a port of its own when the packet is sent.
+    Allocate,
+    /// Removes the newest `count` packets, from `psn` on, of `bytes` in total. They were not sent, and none was acknowledged or lost.
+    Rollback,
+    /// Marks the lost packet `psn` in flight again, with the record `sent`.
+    MarkRetransmitted,
+    /// Returns state and record of `psn`.
     Read,
-    /// What a SACK acknowledges.
+    /// Processes a SACK.
     Sack,
-    /// The packet in flight `psn` is lost, and has spent `sent.retries`.
-    Lose,
-    /// The lowest PSN in flight that is not before `psn`, which is in the window or its end.
+    /// Marks the packet in flight `psn` lost; it has `sent.retries` retries now.
+    MarkLost,
+    /// Returns the lowest PSN in flight that is not before `psn`. `psn` is in the window, or its end.
     NextInFlight,
-    /// Starts the queue pair anew; its first packet will be `psn`.
+    /// Initialises the queue pair. Its first packet will be `psn`.
     Configure,
 }
 
-/// One request. Fields that the operation does not name are ignored.
+/// A request. Fields that the operation does not use are ignored.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WindowRequest {
     pub op: WindowOp,
-    pub qp: Bits<10>,
-    pub psn: Bits<24>,
-    /// `Resend`; of `Lose` the retries.
+    pub qp: Qpn,
+    pub psn: Psn,
+    /// `MarkRetransmitted`: the record. `MarkLost`: only its `retries`.
     pub sent: SentPacket,
-    /// `Push`, `Retract`: packets, at most 32.
+    /// `Allocate`, `Rollback`: number of packets, at most 32.
     pub count: Bits<6>,
-    /// `Push`, `Retract`: their payload bytes.
+    /// `Allocate`, `Rollback`: payload bytes.
     pub bytes: Bits<24>,
     /// `Sack`: cumulative PSN.
-    pub cack: Bits<24>,
-    /// `Sack`: PSN that is answered.
-    pub acked: Bits<24>,
+    pub cack: Psn,
+    /// `Sack`: answered PSN, the PSN of the packet that caused the SACK.
+    pub acked: Psn,
     /// `Sack`: PSN of bit 0 of the bitmap.
-    pub base: Bits<24>,
+    pub base: Psn,
     pub bitmap: Bits<64>,
-    /// `Sack`: low 16 bits of the time stamp reflected.
+    /// `Sack`: low 16 bits of the reflected time stamp.
     pub stamp: Bits<16>,
 }
 
@@ -75,50 +77,50 @@ pub enum PacketState {
     Lost,
 }
 
-/// What a SACK did.
+/// Verdict on a SACK.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum SackVerdict {
-    Taken,
-    /// Its cumulative PSN lies more than a window behind: nothing changed.
+    Accepted,
+    /// The cumulative PSN lies more than a window behind. Nothing changed.
     OutOfWindow,
-    /// It names a PSN not sent, or contradicts itself: nothing changed.
+    /// The SACK names a PSN that was not sent, or contradicts itself. Nothing changed.
     Inconsistent,
 }
 
-/// What comes back of every request.
+/// Response to every request.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WindowResponse {
-    /// After the request, all of them, whatever the operation.
-    pub una: Bits<24>,
+    /// Position of the window after the request, valid for every operation.
+    pub una: Psn,
     /// PSN of the next new packet.
-    pub next_psn: Bits<24>,
+    pub next_psn: Psn,
     /// Payload bytes in flight.
     pub in_flight: Bits<24>,
     /// Bit p: a packet is lost on plane p.
     pub lost: Bits<2>,
     /// The lowest PSN lost on plane 0, and on plane 1.
-    pub first_lost0: Bits<24>,
-    pub first_lost1: Bits<24>,
+    pub first_lost0: Psn,
+    pub first_lost1: Psn,
 
-    /// `NextInFlight`: the one found; otherwise that of the request.
-    pub psn: Bits<24>,
-    /// `NextInFlight`: there is one.
+    /// `NextInFlight`: the result. Otherwise the PSN of the request.
+    pub psn: Psn,
+    /// `NextInFlight`: there is a packet.
     pub found: Bit,
-    /// `Read`; `Sack`: of the answered packet before the SACK. `Free` outside the window.
+    /// `Read`: the state of `psn`. `Sack`: the state of the answered packet before the SACK. `Free` outside the window.
     pub state: PacketState,
-    /// Last transmission of `psn` (`Read`, `Lose`, `NextInFlight`), or of the answered packet (`Sack`), if it was in the window.
+    /// Record of `psn` (`Read`, `MarkLost`, `NextInFlight`), or of the answered packet (`Sack`), if that was in the window.
     pub sent: SentPacket,
 
-    /// `Sack` from here on.
+    /// The following fields are valid for `Sack`.
     pub verdict: SackVerdict,
-    /// It answers the last transmission of a packet that was in the window: the stamps agree.
+    /// The answered packet was in the window, and the SACK is about its last transmission.
     pub answered: Bit,
-    /// Its cumulative PSN lies before the window.
+    /// The cumulative PSN lies before the window.
     pub overtaken: Bit,
-    /// Packets acknowledged for the first time.
+    /// Number of newly acknowledged packets.
     pub packets: Bits<11>,
     /// Their payload bytes.
     pub bytes: Bits<24>,
-    /// Of them, those held for lost.
+    /// Number of them that had been marked lost.
     pub spurious: Bits<11>,
 }

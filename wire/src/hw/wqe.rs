@@ -1,4 +1,4 @@
-//! The send queue entry as hardware sees it: 512 bits, byte 0 in bits 7:0 (layout: [`crate::host::Wqe`]).
+//! The send queue entry as a record of 512 bits, with byte 0 in bits 7:0 (layout: [`crate::host::Wqe`]).
 
 use rust_hdl::prelude::*;
 

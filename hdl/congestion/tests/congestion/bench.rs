@@ -1,4 +1,4 @@
-//! An engine under Verilator and the clocks of its calls.
+//! An engine under Verilator and the cycles of its calls.
 
 use std::sync::OnceLock;
 
@@ -12,8 +12,8 @@ use stellar_wire::hw::pack::{to_words, Record};
 
 /// Eight queue pairs.
 pub type SmallEngine = NsccEngine<3>;
-/// Clocks after which a response is missing.
-const PATIENCE: u32 = 100;
+/// Cycles after which a response is missing.
+const TIMEOUT_CYCLES: u32 = 100;
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -60,16 +60,16 @@ impl Bench {
         self.model.set_u64(port, value.into());
     }
 
-    /// Clocks without a request.
-    pub fn idle(&mut self, clocks: u32) {
-        for _ in 0..clocks {
+    /// Cycles without a request.
+    pub fn idle(&mut self, cycles: u32) {
+        for _ in 0..cycles {
             self.model.eval();
             assert!(!self.flag("response_valid"), "a response to nobody");
             self.model.clock(self.clock);
         }
     }
 
-    /// One call: the window, and the clocks from the request to the response.
+    /// One call: the window, and the cycles from the request to the response.
     pub fn call(&mut self, request: NsccRequest, config: NsccConfig) -> (u32, u32) {
         self.set("request", request);
         self.set("settings", config);
@@ -88,7 +88,7 @@ impl Bench {
         self.set_flag("request_valid", false);
         self.set("request", NsccRequest::default());
         self.set("settings", NsccConfig::default());
-        for clocks in 1..PATIENCE {
+        for cycles in 1..TIMEOUT_CYCLES {
             self.model.eval();
             assert!(!self.flag("request_ready"), "ready during a call");
             let answered = self.flag("response_valid");
@@ -98,10 +98,10 @@ impl Bench {
             self.model.clock(self.clock);
             if answered {
                 self.model.eval();
-                return (window, clocks);
+                return (window, cycles);
             }
         }
-        panic!("no response to {request:?} within {PATIENCE} clocks");
+        panic!("no response to {request:?} within {TIMEOUT_CYCLES} cycles");
     }
 
     /// The sample comes with the answer to a SACK, and only then.

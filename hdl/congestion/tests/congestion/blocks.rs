@@ -166,7 +166,7 @@ fn nscc_engine_agrees_with_rust_hdl() {
         block.settings.next = random_config(rng);
     };
     check(NsccEngine::default, Some(|b| &mut b.clock), drive, 2_500, 5).expect("nscc_engine");
-    // It holds a module with a clock of its own, a table and the memory of what its queue pairs know.
+    // It holds a module with a cycle of its own, a table and the memory of what its queue pairs know.
     check_gated(NsccEngine::default, |b| &mut b.clock, drive, 5_000, 6).expect("gated nscc_engine");
 }
 

@@ -2,5 +2,5 @@
 
 mod bench;
 mod blocks;
+mod lockstep;
 mod nscc_engine;
-mod play;

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use stellar_transport::congestion::{AckSample, NsccParams, NsccRegisters, MAX_WINDOW};
 use stellar_transport::time::Ticks;
 
-use hdl_congestion::nscc_engine::max_clocks;
+use hdl_congestion::nscc_engine::max_cycles;
 
-use crate::play::{Op, Play};
+use crate::lockstep::{Lockstep, Op};
 
 /// Registers of real paths, and registers at the ends of their ranges.
 fn params() -> impl Strategy<Value = NsccParams> {
@@ -173,7 +173,7 @@ proptest! {
     ) {
         let mut now = Ticks(start);
         let mut registers = params.map(|p| *p.registers());
-        let mut play = Play::new(&params, now);
+        let mut lockstep = Lockstep::new(&params, now);
         for (qp, pause, gap, step) in steps {
             now = now.plus(Ticks(pause));
             let own = registers[qp];
@@ -181,7 +181,7 @@ proptest! {
                 Step::Ack { bytes, rtt, ecn, in_flight, penalty } => Op::Ack {
                     sample: Some(AckSample {
                         acked_bytes: bytes,
-                        rtt: rtt.map(|rtt| rtt.of(&own, play.pairs[qp].base_rtt())),
+                        rtt: rtt.map(|rtt| rtt.of(&own, lockstep.pairs[qp].base_rtt())),
                         ecn,
                         in_flight,
                     }),
@@ -192,8 +192,8 @@ proptest! {
             if let Op::Configure(params) = &op {
                 registers[qp] = *params.registers();
             }
-            play.idle(gap);
-            play.step(qp, now, &op);
+            lockstep.idle(gap);
+            lockstep.step(qp, now, &op);
         }
     }
 }
@@ -217,40 +217,40 @@ fn ack(bytes: u32, rtt: u32, ecn: bool) -> Op {
 
 #[test]
 fn no_operation_takes_longer_than_it_says_and_the_longest_takes_that() {
-    let mut play = Play::new(&[path()], Ticks(0));
-    assert_eq!(play.step(0, Ticks(1), &Op::Query), max_clocks::QUERY);
+    let mut lockstep = Lockstep::new(&[path()], Ticks(0));
+    assert_eq!(lockstep.step(0, Ticks(1), &Op::Query), max_cycles::QUERY);
     assert_eq!(
-        play.step(0, Ticks(2), &Op::Loss(10_000)),
-        max_clocks::LOSS - max_clocks::PENALTY
+        lockstep.step(0, Ticks(2), &Op::Loss(10_000)),
+        max_cycles::LOSS - max_cycles::PENALTY
     );
     assert_eq!(
-        play.step(0, Ticks(3), &Op::Configure(path())),
-        max_clocks::CONFIGURE
+        lockstep.step(0, Ticks(3), &Op::Configure(path())),
+        max_cycles::CONFIGURE
     );
-    let longest = longest_ack(&mut play, 0);
-    assert_eq!(longest, max_clocks::ACK - max_clocks::PENALTY);
-    let mut play = Play::new(&[path()], Ticks(0));
-    assert_eq!(longest_ack(&mut play, 1), max_clocks::ACK);
+    let longest = longest_ack(&mut lockstep, 0);
+    assert_eq!(longest, max_cycles::ACK - max_cycles::PENALTY);
+    let mut lockstep = Lockstep::new(&[path()], Ticks(0));
+    assert_eq!(longest_ack(&mut lockstep, 1), max_cycles::ACK);
     assert_eq!(
-        play.step(0, Ticks(1 << 20), &Op::Loss(10_000)),
-        max_clocks::LOSS
+        lockstep.step(0, Ticks(1 << 20), &Op::Loss(10_000)),
+        max_cycles::LOSS
     );
 }
 
-/// Clocks of the longest of many `Ack`s: marked and far above target until the average is too, then a decrease, with an adjustment behind it.
-fn longest_ack(play: &mut Play, penalty: u8) -> u32 {
+/// Cycles of the longest of many `Ack`s: marked and far above target until the average is too, then a decrease, with an adjustment behind it.
+fn longest_ack(lockstep: &mut Lockstep, penalty: u8) -> u32 {
     let (mut longest, mut of_decreases) = (0, None);
     for n in 0..100 {
-        let before = play.pairs[0].cwnd();
+        let before = lockstep.pairs[0].cwnd();
         let Op::Ack { sample, .. } = ack(40_000, 4_500, true) else {
             unreachable!("an acknowledgement");
         };
-        let clocks = play.step(0, Ticks(3 + n * 1_200), &Op::Ack { sample, penalty });
+        let cycles = lockstep.step(0, Ticks(3 + n * 1_200), &Op::Ack { sample, penalty });
         // The first lessens the window by the penalty, too.
-        if n > 0 && play.pairs[0].cwnd() < before {
-            assert_eq!(*of_decreases.get_or_insert(clocks), clocks);
+        if n > 0 && lockstep.pairs[0].cwnd() < before {
+            assert_eq!(*of_decreases.get_or_insert(cycles), cycles);
         }
-        longest = longest.max(clocks);
+        longest = longest.max(cycles);
     }
     assert_eq!(of_decreases, Some(longest), "no decrease");
     longest
@@ -258,13 +258,13 @@ fn longest_ack(play: &mut Play, penalty: u8) -> u32 {
 
 #[test]
 fn windows_of_queue_pairs_do_not_mix() {
-    let mut play = Play::new(&[path(); 8], Ticks(0));
+    let mut lockstep = Lockstep::new(&[path(); 8], Ticks(0));
     for n in 0..8_u32 {
-        play.step(n as usize, Ticks(n), &Op::Loss(20_000 * n));
+        lockstep.step(n as usize, Ticks(n), &Op::Loss(20_000 * n));
     }
-    let windows: Vec<u32> = play.pairs.iter().map(|pair| pair.cwnd()).collect();
+    let windows: Vec<u32> = lockstep.pairs.iter().map(|pair| pair.cwnd()).collect();
     for n in 0..8 {
-        play.step(n, Ticks(100), &Op::Query);
+        lockstep.step(n, Ticks(100), &Op::Query);
     }
     assert!(windows.windows(2).all(|w| w[0] > w[1]), "{windows:?}");
 }
@@ -272,20 +272,20 @@ fn windows_of_queue_pairs_do_not_mix() {
 /// Every kind of answer is seen by a closed loop: the path's delay and marks follow the window.
 #[test]
 fn a_closed_loop_agrees_over_ten_thousand_sacks() {
-    let mut play = Play::new(&[path()], Ticks(0xffff_0000));
+    let mut lockstep = Lockstep::new(&[path()], Ticks(0xffff_0000));
     let mut now = Ticks(0xffff_0000);
     let (mut rises, mut falls) = (0, 0);
     for n in 0..10_000_u32 {
-        let before = play.pairs[0].cwnd();
+        let before = lockstep.pairs[0].cwnd();
         // The share of the path changes every 1,000 SACKs; what the window holds beyond it queues.
         let share = 400_000 >> (n / 1_000 % 3);
         let queue = before.saturating_sub(share) / 400;
         now = now.plus(Ticks(10));
-        play.step(0, now, &ack(4_096, 1_000 + queue, queue > 300));
+        lockstep.step(0, now, &ack(4_096, 1_000 + queue, queue > 300));
         if n % 777 == 776 {
-            play.step(0, now, &Op::Loss(4_096));
+            lockstep.step(0, now, &Op::Loss(4_096));
         }
-        let after = play.pairs[0].cwnd();
+        let after = lockstep.pairs[0].cwnd();
         rises += u32::from(after > before);
         falls += u32::from(after < before);
     }

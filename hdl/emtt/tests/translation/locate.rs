@@ -1,9 +1,9 @@
-//! `PayloadLocate`, Verilated at full size, against `locate_payload` of the reference requester.
+//! `LocalTranslate`, Verilated at full size, against `locate_payload` of the reference requester.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use hdl_emtt::{payload_locate, PayloadLocate};
+use hdl_emtt::{local_translate, LocalTranslate};
 use hdl_verilog::equivalence::check;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -15,7 +15,7 @@ use stellar_transport::requester::Payload;
 use stellar_transport::rx::{pieces_to_hw, DropReason};
 use stellar_wire::hw::core::TokenKind;
 use stellar_wire::hw::pack::to_words;
-use stellar_wire::hw::requester::{LocateRequest, LocateResponse};
+use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse};
 use stellar_wire::hw::tables::TableWrite;
 
 use crate::reference::{LocalPacket, World};
@@ -27,11 +27,11 @@ use crate::{BANK_BITS, REGION_BITS};
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     table: Option<TableWrite>,
-    request: Option<(LocateRequest, Result<LocateResponse, DropReason>)>,
+    request: Option<(TranslateRequest, Result<TranslateResponse, DropReason>)>,
 }
 
-fn request(packet: &LocalPacket, tag: u32) -> LocateRequest {
-    LocateRequest {
+fn request(packet: &LocalPacket, tag: u32) -> TranslateRequest {
+    TranslateRequest {
         qp: u64::from(tag & 0x3ff).to_bits(),
         pd: u64::from(packet.pd).to_bits(),
         lkey: u64::from(packet.lkey).to_bits(),
@@ -53,7 +53,7 @@ fn clocks(ops: &[Op]) -> Vec<Clock> {
             };
             let request = request(&local, packet.tag);
             let answer = world.locate(&local).map(|payload| match payload {
-                Payload::Memory(pieces) => LocateResponse {
+                Payload::Memory(pieces) => TranslateResponse {
                     qp: request.qp,
                     fault: false,
                     pieces: pieces_to_hw(&pieces),
@@ -81,30 +81,30 @@ fn clocks(ops: &[Op]) -> Vec<Clock> {
 fn model() -> Model {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     LIBRARY
-        .get_or_init(crate::build::<PayloadLocate<REGION_BITS, BANK_BITS>>)
+        .get_or_init(crate::build::<LocalTranslate<REGION_BITS, BANK_BITS>>)
         .instantiate()
 }
 
 fn run(clocks: &[Clock]) {
     let mut model = model();
-    let port = |model: &Model, name: &str| model.port(name).expect("a port of payload_locate");
+    let port = |model: &Model, name: &str| model.port(name).expect("a port of local_translate");
     let clock = port(&model, "clock");
-    let idle = [Clock::default(); payload_locate::LATENCY];
+    let idle = [Clock::default(); local_translate::LATENCY];
     for (n, now) in clocks.iter().chain(&idle).enumerate() {
         // Answers come exactly when their time is up.
-        if n >= payload_locate::LATENCY {
-            let due = clocks[n - payload_locate::LATENCY].request;
+        if n >= local_translate::LATENCY {
+            let due = clocks[n - local_translate::LATENCY].request;
             let valid = model.get_u64(port(&model, "response_valid")) == 1;
             assert_eq!(valid, due.is_some(), "clock {n}");
             if let Some((request, answer)) = due {
-                let expected = answer.unwrap_or(LocateResponse {
+                let expected = answer.unwrap_or(TranslateResponse {
                     qp: request.qp,
                     fault: true,
-                    ..LocateResponse::default()
+                    ..TranslateResponse::default()
                 });
                 let actual = model.get_words(port(&model, "response")).to_vec();
                 let what = format!("{request:?} at clock {n}");
-                assert_fields::<LocateResponse>(&actual, &to_words(expected), &[], &what);
+                assert_fields::<TranslateResponse>(&actual, &to_words(expected), &[], &what);
             }
         }
         assert_eq!(model.get_u64(port(&model, "request_ready")), 1);
@@ -165,11 +165,11 @@ fn the_requests_reach_every_answer_often() {
 
 /// Small tables, so that native simulation and Yosys keep up; the traffic's indices beyond them must be refused alike.
 #[test]
-fn payload_locate_is_its_verilog() {
+fn local_translate_is_its_verilog() {
     let tree = traffic(150).new_tree(&mut TestRunner::deterministic());
     let mut clocks = clocks(&tree.unwrap().current()).into_iter().cycle();
     check(
-        PayloadLocate::<6, 3>::default,
+        LocalTranslate::<6, 3>::default,
         Some(|uut| &mut uut.clock),
         |uut, rng| {
             let now = clocks.next().unwrap();
@@ -196,14 +196,14 @@ fn a_reset_forgets_requests_in_flight() {
     let set = |model: &mut Model, name: &str, value| model.set_u64(port(model, name), value);
     let clock = port(&model, "clock");
     set(&mut model, "request_valid", 1);
-    for _ in 0..payload_locate::LATENCY - 1 {
+    for _ in 0..local_translate::LATENCY - 1 {
         model.clock(clock);
     }
     set(&mut model, "reset", 1);
     set(&mut model, "request_valid", 0);
     model.clock(clock);
     set(&mut model, "reset", 0);
-    for _ in 0..2 * payload_locate::LATENCY {
+    for _ in 0..2 * local_translate::LATENCY {
         assert_eq!(model.get_u64(port(&model, "response_valid")), 0);
         model.clock(clock);
     }

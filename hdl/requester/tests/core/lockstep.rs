@@ -13,7 +13,7 @@ use stellar_wire::Opcode;
 use crate::memory::Entries;
 use crate::packets::{compare_packet, completion};
 use crate::peer::InFlight;
-use crate::rig::{Did, Rig, Totals};
+use crate::rig::{Observed, Rig, Totals};
 use crate::setup::{tables, work_request, Pair, QPS, RING_LOG2};
 
 /// Packets that hardware sends in one operation at most (`docs/requester.md`, Sequencer).
@@ -94,10 +94,10 @@ impl Bench {
     }
 
     /// Compares what both did, after what the hardware does in the background.
-    pub fn compare(&mut self, qp: usize, did: &mut Did, was_failed: bool) {
+    pub fn compare(&mut self, qp: usize, observed: &mut Observed, was_failed: bool) {
         self.rig.settle();
         let pair = &mut self.pairs[qp];
-        pair.cqes.append(&mut did.cqes);
+        pair.cqes.append(&mut observed.cqes);
         pair.cqes.append(&mut self.rig.take_cqes());
         for words in pair.cqes.drain(..) {
             let found = Record::<Completion>::new(&words);
@@ -110,7 +110,7 @@ impl Bench {
             .map(|status| (pair.number, status.code()))
             .into_iter()
             .collect();
-        assert_eq!(did.failed, failed, "failure");
+        assert_eq!(observed.failed, failed, "failure");
         let deadline = pair.reference.deadline().map(|at| at.0);
         assert_eq!(self.rig.deadlines[qp], deadline, "deadline");
     }
@@ -152,9 +152,9 @@ impl Bench {
     pub fn ring(&mut self, qp: usize, dice: u64) {
         let was_failed = self.pairs[qp].reference.error().is_some();
         let producer = self.producer(qp, dice);
-        let mut did = self.rig.doorbell(qp as u32, producer);
-        self.compare_rung(qp, producer, &did);
-        self.compare(qp, &mut did, was_failed);
+        let mut observed = self.rig.doorbell(qp as u32, producer);
+        self.compare_rung(qp, producer, &observed);
+        self.compare(qp, &mut observed, was_failed);
     }
 
     /// The index that the doorbell is rung with.
@@ -166,7 +166,7 @@ impl Bench {
     }
 
     /// Rings the reference's doorbell, and compares whether it is taken.
-    pub fn compare_rung(&mut self, qp: usize, producer: u16, did: &Did) {
+    pub fn compare_rung(&mut self, qp: usize, producer: u16, observed: &Observed) {
         let taken = self.reference(qp, |reference, card| {
             let taken = reference
                 .messages_mut()
@@ -181,7 +181,7 @@ impl Bench {
         if taken {
             self.pairs[qp].rung = producer;
         }
-        assert_eq!(did.refused, !taken, "producer index {producer}");
+        assert_eq!(observed.refused, !taken, "producer index {producer}");
     }
 
     pub fn transmit(&mut self, qp: usize, port: u8) -> bool {
@@ -189,23 +189,23 @@ impl Bench {
         if !self.planes.contains(port) {
             return false;
         }
-        let mut did = Did::default();
+        let mut observed = Observed::default();
         // A NOP needs the entry behind it, which is not there yet: the queue pair is woken when it comes.
         for _ in 0..40 {
             let again = self.rig.transmit(qp as u32, port, self.now.0);
-            assert!(again.served != again.parked, "served or parked");
-            assert_eq!(again.served, !again.tx.is_empty(), "a packet");
-            did.cqes.extend(again.cqes);
-            did.failed.extend(again.failed);
-            did.tx = again.tx;
+            assert!(again.rotated != again.deactivated, "rotated or deactivated");
+            assert_eq!(again.rotated, !again.tx.is_empty(), "a packet");
+            observed.cqes.extend(again.cqes);
+            observed.failed.extend(again.failed);
+            observed.tx = again.tx;
             let arrived = self.rig.settle() || again.arrived;
-            did.cqes.extend(self.rig.take_cqes());
-            if !did.tx.is_empty() || !arrived {
+            observed.cqes.extend(self.rig.take_cqes());
+            if !observed.tx.is_empty() || !arrived {
                 break;
             }
         }
-        let sent = self.compare_sent(qp, port, &did);
-        self.compare(qp, &mut did, was_failed);
+        let sent = self.compare_sent(qp, port, &observed);
+        self.compare(qp, &mut observed, was_failed);
         sent
     }
 
@@ -219,15 +219,15 @@ impl Bench {
     }
 
     /// Lets the reference send, and compares the packets. Whether there are any.
-    pub fn compare_sent(&mut self, qp: usize, port: u8, did: &Did) -> bool {
+    pub fn compare_sent(&mut self, qp: usize, port: u8, observed: &Observed) -> bool {
         let now = self.now;
         let limit = burst_limit(self.pairs[qp].mtu);
         let packets = self.reference(qp, |reference, card| {
             reference.transmit_burst(port, now, limit, card)
         });
-        assert_eq!(packets.len(), did.tx.len(), "packets of {packets:?}");
+        assert_eq!(packets.len(), observed.tx.len(), "packets of {packets:?}");
         let pair = &mut self.pairs[qp];
-        for (packet, words) in packets.iter().zip(&did.tx) {
+        for (packet, words) in packets.iter().zip(&observed.tx) {
             compare_packet(packet, words, qp as u32, port);
             pair.flying.push(InFlight::of(packet));
             // A packet that is sent again says nothing of where the messages are.
@@ -250,9 +250,9 @@ impl Bench {
             self.now = deadline;
         }
         let now = self.now;
-        let mut did = self.rig.timer(qp as u32, now.0);
+        let mut observed = self.rig.timer(qp as u32, now.0);
         self.reference(qp, |reference, card| reference.on_timer(now, card));
-        self.compare(qp, &mut did, was_failed);
+        self.compare(qp, &mut observed, was_failed);
     }
 
     fn fault(&mut self, qp: usize, dice: u64) {
@@ -261,16 +261,16 @@ impl Bench {
         if was_failed || self.pairs[qp].reference.messages_mut().get(slot).is_none() {
             return;
         }
-        let mut did = self.rig.fault(qp as u32, slot);
+        let mut observed = self.rig.fault(qp as u32, slot);
         self.reference(qp, |reference, card| reference.local_fault(slot, card));
-        self.compare(qp, &mut did, was_failed);
+        self.compare(qp, &mut observed, was_failed);
     }
 
     fn flush(&mut self, qp: usize) {
         let was_failed = self.pairs[qp].reference.error().is_some();
-        let mut did = self.rig.flush(qp as u32);
+        let mut observed = self.rig.flush(qp as u32);
         self.reference(qp, |reference, card| reference.flush(card));
-        self.compare(qp, &mut did, was_failed);
+        self.compare(qp, &mut observed, was_failed);
     }
 
     fn plane(&mut self, dice: u64) {

@@ -1,6 +1,6 @@
 //! The requester core against the reference requester, operation by operation.
 
-mod clocks;
+mod cycles;
 mod lockstep;
 mod memory;
 mod mrc;

@@ -8,7 +8,7 @@ use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
 
 use crate::lockstep::Bench;
 use crate::peer::{InFlight, Receiver};
-use crate::rig::{Did, Totals};
+use crate::rig::{Observed, Totals};
 
 impl Bench {
     fn mrc(&mut self, qp: usize) -> &mut MrcRequester {
@@ -20,8 +20,8 @@ impl Bench {
 
     fn sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) {
         let was_failed = self.pairs[qp].reference.error().is_some();
-        let did = self.rig.control(sack_record(qp, seth, cc), self.now.0);
-        self.compare_sack(qp, (seth, cc), did, was_failed);
+        let observed = self.rig.control(sack_record(qp, seth, cc), self.now.0);
+        self.compare_sack(qp, (seth, cc), observed, was_failed);
     }
 
     /// Lets the reference take a SACK, and compares.
@@ -29,13 +29,17 @@ impl Bench {
         &mut self,
         qp: usize,
         (seth, cc): (&Seth, &CcState),
-        mut did: Did,
+        mut observed: Observed,
         was_failed: bool,
     ) {
         let good = self.reference_sack(qp, seth, cc).filter(|_| !was_failed);
-        self.compare(qp, &mut did, was_failed);
-        did.good.append(&mut self.rig.take_good());
-        assert_eq!(did.good, good.into_iter().collect::<Vec<_>>(), "good path");
+        self.compare(qp, &mut observed, was_failed);
+        observed.good.append(&mut self.rig.take_good());
+        assert_eq!(
+            observed.good,
+            good.into_iter().collect::<Vec<_>>(),
+            "good path"
+        );
     }
 
     /// Lets the reference take a SACK; the plane and entropy value of the path that is good to a queue pair that has not failed.
@@ -144,12 +148,12 @@ impl Bench {
             },
             ..ControlPacket::default()
         };
-        let mut did = self.rig.control(control, self.now.0);
+        let mut observed = self.rig.control(control, self.now.0);
         self.reference(qp, |reference, card| match reference {
             Requester::Mrc(mrc) => mrc.on_nack(&neth, card),
             Requester::Rc(_) => {}
         });
-        self.compare(qp, &mut did, was_failed);
+        self.compare(qp, &mut observed, was_failed);
     }
 }
 

@@ -10,7 +10,7 @@ use stellar_wire::hw::requester::TxRequest;
 
 use crate::lockstep::Bench;
 use crate::mrc::sack_record;
-use crate::rig::{Did, Totals};
+use crate::rig::{Observed, Totals};
 use crate::setup::{LKEY, MTUS};
 
 /// Always over MRC.
@@ -73,15 +73,15 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     let control = sack_record(QP, &seth, &cc);
     let counted_alone = bench.counted_by_sack(QP, &seth, &cc);
     let before = (bench.rig.totals.clone(), bench.reference_totals());
-    let did = bench
+    let observed = bench
         .rig
         .transmit_and_control(QP as u32, port, control, bench.now.0);
-    if did.before_other < did.tx.len() {
+    if observed.before_other < observed.tx.len() {
         taken.beside += 1;
     } else {
         taken.after += 1;
     }
-    bench.compare_sent(QP, port, &did);
+    bench.compare_sent(QP, port, &observed);
     if !was_failed && bench.pairs[QP].reference.error().is_some() {
         // Hardware takes the SACK before the failure or after it, when it counts nothing.
         let counted = bench.rig.totals.since(&before.0);
@@ -90,7 +90,7 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
         taken.counted_before_failure += u32::from(by_sack != Totals::default());
         bench.counted_before_failure.add(&by_sack);
     }
-    bench.compare_sack(QP, (&seth, &cc), did, was_failed);
+    bench.compare_sack(QP, (&seth, &cc), observed, was_failed);
 }
 
 /// One burst, and a doorbell behind its start. The burst is of a message under way, so what the doorbell brings is none of its business.
@@ -101,13 +101,13 @@ fn ring_beside(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     let was_failed = bench.pairs[QP].reference.error().is_some();
     let port = (dice & 1) as u8;
     let producer = bench.producer(QP, dice);
-    let mut did = bench
+    let mut observed = bench
         .rig
         .transmit_and_doorbell(QP as u32, port, producer, bench.now.0);
-    taken.rung += u32::from(did.before_other < did.tx.len());
-    bench.compare_rung(QP, producer, &did);
-    bench.compare_sent(QP, port, &did);
-    bench.compare(QP, &mut did, was_failed);
+    taken.rung += u32::from(observed.before_other < observed.tx.len());
+    bench.compare_rung(QP, producer, &observed);
+    bench.compare_sent(QP, port, &observed);
+    bench.compare(QP, &mut observed, was_failed);
 }
 
 /// SACKs one right behind the other, and a burst by each port right behind them: the second begins to look before the first has left.
@@ -120,7 +120,7 @@ fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
         .collect();
     let was_failed = bench.pairs[QP].reference.error().is_some();
     let controls = sacks.iter().map(|(seth, cc)| sack_record(QP, seth, cc));
-    let mut did = bench
+    let mut observed = bench
         .rig
         .controls_and_transmits(QP as u32, controls.collect(), bench.now.0);
     let good: Vec<_> = sacks
@@ -134,9 +134,9 @@ fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     taken.chained += u32::from(sacks.len() > 1);
     let mut sent = 0;
     let mut again = vec![];
-    for port in did.ports.clone() {
+    for port in observed.ports.clone() {
         let by_port = |words: &&Vec<u32>| Record::<TxRequest>::new(words).u64("port") as u8 == port;
-        let tx: Vec<_> = did.tx.iter().filter(by_port).cloned().collect();
+        let tx: Vec<_> = observed.tx.iter().filter(by_port).cloned().collect();
         sent += u32::from(!tx.is_empty());
         let before = bench.pairs[QP].reference.clone();
         if tx.is_empty() && bench.would_send(QP, port) {
@@ -144,17 +144,17 @@ fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
             bench.pairs[QP].reference = before;
             again.push(port);
         } else if !tx.is_empty() {
-            let burst = Did {
+            let burst = Observed {
                 tx,
-                ..Did::default()
+                ..Observed::default()
             };
             bench.compare_sent(QP, port, &burst);
         }
     }
     taken.pairs += u32::from(sent == 2);
-    bench.compare(QP, &mut did, was_failed);
-    did.good.append(&mut bench.rig.take_good());
-    assert_eq!(did.good, good, "good paths");
+    bench.compare(QP, &mut observed, was_failed);
+    observed.good.append(&mut bench.rig.take_good());
+    assert_eq!(observed.good, good, "good paths");
     for port in again {
         bench.transmit(QP, port);
     }

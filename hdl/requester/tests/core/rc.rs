@@ -33,7 +33,7 @@ impl Bench {
     fn ack(&mut self, qp: usize, psn: Psn, syndrome: u8) {
         let was_failed = self.pairs[qp].reference.error().is_some();
         let control = acknowledgement(qp, psn, syndrome);
-        let mut did = self.rig.control(control, self.now.0);
+        let mut observed = self.rig.control(control, self.now.0);
         let (now, aeth) = (
             self.now,
             Aeth {
@@ -45,7 +45,7 @@ impl Bench {
             Requester::Rc(rc) => rc.on_ack(psn, &aeth, now, card),
             Requester::Mrc(_) => {}
         });
-        self.compare(qp, &mut did, was_failed);
+        self.compare(qp, &mut observed, was_failed);
     }
 
     /// Some packets arrive, and what is answered does too, mostly.
@@ -97,7 +97,7 @@ impl Bench {
             qp: (qp as u64).to_bits(),
             ..ControlPacket::default()
         };
-        let mut did = self.rig.control(control, self.now.0);
-        self.compare(qp, &mut did, was_failed);
+        let mut observed = self.rig.control(control, self.now.0);
+        self.compare(qp, &mut observed, was_failed);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 
-use hdl_requester::{ConfigureKind, Counted, RequesterCore};
+use hdl_requester::{ConfigureKind, RequesterCore, StatPulses};
 use hdl_verilog::emit;
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
@@ -13,7 +13,7 @@ use stellar_wire::host::Wqe;
 use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::requester::{ControlPacket, LocateRequest, LocateResponse};
+use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse};
 use stellar_wire::Opcode;
 
 use crate::memory::Entries;
@@ -22,10 +22,10 @@ use crate::memory::Entries;
 pub const Q: usize = 2;
 /// With 64 messages each.
 type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }, { Q + 4 }>;
-/// Clocks an operation may take.
-const PATIENCE: u32 = 40_000;
-/// Clocks of a quiet message table; without a packet, of a burst that is over.
-const QUIET: u32 = 40;
+/// Cycles an operation may take.
+const TIMEOUT_CYCLES: u32 = 40_000;
+/// Cycles of a quiet message table; without a packet, of a burst that is over.
+const IDLE_CYCLES: u32 = 40;
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -43,11 +43,11 @@ fn library() -> &'static Library {
 
 /// What an operation made the core do.
 #[derive(Debug, Default)]
-pub struct Did {
+pub struct Observed {
     /// Packed `TxRequest`s.
     pub tx: Vec<Vec<u32>>,
-    pub served: bool,
-    pub parked: bool,
+    pub rotated: bool,
+    pub deactivated: bool,
     /// Ports that were served or parked, one after the other.
     pub ports: Vec<u8>,
     /// Packed `Completion`s.
@@ -61,8 +61,8 @@ pub struct Did {
     pub arrived: bool,
     /// Packets that had left when the control packet or doorbell beside the transmission was taken.
     pub before_other: usize,
-    /// Clocks from its start to the next one's.
-    pub clocks: u32,
+    /// Cycles from its start to the next one's.
+    pub cycles: u32,
 }
 
 /// What the core has counted.
@@ -90,7 +90,7 @@ impl Totals {
     }
 }
 
-const COUNTED: [&str; 19] = [
+const STATS: [&str; 19] = [
     "packet",
     "retransmission",
     "probe",
@@ -118,14 +118,14 @@ pub struct Rig {
     clock: PortId,
     pub entries: Entries,
     pub tables: Tables,
-    /// Clocks until a read of an entry is answered.
+    /// Cycles until a read of an entry is answered.
     pub read_latency: u32,
     reads: Vec<(u32, Vec<u32>)>,
     /// Entries of the read that is being answered.
     arriving: VecDeque<WqeFetched>,
     /// Payload to be located, in order.
     locating: VecDeque<Vec<u32>>,
-    did: Did,
+    observed: Observed,
     /// Bit p: what stood in front at port p was served or parked.
     ports_done: u64,
     pub totals: Totals,
@@ -150,7 +150,7 @@ impl Rig {
             reads: Vec::new(),
             arriving: VecDeque::new(),
             locating: VecDeque::new(),
-            did: Did::default(),
+            observed: Observed::default(),
             ports_done: 0,
             totals: Totals::default(),
             deadlines: [None; 1 << Q],
@@ -169,15 +169,15 @@ impl Rig {
             "fault_valid",
             "flush_valid",
             "wake_valid",
-            "front_valid",
+            "head_valid",
             "due_valid",
         ] {
             rig.set(port, 0);
         }
-        for port in ["located_valid", "fetched_valid", "hold"] {
+        for port in ["xlate_rsp_valid", "fetched_valid", "hold"] {
             rig.set(port, 0);
         }
-        rig.set("tx_room", 3);
+        rig.set("tx_space", 3);
         rig.set("schedule_ready", 1);
         rig.set("plane_up", 3);
         rig.set("reset", 1);
@@ -219,11 +219,11 @@ impl Rig {
         self.steady || self.noise & 3 != 0
     }
 
-    /// One clock. Returns whether `ready`, if one is named, was high in it.
+    /// One cycle. Returns whether `ready`, if one is named, was high in it.
     fn clock_with(&mut self, ready: Option<&str>) -> bool {
         let (fetch, locate, cqe) = (self.coin(), self.coin(), self.coin());
         self.set("fetch_ready", fetch.into());
-        self.set("locate_ready", locate.into());
+        self.set("xlate_req_ready", locate.into());
         self.set("cqe_ready", cqe.into());
         self.serve();
         self.model.eval();
@@ -231,20 +231,20 @@ impl Rig {
         if fetch && self.get("fetch_valid") != 0 {
             self.reads.push((self.read_latency, self.words("fetch")));
         }
-        if locate && self.get("locate_valid") != 0 {
-            let request = self.words("locate");
+        if locate && self.get("xlate_req_valid") != 0 {
+            let request = self.words("xlate_req");
             self.locating.push_back(request);
         }
         if cqe && self.get("cqe_valid") != 0 {
             let cqe = self.words("cqe");
-            self.did.cqes.push(cqe);
+            self.observed.cqes.push(cqe);
         }
         if !self.arriving.is_empty() && self.get("fetched_ready") != 0 {
             self.arriving.pop_front();
         }
         self.look();
         self.model.clock(self.clock);
-        self.did.clocks += 1;
+        self.observed.cycles += 1;
         taken
     }
 
@@ -255,7 +255,7 @@ impl Rig {
     /// Answers of memory and translation.
     fn serve(&mut self) {
         self.set("fetched_valid", 0);
-        self.set("located_valid", 0);
+        self.set("xlate_rsp_valid", 0);
         for (left, _) in &mut self.reads {
             *left = left.saturating_sub(1);
         }
@@ -271,8 +271,8 @@ impl Rig {
         }
         if let Some(words) = self.located() {
             let located = self.locate(&words);
-            self.set_words("located", &to_words(located));
-            self.set("located_valid", 1);
+            self.set_words("xlate_rsp", &to_words(located));
+            self.set("xlate_rsp_valid", 1);
         }
     }
 
@@ -296,7 +296,7 @@ impl Rig {
         }
     }
 
-    /// The next request to answer in this clock, if translation is not slow.
+    /// The next request to answer in this cycle, if translation is not slow.
     fn located(&mut self) -> Option<Vec<u32>> {
         if self.coin() {
             self.locating.pop_front()
@@ -305,8 +305,8 @@ impl Rig {
         }
     }
 
-    fn locate(&self, words: &[u32]) -> LocateResponse {
-        let request = Record::<LocateRequest>::new(words);
+    fn locate(&self, words: &[u32]) -> TranslateResponse {
+        let request = Record::<TranslateRequest>::new(words);
         let wqe = Wqe {
             local_va: request.u64("va"),
             lkey: request.u64("lkey") as u32,
@@ -321,7 +321,7 @@ impl Rig {
         };
         let pd = request.u64("pd") as u32;
         let found = locate_payload(&self.tables, pd, &wqe, &segment);
-        LocateResponse {
+        TranslateResponse {
             qp: request.u64("qp").to_bits(),
             fault: found.is_err(),
             pieces: match found {
@@ -331,67 +331,67 @@ impl Rig {
         }
     }
 
-    /// Pulses of this clock.
+    /// Pulses of this cycle.
     fn look(&mut self) {
         if self.get("tx_valid") != 0 {
             let packet = self.words("tx");
-            self.did.tx.push(packet);
+            self.observed.tx.push(packet);
         }
-        let (served, parked) = (self.get("served"), self.get("parked"));
-        self.did.served |= served != 0;
-        self.did.parked |= parked != 0;
+        let (served, parked) = (self.get("rotate"), self.get("deactivate"));
+        self.observed.rotated |= served != 0;
+        self.observed.deactivated |= parked != 0;
         self.ports_done |= served | parked;
         for port in (0..2).filter(|port| (served | parked) >> port & 1 != 0) {
-            self.did.ports.push(port);
+            self.observed.ports.push(port);
         }
-        self.did.refused |= self.get("refused") != 0;
-        self.did.arrived |= self.get("arrived") != 0;
+        self.observed.refused |= self.get("refused") != 0;
+        self.observed.arrived |= self.get("entry_arrived") != 0;
         if self.get("failed") != 0 {
             let failed = (self.get("event_qp") as u32, self.get("failed_status") as u8);
-            self.did.failed.push(failed);
+            self.observed.failed.push(failed);
         }
-        if self.get("good_valid") != 0 {
+        if self.get("reverse_ev_valid") != 0 {
             let good = (
-                self.get("good_plane") as u8,
-                self.get("good_entropy") as u32,
+                self.get("reverse_ev_plane") as u8,
+                self.get("reverse_ev_entropy") as u32,
             );
-            self.did.good.push(good);
+            self.observed.good.push(good);
         }
         if self.get("deadline_valid") != 0 {
             let armed = self.get("deadline_armed") != 0;
             let qp = self.get("deadline_qp") as usize;
             self.deadlines[qp] = armed.then(|| self.get("deadline") as u32);
         }
-        let counted = self.words("counted");
+        let counted = self.words("stats");
         if counted.iter().any(|&word| word != 0) {
-            let record = Record::<Counted>::new(&counted);
-            for name in COUNTED {
+            let record = Record::<StatPulses>::new(&counted);
+            for name in STATS {
                 *self.totals.0.entry(name).or_default() += record.u64(name);
             }
         }
     }
 
     /// Offers an operation until it is taken, then waits until the next one would be.
-    fn operate(&mut self, valid: &str, value: u64, ready: &str) -> Did {
-        self.did = Did::default();
+    fn operate(&mut self, valid: &str, value: u64, ready: &str) -> Observed {
+        self.observed = Observed::default();
         self.set(valid, value);
         self.wait(ready);
         self.set(valid, 0);
         self.finish();
-        std::mem::take(&mut self.did)
+        std::mem::take(&mut self.observed)
     }
 
     /// Waits until the operation is through, and the burst that leaves beside others has left.
     fn finish(&mut self) {
         self.finish_operation();
-        let clocks = self.did.clocks - 1;
+        let cycles = self.observed.cycles - 1;
         let mut quiet = 0;
-        while quiet < QUIET {
-            let sent = self.did.tx.len();
+        while quiet < IDLE_CYCLES {
+            let sent = self.observed.tx.len();
             self.clock();
             // Where a payload cannot be located, the rest of the burst is located all the same.
-            let locates = !self.locating.is_empty() || self.get("locate_valid") != 0;
-            let busy = self.did.tx.len() > sent || locates;
+            let locates = !self.locating.is_empty() || self.get("xlate_req_valid") != 0;
+            let busy = self.observed.tx.len() > sent || locates;
             quiet = if busy { 0 } else { quiet + 1 };
         }
         // A burst that ended early is taken back.
@@ -399,7 +399,7 @@ impl Rig {
         for _ in 0..4 {
             self.clock();
         }
-        self.did.clocks = clocks;
+        self.observed.cycles = cycles;
     }
 
     /// Waits until the operation is through: a queue pair that is woken is what the sequencer does next then.
@@ -411,7 +411,7 @@ impl Rig {
     }
 
     fn wait(&mut self, ready: &str) {
-        for _ in 0..PATIENCE {
+        for _ in 0..TIMEOUT_CYCLES {
             if self.clock_with(Some(ready)) {
                 return;
             }
@@ -421,9 +421,9 @@ impl Rig {
 
     /// Lets reads come back. Returns whether an entry came.
     pub fn settle(&mut self) -> bool {
-        self.did = Did::default();
+        self.observed = Observed::default();
         let mut quiet = 0;
-        while quiet < QUIET {
+        while quiet < IDLE_CYCLES {
             self.clock();
             let busy = !self.reads.is_empty()
                 || !self.arriving.is_empty()
@@ -431,18 +431,18 @@ impl Rig {
                 || self.get("cqe_valid") != 0;
             quiet = if busy { 0 } else { quiet + 1 };
         }
-        assert_eq!(self.did.failed, [], "a failure after the operation");
-        self.did.arrived
+        assert_eq!(self.observed.failed, [], "a failure after the operation");
+        self.observed.arrived
     }
 
     /// Completions since the last operation, which come by themselves of a flushed queue pair.
     pub fn take_cqes(&mut self) -> Vec<Vec<u32>> {
-        std::mem::take(&mut self.did.cqes)
+        std::mem::take(&mut self.observed.cqes)
     }
 
     /// Good paths told since the last operation: the spray engine looks them up while the sequencer goes on.
     pub fn take_good(&mut self) -> Vec<(u8, u32)> {
-        std::mem::take(&mut self.did.good)
+        std::mem::take(&mut self.observed.good)
     }
 
     pub fn configure(&mut self, kind: ConfigureKind, qp: u32, port: &str, row: &[u32]) {
@@ -460,18 +460,21 @@ impl Rig {
         self.set("profile_valid", 0);
     }
 
-    pub fn transmit(&mut self, qp: u32, port: u8, now: u32) -> Did {
+    pub fn transmit(&mut self, qp: u32, port: u8, now: u32) -> Observed {
         self.set("now", now.into());
-        self.set(&format!("front{port}_qp"), qp.into());
-        self.set("front_valid", 1 << port);
-        self.did = Did::default();
-        while !self.did.served && !self.did.parked {
-            assert!(self.did.clocks < PATIENCE, "a transmission does not end");
+        self.set(&format!("head{port}_qp"), qp.into());
+        self.set("head_valid", 1 << port);
+        self.observed = Observed::default();
+        while !self.observed.rotated && !self.observed.deactivated {
+            assert!(
+                self.observed.cycles < TIMEOUT_CYCLES,
+                "a transmission does not end"
+            );
             self.clock();
         }
-        self.set("front_valid", 0);
+        self.set("head_valid", 0);
         self.finish();
-        std::mem::take(&mut self.did)
+        std::mem::take(&mut self.observed)
     }
 
     /// A transmission, and a control packet that comes right behind its start.
@@ -481,40 +484,49 @@ impl Rig {
         port: u8,
         packet: ControlPacket,
         now: u32,
-    ) -> Did {
+    ) -> Observed {
         self.set_words("control", &to_words(packet));
         self.transmit_and(qp, port, ["control_valid", "control_ready"], now)
     }
 
     /// A transmission, and a doorbell of the same queue pair right behind its start.
-    pub fn transmit_and_doorbell(&mut self, qp: u32, port: u8, producer: u16, now: u32) -> Did {
+    pub fn transmit_and_doorbell(
+        &mut self,
+        qp: u32,
+        port: u8,
+        producer: u16,
+        now: u32,
+    ) -> Observed {
         self.set("doorbell_qp", qp.into());
         self.set("doorbell_producer", producer.into());
         self.transmit_and(qp, port, ["doorbell_valid", "doorbell_ready"], now)
     }
 
     /// A transmission, and what is offered by these ports right behind its start.
-    fn transmit_and(&mut self, qp: u32, port: u8, [valid, ready]: [&str; 2], now: u32) -> Did {
+    fn transmit_and(&mut self, qp: u32, port: u8, [valid, ready]: [&str; 2], now: u32) -> Observed {
         self.set("now", now.into());
-        self.set(&format!("front{port}_qp"), qp.into());
-        self.set("front_valid", 1 << port);
-        self.did = Did::default();
+        self.set(&format!("head{port}_qp"), qp.into());
+        self.set("head_valid", 1 << port);
+        self.observed = Observed::default();
         self.clock();
         self.set(valid, 1);
         let mut waits = true;
-        while waits || !(self.did.served || self.did.parked) {
-            assert!(self.did.clocks < PATIENCE, "one of the two does not end");
+        while waits || !(self.observed.rotated || self.observed.deactivated) {
+            assert!(
+                self.observed.cycles < TIMEOUT_CYCLES,
+                "one of the two does not end"
+            );
             if self.clock_with(Some(ready)) && waits {
                 waits = false;
-                self.did.before_other = self.did.tx.len();
+                self.observed.before_other = self.observed.tx.len();
                 self.set(valid, 0);
             }
-            if self.did.served || self.did.parked {
-                self.set("front_valid", 0);
+            if self.observed.rotated || self.observed.deactivated {
+                self.set("head_valid", 0);
             }
         }
         self.finish();
-        std::mem::take(&mut self.did)
+        std::mem::take(&mut self.observed)
     }
 
     /// Control packets, each right behind the one before, and behind them transmissions by both ports, one right behind the other.
@@ -523,56 +535,59 @@ impl Rig {
         qp: u32,
         packets: Vec<ControlPacket>,
         now: u32,
-    ) -> Did {
+    ) -> Observed {
         self.set("now", now.into());
-        self.did = Did::default();
+        self.observed = Observed::default();
         self.set("control_valid", u64::from(!packets.is_empty()));
         for packet in packets {
             self.set_words("control", &to_words(packet));
             self.wait("control_ready");
         }
         self.set("control_valid", 0);
-        self.set("front0_qp", qp.into());
-        self.set("front1_qp", qp.into());
+        self.set("head0_qp", qp.into());
+        self.set("head1_qp", qp.into());
         self.ports_done = 0;
         let mut fronts = 3;
         while fronts != 0 {
-            assert!(self.did.clocks < PATIENCE, "a transmission does not end");
-            self.set("front_valid", fronts);
+            assert!(
+                self.observed.cycles < TIMEOUT_CYCLES,
+                "a transmission does not end"
+            );
+            self.set("head_valid", fronts);
             self.clock();
             fronts &= !self.ports_done;
             self.ports_done = 0;
         }
-        self.set("front_valid", 0);
+        self.set("head_valid", 0);
         self.finish();
-        std::mem::take(&mut self.did)
+        std::mem::take(&mut self.observed)
     }
 
-    pub fn control(&mut self, packet: ControlPacket, now: u32) -> Did {
+    pub fn control(&mut self, packet: ControlPacket, now: u32) -> Observed {
         self.set("now", now.into());
         self.set_words("control", &to_words(packet));
         self.operate("control_valid", 1, "control_ready")
     }
 
-    pub fn doorbell(&mut self, qp: u32, producer: u16) -> Did {
+    pub fn doorbell(&mut self, qp: u32, producer: u16) -> Observed {
         self.set("doorbell_qp", qp.into());
         self.set("doorbell_producer", producer.into());
         self.operate("doorbell_valid", 1, "doorbell_ready")
     }
 
-    pub fn timer(&mut self, qp: u32, now: u32) -> Did {
+    pub fn timer(&mut self, qp: u32, now: u32) -> Observed {
         self.set("now", now.into());
         self.set("due_qp", qp.into());
         self.operate("due_valid", 1, "due_ready")
     }
 
-    pub fn fault(&mut self, qp: u32, slot: u16) -> Did {
+    pub fn fault(&mut self, qp: u32, slot: u16) -> Observed {
         self.set("fault_qp", qp.into());
         self.set("fault_slot", slot.into());
         self.operate("fault_valid", 1, "fault_ready")
     }
 
-    pub fn flush(&mut self, qp: u32) -> Did {
+    pub fn flush(&mut self, qp: u32) -> Observed {
         self.set("flush_qp", qp.into());
         self.operate("flush_valid", 1, "flush_ready")
     }

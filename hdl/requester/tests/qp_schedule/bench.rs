@@ -13,8 +13,8 @@ pub const QP_BITS: usize = 5;
 pub const PAGE_BITS: usize = 3;
 pub type Small = QpSchedule<QP_BITS, PAGE_BITS>;
 
-/// Clocks after which a block that does not answer is stuck.
-const PATIENCE: u64 = 100;
+/// Cycles after which a block that does not answer is stuck.
+const TIMEOUT_CYCLES: u64 = 100;
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -30,13 +30,13 @@ fn library() -> &'static Library {
     })
 }
 
-/// What is asked in a clock. A wake waits for no one: if it is not taken, it is forgotten.
+/// Inputs of a cycle. A wake-up that is not accepted in this cycle is dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Input {
     /// Page and queue pair.
     pub wake: Option<(u16, u16)>,
-    /// The front, if there is one, is served (`false`) or parked.
-    pub parks: Option<bool>,
+    /// The head, if there is one, is rotated (`false`) or deactivated (`true`).
+    pub deactivates: Option<bool>,
 }
 
 struct Ports {
@@ -46,10 +46,10 @@ struct Ports {
     wake_page: PortId,
     wake_qp: PortId,
     wake_ready: PortId,
-    front_valid: PortId,
-    front_qp: PortId,
-    served: PortId,
-    parked: PortId,
+    head_valid: PortId,
+    head_qp: PortId,
+    rotate: PortId,
+    deactivate: PortId,
 }
 
 pub struct Bench {
@@ -57,9 +57,9 @@ pub struct Bench {
     ports: Ports,
     reference: Schedule,
     now: u64,
-    /// Clock of the last turn, until the next front is known or the last is gone.
+    /// Cycle of the last turn, until the next head is valid or the schedule is empty.
     turned: Option<u64>,
-    /// Clock of the last wake taken, until the next can be.
+    /// Cycle of the last accepted wake-up, until the next one can be accepted.
     woke: Option<u64>,
     pub longest_turn: u64,
     pub longest_wake: u64,
@@ -76,10 +76,10 @@ impl Bench {
             wake_page: port("wake_page"),
             wake_qp: port("wake_qp"),
             wake_ready: port("wake_ready"),
-            front_valid: port("front_valid"),
-            front_qp: port("front_qp"),
-            served: port("served"),
-            parked: port("parked"),
+            head_valid: port("head_valid"),
+            head_qp: port("head_qp"),
+            rotate: port("rotate"),
+            deactivate: port("deactivate"),
         };
         let mut bench = Self {
             model,
@@ -106,14 +106,14 @@ impl Bench {
         self.model.clock(self.ports.clock);
         self.model.set_u64(self.ports.reset, 0);
         self.model.eval();
-        let mut clocks = 0;
+        let mut cycles = 0;
         while !self.flag(self.ports.wake_ready) {
-            assert!(!self.flag(self.ports.front_valid), "a front before a wake");
+            assert!(!self.flag(self.ports.head_valid), "a head before a wake");
             self.model.clock(self.ports.clock);
             self.model.eval();
-            clocks += 1;
+            cycles += 1;
         }
-        assert_eq!(clocks, 1 << QP_BITS, "one clock for each queue pair");
+        assert_eq!(cycles, 1 << QP_BITS, "one cycle for each queue pair");
         self.reference = Schedule::default();
         (self.turned, self.woke) = (None, None);
     }
@@ -128,51 +128,51 @@ impl Bench {
             .set_u64(ports.wake_page, u64::from(page) | 0x5550);
         self.model.set_u64(ports.wake_qp, u64::from(qp) | 0x140);
         self.model
-            .set_u64(ports.served, (input.parks == Some(false)).into());
+            .set_u64(ports.rotate, (input.deactivates == Some(false)).into());
         self.model
-            .set_u64(ports.parked, (input.parks == Some(true)).into());
+            .set_u64(ports.deactivate, (input.deactivates == Some(true)).into());
     }
 
     /// The front now.
-    fn front(&self) -> Option<u32> {
-        self.flag(self.ports.front_valid)
-            .then(|| self.model.get_u64(self.ports.front_qp) as u32)
+    fn head(&self) -> Option<u32> {
+        self.flag(self.ports.head_valid)
+            .then(|| self.model.get_u64(self.ports.head_qp) as u32)
     }
 
-    /// One clock; says whether the wake was taken.
+    /// One cycle; says whether the wake was taken.
     pub fn clock(&mut self, mut input: Input) -> bool {
-        let front = self.front();
-        input.parks = input.parks.filter(|_| front.is_some());
+        let head = self.head();
+        input.deactivates = input.deactivates.filter(|_| head.is_some());
         let ready = self.flag(self.ports.wake_ready);
         self.set(input);
         self.model.eval();
         assert_eq!(
-            front,
-            self.front(),
-            "the front does not depend on its clock's inputs"
+            head,
+            self.head(),
+            "the head does not depend on its clock's inputs"
         );
 
         let expected = self.reference.front();
-        if let Some(front) = front {
-            assert_eq!(Some(front), expected, "clock {}", self.now);
+        if let Some(head) = head {
+            assert_eq!(Some(head), expected, "clock {}", self.now);
         } else if self.woke.is_none() && self.turned.is_none() {
-            assert_eq!(expected, None, "clock {}: the front is missing", self.now);
+            assert_eq!(expected, None, "clock {}: the head is missing", self.now);
         }
-        if let Some(turned) = self.turned.filter(|_| front.is_some()) {
+        if let Some(turned) = self.turned.filter(|_| head.is_some()) {
             self.longest_turn = self.longest_turn.max(self.now - turned);
             self.turned = None;
         }
         if let Some(woke) = self.woke.filter(|_| ready) {
             self.longest_wake = self.longest_wake.max(self.now - woke);
             self.woke = None;
-            assert!(front.is_some() || self.turned.is_some() || expected.is_none());
+            assert!(head.is_some() || self.turned.is_some() || expected.is_none());
         }
-        match input.parks {
+        match input.deactivates {
             Some(true) => self.reference.park(),
             Some(false) => self.reference.served(),
             None => {}
         }
-        if input.parks.is_some() {
+        if input.deactivates.is_some() {
             // Nothing comes of a turn that leaves nobody.
             self.turned = self.reference.front().map(|_| self.now);
         }
@@ -192,9 +192,9 @@ impl Bench {
     pub fn wake(&mut self, page: u16, qp: u16) {
         let input = Input {
             wake: Some((page, qp)),
-            parks: None,
+            deactivates: None,
         };
-        let end = self.now + PATIENCE;
+        let end = self.now + TIMEOUT_CYCLES;
         while !self.clock(input) {
             assert!(self.now < end, "a wake is never taken");
         }
@@ -205,32 +205,32 @@ impl Bench {
     }
 
     /// Waits for a front, which is served or parked.
-    pub fn turn(&mut self, parks: bool) -> u32 {
-        let end = self.now + PATIENCE;
+    pub fn turn(&mut self, deactivates: bool) -> u32 {
+        let end = self.now + TIMEOUT_CYCLES;
         loop {
-            let front = self.front();
+            let head = self.head();
             self.clock(Input {
                 wake: None,
-                parks: Some(parks),
+                deactivates: Some(deactivates),
             });
-            if let Some(front) = front {
-                return front;
+            if let Some(head) = head {
+                return head;
             }
-            assert!(self.now < end, "no front");
+            assert!(self.now < end, "no head");
         }
     }
 
-    /// The front `clocks` later.
-    pub fn front_after(&mut self, clocks: u32) -> Option<u32> {
-        for _ in 0..clocks {
+    /// The front `cycles` later.
+    pub fn head_after(&mut self, cycles: u32) -> Option<u32> {
+        for _ in 0..cycles {
             self.clock(Input::default());
         }
-        self.front()
+        self.head()
     }
 
     /// Parks all, in the reference's order.
-    pub fn park_all(&mut self) {
-        while self.front_after(20).is_some() {
+    pub fn deactivate_all(&mut self) {
+        while self.head_after(20).is_some() {
             self.turn(true);
         }
         assert_eq!(self.reference.front(), None);

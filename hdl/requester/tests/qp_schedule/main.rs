@@ -3,7 +3,7 @@
 mod bench;
 
 use bench::{Bench, Input, Small, PAGE_BITS, QP_BITS};
-use hdl_requester::qp_schedule::{TURN_CLOCKS, WAKE_CLOCKS};
+use hdl_requester::qp_schedule::{TURN_CYCLES, WAKE_CYCLES};
 use hdl_requester::QpSchedule;
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use proptest::prelude::*;
@@ -20,8 +20,8 @@ fn verilog_agrees_with_rust_hdl() {
         block.wake_qp.next = Bits::random(rng);
         let turns = rng.random_ratio(1, 3);
         let leaves = rng.random_ratio(2, 3);
-        block.served.next = turns && !leaves;
-        block.parked.next = turns && leaves;
+        block.rotate.next = turns && !leaves;
+        block.deactivate.next = turns && leaves;
     };
     check(Small::default, Some(|b| &mut b.clock), drive, 3_000, 1).expect("qp_schedule");
 }
@@ -32,13 +32,13 @@ fn more_pages_than_the_port_can_name_are_refused() {
     let _ = QpSchedule::<10, 17>::default();
 }
 
-/// A clock's input: how often wakes and turns come, and how often a turn parks.
+/// The input of a cycle: how often wakes and turns come, and how often a turn parks.
 fn inputs(pages: u16, wake: f64, turn: f64, park: f64) -> impl Strategy<Value = Vec<Input>> {
     let input = (
         prop::option::weighted(wake, (0..pages, 0..1_u16 << QP_BITS)),
         prop::option::weighted(turn, prop::bool::weighted(park)),
     )
-        .prop_map(|(wake, parks)| Input { wake, parks });
+        .prop_map(|(wake, deactivates)| Input { wake, deactivates });
     prop::collection::vec(input, 1..1_500)
 }
 
@@ -58,8 +58,8 @@ proptest! {
         for input in inputs {
             bench.clock(input);
         }
-        bench.park_all();
-        prop_assert!(bench.longest_turn <= TURN_CLOCKS && bench.longest_wake <= WAKE_CLOCKS);
+        bench.deactivate_all();
+        prop_assert!(bench.longest_turn <= TURN_CYCLES && bench.longest_wake <= WAKE_CYCLES);
     }
 }
 
@@ -69,8 +69,8 @@ fn pages_take_turns_whatever_their_number_of_queue_pairs() {
     for (page, qp) in [(1, 10), (1, 11), (1, 12), (2, 20)] {
         bench.wake(page, qp);
     }
-    let served: Vec<_> = (0..6).map(|_| bench.turn(false)).collect();
-    assert_eq!(served, [10, 20, 11, 20, 12, 20]);
+    let rotate: Vec<_> = (0..6).map(|_| bench.turn(false)).collect();
+    assert_eq!(rotate, [10, 20, 11, 20, 12, 20]);
 }
 
 #[test]
@@ -79,50 +79,50 @@ fn parked_and_woken_in_one_clock_it_is_present_again() {
     bench.wake(5, 3);
     bench.clock(Input {
         wake: Some((5, 3)),
-        parks: Some(true),
+        deactivates: Some(true),
     });
     assert_eq!(bench.turn(true), 3);
-    assert_eq!(bench.front_after(20), None);
+    assert_eq!(bench.head_after(20), None);
 }
 
 #[test]
 fn the_bounds_are_reached() {
     let mut bench = Bench::new();
     bench.wake(1, 1);
-    // A wake that starts one clock before the front is served.
+    // A wake that starts one cycle before the front is served.
     bench.clock(Input {
         wake: Some((1, 2)),
-        parks: None,
+        deactivates: None,
     });
     bench.turn(false);
-    // A wake in the clock of a turn.
-    bench.front_after(20);
+    // A wake-up in the cycle of a turn.
+    bench.head_after(20);
     bench.clock(Input {
         wake: Some((2, 3)),
-        parks: Some(false),
+        deactivates: Some(false),
     });
-    bench.front_after(20);
+    bench.head_after(20);
     assert_eq!(
         (bench.longest_turn, bench.longest_wake),
-        (TURN_CLOCKS, WAKE_CLOCKS)
+        (TURN_CYCLES, WAKE_CYCLES)
     );
 }
 
 #[test]
 fn a_reset_in_the_middle_of_anything_leaves_nobody() {
     let mut bench = Bench::new();
-    for clocks in 0..12 {
+    for cycles in 0..12 {
         for qp in 0..8 {
             bench.wake(qp % 3, qp);
         }
         bench.clock(Input {
             wake: Some((7, 9)),
-            parks: Some(clocks % 2 == 0),
+            deactivates: Some(cycles % 2 == 0),
         });
-        for _ in 0..clocks {
+        for _ in 0..cycles {
             bench.clock(Input::default());
         }
         bench.reset();
-        assert_eq!(bench.front_after(20), None);
+        assert_eq!(bench.head_after(20), None);
     }
 }

@@ -12,21 +12,21 @@ use stellar_wire::host::{Wqe, WqeOpcode};
 use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::requester::{LocateRequest, LocateResponse, TxRequest};
+use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 
 use crate::port::Port;
 use crate::receiver::Receiver;
 use crate::setup::{ring, Registers};
 
-/// Clocks from a packet's leaving its port to its acknowledgement: 4.4 us.
+/// Cycles from a packet's leaving its port to its acknowledgement: 4.4 us.
 const ROUND_TRIP: u64 = 1100;
-/// Clocks of a read of send queue entries: 600 ns. Of payload location.
+/// Cycles of a read of send queue entries: 600 ns. Of payload location.
 const READ: u64 = 150;
 const LOCATE: u64 = 12;
-/// Clocks from a doorbell taken to the next.
+/// Cycles from a doorbell taken to the next.
 const DOORBELL: u64 = 10;
-/// Clocks in which nothing else happens.
-const PATIENCE: u64 = 100_000;
+/// Cycles in which nothing else happens.
+const TIMEOUT_CYCLES: u64 = 100_000;
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -56,12 +56,12 @@ fn comes<T>(queue: &mut Due<T>, now: u64) -> Option<T> {
 pub struct Bench {
     model: Model,
     clock: PortId,
-    clocks: u64,
+    cycles: u64,
     receivers: Vec<Receiver>,
     /// Length of every queue pair's messages.
     length: u32,
     fetched: Due<WqeFetched>,
-    located: Due<LocateResponse>,
+    located: Due<TranslateResponse>,
     sacks: Due<Vec<u32>>,
     /// Doorbells: queue pair and producer index, one for every message; and when the next one comes.
     doorbells: VecDeque<(u32, u32)>,
@@ -70,14 +70,14 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A packet takes `port_clocks` / 100 clocks on the wire of a port.
-    pub fn new(queue_pairs: u32, mtu: u32, port_clocks: u32) -> Self {
+    /// A packet takes `port_cycles` / 100 cycles on the wire of a port.
+    pub fn new(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
         let model = library().instantiate();
         let clock = model.port("clock").expect("a clock");
         let mut bench = Self {
             model,
             clock,
-            clocks: 0,
+            cycles: 0,
             receivers: (0..queue_pairs)
                 .map(|_| Receiver::new(default_sack_every(mtu)))
                 .collect(),
@@ -87,7 +87,7 @@ impl Bench {
             sacks: Due::new(),
             doorbells: VecDeque::new(),
             rings_at: 0,
-            ports: [Port::new(port_clocks), Port::new(port_clocks)],
+            ports: [Port::new(port_cycles), Port::new(port_cycles)],
         };
         bench.set("plane_up", 3);
         bench.set("reset", 1);
@@ -102,8 +102,8 @@ impl Bench {
         bench
     }
 
-    pub const fn clocks(&self) -> u64 {
-        self.clocks
+    pub const fn cycles(&self) -> u64 {
+        self.cycles
     }
 
     fn port(&self, name: &str) -> PortId {
@@ -128,7 +128,7 @@ impl Bench {
         self.model.get_words(self.port(name)).to_vec()
     }
 
-    /// Offers a packed record, or nothing, in this clock.
+    /// Offers a packed record, or nothing, in this cycle.
     fn offer(&mut self, valid: &str, data: &str, words: Option<Vec<u32>>) {
         self.set(valid, words.is_some().into());
         if let Some(words) = words {
@@ -137,13 +137,13 @@ impl Bench {
     }
 
     fn clock(&mut self) {
-        let now = self.clocks;
+        let now = self.cycles;
         self.set("now", now / 2);
         let fetched = self.fetched.front().filter(|(at, _)| *at <= now);
         let fetched = fetched.map(|&(_, entry)| to_words(entry));
         self.offer("fetched_valid", "fetched", fetched);
         let located = comes(&mut self.located, now).map(to_words);
-        self.offer("located_valid", "located", located);
+        self.offer("xlate_rsp_valid", "xlate_rsp", located);
         let sack = self.sacks.front().filter(|(at, _)| *at <= now);
         let sack = sack.map(|(_, words)| words.clone());
         self.offer("control_valid", "control", sack);
@@ -154,7 +154,12 @@ impl Bench {
             self.set("doorbell_qp", qp.into());
             self.set("doorbell_producer", producer.into());
         }
-        for name in ["fetch_ready", "locate_ready", "cqe_ready", "failure_ready"] {
+        for name in [
+            "fetch_ready",
+            "xlate_req_ready",
+            "cqe_ready",
+            "failure_ready",
+        ] {
             self.set(name, 1);
         }
         for (port, name) in ["tx0_ready", "tx1_ready"].into_iter().enumerate() {
@@ -174,8 +179,8 @@ impl Bench {
         if self.get("fetch_valid") != 0 {
             self.read(&self.words("fetch"));
         }
-        if self.get("locate_valid") != 0 {
-            self.locate(&self.words("locate"));
+        if self.get("xlate_req_valid") != 0 {
+            self.locate(&self.words("xlate_req"));
         }
         for (port, (valid, data)) in [("tx0_valid", "tx0"), ("tx1_valid", "tx1")]
             .into_iter()
@@ -191,7 +196,7 @@ impl Bench {
         }
         assert_eq!(self.get("failure_valid"), 0, "a queue pair failed");
         self.model.clock(self.clock);
-        self.clocks += 1;
+        self.cycles += 1;
     }
 
     fn read(&mut self, words: &[u32]) {
@@ -219,13 +224,13 @@ impl Bench {
                 error: false,
                 entry,
             };
-            self.fetched.push_back((self.clocks + READ, fetched));
+            self.fetched.push_back((self.cycles + READ, fetched));
         }
     }
 
     fn locate(&mut self, words: &[u32]) {
-        let request = Record::<LocateRequest>::new(words);
-        let located = LocateResponse {
+        let request = Record::<TranslateRequest>::new(words);
+        let located = TranslateResponse {
             qp: request.u64("qp").to_bits(),
             fault: false,
             pieces: Pieces {
@@ -233,18 +238,18 @@ impl Bench {
                 ..Pieces::default()
             },
         };
-        self.located.push_back((self.clocks + LOCATE, located));
+        self.located.push_back((self.cycles + LOCATE, located));
     }
 
     fn arrive(&mut self, words: &[u32]) {
         let qp = Record::<TxRequest>::new(words).u64("qp") as usize;
         if let Some(sack) = self.receivers[qp].take(words) {
-            self.sacks.push_back((self.clocks + ROUND_TRIP, sack));
+            self.sacks.push_back((self.cycles + ROUND_TRIP, sack));
         }
     }
 
     fn wait(&mut self, ready: &str) {
-        for _ in 0..PATIENCE {
+        for _ in 0..TIMEOUT_CYCLES {
             self.model.eval();
             let taken = self.get(ready) != 0;
             self.clock();
@@ -291,9 +296,9 @@ impl Bench {
 
     /// Goes on until so many packets have left in all.
     pub fn run_until(&mut self, packets: u32) {
-        let from = self.clocks;
+        let from = self.cycles;
         while self.receivers.iter().map(|r| r.packets).sum::<u32>() < packets {
-            assert!(self.clocks - from < PATIENCE, "packets do not leave");
+            assert!(self.cycles - from < TIMEOUT_CYCLES, "packets do not leave");
             self.clock();
         }
     }

@@ -1,4 +1,4 @@
-//! Clocks per packet of an engine that always has something to send.
+//! Cycles per packet of an engine that always has something to send.
 
 mod engine;
 mod port;
@@ -13,32 +13,32 @@ const MTU: u32 = 256;
 const MESSAGE: u32 = 32;
 const RAMP: u32 = 512;
 
-/// Sends `messages` by each queue pair through ports that take a packet in `port_clocks` / 100 clocks; clocks per packet behind the ramp.
-fn clocks_per_packet(queue_pairs: u32, messages: u32, port_clocks: u32) -> f64 {
-    let mut bench = Bench::new(queue_pairs, MTU, port_clocks);
+/// Sends `messages` by each queue pair through ports that take a packet in `port_cycles` / 100 cycles; cycles per packet behind the ramp.
+fn cycles_per_packet(queue_pairs: u32, messages: u32, port_cycles: u32) -> f64 {
+    let mut bench = Bench::new(queue_pairs, MTU, port_cycles);
     bench.post(messages, MESSAGE * MTU);
     bench.run_until(RAMP);
-    let (from, sacks) = (bench.clocks(), bench.sacks());
+    let (from, sacks) = (bench.cycles(), bench.sacks());
     let packets = queue_pairs * messages * MESSAGE - RAMP;
     bench.run_until(RAMP + packets);
-    let per_packet = (bench.clocks() - from) as f64 / f64::from(packets);
+    let per_packet = (bench.cycles() - from) as f64 / f64::from(packets);
     let sacks = bench.sacks() - sacks;
-    println!("{queue_pairs} queue pairs: {per_packet:.2} clocks per packet of {MTU} bytes, {sacks} SACKs for {packets} packets");
+    println!("{queue_pairs} queue pairs: {per_packet:.2} cycles per packet of {MTU} bytes, {sacks} SACKs for {packets} packets");
     per_packet
 }
 
-/// Ports of 100 bytes per clock, packets of 358 bytes on the wire: both together take a packet in 1.79 clocks.
+/// Ports of 100 bytes per cycle, packets of 358 bytes on the wire: both together take a packet in 1.79 cycles.
 const WIRE: u32 = 358;
 
 #[test]
 fn one_queue_pair_fills_the_wire() {
-    let clocks = clocks_per_packet(1, 250, WIRE);
-    assert!(clocks <= 1.8, "{clocks}");
+    let cycles = cycles_per_packet(1, 250, WIRE);
+    assert!(cycles <= 1.8, "{cycles}");
 }
 
-/// The other engine of a card sends the other half, so both ports together take a packet in 3.58 clocks.
+/// The other engine of a card sends the other half, so both ports together take a packet in 3.58 cycles.
 #[test]
 fn eight_queue_pairs_fill_half_of_the_wire() {
-    let clocks = clocks_per_packet(8, 32, 2 * WIRE);
-    assert!(clocks <= 3.6, "{clocks}");
+    let cycles = cycles_per_packet(8, 32, 2 * WIRE);
+    assert!(cycles <= 3.6, "{cycles}");
 }

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-/// Clocks from a packet taken to the next.
+/// Cycles from a packet taken to the next.
 const FRAMING: u64 = 3;
-/// Packets that wait for their payload, and clocks until it has come.
+/// Packets that wait for their payload, and cycles until it has come.
 const WAITING: usize = 64;
 const PAYLOAD: u64 = 200;
 
@@ -14,17 +14,17 @@ pub struct Port {
     waiting: VecDeque<(u64, Vec<u32>)>,
     /// When framing takes the next one.
     free_at: u64,
-    /// Hundredths of a clock that a packet takes on the wire, and those until the next one may leave.
-    clocks: u32,
+    /// Hundredths of a cycle that a packet takes on the wire, and those until the next one may leave.
+    cycles: u32,
     busy: u32,
 }
 
 impl Port {
-    pub const fn new(clocks: u32) -> Self {
+    pub const fn new(cycles: u32) -> Self {
         Self {
             waiting: VecDeque::new(),
             free_at: 0,
-            clocks,
+            cycles,
             busy: 0,
         }
     }
@@ -33,20 +33,20 @@ impl Port {
         self.free_at <= now && self.waiting.len() < WAITING
     }
 
-    /// Takes a packet in this clock.
+    /// Takes a packet in this cycle.
     pub fn take(&mut self, now: u64, packet: Vec<u32>) {
         self.free_at = now + FRAMING;
         self.waiting.push_back((now + PAYLOAD, packet));
     }
 
-    /// A clock passes: the packet that begins to leave in it.
+    /// One cycle. Returns the packet whose transmission starts in it.
     pub fn leave(&mut self, now: u64) -> Option<Vec<u32>> {
         self.busy = self.busy.saturating_sub(100);
         let (due, _) = self.waiting.front()?;
         if *due > now || self.busy >= 100 {
             return None;
         }
-        self.busy += self.clocks;
+        self.busy += self.cycles;
         self.waiting.pop_front().map(|(_, packet)| packet)
     }
 }

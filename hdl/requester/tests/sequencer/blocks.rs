@@ -1,6 +1,6 @@
 //! Blocks beside the lockstep of the core: their Verilog is clean, and is what their rust-hdl simulation is.
 
-use hdl_requester::{Call, RequesterEngine16, Sequencer, WakeQueue};
+use hdl_requester::{RequesterEngine16, Sequencer, UnitClient, WakeQueue};
 use hdl_verilog::equivalence::{check, Random};
 use hdl_verilog::{emit, tools};
 use rand::Rng;
@@ -22,17 +22,17 @@ fn the_engine_is_clean_verilog() {
 }
 
 #[test]
-fn a_call_is_its_verilog() {
+fn a_unit_client_is_its_verilog() {
     check(
-        Call::<Bits<8>, Bits<8>>::default,
+        UnitClient::<Bits<8>, Bits<8>>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.02);
             u.start.next = rng.random_bool(0.3);
             u.request.next = Bits::random(rng);
-            u.server_ready.next = rng.random();
-            u.answer_valid.next = rng.random_bool(0.3);
-            u.answer.next = Bits::random(rng);
+            u.unit_request_ready.next = rng.random();
+            u.unit_response_valid.next = rng.random_bool(0.3);
+            u.unit_response.next = Bits::random(rng);
         },
         2000,
         31,

@@ -25,7 +25,7 @@ fn library() -> &'static Library {
     })
 }
 
-/// What happens in a clock.
+/// What happens in a cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Input {
     /// Queue pair, armed, ticks from now.
@@ -55,7 +55,7 @@ impl Input {
 #[derive(Clone, Copy)]
 struct Deadline {
     at: Ticks,
-    /// Clocks since it was reached.
+    /// Cycles since it was reached.
     age: u64,
 }
 
@@ -81,7 +81,7 @@ pub struct Bench {
     standing: Option<usize>,
     /// Offers taken.
     pub offers: usize,
-    /// Clocks from the deadline to the offer, the most seen.
+    /// Cycles from the deadline to the offer, the most seen.
     pub oldest: u64,
 }
 
@@ -114,7 +114,7 @@ impl Bench {
         bench
     }
 
-    /// Disarms all; the clock goes on.
+    /// Disarms all; time goes on.
     pub fn reset(&mut self) {
         self.model.set_u64(self.ports.set_valid, 0);
         self.model.set_u64(self.ports.reset, 1);
@@ -131,7 +131,7 @@ impl Bench {
         self.deadlines.iter().flatten().filter(reached).count()
     }
 
-    /// One clock, before which `passed` ticks go by.
+    /// One cycle, before which `passed` ticks go by.
     pub fn clock(&mut self, passed: u32, input: Input) {
         self.now = self.now.plus(Ticks(passed));
         let offer = (self.model.get_u64(self.ports.due_valid) != 0)

@@ -3,7 +3,7 @@
 mod bench;
 
 use bench::{Bench, Input, Timers, QP_BITS};
-use hdl_requester::timer_scan::OFFER_CLOCKS;
+use hdl_requester::timer_scan::OFFER_CYCLES;
 use hdl_requester::TimerScan;
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use proptest::prelude::*;
@@ -80,7 +80,7 @@ proptest! {
         for (passed, input) in inputs {
             bench.clock(passed, Input { ready: true, ..input });
         }
-        prop_assert!(bench.oldest <= QPS as u64 + OFFER_CLOCKS);
+        prop_assert!(bench.oldest <= QPS as u64 + OFFER_CYCLES);
     }
 
     #[test]
@@ -95,7 +95,7 @@ proptest! {
             bench.clock(passed, input);
         }
         // Whatever is due comes within a round.
-        for _ in 0..QPS as u64 + OFFER_CLOCKS + 1 {
+        for _ in 0..QPS as u64 + OFFER_CYCLES + 1 {
             bench.clock(0, Input::TAKE);
         }
         prop_assert_eq!(bench.due(), 0);
@@ -113,12 +113,12 @@ fn deadlines_reached_all_at_once_are_offered_one_per_clock() {
     }
     assert_eq!(bench.offers, 0, "offered before it was reached");
     bench.clock(10_000, Input::TAKE);
-    for _ in 0..QPS as u64 + OFFER_CLOCKS {
+    for _ in 0..QPS as u64 + OFFER_CYCLES {
         bench.clock(0, Input::TAKE);
     }
     assert_eq!((bench.offers, bench.due()), (QPS, 0));
     assert!(
-        bench.oldest <= QPS as u64 + OFFER_CLOCKS,
+        bench.oldest <= QPS as u64 + OFFER_CYCLES,
         "{}",
         bench.oldest
     );

@@ -3,7 +3,7 @@
 mod entries;
 mod operations;
 mod pair;
-mod read_ahead;
+mod prefetch;
 mod server;
 mod steps;
 
@@ -43,11 +43,11 @@ fn library() -> &'static Library {
 
 fn random_request(rng: &mut TestRng) -> MessageRequest {
     let ops = [
-        MessageOp::Current,
-        MessageOp::Current,
-        MessageOp::Peek,
-        MessageOp::Get,
-        MessageOp::Holding,
+        MessageOp::NextMessage,
+        MessageOp::NextMessage,
+        MessageOp::PeekNext,
+        MessageOp::LookupBySlot,
+        MessageOp::LookupByPsn,
         MessageOp::Complete,
         MessageOp::Complete,
         MessageOp::Doorbell,
@@ -236,7 +236,7 @@ fn a_completion_that_is_not_taken_holds_up_the_next() {
     }
     server.cqe_taken = 0.01;
     server.complete(0, 8);
-    assert!(server.took > 20, "{} clocks", server.took);
+    assert!(server.took > 20, "{} cycles", server.took);
     server.settle();
 }
 

@@ -21,10 +21,10 @@ impl Server {
         (self.pairs[qp].taken() as u16).wrapping_add_signed(ahead)
     }
 
-    fn at_most(&self, clocks: u64) {
+    fn at_most(&self, cycles: u64) {
         assert!(
-            self.took <= clocks,
-            "{} clocks instead of {clocks}",
+            self.took <= cycles,
+            "{} cycles instead of {cycles}",
             self.took
         );
     }
@@ -105,10 +105,10 @@ impl Server {
 
     /// The current message, which `Peek` has named before if it was to be known, of which so many eighths of the rest are sent. Whether there was one.
     pub fn current(&mut self, qp: usize, eighths: u32) -> bool {
-        let mut request = asking(MessageOp::Current, qp);
+        let mut request = asking(MessageOp::NextMessage, qp);
         request.psn = psn_bits(self.pairs[qp].next);
         let mut peek = request;
-        peek.op = MessageOp::Peek;
+        peek.op = MessageOp::PeekNext;
         let (peeked_at, peeked) = self.request(peek, |_, now| now);
         self.at_most(4);
         self.woken[qp] = false;
@@ -145,7 +145,7 @@ impl Server {
 
     pub fn get(&mut self, qp: usize, ahead: i16) {
         let slot = self.slot(qp, ahead);
-        let mut request = asking(MessageOp::Get, qp);
+        let mut request = asking(MessageOp::LookupBySlot, qp);
         request.slot = slot.to_bits();
         let (message, words) = self.request(request, |pair, _| pair.get(slot));
         self.compare_message(&words, message.as_ref());
@@ -155,7 +155,7 @@ impl Server {
     /// The message that holds the packet so far from the oldest not acknowledged. Whether there is one.
     pub fn holding(&mut self, qp: usize, ahead: i32) -> bool {
         let psn = self.pairs[qp].una.plus(ahead.rem_euclid(1 << 24) as u32);
-        let mut request = asking(MessageOp::Holding, qp);
+        let mut request = asking(MessageOp::LookupByPsn, qp);
         request.psn = psn_bits(psn);
         let (message, words) = self.request(request, |pair, _| pair.holding(psn));
         self.compare_message(&words, message.as_ref());

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hdl_send_queue::ahead::MOST_READ;
+use hdl_send_queue::prefetch_state::MAX_READ_ENTRIES;
 use hdl_verilog::equivalence::TestRng;
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -44,7 +44,7 @@ impl Memory for RingMemory<'_> {
     }
 }
 
-/// Clocks after a `Configure` was taken in which an answer that is taken comes before it to the reads, and may start one more of the ring before.
+/// Cycles after a `Configure` was taken in which an answer that is taken comes before it to the reads, and may start one more of the ring before.
 const OVERTAKES: u64 = 3;
 
 pub struct Pair {
@@ -70,7 +70,7 @@ pub struct Pair {
     pub came: usize,
     /// Entries that were pushed.
     pub pushed: Vec<usize>,
-    /// Clocks in which entries were handed over, one at a time.
+    /// Cycles in which entries were handed over, one at a time.
     pub handed: Vec<u64>,
     pub flushed: bool,
     /// PSN of the next new packet, and of the oldest one not acknowledged.
@@ -142,7 +142,7 @@ impl Pair {
     pub fn read(&mut self, address: u64, entries: usize) {
         let number = self.number;
         assert!(self.reading.is_empty(), "two reads of queue pair {number}");
-        assert!((1..=MOST_READ as usize).contains(&entries));
+        assert!((1..=MAX_READ_ENTRIES as usize).contains(&entries));
         let addresses: Vec<_> = (0..entries as u64)
             .map(|ahead| address.wrapping_add(ahead * Wqe::LEN as u64))
             .collect();
@@ -248,7 +248,7 @@ impl Pair {
         result
     }
 
-    /// The current message, of the entries that were handed over before a clock.
+    /// The current message, of the entries that were handed over before a cycle.
     pub fn current(&mut self, before: u64) -> Option<Message> {
         let there = self.handed.iter().filter(|&&at| at < before).count();
         // A flushed queue pair has told everything.

@@ -1,6 +1,6 @@
 //! The Verilated server in lockstep with one reference per queue pair, and the host behind it.
 
-use hdl_send_queue::wqe_prefetch::WAKE_CLOCKS;
+use hdl_send_queue::wqe_prefetch::WAKE_CYCLES;
 use hdl_verilog::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
@@ -13,7 +13,7 @@ use stellar_wire::hw::wqe::offset;
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
 
-/// Clocks after a `Configure` was taken in which an entry that it gave up may still be handed over; a new one cannot.
+/// Cycles after a `Configure` was taken in which an entry that it gave up may still be handed over; a new one cannot.
 const GIVEN_UP: u64 = 8;
 
 pub struct Ports {
@@ -52,11 +52,11 @@ pub struct Server {
     /// What stalled at these ports.
     stalled_fetch: Option<Vec<u32>>,
     stalled_cqe: Option<Vec<u32>>,
-    /// Chances that a fetch or a completion is taken, or a read is answered, in a clock.
+    /// Chances that a fetch or a completion is taken, or a read is answered, in a cycle.
     pub fetch_taken: f64,
     pub cqe_taken: f64,
     pub answered: f64,
-    /// Clocks the last operation took, and completions it made.
+    /// Cycles the last operation took, and completions it made.
     pub took: u64,
     /// What wakes have told, by queue pair.
     pub woken: Vec<bool>,
@@ -119,7 +119,7 @@ impl Server {
         server
     }
 
-    /// One clock of reset, after which nothing is known of the time before, and all queue pairs are configured.
+    /// One cycle of reset, after which nothing is known of the time before, and all queue pairs are configured.
     pub fn restart(&mut self) {
         self.model.set_u64(self.ports.reset, 1);
         self.model.set_u64(self.ports.request_valid, 0);
@@ -127,7 +127,7 @@ impl Server {
         self.model.clock(self.ports.clock);
         self.model.set_u64(self.ports.reset, 0);
         // Wakes of the time before come out while the rows are cleared.
-        for _ in 0..2 * WAKE_CLOCKS {
+        for _ in 0..2 * WAKE_CYCLES {
             self.model.clock(self.ports.clock);
         }
         self.answering = None;
@@ -150,7 +150,7 @@ impl Server {
         words
     }
 
-    /// One clock of everything but requests. `look` sees the outputs before its edge.
+    /// One cycle of everything but requests. `look` sees the outputs before its edge.
     fn clock<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> R {
         let fetch_ready = self.rng.random_bool(self.fetch_taken);
         let cqe_ready = self.rng.random_bool(self.cqe_taken);
@@ -211,7 +211,7 @@ impl Server {
         let qp = self.model.get_u64(self.ports.wake_qp) as usize;
         self.woken[qp] = true;
         let pair = &mut self.pairs[qp];
-        let handed = (self.now + 1).saturating_sub(WAKE_CLOCKS as u64);
+        let handed = (self.now + 1).saturating_sub(WAKE_CYCLES as u64);
         // What Configure gave up wakes too.
         if handed > pair.configured + GIVEN_UP {
             // One that was pushed has not been read.
@@ -226,12 +226,12 @@ impl Server {
         }
     }
 
-    /// Whether it is not known yet if an entry was handed over before a clock.
+    /// Whether it is not known yet if an entry was handed over before a cycle.
     pub fn is_open(&self, qp: usize, before: u64) -> bool {
         let pair = &self.pairs[qp];
         let handed = pair.handed.len();
         let may_be = handed < pair.came || pair.pushed.contains(&handed);
-        may_be && self.now < before + WAKE_CLOCKS as u64
+        may_be && self.now < before + WAKE_CYCLES as u64
     }
 
     /// What stands at an output, which stays until taken.
@@ -299,10 +299,10 @@ impl Server {
         self.model.set_u64(self.ports.pushed_valid, 0);
     }
 
-    /// Clocks without a request, with noise at its port.
-    pub fn rest(&mut self, clocks: usize) {
+    /// Cycles without a request, with noise at its port.
+    pub fn rest(&mut self, cycles: usize) {
         self.model.set_u64(self.ports.request_valid, 0);
-        for _ in 0..clocks {
+        for _ in 0..cycles {
             self.make_noise();
             self.clock(|server| {
                 assert!(
@@ -321,7 +321,7 @@ impl Server {
         }
     }
 
-    /// One call; `take` runs the reference when the request is taken, in the clock it is given.
+    /// One call; `take` runs the reference when the request is taken, in the cycle of that.
     pub fn request<R>(
         &mut self,
         request: MessageRequest,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hdl_spray_engine::clocks;
+use hdl_spray_engine::cycles;
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_transport::spray::{
@@ -58,14 +58,14 @@ impl Bench {
         }
     }
 
-    /// Clocks of the last operation, up to its last response.
+    /// Cycles of the last operation, up to its last response.
     pub fn took(&self) -> usize {
         self.engine.took
     }
 
-    /// Clocks without a request.
-    pub fn wait(&mut self, clocks: usize) {
-        for _ in 0..clocks {
+    /// Cycles without a request.
+    pub fn wait(&mut self, cycles: usize) {
+        for _ in 0..cycles {
             self.engine.idle_clock();
         }
     }
@@ -82,7 +82,7 @@ impl Bench {
     fn ask(&mut self, qp: usize, request: SprayRequest) -> Response {
         let responses = self.call(qp, request, 1);
         let took = self.took();
-        assert!(took <= clocks::OTHER, "{took} clocks for {request:?}");
+        assert!(took <= cycles::OTHER, "{took} cycles for {request:?}");
         responses[0]
     }
 
@@ -102,12 +102,12 @@ impl Bench {
         let renewal = match registers.policy {
             Policy::SinglePath => 0,
             Policy::RoundRobin => 2,
-            Policy::Obs | Policy::EvState => clocks::NEW_ROTATION,
+            Policy::Obs | Policy::EvState => cycles::NEW_ROTATION,
         };
         let first = self.took() - self.engine.gaps.iter().sum::<usize>();
-        assert!(first <= clocks::choose(1, 1), "{first} clocks");
+        assert!(first <= cycles::choose(1, 1), "{first} cycles");
         for &gap in &self.engine.gaps {
-            assert!(gap == 1 || gap == 1 + renewal, "{gap} clocks to the next");
+            assert!(gap == 1 || gap == 1 + renewal, "{gap} cycles to the next");
         }
     }
 

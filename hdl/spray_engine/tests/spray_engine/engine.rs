@@ -56,9 +56,9 @@ pub struct Engine {
     request_valid: PortId,
     ready: PortId,
     response_valid: PortId,
-    /// Clocks of the last operation, up to its last response.
+    /// Cycles of the last operation, up to its last response.
     pub took: usize,
-    /// Clocks from each response of the last operation to the next.
+    /// Cycles from each response of the last operation to the next.
     pub gaps: Vec<usize>,
 }
 
@@ -100,7 +100,7 @@ impl Engine {
         self.set("settings", &to_words(settings));
     }
 
-    /// A clock in which no response may come.
+    /// A cycle in which no response may come.
     pub fn idle_clock(&mut self) {
         self.model.clock(self.clock);
         let response = self.model.get_u64(self.response_valid);
@@ -166,7 +166,7 @@ impl Engine {
         self.took += 1;
     }
 
-    /// The next response, in this clock or later.
+    /// The next response, in this cycle or later.
     fn response(&mut self, request: &SprayRequest) -> Response {
         let asked = self.took;
         while self.model.get_u64(self.response_valid) == 0 {

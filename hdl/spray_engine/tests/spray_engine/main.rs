@@ -6,7 +6,7 @@ mod steps;
 mod verilog;
 
 use bench::{Bench, Registers};
-use hdl_spray_engine::{clocks, SprayEngine};
+use hdl_spray_engine::{cycles, SprayEngine};
 use proptest::prelude::*;
 use stellar_transport::spray::{Feedback, GeneratedEntropy, Policy, SkipScope};
 use steps::Play;
@@ -59,7 +59,7 @@ fn bench(policy: Policy, skip: SkipScope) -> Bench {
     bench
 }
 
-/// Bursts of these lengths, one after the other, on a queue pair with this many paths per plane; the clocks of each beside those that
+/// Bursts of these lengths, one after the other, on a queue pair with this many paths per plane; the cycles of each beside those that
 /// `expected` says of its length and the rotations that begin in it.
 fn check_bursts(
     policy: Policy,
@@ -103,13 +103,13 @@ fn paths_in_a_rotation_come_one_per_clock() {
     let lengths = [1, 32, 32, 1, 7, 32, 31, 2, 1, 1, 16, 32, 32, 9];
     for slots in [64, 33, 32, 5, 3, 2, 1] {
         for policy in [Policy::Obs, Policy::EvState] {
-            check_bursts(policy, slots, &lengths, clocks::choose);
+            check_bursts(policy, slots, &lengths, cycles::choose);
         }
         check_bursts(Policy::RoundRobin, slots, &lengths, |paths, rotations| {
             5 + paths + 2 * rotations
         });
     }
-    assert_eq!(clocks::choose(1, 0), 10);
+    assert_eq!(cycles::choose(1, 0), 10);
 }
 
 /// Times each of four values is taken in eight rounds of bursts, one of the values marked before every round.
@@ -155,12 +155,12 @@ fn a_burst_without_a_path_has_one_answer() {
 }
 
 #[test]
-fn a_single_path_takes_seven_to_nine_clocks() {
+fn a_single_path_takes_seven_to_nine_cycles() {
     let mut single = bench(Policy::SinglePath, SkipScope::NextTurn);
     let first = [0, 1].map(|plane| (single.choose(0, plane, None), single.took()));
     let used = first.iter().find_map(|(index, _)| *index).expect("a path");
-    for (index, clocks) in first {
-        assert_eq!(clocks, if index.is_some() { 7 } else { 5 });
+    for (index, cycles) in first {
+        assert_eq!(cycles, if index.is_some() { 7 } else { 5 });
     }
     // With nothing from there to the end, the search goes round.
     for index in (128..132).chain(used..128) {
@@ -175,11 +175,11 @@ fn a_single_path_takes_seven_to_nine_clocks() {
 }
 
 #[test]
-fn other_operations_take_three_to_ten_clocks() {
+fn other_operations_take_three_to_ten_cycles() {
     let mut bench = bench(Policy::EvState, SkipScope::NextTurn);
     assert_eq!(bench.took(), 6, "configure");
     bench.query(0);
-    assert_eq!(bench.took(), clocks::QUERY);
+    assert_eq!(bench.took(), cycles::QUERY);
     bench.feedback(0, 4, Feedback::Good);
     assert_eq!(bench.took(), 4);
     bench.feedback(0, 4, Feedback::Skip);
@@ -208,7 +208,7 @@ fn a_queue_pair_without_states_of_values_has_nothing_to_probe_at_once() {
         let mut bench = bench(policy, SkipScope::NextTurn);
         bench.deny(0, 4);
         assert_eq!(bench.probe(0, 1_000), None);
-        assert_eq!(bench.took(), clocks::QUERY);
+        assert_eq!(bench.took(), cycles::QUERY);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The packets of a burst, clock by clock.
+//! The packets of a burst, cycle by cycle.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use stellar_transport::requester::Sent;
 use stellar_transport::rx::Psn;
 use stellar_wire::hw::window::SentPacket;
 
-/// Clocks without a packet before each of a burst.
+/// Cycles without a packet before each of a burst.
 #[derive(Clone, Debug)]
 pub struct Pace(pub Vec<u32>);
 
 impl Pace {
-    /// Every clock.
+    /// Every cycle.
     pub fn full(packets: usize) -> Self {
         Self(vec![0; packets])
     }
@@ -34,7 +34,7 @@ impl Leaving {
             beats.extend(vec![None; gap as usize]);
             beats.push_back(Some(packet));
         }
-        // The last record is written in the clock after.
+        // The last record is written in the next cycle.
         beats.push_back(None);
         Self {
             qp,
@@ -47,11 +47,11 @@ impl Leaving {
         !self.beats.is_empty()
     }
 
-    pub fn clocks(&self) -> u32 {
+    pub fn cycles(&self) -> u32 {
         self.beats.len() as u32
     }
 
-    /// The packet that leaves in the next clock, if one does.
+    /// The packet that leaves in the next cycle, if one does.
     pub fn next(&mut self) -> Option<Sent> {
         self.beats.pop_front().flatten()
     }
@@ -73,7 +73,7 @@ pub fn record(sent: &Sent) -> SentPacket {
     SentPacket {
         ev: u64::from(sent.ev.value()).to_bits(),
         at: u64::from(sent.at.0).to_bits(),
-        again: sent.again,
+        is_retransmit: sent.again,
         retries: u64::from(sent.retries).to_bits(),
         length: u64::from(sent.length).to_bits(),
         slot: u64::from(sent.slot).to_bits(),

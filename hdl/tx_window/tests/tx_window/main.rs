@@ -1,7 +1,7 @@
 //! `tx_window` against the reference, operation by operation.
 
 mod burst;
-mod news;
+mod newly_acked;
 mod server;
 mod steps;
 
@@ -65,7 +65,7 @@ fn random_packet(rng: &mut TestRng) -> SentPacket {
     SentPacket {
         ev: Bits::random(rng),
         at: Bits::random(rng),
-        again: rng.random(),
+        is_retransmit: rng.random(),
         retries: Bits::random(rng),
         length: Bits::random(rng),
         slot: Bits::random(rng),
@@ -76,16 +76,16 @@ fn random_packet(rng: &mut TestRng) -> SentPacket {
 fn random_request(rng: &mut TestRng) -> WindowRequest {
     let ops = [
         WindowOp::Query,
-        WindowOp::Push,
-        WindowOp::Push,
-        WindowOp::Push,
-        WindowOp::Retract,
-        WindowOp::Resend,
+        WindowOp::Allocate,
+        WindowOp::Allocate,
+        WindowOp::Allocate,
+        WindowOp::Rollback,
+        WindowOp::MarkRetransmitted,
         WindowOp::Read,
         WindowOp::Sack,
         WindowOp::Sack,
-        WindowOp::Lose,
-        WindowOp::Lose,
+        WindowOp::MarkLost,
+        WindowOp::MarkLost,
         WindowOp::NextInFlight,
     ];
     let near = |rng: &mut TestRng| rng.random_range(0..12_u64).to_bits::<24>();
@@ -110,8 +110,8 @@ fn verilog_agrees_with_rust_hdl() {
         block.reset.next = rng.random_bool(0.01);
         block.request_valid.next = rng.random_bool(0.8);
         block.request.next = random_request(rng);
-        block.push_valid.next = rng.random_bool(0.6);
-        block.push.next = random_packet(rng);
+        block.sent_packet_valid.next = rng.random_bool(0.6);
+        block.sent_packet.next = random_packet(rng);
     };
     check(Small::default, Some(|b| &mut b.clock), drive, 400, 1).unwrap();
 }
@@ -177,7 +177,7 @@ fn one_sack_acknowledges_a_full_window_half_of_it_lost() {
         let last = first.plus(SLOTS - 1);
         server.sack(0, &sack_of(last, last), 0);
         assert_eq!(server.windows[0].una(), server.windows[0].next());
-        // One clock per four packets, one per word, and a few.
+        // One cycle per four packets, one per word, and a few.
         assert!(server.took <= SLOTS / 4 + 16 + 10, "{}", server.took);
     }
 }
@@ -202,26 +202,26 @@ fn every_lost_packet_is_sent_again_in_order() {
 }
 
 #[test]
-fn the_operations_of_a_packet_take_few_clocks() {
+fn the_operations_of_a_packet_take_few_cycles() {
     let mut server = Server::new(library(), &[100]);
     for i in 0..8 {
         server.push(0, sent(i, 4096, 0));
     }
     let psn = |i: u32| Psn::new(100 + i);
-    let clocks = |server: &mut Server, view: SackView| {
+    let cycles = |server: &mut Server, view: SackView| {
         server.sack(0, &view, 0);
         server.took
     };
     // In order; out of order; again, in a word that others may be news of; two packets, of which one was not answered; nothing new at all.
-    assert_eq!(clocks(&mut server, sack_of(psn(0), psn(0))), 5);
-    assert_eq!(clocks(&mut server, sack_of(psn(4), psn(0))), 4);
-    assert_eq!(clocks(&mut server, sack_of(psn(4), psn(0))), 4);
-    assert_eq!(clocks(&mut server, sack_of(psn(2), psn(2))), 7);
+    assert_eq!(cycles(&mut server, sack_of(psn(0), psn(0))), 5);
+    assert_eq!(cycles(&mut server, sack_of(psn(4), psn(0))), 4);
+    assert_eq!(cycles(&mut server, sack_of(psn(4), psn(0))), 4);
+    assert_eq!(cycles(&mut server, sack_of(psn(2), psn(2))), 7);
     let nothing = SackView {
         bitmap: 0,
         ..sack_of(psn(0), psn(0))
     };
-    assert_eq!(clocks(&mut server, nothing), 4);
+    assert_eq!(cycles(&mut server, nothing), 4);
     server.next_in_flight(0, psn(4));
     assert_eq!(server.took, 6);
     // The next packet in flight is in the next word.
@@ -237,15 +237,15 @@ fn the_operations_of_a_packet_take_few_clocks() {
 
 #[test]
 fn a_sack_reads_four_packets_of_a_word_per_clock() {
-    for (packets, clocks) in [(1, 5), (2, 7), (5, 7), (9, 8), (16, 10), (32, 14), (64, 22)] {
+    for (packets, cycles) in [(1, 5), (2, 7), (5, 7), (9, 8), (16, 10), (32, 14), (64, 22)] {
         let mut server = Server::new(library(), &[128]);
         fill(&mut server, |i| sent(i, 4096, 0));
         let last = Psn::new(128 + packets - 1);
         server.sack(0, &sack_of(last, last), 0);
         // After 64 the window begins in the next word; the search is there before the lengths.
-        assert_eq!(server.took, clocks, "{packets} packets");
+        assert_eq!(server.took, cycles, "{packets} packets");
     }
-    // Sixteen of two words: each has two reads, and the second one more clock.
+    // Sixteen of two words: each has two reads, and the second one more cycle.
     let mut server = Server::new(library(), &[120]);
     fill(&mut server, |i| sent(i, 4096, 0));
     let last = Psn::new(135);
@@ -310,12 +310,12 @@ fn reset_drops_the_operation_under_way() {
         ..WindowRequest::default()
     };
     let push = WindowRequest {
-        op: WindowOp::Push,
+        op: WindowOp::Allocate,
         ..request
     };
-    let cut = (1..=5).map(|clocks| (request, clocks));
-    for (request, clocks) in cut.chain((1..=3).map(|clocks| (push, clocks))) {
-        server.start(request, clocks);
+    let cut = (1..=5).map(|cycles| (request, cycles));
+    for (request, cycles) in cut.chain((1..=3).map(|cycles| (push, cycles))) {
+        server.start(request, cycles);
         assert!(!server.is_ready());
         server.restart();
         assert!(server.is_ready() && !server.answers());

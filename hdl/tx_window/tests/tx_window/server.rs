@@ -10,13 +10,13 @@ use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
 
 use crate::burst::{record, Leaving, Pace};
-use crate::news::News;
+use crate::newly_acked::NewlyAcked;
 
 /// Field names and their values: numbers as decimals, enumerations by name.
 type Fields = Vec<(&'static str, String)>;
 
-/// Clocks from request to response that an operation may take.
-pub enum Clocks {
+/// Cycles from request to response that an operation may take.
+pub enum Cycles {
     Exactly(u32),
     AtMost(u32),
 }
@@ -30,12 +30,12 @@ pub struct Server {
     ready: PortId,
     response_valid: PortId,
     response: PortId,
-    push_valid: PortId,
-    push: PortId,
+    sent_packet_valid: PortId,
+    sent_packet: PortId,
     noise: TestRng,
     leaving: Leaving,
     pub windows: Vec<Window>,
-    /// Clocks the last operation took.
+    /// Cycles the last operation took.
     pub took: u32,
 }
 
@@ -52,8 +52,8 @@ impl Server {
             ready: port("request_ready"),
             response_valid: port("response_valid"),
             response: port("response"),
-            push_valid: port("push_valid"),
-            push: port("push"),
+            sent_packet_valid: port("sent_packet_valid"),
+            sent_packet: port("sent_packet"),
             noise: TestRng::seed_from_u64(1),
             leaving: Leaving::default(),
             windows: first.iter().map(|&p| Window::new(Psn::new(p))).collect(),
@@ -67,22 +67,22 @@ impl Server {
         server
     }
 
-    /// One clock of reset.
+    /// One cycle of reset.
     pub fn restart(&mut self) {
         self.model.set_u64(self.reset, 1);
         self.model.clock(self.clock);
         self.model.set_u64(self.reset, 0);
         self.model.set_u64(self.valid, 0);
-        self.model.set_u64(self.push_valid, 0);
+        self.model.set_u64(self.sent_packet_valid, 0);
         self.leaving.stop();
         self.model.eval();
     }
 
-    /// Starts an operation, and gives up waiting after so many clocks.
-    pub fn start(&mut self, request: WindowRequest, clocks: u32) {
+    /// Starts an operation, and gives up waiting after so many cycles.
+    pub fn start(&mut self, request: WindowRequest, cycles: u32) {
         self.model.set(self.request, &to_words(request));
         self.model.set_u64(self.valid, 1);
-        for _ in 0..clocks {
+        for _ in 0..cycles {
             self.model.clock(self.clock);
             self.model.set_u64(self.valid, 0);
         }
@@ -96,10 +96,10 @@ impl Server {
         self.model.get_u64(self.ready) != 0
     }
 
-    /// Clocks without a request, with noise at its port.
-    pub fn rest(&mut self, clocks: usize) {
+    /// Cycles without a request, with noise at its port.
+    pub fn rest(&mut self, cycles: usize) {
         self.model.set_u64(self.valid, 0);
-        for _ in 0..clocks {
+        for _ in 0..cycles {
             self.make_noise();
             self.model.clock(self.clock);
             assert!(!self.answers(), "an answer that nobody asked for");
@@ -115,18 +115,18 @@ impl Server {
     /// What nobody looks at.
     fn make_noise(&mut self) {
         self.noise_at(self.request);
-        self.noise_at(self.push);
+        self.noise_at(self.sent_packet);
         let packet = self.leaving.next();
         if let Some(packet) = packet {
-            self.model.set(self.push, &to_words(record(&packet)));
+            self.model.set(self.sent_packet, &to_words(record(&packet)));
         }
         self.model
-            .set_u64(self.push_valid, u64::from(packet.is_some()));
+            .set_u64(self.sent_packet_valid, u64::from(packet.is_some()));
     }
 
     /// Lets the packets of the last burst leave.
     pub fn let_leave(&mut self) {
-        self.rest(self.leaving.clocks() as usize);
+        self.rest(self.leaving.cycles() as usize);
     }
 
     /// The same, if the records of these PSNs are looked at, and one of them may not be there yet.
@@ -136,12 +136,12 @@ impl Server {
         }
     }
 
-    /// Clocks of an operation that writes a record: it waits while packets leave.
-    fn recording(&self, clocks: u32) -> Clocks {
+    /// Cycles of an operation that writes a record: it waits while packets leave.
+    fn recording(&self, cycles: u32) -> Cycles {
         if self.leaving.any() {
-            Clocks::AtMost(clocks + self.leaving.clocks() + 1)
+            Cycles::AtMost(cycles + self.leaving.cycles() + 1)
         } else {
-            Clocks::Exactly(clocks)
+            Cycles::Exactly(cycles)
         }
     }
 
@@ -170,13 +170,13 @@ impl Server {
         self.model.get(self.response, &mut words);
         self.model.clock(self.clock);
         self.model.set_u64(self.valid, 0);
-        self.model.set_u64(self.push_valid, 0);
+        self.model.set_u64(self.sent_packet_valid, 0);
         assert!(!self.answers(), "two answers");
         words
     }
 
     /// Calls, and compares with the fields the operation defines and those that every operation does.
-    fn compare(&mut self, request: WindowRequest, mut expected: Fields, clocks: Clocks) {
+    fn compare(&mut self, request: WindowRequest, mut expected: Fields, cycles: Cycles) {
         let words = self.call(request);
         let window = &self.windows[request.qp.index()];
         let lost = [0, 1].map(|plane| window.first_lost(plane));
@@ -196,10 +196,10 @@ impl Server {
             };
             assert_eq!(found, value, "{name} of {request:?}");
         }
-        match clocks {
-            Clocks::Exactly(clocks) => assert_eq!(self.took, clocks, "clocks of {request:?}"),
-            Clocks::AtMost(clocks) => {
-                assert!(self.took <= clocks, "{} clocks: {request:?}", self.took);
+        match cycles {
+            Cycles::Exactly(cycles) => assert_eq!(self.took, cycles, "cycles of {request:?}"),
+            Cycles::AtMost(cycles) => {
+                assert!(self.took <= cycles, "{} cycles: {request:?}", self.took);
             }
         }
     }
@@ -208,12 +208,12 @@ impl Server {
         self.let_leave();
         self.windows[qp] = Window::new(first);
         let request = asking(WindowOp::Configure, qp, first);
-        self.compare(request, psn_field(first), Clocks::Exactly(2));
+        self.compare(request, psn_field(first), Cycles::Exactly(2));
     }
 
     pub fn query(&mut self, qp: usize, psn: Psn) {
         let request = asking(WindowOp::Query, qp, psn);
-        self.compare(request, psn_field(psn), Clocks::Exactly(2));
+        self.compare(request, psn_field(psn), Cycles::Exactly(2));
     }
 
     /// As many of the packets as there is room for.
@@ -226,8 +226,8 @@ impl Server {
         for &packet in packets {
             window.push(packet);
         }
-        let request = about(WindowOp::Push, qp, Psn::new(0xabcdef), packets);
-        self.compare(request, vec![], range_clocks(first, packets));
+        let request = about(WindowOp::Allocate, qp, Psn::new(0xabcdef), packets);
+        self.compare(request, vec![], range_cycles(first, packets));
         self.leaving = Leaving::new(qp, first, packets, pace);
     }
 
@@ -254,8 +254,8 @@ impl Server {
             }
         }
         *window = shorter;
-        let request = about(WindowOp::Retract, qp, first, &packets);
-        self.compare(request, vec![], range_clocks(first, &packets));
+        let request = about(WindowOp::Rollback, qp, first, &packets);
+        self.compare(request, vec![], range_cycles(first, &packets));
     }
 
     /// A burst of one.
@@ -269,14 +269,14 @@ impl Server {
         let window = &mut self.windows[qp];
         let first = (0..2).any(|plane| window.first_lost(plane) == Some(psn));
         window.resend(psn, sent);
-        let mut request = asking(WindowOp::Resend, qp, psn);
+        let mut request = asking(WindowOp::MarkRetransmitted, qp, psn);
         request.sent = record(&sent);
-        let clocks = if first {
-            Clocks::AtMost(6 + self.leaving.clocks())
+        let cycles = if first {
+            Cycles::AtMost(6 + self.leaving.cycles())
         } else {
             self.recording(3)
         };
-        self.compare(request, psn_field(psn), clocks);
+        self.compare(request, psn_field(psn), cycles);
     }
 
     pub fn read(&mut self, qp: usize, psn: Psn) {
@@ -286,7 +286,7 @@ impl Server {
         expected.push(("state", state(window.state(psn))));
         expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
         let request = asking(WindowOp::Read, qp, psn);
-        self.compare(request, expected, Clocks::Exactly(3));
+        self.compare(request, expected, Cycles::Exactly(3));
     }
 
     /// The packet must be in flight.
@@ -296,10 +296,10 @@ impl Server {
         window.lose(psn, retries);
         let mut expected = psn_field(psn);
         expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
-        let mut request = asking(WindowOp::Lose, qp, psn);
+        let mut request = asking(WindowOp::MarkLost, qp, psn);
         request.sent.retries = u64::from(retries).to_bits();
-        let clocks = self.recording(3);
-        self.compare(request, expected, clocks);
+        let cycles = self.recording(3);
+        self.compare(request, expected, cycles);
     }
 
     /// `from` must be in the window or its end.
@@ -313,7 +313,7 @@ impl Server {
             expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
         }
         let request = asking(WindowOp::NextInFlight, qp, from);
-        self.compare(request, expected, Clocks::AtMost(8));
+        self.compare(request, expected, Cycles::AtMost(8));
     }
 
     pub fn sack(&mut self, qp: usize, view: &SackView, stamp: u16) {
@@ -323,15 +323,15 @@ impl Server {
         let was = window.state(view.acked);
         let before = window.una().previous();
         let verdict = view.check(window);
-        let mut news = News::default();
+        let mut newly_acked = NewlyAcked::default();
         if verdict.is_ok() {
-            news = News::take(window, view);
+            newly_acked = NewlyAcked::take(window, view);
             window.advance();
         }
         let taken = verdict.is_ok();
         let is_last = answered.is_some_and(|sent| sent.is_answered_by(stamp));
         let overtaken = view.cack.is_behind(before);
-        let verdict = verdict.err().map_or("Taken", |refusal| match refusal {
+        let verdict = verdict.err().map_or("Accepted", |refusal| match refusal {
             SackRefusal::OutOfWindow => "OutOfWindow",
             SackRefusal::Inconsistent => "Inconsistent",
         });
@@ -341,9 +341,9 @@ impl Server {
             ("verdict", format!("SackVerdict::{verdict}")),
             ("answered", u8::from(taken & is_last).to_string()),
             ("overtaken", u8::from(taken & overtaken).to_string()),
-            ("packets", news.packets.to_string()),
-            ("bytes", news.bytes.to_string()),
-            ("spurious", news.spurious.to_string()),
+            ("packets", newly_acked.packets.to_string()),
+            ("bytes", newly_acked.bytes.to_string()),
+            ("spurious", newly_acked.spurious.to_string()),
         ]);
         expected.extend(answered.iter().flat_map(sent_fields));
         let mut request = asking(WindowOp::Sack, qp, Psn::new(0x123456));
@@ -352,12 +352,12 @@ impl Server {
         request.base = bits_of(view.base);
         request.bitmap = view.bitmap.to_bits();
         request.stamp = u64::from(stamp).to_bits();
-        let clocks = if taken {
-            Clocks::AtMost(news.clocks())
+        let cycles = if taken {
+            Cycles::AtMost(newly_acked.cycles())
         } else {
-            Clocks::Exactly(4)
+            Cycles::Exactly(4)
         };
-        self.compare(request, expected, clocks);
+        self.compare(request, expected, cycles);
     }
 }
 
@@ -385,9 +385,9 @@ fn about(op: WindowOp, qp: usize, psn: Psn, packets: &[Sent]) -> WindowRequest {
 }
 
 /// Of a request about so many, by whether they lie in one word.
-fn range_clocks(first: Psn, packets: &[Sent]) -> Clocks {
+fn range_cycles(first: Psn, packets: &[Sent]) -> Cycles {
     let in_one = first.value() % 64 + packets.len() as u32 <= 64;
-    Clocks::Exactly(if in_one { 3 } else { 4 })
+    Cycles::Exactly(if in_one { 3 } else { 4 })
 }
 
 fn psn_field(psn: Psn) -> Fields {

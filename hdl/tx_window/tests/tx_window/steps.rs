@@ -97,14 +97,14 @@ impl SackStep {
 /// How a burst comes.
 #[derive(Clone, Copy, Debug)]
 pub struct Rhythm {
-    /// Bit i: before packet i nothing comes, for so many clocks.
+    /// Bit i: before packet i nothing comes, for so many cycles.
     late: u32,
-    clocks: u32,
+    cycles: u32,
 }
 
 impl Rhythm {
     fn pace(self, packets: usize) -> Pace {
-        let gaps = (0..packets).map(|i| (self.late >> i & 1) * self.clocks);
+        let gaps = (0..packets).map(|i| (self.late >> i & 1) * self.cycles);
         Pace(gaps.collect())
     }
 }
@@ -256,7 +256,7 @@ fn sack() -> impl Strategy<Value = SackStep> {
 
 fn rhythm() -> impl Strategy<Value = Rhythm> {
     let late = prop_oneof![Just(0), any::<u32>()];
-    (late, 1..4_u32).prop_map(|(late, clocks)| Rhythm { late, clocks })
+    (late, 1..4_u32).prop_map(|(late, cycles)| Rhythm { late, cycles })
 }
 
 fn push() -> impl Strategy<Value = Step> {

@@ -19,7 +19,7 @@ class Located(Server):
     """A region of host and GPU pages in no order."""
 
     def __init__(self, dut) -> None:
-        super().__init__(dut, "LocateRequest", "LocateResponse")
+        super().__init__(dut, "TranslateRequest", "TranslateResponse")
         self.dut = dut
         self.frames = [(0x20_0000_0000 >> 12) + n * 7 % 16 for n in range(LENGTH // PAGE + 1)]
 

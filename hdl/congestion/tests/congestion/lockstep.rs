@@ -1,6 +1,6 @@
 //! The same operations to the engine and to the reference.
 
-use hdl_congestion::nscc_engine::max_clocks;
+use hdl_congestion::nscc_engine::max_cycles;
 use rust_hdl::prelude::*;
 use stellar_transport::congestion::{AckSample, Nscc, NsccParams};
 use stellar_transport::time::Ticks;
@@ -21,29 +21,29 @@ pub enum Op {
 }
 
 /// The engine and one reference for each queue pair it was told of.
-pub struct Play {
+pub struct Lockstep {
     bench: Bench,
     pub pairs: Vec<Nscc>,
 }
 
-impl Play {
+impl Lockstep {
     /// Queue pair `n` starts with `params[n]`.
     pub fn new(params: &[NsccParams], now: Ticks) -> Self {
-        let mut play = Self {
+        let mut lockstep = Self {
             bench: Bench::new(),
             pairs: params.iter().map(|p| Nscc::new(p, now)).collect(),
         };
         for (qp, params) in params.iter().enumerate() {
-            play.step(qp, now, &Op::Configure(*params));
+            lockstep.step(qp, now, &Op::Configure(*params));
         }
-        play
+        lockstep
     }
 
-    pub fn idle(&mut self, clocks: u32) {
-        self.bench.idle(clocks);
+    pub fn idle(&mut self, cycles: u32) {
+        self.bench.idle(cycles);
     }
 
-    /// One operation on both; compares the window and the time it took, and returns the clocks.
+    /// One operation on both; compares the window and the time it took, and returns the cycles.
     pub fn step(&mut self, qp: usize, now: Ticks, op: &Op) -> u32 {
         let mut request = NsccRequest {
             // Bits above those of the engine's queue pairs do not matter.
@@ -56,19 +56,19 @@ impl Play {
         let limit = match op {
             Op::Query => {
                 request.op = NsccOp::Query;
-                max_clocks::QUERY
+                max_cycles::QUERY
             }
             Op::Configure(params) => {
                 request.op = NsccOp::Configure;
                 registers = params.registers().to_hw();
                 *pair = Nscc::new(params, now);
-                max_clocks::CONFIGURE
+                max_cycles::CONFIGURE
             }
             Op::Loss(bytes) => {
                 request.op = NsccOp::Loss;
                 request.bytes = u64::from(*bytes).to_bits();
                 pair.on_loss(*bytes);
-                max_clocks::LOSS
+                max_cycles::LOSS
             }
             Op::Ack { sample, penalty } => {
                 request.op = NsccOp::Ack;
@@ -84,12 +84,12 @@ impl Play {
                     pair.on_ack(*sample, now);
                 }
                 pair.on_receiver_penalty(*penalty);
-                max_clocks::ACK
+                max_cycles::ACK
             }
         };
-        let (window, clocks) = self.bench.call(request, registers);
+        let (window, cycles) = self.bench.call(request, registers);
         assert_eq!(window, pair.cwnd(), "{op:?} at {now:?}: {pair:?}");
-        assert!(clocks <= limit, "{op:?} took {clocks} clocks");
-        clocks
+        assert!(cycles <= limit, "{op:?} took {cycles} cycles");
+        cycles
     }
 }

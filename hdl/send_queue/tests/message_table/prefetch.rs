@@ -6,7 +6,7 @@ use crate::entries::Posted;
 use crate::server::Server;
 use crate::{quick, write};
 
-/// Entry 1 came with its doorbell and is asked for, with two entries behind it, when entry 0 starts. `fetch_taken`: chance that their read leaves in a clock.
+/// Entry 1 came with its doorbell and is asked for, with two entries behind it, when entry 0 starts. `fetch_taken`: chance that their read leaves in a cycle.
 fn start_before_pushed(server: &mut Server, fetch_taken: f64) {
     server.post(0, vec![write(0)]);
     server.rest(16);

@@ -1,4 +1,4 @@
-//! What concerns a queue pair's messages: doorbells, completion, failure; and its configuration.
+//! Administers a queue pair: doorbells, completion of messages, failure, configuration.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -7,54 +7,55 @@ use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest};
 use stellar_wire::hw::window::{WindowOp, WindowRequest};
+use stellar_wire::hw::{Psn, SqIndex};
 
-use crate::records::{ConfigureKind, Job, JobKind, Next, Outcome, RcState, RequesterState};
+use crate::records::{ConfigureKind, NextAction, Op, OpKind, OpResult, RcState, RequesterState};
 
-/// Where the flow is. What is asked of a server is answered in the step after.
+/// Step of the flow. A step that issues a request is followed by one that waits for the response.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
-    /// The server of a configuration is asked, once all are free.
-    Configure,
-    Configured,
-    /// The message table has heard of a doorbell or a fault.
-    Acted,
-    /// Messages complete in order.
+    /// Configures the unit, once all units are free.
+    ConfigureUnit,
+    WaitConfigured,
+    /// Waits for the response to a doorbell or a fault.
+    WaitMessageTable,
+    /// Completes messages in order.
     Complete,
-    Completed,
-    /// Which message is the oldest now?
-    Blame,
-    Blamed,
-    /// Everything that is left is flushed.
+    WaitCompleted,
+    /// Looks up the oldest message.
+    LookupOldest,
+    WaitOldest,
+    /// Flushes all remaining messages.
     Flush,
-    Flushed,
+    WaitFlushed,
 }
 
-/// Does a job by itself (`Doorbell`, `Fault`, `Flush`, `Configure`), or ends one that another flow began: that flow's outcome says how.
+/// Executes `Doorbell`, `Fault`, `Flush` and `Configure`. For an operation of another flow it executes the `next_action` of its result.
 #[derive(LogicBlock, Default)]
-pub struct ManageFlow {
+pub struct QpAdminFlow {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // The sequencer.
+    // Sequencer.
     pub start: Signal<In, Bit>,
-    /// With `start`: ends a job whose flow came to `came_to`.
-    pub ends: Signal<In, Bit>,
-    pub came_to: Signal<In, Outcome>,
-    pub job: Signal<In, Job>,
-    /// The policy that comes with a configuration of the spray engine is one that probes.
+    /// Valid with `start`: another flow has executed the operation, with the result `op_result`.
+    pub op_done: Signal<In, Bit>,
+    pub op_result: Signal<In, OpResult>,
+    pub op: Signal<In, Op>,
+    /// Valid with a configuration of the spray engine: its path policy sends probes.
     pub may_probe: Signal<In, Bit>,
     pub done: Signal<Out, Bit>,
     pub state: Signal<Out, RequesterState>,
-    /// With `done`: a doorbell was taken, so the queue pair may have work.
-    pub wakes: Signal<Out, Bit>,
-    /// With `done`: a doorbell was refused.
+    /// Valid with `done`: a doorbell was accepted, so the queue pair may have work.
+    pub reschedule: Signal<Out, Bit>,
+    /// Valid with `done`: a doorbell was refused.
     pub refused: Signal<Out, Bit>,
-    /// One clock: the queue pair went to error now, for this status.
+    /// High for one cycle when the queue pair moves to the error state, with the status.
     pub failed: Signal<Out, Bit>,
     pub failed_status: Signal<Out, Bits<8>>,
 
-    // Calls.
+    // Functional units.
     pub spray_start: Signal<Out, Bit>,
     pub spray_request: Signal<Out, SprayRequest>,
     pub spray_busy: Signal<In, Bit>,
@@ -70,32 +71,32 @@ pub struct ManageFlow {
     pub messages: Signal<In, MessageResponse>,
 
     step: DFF<Step>,
-    now: DFF<RequesterState>,
-    una: DFF<Bits<24>>,
+    state_after: DFF<RequesterState>,
+    una: DFF<Psn>,
     fails_oldest: DFF<Bit>,
-    blame: DFF<Bit>,
-    slot: DFF<Bits<16>>,
+    failed_slot_valid: DFF<Bit>,
+    slot: DFF<SqIndex>,
     status: DFF<Bits<8>>,
 }
 
-impl Logic for ManageFlow {
+impl Logic for QpAdminFlow {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
             self,
             clock,
             step,
-            now,
+            state_after,
             una,
             fails_oldest,
-            blame,
+            failed_slot_valid,
             slot,
             status
         );
-        let job = self.job.val();
-        let came_to = self.came_to.val();
+        let op = self.op.val();
+        let op_result = self.op_result.val();
         let step = self.step.q.val();
-        let now = self.now.q.val();
+        let state_after = self.state_after.q.val();
         let messages = self.messages.val();
         let free = !self.spray_busy.val()
             & !self.nscc_busy.val()
@@ -105,47 +106,47 @@ impl Logic for ManageFlow {
         self.spray_start.next = false;
         self.spray_request.next = SprayRequest {
             op: SprayOp::Configure,
-            qp: job.qp,
-            now: job.now,
+            qp: op.qp,
+            now: op.now,
             ..SprayRequest::default()
         };
         self.nscc_start.next = false;
         self.nscc_request.next = NsccRequest {
             op: NsccOp::Configure,
-            qp: job.qp,
-            now: job.now,
+            qp: op.qp,
+            now: op.now,
             ..NsccRequest::default()
         };
         self.window_start.next = false;
         self.window_request.next = WindowRequest {
             op: WindowOp::Configure,
-            qp: job.qp,
-            psn: job.settings.first_psn,
+            qp: op.qp,
+            psn: op.settings.first_psn,
             ..WindowRequest::default()
         };
         self.messages_start.next = false;
         self.messages_request.next = MessageRequest {
             op: match step {
-                Step::Configure => MessageOp::Configure,
+                Step::ConfigureUnit => MessageOp::Configure,
                 Step::Idle => {
-                    if job.kind == JobKind::Doorbell {
+                    if op.kind == OpKind::Doorbell {
                         MessageOp::Doorbell
                     } else {
                         MessageOp::Fault
                     }
                 }
                 Step::Complete => MessageOp::Complete,
-                Step::Blame => MessageOp::Holding,
+                Step::LookupOldest => MessageOp::LookupByPsn,
                 _ => MessageOp::Flush,
             },
-            qp: job.qp,
+            qp: op.qp,
             psn: self.una.q.val(),
             slot: if step == Step::Idle {
-                job.slot
+                op.slot
             } else {
                 self.slot.q.val()
             },
-            failed: self.blame.q.val(),
+            failed: self.failed_slot_valid.q.val(),
             status: if step == Step::Idle {
                 bits::<8>(WcStatus::LocProtErr.code() as u64)
             } else {
@@ -153,8 +154,8 @@ impl Logic for ManageFlow {
             },
         };
         self.done.next = false;
-        self.state.next = now;
-        self.wakes.next = false;
+        self.state.next = state_after;
+        self.reschedule.next = false;
         self.refused.next = false;
         self.failed.next = false;
         self.failed_status.next = self.status.q.val();
@@ -162,59 +163,59 @@ impl Logic for ManageFlow {
         match step {
             Step::Idle => {
                 if self.start.val() {
-                    if self.ends.val() {
-                        self.now.d.next = came_to.state;
-                        self.una.d.next = came_to.una;
-                        self.blame.d.next = came_to.blame;
-                        self.slot.d.next = came_to.slot;
-                        self.status.d.next = came_to.status;
-                        self.fails_oldest.d.next = came_to.then == Next::FailOldest;
-                        self.step.d.next = match came_to.then {
-                            Next::Fail => Step::Flush,
-                            Next::Completing => Step::Completed,
+                    if self.op_done.val() {
+                        self.state_after.d.next = op_result.state;
+                        self.una.d.next = op_result.una;
+                        self.failed_slot_valid.d.next = op_result.failed_slot_valid;
+                        self.slot.d.next = op_result.slot;
+                        self.status.d.next = op_result.status;
+                        self.fails_oldest.d.next = op_result.next_action == NextAction::FailOldest;
+                        self.step.d.next = match op_result.next_action {
+                            NextAction::Fail => Step::Flush,
+                            NextAction::Completing => Step::WaitCompleted,
                             _ => Step::Complete,
                         };
                     } else {
-                        self.now.d.next = job.state;
-                        self.una.d.next = job.state.una;
+                        self.state_after.d.next = op.state;
+                        self.una.d.next = op.state.una;
                         self.fails_oldest.d.next = false;
-                        self.slot.d.next = job.slot;
-                        self.blame.d.next = false;
-                        self.status.d.next = if job.kind == JobKind::Fault {
+                        self.slot.d.next = op.slot;
+                        self.failed_slot_valid.d.next = false;
+                        self.status.d.next = if op.kind == OpKind::Fault {
                             bits::<8>(WcStatus::LocProtErr.code() as u64)
                         } else {
                             bits::<8>(WcStatus::WrFlushErr.code() as u64)
                         };
                         self.messages_start.next =
-                            (job.kind == JobKind::Doorbell) | (job.kind == JobKind::Fault);
-                        self.step.d.next = match job.kind {
-                            JobKind::Configure => Step::Configure,
-                            JobKind::Flush => Step::Flush,
-                            _ => Step::Acted,
+                            (op.kind == OpKind::Doorbell) | (op.kind == OpKind::Fault);
+                        self.step.d.next = match op.kind {
+                            OpKind::Configure => Step::ConfigureUnit,
+                            OpKind::Flush => Step::Flush,
+                            _ => Step::WaitMessageTable,
                         };
                     }
                 }
             }
-            Step::Configure => {
+            Step::ConfigureUnit => {
                 if free {
-                    match job.configure {
+                    match op.configure {
                         ConfigureKind::Requester => {
                             self.window_start.next = true;
-                            self.now.d.next = RequesterState {
+                            self.state_after.d.next = RequesterState {
                                 failed: false,
-                                una: job.settings.first_psn,
-                                mpr: job.settings.mpr,
+                                una: op.settings.first_psn,
+                                mpr: op.settings.mpr,
                                 armed: false,
                                 deadline: bits(0),
                                 probe: false,
                                 probe_index: bits(0),
                                 probe_entropy: bits(0),
-                                may_probe: now.may_probe,
+                                may_probe: state_after.may_probe,
                                 rc: RcState {
-                                    to_send: job.settings.first_psn,
-                                    sent: job.settings.first_psn,
+                                    to_send: op.settings.first_psn,
+                                    sent: op.settings.first_psn,
                                     retries: bits(0),
-                                    silent: bits(0),
+                                    pkts_since_ack_req: bits(0),
                                 },
                             };
                         }
@@ -223,26 +224,26 @@ impl Logic for ManageFlow {
                         }
                         ConfigureKind::Spray => {
                             self.spray_start.next = true;
-                            self.now.d.next.may_probe = self.may_probe.val();
+                            self.state_after.d.next.may_probe = self.may_probe.val();
                         }
                         ConfigureKind::Nscc => {
                             self.nscc_start.next = true;
                         }
                     }
-                    self.step.d.next = Step::Configured;
+                    self.step.d.next = Step::WaitConfigured;
                 }
             }
-            Step::Configured => {
+            Step::WaitConfigured => {
                 if free {
                     self.done.next = true;
                     self.step.d.next = Step::Idle;
                 }
             }
-            Step::Acted => {
+            Step::WaitMessageTable => {
                 if !self.messages_busy.val() {
-                    if job.kind == JobKind::Doorbell {
+                    if op.kind == OpKind::Doorbell {
                         self.done.next = true;
-                        self.wakes.next = messages.found & !now.failed;
+                        self.reschedule.next = messages.found & !state_after.failed;
                         self.refused.next = !messages.found;
                         self.step.d.next = Step::Idle;
                     } else {
@@ -252,29 +253,29 @@ impl Logic for ManageFlow {
             }
             Step::Complete => {
                 self.messages_start.next = true;
-                self.step.d.next = Step::Completed;
+                self.step.d.next = Step::WaitCompleted;
             }
-            Step::Completed => {
+            Step::WaitCompleted => {
                 if !self.messages_busy.val() {
-                    if messages.found & !now.failed {
-                        self.blame.d.next = true;
+                    if messages.found & !state_after.failed {
+                        self.failed_slot_valid.d.next = true;
                         self.slot.d.next = messages.slot;
                         self.status.d.next = messages.status;
                         self.step.d.next = Step::Flush;
                     } else if self.fails_oldest.q.val() {
-                        self.step.d.next = Step::Blame;
+                        self.step.d.next = Step::LookupOldest;
                     } else {
                         self.done.next = true;
                         self.step.d.next = Step::Idle;
                     }
                 }
             }
-            Step::Blame => {
+            Step::LookupOldest => {
                 self.messages_start.next = true;
-                self.step.d.next = Step::Blamed;
+                self.step.d.next = Step::WaitOldest;
             }
-            Step::Blamed => {
-                self.blame.d.next = messages.found;
+            Step::WaitOldest => {
+                self.failed_slot_valid.d.next = messages.found;
                 self.slot.d.next = messages.slot;
                 if !self.messages_busy.val() {
                     self.step.d.next = Step::Flush;
@@ -282,12 +283,12 @@ impl Logic for ManageFlow {
             }
             Step::Flush => {
                 self.messages_start.next = true;
-                self.now.d.next.failed = true;
-                self.now.d.next.armed = false;
-                self.failed.next = !now.failed;
-                self.step.d.next = Step::Flushed;
+                self.state_after.d.next.failed = true;
+                self.state_after.d.next.armed = false;
+                self.failed.next = !state_after.failed;
+                self.step.d.next = Step::WaitFlushed;
             }
-            Step::Flushed => {
+            Step::WaitFlushed => {
                 if !self.messages_busy.val() {
                     self.done.next = true;
                     self.step.d.next = Step::Idle;

@@ -1,39 +1,34 @@
-//! Two requester engines as one: queue pairs of even and of odd numbers.
+//! Two requester engines as one: one for queue pairs of even numbers, one for those of odd numbers.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_requester::{ConfigureKind, Counted, Failure, RequesterEngine};
+use hdl_requester::{ConfigureKind, Failure, RequesterEngine, StatPulses};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
-    ControlPacket, LocateRequest, LocateResponse, RequesterConfig, TxRequest,
+    ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
 };
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
+use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::stream_merge::StreamMerge;
 
-/// An engine of 512 queue pairs with 64 messages under way each, 65,536 doorbell pages.
+/// An engine of 512 queue pairs with 64 outstanding messages each, and 65,536 doorbell pages.
 type Engine = RequesterEngine<9, 10, 512, 17, 6, 15, 13, 16>;
 
-/// Queue pair of an engine: the card's number without its bit 0.
+/// Returns the number of a queue pair in its engine: the card's number without bit 0.
 #[hdl_fn]
-fn own(qp: Bits<10>) -> Bits<10> {
+fn to_local_qp(qp: Qpn) -> Qpn {
     qp >> 1
 }
 
-/// Queue pair of the card that is `qp` of the engine of even numbers.
+/// Returns the card's number of queue pair `qp` of an engine.
 #[hdl_fn]
-fn even(qp: Bits<10>) -> Bits<10> {
-    qp << 1
+fn to_global_qp(qp: Qpn, engine: usize) -> Qpn {
+    (qp << 1) | bits::<10>(engine as u64)
 }
 
-/// Queue pair of the card that is `qp` of the engine of odd numbers.
-#[hdl_fn]
-fn odd(qp: Bits<10>) -> Bits<10> {
-    (qp << 1) | 1
-}
-
-/// Bit e: the engine is e.
+/// Selects the engine, one-hot: bit e is set for engine e.
 #[hdl_fn]
 fn to_engine(odd: Bit) -> Bits<2> {
     if odd {
@@ -43,11 +38,12 @@ fn to_engine(odd: Bit) -> Bits<2> {
     }
 }
 
-/// 1,024 queue pairs, each in the engine of its number's bit 0: nothing is shared between engines but what they send to and read from.
+/// 1,024 queue pairs. Bit 0 of the number of a queue pair selects its engine. The engines share only the ports to their neighbours.
 ///
-/// Ports as of [`RequesterEngine`]; requests, packets and completions of both take turns. Pulses that count come from both at once, so each engine has its own.
+/// The ports are those of [`RequesterEngine`]. Requests, packets and completions of both engines take turns. Both may count events in the same cycle, so each
+/// has its own statistics ports.
 #[derive(LogicBlock, Default)]
-pub struct Engines {
+pub struct RequesterPair {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Ticks of 8 ns.
@@ -55,10 +51,10 @@ pub struct Engines {
     /// Bit p: port p is up.
     pub plane_up: Signal<In, Bits<2>>,
 
-    // Configuration, as of the core.
+    // Configuration: see `RequesterCore`.
     pub configure_valid: Signal<In, Bit>,
     pub configure: Signal<In, ConfigureKind>,
-    pub configure_qp: Signal<In, Bits<10>>,
+    pub configure_qp: Signal<In, Qpn>,
     pub requester_settings: Signal<In, RequesterConfig>,
     pub queue_settings: Signal<In, SendQueueConfig>,
     pub spray_settings: Signal<In, SprayConfig>,
@@ -68,27 +64,27 @@ pub struct Engines {
     pub profile_index: Signal<In, Bits<3>>,
     pub profile: Signal<In, EntropyProfileEntry>,
 
-    // What arrives.
+    // Control packets, doorbells, payload faults, and flushes. Each is accepted when valid and ready are high.
     pub control_valid: Signal<In, Bit>,
-    /// SACK or NACK.
+    /// SACK, NACK or RC acknowledgement.
     pub control: Signal<In, ControlPacket>,
     pub control_ready: Signal<Out, Bit>,
     pub doorbell_valid: Signal<In, Bit>,
-    pub doorbell_qp: Signal<In, Bits<10>>,
-    pub doorbell_producer: Signal<In, Bits<16>>,
-    /// The entry before `doorbell_producer` came with it.
+    pub doorbell_qp: Signal<In, Qpn>,
+    pub doorbell_producer: Signal<In, SqIndex>,
+    /// The doorbell carries the send queue entry before `doorbell_producer`.
     pub doorbell_pushed: Signal<In, Bit>,
     pub doorbell_entry: Signal<In, Bits<512>>,
     pub doorbell_ready: Signal<Out, Bit>,
     pub fault_valid: Signal<In, Bit>,
-    pub fault_qp: Signal<In, Bits<10>>,
-    pub fault_slot: Signal<In, Bits<16>>,
+    pub fault_qp: Signal<In, Qpn>,
+    pub fault_slot: Signal<In, SqIndex>,
     pub fault_ready: Signal<Out, Bit>,
     pub flush_valid: Signal<In, Bit>,
-    pub flush_qp: Signal<In, Bits<10>>,
+    pub flush_qp: Signal<In, Qpn>,
     pub flush_ready: Signal<Out, Bit>,
 
-    // Packets of port 0 and of port 1, to framing.
+    // Packets of port 0 and of port 1.
     pub tx0_valid: Signal<Out, Bit>,
     pub tx0: Signal<Out, TxRequest>,
     pub tx0_ready: Signal<In, Bit>,
@@ -96,32 +92,32 @@ pub struct Engines {
     pub tx1: Signal<Out, TxRequest>,
     pub tx1_ready: Signal<In, Bit>,
 
-    // To the responder: pulses.
-    pub good_valid: Signal<Out, Bit>,
-    pub good_qp: Signal<Out, Bits<10>>,
-    pub good_plane: Signal<Out, Bit>,
-    pub good_entropy: Signal<Out, Bits<32>>,
-    // Queue pairs that went to error.
+    // Pulses to the responder: a SACK confirmed that this entropy value is good on this plane.
+    pub reverse_ev_valid: Signal<Out, Bit>,
+    pub reverse_ev_qp: Signal<Out, Qpn>,
+    pub reverse_ev_plane: Signal<Out, Bit>,
+    pub reverse_ev_entropy: Signal<Out, Bits<32>>,
+    // Queue pairs that moved to the error state.
     pub failure_valid: Signal<Out, Bit>,
     pub failure: Signal<Out, Failure>,
     pub failure_ready: Signal<In, Bit>,
-    // Counted: pulses of the engine of even and of that of odd numbers.
-    pub event0_qp: Signal<Out, Bits<10>>,
-    pub counted0: Signal<Out, Counted>,
-    pub event1_qp: Signal<Out, Bits<10>>,
-    pub counted1: Signal<Out, Counted>,
-    /// What SACKs made of windows, by engine.
+    // Statistics pulses of the engines of even and of odd numbers.
+    pub event0_qp: Signal<Out, Qpn>,
+    pub stats0: Signal<Out, StatPulses>,
+    pub event1_qp: Signal<Out, Qpn>,
+    pub stats1: Signal<Out, StatPulses>,
+    /// Effects of SACKs on congestion windows, by engine.
     pub sampled0: Signal<Out, CongestionSample>,
     pub sampled1: Signal<Out, CongestionSample>,
     /// Bit e: engine e refused a producer index.
     pub refused: Signal<Out, Bits<2>>,
 
-    // Payload location, WQE reads, completions: as of the core.
-    pub locate_valid: Signal<Out, Bit>,
-    pub locate: Signal<Out, LocateRequest>,
-    pub locate_ready: Signal<In, Bit>,
-    pub located_valid: Signal<In, Bit>,
-    pub located: Signal<In, LocateResponse>,
+    // Local translation, WQE reads, completions: see `RequesterCore`.
+    pub xlate_req_valid: Signal<Out, Bit>,
+    pub xlate_req: Signal<Out, TranslateRequest>,
+    pub xlate_req_ready: Signal<In, Bit>,
+    pub xlate_rsp_valid: Signal<In, Bit>,
+    pub xlate_rsp: Signal<In, TranslateResponse>,
     pub fetch_valid: Signal<Out, Bit>,
     pub fetch: Signal<Out, WqeFetch>,
     pub fetch_ready: Signal<In, Bit>,
@@ -135,24 +131,24 @@ pub struct Engines {
     engines: [Engine; 2],
     merge_tx0: StreamMerge<TxRequest>,
     merge_tx1: StreamMerge<TxRequest>,
-    merge_locate: StreamMerge<LocateRequest>,
+    merge_xlate_req: StreamMerge<TranslateRequest>,
     merge_fetch: StreamMerge<WqeFetch>,
     merge_cqe: StreamMerge<Completion>,
     merge_failure: StreamMerge<Failure>,
-    /// A good path of the odd engine, held up by one of the even engine.
+    /// An entropy value of the odd engine, delayed by one of the even engine.
     late_valid: DFF<Bit>,
-    late: DFF<GoodPath>,
+    late: DFF<ReverseEv>,
 }
 
-/// What the engines tell the responder.
+/// An entropy value that is known to be good.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct GoodPath {
-    qp: Bits<10>,
+struct ReverseEv {
+    qp: Qpn,
     plane: Bit,
     entropy: Bits<32>,
 }
 
-impl Logic for Engines {
+impl Logic for RequesterPair {
     #[hdl]
     fn update(&mut self) {
         clock!(
@@ -160,7 +156,7 @@ impl Logic for Engines {
             clock,
             merge_tx0,
             merge_tx1,
-            merge_locate,
+            merge_xlate_req,
             merge_fetch,
             merge_cqe
         );
@@ -168,15 +164,15 @@ impl Logic for Engines {
         dff_setup!(self, clock, late_valid, late);
         self.merge_tx0.reset.next = self.reset.val();
         self.merge_tx1.reset.next = self.reset.val();
-        self.merge_locate.reset.next = self.reset.val();
+        self.merge_xlate_req.reset.next = self.reset.val();
         self.merge_fetch.reset.next = self.reset.val();
         self.merge_cqe.reset.next = self.reset.val();
         self.merge_failure.reset.next = self.reset.val();
 
-        // whose
+        // distribute
         let control = self.control.val();
         let fetched = self.fetched.val();
-        let located = self.located.val();
+        let xlate_rsp = self.xlate_rsp.val();
         let configure_odd = self.configure_qp.val().get_bit(0);
         let control_odd = control.qp.get_bit(0);
         let doorbell_odd = self.doorbell_qp.val().get_bit(0);
@@ -190,7 +186,7 @@ impl Logic for Engines {
             self.engines[i].configure_valid.next =
                 self.configure_valid.val() & to_engine(configure_odd).get_bit(i);
             self.engines[i].configure.next = self.configure.val();
-            self.engines[i].configure_qp.next = own(self.configure_qp.val());
+            self.engines[i].configure_qp.next = to_local_qp(self.configure_qp.val());
             self.engines[i].requester_settings.next = self.requester_settings.val();
             self.engines[i].queue_settings.next = self.queue_settings.val();
             self.engines[i].spray_settings.next = self.spray_settings.val();
@@ -201,33 +197,33 @@ impl Logic for Engines {
             self.engines[i].control_valid.next =
                 self.control_valid.val() & to_engine(control_odd).get_bit(i);
             self.engines[i].control.next = ControlPacket {
-                qp: own(control.qp),
+                qp: to_local_qp(control.qp),
                 ..control
             };
             self.engines[i].doorbell_valid.next =
                 self.doorbell_valid.val() & to_engine(doorbell_odd).get_bit(i);
-            self.engines[i].doorbell_qp.next = own(self.doorbell_qp.val());
+            self.engines[i].doorbell_qp.next = to_local_qp(self.doorbell_qp.val());
             self.engines[i].doorbell_producer.next = self.doorbell_producer.val();
             self.engines[i].doorbell_pushed.next = self.doorbell_pushed.val();
             self.engines[i].doorbell_entry.next = self.doorbell_entry.val();
             self.engines[i].fault_valid.next =
                 self.fault_valid.val() & to_engine(fault_odd).get_bit(i);
-            self.engines[i].fault_qp.next = own(self.fault_qp.val());
+            self.engines[i].fault_qp.next = to_local_qp(self.fault_qp.val());
             self.engines[i].fault_slot.next = self.fault_slot.val();
             self.engines[i].flush_valid.next =
                 self.flush_valid.val() & to_engine(flush_odd).get_bit(i);
-            self.engines[i].flush_qp.next = own(self.flush_qp.val());
+            self.engines[i].flush_qp.next = to_local_qp(self.flush_qp.val());
             self.engines[i].fetched_valid.next =
                 self.fetched_valid.val() & to_engine(fetched.qp.get_bit(0)).get_bit(i);
             self.engines[i].fetched.next = WqeFetched {
-                qp: own(fetched.qp),
+                qp: to_local_qp(fetched.qp),
                 ..fetched
             };
-            self.engines[i].located_valid.next =
-                self.located_valid.val() & to_engine(located.qp.get_bit(0)).get_bit(i);
-            self.engines[i].located.next = LocateResponse {
-                qp: own(located.qp),
-                ..located
+            self.engines[i].xlate_rsp_valid.next =
+                self.xlate_rsp_valid.val() & to_engine(xlate_rsp.qp.get_bit(0)).get_bit(i);
+            self.engines[i].xlate_rsp.next = TranslateResponse {
+                qp: to_local_qp(xlate_rsp.qp),
+                ..xlate_rsp
             };
         }
         self.fetched_ready.next = if fetched.qp.get_bit(0) {
@@ -261,18 +257,18 @@ impl Logic for Engines {
             self.engines[0].flush_ready.val()
         };
 
-        // what both send
+        // merge
         self.merge_tx0.in0_valid.next = self.engines[0].tx0_valid.val();
         let even_tx0 = self.engines[0].tx0.val();
         self.merge_tx0.in0_data.next = TxRequest {
-            qp: even(even_tx0.qp),
+            qp: to_global_qp(even_tx0.qp, 0),
             ..even_tx0
         };
         self.engines[0].tx0_ready.next = self.merge_tx0.in0_ready.val();
         self.merge_tx0.in1_valid.next = self.engines[1].tx0_valid.val();
         let odd_tx0 = self.engines[1].tx0.val();
         self.merge_tx0.in1_data.next = TxRequest {
-            qp: odd(odd_tx0.qp),
+            qp: to_global_qp(odd_tx0.qp, 1),
             ..odd_tx0
         };
         self.engines[1].tx0_ready.next = self.merge_tx0.in1_ready.val();
@@ -282,48 +278,48 @@ impl Logic for Engines {
         self.merge_tx1.in0_valid.next = self.engines[0].tx1_valid.val();
         let even_tx1 = self.engines[0].tx1.val();
         self.merge_tx1.in0_data.next = TxRequest {
-            qp: even(even_tx1.qp),
+            qp: to_global_qp(even_tx1.qp, 0),
             ..even_tx1
         };
         self.engines[0].tx1_ready.next = self.merge_tx1.in0_ready.val();
         self.merge_tx1.in1_valid.next = self.engines[1].tx1_valid.val();
         let odd_tx1 = self.engines[1].tx1.val();
         self.merge_tx1.in1_data.next = TxRequest {
-            qp: odd(odd_tx1.qp),
+            qp: to_global_qp(odd_tx1.qp, 1),
             ..odd_tx1
         };
         self.engines[1].tx1_ready.next = self.merge_tx1.in1_ready.val();
         self.tx1_valid.next = self.merge_tx1.out_valid.val();
         self.tx1.next = self.merge_tx1.out_data.val();
         self.merge_tx1.out_ready.next = self.tx1_ready.val();
-        self.merge_locate.in0_valid.next = self.engines[0].locate_valid.val();
-        let even_locate = self.engines[0].locate.val();
-        self.merge_locate.in0_data.next = LocateRequest {
-            qp: even(even_locate.qp),
-            ..even_locate
+        self.merge_xlate_req.in0_valid.next = self.engines[0].xlate_req_valid.val();
+        let even_xlate_req = self.engines[0].xlate_req.val();
+        self.merge_xlate_req.in0_data.next = TranslateRequest {
+            qp: to_global_qp(even_xlate_req.qp, 0),
+            ..even_xlate_req
         };
-        self.engines[0].locate_ready.next = self.merge_locate.in0_ready.val();
-        self.merge_locate.in1_valid.next = self.engines[1].locate_valid.val();
-        let odd_locate = self.engines[1].locate.val();
-        self.merge_locate.in1_data.next = LocateRequest {
-            qp: odd(odd_locate.qp),
-            ..odd_locate
+        self.engines[0].xlate_req_ready.next = self.merge_xlate_req.in0_ready.val();
+        self.merge_xlate_req.in1_valid.next = self.engines[1].xlate_req_valid.val();
+        let odd_xlate_req = self.engines[1].xlate_req.val();
+        self.merge_xlate_req.in1_data.next = TranslateRequest {
+            qp: to_global_qp(odd_xlate_req.qp, 1),
+            ..odd_xlate_req
         };
-        self.engines[1].locate_ready.next = self.merge_locate.in1_ready.val();
-        self.locate_valid.next = self.merge_locate.out_valid.val();
-        self.locate.next = self.merge_locate.out_data.val();
-        self.merge_locate.out_ready.next = self.locate_ready.val();
+        self.engines[1].xlate_req_ready.next = self.merge_xlate_req.in1_ready.val();
+        self.xlate_req_valid.next = self.merge_xlate_req.out_valid.val();
+        self.xlate_req.next = self.merge_xlate_req.out_data.val();
+        self.merge_xlate_req.out_ready.next = self.xlate_req_ready.val();
         self.merge_fetch.in0_valid.next = self.engines[0].fetch_valid.val();
         let even_fetch = self.engines[0].fetch.val();
         self.merge_fetch.in0_data.next = WqeFetch {
-            qp: even(even_fetch.qp),
+            qp: to_global_qp(even_fetch.qp, 0),
             ..even_fetch
         };
         self.engines[0].fetch_ready.next = self.merge_fetch.in0_ready.val();
         self.merge_fetch.in1_valid.next = self.engines[1].fetch_valid.val();
         let odd_fetch = self.engines[1].fetch.val();
         self.merge_fetch.in1_data.next = WqeFetch {
-            qp: odd(odd_fetch.qp),
+            qp: to_global_qp(odd_fetch.qp, 1),
             ..odd_fetch
         };
         self.engines[1].fetch_ready.next = self.merge_fetch.in1_ready.val();
@@ -333,14 +329,14 @@ impl Logic for Engines {
         self.merge_cqe.in0_valid.next = self.engines[0].cqe_valid.val();
         let even_cqe = self.engines[0].cqe.val();
         self.merge_cqe.in0_data.next = Completion {
-            qp: even(even_cqe.qp),
+            qp: to_global_qp(even_cqe.qp, 0),
             ..even_cqe
         };
         self.engines[0].cqe_ready.next = self.merge_cqe.in0_ready.val();
         self.merge_cqe.in1_valid.next = self.engines[1].cqe_valid.val();
         let odd_cqe = self.engines[1].cqe.val();
         self.merge_cqe.in1_data.next = Completion {
-            qp: odd(odd_cqe.qp),
+            qp: to_global_qp(odd_cqe.qp, 1),
             ..odd_cqe
         };
         self.engines[1].cqe_ready.next = self.merge_cqe.in1_ready.val();
@@ -350,14 +346,14 @@ impl Logic for Engines {
         self.merge_failure.in0_valid.next = self.engines[0].failure_valid.val();
         let even_failure = self.engines[0].failure.val();
         self.merge_failure.in0_data.next = Failure {
-            qp: even(even_failure.qp),
+            qp: to_global_qp(even_failure.qp, 0),
             ..even_failure
         };
         self.engines[0].failure_ready.next = self.merge_failure.in0_ready.val();
         self.merge_failure.in1_valid.next = self.engines[1].failure_valid.val();
         let odd_failure = self.engines[1].failure.val();
         self.merge_failure.in1_data.next = Failure {
-            qp: odd(odd_failure.qp),
+            qp: to_global_qp(odd_failure.qp, 1),
             ..odd_failure
         };
         self.engines[1].failure_ready.next = self.merge_failure.in1_ready.val();
@@ -365,50 +361,50 @@ impl Logic for Engines {
         self.failure.next = self.merge_failure.out_data.val();
         self.merge_failure.out_ready.next = self.failure_ready.val();
 
-        // Good paths: an engine tells one in several clocks, so that one of the odd engine waits for at most one of the even one.
-        let odd_path = if self.late_valid.q.val() {
+        // Known-good entropy values. An engine reports one in several cycles, so a value of the odd engine waits for at most one of the even engine.
+        let odd_ev = if self.late_valid.q.val() {
             self.late.q.val()
         } else {
-            GoodPath {
-                qp: odd(self.engines[1].good_qp.val()),
-                plane: self.engines[1].good_plane.val(),
-                entropy: self.engines[1].good_entropy.val(),
+            ReverseEv {
+                qp: to_global_qp(self.engines[1].reverse_ev_qp.val(), 1),
+                plane: self.engines[1].reverse_ev_plane.val(),
+                entropy: self.engines[1].reverse_ev_entropy.val(),
             }
         };
-        let has_even = self.engines[0].good_valid.val();
-        let has_odd = self.late_valid.q.val() | self.engines[1].good_valid.val();
+        let has_even = self.engines[0].reverse_ev_valid.val();
+        let has_odd = self.late_valid.q.val() | self.engines[1].reverse_ev_valid.val();
         self.late_valid.d.next = has_odd & has_even;
-        self.late.d.next = odd_path;
-        self.good_valid.next = has_even | has_odd;
+        self.late.d.next = odd_ev;
+        self.reverse_ev_valid.next = has_even | has_odd;
         if has_even {
-            self.good_qp.next = even(self.engines[0].good_qp.val());
-            self.good_plane.next = self.engines[0].good_plane.val();
-            self.good_entropy.next = self.engines[0].good_entropy.val();
+            self.reverse_ev_qp.next = to_global_qp(self.engines[0].reverse_ev_qp.val(), 0);
+            self.reverse_ev_plane.next = self.engines[0].reverse_ev_plane.val();
+            self.reverse_ev_entropy.next = self.engines[0].reverse_ev_entropy.val();
         } else {
-            self.good_qp.next = odd_path.qp;
-            self.good_plane.next = odd_path.plane;
-            self.good_entropy.next = odd_path.entropy;
+            self.reverse_ev_qp.next = odd_ev.qp;
+            self.reverse_ev_plane.next = odd_ev.plane;
+            self.reverse_ev_entropy.next = odd_ev.entropy;
         }
 
-        // counted
-        self.event0_qp.next = even(self.engines[0].event_qp.val());
-        let counted0 = self.engines[0].counted.val();
-        self.counted0.next = counted0;
-        self.counted0.next.sent_qp = even(counted0.sent_qp);
-        self.event1_qp.next = odd(self.engines[1].event_qp.val());
-        let counted1 = self.engines[1].counted.val();
-        self.counted1.next = counted1;
-        self.counted1.next.sent_qp = if counted1.packet {
-            odd(counted1.sent_qp)
+        // statistics
+        self.event0_qp.next = to_global_qp(self.engines[0].event_qp.val(), 0);
+        let stats0 = self.engines[0].stats.val();
+        self.stats0.next = stats0;
+        self.stats0.next.sent_qp = to_global_qp(stats0.sent_qp, 0);
+        self.event1_qp.next = to_global_qp(self.engines[1].event_qp.val(), 1);
+        let stats1 = self.engines[1].stats.val();
+        self.stats1.next = stats1;
+        self.stats1.next.sent_qp = if stats1.packet {
+            to_global_qp(stats1.sent_qp, 1)
         } else {
             bits::<10>(0)
         };
         let sampled = self.engines[0].sampled.val();
         self.sampled0.next = sampled;
-        self.sampled0.next.qp = even(sampled.qp);
+        self.sampled0.next.qp = to_global_qp(sampled.qp, 0);
         let sampled = self.engines[1].sampled.val();
         self.sampled1.next = sampled;
-        self.sampled1.next.qp = odd(sampled.qp);
+        self.sampled1.next.qp = to_global_qp(sampled.qp, 1);
         self.refused.next = (bit_cast::<2, 1>(self.engines[1].refused.val().into()) << 1)
             | bit_cast::<2, 1>(self.engines[0].refused.val().into());
 

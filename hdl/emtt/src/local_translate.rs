@@ -4,7 +4,7 @@ use hdl_macros::hdl;
 use hdl_primitives::{Delay, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
-use stellar_wire::hw::requester::{LocateRequest, LocateResponse};
+use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse};
 use stellar_wire::hw::tables::TableWrite;
 use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
@@ -28,20 +28,20 @@ struct PacketSpan {
 /// regions), `BANK` address bits of each bank of the eMTT (17: 524,288 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
 /// the first, the address of the packet (a carry chain of 64 bits).
 #[derive(LogicBlock, Default)]
-pub struct PayloadLocate<const R: usize, const BANK: usize> {
+pub struct LocalTranslate<const R: usize, const BANK: usize> {
     pub clock: Signal<In, Clock>,
     /// Discards requests in flight, but keeps the tables and pending writes to them.
     pub reset: Signal<In, Bit>,
 
     pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, LocateRequest>,
+    pub request: Signal<In, TranslateRequest>,
     /// Always high.
     pub request_ready: Signal<Out, Bit>,
 
     /// [`LATENCY`] cycles after the request. The requester must accept it.
     pub response_valid: Signal<Out, Bit>,
     /// A fault has no segments.
-    pub response: Signal<Out, LocateResponse>,
+    pub response: Signal<Out, TranslateResponse>,
 
     /// A write to `Mr` or `Emtt`, always accepted; others are ignored. It applies to requests of later cycles, and to no earlier ones.
     pub table_valid: Signal<In, Bit>,
@@ -56,7 +56,7 @@ pub struct PayloadLocate<const R: usize, const BANK: usize> {
     write: Delay<TableWrite, { region_check::LATENCY }>,
 }
 
-impl<const R: usize, const BANK: usize> Logic for PayloadLocate<R, BANK> {
+impl<const R: usize, const BANK: usize> Logic for LocalTranslate<R, BANK> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, span);
@@ -114,7 +114,7 @@ impl<const R: usize, const BANK: usize> Logic for PayloadLocate<R, BANK> {
 
         let answer = self.lookup.answer.val();
         self.response_valid.next = self.qp.out_valid.val();
-        self.response.next = LocateResponse {
+        self.response.next = TranslateResponse {
             qp: self.qp.out_data.val(),
             fault: answer.reason != DropReason::None,
             pieces: answer.pieces,

@@ -6,7 +6,7 @@ use stellar_transport::requester::{SackView, SlotState, Window, SLOTS};
 
 /// What a SACK acknowledges for the first time.
 #[derive(Default)]
-pub struct News {
+pub struct NewlyAcked {
     pub packets: u32,
     pub bytes: u32,
     pub spurious: u32,
@@ -14,7 +14,7 @@ pub struct News {
     words: BTreeMap<u32, [u32; 4]>,
 }
 
-impl News {
+impl NewlyAcked {
     /// As `MrcRequester::acknowledge`.
     pub fn take(window: &mut Window, view: &SackView) -> Self {
         let una = window.una();
@@ -23,21 +23,21 @@ impl News {
         } else {
             view.cack.distance_from(una) + 1
         };
-        let mut news = Self::default();
+        let mut newly_acked = Self::default();
         for psn in (0..cumulative).map(|i| una.plus(i)).chain(view.bits()) {
             if let Some((sent, state)) = window.acknowledge(psn) {
-                news.packets += 1;
-                news.bytes += u32::from(sent.length);
-                news.spurious += u32::from(state == SlotState::Lost);
+                newly_acked.packets += 1;
+                newly_acked.bytes += u32::from(sent.length);
+                newly_acked.spurious += u32::from(state == SlotState::Lost);
                 let slot = psn.value() % SLOTS;
-                news.words.entry(slot / 64).or_default()[(slot % 4) as usize] += 1;
+                newly_acked.words.entry(slot / 64).or_default()[(slot % 4) as usize] += 1;
             }
         }
-        news
+        newly_acked
     }
 
-    /// Clocks that the SACK may take.
-    pub fn clocks(&self) -> u32 {
+    /// Cycles that the SACK may take.
+    pub fn cycles(&self) -> u32 {
         let reads = |banks: &[u32; 4]| *banks.iter().max().expect("four");
         let walks: u32 = self.words.values().map(|word| 1 + reads(word)).sum();
         // Up to four words have no news, and there are up to three searches, all of them into another word.

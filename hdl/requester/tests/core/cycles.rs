@@ -5,7 +5,7 @@ use stellar_transport::time::Ticks;
 use stellar_wire::host::{Wqe, WqeOpcode};
 
 use crate::rc::{acknowledgement, ACK, SEQUENCE_NAK};
-use crate::rig::{Did, Rig};
+use crate::rig::{Observed, Rig};
 use crate::setup::{tables, Pair, LKEY, QPS};
 
 const QP: u32 = QPS - 1;
@@ -14,7 +14,7 @@ const FIRST: Psn = Psn::new(0xff_ffe0);
 /// Window of 1,024 packets, path MTU 1,024, port 0.
 const REGISTERS: u64 = 3 << 17 | 3 << 20 | 3 << 22 | 1 << 30;
 
-/// Clocks of a burst beside one for each packet: new ones, and those sent again with two messages under way.
+/// Cycles of a burst beside one for each packet: new ones, and those sent again with two messages under way.
 const NEW: u32 = 13;
 const AGAIN: u32 = 20;
 
@@ -41,22 +41,26 @@ fn posted(messages: u16) -> Rig {
     rig
 }
 
-fn answer(rig: &mut Rig, ahead: u32, syndrome: u8) -> Did {
+fn answer(rig: &mut Rig, ahead: u32, syndrome: u8) -> Observed {
     let control = acknowledgement(QP as usize, FIRST.plus(ahead), syndrome);
     rig.control(control, 0)
 }
 
-/// A burst of `packets` that takes no more than a clock for each and `beside` for all.
+/// A burst of `packets` that takes no more than a cycle for each and `beside` for all.
 fn sends(rig: &mut Rig, packets: usize, beside: u32) {
-    let did = rig.transmit(QP, 0, 0);
+    let observed = rig.transmit(QP, 0, 0);
     rig.settle();
-    println!("{} packets in {} clocks", did.tx.len(), did.clocks);
-    assert_eq!(did.tx.len(), packets);
+    println!(
+        "{} packets in {} cycles",
+        observed.tx.len(),
+        observed.cycles
+    );
+    assert_eq!(observed.tx.len(), packets);
     let most = packets as u32 + beside;
     assert!(
-        did.clocks <= most,
-        "{} clocks instead of {most}",
-        did.clocks
+        observed.cycles <= most,
+        "{} cycles instead of {most}",
+        observed.cycles
     );
 }
 
@@ -72,13 +76,13 @@ fn a_burst_takes_a_clock_for_each_packet_and_a_few_for_all() {
 }
 
 #[test]
-fn an_acknowledgement_takes_a_few_clocks() {
+fn an_acknowledgement_takes_a_few_cycles() {
     let mut rig = posted(1);
     sends(&mut rig, 16, NEW);
     sends(&mut rig, 4, NEW);
-    let clocks = [(3, ACK), (5, SEQUENCE_NAK), (19, ACK)].map(|(ahead, syndrome)| {
-        let did = answer(&mut rig, ahead, syndrome);
-        (did.clocks, did.cqes.len())
+    let cycles = [(3, ACK), (5, SEQUENCE_NAK), (19, ACK)].map(|(ahead, syndrome)| {
+        let observed = answer(&mut rig, ahead, syndrome);
+        (observed.cycles, observed.cqes.len())
     });
-    assert_eq!(clocks, [(10, 0), (10, 0), (10, 1)]);
+    assert_eq!(cycles, [(10, 0), (10, 0), (10, 1)]);
 }

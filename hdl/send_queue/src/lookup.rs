@@ -1,4 +1,4 @@
-//! What the state of a queue pair says of an operation.
+//! Evaluation of a queue pair's state for an operation.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -6,24 +6,25 @@ use stellar_wire::host::WcStatus;
 use stellar_wire::hw::messages::{MessageRequest, SendQueueConfig};
 
 use crate::entry::{has_immediate, is_nop, packet_count};
-use crate::records::{Entry, Looked, QueueRow};
+use crate::records::{Entry, Lookup, QueueRow};
 
 const LOC_LEN_ERR: u64 = WcStatus::LocLenErr.code() as u64;
 const LOC_QP_OP_ERR: u64 = WcStatus::LocQpOpErr.code() as u64;
 
-/// `full`: no more messages may be under way. `visits`: not a request, which finds nothing under way in a queue pair that is flushed.
+/// Evaluates the state. `full`: no more messages may be outstanding. `is_flush_step`: the operation is a step of a flush. A request finds no outstanding
+/// messages in a flushed queue pair.
 #[hdl_fn]
-pub fn look(
+pub fn look_up(
     asked: MessageRequest,
-    visits: Bit,
+    is_flush_step: Bit,
     row: QueueRow,
     entry: Entry,
     settings: SendQueueConfig,
     full: Bit,
-) -> Looked {
+) -> Lookup {
     let wqe = entry.wqe;
-    let outstanding = row.asked_phase != entry.phase;
-    let present = row.asked & !outstanding;
+    let entry_pending = row.asked_phase != entry.phase;
+    let present = row.asked & !entry_pending;
     let misplaced = entry.unreadable | (wqe.slot != row.next_slot);
     let fault = misplaced | entry.too_long;
     let fenced = wqe.fence & row.with_packets.any();
@@ -39,21 +40,21 @@ pub fn look(
     } else {
         bits::<24>(0)
     };
-    let any = row.under_way.any() & (visits | !row.flushed);
+    let any = row.outstanding.any() & (is_flush_step | !row.flushed);
     let behind = row.next_slot - asked.slot;
-    // What the doorbell is held against: entries that Current looked at are taken.
+    // The doorbell is checked against this index: an entry that `NextMessage` has evaluated counts as taken.
     let taken = if row.flushed {
         row.producer
-    } else if row.held_back {
+    } else if row.blocked {
         row.next_slot + 1
     } else {
         row.next_slot
     };
-    Looked {
+    Lookup {
         any,
-        inside: any & behind.any() & (behind <= bit_cast::<16, 8>(row.under_way)),
+        inside: any & behind.any() & (behind <= bit_cast::<16, 8>(row.outstanding)),
         continues: any & !row.stopped & ((asked.psn - row.last_first) < row.last_packets),
-        outstanding,
+        entry_pending,
         present,
         may_start: present & !row.stopped & !full,
         blocked: !fault & (fenced | too_many),
@@ -62,9 +63,9 @@ pub fn look(
         has_packets,
         packets,
         pending: row.producer - taken,
-        rung_pending: asked.slot - taken,
+        pending_after_doorbell: asked.slot - taken,
         more: row.producer != row.next_slot,
-        more_behind: row.producer != (row.next_slot + 1),
-        more_rung: asked.slot != row.next_slot,
+        more_after_next: row.producer != (row.next_slot + 1),
+        more_after_doorbell: asked.slot != row.next_slot,
     }
 }

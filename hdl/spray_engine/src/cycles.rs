@@ -1,0 +1,31 @@
+//! Cycles from the acceptance of a request to its last response.
+//!
+//! | operation | cycles |
+//! |---|---|
+//! | `Choose` of n paths, permuted order | 9 + n; 4 more for each rotation that begins |
+//! | `Choose` of n paths, round robin | 5 + n; 2 more for each rotation that begins |
+//! | `Choose` of n paths, single path | 6 + n; 5 if the path belongs to the other port; 2 more past the last index |
+//! | `Choose` without a path | 3 |
+//! | `Feedback`, `Deny`, `Allow` | 4 if no value is withdrawn or returns; otherwise 6, or 7 with a slot that no value serves |
+//! | `Reflect` | 3 more than `Feedback` |
+//! | `Probe` | 7; 9 past the last value; 2 less if none is due; 3 if the policy never probes |
+//! | `Query` | 3 |
+//! | `Configure` | 6 |
+//!
+//! The responses of a burst come in consecutive cycles, except for the cycles in which a rotation begins. The next request is accepted in the cycle after the
+//! last response.
+
+/// Cycles of a `Choose` of `paths` paths in permuted order, with `rotations` that begin before the last path. Round robin and single path are faster.
+#[must_use]
+pub const fn choose(paths: usize, rotations: usize) -> usize {
+    9 + paths + NEW_ROTATION * rotations
+}
+
+/// Cycles that a new rotation costs in permuted order.
+pub const NEW_ROTATION: usize = 4;
+
+/// Cycles of `Query`, and of `Probe` if the policy is not EV-state.
+pub const QUERY: usize = 3;
+
+/// Maximum number of cycles of all operations but `Choose`.
+pub const OTHER: usize = 10;

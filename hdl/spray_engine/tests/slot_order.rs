@@ -25,7 +25,7 @@ fn key_record(key: u32) -> OrderKey {
     order_key(u64::from(key).to_bits())
 }
 
-/// Both directions of a map under a key.
+/// Returns both permutations of a map under a key.
 fn permuted(key: u32, map: u64) -> [u64; 2] {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     let mut model = LIBRARY

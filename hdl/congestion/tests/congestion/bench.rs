@@ -1,4 +1,4 @@
-//! An engine under Verilator and the cycles of its calls.
+//! A Verilated engine, and the cycles of its requests.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use stellar_wire::hw::pack::{to_words, Record};
 
 /// Eight queue pairs.
 pub type SmallEngine = NsccEngine<3>;
-/// Cycles after which a response is missing.
+/// Cycles after which a response counts as missing.
 const TIMEOUT_CYCLES: u32 = 100;
 
 fn library() -> &'static Library {
@@ -60,7 +60,7 @@ impl Bench {
         self.model.set_u64(port, value.into());
     }
 
-    /// Cycles without a request.
+    /// Runs cycles without a request.
     pub fn idle(&mut self, cycles: u32) {
         for _ in 0..cycles {
             self.model.eval();
@@ -69,7 +69,7 @@ impl Bench {
         }
     }
 
-    /// One call: the window, and the cycles from the request to the response.
+    /// Executes a request. Returns the window, and the cycles from the request to the response.
     pub fn call(&mut self, request: NsccRequest, config: NsccConfig) -> (u32, u32) {
         self.set("request", request);
         self.set("settings", config);
@@ -84,7 +84,7 @@ impl Bench {
             "a response before the request"
         );
         self.model.clock(self.clock);
-        // What lies on the ports after the request was taken must not matter.
+        // Inputs after the acceptance of the request must not matter.
         self.set_flag("request_valid", false);
         self.set("request", NsccRequest::default());
         self.set("settings", NsccConfig::default());
@@ -104,7 +104,7 @@ impl Bench {
         panic!("no response to {request:?} within {TIMEOUT_CYCLES} cycles");
     }
 
-    /// The sample comes with the answer to a SACK, and only then.
+    /// Checks that a sample comes with the response to a SACK, and only then.
     fn check_sample(&self, request: &NsccRequest, answered: bool, window: u32) {
         let words = self.words("sampled");
         let found = Record::<CongestionSample>::new(&words);

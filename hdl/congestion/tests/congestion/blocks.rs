@@ -1,4 +1,4 @@
-//! Rust-HDL's simulation of every block against its Verilog, the tools, and the parts that have a short answer.
+//! Rust-HDL's simulation of every block against its Verilog; checks by other tools; parts with simple expected results.
 
 use hdl_congestion::{DspMultiply, Multiply, NsccEngine, ReciprocalRom};
 use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
@@ -108,7 +108,7 @@ fn every_entry_of_the_rom_is_the_references() {
     }
 }
 
-/// Any request, most of them senseless.
+/// Generates any request; most of them make no sense.
 fn random_request(rng: &mut TestRng) -> NsccRequest {
     let ops = [
         NsccOp::Query,
@@ -137,7 +137,7 @@ fn random_request(rng: &mut TestRng) -> NsccRequest {
     }
 }
 
-/// Registers with limits in order; the others may be anything.
+/// Generates registers with ordered limits and any other values.
 fn random_config(rng: &mut TestRng) -> NsccConfig {
     let base: Bits<8> = Bits::random(rng);
     let target: Bits<8> = Bits::random(rng);
@@ -166,7 +166,7 @@ fn nscc_engine_agrees_with_rust_hdl() {
         block.settings.next = random_config(rng);
     };
     check(NsccEngine::default, Some(|b| &mut b.clock), drive, 2_500, 5).expect("nscc_engine");
-    // It holds a module with a cycle of its own, a table and the memory of what its queue pairs know.
+    // The engine contains a module with a clock of its own, a table, and the memory of its queue pairs.
     check_gated(NsccEngine::default, |b| &mut b.clock, drive, 5_000, 6).expect("gated nscc_engine");
 }
 

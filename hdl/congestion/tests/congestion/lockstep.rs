@@ -1,4 +1,4 @@
-//! The same operations to the engine and to the reference.
+//! The same requests for the engine and the reference.
 
 use hdl_congestion::nscc_engine::max_cycles;
 use rust_hdl::prelude::*;
@@ -20,14 +20,14 @@ pub enum Op {
     Configure(NsccParams),
 }
 
-/// The engine and one reference for each queue pair it was told of.
+/// The engine, and one reference for each queue pair.
 pub struct Lockstep {
     bench: Bench,
     pub pairs: Vec<Nscc>,
 }
 
 impl Lockstep {
-    /// Queue pair `n` starts with `params[n]`.
+    /// Configures queue pair n with `params[n]`.
     pub fn new(params: &[NsccParams], now: Ticks) -> Self {
         let mut lockstep = Self {
             bench: Bench::new(),
@@ -43,7 +43,7 @@ impl Lockstep {
         self.bench.idle(cycles);
     }
 
-    /// One operation on both; compares the window and the time it took, and returns the cycles.
+    /// Executes one request on both, and compares the window and the time it took. Returns the cycles.
     pub fn step(&mut self, qp: usize, now: Ticks, op: &Op) -> u32 {
         let mut request = NsccRequest {
             // Bits above those of the engine's queue pairs do not matter.

@@ -56,13 +56,13 @@ fn params() -> impl Strategy<Value = NsccParams> {
 enum Rtt {
     /// Percent of base plus percent of target.
     Near(u32, u32),
-    /// A queueing delay at one of the limits it is compared to, or beside it.
+    /// A queueing delay at, or next to, one of the limits that it is compared with.
     Edge(Limit, i32),
     Any(u32),
 }
 
 impl Rtt {
-    /// For a queue pair with these registers and this smallest round trip.
+    /// Returns the round trip for a queue pair with these registers and this smallest round trip.
     fn of(self, registers: &NsccRegisters, base: Ticks) -> Ticks {
         Ticks(match self {
             Self::Near(of_base, of_target) => {
@@ -83,14 +83,14 @@ impl Rtt {
     }
 }
 
-/// What a queueing delay is compared to.
+/// A limit of the queueing delay.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     /// 125 ticks: an idle path.
     Idle,
     Target,
     QuickAdapt,
-    /// A quarter of the programmed base: a stamp that wrapped.
+    /// A quarter of the configured base: below it, a time stamp has wrapped.
     Wrapped,
 }
 
@@ -158,7 +158,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![12 => ack, 4 => other.prop_map(Step::Other)]
 }
 
-/// Time between two operations: within a round trip, about one, and silences up to a wrap.
+/// Generates the time between two operations: within a round trip, about one, or a long pause up to a wrap.
 fn pause() -> impl Strategy<Value = u32> {
     prop_oneof![8 => 0..50_u32, 3 => 0..5_000_u32, 1 => any::<u32>()]
 }
@@ -237,7 +237,7 @@ fn no_operation_takes_longer_than_it_says_and_the_longest_takes_that() {
     );
 }
 
-/// Cycles of the longest of many `Ack`s: marked and far above target until the average is too, then a decrease, with an adjustment behind it.
+/// Returns the cycles of the longest of many `Ack`s: marked and far above the target until the average is too, then a decrease followed by an adjustment.
 fn longest_ack(lockstep: &mut Lockstep, penalty: u8) -> u32 {
     let (mut longest, mut of_decreases) = (0, None);
     for n in 0..100 {
@@ -246,7 +246,7 @@ fn longest_ack(lockstep: &mut Lockstep, penalty: u8) -> u32 {
             unreachable!("an acknowledgement");
         };
         let cycles = lockstep.step(0, Ticks(3 + n * 1_200), &Op::Ack { sample, penalty });
-        // The first lessens the window by the penalty, too.
+        // The first one also applies the penalty to the window.
         if n > 0 && lockstep.pairs[0].cwnd() < before {
             assert_eq!(*of_decreases.get_or_insert(cycles), cycles);
         }
@@ -269,7 +269,7 @@ fn windows_of_queue_pairs_do_not_mix() {
     assert!(windows.windows(2).all(|w| w[0] > w[1]), "{windows:?}");
 }
 
-/// Every kind of answer is seen by a closed loop: the path's delay and marks follow the window.
+/// A closed loop, in which delay and marks of the path follow the window, shows every kind of reaction.
 #[test]
 fn a_closed_loop_agrees_over_ten_thousand_sacks() {
     let mut lockstep = Lockstep::new(&[path()], Ticks(0xffff_0000));
@@ -277,7 +277,7 @@ fn a_closed_loop_agrees_over_ten_thousand_sacks() {
     let (mut rises, mut falls) = (0, 0);
     for n in 0..10_000_u32 {
         let before = lockstep.pairs[0].cwnd();
-        // The share of the path changes every 1,000 SACKs; what the window holds beyond it queues.
+        // The share of the path changes every 1,000 SACKs. Bytes of the window beyond the share queue.
         let share = 400_000 >> (n / 1_000 % 3);
         let queue = before.saturating_sub(share) / 400;
         now = now.plus(Ticks(10));

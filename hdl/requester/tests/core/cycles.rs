@@ -1,4 +1,4 @@
-//! How long operations of an RC queue pair take, with neighbours that are always ready.
+//! Cycles of operations of an RC queue pair whose neighbours are always ready.
 
 use stellar_transport::rx::Psn;
 use stellar_transport::time::Ticks;
@@ -14,11 +14,11 @@ const FIRST: Psn = Psn::new(0xff_ffe0);
 /// Window of 1,024 packets, path MTU 1,024, port 0.
 const REGISTERS: u64 = 3 << 17 | 3 << 20 | 3 << 22 | 1 << 30;
 
-/// Cycles of a burst beside one for each packet: new ones, and those sent again with two messages under way.
+/// Cycles of a burst in addition to one per packet: of new packets, and of retransmissions with two outstanding messages.
 const NEW: u32 = 13;
 const AGAIN: u32 = 20;
 
-/// A queue pair with `messages` of 20 packets posted.
+/// Returns a queue pair with `messages` of 20 packets posted.
 fn posted(messages: u16) -> Rig {
     let mut rig = Rig::new(tables());
     rig.steady = true;
@@ -46,7 +46,7 @@ fn answer(rig: &mut Rig, ahead: u32, syndrome: u8) -> Observed {
     rig.control(control, 0)
 }
 
-/// A burst of `packets` that takes no more than a cycle for each and `beside` for all.
+/// Sends a burst of `packets`, which must take at most one cycle per packet and `beside` cycles more.
 fn sends(rig: &mut Rig, packets: usize, beside: u32) {
     let observed = rig.transmit(QP, 0, 0);
     rig.settle();
@@ -70,7 +70,7 @@ fn a_burst_takes_a_clock_for_each_packet_and_a_few_for_all() {
     for packets in [16, 4, 16] {
         sends(&mut rig, packets, NEW);
     }
-    // Two messages are under way, and the first is looked for.
+    // Two messages are outstanding, and the first one has to be found.
     answer(&mut rig, 3, SEQUENCE_NAK);
     sends(&mut rig, 16, AGAIN);
 }

@@ -1,4 +1,4 @@
-//! Random histories: every operation does what the reference does, and says the same of it.
+//! Random histories: hardware and reference execute the same operations, with the same results.
 
 use proptest::prelude::*;
 use stellar_transport::requester::{Card, Requester, RequesterCounters};
@@ -16,14 +16,14 @@ use crate::peer::InFlight;
 use crate::rig::{Observed, Rig, Totals};
 use crate::setup::{tables, work_request, Pair, QPS, RING_LOG2};
 
-/// Packets that hardware sends in one operation at most (`docs/requester.md`, Sequencer).
+/// Maximum number of packets that hardware sends in one operation (`docs/requester.md`, Sequencer).
 fn burst_limit(mtu: u32) -> u32 {
     (16384 / mtu).min(32)
 }
 
 type Count = fn(&RequesterCounters) -> u64;
 
-/// The hardware's names of what it counts, and where the reference counts it.
+/// Names of the hardware's counters, and the counters of the reference.
 const COUNTERS: [(&str, Count); 19] = [
     ("packet", |c| c.packets),
     ("retransmission", |c| c.retransmissions),
@@ -46,7 +46,7 @@ const COUNTERS: [(&str, Count); 19] = [
     ("ack_ignored", |c| c.acks_ignored),
 ];
 
-/// Everything of one history.
+/// State of one history.
 pub struct Bench {
     pub rig: Rig,
     pub pairs: Vec<Pair>,
@@ -54,7 +54,8 @@ pub struct Bench {
     entries: Entries,
     pub now: Ticks,
     planes: PlaneMask,
-    /// What SACKs counted before the burst beside them failed its queue pair. To the reference the failure comes first.
+    /// Counts of SACKs that hardware processed before a burst moved the queue pair to the error state. In the reference the failure comes first, so it does
+    /// not count them.
     pub counted_before_failure: Totals,
 }
 
@@ -78,7 +79,7 @@ impl Bench {
         }
     }
 
-    /// Lets the reference act as one of its callers does.
+    /// Calls the reference.
     pub fn reference<T>(
         &mut self,
         qp: usize,
@@ -93,7 +94,7 @@ impl Bench {
         act(&mut pair.reference, &mut card)
     }
 
-    /// Compares what both did, after what the hardware does in the background.
+    /// Compares all results, after the hardware has finished its background work.
     pub fn compare(&mut self, qp: usize, observed: &mut Observed, was_failed: bool) {
         self.rig.settle();
         let pair = &mut self.pairs[qp];
@@ -131,10 +132,10 @@ impl Bench {
         self.ring(qp, dice);
     }
 
-    /// Puts an entry into the send queue, if there is room.
+    /// Writes an entry to the send queue, if there is space. Returns whether there was.
     pub fn place(&mut self, qp: usize, entry: [u8; Wqe::LEN]) -> bool {
         let pair = &mut self.pairs[qp];
-        // What is not fetched is not overwritten; the hardware fetches one entry earlier than the reference.
+        // An entry that was not fetched must not be overwritten. The hardware fetches one entry earlier than the reference.
         let fetched = pair.producer.wrapping_sub(pair.rung);
         let pending = pair.reference.messages_mut().queue().pending() + fetched;
         if u32::from(pending) + 2 > 1 << RING_LOG2 {
@@ -148,7 +149,7 @@ impl Bench {
         true
     }
 
-    /// Rings the doorbell; now and then with an index that is refused.
+    /// Rings the doorbell. Some producer indices are refused.
     pub fn ring(&mut self, qp: usize, dice: u64) {
         let was_failed = self.pairs[qp].reference.error().is_some();
         let producer = self.producer(qp, dice);
@@ -157,7 +158,7 @@ impl Bench {
         self.compare(qp, &mut observed, was_failed);
     }
 
-    /// The index that the doorbell is rung with.
+    /// Returns the producer index of the next doorbell.
     pub fn producer(&self, qp: usize, dice: u64) -> u16 {
         match dice >> 50 & 31 {
             0 => self.pairs[qp].producer.wrapping_add(60),
@@ -165,7 +166,7 @@ impl Bench {
         }
     }
 
-    /// Rings the reference's doorbell, and compares whether it is taken.
+    /// Rings the reference's doorbell, and compares whether it is accepted.
     pub fn compare_rung(&mut self, qp: usize, producer: u16, observed: &Observed) {
         let taken = self.reference(qp, |reference, card| {
             let taken = reference
@@ -190,7 +191,7 @@ impl Bench {
             return false;
         }
         let mut observed = Observed::default();
-        // A NOP needs the entry behind it, which is not there yet: the queue pair is woken when it comes.
+        // After a NOP the next entry may not have arrived. Its arrival wakes the queue pair up.
         for _ in 0..40 {
             let again = self.rig.transmit(qp as u32, port, self.now.0);
             assert!(again.rotated != again.deactivated, "rotated or deactivated");
@@ -209,7 +210,7 @@ impl Bench {
         sent
     }
 
-    /// Lets the reference send, and says whether it does.
+    /// Lets the reference transmit. Returns whether it sends a packet.
     pub fn would_send(&mut self, qp: usize, port: u8) -> bool {
         let (now, limit) = (self.now, burst_limit(self.pairs[qp].mtu));
         let packets = self.reference(qp, |reference, card| {
@@ -218,7 +219,7 @@ impl Bench {
         !packets.is_empty()
     }
 
-    /// Lets the reference send, and compares the packets. Whether there are any.
+    /// Lets the reference transmit, and compares the packets. Returns whether there are any.
     pub fn compare_sent(&mut self, qp: usize, port: u8, observed: &Observed) -> bool {
         let now = self.now;
         let limit = burst_limit(self.pairs[qp].mtu);
@@ -230,7 +231,7 @@ impl Bench {
         for (packet, words) in packets.iter().zip(&observed.tx) {
             compare_packet(packet, words, qp as u32, port);
             pair.flying.push(InFlight::of(packet));
-            // A packet that is sent again says nothing of where the messages are.
+            // A retransmission does not tell the position in the messages.
             if !packet.retransmission {
                 pair.in_message = matches!(
                     packet.opcode,
@@ -291,7 +292,7 @@ impl Bench {
         }
     }
 
-    /// One event of a history.
+    /// Executes one event of a history.
     pub fn act(&mut self, kind: u8, dice: u64) {
         let qp = ((dice >> 62) as usize).min(QPS as usize - 1);
         let over_rc = matches!(self.pairs[qp].reference, Requester::Rc(_));
@@ -324,7 +325,7 @@ impl Bench {
         }
     }
 
-    /// What the reference counted of all queue pairs.
+    /// Returns the counters of the reference, added up over all queue pairs.
     pub fn reference_totals(&self) -> Totals {
         let counters = || self.pairs.iter().map(|pair| pair.reference.counters());
         let sum = |count: fn(&RequesterCounters) -> u64| counters().map(count).sum();
@@ -332,7 +333,7 @@ impl Bench {
         Totals(totals.into_iter().collect())
     }
 
-    /// Compares what both counted in all.
+    /// Compares the counters.
     pub fn compare_counters(&self) {
         let wanted = self.reference_totals();
         for (name, _) in COUNTERS {

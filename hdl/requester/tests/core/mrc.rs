@@ -1,4 +1,4 @@
-//! What the other end of an MRC queue pair says.
+//! Peer of an MRC queue pair.
 
 use rust_hdl::prelude::*;
 use stellar_transport::requester::{MrcRequester, Requester, Sack};
@@ -24,7 +24,7 @@ impl Bench {
         self.compare_sack(qp, (seth, cc), observed, was_failed);
     }
 
-    /// Lets the reference take a SACK, and compares.
+    /// Lets the reference process a SACK, and compares the results.
     pub fn compare_sack(
         &mut self,
         qp: usize,
@@ -42,7 +42,7 @@ impl Bench {
         );
     }
 
-    /// Lets the reference take a SACK; the plane and entropy value of the path that is good to a queue pair that has not failed.
+    /// Lets the reference process a SACK. Returns plane and entropy value if the SACK reflects a good path of the queue pair.
     pub fn reference_sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) -> Option<(u8, u32)> {
         let now = self.now;
         let good = self
@@ -58,7 +58,7 @@ impl Bench {
         good
     }
 
-    /// What the reference would count if it took this SACK now.
+    /// Returns what the reference would count if it processed this SACK now.
     pub fn counted_by_sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) -> Totals {
         let pair = &self.pairs[qp];
         let before = (pair.reference.clone(), pair.cq.clone());
@@ -76,7 +76,7 @@ impl Bench {
         }
     }
 
-    /// The SACK of the next packet that arrives, if one does.
+    /// Returns the SACK for the next packet that arrives, if one does.
     pub fn next_sack(&mut self, qp: usize, dice: u64) -> Option<(Seth, CcState)> {
         let pair = &mut self.pairs[qp];
         let packet = pair.arriving(dice)?;
@@ -98,7 +98,7 @@ impl Bench {
         Some(pair.receiver.answer(&packet, hint, mpr, penalty))
     }
 
-    /// A SACK that no receiver sends.
+    /// Processes a SACK that no receiver would send.
     pub fn garble_sack(&mut self, qp: usize, dice: u64) {
         let next = self.mrc(qp).window().next();
         let pair = &mut self.pairs[qp];
@@ -157,7 +157,7 @@ impl Bench {
     }
 }
 
-/// A SACK, as the hardware takes it.
+/// Returns the hardware's record of a SACK.
 pub fn sack_record(qp: usize, seth: &Seth, cc: &CcState) -> ControlPacket {
     ControlPacket {
         kind: ControlKind::Sack,

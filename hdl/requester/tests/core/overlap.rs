@@ -1,4 +1,4 @@
-//! SACKs and doorbells that come while a burst leaves: the same happens as if SACKs came after it, and doorbells before.
+//! SACKs and doorbells during a burst. The results must be the same as if the SACKs came after the burst, and the doorbells before it.
 
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -13,16 +13,16 @@ use crate::mrc::sack_record;
 use crate::rig::{Observed, Totals};
 use crate::setup::{LKEY, MTUS};
 
-/// Always over MRC.
+/// This queue pair always uses MRC.
 const QP: usize = 0;
 
-/// Path MTU 256, window of 1,024 packets, 400 Gb/s; the rest by dice.
+/// Registers for a path MTU of 256, a window of 1,024 packets and 400 Gb/s. `dice` decides the rest.
 fn registers(dice: u64) -> u64 {
     let high = dice >> 30;
     (high - high % MTUS.len() as u64) << 30 | dice & 0x3bff_ffff | 1 << 17
 }
 
-/// Puts a WRITE of 16 to 272 packets into the send queue, if there is room; of one in eight the buffer may have a page that is missing.
+/// Writes a WRITE of 16 to 272 packets to the send queue, if there is space. The buffers of one in eight may have a missing page.
 fn place(bench: &mut Bench, dice: u64) -> bool {
     let far = 0x4_0000 + (dice >> 20) % 0x4_0000;
     let near = (dice >> 20) % 0x3_0000;
@@ -44,24 +44,24 @@ fn post(bench: &mut Bench, dice: u64) {
     }
 }
 
-/// What became of SACKs and doorbells.
+/// Counts of the cases that occurred.
 #[derive(Default)]
 struct Taken {
-    /// SACKs while packets of the burst were still to leave; after the burst.
+    /// SACKs that were processed before the last packet of the burst was sent, and after it.
     beside: u32,
     after: u32,
-    /// Doorbells while packets of the burst were still to leave.
+    /// Doorbells that were accepted before the last packet of the burst was sent.
     rung: u32,
-    /// SACKs that were counted before the burst beside them failed its queue pair.
+    /// SACKs that were counted before the burst moved its queue pair to the error state.
     counted_before_failure: u32,
-    /// Where SACKs followed each other; where both ports sent.
+    /// Cases in which SACKs followed each other; in which both ports sent.
     chained: u32,
     pairs: u32,
 }
 
-/// One burst, and the SACK of an older packet behind its start.
+/// Sends one burst. A SACK of an older packet comes right after its start.
 fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
-    // With a message under way, nothing that hardware reads ahead can be missing.
+    // While a message is in progress, no entry that hardware prefetches can be missing.
     if !bench.pairs[QP].in_message {
         return;
     }
@@ -83,7 +83,7 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     }
     bench.compare_sent(QP, port, &observed);
     if !was_failed && bench.pairs[QP].reference.error().is_some() {
-        // Hardware takes the SACK before the failure or after it, when it counts nothing.
+        // Hardware processes the SACK before the failure, or after it; after it, the SACK is not counted.
         let counted = bench.rig.totals.since(&before.0);
         let by_sack = counted.since(&bench.reference_totals().since(&before.1));
         assert!(by_sack == counted_alone || by_sack == Totals::default());
@@ -93,7 +93,7 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     bench.compare_sack(QP, (&seth, &cc), observed, was_failed);
 }
 
-/// One burst, and a doorbell behind its start. The burst is of a message under way, so what the doorbell brings is none of its business.
+/// Sends one burst. A doorbell comes right after its start. The burst belongs to a message in progress, so the doorbell cannot affect it.
 fn ring_beside(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     if !bench.pairs[QP].in_message || !place(bench, dice) {
         return;
@@ -110,7 +110,7 @@ fn ring_beside(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     bench.compare(QP, &mut observed, was_failed);
 }
 
-/// SACKs one right behind the other, and a burst by each port right behind them: the second begins to look before the first has left.
+/// Several SACKs follow each other. A burst on each port comes right after them; the second burst is prepared before the first one has been sent.
 fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     if !bench.pairs[QP].in_message {
         return;
@@ -140,7 +140,7 @@ fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
         sent += u32::from(!tx.is_empty());
         let before = bench.pairs[QP].reference.clone();
         if tx.is_empty() && bench.would_send(QP, port) {
-            // An entry that hardware reads ahead is missing.
+            // An entry that hardware prefetches is missing.
             bench.pairs[QP].reference = before;
             again.push(port);
         } else if !tx.is_empty() {
@@ -160,7 +160,7 @@ fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     }
 }
 
-/// A history of bursts and SACKs.
+/// Executes a history of bursts and SACKs.
 fn history(dice: u64, events: &[(u8, u64)], taken: &mut Taken) {
     let mut bench = Bench::new(registers(dice));
     for &(kind, dice) in events {

@@ -1,4 +1,4 @@
-//! What leaves the hardware, held against what the reference gives.
+//! Comparison of the hardware's packets and completions with those of the reference.
 
 use stellar_transport::requester::{Payload, RequestPacket};
 use stellar_wire::host::Cqe;
@@ -14,7 +14,7 @@ pub fn completion(found: &Record<'_, Completion>) -> Cqe {
             .expect("a status"),
         opcode: stellar_wire::host::CqeOpcode::from_code(found.u64("opcode") as u8)
             .expect("an opcode"),
-        // Given with its place, later; the reference's ring here never comes round.
+        // The completion queue adds the phase later. The reference's ring does not wrap in this test.
         phase: true,
         qp: found.u64("qp") as u32,
         wr_id: found.u64("wr_id"),
@@ -25,7 +25,7 @@ pub fn completion(found: &Record<'_, Completion>) -> Cqe {
     }
 }
 
-/// Every field of a packet that its opcode has.
+/// Compares every field of a packet that its opcode has.
 pub fn compare_packet(wanted: &RequestPacket, words: &[u32], qp: u32, port: u8) {
     let found = Record::<TxRequest>::new(words);
     let check = |field: &str, value: u64| {

@@ -1,10 +1,10 @@
-//! The other end as far as its answers go: what it has received, and what it says of it.
+//! Receivers: what has arrived, and how it is acknowledged.
 
 use stellar_transport::requester::RequestPacket;
 use stellar_transport::rx::Psn;
 use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
 
-/// A packet under way.
+/// A packet in the network.
 #[derive(Clone, Copy, Debug)]
 pub struct InFlight {
     pub psn: Psn,
@@ -28,11 +28,11 @@ impl InFlight {
     }
 }
 
-/// The receiver of one MRC queue pair.
+/// Receiver of one MRC queue pair.
 #[derive(Clone)]
 pub struct Receiver {
     expected: Psn,
-    /// Received beyond `expected`, by distance.
+    /// PSNs received beyond `expected`.
     early: std::collections::BTreeSet<u32>,
 }
 
@@ -58,7 +58,7 @@ impl Receiver {
         psn.is_behind(self.expected) || self.early.contains(&psn.value())
     }
 
-    /// Takes a packet and answers it.
+    /// Receives a packet, and returns the SACK.
     pub fn answer(
         &mut self,
         packet: &InFlight,
@@ -107,7 +107,7 @@ impl Receiver {
         (seth, cc)
     }
 
-    /// Refuses a packet.
+    /// Returns a NACK for a packet.
     pub fn refuse(packet: &InFlight, reason: NackReason) -> Neth {
         Neth {
             reason,
@@ -119,10 +119,10 @@ impl Receiver {
     }
 }
 
-/// The receiver of one RC queue pair.
+/// Receiver of one RC queue pair.
 pub struct RcReceiver {
     expected: Psn,
-    /// It has said that `expected` is missing.
+    /// A NAK for `expected` has been sent.
     complained: bool,
 }
 
@@ -138,7 +138,7 @@ impl RcReceiver {
         self.expected
     }
 
-    /// Takes a packet. If it is answered: the PSN of the answer, and whether it is an acknowledgement.
+    /// Receives a packet. Returns the PSN of its acknowledgement, if there is one, and whether it is an ACK rather than a NAK.
     pub fn answer(&mut self, packet: &InFlight) -> Option<(Psn, bool)> {
         if packet.psn == self.expected {
             self.expected = self.expected.plus(1);

@@ -1,4 +1,4 @@
-//! What the other end of an RC queue pair says.
+//! Peer of an RC queue pair.
 
 use rust_hdl::prelude::*;
 use stellar_transport::requester::Requester;
@@ -10,12 +10,12 @@ use stellar_wire::{Aeth, Syndrome};
 use crate::lockstep::Bench;
 
 pub const ACK: u8 = 0x1f;
-/// NAK of a PSN out of order; the codes up to 4 behind it refuse for good.
+/// NAK for a PSN out of order. The next four codes refuse a packet for good.
 pub const SEQUENCE_NAK: u8 = 0x60;
-/// A requester makes nothing of it.
+/// The requester ignores the MSN.
 const MSN: u32 = 0x12_3456;
 
-/// An ACK or NAK.
+/// Returns an ACK or NAK.
 pub fn acknowledgement(qp: usize, psn: Psn, syndrome: u8) -> ControlPacket {
     ControlPacket {
         kind: ControlKind::Ack,
@@ -48,7 +48,7 @@ impl Bench {
         self.compare(qp, &mut observed, was_failed);
     }
 
-    /// Some packets arrive, and what is answered does too, mostly.
+    /// Delivers some packets, and most of their acknowledgements.
     pub fn deliver_rc(&mut self, qp: usize, dice: u64) {
         for i in 0..dice >> 58 & 7 {
             let dice = dice.rotate_left(7 * i as u32);
@@ -62,7 +62,7 @@ impl Bench {
         }
     }
 
-    /// An acknowledgement of any packet, about where the queue pair is.
+    /// Processes an acknowledgement with a random PSN near the window.
     pub fn garble_ack(&mut self, qp: usize, dice: u64) {
         let syndromes = [ACK, 0, SEQUENCE_NAK, 0x25, 0x65, 0x40, 0x80, 0xff];
         let psn = self.pairs[qp]
@@ -72,7 +72,7 @@ impl Bench {
         self.ack(qp, psn.plus(0xff_ffe8), syndromes[(dice & 7) as usize]);
     }
 
-    /// The oldest packet under way is refused: now and then for good.
+    /// Refuses the oldest packet in flight; in some cases for good.
     pub fn refuse_rc(&mut self, qp: usize, dice: u64) {
         let Some(packet) = self.pairs[qp].flying.first().copied() else {
             return;
@@ -84,7 +84,7 @@ impl Bench {
         self.ack(qp, packet.psn, SEQUENCE_NAK + code);
     }
 
-    /// What only a queue pair of the other transport gets is counted nowhere and changes nothing.
+    /// Processes a control packet of the other transport. It must not be counted, and must not change anything.
     pub fn mistake_transport(&mut self, qp: usize, dice: u64) {
         let was_failed = self.pairs[qp].reference.error().is_some();
         let kind = match &self.pairs[qp].reference {

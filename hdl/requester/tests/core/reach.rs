@@ -1,4 +1,4 @@
-//! Histories as those of the lockstep, from fixed seeds: they reach everything that RC does.
+//! Histories from fixed seeds, as in the lockstep test, reach every RC behaviour.
 
 use std::collections::BTreeSet;
 

@@ -22,9 +22,9 @@ use crate::memory::Entries;
 pub const Q: usize = 2;
 /// With 64 messages each.
 type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }, { Q + 4 }>;
-/// Cycles an operation may take.
+/// Maximum number of cycles of an operation.
 const TIMEOUT_CYCLES: u32 = 40_000;
-/// Cycles of a quiet message table; without a packet, of a burst that is over.
+/// Number of idle cycles after which the message table has no work, or a burst is over.
 const IDLE_CYCLES: u32 = 40;
 
 fn library() -> &'static Library {
@@ -41,14 +41,14 @@ fn library() -> &'static Library {
     })
 }
 
-/// What an operation made the core do.
+/// What the core did during an operation.
 #[derive(Debug, Default)]
 pub struct Observed {
     /// Packed `TxRequest`s.
     pub tx: Vec<Vec<u32>>,
     pub rotated: bool,
     pub deactivated: bool,
-    /// Ports that were served or parked, one after the other.
+    /// Ports on which the head was rotated or deactivated, in order.
     pub ports: Vec<u8>,
     /// Packed `Completion`s.
     pub cqes: Vec<Vec<u32>>,
@@ -57,15 +57,15 @@ pub struct Observed {
     /// Plane and entropy.
     pub good: Vec<(u8, u32)>,
     pub refused: bool,
-    /// An entry of a send queue came.
+    /// A send queue entry arrived.
     pub arrived: bool,
-    /// Packets that had left when the control packet or doorbell beside the transmission was taken.
+    /// Number of packets sent before the control packet or doorbell of the test was accepted.
     pub before_other: usize,
-    /// Cycles from its start to the next one's.
+    /// Cycles from the start of the operation to the start of the next one.
     pub cycles: u32,
 }
 
-/// What the core has counted.
+/// Counters of the core.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Totals(pub BTreeMap<&'static str, u64>);
 
@@ -74,7 +74,7 @@ impl Totals {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// What came since these, which are older; counts that stayed the same are left out.
+    /// Returns the increments since `older`, without zeros.
     pub fn since(&self, older: &Totals) -> Totals {
         let grown = self
             .0
@@ -112,28 +112,28 @@ const STATS: [&str; 19] = [
     "ack_ignored",
 ];
 
-/// The core with what stands around it.
+/// The core and its surroundings.
 pub struct Rig {
     model: Model,
     clock: PortId,
     pub entries: Entries,
     pub tables: Tables,
-    /// Cycles until a read of an entry is answered.
+    /// Cycles from a read of an entry to its data.
     pub read_latency: u32,
     reads: Vec<(u32, Vec<u32>)>,
     /// Entries of the read that is being answered.
     arriving: VecDeque<WqeFetched>,
-    /// Payload to be located, in order.
+    /// Pending translation requests, in order.
     locating: VecDeque<Vec<u32>>,
     observed: Observed,
-    /// Bit p: what stood in front at port p was served or parked.
+    /// Bit p: the head at port p was rotated or deactivated.
     ports_done: u64,
     pub totals: Totals,
-    /// Deadline last told of each queue pair.
+    /// Last deadline of each queue pair.
     pub deadlines: [Option<u32>; 1 << Q],
-    /// Decides when the outside is ready.
+    /// State of the generator that decides when the surroundings are ready.
     noise: u32,
-    /// It always is.
+    /// The surroundings are always ready.
     pub steady: bool,
 }
 
@@ -211,7 +211,7 @@ impl Rig {
         self.model.get_words(self.port(name)).to_vec()
     }
 
-    /// A coin that falls the same way in every run.
+    /// Returns a pseudo-random bit, the same sequence in every run.
     fn coin(&mut self) -> bool {
         self.noise ^= self.noise << 13;
         self.noise ^= self.noise >> 17;
@@ -219,7 +219,7 @@ impl Rig {
         self.steady || self.noise & 3 != 0
     }
 
-    /// One cycle. Returns whether `ready`, if one is named, was high in it.
+    /// Runs one cycle. Returns whether the port `ready` was high in it.
     fn clock_with(&mut self, ready: Option<&str>) -> bool {
         let (fetch, locate, cqe) = (self.coin(), self.coin(), self.coin());
         self.set("fetch_ready", fetch.into());
@@ -252,7 +252,7 @@ impl Rig {
         self.clock_with(None);
     }
 
-    /// Answers of memory and translation.
+    /// Drives the responses of memory and translation.
     fn serve(&mut self) {
         self.set("fetched_valid", 0);
         self.set("xlate_rsp_valid", 0);
@@ -276,7 +276,7 @@ impl Rig {
         }
     }
 
-    /// What memory answers to a fetch.
+    /// Returns the data of a fetch.
     fn read(&mut self, words: &[u32]) {
         let fetch = Record::<WqeFetch>::new(words);
         for entry in 0..fetch.u64("entries") {
@@ -296,7 +296,7 @@ impl Rig {
         }
     }
 
-    /// The next request to answer in this cycle, if translation is not slow.
+    /// Returns the next translation request to answer in this cycle, unless translation is slow.
     fn located(&mut self) -> Option<Vec<u32>> {
         if self.coin() {
             self.locating.pop_front()
@@ -331,7 +331,7 @@ impl Rig {
         }
     }
 
-    /// Pulses of this cycle.
+    /// Records the pulses of this cycle.
     fn look(&mut self) {
         if self.get("tx_valid") != 0 {
             let packet = self.words("tx");
@@ -371,7 +371,7 @@ impl Rig {
         }
     }
 
-    /// Offers an operation until it is taken, then waits until the next one would be.
+    /// Offers an operation until it is accepted, then waits until the next one would be accepted.
     fn operate(&mut self, valid: &str, value: u64, ready: &str) -> Observed {
         self.observed = Observed::default();
         self.set(valid, value);
@@ -381,7 +381,7 @@ impl Rig {
         std::mem::take(&mut self.observed)
     }
 
-    /// Waits until the operation is through, and the burst that leaves beside others has left.
+    /// Waits until the operation is done, and the burst in the background has been sent.
     fn finish(&mut self) {
         self.finish_operation();
         let cycles = self.observed.cycles - 1;
@@ -389,12 +389,12 @@ impl Rig {
         while quiet < IDLE_CYCLES {
             let sent = self.observed.tx.len();
             self.clock();
-            // Where a payload cannot be located, the rest of the burst is located all the same.
+            // If a payload cannot be translated, the remaining translations of the burst are requested nevertheless.
             let locates = !self.locating.is_empty() || self.get("xlate_req_valid") != 0;
             let busy = self.observed.tx.len() > sent || locates;
             quiet = if busy { 0 } else { quiet + 1 };
         }
-        // A burst that ended early is taken back.
+        // A burst that ended early is rolled back.
         self.finish_operation();
         for _ in 0..4 {
             self.clock();
@@ -402,7 +402,7 @@ impl Rig {
         self.observed.cycles = cycles;
     }
 
-    /// Waits until the operation is through: a queue pair that is woken is what the sequencer does next then.
+    /// Waits until the operation is done: then the sequencer accepts a wake-up.
     fn finish_operation(&mut self) {
         self.set("wake_valid", 1);
         self.set("wake_qp", 0);
@@ -419,7 +419,7 @@ impl Rig {
         panic!("{ready} does not come");
     }
 
-    /// Lets reads come back. Returns whether an entry came.
+    /// Waits for outstanding reads. Returns whether an entry arrived.
     pub fn settle(&mut self) -> bool {
         self.observed = Observed::default();
         let mut quiet = 0;
@@ -435,12 +435,12 @@ impl Rig {
         self.observed.arrived
     }
 
-    /// Completions since the last operation, which come by themselves of a flushed queue pair.
+    /// Returns the completions since the last operation. A flushed queue pair makes them in the background.
     pub fn take_cqes(&mut self) -> Vec<Vec<u32>> {
         std::mem::take(&mut self.observed.cqes)
     }
 
-    /// Good paths told since the last operation: the spray engine looks them up while the sequencer goes on.
+    /// Returns the known-good entropy values since the last operation. The spray engine looks them up in the background.
     pub fn take_good(&mut self) -> Vec<(u8, u32)> {
         std::mem::take(&mut self.observed.good)
     }
@@ -477,7 +477,7 @@ impl Rig {
         std::mem::take(&mut self.observed)
     }
 
-    /// A transmission, and a control packet that comes right behind its start.
+    /// Executes a transmission, with a control packet right after its start.
     pub fn transmit_and_control(
         &mut self,
         qp: u32,
@@ -489,7 +489,7 @@ impl Rig {
         self.transmit_and(qp, port, ["control_valid", "control_ready"], now)
     }
 
-    /// A transmission, and a doorbell of the same queue pair right behind its start.
+    /// Executes a transmission, with a doorbell of the same queue pair right after its start.
     pub fn transmit_and_doorbell(
         &mut self,
         qp: u32,
@@ -502,7 +502,7 @@ impl Rig {
         self.transmit_and(qp, port, ["doorbell_valid", "doorbell_ready"], now)
     }
 
-    /// A transmission, and what is offered by these ports right behind its start.
+    /// Executes a transmission, and offers the operation of these ports right after its start.
     fn transmit_and(&mut self, qp: u32, port: u8, [valid, ready]: [&str; 2], now: u32) -> Observed {
         self.set("now", now.into());
         self.set(&format!("head{port}_qp"), qp.into());
@@ -529,7 +529,7 @@ impl Rig {
         std::mem::take(&mut self.observed)
     }
 
-    /// Control packets, each right behind the one before, and behind them transmissions by both ports, one right behind the other.
+    /// Executes control packets that follow each other without a gap, then transmissions on both ports.
     pub fn controls_and_transmits(
         &mut self,
         qp: u32,
@@ -593,7 +593,7 @@ impl Rig {
     }
 }
 
-/// The hardware's form of where a payload lies.
+/// Returns the hardware's record of the location of a payload.
 pub fn pieces_record(pieces: &[Piece]) -> Pieces {
     if pieces.is_empty() {
         Pieces::default()

@@ -21,10 +21,10 @@ use crate::rig::Rig;
 
 pub const LKEY: u32 = 1 << 8 | 0x5a;
 pub const PD: u32 = 7;
-/// Region the local buffers are in, but for its end.
+/// Memory region of the local buffers. Some buffers exceed it.
 pub const REGION: u64 = 1 << 20;
 pub const RING_LOG2: u8 = 4;
-/// The first sends over MRC, the last over RC, and those between over either.
+/// The first queue pair uses MRC, the last one RC, the others either.
 pub const QPS: u32 = 3;
 pub const MAX_WIMM: u16 = 3;
 
@@ -36,14 +36,14 @@ pub struct Pair {
     pub reference: Requester,
     pub cq: CompletionQueue,
     pub producer: u16,
-    /// Producer index of the last doorbell that was taken.
+    /// Producer index of the last accepted doorbell.
     pub rung: u16,
     pub flying: Vec<InFlight>,
     /// The last packet sent was not the last of its message.
     pub in_message: bool,
     pub receiver: Receiver,
     pub rc_receiver: RcReceiver,
-    /// Completions of the hardware that the reference has not been asked for.
+    /// Completions of the hardware that have not been compared with the reference yet.
     pub cqes: Vec<Vec<u32>>,
 }
 
@@ -83,7 +83,7 @@ pub fn tables() -> Tables {
     tables
 }
 
-/// Registers of an MRC queue pair, out of `dice`.
+/// Returns the registers of an MRC queue pair, decided by `dice`.
 fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
     let gbps = if dice >> 26 & 1 == 0 { 400 } else { 10 };
     let nscc = NsccParams::from_path(Ticks::from_us(8), gbps, mtu, false).expect("a path");
@@ -130,7 +130,7 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
     }
 }
 
-/// Registers of an RC queue pair, out of `dice`.
+/// Returns the registers of an RC queue pair, decided by `dice`.
 fn rc_config(dice: u64) -> RcConfig {
     RcConfig {
         window: [1, 5, 40, 1024][(dice >> 17 & 3) as usize],
@@ -142,10 +142,10 @@ fn rc_config(dice: u64) -> RcConfig {
     }
 }
 
-/// A table row: which, the port it is given by, and its words.
+/// A table row: its kind, its port, and its words.
 type Row = (ConfigureKind, &'static str, Vec<u32>);
 
-/// The reference of an MRC queue pair, and its rows.
+/// Returns the reference of an MRC queue pair, and its rows.
 fn mrc(
     dice: u64,
     qp: QpIdentity,
@@ -178,7 +178,7 @@ fn mrc(
     (Requester::Mrc(Box::new(requester)), rows)
 }
 
-/// The reference of an RC queue pair, and its row.
+/// Returns the reference of an RC queue pair, and its row.
 fn rc(dice: u64, qp: QpIdentity, messages: Messages, first: Psn) -> (Requester, Vec<Row>) {
     let config = rc_config(dice);
     let row = (
@@ -190,11 +190,11 @@ fn rc(dice: u64, qp: QpIdentity, messages: Messages, first: Psn) -> (Requester, 
     (Requester::Rc(Box::new(requester)), vec![row])
 }
 
-/// Path MTUs, chosen by the bits of the dice from 30 on.
+/// Path MTUs. Bits 30 and up of the dice choose one.
 pub const MTUS: [u32; 4] = [256, 1024, 4096, 8192];
 
 impl Pair {
-    /// Queue pair `number`, out of `dice`, in hardware too.
+    /// Creates queue pair `number` in the reference and in hardware, decided by `dice`.
     pub fn new(number: u32, dice: u64, now: Ticks, rig: &mut Rig) -> Self {
         let mtu = MTUS[(dice >> 30) as usize % MTUS.len()];
         let over_rc = match number {
@@ -247,12 +247,12 @@ impl Pair {
         }
     }
 
-    /// The next packet that arrives, if any does: mostly the oldest; some are lost, some arrive twice.
+    /// Returns the next packet that arrives, if one does. It is mostly the oldest one; some packets are lost, some arrive twice.
     pub fn arriving(&mut self, dice: u64) -> Option<InFlight> {
         if self.flying.is_empty() {
             return None;
         }
-        // RC gets on only with packets in order.
+        // RC makes progress only with packets in order.
         let overtakes = match self.reference {
             Requester::Mrc(_) => dice >> 20 & 1 == 1,
             Requester::Rc(_) => dice >> 18 & 15 == 15,
@@ -270,7 +270,7 @@ impl Pair {
     }
 }
 
-/// A work request, out of `dice`: small and large, signaled or not, now and then one that cannot be executed.
+/// Returns a work request, decided by `dice`: small or large, signaled or not; some cannot be executed.
 pub fn work_request(dice: u64, slot: u16) -> Wqe {
     let inline = dice >> 8 & 7 == 0;
     let length = match dice >> 11 & 7 {

@@ -1,4 +1,4 @@
-//! The block under Verilator beside the reference.
+//! The Verilated block next to the reference.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ pub const QP_BITS: usize = 5;
 pub const PAGE_BITS: usize = 3;
 pub type Small = QpSchedule<QP_BITS, PAGE_BITS>;
 
-/// Cycles after which a block that does not answer is stuck.
+/// Cycles after which a block without a response counts as stuck.
 const TIMEOUT_CYCLES: u64 = 100;
 
 fn library() -> &'static Library {
@@ -99,7 +99,7 @@ impl Bench {
         self.model.get_u64(port) != 0
     }
 
-    /// Empties the block and waits until it takes wakes.
+    /// Resets the block, and waits until it accepts wake-ups.
     pub fn reset(&mut self) {
         self.set(Input::default());
         self.model.set_u64(self.ports.reset, 1);
@@ -133,13 +133,13 @@ impl Bench {
             .set_u64(ports.deactivate, (input.deactivates == Some(true)).into());
     }
 
-    /// The front now.
+    /// Returns the current head.
     fn head(&self) -> Option<u32> {
         self.flag(self.ports.head_valid)
             .then(|| self.model.get_u64(self.ports.head_qp) as u32)
     }
 
-    /// One cycle; says whether the wake was taken.
+    /// Runs one cycle. Returns whether the wake-up was accepted.
     pub fn clock(&mut self, mut input: Input) -> bool {
         let head = self.head();
         input.deactivates = input.deactivates.filter(|_| head.is_some());
@@ -173,7 +173,7 @@ impl Bench {
             None => {}
         }
         if input.deactivates.is_some() {
-            // Nothing comes of a turn that leaves nobody.
+            // A turn that empties the schedule has no next head.
             self.turned = self.reference.front().map(|_| self.now);
         }
         let taken = input.wake.filter(|_| ready);
@@ -188,7 +188,7 @@ impl Bench {
         taken.is_some()
     }
 
-    /// Wakes a queue pair and waits until it is in.
+    /// Wakes a queue pair, and waits until it is in the schedule.
     pub fn wake(&mut self, page: u16, qp: u16) {
         let input = Input {
             wake: Some((page, qp)),
@@ -204,7 +204,7 @@ impl Bench {
         }
     }
 
-    /// Waits for a front, which is served or parked.
+    /// Waits for a head, and rotates or deactivates it.
     pub fn turn(&mut self, deactivates: bool) -> u32 {
         let end = self.now + TIMEOUT_CYCLES;
         loop {
@@ -220,7 +220,7 @@ impl Bench {
         }
     }
 
-    /// The front `cycles` later.
+    /// Returns the head after `cycles` cycles.
     pub fn head_after(&mut self, cycles: u32) -> Option<u32> {
         for _ in 0..cycles {
             self.clock(Input::default());
@@ -228,7 +228,7 @@ impl Bench {
         self.head()
     }
 
-    /// Parks all, in the reference's order.
+    /// Deactivates all queue pairs, in the order of the reference.
     pub fn deactivate_all(&mut self) {
         while self.head_after(20).is_some() {
             self.turn(true);

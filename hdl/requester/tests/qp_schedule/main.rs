@@ -32,7 +32,7 @@ fn more_pages_than_the_port_can_name_are_refused() {
     let _ = QpSchedule::<10, 17>::default();
 }
 
-/// The input of a cycle: how often wakes and turns come, and how often a turn parks.
+/// Generates the inputs of a cycle. `wake`, `turn` and `park` are the probabilities of a wake-up, of a turn, and that a turn deactivates the head.
 fn inputs(pages: u16, wake: f64, turn: f64, park: f64) -> impl Strategy<Value = Vec<Input>> {
     let input = (
         prop::option::weighted(wake, (0..pages, 0..1_u16 << QP_BITS)),
@@ -89,7 +89,7 @@ fn parked_and_woken_in_one_clock_it_is_present_again() {
 fn the_bounds_are_reached() {
     let mut bench = Bench::new();
     bench.wake(1, 1);
-    // A wake that starts one cycle before the front is served.
+    // A wake-up that starts one cycle before the head is rotated.
     bench.clock(Input {
         wake: Some((1, 2)),
         deactivates: None,

@@ -1,4 +1,4 @@
-//! A Verilated requester engine between two ports and receivers that acknowledge after a round trip.
+//! A Verilated requester engine between two ports, and receivers that acknowledge after a round trip.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -18,14 +18,14 @@ use crate::port::Port;
 use crate::receiver::Receiver;
 use crate::setup::{ring, Registers};
 
-/// Cycles from a packet's leaving its port to its acknowledgement: 4.4 us.
+/// Cycles from the departure of a packet to its acknowledgement: 4.4 us.
 const ROUND_TRIP: u64 = 1100;
-/// Cycles of a read of send queue entries: 600 ns. Of payload location.
+/// Cycles of a read of send queue entries, 600 ns, and of a translation.
 const READ: u64 = 150;
 const LOCATE: u64 = 12;
-/// Cycles from a doorbell taken to the next.
+/// Cycles between doorbells.
 const DOORBELL: u64 = 10;
-/// Cycles in which nothing else happens.
+/// Number of cycles without progress after which the engine counts as stuck.
 const TIMEOUT_CYCLES: u64 = 100_000;
 
 fn library() -> &'static Library {
@@ -42,7 +42,7 @@ fn library() -> &'static Library {
     })
 }
 
-/// What comes later, and when.
+/// Events and their times.
 type Due<T> = VecDeque<(u64, T)>;
 
 fn comes<T>(queue: &mut Due<T>, now: u64) -> Option<T> {
@@ -52,7 +52,7 @@ fn comes<T>(queue: &mut Due<T>, now: u64) -> Option<T> {
         .map(|(_, item)| item)
 }
 
-/// The engine with what stands around it.
+/// The engine and its surroundings.
 pub struct Bench {
     model: Model,
     clock: PortId,
@@ -63,14 +63,14 @@ pub struct Bench {
     fetched: Due<WqeFetched>,
     located: Due<TranslateResponse>,
     sacks: Due<Vec<u32>>,
-    /// Doorbells: queue pair and producer index, one for every message; and when the next one comes.
+    /// Doorbells to ring: queue pair and producer index, one per message; time of the next one.
     doorbells: VecDeque<(u32, u32)>,
     rings_at: u64,
     ports: [Port; 2],
 }
 
 impl Bench {
-    /// A packet takes `port_cycles` / 100 cycles on the wire of a port.
+    /// A port sends a packet in `port_cycles` / 100 cycles.
     pub fn new(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
         let model = library().instantiate();
         let clock = model.port("clock").expect("a clock");
@@ -128,7 +128,7 @@ impl Bench {
         self.model.get_words(self.port(name)).to_vec()
     }
 
-    /// Offers a packed record, or nothing, in this cycle.
+    /// Offers a packed record in this cycle, or none.
     fn offer(&mut self, valid: &str, data: &str, words: Option<Vec<u32>>) {
         self.set(valid, words.is_some().into());
         if let Some(words) = words {
@@ -281,7 +281,7 @@ impl Bench {
         }
     }
 
-    /// Posts `messages` of `length` bytes to every queue pair, with a doorbell for each.
+    /// Posts `messages` of `length` bytes to every queue pair, each with a doorbell.
     pub fn post(&mut self, messages: u32, length: u32) {
         self.length = length;
         let pairs = 0..self.receivers.len() as u32;
@@ -289,12 +289,12 @@ impl Bench {
         self.doorbells.extend(rings);
     }
 
-    /// SACKs sent so far.
+    /// Returns the number of SACKs sent.
     pub fn sacks(&self) -> u32 {
         self.receivers.iter().map(|receiver| receiver.sacks).sum()
     }
 
-    /// Goes on until so many packets have left in all.
+    /// Runs until `packets` packets have been sent in total.
     pub fn run_until(&mut self, packets: u32) {
         let from = self.cycles;
         while self.receivers.iter().map(|r| r.packets).sum::<u32>() < packets {

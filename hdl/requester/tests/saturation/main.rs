@@ -1,4 +1,4 @@
-//! Cycles per packet of an engine that always has something to send.
+//! Cycles per packet of a saturated engine.
 
 mod engine;
 mod port;
@@ -7,13 +7,13 @@ mod setup;
 
 use engine::Bench;
 
-/// Bytes of a packet.
+/// Payload bytes of a packet.
 const MTU: u32 = 256;
-/// Packets of a message, and of all queue pairs until the acknowledgements come as fast as the packets.
+/// Packets of a message. Packets of all queue pairs until acknowledgements arrive at the rate of the packets.
 const MESSAGE: u32 = 32;
 const RAMP: u32 = 512;
 
-/// Sends `messages` by each queue pair through ports that take a packet in `port_cycles` / 100 cycles; cycles per packet behind the ramp.
+/// Sends `messages` on each queue pair through ports that send a packet in `port_cycles` / 100 cycles. Returns the cycles per packet after the ramp.
 fn cycles_per_packet(queue_pairs: u32, messages: u32, port_cycles: u32) -> f64 {
     let mut bench = Bench::new(queue_pairs, MTU, port_cycles);
     bench.post(messages, MESSAGE * MTU);
@@ -27,7 +27,7 @@ fn cycles_per_packet(queue_pairs: u32, messages: u32, port_cycles: u32) -> f64 {
     per_packet
 }
 
-/// Ports of 100 bytes per cycle, packets of 358 bytes on the wire: both together take a packet in 1.79 cycles.
+/// Bytes of a packet on the wire. A port sends 100 bytes per cycle, so both ports together send a packet in 1.79 cycles.
 const WIRE: u32 = 358;
 
 #[test]
@@ -36,7 +36,7 @@ fn one_queue_pair_fills_the_wire() {
     assert!(cycles <= 1.8, "{cycles}");
 }
 
-/// The other engine of a card sends the other half, so both ports together take a packet in 3.58 cycles.
+/// The other engine of a card sends the other half of the packets, so both ports together send a packet of this engine in 3.58 cycles.
 #[test]
 fn eight_queue_pairs_fill_half_of_the_wire() {
     let cycles = cycles_per_packet(8, 32, 2 * WIRE);

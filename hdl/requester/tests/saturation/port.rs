@@ -1,20 +1,20 @@
-//! A port of the card as the engine sees it: framing, reads of payload, the wire.
+//! A port of the card, as the engine sees it: framing, payload reads, wire.
 
 use std::collections::VecDeque;
 
-/// Cycles from a packet taken to the next.
+/// Minimum number of cycles between packets.
 const FRAMING: u64 = 3;
-/// Packets that wait for their payload, and cycles until it has come.
+/// Maximum number of packets that wait for their payload, and cycles until the payload arrives.
 const WAITING: usize = 64;
 const PAYLOAD: u64 = 200;
 
-/// Packets under way to the wire, in the order they came.
+/// Packets before the wire, in order.
 pub struct Port {
-    /// Packed `TxRequest`, and when its payload is there.
+    /// Packed `TxRequest`, and the time when its payload arrives.
     waiting: VecDeque<(u64, Vec<u32>)>,
-    /// When framing takes the next one.
+    /// Time when framing accepts the next packet.
     free_at: u64,
-    /// Hundredths of a cycle that a packet takes on the wire, and those until the next one may leave.
+    /// Hundredths of a cycle that a packet takes on the wire, and those until the wire is free.
     cycles: u32,
     busy: u32,
 }
@@ -33,7 +33,7 @@ impl Port {
         self.free_at <= now && self.waiting.len() < WAITING
     }
 
-    /// Takes a packet in this cycle.
+    /// Accepts a packet in this cycle.
     pub fn take(&mut self, now: u64, packet: Vec<u32>) {
         self.free_at = now + FRAMING;
         self.waiting.push_back((now + PAYLOAD, packet));

@@ -1,4 +1,4 @@
-//! The other end of an MRC queue pair: acknowledges as the reference does.
+//! Receiver of an MRC queue pair. It acknowledges as the reference does.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket, TxRequest};
 use stellar_wire::hw::tx::{TxCcState, TxSeth};
 
-/// What one queue pair has received. PSNs begin at 0 and do not wrap.
+/// State of one queue pair. PSNs start at 0 and do not wrap.
 pub struct Receiver {
     expected: u32,
-    /// Received beyond `expected`.
+    /// PSNs received beyond `expected`.
     early: BTreeSet<u32>,
     coalescer: Coalescer,
     pub packets: u32,
@@ -20,7 +20,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Packets that do not ask for a SACK get one for `sack_every`.
+    /// Creates a receiver that sends one SACK for `sack_every` packets that do not request one.
     pub fn new(sack_every: u8) -> Self {
         Self {
             expected: 0,
@@ -31,7 +31,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a packed `TxRequest`; the packed `ControlPacket` it is answered by, if it is.
+    /// Receives a packed `TxRequest`. Returns the packed `ControlPacket` that acknowledges it, if there is one.
     pub fn take(&mut self, words: &[u32]) -> Option<Vec<u32>> {
         let packet = Record::<TxRequest>::new(words);
         let psn = packet.u64("psn") as u32;

@@ -1,4 +1,4 @@
-//! The registers of a queue pair, those of the simulated card.
+//! Registers of a queue pair: those of the simulated card.
 
 use std::sync::Arc;
 

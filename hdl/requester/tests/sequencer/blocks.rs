@@ -1,4 +1,4 @@
-//! Blocks beside the lockstep of the core: their Verilog is clean, and is what their rust-hdl simulation is.
+//! Blocks that the lockstep test of the core does not cover by themselves: their Verilog is clean, and agrees with their rust-hdl simulation.
 
 use hdl_requester::{RequesterEngine16, Sequencer, UnitClient, WakeQueue};
 use hdl_verilog::equivalence::{check, Random};

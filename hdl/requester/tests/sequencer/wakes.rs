@@ -1,4 +1,4 @@
-//! The queue of queue pairs that something happened to.
+//! The queue of queue pairs that may have work.
 
 use std::collections::VecDeque;
 

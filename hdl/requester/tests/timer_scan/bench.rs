@@ -1,4 +1,4 @@
-//! The block under Verilator beside a plain list of deadlines.
+//! The Verilated block next to a list of deadlines.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
 use stellar_transport::time::Ticks;
 
-/// More queue pairs than one word of 32 in each group.
+/// More queue pairs than one word of 32 per group.
 pub const QP_BITS: usize = 7;
 pub type Timers = TimerScan<QP_BITS>;
 
@@ -25,13 +25,13 @@ fn library() -> &'static Library {
     })
 }
 
-/// What happens in a cycle.
+/// Inputs of a cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Input {
-    /// Queue pair, armed, ticks from now.
+    /// Queue pair, armed, and deadline in ticks from now.
     pub set: Option<(usize, bool, i32)>,
     pub ready: bool,
-    /// The set is for the queue pair on offer, if there is one.
+    /// The set is for the queue pair that is offered, if there is one.
     pub at_offer: bool,
 }
 
@@ -51,11 +51,11 @@ impl Input {
     }
 }
 
-/// An armed deadline.
+/// An armed timer.
 #[derive(Clone, Copy)]
 struct Deadline {
     at: Ticks,
-    /// Cycles since it was reached.
+    /// Cycles since the deadline was reached.
     age: u64,
 }
 
@@ -77,11 +77,11 @@ pub struct Bench {
     ports: Ports,
     now: Ticks,
     deadlines: Vec<Option<Deadline>>,
-    /// The offer that must still stand.
+    /// The offer that must be stable.
     standing: Option<usize>,
-    /// Offers taken.
+    /// Number of accepted offers.
     pub offers: usize,
-    /// Cycles from the deadline to the offer, the most seen.
+    /// Maximum number of cycles from a deadline to its offer.
     pub oldest: u64,
 }
 
@@ -114,7 +114,7 @@ impl Bench {
         bench
     }
 
-    /// Disarms all; time goes on.
+    /// Disarms all timers; time continues.
     pub fn reset(&mut self) {
         self.model.set_u64(self.ports.set_valid, 0);
         self.model.set_u64(self.ports.reset, 1);
@@ -125,13 +125,13 @@ impl Bench {
         self.offers = 0;
     }
 
-    /// Deadlines that were reached and not taken.
+    /// Returns the number of deadlines that were reached and not accepted.
     pub fn due(&self) -> usize {
         let reached = |d: &&Deadline| self.now.reached(d.at);
         self.deadlines.iter().flatten().filter(reached).count()
     }
 
-    /// One cycle, before which `passed` ticks go by.
+    /// Runs one cycle, after `passed` ticks.
     pub fn clock(&mut self, passed: u32, input: Input) {
         self.now = self.now.plus(Ticks(passed));
         let offer = (self.model.get_u64(self.ports.due_valid) != 0)

@@ -1,4 +1,4 @@
-//! `timer_scan`: every deadline that was reached is offered once, in time, and no other.
+//! `timer_scan` offers every deadline that was reached exactly once, in time, and no other.
 
 mod bench;
 
@@ -21,7 +21,7 @@ fn verilog_agrees_with_rust_hdl() {
         block.reset.next = rng.random_ratio(1, 300);
         block.now.next = time.to_bits();
         block.set_valid.next = bool::random(rng);
-        // The queue pair on offer is set often.
+        // The queue pair that is offered is set often.
         block.set_qp.next = if rng.random_ratio(1, 4) {
             block.due_qp.val()
         } else {
@@ -40,7 +40,7 @@ fn more_queue_pairs_than_the_port_can_name_are_refused() {
     let _ = TimerScan::<11>::default();
 }
 
-/// A set: queue pair, armed, ticks from now (negative: reached already).
+/// Generates a set: queue pair, armed, and deadline in ticks from now; a negative one has been reached already.
 fn set(among: usize) -> impl Strategy<Value = (usize, bool, i32)> {
     (
         0..among,
@@ -94,7 +94,7 @@ proptest! {
             input.set = input.set.map(|(qp, armed, at)| (qp % among, armed, at));
             bench.clock(passed, input);
         }
-        // Whatever is due comes within a round.
+        // Every deadline that was reached is offered within one round of the scan.
         for _ in 0..QPS as u64 + OFFER_CYCLES + 1 {
             bench.clock(0, Input::TAKE);
         }
@@ -131,7 +131,7 @@ fn a_reset_disarms_all() {
         bench.clock(0, Input::set(qp, true, 0));
     }
     bench.reset();
-    // One of a word of 32 is set, its neighbours stay disarmed.
+    // One timer of a word of 32 is set; its neighbours stay disarmed.
     bench.clock(0, Input::set(QPS - 1, true, 0));
     for _ in 0..3 * QPS {
         bench.clock(1, Input::TAKE);

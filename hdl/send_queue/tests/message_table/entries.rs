@@ -1,15 +1,15 @@
-//! Send queue entries, good and bad.
+//! Send queue entries, valid and invalid.
 
 use hdl_verilog::equivalence::TestRng;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::host::{Wqe, WqeOpcode};
 
-/// An entry as it lies in host memory.
+/// An entry in host memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Posted {
     pub bytes: [u8; Wqe::LEN],
-    /// Reads of it are answered with data.
+    /// Reads of the entry succeed.
     pub readable: bool,
 }
 
@@ -32,7 +32,7 @@ impl Posted {
     }
 }
 
-/// An entry for a slot; few cannot be executed.
+/// Generates an entry for a slot. Few cannot be executed.
 pub fn any_entry(rng: &mut TestRng, slot: u16) -> Posted {
     let opcodes = [
         WqeOpcode::Write,

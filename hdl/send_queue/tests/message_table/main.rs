@@ -22,9 +22,9 @@ use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::wqe::offset;
 
-/// Four queue pairs, with as many messages under way as the reference allows.
+/// Four queue pairs, with as many outstanding messages as the reference allows.
 type Small = MessageTable<2, 6, 8, 6>;
-/// Two queue pairs with two messages under way.
+/// Two queue pairs with two outstanding messages.
 type Tiny = MessageTable<1, 1, 2, 5>;
 
 fn library() -> &'static Library {
@@ -66,7 +66,7 @@ fn random_request(rng: &mut TestRng) -> MessageRequest {
     }
 }
 
-/// An answer to whoever has a read under way, as the block assumes.
+/// Generates the data of an outstanding read. The block assumes that there is no other data.
 fn random_answer(rng: &mut TestRng) -> WqeFetched {
     let entry = any_entry(rng, rng.clone().random_range(0..6));
     WqeFetched {
@@ -130,7 +130,7 @@ proptest! {
     }
 }
 
-/// A server that nobody stalls, and a ring of 2^`log2_entries` on its first queue pair.
+/// Returns a table without stalls. The first queue pair has a ring of 2^`log2_entries` entries.
 fn quick(log2_entries: u8) -> Server {
     let mut server = Server::new(library(), 3);
     (server.fetch_taken, server.cqe_taken, server.answered) = (1.0, 1.0, 1.0);
@@ -162,7 +162,7 @@ fn no_more_messages_are_under_way_than_there_is_room_for() {
     assert!(!server.current(0, 8));
     assert_eq!(server.pairs[0].under_way(), MAX_UNDER_WAY);
     assert_eq!(server.complete(0, 8), None);
-    // All 64 in one operation; every one has a completion.
+    // One operation completes all 64 messages, each with a completion.
     assert_eq!(server.took, 4 + 3 * (MAX_UNDER_WAY as u64 - 1));
     assert!(server.current(0, 8));
     server.drain();
@@ -171,7 +171,7 @@ fn no_more_messages_are_under_way_than_there_is_room_for() {
 #[test]
 fn the_message_of_a_packet_is_found_among_many() {
     let mut server = quick(7);
-    // Every third is a NOP, which has no packets.
+    // Every third entry is a NOP, which has no packets.
     let entry = |slot| match slot % 3 {
         2 => Posted::good(Wqe {
             opcode: WqeOpcode::Nop,
@@ -213,7 +213,8 @@ fn a_packet_behind_a_message_of_half_of_all_numbers_is_found() {
     };
     server.post(0, vec![longest(0), longest(1)]);
     server.rest(30);
-    // Half of the first, all but its last quarter acknowledged, the rest, and as much of the second as may be on its way.
+    // Half of the first message is sent, and all of that but its last quarter is acknowledged. Then the rest is sent, and as much of the second message as
+    // may be in flight.
     assert!(server.current(0, 8));
     assert_eq!(server.complete(0, 8), None);
     assert!(server.current(0, 8));
@@ -266,7 +267,7 @@ fn a_flushed_queue_pair_waits_for_its_visit_once_however_often_it_is_rung() {
     server.cqe_taken = 0.0;
     server.flush(0, None);
     server.rest(64);
-    // The first completion stands. More doorbells than there are queue pairs to wait.
+    // The first completion is not accepted. There are more doorbells than queue pairs that can wait.
     for slot in 2..1100 {
         server.post(0, vec![write(slot)]);
     }

@@ -1,4 +1,4 @@
-//! Operations, each compared with the reference.
+//! Operations. Each one is compared with the reference.
 
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -12,11 +12,11 @@ use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
 use crate::server::Server;
 
-/// Packets sent and not acknowledged.
+/// Maximum number of packets in flight.
 const MOST_IN_FLIGHT: u32 = 1 << 22;
 
 impl Server {
-    /// The slot so far from the next one to start.
+    /// Returns the slot that is `ahead` of the next one to start.
     pub fn slot(&self, qp: usize, ahead: i16) -> u16 {
         (self.pairs[qp].taken() as u16).wrapping_add_signed(ahead)
     }
@@ -29,7 +29,7 @@ impl Server {
         );
     }
 
-    /// Starts a queue pair anew with other settings.
+    /// Configures a queue pair with other settings.
     pub fn configure(&mut self, qp: usize) {
         let pair = Pair::new(qp as u32, &mut self.rng);
         self.configure_as(qp, pair);
@@ -43,7 +43,7 @@ impl Server {
             pair.configured = now;
             pair.left_over = old.reads_left();
             pair.reading = vec![None; old.reading.len()].into();
-            // One completion may stand at the output.
+            // One completion may wait at the output.
             std::mem::swap(&mut pair.completions, &mut old.completions);
             let words = server.words(server.ports.cqe);
             let stands = server.flag(server.ports.cqe_valid)
@@ -54,14 +54,14 @@ impl Server {
         self.at_most(3);
     }
 
-    /// Posts entries as far as there is room.
+    /// Posts random entries, as far as there is space.
     pub fn post_any(&mut self, qp: usize, entries: usize) {
         let entries = entries.min(self.pairs[qp].room());
         let producer = self.pairs[qp].producer().wrapping_add(entries as u16);
         self.doorbell(qp, producer);
     }
 
-    /// Any entries up to a producer index, good or bad.
+    /// Posts random entries up to a producer index, which may be invalid.
     pub fn doorbell(&mut self, qp: usize, producer: u16) {
         let ahead = producer.wrapping_sub(self.pairs[qp].producer());
         let first = self.pairs[qp].producer();
@@ -80,7 +80,7 @@ impl Server {
         self.ring(qp, producer, entries);
     }
 
-    /// These entries.
+    /// Posts these entries.
     pub fn post(&mut self, qp: usize, entries: Vec<Posted>) {
         let producer = self.pairs[qp].producer().wrapping_add(entries.len() as u16);
         self.ring(qp, producer, entries);
@@ -103,7 +103,7 @@ impl Server {
         self.at_most(3);
     }
 
-    /// The current message, which `Peek` has named before if it was to be known, of which so many eighths of the rest are sent. Whether there was one.
+    /// Looks up the next message, after `PeekNext` if that can know it, and sends `eighths` of its remaining packets. Returns whether there was a message.
     pub fn current(&mut self, qp: usize, eighths: u32) -> bool {
         let mut request = asking(MessageOp::NextMessage, qp);
         request.psn = psn_bits(self.pairs[qp].next);
@@ -136,7 +136,7 @@ impl Server {
         if let Some(message) = message {
             let left = message.packets - pair.next.distance_from(message.first);
             let sent = (u64::from(left) * u64::from(eighths) / 8) as u32;
-            // Less than half of all PSNs may be on their way.
+            // Fewer than half of all PSNs may be in flight.
             let room = MOST_IN_FLIGHT - pair.next.distance_from(pair.una);
             pair.next = pair.next.plus(sent.min(room));
         }
@@ -152,7 +152,7 @@ impl Server {
         self.at_most(4);
     }
 
-    /// The message that holds the packet so far from the oldest not acknowledged. Whether there is one.
+    /// Looks up the message of the packet that is `ahead` of the oldest unacknowledged one. Returns whether there is one.
     pub fn holding(&mut self, qp: usize, ahead: i32) -> bool {
         let psn = self.pairs[qp].una.plus(ahead.rem_euclid(1 << 24) as u32);
         let mut request = asking(MessageOp::LookupByPsn, qp);
@@ -188,7 +188,7 @@ impl Server {
         self.at_most(4);
     }
 
-    /// So many eighths of what was sent and not acknowledged are. The message that cannot be executed, if it is the oldest.
+    /// Acknowledges `eighths` of the packets in flight. Returns the oldest message, if it cannot be executed.
     pub fn complete(&mut self, qp: usize, eighths: u32) -> Option<(u16, WcStatus)> {
         let pair = &mut self.pairs[qp];
         let flying = u64::from(pair.next.distance_from(pair.una));
@@ -223,12 +223,12 @@ impl Server {
         self.at_most(3);
     }
 
-    /// Waits until nothing happens by itself any more.
+    /// Waits until all background work is done.
     pub fn settle(&mut self) {
         let (fetch, cqe, answered) = (self.fetch_taken, self.cqe_taken, self.answered);
         (self.fetch_taken, self.cqe_taken, self.answered) = (1.0, 1.0, 1.0);
         let work: usize = self.pairs.iter().map(|pair| pair.completions.len()).sum();
-        // A visit for every completion, and as many for entries on their way.
+        // One flush step per completion, and as many for entries that are being read.
         self.rest((work + 8) * 2 * 4 * 40);
         for pair in &self.pairs {
             assert_eq!(pair.completions, [], "queue pair {}", pair.number());
@@ -249,7 +249,7 @@ impl Server {
                 if let Some(failed) = self.complete(qp, 8) {
                     self.flush(qp, Some(failed));
                 }
-                // An entry is read and wakes its queue pair in the meantime.
+                // Meanwhile an entry is read and wakes its queue pair.
                 self.rest(16);
                 let moves = started || self.woken[qp] || self.pairs[qp].under_way() < before;
                 idle = if moves { 0 } else { idle + 1 };
@@ -272,7 +272,7 @@ fn psn_bits(psn: Psn) -> Bits<24> {
     u64::from(psn.value()).to_bits()
 }
 
-/// The hardware's record of a message.
+/// Returns the hardware's record of a message.
 fn record(message: &Message) -> stellar_wire::hw::messages::Message {
     let wqe = &message.wqe;
     stellar_wire::hw::messages::Message {

@@ -1,4 +1,4 @@
-//! A queue pair of the reference, fed with as much of its send queue as the hardware has read.
+//! A queue pair of the reference. It gets as much of its send queue as the hardware has read.
 
 use std::collections::VecDeque;
 
@@ -14,11 +14,11 @@ use stellar_wire::hw::messages::SendQueueConfig;
 
 use crate::entries::Posted;
 
-/// Entries of one queue pair, in the order posted, as a ring in memory.
+/// Entries of one queue pair, in the order in which they were posted, as a ring in memory.
 struct RingMemory<'a> {
     ring: SqRing,
     posted: &'a [Posted],
-    /// Entry posted first that is in the ring.
+    /// The oldest entry in the ring.
     first: usize,
 }
 
@@ -44,7 +44,7 @@ impl Memory for RingMemory<'_> {
     }
 }
 
-/// Cycles after a `Configure` was taken in which an answer that is taken comes before it to the reads, and may start one more of the ring before.
+/// In this many cycles after a `Configure` was accepted, an entry that arrives is still processed before it, and may start one more read of the old ring.
 const OVERTAKES: u64 = 3;
 
 pub struct Pair {
@@ -54,29 +54,29 @@ pub struct Pair {
     pub max_wimm: u16,
     messages: Messages,
     cq: CompletionQueue,
-    /// All entries behind the doorbell.
+    /// All entries before the producer index.
     pub posted: Vec<Posted>,
-    /// Entries the reference has been told of.
+    /// Number of entries that the reference has seen.
     told: usize,
-    /// Entries the hardware asked for.
+    /// Number of entries that the hardware has requested.
     pub asked: usize,
-    /// Entries of the read under way: places among all entries ever posted; `None`: of the time before the last `Configure`.
+    /// Entries of the outstanding read, as indices of all entries ever posted. `None`: the entry was requested before the last `Configure`.
     pub reading: VecDeque<Option<usize>>,
-    /// Reads of the time before the last `Configure`, of which one may still leave: the entries that are there for each.
+    /// Reads from before the last `Configure`, of which one may still be issued, with the available entries of each.
     pub left_over: Vec<Vec<u64>>,
-    /// Clock of the last `Configure`.
+    /// Cycle of the last `Configure`.
     pub configured: u64,
-    /// Entries that were read.
+    /// Number of entries that were read.
     pub came: usize,
     /// Entries that were pushed.
     pub pushed: Vec<usize>,
-    /// Cycles in which entries were handed over, one at a time.
+    /// Cycles in which entries were delivered, one at a time.
     pub handed: Vec<u64>,
     pub flushed: bool,
-    /// PSN of the next new packet, and of the oldest one not acknowledged.
+    /// PSN of the next new packet, and of the oldest unacknowledged one.
     pub next: Psn,
     pub una: Psn,
-    /// Completions to come.
+    /// Expected completions.
     pub completions: VecDeque<Cqe>,
 }
 
@@ -112,7 +112,7 @@ impl Pair {
         }
     }
 
-    /// Another ring, before anything is posted.
+    /// Changes the ring, before anything is posted.
     pub fn resize(&mut self, log2_entries: u8) {
         self.ring.log2_entries = log2_entries;
         let queue = SendQueue::new(Some(self.ring)).expect("1 to 15");
@@ -133,12 +133,12 @@ impl Pair {
         self.ring.base.wrapping_add(place as u64)
     }
 
-    /// Addresses of the entries from one on that are posted.
+    /// Returns the addresses of the posted entries from `first` on.
     fn readable(&self, first: usize) -> impl Iterator<Item = u64> + '_ {
         (first..self.posted.len()).map(|entry| self.address(entry))
     }
 
-    /// The hardware reads entries.
+    /// Processes a read of the hardware.
     pub fn read(&mut self, address: u64, entries: usize) {
         let number = self.number;
         assert!(self.reading.is_empty(), "two reads of queue pair {number}");
@@ -150,11 +150,11 @@ impl Pair {
         left_over.retain(|there| there.starts_with(&addresses));
         if let Some(mut there) = left_over.pop() {
             self.reading = vec![None; entries].into();
-            // If this one is answered before the `Configure` comes to the reads.
+            // If this read is answered before the prefetch executes the `Configure`.
             self.left_over = vec![there.split_off(entries)];
             return;
         }
-        // What is behind pushed entries is read before wakes tell that they were used.
+        // Entries after pushed ones are read before wake-ups tell that the pushed ones were used.
         while self.pushed.contains(&self.asked) && address != self.address(self.asked) {
             self.use_pushed();
         }
@@ -173,7 +173,7 @@ impl Pair {
         self.reading = (first..self.asked).map(Some).collect();
     }
 
-    /// The next entry of the read under way came.
+    /// Processes the arrival of the next entry of the outstanding read.
     pub fn answered(&mut self, now: u64) {
         let entry = self.reading.pop_front().expect("a read under way");
         self.came += usize::from(entry.is_some());
@@ -182,18 +182,18 @@ impl Pair {
         }
     }
 
-    /// The next entry is there without a read.
+    /// Uses the next entry without a read.
     pub fn use_pushed(&mut self) {
         assert!(self.reading.is_empty());
         self.came += 1;
         self.asked += 1;
     }
 
-    /// Reads of which one may leave after a `Configure`: it waits, or the end of the read under way starts it.
+    /// Returns the reads of which one may be issued after a `Configure`: one is pending, or the end of the outstanding read starts it.
     pub fn reads_left(&mut self) -> Vec<Vec<u64>> {
         let mut left = std::mem::take(&mut self.left_over);
         left.push(self.readable(self.asked).collect());
-        // Whether pushed entries were used is told later.
+        // It is not known yet whether pushed entries were used.
         if self.reading.is_empty() {
             let used = (self.asked..).take_while(|entry| self.pushed.contains(entry));
             left.extend(used.map(|entry| self.readable(entry + 1).collect()));
@@ -201,22 +201,22 @@ impl Pair {
         left
     }
 
-    /// Producer index.
+    /// Returns the producer index.
     pub fn producer(&self) -> u16 {
         self.posted.len() as u16
     }
 
-    /// Entries the reference took.
+    /// Returns the number of entries that the reference took.
     pub fn taken(&self) -> usize {
         self.told - usize::from(self.messages.queue().pending())
     }
 
-    /// Entries that may be posted.
+    /// Returns the number of entries that may be posted.
     pub fn room(&self) -> usize {
         (1 << self.ring.log2_entries) - (self.posted.len() - self.taken())
     }
 
-    /// Whether the reference takes a producer index.
+    /// Returns whether the reference accepts a producer index.
     pub fn takes(&self, producer: u16) -> bool {
         let mut queue = self.messages.queue().clone();
         queue
@@ -248,10 +248,10 @@ impl Pair {
         result
     }
 
-    /// The current message, of the entries that were handed over before a cycle.
+    /// Returns the next message. Only entries that were delivered before a cycle count.
     pub fn current(&mut self, before: u64) -> Option<Message> {
         let there = self.handed.iter().filter(|&&at| at < before).count();
-        // A flushed queue pair has told everything.
+        // All entries of a flushed queue pair have been seen.
         self.tell(there.max(self.told));
         let (next, mtu) = (self.next, self.mtu);
         self.with(|messages, memory, _| messages.current(next, mtu, memory))
@@ -261,7 +261,7 @@ impl Pair {
         self.messages.get(slot).copied()
     }
 
-    /// The message a packet belongs to; the reference names the next one for a PSN before it.
+    /// Returns the message of a packet. For a PSN before a message, the reference names the next one.
     pub fn holding(&self, psn: Psn) -> Option<Message> {
         let found = self.messages.holding(psn).copied();
         found.filter(|message| psn.distance_from(message.first) < message.packets)
@@ -282,7 +282,7 @@ impl Pair {
         self.with(|messages, memory, cq| messages.flush(failed, memory, cq));
     }
 
-    /// Messages under way.
+    /// Returns the number of outstanding messages.
     pub fn under_way(&self) -> usize {
         let next = self.taken() as u16;
         (1..=66)
@@ -290,7 +290,7 @@ impl Pair {
             .count()
     }
 
-    /// Whether everything that was posted has completed.
+    /// Returns whether everything that was posted has completed.
     pub fn is_drained(&self) -> bool {
         self.flushed || (self.taken() == self.posted.len() && self.under_way() == 0)
     }

@@ -1,4 +1,4 @@
-//! What is read ahead, what need not be read, and what `Configure` leaves of it.
+//! Prefetch: which entries are read, which need not be read, and what `Configure` discards.
 
 use stellar_wire::host::{WcStatus, Wqe};
 
@@ -6,7 +6,8 @@ use crate::entries::Posted;
 use crate::server::Server;
 use crate::{quick, write};
 
-/// Entry 1 came with its doorbell and is asked for, with two entries behind it, when entry 0 starts. `fetch_taken`: chance that their read leaves in a cycle.
+/// Starts entry 0. Then entry 1, which came with its doorbell, is requested; two entries follow it. `fetch_taken` is the probability that their read is
+/// accepted in a cycle.
 fn start_before_pushed(server: &mut Server, fetch_taken: f64) {
     server.post(0, vec![write(0)]);
     server.rest(16);
@@ -17,7 +18,7 @@ fn start_before_pushed(server: &mut Server, fetch_taken: f64) {
     assert!(server.current(0, 8));
 }
 
-/// So many entries of the ring before the last `Configure` are read and dropped, and only then the new ring is read.
+/// Checks that `entries` of the ring before the last `Configure` are read and dropped, before the new ring is read.
 fn reads_the_old_ring_first(server: &mut Server, entries: usize) {
     (server.fetch_taken, server.answered) = (1.0, 0.0);
     server.rest(16);
@@ -45,7 +46,7 @@ fn entries_are_read_ahead_in_blocks_as_far_as_they_can_be_kept() {
     assert_eq!(server.waits, 0);
     assert!(server.current(0, 8));
     server.rest(80);
-    // To the end of the block, then whole blocks: one is looked at, 16 are kept.
+    // Reads go to the end of the block, then take whole blocks: one entry is delivered, 16 are buffered.
     assert_eq!(server.pairs[0].asked, 16);
     for taken in 2..60 {
         assert!(server.current(0, 8), "entry {taken}");
@@ -69,7 +70,7 @@ fn an_entry_pushed_with_its_doorbell_is_not_read() {
         assert!(server.current(0, 8));
     }
     assert_eq!(server.pairs[0].handed.len(), 3);
-    // Behind an entry that was not pushed, all are read; so is one that another queue pair's pushed out.
+    // All entries after one that was not pushed are read. So is an entry that the push of another queue pair replaced.
     server.push(0, 4, write(4));
     server.post(0, vec![write(3), write(4)]);
     server.rest(16);
@@ -89,7 +90,7 @@ fn an_entry_pushed_with_its_doorbell_is_not_read() {
 #[test]
 fn entries_pushed_one_behind_the_other_are_kept() {
     let mut server = quick(7);
-    // One is looked at, 16 are kept; two more are read.
+    // One entry is delivered, 16 are buffered; two more are read.
     for slot in 0..19 {
         server.push(0, slot, write(slot as u16));
         server.post(0, vec![write(slot as u16)]);
@@ -179,21 +180,21 @@ fn entries_behind_a_pushed_one_are_read_before_its_wake() {
 fn a_read_behind_a_pushed_entry_may_leave_after_configure() {
     let mut server = quick(4);
     start_before_pushed(&mut server, 0.0);
-    // Neither the wake nor the read of the entries behind was seen.
+    // Neither the wake-up nor the read of the entries after it was seen.
     server.configure(0);
     reads_the_old_ring_first(&mut server, 2);
 }
 
 #[test]
 fn a_read_that_an_answer_starts_during_configure_is_dropped() {
-    // The read before it waits for its answer, or to leave.
+    // The read before it waits for its data, or to be accepted.
     for (fetch_taken, answered) in [(1.0, 0.0), (0.0, 1.0)] {
         let mut server = quick(1);
         server.post(0, vec![write(0)]);
         server.rest(16);
         assert!(server.current(0, 8));
         (server.fetch_taken, server.answered) = (fetch_taken, answered);
-        // The end of the ring lies between the two: a read for each.
+        // The end of the ring lies between the two entries, so each needs a read.
         server.post(0, vec![write(1), write(2)]);
         server.rest(16);
         let left = usize::from(fetch_taken == 1.0);

@@ -1,4 +1,4 @@
-//! The Verilated server in lockstep with one reference per queue pair, and the host behind it.
+//! The Verilated message table in lockstep with one reference per queue pair, and its host.
 
 use hdl_send_queue::wqe_prefetch::WAKE_CYCLES;
 use hdl_verilog::equivalence::TestRng;
@@ -13,7 +13,7 @@ use stellar_wire::hw::wqe::offset;
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
 
-/// Cycles after a `Configure` was taken in which an entry that it gave up may still be handed over; a new one cannot.
+/// In this many cycles after a `Configure` was accepted, an entry that it cancelled may still be delivered; a new one cannot.
 const GIVEN_UP: u64 = 8;
 
 pub struct Ports {
@@ -47,27 +47,27 @@ pub struct Server {
     pub rng: TestRng,
     pub pairs: Vec<Pair>,
     pub now: u64,
-    /// Whose read is being answered.
+    /// The queue pair whose read is being answered.
     answering: Option<usize>,
-    /// What stalled at these ports.
+    /// Outputs that were stalled.
     stalled_fetch: Option<Vec<u32>>,
     stalled_cqe: Option<Vec<u32>>,
-    /// Chances that a fetch or a completion is taken, or a read is answered, in a cycle.
+    /// Probabilities that a fetch or a completion is accepted, or that an entry arrives, in a cycle.
     pub fetch_taken: f64,
     pub cqe_taken: f64,
     pub answered: f64,
-    /// Cycles the last operation took, and completions it made.
+    /// Cycles of the last operation, and its completions.
     pub took: u64,
-    /// What wakes have told, by queue pair.
+    /// Wake-ups by queue pair.
     pub woken: Vec<bool>,
-    /// Reads that left.
+    /// Number of reads issued.
     pub reads: u32,
-    /// Times that `Peek` said that a wake is to come first.
+    /// Number of times that `PeekNext` returned that a wake-up comes first.
     pub waits: u32,
 }
 
 impl Server {
-    /// A server with four queue pairs.
+    /// Creates a table with four queue pairs.
     pub fn new(library: &Library, seed: u64) -> Self {
         let model = library.instantiate();
         let port = |name: &str| model.port(name).expect("port");
@@ -119,14 +119,14 @@ impl Server {
         server
     }
 
-    /// One cycle of reset, after which nothing is known of the time before, and all queue pairs are configured.
+    /// Resets for one cycle, which discards all state, and configures all queue pairs.
     pub fn restart(&mut self) {
         self.model.set_u64(self.ports.reset, 1);
         self.model.set_u64(self.ports.request_valid, 0);
         self.model.set_u64(self.ports.fetched_valid, 0);
         self.model.clock(self.ports.clock);
         self.model.set_u64(self.ports.reset, 0);
-        // Wakes of the time before come out while the rows are cleared.
+        // Wake-ups from before the reset come out while the rows are cleared.
         for _ in 0..2 * WAKE_CYCLES {
             self.model.clock(self.ports.clock);
         }
@@ -150,7 +150,7 @@ impl Server {
         words
     }
 
-    /// One cycle of everything but requests. `look` sees the outputs before its edge.
+    /// Runs one cycle of everything but requests. `look` samples the outputs before the edge.
     fn clock<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> R {
         let fetch_ready = self.rng.random_bool(self.fetch_taken);
         let cqe_ready = self.rng.random_bool(self.cqe_taken);
@@ -169,7 +169,7 @@ impl Server {
         result
     }
 
-    /// Offers the next entry of somebody's read, until it is taken.
+    /// Offers the next entry of an outstanding read, until it is accepted.
     fn offer_answer(&mut self) {
         let answer = self.rng.random_bool(self.answered);
         let first = self.rng.random_range(0..self.pairs.len());
@@ -212,9 +212,9 @@ impl Server {
         self.woken[qp] = true;
         let pair = &mut self.pairs[qp];
         let handed = (self.now + 1).saturating_sub(WAKE_CYCLES as u64);
-        // What Configure gave up wakes too.
+        // An entry that `Configure` cancelled causes a wake-up, too.
         if handed > pair.configured + GIVEN_UP {
-            // One that was pushed has not been read.
+            // An entry that was pushed has not been read.
             if pair.pushed.contains(&pair.came) && pair.handed.len() == pair.came {
                 pair.use_pushed();
             }
@@ -226,7 +226,7 @@ impl Server {
         }
     }
 
-    /// Whether it is not known yet if an entry was handed over before a cycle.
+    /// Returns whether it is not known yet if an entry was delivered before a cycle.
     pub fn is_open(&self, qp: usize, before: u64) -> bool {
         let pair = &self.pairs[qp];
         let handed = pair.handed.len();
@@ -234,7 +234,7 @@ impl Server {
         may_be && self.now < before + WAKE_CYCLES as u64
     }
 
-    /// What stands at an output, which stays until taken.
+    /// Returns the record at an output, which must be stable until it is accepted.
     fn offer(&self, valid: PortId, port: PortId, stalled: &Option<Vec<u32>>) -> Option<Vec<u32>> {
         let offer = self.flag(valid).then(|| self.words(port));
         assert!(
@@ -278,10 +278,10 @@ impl Server {
         assert_eq!(words, to_words(completion(&expected)), "{expected:?}");
     }
 
-    /// The entry comes with the doorbell that is to follow.
+    /// Pushes the entry of the next doorbell.
     pub fn push(&mut self, qp: usize, entry: usize, posted: Posted) {
         let slot = posted.packed().get_bits::<16>(offset::SLOT);
-        // One that says another slot is read where it lies.
+        // An entry that names another slot is read from memory.
         if slot == u64::from(entry as u16) {
             self.pairs[qp].pushed.push(entry);
         }
@@ -299,7 +299,7 @@ impl Server {
         self.model.set_u64(self.ports.pushed_valid, 0);
     }
 
-    /// Cycles without a request, with noise at its port.
+    /// Runs cycles without a request, with noise at its port.
     pub fn rest(&mut self, cycles: usize) {
         self.model.set_u64(self.ports.request_valid, 0);
         for _ in 0..cycles {
@@ -321,7 +321,7 @@ impl Server {
         }
     }
 
-    /// One call; `take` runs the reference when the request is taken, in the cycle of that.
+    /// Executes a request. `take` runs the reference in the cycle in which the request is accepted.
     pub fn request<R>(
         &mut self,
         request: MessageRequest,

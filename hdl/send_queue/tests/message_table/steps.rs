@@ -7,18 +7,18 @@ use crate::server::Server;
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// So many new entries, as far as there is room.
+    /// Posts this many entries, as far as there is space.
     Post(usize),
     /// Any producer index.
     Doorbell(u16),
-    /// And sends so much of what is left of it, in eighths.
+    /// Looks up the next message, and sends this many eighths of its remaining packets.
     Current(u32),
-    /// Slot, from the next one to start.
+    /// Slot, relative to the next one to start.
     Get(i16),
-    /// Packet, from the oldest not acknowledged, in eighths of those sent; and so many more.
+    /// Packet, relative to the oldest unacknowledged one, in eighths of those in flight, plus an offset.
     Holding(u32, i32),
     Fault(i16),
-    /// So much of what was sent is acknowledged, in eighths. What cannot be executed is flushed.
+    /// Acknowledges this many eighths of the packets in flight. A message that cannot be executed is flushed.
     Complete(u32),
     Flush(Option<i16>),
     /// At once, or when everything has completed.
@@ -31,7 +31,7 @@ impl Step {
             Self::Post(entries) => server.post_any(qp, entries),
             Self::Doorbell(producer) => {
                 let ahead = producer.wrapping_sub(server.pairs[qp].producer());
-                // A ring of 2^15 entries takes many; a few say as much.
+                // A ring of 2^15 entries accepts many; a few are enough for the test.
                 if ahead < 200 || !server.pairs[qp].takes(producer) {
                     server.doorbell(qp, producer);
                 }

@@ -1,4 +1,4 @@
-//! The engine and, beside it, the reference of every queue pair.
+//! The engine next to the reference of every queue pair.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// An engine after reset that has `profiles`, and both ports up.
+    /// Creates an engine with `profiles`, after reset, with both ports up.
     pub fn new(profiles: &[GeneratedEntropy]) -> Self {
         let mut engine = Engine::new();
         let known = |(number, profile): (usize, &GeneratedEntropy)| {
@@ -58,19 +58,19 @@ impl Bench {
         }
     }
 
-    /// Cycles of the last operation, up to its last response.
+    /// Returns the cycles of the last operation up to its last response.
     pub fn took(&self) -> usize {
         self.engine.took
     }
 
-    /// Cycles without a request.
+    /// Runs cycles without a request.
     pub fn wait(&mut self, cycles: usize) {
         for _ in 0..cycles {
             self.engine.idle_clock();
         }
     }
 
-    /// The responses to a request about a queue pair, of which there may be `count`.
+    /// Executes a request of a queue pair. Returns its responses, at most `count`.
     fn call(&mut self, qp: usize, request: SprayRequest, count: usize) -> Vec<Response> {
         let up = [0, 1].map(|plane| u32::from(self.planes_up.contains(plane)));
         let qp = (qp as u64).to_bits();
@@ -78,7 +78,7 @@ impl Bench {
             .call(SprayRequest { qp, ..request }, up[0] | up[1] << 1, count)
     }
 
-    /// Asks about a queue pair, in the time there is for it.
+    /// Executes a request of a queue pair within its maximum time.
     fn ask(&mut self, qp: usize, request: SprayRequest) -> Response {
         let responses = self.call(qp, request, 1);
         let took = self.took();
@@ -96,7 +96,7 @@ impl Bench {
         );
     }
 
-    /// Whether the last `Choose` came as fast as its policy allows, whatever rotations began on the way.
+    /// Checks that the last `Choose` was as fast as its policy allows, whatever rotations began in it.
     fn check_pace(&self, qp: usize) {
         let registers = self.pairs[qp].as_ref().expect("configured").registers;
         let renewal = match registers.policy {
@@ -146,12 +146,12 @@ impl Bench {
         self.check_usable(qp, response);
     }
 
-    /// The path of a packet; its index, if there is one.
+    /// Chooses a path for one packet. Returns its index, if there is one.
     pub fn choose(&mut self, qp: usize, plane: u8, avoid: Option<u8>) -> Option<u8> {
         self.choose_burst(qp, plane, avoid, 1).pop()
     }
 
-    /// Indices of the paths of as many packets, or of those before the first that has none.
+    /// Chooses paths for a burst. Returns their indices, up to the first packet that has no path.
     pub fn choose_burst(
         &mut self,
         qp: usize,
@@ -195,7 +195,7 @@ impl Bench {
         self.check_usable(qp, response);
     }
 
-    /// Feedback about an entropy value, which is looked up, too.
+    /// Reports feedback about an entropy value, and looks the value up, too.
     pub fn reflect(&mut self, qp: usize, entropy: u32, feedback: Feedback) {
         let plane = self.engine.look_up(Reflected {
             qp: (qp as u64).to_bits(),
@@ -220,7 +220,7 @@ impl Bench {
         self.check_usable(qp, response);
     }
 
-    /// The value to probe after `passed` more ticks, if one is due.
+    /// Returns the value to probe after `passed` more ticks, if one is due.
     pub fn probe(&mut self, qp: usize, passed: u32) -> Option<u8> {
         self.now = self.now.plus(Ticks(passed));
         let now = self.now;
@@ -272,7 +272,7 @@ impl Bench {
         self.check_usable(qp, response);
     }
 
-    /// The entropy value of an index, of the profile if the queue pair has none.
+    /// Returns the entropy value of an index; from the profile, if the queue pair does not have the index.
     pub fn entropy(&self, qp: usize, index: u8) -> u32 {
         let pair = self.pairs[qp].as_ref().expect("configured");
         let profile = &self.profiles[pair.registers.profile];
@@ -290,7 +290,7 @@ fn request(op: SprayOp) -> SprayRequest {
     }
 }
 
-/// What `MrcRequester::plane_usable` says.
+/// Returns what `MrcRequester::plane_usable` returns.
 fn usable(pair: &Pair, plane: u8) -> bool {
     let good = |index: EvIndex| {
         index.plane() == plane

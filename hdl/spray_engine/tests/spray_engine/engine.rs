@@ -11,7 +11,7 @@ use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, SprayRequest, SprayResponse};
 use stellar_wire::mrc::Entropy;
 
-/// Queue pairs of the small engine, as log2.
+/// log2 of the number of queue pairs.
 pub const Q: usize = 2;
 
 fn library() -> &'static Library {
@@ -28,7 +28,7 @@ fn library() -> &'static Library {
     })
 }
 
-/// What the engine answers.
+/// Response of the engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Response {
     pub found: bool,
@@ -56,14 +56,14 @@ pub struct Engine {
     request_valid: PortId,
     ready: PortId,
     response_valid: PortId,
-    /// Cycles of the last operation, up to its last response.
+    /// Cycles of the last operation up to its last response.
     pub took: usize,
-    /// Cycles from each response of the last operation to the next.
+    /// Cycles between consecutive responses of the last operation.
     pub gaps: Vec<usize>,
 }
 
 impl Engine {
-    /// After reset.
+    /// Creates an engine after reset.
     pub fn new() -> Self {
         let model = library().instantiate();
         let port = |name: &str| model.port(name).expect("port");
@@ -95,19 +95,19 @@ impl Engine {
         self.set("profile_valid", &[0]);
     }
 
-    /// Registers for the next request.
+    /// Sets the registers for the next request.
     pub fn set_settings(&mut self, settings: SprayConfig) {
         self.set("settings", &to_words(settings));
     }
 
-    /// A cycle in which no response may come.
+    /// Runs a cycle in which no response may come.
     pub fn idle_clock(&mut self) {
         self.model.clock(self.clock);
         let response = self.model.get_u64(self.response_valid);
         assert_eq!(response, 0, "a response without a request");
     }
 
-    /// The plane of an entropy value, if the queue pair has it.
+    /// Returns the plane of an entropy value, if the queue pair has it.
     pub fn look_up(&mut self, reflected: Reflected) -> Option<u8> {
         let entropy = reflected.entropy.to_u64();
         self.set("reflected", &to_words(reflected));
@@ -133,7 +133,7 @@ impl Engine {
         found.then_some(plane)
     }
 
-    /// The responses to a request: `count` of them, or fewer if the last one found nothing. `up`: ports, one bit each.
+    /// Executes a request. Returns its responses: `count` of them, or fewer if the last one found nothing. Bit p of `up`: port p is up.
     pub fn call(&mut self, request: SprayRequest, up: u32, count: usize) -> Vec<Response> {
         self.set("plane_up", &[up]);
         self.set("request", &to_words(request));
@@ -142,7 +142,7 @@ impl Engine {
         assert_eq!(self.model.get_u64(self.ready), 1, "the engine is idle");
         self.model.clock(self.clock);
         self.model.set_u64(self.request_valid, 0);
-        // What the request's wires do meanwhile is nobody's business.
+        // The request port is ignored while the request is executed.
         self.set("request", &[u32::MAX; 4]);
         self.set("settings", &[u32::MAX; 4]);
         self.set("plane_up", &[!up & 3]);
@@ -166,7 +166,7 @@ impl Engine {
         self.took += 1;
     }
 
-    /// The next response, in this cycle or later.
+    /// Waits for the next response.
     fn response(&mut self, request: &SprayRequest) -> Response {
         let asked = self.took;
         while self.model.get_u64(self.response_valid) == 0 {

@@ -1,4 +1,4 @@
-//! `spray_engine` against `stellar_transport::spray::Spray`, answer by answer.
+//! `spray_engine` against `stellar_transport::spray::Spray`, response by response.
 
 mod bench;
 mod engine;
@@ -59,8 +59,8 @@ fn bench(policy: Policy, skip: SkipScope) -> Bench {
     bench
 }
 
-/// Bursts of these lengths, one after the other, on a queue pair with this many paths per plane; the cycles of each beside those that
-/// `expected` says of its length and the rotations that begin in it.
+/// Executes consecutive bursts of these lengths, on a queue pair with this many paths per plane. Checks the cycles of each: `expected` returns them from the
+/// length and the number of rotations that begin in the burst.
 fn check_bursts(
     policy: Policy,
     slots: usize,
@@ -77,7 +77,7 @@ fn check_bursts(
         },
     );
     let mut chosen = match policy {
-        // Where round robin begins is drawn: up to the end of its first rotation.
+        // Round robin starts at a drawn path, so its first rotation may be shorter.
         Policy::RoundRobin => {
             while bench.choose(0, 1, None) != Some(paths - 1) {}
             slots
@@ -112,7 +112,7 @@ fn paths_in_a_rotation_come_one_per_clock() {
     assert_eq!(cycles::choose(1, 0), 10);
 }
 
-/// Times each of four values is taken in eight rounds of bursts, one of the values marked before every round.
+/// Returns how often each of four values is taken in eight rounds of bursts. One of the values is marked before every round.
 fn taken_with_marks(bursts: usize, length: usize) -> [usize; 4] {
     let mut bench = Bench::new(&[PROFILE]);
     let marked = Registers {
@@ -135,7 +135,7 @@ fn taken_with_marks(bursts: usize, length: usize) -> [usize; 4] {
 
 #[test]
 fn bursts_shorter_and_longer_than_a_rotation_bypass_a_marked_value_once() {
-    // 88 packets and 8 bypasses are 24 turns of each; 48 and 8 are 14.
+    // 88 packets and 8 skipped turns are 24 turns of each value; 48 and 8 are 14.
     assert_eq!(taken_with_marks(1, 11), [24, 16, 24, 24]);
     assert_eq!(taken_with_marks(3, 2), [14, 6, 14, 14]);
 }
@@ -162,7 +162,7 @@ fn a_single_path_takes_seven_to_nine_cycles() {
     for (index, cycles) in first {
         assert_eq!(cycles, if index.is_some() { 7 } else { 5 });
     }
-    // With nothing from there to the end, the search goes round.
+    // If there is no value up to the end, the search starts again at the beginning.
     for index in (128..132).chain(used..128) {
         single.deny(0, index);
     }

@@ -6,25 +6,25 @@ use stellar_transport::spray::{Feedback, GeneratedEntropy, Policy, SkipScope};
 use crate::bench::{Bench, Registers};
 use crate::engine::Q;
 
-/// Which value an operation names.
+/// The value that an operation names.
 #[derive(Clone, Copy, Debug)]
 pub enum Named {
-    /// The one chosen this many packets ago.
+    /// The value chosen this many packets ago.
     Chosen(usize),
     Index(u8),
 }
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Registers; paths and rotation are cut to the profile.
+    /// Registers; paths and rotation are limited to the profile.
     Configure(Registers),
-    /// This many packets, from this plane on, taking turns or not.
+    /// This many packets, starting on this plane, alternating between the planes or not.
     Choose {
         count: usize,
         plane: u8,
         turns: bool,
     },
-    /// This many packets at once, perhaps not on one value.
+    /// A burst of this many packets, with or without a value to avoid.
     Burst {
         count: usize,
         plane: u8,
@@ -36,11 +36,11 @@ pub enum Step {
     },
     Feedback(Named, Feedback),
     Reflect(Named, Feedback),
-    /// The value that this number would have in the profile, and so much more.
+    /// The value that this number would have in the profile, plus an offset.
     ReflectNumber(u8, u32),
     /// After so many ticks.
     Probe(u32),
-    /// After so many ticks; and the answer is clean.
+    /// After so many ticks; the response carries no mark.
     ProbeAnswered(u32),
     Deny(Named),
     Allow(Named),
@@ -49,7 +49,7 @@ pub enum Step {
         plane: u8,
         up: bool,
     },
-    /// Every active value of a plane times out.
+    /// All active values of a plane time out.
     PlaneFails(u8),
 }
 
@@ -141,7 +141,7 @@ pub fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Registers that the profile has paths for.
+/// Limits registers to the paths of the profile.
 fn fitting(registers: Registers, profile: &GeneratedEntropy) -> Registers {
     let single = registers.policy == Policy::SinglePath && registers.paths % 4 == 1;
     let most = profile.active & !1;
@@ -162,7 +162,7 @@ fn fitting(registers: Registers, profile: &GeneratedEntropy) -> Registers {
     }
 }
 
-/// Plays histories on the engine and its reference.
+/// Executes histories on the engine and its reference.
 pub struct Play {
     pub bench: Bench,
     profiles: Vec<GeneratedEntropy>,

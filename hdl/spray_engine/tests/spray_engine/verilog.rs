@@ -1,4 +1,4 @@
-//! The engine's Verilog: it does what rust-hdl's simulation does, and other tools take it.
+//! The engine's Verilog agrees with rust-hdl's simulation, and passes other tools.
 
 use hdl_spray_engine::entropy_lookup::Reflected;
 use hdl_spray_engine::SprayEngine;

@@ -7,18 +7,18 @@ use stellar_transport::requester::Sent;
 use stellar_transport::rx::Psn;
 use stellar_wire::hw::window::SentPacket;
 
-/// Cycles without a packet before each of a burst.
+/// Number of idle cycles before each packet of a burst.
 #[derive(Clone, Debug)]
 pub struct Pace(pub Vec<u32>);
 
 impl Pace {
-    /// Every cycle.
+    /// A packet in every cycle.
     pub fn full(packets: usize) -> Self {
         Self(vec![0; packets])
     }
 }
 
-/// Packets of a burst that are still to leave.
+/// Packets of a burst that have not been sent.
 #[derive(Default)]
 pub struct Leaving {
     pub qp: usize,
@@ -27,7 +27,7 @@ pub struct Leaving {
 }
 
 impl Leaving {
-    /// All of the burst that begins at `first`.
+    /// All packets of the burst that starts at `first`.
     pub fn new(qp: usize, first: Psn, packets: &[Sent], pace: &Pace) -> Self {
         let mut beats = VecDeque::new();
         for (&packet, &gap) in packets.iter().zip(&pace.0) {
@@ -51,24 +51,24 @@ impl Leaving {
         self.beats.len() as u32
     }
 
-    /// The packet that leaves in the next cycle, if one does.
+    /// Returns the packet that is sent in the next cycle, if there is one.
     pub fn next(&mut self) -> Option<Sent> {
         self.beats.pop_front().flatten()
     }
 
-    /// Nothing more leaves; packets that were still to.
+    /// Ends the burst early. Returns the packets that were not sent.
     pub fn stop(&mut self) -> Vec<Sent> {
         self.beats.drain(..).flatten().collect()
     }
 
-    /// These PSNs of a queue pair were sent before the burst, so their records are there.
+    /// Returns whether these PSNs of a queue pair were sent before the burst, so their records have been written.
     pub fn is_before(&self, qp: usize, psns: &[Psn]) -> bool {
         let first = Psn::new(self.first);
         !self.any() || qp != self.qp || psns.iter().all(|psn| psn.is_behind(first))
     }
 }
 
-/// As the window keeps it.
+/// Returns the hardware's record of a packet.
 pub fn record(sent: &Sent) -> SentPacket {
     SentPacket {
         ev: u64::from(sent.ev.value()).to_bits(),

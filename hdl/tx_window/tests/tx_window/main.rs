@@ -51,7 +51,7 @@ fn sent(at: u32, length: u16, ev: u8) -> Sent {
     }
 }
 
-/// The SACK of one packet, and everything up to `cack`.
+/// Returns the SACK of one packet that also acknowledges everything up to `cack`.
 fn sack_of(acked: Psn, cack: Psn) -> SackView {
     SackView {
         cack,
@@ -72,7 +72,7 @@ fn random_packet(rng: &mut TestRng) -> SentPacket {
     }
 }
 
-/// Any request, good or senseless, whose PSNs lie close together.
+/// Generates any request, valid or not, with PSNs close together.
 fn random_request(rng: &mut TestRng) -> WindowRequest {
     let ops = [
         WindowOp::Query,
@@ -159,7 +159,7 @@ fn a_full_window_is_acknowledged_from_its_end_and_moves_at_once() {
         server.next_in_flight(0, first);
         server.sack(0, &sack_of(first, first), 0);
         assert_eq!(server.windows[0].una(), first.plus(SLOTS));
-        // The slots are clean again.
+        // The slots have been cleared.
         server.push(0, sent(7, 1, 3));
         server.next_in_flight(0, first.plus(SLOTS));
     }
@@ -212,7 +212,7 @@ fn the_operations_of_a_packet_take_few_cycles() {
         server.sack(0, &view, 0);
         server.took
     };
-    // In order; out of order; again, in a word that others may be news of; two packets, of which one was not answered; nothing new at all.
+    // SACKs in order; out of order; again, in a word that may have others; of two packets, of which one is not the answered one; without anything new.
     assert_eq!(cycles(&mut server, sack_of(psn(0), psn(0))), 5);
     assert_eq!(cycles(&mut server, sack_of(psn(4), psn(0))), 4);
     assert_eq!(cycles(&mut server, sack_of(psn(4), psn(0))), 4);
@@ -242,7 +242,7 @@ fn a_sack_reads_four_packets_of_a_word_per_clock() {
         fill(&mut server, |i| sent(i, 4096, 0));
         let last = Psn::new(128 + packets - 1);
         server.sack(0, &sack_of(last, last), 0);
-        // After 64 the window begins in the next word; the search is there before the lengths.
+        // After 64 packets the window begins in the next word. The search ends before the reads do.
         assert_eq!(server.took, cycles, "{packets} packets");
     }
     // Sixteen of two words: each has two reads, and the second one more cycle.
@@ -251,7 +251,7 @@ fn a_sack_reads_four_packets_of_a_word_per_clock() {
     let last = Psn::new(135);
     server.sack(0, &sack_of(last, last), 0);
     assert_eq!(server.took, 11);
-    // One packet, and the window begins in the next word.
+    // One packet, after which the window begins in the next word.
     let mut server = Server::new(library(), &[191]);
     fill(&mut server, |i| sent(i, 4096, 0));
     server.sack(0, &sack_of(Psn::new(191), Psn::new(191)), 0);
@@ -260,7 +260,7 @@ fn a_sack_reads_four_packets_of_a_word_per_clock() {
 
 #[test]
 fn a_burst_is_as_many_new_packets_and_what_follows_sees_them() {
-    // At the ends of words, of the ring, of the PSNs.
+    // Starts at ends of words, of the ring, and of the PSN space.
     for first in [0, 40, 63, 64, 0x3e0, 0x3ff, 0xff_ffe1, 0xff_ffff] {
         for count in [0, 1, 2, 31, 32] {
             let start = Psn::new(first);
@@ -286,7 +286,7 @@ fn a_burst_is_as_many_new_packets_and_what_follows_sees_them() {
                     burst(&mut server, 0);
                     server.sack(other, &sack_of(last, last), 0);
                 }
-                // Round the ring, until the window is full.
+                // Goes around the ring, until the window is full.
                 for _ in 0..=SLOTS / 32 {
                     let long = steps::packets(32, sent(1, 4096, 2));
                     server.burst(0, &long, &Pace((0..32).map(|i| i % 3).collect()));

@@ -1,21 +1,21 @@
-//! What a SACK acknowledges, by the reference.
+//! Packets that a SACK acknowledges, according to the reference.
 
 use std::collections::BTreeMap;
 
 use stellar_transport::requester::{SackView, SlotState, Window, SLOTS};
 
-/// What a SACK acknowledges for the first time.
+/// Packets that a SACK acknowledges for the first time.
 #[derive(Default)]
 pub struct NewlyAcked {
     pub packets: u32,
     pub bytes: u32,
     pub spurious: u32,
-    /// Of each word of slots, by remainder of the slot.
+    /// By word of slots: the number of packets in each bank.
     words: BTreeMap<u32, [u32; 4]>,
 }
 
 impl NewlyAcked {
-    /// As `MrcRequester::acknowledge`.
+    /// Does what `MrcRequester::acknowledge` does.
     pub fn take(window: &mut Window, view: &SackView) -> Self {
         let una = window.una();
         let cumulative = if view.cack.is_behind(una) {
@@ -36,11 +36,11 @@ impl NewlyAcked {
         newly_acked
     }
 
-    /// Cycles that the SACK may take.
+    /// Returns the maximum number of cycles of the SACK.
     pub fn cycles(&self) -> u32 {
         let reads = |banks: &[u32; 4]| *banks.iter().max().expect("four");
         let walks: u32 = self.words.values().map(|word| 1 + reads(word)).sum();
-        // Up to four words have no news, and there are up to three searches, all of them into another word.
+        // Up to four words have no newly acknowledged packet. There are up to three searches, each of which may go to another word.
         2 + walks + 4 * 2 + 3 * 4 + 1
     }
 }

@@ -1,4 +1,4 @@
-//! The Verilated server in lockstep with one reference window per queue pair.
+//! The Verilated window in lockstep with one reference window per queue pair.
 
 use hdl_verilog::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
@@ -15,7 +15,7 @@ use crate::newly_acked::NewlyAcked;
 /// Field names and their values: numbers as decimals, enumerations by name.
 type Fields = Vec<(&'static str, String)>;
 
-/// Cycles from request to response that an operation may take.
+/// Allowed cycles from request to response.
 pub enum Cycles {
     Exactly(u32),
     AtMost(u32),
@@ -35,12 +35,12 @@ pub struct Server {
     noise: TestRng,
     leaving: Leaving,
     pub windows: Vec<Window>,
-    /// Cycles the last operation took.
+    /// Cycles of the last operation.
     pub took: u32,
 }
 
 impl Server {
-    /// A server whose queue pairs start at these PSNs.
+    /// Creates windows that start at these PSNs.
     pub fn new(library: &Library, first: &[u32]) -> Self {
         let model = library.instantiate();
         let port = |name: &str| model.port(name).expect("port");
@@ -67,7 +67,7 @@ impl Server {
         server
     }
 
-    /// One cycle of reset.
+    /// Resets for one cycle.
     pub fn restart(&mut self) {
         self.model.set_u64(self.reset, 1);
         self.model.clock(self.clock);
@@ -78,7 +78,7 @@ impl Server {
         self.model.eval();
     }
 
-    /// Starts an operation, and gives up waiting after so many cycles.
+    /// Starts an operation, and does not wait longer than this many cycles.
     pub fn start(&mut self, request: WindowRequest, cycles: u32) {
         self.model.set(self.request, &to_words(request));
         self.model.set_u64(self.valid, 1);
@@ -96,7 +96,7 @@ impl Server {
         self.model.get_u64(self.ready) != 0
     }
 
-    /// Cycles without a request, with noise at its port.
+    /// Runs cycles without a request, with noise at its port.
     pub fn rest(&mut self, cycles: usize) {
         self.model.set_u64(self.valid, 0);
         for _ in 0..cycles {
@@ -112,7 +112,7 @@ impl Server {
         self.model.set(port, &noise);
     }
 
-    /// What nobody looks at.
+    /// Drives inputs that must be ignored.
     fn make_noise(&mut self) {
         self.noise_at(self.request);
         self.noise_at(self.sent_packet);
@@ -124,19 +124,19 @@ impl Server {
             .set_u64(self.sent_packet_valid, u64::from(packet.is_some()));
     }
 
-    /// Lets the packets of the last burst leave.
+    /// Sends the packets of the last burst.
     pub fn let_leave(&mut self) {
         self.rest(self.leaving.cycles() as usize);
     }
 
-    /// The same, if the records of these PSNs are looked at, and one of them may not be there yet.
+    /// Sends the packets of the last burst, if the record of one of these PSNs may not have been written.
     fn let_leave_for(&mut self, qp: usize, psns: &[Psn]) {
         if !self.leaving.is_before(qp, psns) {
             self.let_leave();
         }
     }
 
-    /// Cycles of an operation that writes a record: it waits while packets leave.
+    /// Returns the cycles of an operation that writes a record: it waits while packets are sent.
     fn recording(&self, cycles: u32) -> Cycles {
         if self.leaving.any() {
             Cycles::AtMost(cycles + self.leaving.cycles() + 1)
@@ -145,7 +145,7 @@ impl Server {
         }
     }
 
-    /// One call: the response, after checking the handshake.
+    /// Executes a request, and checks the handshake. Returns the response.
     fn call(&mut self, request: WindowRequest) -> Vec<u32> {
         self.make_noise();
         self.model.set(self.request, &to_words(request));
@@ -158,7 +158,7 @@ impl Server {
             self.took += 1;
             assert!(self.took < 2_000, "{:?}: no answer", request.op);
             assert!(!self.is_ready(), "ready before the answer is over");
-            // What stands at the port while the server is busy is not taken.
+            // The request port is ignored while the unit is busy.
             self.make_noise();
             let valid = self.noise.random();
             self.model.set_u64(self.valid, valid);
@@ -175,7 +175,7 @@ impl Server {
         words
     }
 
-    /// Calls, and compares with the fields the operation defines and those that every operation does.
+    /// Executes a request, and compares the fields that the operation defines and those that every operation defines.
     fn compare(&mut self, request: WindowRequest, mut expected: Fields, cycles: Cycles) {
         let words = self.call(request);
         let window = &self.windows[request.qp.index()];
@@ -216,7 +216,7 @@ impl Server {
         self.compare(request, psn_field(psn), Cycles::Exactly(2));
     }
 
-    /// As many of the packets as there is room for.
+    /// Allocates as many of the packets as there is space for.
     pub fn burst(&mut self, qp: usize, packets: &[Sent], pace: &Pace) {
         self.let_leave();
         let window = &mut self.windows[qp];
@@ -231,7 +231,7 @@ impl Server {
         self.leaving = Leaving::new(qp, first, packets, pace);
     }
 
-    /// What of the last burst has not left does not leave.
+    /// Rolls back the packets of the last burst that were not sent.
     pub fn retract(&mut self) {
         let qp = self.leaving.qp;
         let packets = self.leaving.stop();
@@ -258,7 +258,7 @@ impl Server {
         self.compare(request, vec![], range_cycles(first, &packets));
     }
 
-    /// A burst of one.
+    /// Allocates a burst of one packet.
     pub fn push(&mut self, qp: usize, sent: Sent) {
         self.burst(qp, &[sent], &Pace::full(1));
     }
@@ -374,7 +374,7 @@ fn asking(op: WindowOp, qp: usize, psn: Psn) -> WindowRequest {
     }
 }
 
-/// A request about so many packets in a row.
+/// Returns a request about consecutive packets.
 fn about(op: WindowOp, qp: usize, psn: Psn, packets: &[Sent]) -> WindowRequest {
     let bytes: u64 = packets.iter().map(|packet| u64::from(packet.length)).sum();
     WindowRequest {
@@ -384,7 +384,7 @@ fn about(op: WindowOp, qp: usize, psn: Psn, packets: &[Sent]) -> WindowRequest {
     }
 }
 
-/// Of a request about so many, by whether they lie in one word.
+/// Returns the cycles of such a request: it depends on whether the packets lie in one word.
 fn range_cycles(first: Psn, packets: &[Sent]) -> Cycles {
     let in_one = first.value() % 64 + packets.len() as u32 <= 64;
     Cycles::Exactly(if in_one { 3 } else { 4 })

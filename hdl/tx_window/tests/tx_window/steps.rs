@@ -1,4 +1,4 @@
-//! Random operations, in terms of what the window is when they come.
+//! Random operations, relative to the state of the window.
 
 use proptest::prelude::*;
 use stellar_transport::requester::{SackView, Sent, SlotState, Window};
@@ -14,7 +14,7 @@ use crate::server::Server;
 pub enum Place {
     FromUna(i32),
     FromNext(i32),
-    /// In the window, by the thousandth.
+    /// In the window, in thousandths.
     Within(u32),
 }
 
@@ -32,13 +32,13 @@ impl Place {
 #[derive(Clone, Debug)]
 pub enum Step {
     Query,
-    /// So many packets, in bursts of so many.
+    /// This many packets, in bursts of this length.
     Push(usize, usize, Sent, Rhythm),
-    /// So many packets at once, of which some do not leave.
+    /// A burst of this many packets, of which some are rolled back.
     Retract(usize, usize, Sent, Rhythm),
     /// The first packet lost on a plane.
     ResendFirst(u8, Sent),
-    /// The first lost from a place on.
+    /// The first lost packet from a place on.
     Resend(Place, Sent),
     Read(Place),
     /// The first packets in flight from a place on.
@@ -55,7 +55,7 @@ pub struct SackStep {
     /// The bitmap begins at the word of the answered packet, or so many PSNs before it.
     base: Option<i32>,
     bitmap: u64,
-    /// Made such that it can be taken, if at all possible.
+    /// Changed so that it can be accepted, if possible.
     mended: bool,
     /// The stamp is that of the last transmission.
     stamped: bool,
@@ -94,10 +94,10 @@ impl SackStep {
     }
 }
 
-/// How a burst comes.
+/// Timing of a burst.
 #[derive(Clone, Copy, Debug)]
 pub struct Rhythm {
-    /// Bit i: before packet i nothing comes, for so many cycles.
+    /// Bit i: packet i comes after this many idle cycles.
     late: u32,
     cycles: u32,
 }
@@ -109,7 +109,7 @@ impl Rhythm {
     }
 }
 
-/// Packets one after the other; they differ.
+/// Returns consecutive packets that differ.
 pub fn packets(count: usize, first: Sent) -> Vec<Sent> {
     let packet = |i| Sent {
         at: Ticks(first.at.0.wrapping_add(i as u32)),

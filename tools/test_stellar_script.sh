@@ -20,10 +20,35 @@ expect() {
     echo "ok: $name"
 }
 
+# Stages as `./stellar test` runs them, of the functions that follow.
+stages() {
+    STATE=$scratch/stages bash -c "
+        set -euo pipefail
+        say() { echo \"stellar: \$*\" >&2; }
+        die() { say \"error: \$*\"; exit 1; }
+        source tools/regression/stages.sh
+        good() { true; }
+        bad() { false; true; }
+        sleeper() { sleep 600; }
+        without() { echo 'skipped: no tool'; }
+        $1"
+}
+expect 'a stage that passes says so' 0 '^fine +ok, [0-9]+ s$' stages 'begin_stages; stage fine good'
+expect 'what a stage cannot have is shown' 0 '^skipped: no tool$' stages 'begin_stages; stage fine without'
+expect 'a command that fails in the middle of a stage fails it' 1 "stage 'broken' failed; full log: " stages 'begin_stages; stage broken bad; stage fine good'
+expect 'and no stage follows' 1 '^1$' stages 'begin_stages; trap "wc -l <$LOGS/stages.tsv" EXIT; stage broken bad; stage fine good'
+expect 'two functions run beside each other' 0 '^2$' stages 'one() { stage one good; }; two() { stage two good; }; begin_stages; beside one two; wc -l <$LOGS/stages.tsv'
+expect 'one that fails in the background fails the run' 1 "stage 'one' failed" stages 'one() { stage one bad; }; two() { sleep 0.2; }; begin_stages; beside one two'
+expect 'one that fails in front ends the other' 1 "stage 'two' failed" timeout 60 bash -c "$(declare -f stages); scratch=$scratch; stages 'one() { stage one sleeper; }; two() { sleep 0.2; stage two bad; }; begin_stages; beside one two'"
+expect 'times are a table' 0 '^\| fine \| [0-9]+ \| [0-9]+ \|$' stages 'STELLAR_MODEL_CACHE=$STATE; begin_stages; TIMINGS=1; stage fine good'
+expect 'tests and models have times' 0 'all of timings.py passed' python3 tools/regression/test_timings.py
+expect 'coverage is added up' 0 'all of coverage.py passed' python3 tools/regression/test_coverage.py
+
 # A copy of the script in an empty checkout, with a PATH of only what is named: nothing of this machine's set-up is seen.
 checkout=$scratch/checkout
-mkdir -p "$checkout"
+mkdir -p "$checkout/tools"
 cp stellar requirements.txt "$checkout"
+cp -r tools/regression "$checkout/tools"
 path_of() {
     local directory=$scratch/bin-$1 program
     shift
@@ -51,7 +76,15 @@ expect 'the usage names the guest' 0 '^  interop .*QEMU' ./stellar help
 expect 'no command shows the usage' 2 '^usage: ' ./stellar
 expect 'an unknown command is refused' 2 "unknown command 'dmeo'" ./stellar dmeo
 expect 'an unknown option is refused' 2 "unknown option '--verbose'" ./stellar --verbose
-expect 'arguments that test does not take are refused' 2 "'test' takes no arguments" ./stellar test --fast
+expect 'test shows its options' 0 '^  --timings ' ./stellar test --help
+expect 'and names its campaigns' 0 '^  fuzz_1024 ' ./stellar test --help
+expect 'an option that test does not have is refused' 2 "test: unknown option '--fast'" ./stellar test --fast
+expect 'a campaign that there is none of is refused' 2 "test: unknown campaign 'fuzzing'" ./stellar test --long fuzzing
+expect 'a campaign without --long is refused' 2 "test: 'fuzz_512': names need --long or --coverage" ./stellar test fuzz_512
+expect 'a seed without --long is refused' 2 'test: --seed needs --long' ./stellar test --seed 3
+expect 'two kinds of run at once are refused' 2 '--long and --coverage are two runs' ./stellar test --long --coverage
+expect 'a seed that is no number is refused' 2 "--seed takes a number, got 'x'" ./stellar test --long --seed x
+expect 'the usage names the mutants' 0 '^  mutate ' ./stellar help
 expect 'the usage names the sanitizer' 0 '^  sanitize ' ./stellar help
 expect 'arguments that sanitize does not take are refused' 2 "'sanitize' takes no arguments" ./stellar sanitize thread
 expect 'help works outside the checkout and without tools' 0 '^usage: ' isolated "$(path_of help)" --help
@@ -74,6 +107,7 @@ mkdir "$checkout/.venv" "$checkout/.venv/bin"
 fake "$checkout/.venv/bin" python
 sha256sum "$checkout/requirements.txt" | sed "s|$checkout/||" >"$checkout/.venv/stellar.stamp"
 fake "$complete" rustc
+expect 'a Rust without tools for coverage is named' 1 'llvm-profdata and llvm-cov .* are missing: run .rustup component add llvm-tools' isolated "$complete" test --coverage
 expect 'a Rust without AddressSanitizer is named' 1 'this Rust brings no AddressSanitizer' isolated "$complete" sanitize
 rm -r "$checkout/.venv"
 rm "$complete/yosys"

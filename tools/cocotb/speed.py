@@ -39,6 +39,7 @@ def measure(cycles: int, repeat: int) -> int:
                 folder = work / name / top
                 folder.mkdir(parents=True)
                 simulator = SIMULATORS[name](folder)
+                simulator.optimize = True
                 for run in range(repeat):
                     log = folder / f"run{run}.log"
                     with captured(log):

@@ -120,7 +120,7 @@ fn compare<B: Block>(
     let design = design::emit(&uut)?;
     let library = model(&design)?
         .for_short_run()
-        .build()
+        .build_exactly()
         .map_err(|e| EquivalenceError::Build(e.to_string()))?;
     let mut bench = Bench {
         ports: Ports::of(&uut, &design),

@@ -3,11 +3,15 @@
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use fs4::fs_std::FileExt;
 use sha2::{Digest, Sha256};
 
 use crate::error::BuildError;
+
+/// In every entry: how long its build took, for `./stellar test --timings`.
+const SECONDS_FILE: &str = "build.seconds";
 
 /// Where built models are kept: `STELLAR_MODEL_CACHE`, else the cargo target directory the running program was built in, else this workspace's; with `verilated` appended.
 pub fn default_directory() -> PathBuf {
@@ -72,7 +76,11 @@ pub(crate) fn entry(
     let failed = cache.join(format!("{name}.failed"));
     remove(&working)?;
     fs::create_dir(&working).map_err(|source| io("create", &working, source))?;
+    let began = Instant::now();
     let result = build(&working, &failed);
+    let seconds = began.elapsed().as_secs_f64();
+    let file = working.join(SECONDS_FILE);
+    fs::write(&file, format!("{seconds:.1}\n")).map_err(|source| io("write", &file, source))?;
     remove(&failed)?;
     let destination = if result.is_ok() { &done } else { &failed };
     fs::rename(&working, destination).map_err(|source| io("rename", &working, source))?;

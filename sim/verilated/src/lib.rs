@@ -41,10 +41,12 @@
 mod activity;
 mod cache;
 mod compile;
+pub mod coverage;
 mod error;
 mod gating;
 mod library;
 mod model;
+pub mod overlay;
 mod port;
 mod port_declarations;
 mod profile;

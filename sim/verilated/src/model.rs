@@ -7,6 +7,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use crate::coverage;
 use crate::error::{ModelError, Stopped};
 use crate::library::Loaded;
 use crate::port::Dir;
@@ -346,6 +347,9 @@ impl Model {
 impl Drop for Model {
     fn drop(&mut self) {
         self.close_trace();
+        if self.library.interface.coverage_write.is_some() {
+            coverage::keep(self, &self.library.top);
+        }
         // SAFETY: the instance is live and not used again; its code outlives it, because `library` is dropped after this.
         unsafe { (self.library.interface.delete)(self.handle.as_ptr()) };
     }

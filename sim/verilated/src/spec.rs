@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::cache;
 use crate::compile::{library_directory, LIBRARY_FILE};
+use crate::coverage;
 use crate::error::BuildError;
 use crate::gating::Gating;
 use crate::library::Library;
+use crate::overlay;
 use crate::port::Port;
 use crate::toolchain::Toolchain;
 
@@ -97,9 +99,26 @@ impl ModelSpec {
     /// covers the source, the options and the versions of Verilator and g++. Threads and processes that ask for the same
     /// model at once build it once. It keeps the Verilog source, the library and the tools' log.
     ///
+    /// Where an overlay is set ([`overlay`](crate::overlay)), other Verilog may take the place of this one. Where coverage is wanted
+    /// ([`coverage`](crate::coverage)), the model counts it.
+    ///
     /// # Errors
     /// See [`BuildError`]; each names the port, tool, file or log concerned.
     pub fn build(&self) -> Result<Library, BuildError> {
+        let (tools, cache) = (Toolchain::find()?, cache::default_directory());
+        let replaced = overlay::apply(self)?;
+        let spec = replaced.as_ref().unwrap_or(self);
+        coverage::apply(spec)
+            .as_ref()
+            .unwrap_or(spec)
+            .build_with(tools, &cache)
+    }
+
+    /// [`build`](Self::build) of exactly this Verilog, whatever an overlay says: for a test of the translation to Verilog.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_exactly(&self) -> Result<Library, BuildError> {
         self.build_with(Toolchain::find()?, &cache::default_directory())
     }
 

@@ -44,25 +44,27 @@ class Runner(cocotb_runner.Runner):
     """Builds Verilated models and runs cocotb tests on them, in a process per call of `test`.
 
     `signals` decides what a test can reach: "all" signals by their hierarchical names, or only the "ports" of the top module, which makes the
-    model faster, and quicker to build. It may be set until `build` is called.
+    model faster, and quicker to build. `short_run` compiles the model in a third of the time, to run at two thirds of the speed. Both may be set
+    until `build` is called.
 
     Models are kept in a cache by their content: building the same sources again takes a moment, wherever the build directory is.
     """
 
     supported_gpi_interfaces: ClassVar[dict[str, list[str]]] = {"verilog": ["vpi"]}
 
-    def __init__(self, signals: Literal["all", "ports"] = "all") -> None:
+    def __init__(self, signals: Literal["all", "ports"] = "all", *, short_run: bool = False) -> None:
         super().__init__()
         self.signals = signals
+        self.short_run = short_run
 
     def build_design(self, name: str, *, build_dir: str | Path = "sim_build", waves: bool = False) -> str:
-        """Builds one of the project's own blocks (`openstellar.designs.designs()`), the very model the rest of the project simulates.
+        """Builds one of the project's own blocks (`openstellar.designs.designs()`): with `short_run`, the very model that its tests simulate.
 
         Its ports are accessible. Returns the name of the top module, for `test`. Raises ValueError with the closest names for a block there is not.
         """
         self.build_dir = cocotb_runner.get_abs_path(build_dir)
         self.build_dir.mkdir(parents=True, exist_ok=True)
-        return _native.build_design(self.build_dir / MANIFEST, name, waves=waves)
+        return _native.build_design(self.build_dir / MANIFEST, name, waves=waves, short_run=self.short_run)
 
     def _simulator_in_path(self) -> None:
         # The simulator is this package.
@@ -108,6 +110,7 @@ class Runner(cocotb_runner.Runner):
             waves=self.waves or "waves" in settings,
             coverage="coverage" in settings,
             assertions="assertions" in settings,
+            short_run=self.short_run,
             verilator_arguments=[arg for arg in self.build_args if arg not in _SETTINGS],
         )
         return []

@@ -1,0 +1,62 @@
+//! Verilog of models replaced from outside the program that builds them, for `./stellar mutate`.
+//!
+//! [`DIRECTORY`] names a directory. [`ModelSpec::build`] writes the Verilog of each model there, as `<top>-<digest>.v`. If there is a file
+//! `<top>-<digest>.instead` beside it, the model is built from that one. Models with gating stay as they are: their parts are changed in the
+//! C++ that Verilator makes of Verilog that is known.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+
+use crate::cache::{digest, io};
+use crate::error::BuildError;
+use crate::spec::ModelSpec;
+
+/// The environment variable with the directory; without it nothing is replaced.
+pub const DIRECTORY: &str = "STELLAR_VERILOG_OVERLAY";
+
+/// `spec` with the Verilog that replaces its own, if there is any.
+pub(crate) fn apply(spec: &ModelSpec) -> Result<Option<ModelSpec>, BuildError> {
+    match env::var_os(DIRECTORY) {
+        Some(directory) if spec.gating.is_none() => apply_from(spec, Path::new(&directory)),
+        _ => Ok(None),
+    }
+}
+
+fn apply_from(spec: &ModelSpec, directory: &Path) -> Result<Option<ModelSpec>, BuildError> {
+    let name = format!("{}-{}", spec.top, digest([spec.verilog.as_str()]));
+    let instead = directory.join(format!("{name}.instead"));
+    if instead.is_file() {
+        let verilog =
+            fs::read_to_string(&instead).map_err(|source| io("read", &instead, source))?;
+        return Ok(Some(ModelSpec {
+            verilog,
+            ..spec.clone()
+        }));
+    }
+    let original = directory.join(format!("{name}.v"));
+    fs::write(&original, &spec.verilog).map_err(|source| io("write", &original, source))?;
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_leaves_its_verilog_and_takes_what_is_there_instead() {
+        let directory = tempfile::tempdir().unwrap();
+        let spec = ModelSpec::new("m", "module m; endmodule", vec![]);
+        assert!(apply_from(&spec, directory.path()).unwrap().is_none());
+        let left = fs::read_dir(directory.path()).unwrap().next().unwrap();
+        let left = left.unwrap().path();
+        assert_eq!(fs::read_to_string(&left).unwrap(), spec.verilog);
+        fs::write(
+            left.with_extension("instead"),
+            "module m(input a); endmodule",
+        )
+        .unwrap();
+        let other = apply_from(&spec, directory.path()).unwrap().unwrap();
+        assert_eq!(other.verilog, "module m(input a); endmodule");
+    }
+}

@@ -1,0 +1,66 @@
+# The campaigns of `./stellar test --long`: hours of random input, and all cases where the short run has a few. Sourced by ./stellar, after stages.sh.
+
+# Name and what it does; the command of each is in campaign_command.
+CAMPAIGNS=(
+    "fuzz_1024: a million mutated frames through the receive lane of 1,024 bits, against the reference"
+    "fuzz_512: the same through that of 512 bits"
+    "properties: 500 cases of each property test of hardware and software, where the short run has 8 to 256"
+    "requester: 2,000 cases of random operations, packets and timeouts by the requester, against the reference"
+    "rxe: all cases against the soft-RoCE of a Linux guest"
+    "rxe_plain: the cases of the short form, with a card from which nothing is left out in simulation"
+    "cocotb: every bench on this simulator and on stock cocotb: same outcomes, same simulated times"
+    "suites: the tests that cocotbext-axi, -eth and -pcie ship, on both simulators"
+    "sweep: transports and paths under loss, in the world"
+)
+
+# Sets `command` to the command line of campaign $1 with seed $2.
+campaign_command() {
+    local seed=$2 properties=(env "PROPTEST_RNG_SEED=$2")
+    case $1 in
+        fuzz_1024) command=(cargo run -q -p stellar-cli -- fuzz --frames 1000000 --width 1024 --seed "$seed") ;;
+        fuzz_512) command=(cargo run -q -p stellar-cli -- fuzz --frames 1000000 --width 512 --seed "$seed") ;;
+        properties) command=("${properties[@]}" PROPTEST_CASES=500 cargo test --workspace --lib --tests) ;;
+        requester) command=("${properties[@]}" PROPTEST_CASES=2000 cargo test -p hdl-requester --tests) ;;
+        rxe) command=("$STELLAR_PYTHON" tools/interop rxe --seed "$seed" --directory "$STATE/interop/rxe_long") ;;
+        rxe_plain) command=("$STELLAR_PYTHON" tools/interop rxe --short --model plain --seed "$seed" --seconds 7200 --directory "$STATE/interop/rxe_plain") ;;
+        cocotb) command=(env "COCOTB_RANDOM_SEED=$seed" "$STELLAR_PYTHON" tools/cocotb compare) ;;
+        suites) command=("$STELLAR_PYTHON" tools/cocotb suites) ;;
+        sweep) command=(cargo run -q -p stellar-cli -- world --sweep --seed "$seed") ;;
+        *) return 1 ;;
+    esac
+}
+
+campaign_exists() {
+    local entry
+    for entry in "${CAMPAIGNS[@]}"; do
+        [[ ${entry%%:*} != "$1" ]] || return 0
+    done
+    return 1
+}
+
+list_campaigns() {
+    local entry
+    for entry in "${CAMPAIGNS[@]}"; do
+        printf '  %-11s %s\n' "${entry%%:*}" "${entry#*: }"
+    done
+}
+
+# run_campaign NAME SEED: a stage, with its command line above it.
+run_campaign() {
+    local command
+    campaign_command "$1" "$2"
+    printf '%s, seed %s: %s\n' "$1" "$2" "${command[*]}"
+    stage "$1" "${command[@]}"
+}
+
+# test_long SEED NAME...: the campaigns named, or all.
+test_long() {
+    local seed=$1 name started=$SECONDS names=("${@:2}")
+    ((${#names[@]})) || names=("${CAMPAIGNS[@]%%:*}")
+    begin_stages
+    [[ " ${names[*]} " != *" cocotb "* && " ${names[*]} " != *" suites "* ]] || stage wheel install_package
+    for name in "${names[@]}"; do
+        run_campaign "$name" "$seed"
+    done
+    printf 'all passed, %d s\n' $((SECONDS - started))
+}

@@ -1,0 +1,90 @@
+# What `./stellar test` runs. Sourced by ./stellar, after stages.sh.
+
+build_tests() {
+    cargo test --workspace --no-run
+    # The programs that other stages start.
+    cargo build --workspace
+}
+
+# A test program in whose environment RUSTC_BOOTSTRAP is can print the time of each test. The compiler does not see it: nothing is built anew.
+#
+# nextest, which starts a process for each test, takes a fifth more of the processors: tests of a program share its models and the Verilog
+# of its blocks.
+run_tests() {
+    local host
+    host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
+    env "CARGO_TARGET_${host}_RUNNER=env RUSTC_BOOTSTRAP=1" \
+        cargo test --workspace --lib --bins --tests --examples -- -Zunstable-options --report-time
+    cargo test --workspace --doc
+}
+
+# Builds the wheel of sim/python and installs it in the Python environment.
+install_package() {
+    local wheels=$STATE/wheels
+    rm -rf "$wheels"
+    "$VENV/bin/maturin" build --quiet --manifest-path sim/python/Cargo.toml --interpreter "$STELLAR_PYTHON" --out "$wheels"
+    "$STELLAR_PYTHON" -m pip install --disable-pip-version-check --no-input --quiet --no-deps --no-index --force-reinstall "$wheels"/*.whl
+}
+
+test_python() {
+    install_package
+    "$STELLAR_PYTHON" -m pytest -q -p no:cacheprovider --durations=10 tests/cocotb
+    # The same outcomes and simulated times on stock cocotb; `./stellar test --long` compares all benches.
+    "$STELLAR_PYTHON" tools/cocotb compare --only bench_counter bench_psn_track
+    "$STELLAR_PYTHON" -m pytest -q -p no:cacheprovider tools/interop/tests
+    # A quick part of other people's suites; `./stellar test --long` runs them all.
+    "$STELLAR_PYTHON" tools/cocotb suites cocotbext-axi --only axis --ours-only
+}
+
+# AddressSanitizer comes with the stable Rust of rustup; only the compiler's option for it counts as unstable. Programs and their
+# dependencies are built with it, build scripts and procedural macros are not, because a target is named.
+sanitizer_is_there() { [[ -f $(rustc --print target-libdir)/librustc-stable_rt.asan.a ]]; }
+NO_SANITIZER="this Rust brings no AddressSanitizer (librustc-stable_rt.asan.a): use one from https://rustup.rs on x86_64 or aarch64"
+
+sanitize() {
+    sanitizer_is_there || die "$NO_SANITIZER"
+    local target
+    target=$(rustc -vV | sed -n 's/^host: //p')
+    (
+        # Memory that a card may still reach is leaked on purpose, so leaks are no finding.
+        export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0
+        local tests=(cargo test --profile sanitize --target "$target")
+        "${tests[@]}" -p stellar-driver -p sim-verilated --lib --test ports --test signals --test outputs --test instances
+        # A check that could not fail would be none: an access beyond a mapping has to be reported.
+        "${tests[@]}" -p stellar-driver -p sim-verilated --lib -- --ignored --exact sanitizer::a_bad_access_is_reported
+    )
+}
+
+sanitize_or_skip() {
+    if ! sanitizer_is_there; then
+        printf 'skipped: %s\n' "$NO_SANITIZER"
+        return 0
+    fi
+    sanitize
+}
+
+guests() {
+    stage guest "$STELLAR_PYTHON" tools/interop vfio
+    stage rxe "$STELLAR_PYTHON" tools/interop rxe --short --directory "$STATE/interop/rxe"
+}
+
+# What runs beside the guests, which keep one core busy, and so has the other one.
+beside_guests() {
+    export CARGO_BUILD_JOBS=1
+    stage sanitize sanitize_or_skip
+    stage python test_python
+}
+
+test_short() {
+    local started=$SECONDS
+    begin_stages
+    stage script bash tools/test_stellar_script.sh
+    stage format cargo fmt --all --check
+    stage clippy cargo clippy --workspace --all-targets -- -D warnings
+    # What clippy has read of other people's crates is read by both.
+    stage docs env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+    stage build build_tests
+    stage tests run_tests
+    beside guests beside_guests
+    printf 'all passed, %d s\n' $((SECONDS - started))
+}

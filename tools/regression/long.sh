@@ -11,6 +11,7 @@ CAMPAIGNS=(
     "cocotb: every bench on this simulator and on stock cocotb: same outcomes, same simulated times"
     "suites: the tests that cocotbext-axi, -eth and -pcie ship, on both simulators"
     "sweep: transports and paths under loss, in the world"
+    "mutate: mutants of each block's Verilog, which its tests have to find"
 )
 
 # Sets `command` to the command line of campaign $1 with seed $2.
@@ -26,6 +27,7 @@ campaign_command() {
         cocotb) command=(env "COCOTB_RANDOM_SEED=$seed" "$STELLAR_PYTHON" tools/cocotb compare) ;;
         suites) command=("$STELLAR_PYTHON" tools/cocotb suites) ;;
         sweep) command=(cargo run -q -p stellar-cli -- world --sweep --seed "$seed") ;;
+        mutate) command=(cargo run -q -p stellar-mutation -- --seed "$seed") ;;
         *) return 1 ;;
     esac
 }

@@ -1,0 +1,97 @@
+//! Which models each test builds: found by running it once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context};
+use serde::{Deserialize, Serialize};
+
+use crate::programs::{Outcome, Program, OVERLAY};
+
+/// A test that builds models.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Test {
+    pub program: Program,
+    pub name: String,
+    /// Names of the models' files in the overlay, without `.v`.
+    pub models: BTreeSet<String>,
+    pub seconds: f64,
+}
+
+/// Longest time for one test on the Verilog as it is.
+const LONGEST: Duration = Duration::from_secs(1_800);
+
+/// Runs every test of `programs` once and keeps what it builds in `overlay`. Tests of which `known` says it already are not run again.
+/// `before` is called before a test runs, and `after` when it has.
+///
+/// # Errors
+/// When a program cannot be run, or a test fails on the Verilog as it is.
+pub fn discover(
+    programs: &[Program],
+    overlay: &Path,
+    variables: &[(&str, &str)],
+    known: &[Test],
+    before: impl Fn(&Program, &str),
+    after: impl Fn(&Test) -> anyhow::Result<()>,
+) -> anyhow::Result<Vec<Test>> {
+    let known: BTreeMap<_, _> = known
+        .iter()
+        .map(|test| ((&test.program.path, &test.name), test))
+        .collect();
+    let mut found = vec![];
+    for program in programs {
+        for name in program.tests()? {
+            if let Some(test) = known.get(&(&program.path, &name)) {
+                found.push((*test).clone());
+                continue;
+            }
+            before(program, &name);
+            let test = record(program, name, overlay, variables)?;
+            after(&test)?;
+            found.push(test);
+        }
+    }
+    Ok(found)
+}
+
+fn record(
+    program: &Program,
+    name: String,
+    overlay: &Path,
+    variables: &[(&str, &str)],
+) -> anyhow::Result<Test> {
+    let own = overlay.join("of_one_test");
+    if own.exists() {
+        fs::remove_dir_all(&own)?;
+    }
+    fs::create_dir_all(&own)?;
+    let directory = own
+        .to_str()
+        .context("the path of the checkout is no text")?;
+    let variables = [&[(OVERLAY, directory)], variables].concat();
+    let began = Instant::now();
+    let outcome = program.run(std::slice::from_ref(&name), &variables, LONGEST)?;
+    if outcome != Outcome::Passed {
+        bail!(
+            "{name} of {} does not pass on the Verilog as it is ({outcome:?}): nothing can be said about mutants",
+            program.package
+        );
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let mut models = BTreeSet::new();
+    for file in fs::read_dir(&own)? {
+        let path = file?.path();
+        let model = path.file_stem().and_then(|stem| stem.to_str());
+        let model = model.context("a model has a name")?.to_owned();
+        fs::rename(&path, overlay.join(format!("{model}.v")))?;
+        models.insert(model);
+    }
+    Ok(Test {
+        program: program.clone(),
+        name,
+        models,
+        seconds,
+    })
+}

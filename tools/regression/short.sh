@@ -1,11 +1,5 @@
 # What `./stellar test` runs. Sourced by ./stellar, after stages.sh.
 
-build_tests() {
-    cargo test --workspace --no-run
-    # The programs that other stages start.
-    cargo build --workspace
-}
-
 # A test program in whose environment RUSTC_BOOTSTRAP is can print the time of each test. The compiler does not see it: nothing is built anew.
 #
 # nextest, which starts a process for each test, takes a fifth more of the processors: tests of a program share its models and the Verilog
@@ -80,10 +74,11 @@ test_short() {
     begin_stages
     stage script bash tools/test_stellar_script.sh
     stage format cargo fmt --all --check
+    stage features "$STELLAR_PYTHON" tools/features/check.py
     stage clippy cargo clippy --workspace --all-targets -- -D warnings
     # What clippy has read of other people's crates is read by both.
     stage docs env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
-    stage build build_tests
+    stage build cargo test --workspace --no-run
     stage tests run_tests
     beside guests beside_guests
     printf 'all passed, %d s\n' $((SECONDS - started))

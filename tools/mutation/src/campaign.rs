@@ -17,6 +17,8 @@ use crate::schema::SELECTOR;
 /// A mutant's time is this many times that of the tests without one, and at least [`LEAST`].
 const PATIENCE: u32 = 4;
 const LEAST: Duration = Duration::from_secs(20);
+/// A test that takes longer runs after the others.
+const MOMENT: f64 = 2.0;
 /// How much longer the second round may take than the first.
 const THOROUGH: u32 = 10;
 /// Longest time for the tests of a block without a mutant, with the time to build its models.
@@ -61,7 +63,7 @@ pub struct Campaign<'a> {
     pub measured: Measured,
 }
 
-/// The tests of a program that can find the mutants of a block.
+/// Tests of a program that can find the mutants of a block.
 struct Round<'a> {
     program: &'a Program,
     tests: Vec<String>,
@@ -180,20 +182,21 @@ impl Campaign<'_> {
 
     /// Builds the models of a block's tests, sees that the tests pass without a mutant, and measures them.
     fn rounds(&self, block: &Block) -> anyhow::Result<Vec<Round<'_>>> {
-        let mut programs: BTreeMap<&Path, Round> = BTreeMap::new();
+        // Most mutants are found by a test that takes a moment: those come first.
+        let mut rounds: BTreeMap<(bool, &Path), Round> = BTreeMap::new();
         for test in tests_of(block, self.tests) {
-            let round = programs.entry(&test.program.path).or_insert_with(|| Round {
+            let key = (test.seconds > MOMENT, test.program.path.as_path());
+            let round = rounds.entry(key).or_insert_with(|| Round {
                 program: &test.program,
                 tests: vec![],
                 limit: LONGEST,
             });
             round.tests.push(test.name.clone());
         }
-        let mut rounds: Vec<Round> = programs.into_values().collect();
+        let mut rounds: Vec<Round> = rounds.into_values().collect();
         for round in &mut rounds {
             round.limit = self.limit(block, round)?;
         }
-        rounds.sort_by_key(|round| round.limit);
         Ok(rounds)
     }
 

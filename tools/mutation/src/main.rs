@@ -252,10 +252,12 @@ fn judge(
             bar.inc(1);
             if one.fate == Fate::Survived {
                 let m = &one.mutant;
-                bar.println(format!(
+                let found = format!(
                     "survived: {} line {}: {} -> {}",
                     m.block, m.line, m.original, m.mutated
-                ));
+                );
+                // Also where there is no bar.
+                bar.suspend(|| eprintln!("{found}"));
             }
             log.1.push(one);
             Ok(())

@@ -1,8 +1,10 @@
 //! `./stellar synth`: each block of a design through Yosys for UltraScale+: cells, and the longest paths between registers.
 
 mod netlist;
+mod page;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context;
@@ -14,7 +16,7 @@ use crate::verilog::Width;
 
 use netlist::Netlist;
 
-/// Modules reported on their own, with everything below them: those of `docs/rx_lane.md`, then of `docs/nic.md`.
+/// Modules reported on their own, with everything below them: those of `docs/rx_lane.md`, of `docs/requester.md`, of `docs/tx_lane.md` and of `docs/dma_read.md`.
 const BLOCKS: &[&str] = &[
     "decap",
     "align",
@@ -46,8 +48,22 @@ const BLOCKS: &[&str] = &[
     "qp_schedule",
     "framing",
     "local_translate",
+    "payload_mux",
+    "extension_headers",
+    "frame_layout",
+    "header_build",
+    "payload_buffer",
+    "join",
+    "icrc_insert",
     "tx_front",
+    "tx_lane",
     "dma_read",
+    "slot_ledger",
+    "read_issue",
+    "completion_check",
+    "completion_place",
+    "read_return",
+    "rc_shim",
     "read_share",
     "write_share",
     "host_queues",
@@ -69,9 +85,12 @@ pub struct Arguments {
     /// Only blocks whose module name starts with this
     #[arg(long, value_name = "PREFIX")]
     block: Option<String>,
+    /// Write the rows into this page as well, beside those of earlier runs (`docs/area.md`)
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
 }
 
-#[derive(Tabled)]
+#[derive(Tabled, Default)]
 struct Row {
     block: String,
     #[tabled(rename = "LUTs")]
@@ -88,6 +107,8 @@ struct Row {
     levels: u32,
     #[tabled(rename = "carry cells")]
     carries: u32,
+    /// Date of the commit that was synthesised.
+    source: String,
 }
 
 /// Synthesises and prints.
@@ -120,10 +141,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         BLOCKS.join(", ")
     );
     let bar = ProgressBar::new(chosen.len() as u64);
+    let date = page::source_date();
     let mut rows = vec![];
     for module in chosen {
         bar.println(format!("yosys: {module}"));
-        rows.push(synthesise(source.path(), module)?);
+        let row = synthesise(source.path(), module)?;
+        rows.push(Row {
+            source: date.clone(),
+            ..row
+        });
+        if let Some(page) = &arguments.markdown {
+            page::update(page, &name, &rows)?;
+        }
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -184,5 +213,6 @@ fn synthesise(source: &std::path::Path, module: &str) -> anyhow::Result<Row> {
         lut_rams: netlist.count(&["RAM32", "RAM64", "RAM128", "RAM256", "RAM512"]),
         levels: depth.luts,
         carries: depth.carries,
+        source: String::new(),
     })
 }

@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for elided in [false, true] {
         let topology = Topology::from_toml("throughput example", TOPOLOGY)?;
         let hosts = topology.hosts().len();
-        // Each host's 128 paths differ in the UDP source port; the peer hangs on the other leaf.
+        // The 128 paths of a host differ in the UDP source port. The peer is at the other leaf.
         let frames: Vec<Vec<Vec<u8>>> = (0..hosts)
             .map(|host| {
                 (0..128)

@@ -13,7 +13,7 @@ use crate::stats::{ChannelStats, QueueStats, Sample};
 use crate::topology::LinkParams;
 use crate::{ChannelId, Frame, Node, Time};
 
-/// A frame that waits.
+/// A frame in a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub packet: PacketId,
@@ -25,21 +25,21 @@ pub(crate) struct Channel {
     pub from: Node,
     pub to: Node,
     pub up: bool,
-    /// When the link went down, so far.
+    /// How often the link has gone down so far.
     failures: Vec<Time>,
     pub stats: ChannelStats,
-    /// The receiver, a host, takes frames from their first bit on.
+    /// The receiver is a host that takes frames from their first bit on.
     pub from_first_bit: bool,
     pub filter: Option<Filter>,
     pub transmit_tap: Option<Box<dyn Tap>>,
     pub receive_tap: Option<Box<dyn Tap>>,
-    /// The line is taken until then.
+    /// The line is busy until then.
     pub busy_until: Time,
-    /// A wake event is on its way.
+    /// A wake event is scheduled.
     pub wake_pending: bool,
     data: VecDeque<Waiting>,
     control: VecDeque<Waiting>,
-    /// Line time of everything waiting.
+    /// Line time of all waiting frames.
     backlog: Time,
     rng: ChaCha8Rng,
 }
@@ -51,7 +51,7 @@ impl Channel {
         (from, to): (Node, Node),
         seed: u64,
     ) -> Self {
-        // A stream per channel: what happens on one link leaves the others' randomness alone.
+        // Each channel has a random stream of its own, so events on one link do not change the random choices of others.
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(u64::from(id.0));
         Self {
@@ -74,7 +74,7 @@ impl Channel {
         }
     }
 
-    /// The sender is a host, whose order of frames is its own: one queue without bound, no marking.
+    /// The sender is a host. A host decides the order of its own frames: it has one queue without limit and without marking.
     pub(crate) fn sender_is_host(&self) -> bool {
         matches!(self.from, Node::Host { .. })
     }
@@ -137,7 +137,7 @@ impl Channel {
         self.sender_is_host() || self.depth(class) + len as u64 <= capacity
     }
 
-    /// When the line has sent everything it holds.
+    /// When the line will have sent everything in its queues.
     pub(crate) fn free_at(&self) -> Time {
         self.busy_until + self.backlog
     }
@@ -163,7 +163,7 @@ impl Channel {
         Some(frame)
     }
 
-    /// Takes the line, which must be free, for a frame of `len` bytes from `start`; returns when its last bit leaves.
+    /// Occupies the line, which must be free, for a frame of `len` bytes from `start`; returns when its last bit leaves.
     pub(crate) fn occupy(&mut self, len: usize, start: Time) -> Time {
         debug_assert!(self.busy_until <= start, "the line is taken");
         self.busy_until = start + self.line_time(len);
@@ -176,7 +176,7 @@ impl Channel {
         self.failures.push(now);
     }
 
-    /// A stay on this channel that starts now.
+    /// A record of a frame's stay on this channel, which starts now.
     pub(crate) fn stay(&self, last_bit: Time) -> OnWire {
         let failures = self.failures.len();
         OnWire { last_bit, failures }
@@ -188,7 +188,7 @@ impl Channel {
         next.is_some_and(|&time| time < stay.last_bit)
     }
 
-    /// Whether something of this probability happens. Draws no randomness when it cannot.
+    /// Whether an event of this probability happens. Draws no random number if it cannot happen.
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.rng.random::<f64>() < probability
     }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EcnThresholds {
-    /// Depth below which nothing is marked.
+    /// Below this depth no frame is marked.
     pub min_bytes: u64,
-    /// Depth from which everything is marked. Equal to `min_bytes`: a step, as DCTCP has it.
+    /// From this depth on every frame is marked. If it equals `min_bytes`, the function is a step, as in DCTCP.
     pub max_bytes: u64,
     /// Probability just below `max_bytes`, 0 to 1.
     pub max_probability: f64,

@@ -1,4 +1,4 @@
-//! What happens at each event.
+//! The effect of each event.
 
 use crate::channel::Waiting;
 use crate::event::Event;
@@ -10,7 +10,7 @@ use crate::trim::trimmed;
 use crate::{ChannelId, DropReason, LinkId, Node, SwitchId, Time};
 
 impl Fabric {
-    /// Does what `event` says at the present time; returns a frame that thereby reached a host.
+    /// Executes `event` at the present time; returns a frame if it reached a host.
     pub(crate) fn process(&mut self, event: Event) -> Option<Delivery> {
         match event {
             Event::Send(channel, packet) => self.enqueue(channel, packet, Class::Data),
@@ -46,7 +46,7 @@ impl Fabric {
         }
         let packet = self.packets.get_mut(packet_id);
         let channel = &mut self.channels[id.index()];
-        // Hosts neither trim nor mark: their queues have room for everything, and they read no headers.
+        // Hosts neither trim nor mark: their queues have no limit, and they read no headers.
         if class == Class::Data {
             if !channel.has_room(class, packet.frame.len()) {
                 let cut = channel.params.trim.and_then(|trim| {
@@ -85,7 +85,7 @@ impl Fabric {
     fn wake(&mut self, id: ChannelId) {
         let channel = &mut self.channels[id.index()];
         if channel.busy_until > self.now {
-            // Frames were lost with the link, and the first one after them took the line before this event.
+            // Frames were lost with the link, and the next frame occupied the line before this event.
             return self.events.push(channel.busy_until, Event::Wake(id));
         }
         channel.wake_pending = false;
@@ -108,7 +108,7 @@ impl Fabric {
         self.launch(id, packet_id, last_bit);
     }
 
-    /// A packet whose last bit its sender has just put on the line by itself.
+    /// Accepts a packet whose last bit its sender has just put on the line itself.
     fn launch_serialized(&mut self, id: ChannelId, packet_id: PacketId) {
         if self.channels[id.index()].up {
             self.launch(id, packet_id, self.now);
@@ -170,7 +170,7 @@ impl Fabric {
         }
     }
 
-    /// A packet is through a channel.
+    /// Processes a packet that has passed a channel.
     fn arrive(&mut self, id: ChannelId, packet_id: PacketId) -> Option<Delivery> {
         let packet = self.packets.get_mut(packet_id);
         let channel = &mut self.channels[id.index()];

@@ -15,8 +15,8 @@ pub(crate) enum Event {
     Serialized(ChannelId, PacketId),
     /// The channel's line is free and frames wait.
     Wake(ChannelId),
-    /// A frame is through the channel and the latency of the switch behind it, or begins to arrive at a host that takes
-    /// frames from their first bit on.
+    /// A frame has passed the channel and the latency of the switch behind it, or begins to arrive at a host that takes frames from their first bit
+    /// on.
     Arrive(ChannelId, PacketId),
     /// A link changes state.
     Link { link: LinkId, up: bool },

@@ -1,4 +1,4 @@
-//! The fabric: what its users call.
+//! The public functions of the fabric.
 
 use std::sync::Arc;
 
@@ -37,18 +37,18 @@ pub enum FabricError {
         /// The port asked for.
         port: usize,
     },
-    /// The time has passed already.
+    /// The time is in the past.
     #[error("time {time} ps is before the fabric's present, {now} ps; advance the fabric no further than the next thing you do to it")]
     InPast {
         /// The time asked for.
         time: Time,
-        /// The fabric's present.
+        /// The present time of the fabric.
         now: Time,
     },
-    /// The frame is too short to be one.
+    /// The frame is shorter than an Ethernet header.
     #[error("a frame of {stored} stored bytes has no Ethernet header; give at least 14")]
     NoEthernetHeader {
-        /// Bytes it stores.
+        /// Number of bytes that it stores.
         stored: usize,
     },
     /// The link does not exist.
@@ -62,7 +62,7 @@ pub enum FabricError {
     ZeroPeriod,
 }
 
-/// What to sample, when, and what was.
+/// Channels to sample, period, and samples so far.
 pub(crate) struct Sampler {
     pub period: Time,
     pub next: Time,
@@ -81,11 +81,11 @@ pub struct Fabric {
     pub(crate) classifier: Classifier,
     pub(crate) ecn_at_last_hop: bool,
     pub(crate) reroute_delay: Option<Time>,
-    /// The latest time for which routing was told to converge.
+    /// The latest time at which routing is scheduled to converge.
     pub(crate) reroute_at: Option<Time>,
-    /// Latency of what is behind a channel, in picoseconds.
+    /// Latency of the node behind a channel, in picoseconds.
     pub(crate) latency: Vec<Time>,
-    /// MAC address of what is behind a channel.
+    /// MAC address of the node behind a channel.
     pub(crate) next_macs: Vec<MacAddr>,
     pub(crate) switch_macs: Vec<MacAddr>,
     pub(crate) switch_drops: Vec<Drops>,
@@ -136,7 +136,7 @@ impl Fabric {
         }
     }
 
-    /// The topology it was made of.
+    /// The topology of the fabric.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
@@ -146,8 +146,8 @@ impl Fabric {
         self.now
     }
 
-    /// Hands a frame to a host's port at `time`. The port sends frames one after the other, in the order of their times,
-    /// and of the calls where times are equal.
+    /// Queues a frame at a host's port at `time`. The port sends frames one after the other, in the order of their times. Frames of equal time leave
+    /// in the order of the calls.
     ///
     /// # Errors
     /// [`FabricError::NoSuchPort`], [`FabricError::InPast`], [`FabricError::NoEthernetHeader`].
@@ -163,9 +163,9 @@ impl Fabric {
         Ok(())
     }
 
-    /// Hands over a frame whose last bit (of the FCS) leaves the host's port at `last_bit`: for hosts that put frames on
-    /// the line themselves, like a MAC at RTL. It meets the link's delay and faults, but no queue and no rate; keeping to
-    /// the rate is the host's business. A port uses either this or [`Self::send`].
+    /// Passes on a frame whose last bit (of the FCS) leaves the host's port at `last_bit`. Use it for hosts that put frames on the line themselves,
+    /// like a MAC at RTL. The frame gets the link's delay and faults, but there is no queue and no rate: the host must keep to the rate. A port uses
+    /// either this or [`Self::send`].
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -182,7 +182,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Checks a frame that a host hands over, and takes it in.
+    /// Checks a frame from a host, and accepts it.
     fn admit(
         &mut self,
         host: HostId,
@@ -205,11 +205,10 @@ impl Fabric {
         Ok((channel, self.packets.insert(Packet::new(frame))))
     }
 
-    /// Delivers frames to a host's port when their first bit arrives, instead of their last: for hosts that take frames
-    /// off the line themselves, like a MAC at RTL. The present is then the time of the first bit of the destination MAC
-    /// address, and [`Delivery::time`] that of the last bit. A frame from [`Self::send_serialized`] over a cable shorter
-    /// than itself is known only after its first bit arrived, and comes when it is known. A link that fails later than
-    /// that does not cut the frame off.
+    /// Delivers frames to a host's port when their first bit arrives, instead of their last. Use it for hosts that read frames from the line
+    /// themselves, like a MAC at RTL. The present is then the time of the first bit of the destination MAC address, and [`Delivery::time`] that of
+    /// the last bit. A frame from [`Self::send_serialized`] over a cable shorter than itself is known only after its first bit has arrived, and is
+    /// delivered when it is known. A link that fails after the delivery does not cut the frame off.
     ///
     /// # Errors
     /// [`FabricError::NoSuchPort`].
@@ -219,8 +218,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// When a host's port will have sent all it was handed so far (frames handed over for later times not included): the
-    /// time at which one more frame would start at once.
+    /// When a host's port will have sent all frames that are queued so far, without those of later times. A frame that is sent at that time starts at
+    /// once.
     ///
     /// # Errors
     /// [`FabricError::NoSuchPort`].
@@ -238,8 +237,8 @@ impl Fabric {
         Ok(channel.ok_or(FabricError::NoSuchLink(link))?.up)
     }
 
-    /// Schedules a change of a link's state, both directions. A link that goes down loses what it carries and what waits
-    /// for it. Of several changes the latest decides, whoever asked for them.
+    /// Schedules a change of a link's state, both directions. A link that goes down loses the frames on it and in its queues. If there are several
+    /// changes, the latest one decides, whichever call scheduled it.
     ///
     /// # Errors
     /// [`FabricError::NoSuchLink`], [`FabricError::InPast`].
@@ -278,7 +277,7 @@ impl Fabric {
         None
     }
 
-    /// Runs until `time`, inclusive, and gives every frame that reached a host to `deliver`, in order.
+    /// Runs until `time`, inclusive, and passes every frame that reached a host to `deliver`, in order.
     pub fn advance_to(&mut self, time: Time, mut deliver: impl FnMut(Delivery)) {
         while let Some(delivery) = self.next_delivery(time) {
             deliver(delivery);

@@ -1,11 +1,11 @@
-//! Hooks on a channel: filters that decide a frame's fate, taps that watch.
+//! Hooks on a channel: filters, which decide a frame's fate, and taps, which observe frames.
 
 use crate::{ChannelId, Frame, Time};
 
-/// What a [`Filter`] wants done with a frame.
+/// The fate of a frame, as a [`Filter`] decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Nothing.
+    /// It arrives unchanged.
     Pass,
     /// It never arrives.
     Drop,
@@ -17,17 +17,16 @@ pub enum Fate {
     MarkCe,
 }
 
-/// Decides the fate of every frame a channel sends, from the frame and its number on this channel (the first is 0).
-/// Asked when the frame starts to be sent, before random loss.
+/// Decides the fate of every frame a channel sends, from the frame and its number on this channel (the first is 0). It is called when the frame
+/// starts to be sent, before random loss.
 pub type Filter = Box<dyn FnMut(&Frame, u64) -> Fate + Send>;
 
-/// Which end of a channel a tap watches.
+/// The end of a channel that a tap observes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TapSide {
-    /// Where frames are sent: every frame that got through the queue, at the time its preamble starts. Loss, faults and
-    /// filters come after it.
+    /// The sender's end: every frame that got through the queue, at the time its preamble starts. Loss, faults and filters come after it.
     Transmit,
-    /// Where frames arrive: those that did, at the time of their last bit.
+    /// The receiver's end: the frames that arrived, at the time of their last bit.
     Receive,
 }
 

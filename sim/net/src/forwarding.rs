@@ -11,11 +11,11 @@ use crate::routes::{Hop, Routes};
 use crate::topology::ADJACENCY_USIDS;
 use crate::{ChannelId, DropReason, Node, SwitchId, Topology};
 
-/// A node as the target of a packet, seen from its switch.
+/// A node as the target of a packet, as its switch sees it.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Switch(SwitchId),
-    /// A host port: the switch it hangs on, and the channel from there.
+    /// A host port: its switch, and the channel from there.
     Host(SwitchId, ChannelId),
 }
 
@@ -90,7 +90,7 @@ impl Forwarding {
         }
     }
 
-    /// Routes anew over the channels that are up.
+    /// Computes new routes over the channels that are up.
     pub(crate) fn reroute(&mut self, is_up: impl Fn(ChannelId) -> bool) {
         let hops: Vec<Hop> = self
             .hops
@@ -101,8 +101,8 @@ impl Forwarding {
         self.routes = Routes::new(self.switches.len(), &hops);
     }
 
-    /// Decides the next channel of a packet at switch `at`, and does to its headers what forwarding does: one hop off
-    /// the hop limit, and uSIDs that are this switch's shifted out.
+    /// Decides the next channel of a packet at switch `at`, and changes its headers as forwarding does: the hop limit decreases by one, and uSIDs of
+    /// this switch are shifted out.
     pub(crate) fn forward(
         &self,
         at: SwitchId,
@@ -179,7 +179,7 @@ impl Forwarding {
             let target = self.usids.get(&(switch.plane, active));
             return Ok(Segment::Node(*target.ok_or(DropReason::UnknownUsid)?));
         }
-        // uA: shift and send to the adjacency. The last one, to a host, stays, for the NIC decapsulates.
+        // uA: shift and send to the adjacency. The last uSID, to a host, stays, because the NIC decapsulates.
         let port = usize::from(active - ADJACENCY_USIDS.start());
         let channel = *switch.ports.get(port).ok_or(DropReason::UnknownUsid)?;
         match container.next() {
@@ -191,7 +191,7 @@ impl Forwarding {
     }
 }
 
-/// What the active uSID stands for.
+/// The target of the active uSID.
 enum Segment {
     Node(Target),
     Port(ChannelId),

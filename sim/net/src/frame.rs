@@ -32,8 +32,8 @@ impl Frame {
         Self { stored, len }
     }
 
-    /// A frame of `len` bytes of which only the first, `stored`, exist. They must hold every header up to the last
-    /// extension header, or switches take the frame for what the part they see says.
+    /// A frame of `len` bytes of which only the first, `stored`, exist. They must contain every header up to the last extension header, because
+    /// switches see nothing else.
     ///
     /// # Panics
     /// If `stored` is longer than `len`.
@@ -57,12 +57,12 @@ impl Frame {
         self.len
     }
 
-    /// Whether there is nothing in it.
+    /// Whether its length is zero.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether some of it is not stored.
+    /// Whether a part of it is not stored.
     pub fn is_elided(&self) -> bool {
         self.stored.len() < self.len
     }
@@ -72,7 +72,7 @@ impl Frame {
         Arc::make_mut(&mut self.stored)
     }
 
-    /// Whether the bytes hold an Ethernet header.
+    /// Whether the stored bytes contain an Ethernet header.
     pub(crate) fn has_ethernet_header(&self) -> bool {
         self.stored.len() >= Ethernet::LEN
     }

@@ -1,4 +1,4 @@
-//! What a switch reads and writes in a frame's headers. Layouts are those of `stellar_wire`.
+//! The header fields that a switch reads and writes. Layouts are those of `stellar_wire`.
 
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
@@ -19,7 +19,7 @@ pub(crate) enum Class {
 /// How frames are divided into classes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Classifier {
-    /// Code points of the control class; `None`: the BTH opcode decides.
+    /// Code points of the control class; with `None`, the BTH opcode decides.
     pub control_dscp: Option<Vec<u8>>,
     /// UDP destination port of RoCEv2 and MRC.
     pub roce_port: u16,
@@ -57,7 +57,7 @@ pub(crate) struct IpAt {
 }
 
 impl IpAt {
-    /// Writes the header back. IPv4's checksum is computed anew.
+    /// Writes the header back. IPv4's checksum is computed again.
     pub(crate) fn write(&self, bytes: &mut [u8]) {
         let mut header = Vec::with_capacity(Ipv6::LEN);
         self.ip.emit(&mut header);
@@ -87,7 +87,7 @@ impl IpAt {
         }
     }
 
-    /// Sets CE if the packet is ECN-capable and has none yet; says whether it did.
+    /// Sets CE if the packet is ECN-capable and has no CE yet; returns whether it did.
     pub(crate) fn mark(&mut self) -> bool {
         let ecn = match &mut self.ip {
             Ip::V4(ip) => &mut ip.ecn,
@@ -110,7 +110,7 @@ impl IpAt {
     }
 }
 
-/// What the switches of a path need to know, found once.
+/// What the switches of a path need to know about a packet, computed once.
 #[derive(Clone, Debug)]
 pub(crate) struct Headers {
     /// The outermost IP header, as it is in the frame.
@@ -144,7 +144,7 @@ impl Headers {
         let outer = outer_ip(bytes)?;
         let behind = &bytes[outer.at + outer.ip.header_len()..];
         let mut flow = flow_of(&outer.ip);
-        // Inside an encapsulation switches look for the class only: what they hash is the outer header.
+        // Inside an encapsulation, switches read only the class: they hash the outer header.
         let (ip, datagram) = match outer.inner_ethertype() {
             None => (Some(outer.ip), behind),
             Some(ethertype) => match Ip::parse(ethertype, behind) {

@@ -69,7 +69,7 @@ impl ChannelId {
     }
 }
 
-/// What a link ends in.
+/// The end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Node {
     /// Port `port` of a host, in plane `port`.
@@ -83,16 +83,16 @@ pub enum Node {
     Switch(SwitchId),
 }
 
-/// Why a frame ended somewhere else than at a host.
+/// The reason why a frame did not reach a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum DropReason {
     /// The output queue had no room.
     QueueFull,
     /// Random loss of the link.
     RandomLoss,
-    /// A [`Filter`](crate::Filter) said so.
+    /// A [`Filter`](crate::Filter) dropped it.
     Filter,
-    /// The link was down, or went down under the frame.
+    /// The link was down, or went down while the frame was on it.
     LinkDown,
     /// The EtherType is neither IPv4 nor IPv6 (after at most one 802.1Q tag).
     NotIp,

@@ -1,8 +1,7 @@
-//! Ethernet fabric model: what lies between NICs.
+//! Ethernet fabric model: the links and switches between NICs.
 //!
-//! Hosts have one port per plane; planes are fabrics of their own, of links and store-and-forward switches. Frames are
-//! real bytes, so a fabric stands between two NICs at RTL as well as between a thousand modelled ones. Time is in
-//! picoseconds. The model and its limits are described in `docs/fabric.md`.
+//! Hosts have one port per plane. Planes are separate fabrics of links and store-and-forward switches. Frames are real bytes, so a fabric can connect
+//! two NICs at RTL as well as a thousand modelled ones. Time is in picoseconds. The model and its limits are described in `docs/fabric.md`.
 //!
 //! ```
 //! use sim_net::{Fabric, Frame, HostId, Topology, Time};

@@ -1,4 +1,4 @@
-//! Watching a fabric, and interfering with it.
+//! Observing a fabric, and interfering with it.
 
 use crate::fabric::{Fabric, FabricError, Sampler};
 use crate::fault::{Filter, Tap, TapSide};
@@ -37,8 +37,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Records the state of `channels` every `period` picoseconds, from now on, for [`Self::samples`]. Each sample shows
-    /// what everything at its time and before led to. Replaces the series before it.
+    /// Records the state of `channels` every `period` picoseconds, from now on, for [`Self::samples`]. Each sample shows the state after everything
+    /// at its time and before. Replaces the series before it.
     ///
     /// # Errors
     /// [`FabricError::NoSuchChannel`], [`FabricError::ZeroPeriod`].
@@ -83,7 +83,7 @@ impl Fabric {
         self.switch_drops.get(switch.index()).copied()
     }
 
-    /// Sums over the whole fabric. Walks all of it: not for every event.
+    /// Sums over the whole fabric. The function walks all of it, so do not call it for every event.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals {
             sent: self.sent,

@@ -12,15 +12,15 @@ pub(crate) struct PacketId(u32);
 pub(crate) struct OnWire {
     /// When its last bit arrives.
     pub last_bit: Time,
-    /// How often the link had failed when it started.
+    /// How often the link had failed when the stay started.
     pub failures: usize,
 }
 
-/// A frame with what the fabric knows about it.
+/// A frame with what the fabric has found out about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
     pub frame: Frame,
-    /// Found at the first switch; `None` before it and after a byte changed.
+    /// Computed at the first switch; `None` before that, and after a byte changed.
     pub headers: Option<Headers>,
     pub wire: Option<OnWire>,
 }

@@ -123,7 +123,7 @@ pub struct Totals {
     pub delivered: u64,
     /// Frames dropped, in queues, on links and in switches.
     pub dropped: Drops,
-    /// Frames still in the fabric: counted where they are kept, not computed from the others.
+    /// Frames still in the fabric. They are counted where they are stored, not computed from the other fields.
     pub in_flight: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Packet trimming: what is left of a data packet that found no room.
+//! Packet trimming: cutting a data packet that finds its queue full.
 
 use serde::{Deserialize, Serialize};
 use stellar_wire::ip::PROTO_UDP;
@@ -27,12 +27,12 @@ impl Trimming {
     }
 }
 
-/// The RoCE packet `frame` cut to its headers and four bytes, and its outer IP header; `None` if it is no RoCE packet on
-/// `roce_port` or not longer than that.
+/// The RoCE packet `frame` cut to its headers and four bytes, and its outer IP header; `None` if it is no RoCE packet on `roce_port` or not longer
+/// than that.
 ///
-/// IP and UDP lengths fit what is left, outside and inside an encapsulation, and every IP header has `dscp`. The last
-/// four bytes stand where a receiver looks for the iCRC, but they are the first bytes of the payload that was cut: no
-/// switch computes an iCRC, so that of a trimmed packet is wrong, and receivers must go by the DSCP.
+/// IP and UDP lengths fit the trimmed packet, outside and inside an encapsulation, and every IP header has `dscp`. The last four bytes are in the
+/// place of the iCRC, but they are the first bytes of the payload that was cut. No switch computes an iCRC, so the iCRC of a trimmed packet is wrong,
+/// and receivers must recognise it by the DSCP.
 pub(crate) fn trimmed(frame: &Frame, roce_port: u16, dscp: u8) -> Option<(Frame, IpAt)> {
     let bytes = frame.bytes();
     let outer = outer_ip(bytes).ok()?;

@@ -29,7 +29,7 @@ impl Bdf {
         ))
     }
 
-    /// The function with this 16-bit requester ID, as it stands in a TLP header.
+    /// The function with this 16-bit requester ID, as a TLP header contains it.
     pub const fn from_id(id: u16) -> Self {
         Self(id)
     }

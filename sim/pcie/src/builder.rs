@@ -13,7 +13,7 @@ pub struct FabricBuilder {
 }
 
 impl FabricBuilder {
-    /// Nothing but a root complex without memory.
+    /// A fabric of only a root complex, without memory.
     pub fn new() -> Self {
         Self::default()
     }
@@ -42,19 +42,19 @@ impl FabricBuilder {
         self
     }
 
-    /// Sets up the root complex.
+    /// Configures the root complex.
     pub fn root_complex(mut self, root_complex: RootComplexConfig) -> Self {
         self.config.root_complex = root_complex;
         self
     }
 
-    /// Sets up the IOMMU.
+    /// Configures the IOMMU.
     pub fn iommu(mut self, iommu: IommuConfig) -> Self {
         self.config.iommu = iommu;
         self
     }
 
-    /// Keeps a record of every range written to memory.
+    /// Keeps a record of every range that is written to memory.
     pub fn log_writes(mut self) -> Self {
         self.config.log_writes = true;
         self

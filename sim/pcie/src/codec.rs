@@ -1,4 +1,4 @@
-//! TLPs as bytes, by the header codecs of `stellar-wire`.
+//! TLPs as bytes, with the header codecs of `stellar-wire`.
 
 use stellar_wire::pcie::{self, Attributes, DwSpan, MemOp, MemRequest, TlpType, MAX_LENGTH_DW};
 use stellar_wire::WireError;
@@ -13,10 +13,10 @@ pub enum CodecError {
     /// The header is wrong.
     #[error("TLP header: {0}")]
     Header(#[from] WireError),
-    /// More or less payload than the header says.
+    /// The payload is longer or shorter than the header says.
     #[error("TLP header says {expected} payload bytes, {have} follow; pass exactly one TLP")]
     PayloadLength {
-        /// By the header's length field.
+        /// Length in the header.
         expected: usize,
         /// Bytes after the header.
         have: usize,
@@ -24,14 +24,14 @@ pub enum CodecError {
     /// A kind of TLP the fabric does not model.
     #[error("{0} are not modelled by this fabric; send memory reads, memory writes or completions without digest")]
     NotModelled(&'static str),
-    /// A field whose value its header field cannot hold.
+    /// A value that does not fit its header field.
     #[error("{field} = {value:#x} cannot be written in a TLP header; {rule}")]
     Unrepresentable {
         /// Name of the field.
         field: &'static str,
         /// Its value.
         value: u64,
-        /// What it must be.
+        /// The permitted values.
         rule: &'static str,
     },
 }
@@ -80,8 +80,8 @@ fn emit_request(request: &MemRequest, data: &[u8]) -> Result<Vec<u8>, CodecError
 }
 
 impl Tlp {
-    /// Header and payload in wire order, without framing, LCRC and digest. Fails on a field that its place in the
-    /// header cannot hold; rules about combinations (4 KiB, byte enables) are the receiver's to check.
+    /// Header and payload in wire order, without framing, LCRC and digest. Fails if a value does not fit its header field. The receiver checks rules
+    /// about combinations (4 KiB, byte enables).
     pub fn to_bytes(&self) -> Result<Vec<u8>, CodecError> {
         match self {
             Self::Write(w) => {
@@ -135,8 +135,8 @@ impl Tlp {
         }
     }
 
-    /// The TLP that `bytes` are, all of them. Traffic class, attributes and processing hints are ignored: they do
-    /// not change where this fabric sends a TLP.
+    /// Parses `bytes`, all of which must be one TLP. Traffic class, attributes and processing hints are ignored: they do not change where this fabric
+    /// sends a TLP.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CodecError> {
         match TlpType::of(bytes)? {
             TlpType::MemRequest { op, .. } => {

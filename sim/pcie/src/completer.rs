@@ -56,7 +56,7 @@ pub fn successful(
     completions
 }
 
-/// The answer to a read that was refused.
+/// The completion of a read that was refused.
 pub fn unsupported(completer: Bdf, read: &MemRead) -> Completion {
     let (first, end) = enabled_span(read);
     Completion {

@@ -11,7 +11,7 @@ use crate::tlp_check::Malformed;
 use crate::Picoseconds;
 use stellar_wire::pcie::AddressType;
 
-/// The way a request took to memory.
+/// The route of a request to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Route {
     /// Through one switch to a peer's BAR, never above it.
@@ -22,7 +22,7 @@ pub enum Route {
     Hairpin,
 }
 
-/// Memory that a request ended in.
+/// The memory that a request reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     /// Host memory.
@@ -31,8 +31,8 @@ pub enum Target {
     Gpu(usize),
 }
 
-/// Why a TLP was dropped. A refused read is answered with an Unsupported Request completion, except when it is
-/// malformed, in which case nobody can trust its header.
+/// Why a TLP was dropped. A refused read is answered with an Unsupported Request completion, unless it is malformed: then its header cannot be
+/// trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 pub enum Refusal {
     /// ACS violation: Translation Blocking.
@@ -47,13 +47,13 @@ pub enum Refusal {
     /// No memory and no BAR at the address.
     #[error("no memory or BAR at the address")]
     Unmapped,
-    /// A translation request or reserved address type reached a device that serves neither.
+    /// A translation request, or a reserved address type, at a device that supports neither.
     #[error("device serves no requests of this address type")]
     UnsupportedAddressType,
     /// The root complex sends no requests back down.
     #[error("root complex does not route between peers")]
     PeerToPeerUnsupported,
-    /// A completion for nobody in this fabric, or for someone who did not ask.
+    /// A completion whose requester is not in this fabric, or has no such request outstanding.
     #[error("completion without a requester")]
     UnexpectedCompletion,
     /// The receiver of a link found it malformed.
@@ -61,7 +61,7 @@ pub enum Refusal {
     Malformed(Malformed),
 }
 
-/// Where something was refused.
+/// Where a TLP was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Location {
     /// Switch with this index.
@@ -117,7 +117,7 @@ impl Traffic {
     }
 }
 
-/// Traffic of the whole fabric by what became of it.
+/// Traffic of the whole fabric, by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     writes: BTreeMap<Route, Traffic>,
@@ -179,9 +179,9 @@ pub struct LinkCounters {
 pub struct PlacedWrite {
     /// When it took effect.
     pub time: Picoseconds,
-    /// Who wrote.
+    /// The function that wrote.
     pub requester: Bdf,
-    /// The way it took.
+    /// The route it took.
     pub route: Route,
     /// The memory.
     pub target: Target,

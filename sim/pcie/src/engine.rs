@@ -1,4 +1,4 @@
-//! What happens at each event.
+//! The effect of each event.
 
 use std::collections::VecDeque;
 
@@ -30,7 +30,7 @@ impl Fabric {
         }
     }
 
-    /// Starts to send on `link` if it can.
+    /// Starts to send on `link` if possible.
     pub(crate) fn transmit(&mut self, link: LinkId) {
         let now = self.now;
         if let Some(departure) = self.links[link.0].start(now) {
@@ -44,7 +44,7 @@ impl Fabric {
         }
     }
 
-    /// Checks a TLP that reached the receiver of `link`, decides what becomes of it and buffers it.
+    /// Checks a TLP that reached the receiver of `link`, decides its target and buffers it.
     fn arrive(&mut self, link: LinkId) {
         let now = self.now;
         let Some(mut packet) = self.links[link.0].land() else {
@@ -73,7 +73,7 @@ impl Fabric {
         self.events.schedule(ready_at, Event::Release(link));
     }
 
-    /// Lets everything leave the receive buffer of `link` that can; tells whether anything did.
+    /// Lets everything leave the receive buffer of `link` that can; returns whether anything did.
     fn release(&mut self, link: LinkId) -> bool {
         let mut progress = false;
         loop {
@@ -120,8 +120,7 @@ impl Fabric {
         }
     }
 
-    /// Does what was decided for a packet in the receive buffer of `link`. Returns it, with what is left to do,
-    /// when it must stay there.
+    /// Executes the decision for a packet in the receive buffer of `link`. Returns the packet, with the remaining work, if it must stay there.
     fn act(&mut self, link: LinkId, action: Action, packet: Packet) -> Option<(Packet, Action)> {
         match action {
             Action::Forward(next_link) => {
@@ -225,7 +224,7 @@ impl Fabric {
         Some(completer::successful(bdf, config, max_payload, read, &data))
     }
 
-    /// Counts and reports a refusal; a read whose header can be trusted stays to be answered.
+    /// Counts and reports a refusal. A read with a trustworthy header stays in the buffer to be answered.
     fn refuse(
         &mut self,
         link: LinkId,
@@ -264,7 +263,7 @@ impl Fabric {
         }
     }
 
-    /// Lets the receive buffers that wait for room on `link` try again. Those that got nothing are first next time.
+    /// Lets the receive buffers that wait for space on `link` try again. Those that made no progress are first next time.
     fn wake(&mut self, link: LinkId) {
         let waiters = std::mem::take(&mut self.links[link.0].waiters);
         let served: Vec<LinkId> = waiters.into_iter().filter(|w| self.release(*w)).collect();

@@ -18,7 +18,7 @@ pub(crate) enum Event {
     Release(LinkId),
     /// A credit reaches the sender.
     Credit(LinkId, FlowClass),
-    /// There is room in the send queue for those that wait.
+    /// There is space in the send queue for waiting packets.
     Room(LinkId),
 }
 

@@ -1,4 +1,4 @@
-//! The fabric: what a NIC model, a driver or a test talks to.
+//! The fabric: the interface for a NIC model, a driver or a test.
 
 use std::collections::VecDeque;
 
@@ -20,13 +20,13 @@ use crate::Picoseconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub usize);
 
-/// A request to the fabric that it cannot take.
+/// A call that the fabric refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FabricError {
     /// There is no such NIC endpoint.
     #[error("there is no NIC port {0}; ports count from 0 in the order the NICs were configured")]
     UnknownPort(usize),
-    /// The time given lies before what was simulated already.
+    /// The time is before the present of the simulation.
     #[error(
         "time {asked} ps lies before {now} ps, which is simulated already; time only goes forward"
     )]
@@ -84,8 +84,7 @@ pub(crate) struct Gpu {
 
 /// NICs, GPUs, switches, root complex, IOMMU and host memory, with links of finite speed between them.
 ///
-/// Each hop stores and forwards. Time is in picoseconds and moves only when told to; the same calls give the same
-/// result, always.
+/// Each hop stores and forwards. Time is in picoseconds and advances only in calls. The same calls always give the same result.
 pub struct Fabric {
     pub(crate) now: Picoseconds,
     pub(crate) events: EventQueue,
@@ -133,17 +132,17 @@ impl Fabric {
         })
     }
 
-    /// Time up to which everything has happened.
+    /// Present time: everything up to it has happened.
     pub fn now(&self) -> Picoseconds {
         self.now
     }
 
-    /// Time of the next thing to happen, `None` when the fabric is idle.
+    /// Time of the next event, `None` when the fabric is idle.
     pub fn next_event(&self) -> Option<Picoseconds> {
         self.events.next_time()
     }
 
-    /// Lets everything happen up to and including time `to`.
+    /// Advances to time `to`, inclusive.
     pub fn advance(&mut self, to: Picoseconds) -> Result<(), FabricError> {
         if to < self.now {
             return Err(FabricError::TimeReversed {
@@ -156,13 +155,13 @@ impl Fabric {
         Ok(())
     }
 
-    /// Lets everything under way come to rest; returns when it did.
+    /// Advances until the fabric is idle; returns the time.
     pub fn run_until_idle(&mut self) -> Picoseconds {
         self.run(Picoseconds::MAX);
         self.now
     }
 
-    /// Whether `port` can take another TLP of `class` at time `now`. Advances the fabric to `now`.
+    /// Whether `port` can accept another TLP of `class` at time `now`. Advances the fabric to `now`.
     pub fn ready(
         &mut self,
         now: Picoseconds,
@@ -192,7 +191,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// The oldest TLP that reached the NIC behind `port` and was not taken yet.
+    /// The oldest TLP that reached the NIC behind `port` and was not read yet.
     pub fn take_received(&mut self, port: PortId) -> Result<Option<Received>, FabricError> {
         self.port(port)?;
         Ok(self.inboxes[port.0].pop_front())

@@ -1,9 +1,8 @@
-//! PCIe fabric model: what surrounds a NIC's PCIe endpoints.
+//! PCIe fabric model: switches, GPUs, root complex and memory around a NIC's PCIe endpoints.
 //!
-//! NIC endpoints and GPUs hang under switches with Access Control Services (ACS); switches hang under a root
-//! complex with IOMMU, IOTLB and host memory. Links have the bandwidth and latency they are configured with, finite
-//! queues and per-class credits, so a full link stalls whoever sends. Everything is counted by the route it took, and
-//! everything refused is counted and reported by reason.
+//! NIC endpoints and GPUs are below switches with Access Control Services (ACS). Switches are below a root complex with IOMMU, IOTLB and host memory.
+//! Links have a configured bandwidth and latency, finite queues and per-class credits, so a full link stalls its senders. TLPs are counted by their
+//! route; refused TLPs are counted and reported by reason.
 //!
 //! ```
 //! use sim_pcie::*;
@@ -24,10 +23,9 @@
 //! assert_eq!(fabric.counters().writes(Route::Host).bytes, 7);
 //! ```
 //!
-//! Modelled: memory writes and reads, completions, PCIe ordering without relaxed ordering, ACS Translation Blocking,
-//! Request Redirect, Egress Control and Direct Translated P2P. Not modelled: configuration and I/O space, messages,
-//! interrupts (a write to the interrupt address range is refused unless a host memory window holds it), atomics, ATS
-//! translation requests, flit mode, link errors and retraining.
+//! Modelled: memory writes and reads, completions, PCIe ordering without relaxed ordering, ACS Translation Blocking, Request Redirect, Egress Control
+//! and Direct Translated P2P. Not modelled: configuration and I/O space, messages, interrupts (a write to the interrupt address range is refused
+//! unless a host memory window holds it), atomics, ATS translation requests, flit mode, link errors and retraining.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -12,7 +12,7 @@ use crate::Picoseconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LinkId(pub usize);
 
-/// A TLP on its way.
+/// A TLP in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
     pub tlp: Tlp,
@@ -20,18 +20,18 @@ pub(crate) struct Packet {
     pub hairpin: bool,
 }
 
-/// What a receiver does with a TLP in its buffer.
+/// The action of a receiver for a TLP in its buffer.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// Send it on.
+    /// Forward it.
     Forward(LinkId),
     /// Write it to, or read it from, host memory.
     HostMemory,
     /// Write it to, or read it from, the memory of the GPU with this index.
     GpuMemory(usize),
-    /// Hand it to the NIC with this index.
+    /// Deliver it to the NIC with this index.
     NicInbox(usize),
-    /// Drop it, answering a read.
+    /// Drop it, and answer it if it is a read.
     Refuse(Refusal),
     /// A read being answered: completions still to be sent the other way.
     Respond(VecDeque<Completion>),
@@ -59,7 +59,7 @@ pub(crate) struct Link {
     pub counters: LinkCounters,
     /// TLPs in the receiver's buffer, in order of arrival.
     pub held: VecDeque<Held>,
-    /// Links whose receive buffers wait for room in this link's send queue.
+    /// Links whose receive buffers wait for space in this link's send queue.
     pub waiters: Vec<LinkId>,
     queue: VecDeque<Packet>,
     queued: [usize; 3],
@@ -85,12 +85,12 @@ impl Link {
         }
     }
 
-    /// Whether the send queue takes another TLP of `class`.
+    /// Whether the send queue has space for another TLP of `class`.
     pub fn has_room(&self, class: FlowClass) -> bool {
         self.queued[class as usize] < self.config.send_queue
     }
 
-    /// Puts a TLP into the send queue; the caller has asked [`has_room`](Self::has_room).
+    /// Puts a TLP into the send queue. The caller must have checked [`has_room`](Self::has_room).
     pub fn enqueue(&mut self, packet: Packet) {
         self.queued[packet.tlp.class() as usize] += 1;
         self.queue.push_back(packet);
@@ -123,12 +123,12 @@ impl Link {
         })
     }
 
-    /// The TLP that arrives now; latency is constant, so the oldest in flight.
+    /// The TLP that arrives now. Latency is constant, so it is the oldest one in flight.
     pub fn land(&mut self) -> Option<Packet> {
         self.in_flight.pop_front()
     }
 
-    /// Takes back a credit that the receiver returned.
+    /// Gets back a credit that the receiver returned.
     pub fn credit(&mut self, class: FlowClass) {
         self.credits[class as usize] += 1;
     }
@@ -150,7 +150,7 @@ pub(crate) fn next_in_order(
             return None;
         }
         stuck[class as usize] = true;
-        // Posted writes further back may still pass, so the scan goes on.
+        // Posted writes further back may still pass, so the scan continues.
     }
     None
 }

@@ -1,4 +1,4 @@
-//! Sparse byte memory with a record of what was written and by whom.
+//! Sparse byte memory that records which bytes were written, and by which kind of writer.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,12 +17,12 @@ pub enum MemoryError {
     /// The range is not inside one window of this memory.
     #[error("{len} bytes at {address:#x} are outside this memory; check the address or configure a larger window")]
     OutOfRange {
-        /// First byte asked for.
+        /// First byte of the access.
         address: u64,
-        /// Bytes asked for.
+        /// Length of the access in bytes.
         len: usize,
     },
-    /// A byte that nothing ever wrote.
+    /// A byte that was never written.
     #[error("byte at {address:#x} was never written; store a pattern there first or use `read`")]
     Unwritten {
         /// First byte that was never written.
@@ -54,9 +54,8 @@ struct Page {
 
 /// Byte memory of one or more windows, allocated page by page when written.
 ///
-/// Two kinds of writer are told apart: software's [`store`](Self::store), and a device's write TLP
-/// ([`write_be`](Self::write_be)), whose bytes count as *touched*. A test stores a pattern, runs traffic and then
-/// compares [`touched_ranges`](Self::touched_ranges) with what should have been placed.
+/// There are two kinds of writers: software ([`store`](Self::store)), and a device's write TLPs ([`write_be`](Self::write_be)), whose bytes count as
+/// *touched*. A test stores a pattern, runs traffic, and compares [`touched_ranges`](Self::touched_ranges) with the expected ranges.
 pub struct Memory {
     windows: Vec<Window>,
     pages: BTreeMap<u64, Box<Page>>,
@@ -77,7 +76,7 @@ impl Memory {
             .any(|window| window.contains(address, len as u64))
     }
 
-    /// Reads `len` bytes; bytes never written read as 0.
+    /// Reads `len` bytes; bytes that were never written read as 0.
     pub fn read(&self, address: u64, len: usize) -> Result<Vec<u8>, MemoryError> {
         self.check(address, len)?;
         let mut bytes = vec![0; len];
@@ -89,7 +88,7 @@ impl Memory {
         Ok(bytes)
     }
 
-    /// Reads `len` bytes and fails on the first one that neither software nor a device ever wrote.
+    /// Reads `len` bytes, and fails at the first one that neither software nor a device has written.
     pub fn read_written(&self, address: u64, len: usize) -> Result<Vec<u8>, MemoryError> {
         self.check(address, len)?;
         for (number, within, _) in pieces(address, len) {
@@ -105,13 +104,13 @@ impl Memory {
         self.read(address, len)
     }
 
-    /// Software's store: not counted as touched by a device.
+    /// A store by software: it does not count as touched by a device.
     pub fn store(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         self.put(address, bytes, false)
     }
 
-    /// A device's write: `data` is whole DWs for the DW-aligned `address`, of which the byte enables pick what is
-    /// written. Returns the address ranges written.
+    /// A write by a device: `data` is whole DWs for the DW-aligned `address`, and the byte enables select the bytes to write. Returns the address
+    /// ranges written.
     pub fn write_be(
         &mut self,
         address: u64,
@@ -153,7 +152,7 @@ impl Memory {
         ranges
     }
 
-    /// Forgets which bytes devices have written; contents stay.
+    /// Forgets which bytes devices have written; contents do not change.
     pub fn clear_touched(&mut self) {
         for page in self.pages.values_mut() {
             page.touched.0.fill(0);

@@ -1,4 +1,4 @@
-//! Where each node sends a TLP.
+//! The routing decisions of each node.
 
 use crate::bdf::Bdf;
 use crate::config::{AcsConfig, RootComplexConfig};
@@ -35,7 +35,7 @@ fn acs_decision(acs: &AcsConfig, at: AddressType, peer: Option<Bdf>) -> Result<H
     }
 }
 
-/// What routing needs to see of the fabric.
+/// The parts of the fabric that routing needs.
 pub(crate) struct Router<'a> {
     pub topology: &'a Topology,
     pub root_complex: &'a RootComplexConfig,
@@ -45,8 +45,8 @@ pub(crate) struct Router<'a> {
 }
 
 impl Router<'_> {
-    /// What `node` does with a packet that arrived at `now`, and from when on it may. Rewrites the address of a
-    /// request that the root complex translates.
+    /// The action of `node` for a packet that arrived at `now`, and the time from which it is allowed. Rewrites the address of a request that the
+    /// root complex translates.
     pub fn route(
         &mut self,
         now: Picoseconds,

@@ -28,9 +28,9 @@ pub struct MemWrite {
 /// A memory read request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemRead {
-    /// Function that asks.
+    /// Function that sends the request.
     pub requester: Bdf,
-    /// 10-bit tag that its completions carry back.
+    /// 10-bit tag, which its completions repeat.
     pub tag: u16,
     /// Byte address of the first DW; a multiple of 4.
     pub address: u64,
@@ -47,9 +47,9 @@ pub struct MemRead {
 /// A completion, with data (CplD) when `data` is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Function that answers.
+    /// Function that completes.
     pub completer: Bdf,
-    /// Function that asked; completions are routed by it.
+    /// Function that sent the request; completions are routed by it.
     pub requester: Bdf,
     /// Tag of the request.
     pub tag: u16,
@@ -215,8 +215,8 @@ impl Tlp {
         }
     }
 
-    /// Gives a memory request the physical address the root complex found. It goes on with AT = 00: the address
-    /// type tells the root complex what to do and means nothing below it.
+    /// Replaces the address of a memory request by the physical address that the root complex found. It continues with AT = 00: below the root
+    /// complex the address type has no meaning.
     pub(crate) fn retarget(&mut self, physical: u64) {
         let (address, at) = match self {
             Self::Write(write) => (&mut write.address, &mut write.at),

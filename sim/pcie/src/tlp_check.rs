@@ -1,10 +1,10 @@
-//! What a link's receiver checks before it lets a TLP in (PCIe base specification, sections 2.2.2, 2.2.5 and 2.2.7).
+//! Checks of a TLP at the receiver of a link (PCIe base specification, sections 2.2.2, 2.2.5 and 2.2.7).
 
 use thiserror::Error;
 
 use crate::tlp::Tlp;
 
-/// Why a receiver calls a TLP malformed.
+/// Why a TLP is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 pub enum Malformed {
     /// Payload larger than the receiver's maximum payload size.

@@ -1,4 +1,4 @@
-//! Who is connected to what, and who owns which address and function.
+//! Connections between devices, and the owners of addresses and functions.
 
 use crate::bdf::Bdf;
 use crate::config::{AcsConfig, FabricConfig, LinkConfig, Window};
@@ -6,7 +6,7 @@ use crate::counters::Location;
 use crate::link::{Link, LinkId};
 use crate::Picoseconds;
 
-/// What is at the receiving end of a link.
+/// The receiving end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     /// The switch port above the device with this index.
@@ -19,7 +19,7 @@ pub(crate) enum Node {
     Device(usize),
 }
 
-/// What a device is, with its index among its kind.
+/// The kind of a device, with its index among its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Nic(usize),

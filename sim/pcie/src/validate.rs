@@ -13,7 +13,7 @@ pub enum ConfigError {
     /// There is no switch.
     #[error("the fabric has no switch; add one with `FabricBuilder::switch`")]
     NoSwitch,
-    /// A device names a switch that is not there.
+    /// A device names a switch that does not exist.
     #[error(
         "{device} is under switch {switch}, but there are only {count}; switches count from 0"
     )]
@@ -22,13 +22,13 @@ pub enum ConfigError {
         device: Bdf,
         /// Its switch index.
         switch: usize,
-        /// Switches there are.
+        /// Number of switches.
         count: usize,
     },
     /// Two functions share an identity.
     #[error("{0} is used twice; give every switch, NIC, GPU and the root complex its own")]
     DuplicateBdf(Bdf),
-    /// A link without bandwidth or with a width PCIe does not have.
+    /// A link without bandwidth, or with a width that PCIe does not have.
     #[error("link of {of}: {lanes} lanes; use 1, 2, 4, 8 or 16")]
     Lanes {
         /// Device or switch whose link it is.
@@ -36,7 +36,7 @@ pub enum ConfigError {
         /// Configured lanes.
         lanes: u32,
     },
-    /// DLLPs would take all bandwidth.
+    /// DLLPs would take all of the bandwidth.
     #[error(
         "link of {of}: {permille} thousandths for DLLPs leave no bandwidth; use less than 1000"
     )]
@@ -46,7 +46,7 @@ pub enum ConfigError {
         /// Configured share.
         permille: u64,
     },
-    /// A maximum payload size PCIe does not have.
+    /// A maximum payload size that PCIe does not have.
     #[error("link of {of}: maximum payload {bytes} bytes; use 128, 256, 512, 1024, 2048 or 4096")]
     MaxPayload {
         /// Device or switch whose link it is.
@@ -54,7 +54,7 @@ pub enum ConfigError {
         /// Configured size.
         bytes: usize,
     },
-    /// A queue or buffer that holds nothing.
+    /// A queue or buffer without entries.
     #[error("link of {of}: {what} is 0, nothing could ever pass; use at least 1")]
     NoRoom {
         /// Device or switch whose link it is.
@@ -62,7 +62,7 @@ pub enum ConfigError {
         /// Name of the setting.
         what: &'static str,
     },
-    /// A read completion boundary PCIe does not have.
+    /// A read completion boundary that PCIe does not have.
     #[error("{of}: read completion boundary {bytes}; use 64 or 128")]
     Rcb {
         /// The completer.
@@ -70,7 +70,7 @@ pub enum ConfigError {
         /// Configured boundary.
         bytes: usize,
     },
-    /// A completion size that would break the boundary rule.
+    /// A completion size that breaks the boundary rule.
     #[error("{of}: largest completion {bytes} bytes; use a power of two, at least its read completion boundary")]
     MaxCompletion {
         /// The completer.
@@ -88,7 +88,7 @@ pub enum ConfigError {
         /// Size in bytes.
         size: u64,
     },
-    /// A host memory window that is empty, not made of pages, or wraps around.
+    /// A host memory window that is empty, does not consist of pages, or wraps around.
     #[error("host memory at {base:#x}, {size:#x} bytes: base and size must be multiples of 0x1000, size not 0, end within 64 bits")]
     HostWindow {
         /// Base address.
@@ -96,7 +96,7 @@ pub enum ConfigError {
         /// Size in bytes.
         size: u64,
     },
-    /// Two windows claim the same address.
+    /// Two windows contain the same address.
     #[error("{first} and {second} overlap; move one")]
     Overlap {
         /// One window.
@@ -104,7 +104,7 @@ pub enum ConfigError {
         /// The other.
         second: String,
     },
-    /// An egress control vector names a function that is no device of this fabric.
+    /// An egress control vector names a function that is not a device of this fabric.
     #[error("egress control of {of} denies {peer}, which is no NIC or GPU of this fabric")]
     UnknownPeer {
         /// Device under the port.

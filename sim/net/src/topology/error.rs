@@ -1,4 +1,4 @@
-//! What can be wrong with a topology.
+//! Errors of a topology.
 
 use thiserror::Error;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[error("{file}: {key}: {problem}")]
 pub struct TopologyError {
-    /// The file, or the name given to a topology that is none.
+    /// The file, or a name if the topology is not from a file.
     pub file: String,
     /// The table and key, like `links "a-b": set.rate_gbps`.
     pub key: String,
@@ -20,13 +20,13 @@ pub enum Problem {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(std::io::Error),
-    /// Not TOML, an unknown key, or a value of the wrong type. The message shows the line.
+    /// The text is not TOML, or has an unknown key or a value of the wrong type. The message shows the line.
     #[error("{0}")]
     Syntax(Box<toml::de::Error>),
     /// There are no hosts.
     #[error("there is no host; add [[hosts]], [leaf_spine] or [back_to_back]")]
     NoHosts,
-    /// Two hosts or switches, or two links, have one name.
+    /// Two hosts or switches, or two links, have the same name.
     #[error("the name is taken by another one; rename one of them")]
     DuplicateName,
     /// A name is empty, or has a colon, which separates ports.
@@ -37,10 +37,10 @@ pub enum Problem {
     DuplicateAddress {
         /// The address.
         value: String,
-        /// Who has it.
+        /// The port or switch that has it.
         owner: String,
     },
-    /// A MAC address that is none.
+    /// A MAC address that is not valid.
     #[error("{0:?} is no MAC address; write it like 02:00:00:00:00:01")]
     BadMac(String),
     /// A uSID outside the range of nodes.
@@ -58,7 +58,7 @@ pub enum Problem {
     /// An override or event names a plane that does not exist.
     #[error("there is no link in plane {0}")]
     UnknownPlane(usize),
-    /// An override or event does not say what it is for, or says it twice.
+    /// An override or event does not name its target, or names two.
     #[error("name exactly one of link, node and plane")]
     NotOneTarget,
     /// A host has no port of this number.
@@ -74,7 +74,7 @@ pub enum Problem {
     /// The end of a link is not `name` or `host:port`.
     #[error("{0:?} is no end of a link; write switch, host or host:port")]
     BadEnd(String),
-    /// A host of several ports is named without one.
+    /// A host with several ports is named without a port.
     #[error("host {0:?} has several ports; say which, like {0}:0")]
     PortNeeded(String),
     /// Two links end in one host port.

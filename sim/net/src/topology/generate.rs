@@ -1,18 +1,18 @@
-//! Generators: what they stand for in explicit hosts, switches and links.
+//! Generators: they add explicit hosts, switches and links.
 
 use super::error::Problem;
 use super::spec::{
     BackToBack, HostSpec, LeafSpine, LinkSettings, LinkSpec, PortSpec, SwitchSpec, TopologySpec,
 };
 
-/// Planes of a fabric, at most; also ports of a host.
+/// Largest number of planes of a fabric, and so of ports of a host.
 pub(super) const MAX_PLANES: usize = 8;
-/// Switches of one tier and plane, at most: their uSIDs lie below those of hosts.
+/// Largest number of switches of one tier and plane: their uSIDs lie below those of hosts.
 const MAX_TIER: usize = 2000;
-/// Hosts, at most: their uSIDs lie below those of ports.
+/// Largest number of hosts: their uSIDs lie below those of ports.
 pub(super) const MAX_HOSTS: usize = 50_000;
 
-/// Adds what the generators of `spec` make to its lists; on failure also says which key is at fault.
+/// Adds the nodes and links of the generators in `spec` to its lists; an error also names the wrong key.
 pub(super) fn expand(spec: &mut TopologySpec) -> Result<(), (&'static str, Problem)> {
     if let Some(cable) = spec.back_to_back.take() {
         cable.expand(spec)?;

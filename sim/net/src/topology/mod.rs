@@ -39,7 +39,7 @@ pub struct HostPort {
     pub ipv6: Ipv6Addr,
     /// uSID in its plane.
     pub usid: u16,
-    /// The one link it has.
+    /// The link of the port.
     pub link: LinkId,
 }
 
@@ -61,9 +61,9 @@ pub struct Switch {
     pub plane: usize,
     /// Node uSID in its plane.
     pub usid: u16,
-    /// Source MAC address of what it forwards.
+    /// Source MAC address of the frames that it forwards.
     pub mac: MacAddr,
-    /// From the last bit in to the output queue, in picoseconds.
+    /// Latency from the last bit in to the output queue, in picoseconds.
     pub latency: Time,
 }
 
@@ -74,13 +74,13 @@ pub struct Link {
     pub name: String,
     /// The plane it is in.
     pub plane: usize,
-    /// What it connects; the forward direction runs from the first to the second.
+    /// Its two ends; the forward direction runs from the first to the second.
     pub ends: [Node; 2],
     /// Rate, delay, queues, faults.
     pub params: LinkParams,
 }
 
-/// A link's change of state that the topology asks for.
+/// A scheduled change of a link's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// When, in picoseconds.
@@ -91,8 +91,7 @@ pub struct Change {
     pub up: bool,
 }
 
-/// A checked topology: every reference leads somewhere, every host port has one link, and within a plane every host
-/// reaches every other.
+/// A checked topology: every name refers to something, every host port has one link, and within a plane every host reaches every other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     hosts: Vec<Host>,
@@ -152,7 +151,7 @@ impl Topology {
         &self.links
     }
 
-    /// Changes of links that the file asks for.
+    /// Scheduled changes of links in the file.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }

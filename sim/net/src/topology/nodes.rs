@@ -1,4 +1,4 @@
-//! Hosts and switches of the file, with the addresses they name or get.
+//! Hosts and switches of the file, with their explicit or default addresses.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -13,10 +13,10 @@ use super::spec::TopologySpec;
 use super::{Host, HostPort, Switch, ADJACENCY_USIDS};
 use crate::{HostId, LinkId};
 
-/// First uSID of hosts that name none; below are those of switches.
+/// First uSID of hosts without an explicit one; below it are those of switches.
 const FIRST_HOST_USID: u16 = 0x1000;
 
-/// Checks how many hosts there are, and how many ports they have.
+/// Checks the number of hosts and of their ports.
 pub(super) fn check_counts(spec: &TopologySpec) -> Found<()> {
     let (min, max) = (1, MAX_PLANES);
     if spec.hosts.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn check_counts(spec: &TopologySpec) -> Found<()> {
     Ok(())
 }
 
-/// Switches with what they leave out filled in.
+/// Switches, with defaults for what the file leaves out.
 pub(super) fn switches(spec: &TopologySpec) -> Found<Vec<Switch>> {
     let mut in_plane: HashMap<usize, u16> = HashMap::new();
     (0u32..)
@@ -75,7 +75,7 @@ fn check_usid(usid: u16) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Hosts with what they leave out filled in; no address and no uSID of a plane may occur twice.
+/// Hosts, with defaults for what the file leaves out; no address and no uSID of a plane may occur twice.
 pub(super) fn hosts(
     spec: &TopologySpec,
     links: &HashMap<(HostId, usize), LinkId>,
@@ -138,7 +138,7 @@ fn usid_name(plane: usize, usid: u16) -> String {
     format!("uSID {usid:#06x} of plane {plane}")
 }
 
-/// Who has which address.
+/// The owner of each address.
 #[derive(Default)]
 struct Owners(HashMap<String, String>);
 

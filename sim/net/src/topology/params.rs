@@ -4,11 +4,11 @@ use super::error::Problem;
 use super::spec::LinkSettings;
 use crate::{EcnThresholds, Time, Trimming};
 
-/// Capacity of a data queue that says nothing else, in bytes.
+/// Default capacity of a data queue, in bytes.
 const QUEUE_BYTES: u64 = 1_000_000;
-/// Capacity of a control queue that says nothing else, in bytes.
+/// Default capacity of a control queue, in bytes.
 const CONTROL_QUEUE_BYTES: u64 = 200_000;
-/// Durations end here, so that sums of many stay below 2^64 ps.
+/// Longest duration: sums of many durations must stay below 2^64 ps.
 const LONGEST_NS: f64 = 1e15;
 
 /// Settings of a link, the same in both directions. Queue settings are those of switches; hosts have none.
@@ -28,14 +28,14 @@ pub struct LinkParams {
     pub queue_bytes: u64,
     /// Capacity of the control queue in bytes.
     pub control_queue_bytes: u64,
-    /// Marking.
+    /// ECN marking.
     pub ecn: Option<EcnThresholds>,
     /// Trimming.
     pub trim: Option<Trimming>,
 }
 
 impl LinkParams {
-    /// Checks settings; on failure also says which key is at fault.
+    /// Checks settings; an error also names the wrong key.
     pub(super) fn check(set: &LinkSettings) -> Result<Self, (&'static str, Problem)> {
         let rate = set
             .rate_gbps

@@ -16,7 +16,7 @@ use crate::{HostId, LinkId, Node, SwitchId};
 pub(super) type Found<T> = Result<T, (String, Problem)>;
 
 impl Topology {
-    /// Builds a topology from what a file would say; errors call it `file`.
+    /// Builds a topology from the contents of a file; errors call it `file`.
     ///
     /// # Errors
     /// See [`Self::from_file`].
@@ -186,7 +186,7 @@ fn usid_block(text: &str) -> Option<u32> {
 
 /// Checks that within a plane every host reaches every other over the switches.
 fn reachable(hosts: &[Host], links: &[Link], switches: usize) -> Found<()> {
-    // Components of what is connected, by union and find; hosts forward nothing, so they join nothing but their switch.
+    // Connected components by union and find. Hosts forward nothing, so a host joins only itself to its switch.
     let mut parent: Vec<usize> = (0..switches + links.len()).collect();
     fn root(parent: &mut [usize], mut node: usize) -> usize {
         while parent[node] != node {

@@ -1,4 +1,4 @@
-//! Which links an override or an event is for, and what the end of a link names.
+//! The links that an override or an event selects, and the node that the end of a link names.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub(super) enum Named {
     Switch(SwitchId),
 }
 
-/// What names of a topology mean.
+/// Resolves the names of a topology.
 pub(super) struct Names<'a> {
     pub hosts: &'a [HostSpec],
     pub nodes: HashMap<String, Named>,
@@ -55,7 +55,7 @@ impl Names<'_> {
         node.ok_or_else(|| Problem::UnknownNode(name.into()))
     }
 
-    /// The links an override or event is for.
+    /// The links that an override or event selects.
     pub(super) fn select(
         &self,
         link: Option<&str>,

@@ -1,4 +1,4 @@
-//! The topology file, key by key. [`TopologySpec`] is the file; `docs/fabric.md` explains it to its writer.
+//! The topology file, key by key. [`TopologySpec`] is the file; `docs/fabric.md` explains it for people who write one.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -10,9 +10,9 @@ use crate::{EcnThresholds, Trimming};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TopologySpec {
-    /// What holds for the whole fabric.
+    /// Settings of the whole fabric.
     pub fabric: FabricSpec,
-    /// Settings of every link that says nothing else.
+    /// Default settings of links.
     pub defaults: LinkSettings,
     /// Hosts.
     pub hosts: Vec<HostSpec>,
@@ -30,7 +30,7 @@ pub struct TopologySpec {
     pub events: Vec<EventSpec>,
 }
 
-/// What holds for the whole fabric.
+/// Settings of the whole fabric.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FabricSpec {
@@ -40,9 +40,9 @@ pub struct FabricSpec {
     pub roce_port: u16,
     /// Code points of the control class. Without it, ACK, SACK, NACK, probe and CNP packets are of that class.
     pub control_dscp: Option<Vec<u8>>,
-    /// Mark ECN at ports that lead to a host, too. MRC wants marks to mean imbalance inside the fabric: off.
+    /// Whether ports that lead to a host mark ECN, too. It is off by default, because MRC takes a mark for imbalance inside the fabric.
     pub ecn_at_last_hop: bool,
-    /// Latency of a switch that says nothing else, in ns.
+    /// Default latency of a switch, in ns.
     pub switch_latency_ns: f64,
     /// How long routing takes to converge after a link changed, in ns. Without it, only the switches at the link react.
     pub reroute_ns: Option<f64>,
@@ -101,7 +101,7 @@ pub struct SwitchSpec {
     pub plane: usize,
     /// Node uSID, unique in its plane.
     pub usid: Option<u16>,
-    /// Time from the last bit in to the output queue, in ns.
+    /// Latency from the last bit in to the output queue, in ns.
     pub latency_ns: Option<f64>,
 }
 
@@ -111,9 +111,9 @@ pub struct SwitchSpec {
 pub struct LinkSpec {
     /// Name, unique among links.
     pub name: String,
-    /// `switch`, `host` or `host:port`, twice.
+    /// The two ends: `switch`, `host` or `host:port`.
     pub ends: [String; 2],
-    /// What differs from the defaults.
+    /// Settings that differ from the defaults.
     #[serde(default)]
     pub set: LinkSettings,
 }
@@ -130,20 +130,20 @@ pub struct LinkSettings {
     pub jitter_ns: Option<f64>,
     /// Probability that a frame is lost.
     pub loss: Option<f64>,
-    /// Probability that a byte of a frame is changed behind the FCS's back.
+    /// Probability that a byte of a frame changes while its FCS stays valid.
     pub corruption: Option<f64>,
     /// Capacity of a switch's data queue, in bytes.
     pub queue_bytes: Option<u64>,
     /// Capacity of a switch's control queue, in bytes.
     pub control_queue_bytes: Option<u64>,
-    /// When a switch's data queue marks; never, if nothing says it.
+    /// ECN marking of a switch's data queue; without it, no frame is marked.
     pub ecn: Option<EcnThresholds>,
-    /// Trimming instead of dropping; none, if nothing says it.
+    /// Trimming instead of dropping; without it, frames are dropped.
     pub trim: Option<Trimming>,
 }
 
 impl LinkSettings {
-    /// These settings where they are given, otherwise those of `base`.
+    /// These settings where they are present, otherwise those of `base`.
     pub fn over(&self, base: &Self) -> Self {
         Self {
             rate_gbps: self.rate_gbps.or(base.rate_gbps),
@@ -167,9 +167,8 @@ pub struct BackToBack {
     pub planes: usize,
 }
 
-/// Generator: per plane `p`, leaves `p0.leaf0`, ... each connected to every spine `p0.spine0`, ... Hosts `h0`, ... have a
-/// port in every plane; `h0` to `h{hosts_per_leaf - 1}` hang on leaf 0, the next on leaf 1. Links are named after their ends:
-/// `p0.h3-leaf0`, `p0.leaf0-spine2`.
+/// Generator: per plane `p`, leaves `p0.leaf0`, ... each connected to every spine `p0.spine0`, ... Hosts `h0`, ... have a port in every plane; `h0`
+/// to `h{hosts_per_leaf - 1}` are connected to leaf 0, the next on leaf 1. Links are named after their ends: `p0.h3-leaf0`, `p0.leaf0-spine2`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeafSpine {
@@ -199,7 +198,7 @@ pub struct OverrideSpec {
     pub node: Option<String>,
     /// Every link of this plane.
     pub plane: Option<usize>,
-    /// What differs.
+    /// Settings that differ.
     pub set: LinkSettings,
 }
 

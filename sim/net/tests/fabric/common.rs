@@ -6,7 +6,7 @@ use stellar_wire::{
     Bth, Ecn, Ethernet, ExtHeaders, Ip, Ipv4, Ipv6, Opcode, Reth, RoceFrame, Srv6Encap, Udp,
 };
 
-/// A topology from text that must be right.
+/// A topology from a valid text.
 pub fn topology(text: &str) -> Topology {
     Topology::from_toml("test", text).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -56,7 +56,7 @@ pub fn bottleneck(topology: &Topology) -> ChannelId {
     topology.link("c").unwrap().forward()
 }
 
-/// What the tests vary in a frame.
+/// The fields of a frame that the tests vary.
 #[derive(Clone)]
 pub struct Sent {
     pub from: HostId,
@@ -162,7 +162,7 @@ impl Sent {
         Frame::new(self.roce(topology).emit().unwrap())
     }
 
-    /// Hands it to the fabric at `time`.
+    /// Sends it into the fabric at `time`.
     pub fn send(&self, fabric: &mut Fabric, time: Time) {
         let frame = self.frame(fabric.topology());
         fabric.send(self.from, self.port, time, frame).unwrap();
@@ -176,7 +176,7 @@ pub fn run(fabric: &mut Fabric) -> Vec<Delivery> {
     deliveries
 }
 
-/// What arrived, taken apart; the frames' iCRC must be right.
+/// The frames that arrived, parsed; their iCRC must be correct.
 pub fn parsed(delivery: &Delivery) -> RoceFrame {
     RoceFrame::parse(delivery.frame.bytes()).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,4 +1,4 @@
-//! No frame is lost without a reason, none appears from nowhere.
+//! No frame is lost without a reason, and no frame appears from nowhere.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -14,7 +14,7 @@ struct Traffic {
     payload: usize,
     ack: bool,
     v6: bool,
-    /// uSIDs that may or may not lead anywhere.
+    /// uSIDs with or without a target.
     path: Option<Vec<u16>>,
     gap: Time,
 }

@@ -90,7 +90,7 @@ fn switches_and_seeds_choose_independently() {
     );
 }
 
-/// Two tiers of choices in a row: were both to hash alike, the second would use only part of its links (polarization).
+/// Two tiers choose one after the other. If both hashed alike, the second would use only a part of its links (polarization).
 #[test]
 fn a_second_tier_still_uses_all_its_links() {
     let mut text = String::from("[defaults]\nrate_gbps = 200\n");
@@ -175,7 +175,7 @@ fn imbalance_follows_the_balls_in_bins_law() {
     }
 }
 
-/// Which spine each flow takes is what the taps on the uplinks see.
+/// Taps on the uplinks see which spine each flow takes.
 #[test]
 fn losing_a_link_moves_only_its_flows() {
     use std::sync::{Arc, Mutex};

@@ -28,7 +28,7 @@ fn loss_is_binomial_and_follows_the_seed() {
         assert_eq!(stats.sent_frames, 20_000);
         (20_000 - arrived.len(), arrived)
     };
-    // Mean 600, standard deviation 24.1: four of them are 97.
+    // The mean is 600 and the standard deviation 24.1; four of them are 97.
     for seed in 0..4 {
         let (count, _) = lost(seed);
         assert!((503..=697).contains(&count), "{count} of 20000 lost at 3 %");
@@ -63,7 +63,7 @@ fn links_are_lossy_independently() {
     };
     let both = arrived(&[0, 1]);
     assert_ne!(both[0], both[1]);
-    // What one link carries leaves the other's losses alone.
+    // Traffic on one link does not change which frames another link loses.
     assert_eq!(arrived(&[1])[0], both[1]);
 }
 
@@ -104,7 +104,8 @@ fn corruption_changes_one_byte_and_receivers_see_it() {
 
 #[test]
 fn a_corrupted_header_is_read_anew() {
-    // Every frame gets a wrong byte between the switches: some headers are refused by the second, some payloads by the receiver.
+    // Every frame gets a wrong byte between the switches. The second switch refuses some of the headers, and the receiver refuses some of the
+    // payloads.
     let mut fabric = Fabric::new(line("corruption = 1.0", ""), 1);
     for _ in 0..500 {
         Sent {
@@ -148,7 +149,7 @@ fn filters_drop_delay_duplicate_and_mark() {
     fabric.set_filter(channel, Some(Box::new(filter))).unwrap();
     numbered(&mut fabric, 8);
     let deliveries = run(&mut fabric);
-    // A frame takes 142 + 24 bytes, 6.64 ns: 50 ns put number 2 behind number 9, had there been so many.
+    // A frame takes 142 + 24 bytes, 6.64 ns, so a delay of 50 ns would put number 2 behind number 9.
     assert_eq!(psns(&deliveries), [0, 3, 4, 5, 5, 6, 7, 2]);
     assert_eq!(deliveries[3].time, deliveries[4].time);
     let marked: Vec<bool> = deliveries

@@ -1,4 +1,4 @@
-//! What switches do with frames they forward, and with those they cannot.
+//! Frames that switches forward, and frames that they cannot forward.
 
 use sim_net::{DropReason, Fabric, Frame, HostId, SwitchId};
 use stellar_wire::{Ethernet, Header, Ip, Ipv4, MacAddr, Vlan};
@@ -99,7 +99,7 @@ fn what_cannot_be_forwarded_is_counted_by_its_reason() {
         ..Ethernet::default()
     };
     assert_eq!(fate(header.to_bytes()), Some(DropReason::Malformed)); // cut off
-                                                                      // A wrong iCRC is the NIC's business.
+                                                                      // The NIC checks the iCRC, not the switch.
     let last = good.emit().unwrap().len() - 1;
     assert_eq!(fate(with_byte(last, !good.emit().unwrap()[last])), None);
 }

@@ -55,7 +55,7 @@ fn what_arrived_before_is_not_lost_inside_the_switch_behind() {
     };
     let mut fabric = Fabric::new(topology(&text(1000)), 1);
     Sent::new(HostId(0), HostId(1)).send(&mut fabric, 0);
-    // The last bit is in after 1,086 bytes at 80 ps; the link goes down while the switch still thinks.
+    // The last bit arrives after 1,086 bytes at 80 ps. The link goes down during the latency of the switch.
     fabric.schedule_link(LinkId(0), 200_000, false).unwrap();
     assert_eq!(run(&mut fabric).len(), 1);
 }
@@ -103,14 +103,14 @@ fn a_plane_dies_and_comes_back() {
     assert_eq!(of_port(1), (0..10).chain(20..30).collect::<Vec<_>>());
 }
 
-/// A link beyond the next switch: only routing tells the leaf.
+/// The link is behind the next switch, so the leaf learns of it through routing only.
 #[test]
 fn routing_converges_after_its_delay() {
     let dead_spine = |more: &str| {
         let more = format!("{more}\n[[events]]\nat_us = 0\nlink = 'p0.leaf1-spine0'\nup = false");
         let mut fabric = Fabric::new(leaf_spine(2, 1, &more), 3);
         for sport in 0..400u16 {
-            // Half before 100 us, half after.
+            // Half of the frames leave before 100 us, half after.
             let time: Time = 1_000_000 + 1_000_000 * Time::from(sport);
             Sent {
                 sport,

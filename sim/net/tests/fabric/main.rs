@@ -1,4 +1,4 @@
-//! The fabric seen from outside.
+//! Tests of the fabric through its public functions.
 
 mod common;
 mod conservation;

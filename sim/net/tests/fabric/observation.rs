@@ -52,7 +52,7 @@ fn the_integral_runs_up_to_the_present() {
     assert_eq!(second - first, len * 2_000_000);
 }
 
-/// The wake of a queue that was lost comes while another frame has just taken the line: what waits behind it stays there.
+/// The wake event of a lost queue comes while another frame has just occupied the line. Frames behind it must stay in the queue.
 #[test]
 fn a_queue_lost_with_its_link_wakes_nobody_early() {
     let mut fabric = Fabric::new(
@@ -91,7 +91,7 @@ fn samples_show_the_queue_at_their_times() {
     assert_eq!(samples.len(), 50);
     for (n, sample) in (0..).zip(samples) {
         assert_eq!((sample.time, sample.channel), (n * 100_000, channel));
-        // Known from arrivals, every (len + 24) * 80 ps, and departures, ten times slower.
+        // The expected depth follows from the arrivals, every (len + 24) * 80 ps, and the departures, ten times slower.
         let arrived = (0..4)
             .filter(|i| 150_000 + (len + 12) * 80 + i * (len + 24) * 80 <= sample.time)
             .count() as u64;
@@ -136,14 +136,14 @@ fn taps_see_both_ends() {
         .collect();
     assert_eq!(received, arrived);
     assert!(received.len() < 50);
-    // What arrived was sent, 12 bytes of preamble and FCS, its own, and the cable earlier.
+    // A frame was sent before it arrived by 12 bytes of preamble and FCS, its own length, and the cable.
     for (_, time, frame) in &received {
         let start = time - (frame.len() as u64 + 12) * 80 - 100_000;
         assert!(sent.contains(&(channel, start, frame.clone())));
     }
 }
 
-/// A switch's latency comes after the last bit.
+/// The latency of a switch follows the last bit.
 #[test]
 fn a_tap_before_a_switch_sees_the_last_bit() {
     let mut fabric = Fabric::new(line("", ""), 1);
@@ -193,7 +193,7 @@ fn two_runs_of_one_seed_are_identical() {
     let (first, again, other) = (outcome(5), outcome(5), outcome(6));
     assert!(first == again);
     assert!(first.0 != other.0);
-    // The run exercises what could differ.
+    // The run contains everything that could differ.
     let total = |count: fn(&sim_net::ChannelStats) -> u64| first.1.iter().map(count).sum::<u64>();
     assert!(total(|s| s.ecn_marks) > 0 && total(|s| s.trims) > 0 && total(|s| s.corrupted) > 0);
     assert!(first.2.dropped.of(DropReason::RandomLoss) > 0);

@@ -39,7 +39,7 @@ fn a_full_queue_drops_the_newest() {
     assert_eq!(stats.drops.of(DropReason::QueueFull), 80 - 45);
     assert_eq!(stats.drops.total(), 80 - 45);
     assert_eq!(deliveries.len(), 45);
-    // Whoever arrived did so in order, and early frames are all there.
+    // The frames that arrived are in order, and the early ones are all there.
     for from in [A, B] {
         let ip = fabric.topology().hosts()[from.0 as usize].ports[0].ipv4;
         let of_host: Vec<u32> = deliveries
@@ -108,7 +108,7 @@ fn classes_can_be_told_by_code_point() {
     let mut fabric = Fabric::new(crate::common::topology(text), 1);
     for psn in 0..4 {
         let dscp = if psn == 3 { 46 } else { 0 };
-        // Opcodes say nothing here: the SACK without the code point waits.
+        // The opcode does not matter here: the SACK without the code point waits.
         Sent {
             psn,
             dscp,
@@ -164,7 +164,7 @@ fn a_step_threshold_marks_exactly_above_it() {
         let channel = bottleneck(fabric.topology());
         let deliveries = run(&mut fabric);
         assert_eq!(deliveries.len(), 40);
-        // Depth found by each frame in order of arrival: pairs, of which one leaves the queue per pair.
+        // The depth that each frame finds, in order of arrival: frames arrive in pairs, and one leaves the queue per pair.
         let mut waiting = 0u64;
         let mut marks = Vec::new();
         for pair in 0..20 {
@@ -254,7 +254,7 @@ fn probability_rises_between_the_thresholds() {
             "at {depth}"
         );
     }
-    // Held at a depth between the thresholds by a slow line, the queue marks about that share.
+    // A slow line keeps the depth between the thresholds, so the queue marks about that share.
     let settings = "rate_gbps = 0.001, queue_bytes = 10_000_000, \
                     ecn = { min_bytes = 0, max_bytes = 10_000_000, max_probability = 1.0 }";
     let mut fabric = Fabric::new(star(settings), 3);
@@ -267,7 +267,7 @@ fn probability_rises_between_the_thresholds() {
         .send(&mut fabric, 0);
     }
     let channel = bottleneck(fabric.topology());
-    // Everything is in the queue long before the second frame leaves a line of 1 Mb/s.
+    // All frames are in the queue long before the second one leaves a line of 1 Mb/s.
     fabric.advance_to(1_000_000_000, |_| {});
     let len = frame_len() as f64;
     let shares = (1..count).map(|n| (n as f64 - 1.0) * len / 1e7);
@@ -285,7 +285,7 @@ fn the_ipv4_checksum_stays_right() {
     let settings = "ecn = { min_bytes = 0, max_bytes = 0, max_probability = 1.0 }";
     let mut fabric = burst(settings, 30, Sent::new(A, C));
     for delivery in run(&mut fabric) {
-        // Parsing verifies the checksum, and the iCRC, which covers neither TOS nor checksum.
+        // Parsing verifies the checksum and the iCRC, which covers neither TOS nor checksum.
         let (ip, _) = Ipv4::parse(&delivery.frame.bytes()[14..]).unwrap();
         assert_eq!(ip.ttl, 63);
         parsed(&delivery);

@@ -1,4 +1,4 @@
-//! Paths spelled out in uSID containers.
+//! Paths as uSID containers.
 
 use sim_net::{DropReason, Fabric, HostId, Topology};
 use stellar_wire::{Ecn, Srv6Encap, UsidContainer};
@@ -94,13 +94,13 @@ fn every_spine_can_be_chosen() {
             for delivery in &deliveries {
                 let frame = parsed(delivery);
                 let outer = frame.srv6.unwrap();
-                // Only the host's own uSID is left, at the front, and three switches took a hop each.
+                // Only the host's own uSID is left, in front, and three switches have each lowered the hop limit.
                 assert_eq!(
                     outer.path,
                     UsidContainer::new(0xfcbb_bb00, &[0x1002]).unwrap()
                 );
                 assert_eq!(outer.hop_limit, 61);
-                // What is inside is as it was sent.
+                // The inner packet is unchanged.
                 let mut as_sent = sent(path, v6)
                     .roce(fabric.topology())
                     .with_derived_fields()
@@ -122,7 +122,7 @@ fn every_spine_can_be_chosen() {
 #[test]
 fn a_path_may_name_every_switch_and_detours() {
     let topology = leaf_spine(SPINES, 2, "");
-    // A uSID said twice is shifted out twice.
+    // A uSID that occurs twice in a row is shifted out twice.
     let names = [
         "p0.leaf0",
         "p0.spine3",
@@ -157,7 +157,7 @@ fn without_a_spine_the_outer_flow_label_decides() {
         counts.iter().all(|&n| (60..=140).contains(&n)),
         "{counts:?}"
     );
-    // What is inside has no say: one outer header, one path.
+    // The inner headers have no influence: one outer header means one path.
     let mut fabric = self::fabric();
     for sport in 0..100 {
         Sent {
@@ -183,7 +183,7 @@ fn adjacency(topology: &Topology, link: &str, forward: bool) -> u16 {
 #[test]
 fn ports_can_be_named_up_to_the_last() {
     let topology = leaf_spine(SPINES, 2, "");
-    // Leaf 0's port to spine 2, spine 2's port to leaf 1, leaf 1's port to host 2: no look-up anywhere.
+    // The path names leaf 0's port to spine 2, spine 2's port to leaf 1, and leaf 1's port to host 2, so no switch looks up a route.
     let up = adjacency(&topology, "p0.leaf0-spine2", true);
     let down = adjacency(&topology, "p0.leaf1-spine2", false);
     let last = adjacency(&topology, "p0.h2-leaf1", false);
@@ -248,7 +248,7 @@ fn unknown_usids_are_dropped_where_they_are_met() {
             "{stranger:#x}"
         );
     }
-    // Another block is an ordinary address, which nobody has.
+    // Another block is an ordinary address, which no node has.
     let (fabric, _) = walk(UsidContainer::new(0xfcbb_bb01, &[spine, 0x1002]).unwrap());
     assert_eq!(the_drop(&fabric), ("p0.leaf0".into(), DropReason::NoRoute));
 }

@@ -1,4 +1,4 @@
-//! Queues against what queueing theory says of them.
+//! Queues compared with queueing theory.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -59,7 +59,7 @@ fn an_incast_fills_the_line() {
     assert_eq!(fabric.stats(channel).unwrap().drops.total(), count - queued);
 }
 
-/// A permutation across a non-blocking fabric in which every flow has a spine of its own finds no queue anywhere.
+/// In a permutation across a non-blocking fabric in which every flow has a spine of its own, no frame waits.
 #[test]
 fn a_placed_permutation_meets_no_queue() {
     const HOSTS: u32 = 8;

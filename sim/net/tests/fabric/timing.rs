@@ -13,7 +13,7 @@ fn cable(settings: &str) -> Fabric {
 
 #[test]
 fn a_burst_leaves_at_exactly_the_wire_rate() {
-    // 37 Gb/s does not divide a picosecond: each frame takes its time rounded up.
+    // At 37 Gb/s a byte does not take a whole number of picoseconds: the time of each frame is rounded up.
     for (gbps, per_mbit) in [(200.0, 200_000u64), (37.0, 37_000), (0.1, 100)] {
         let mut fabric = cable(&format!("rate_gbps = {gbps}\ndelay_ns = 12.5"));
         let lengths = [64usize, 1500, 60, 4178, 61];
@@ -65,7 +65,7 @@ fn directions_and_planes_do_not_share_a_line() {
     }
     let deliveries = run(&mut fabric);
     assert!(deliveries.iter().all(|delivery| delivery.time == 40_000));
-    // Equal times come out in the order they went in.
+    // Events of equal time keep the order of the calls.
     let order: Vec<_> = deliveries.iter().map(|d| (d.host.0, d.port)).collect();
     assert_eq!(order, [(1, 0), (1, 1), (0, 0), (0, 1)]);
 }
@@ -111,7 +111,7 @@ fn answers_can_be_sent_at_the_time_of_a_delivery() {
     assert_eq!(order, [(1, 2), (0, 1)]);
 }
 
-/// Two MACs that do the line's work themselves: what is left is the cable.
+/// Two MACs serialise the frames themselves, so only the cable's delay is left.
 #[test]
 fn serialized_frames_meet_the_delay_alone() {
     let mut fabric = cable("rate_gbps = 200\ndelay_ns = 100");
@@ -122,7 +122,7 @@ fn serialized_frames_meet_the_delay_alone() {
     fabric
         .set_tap(channel, sim_net::TapSide::Transmit, Box::new(tap))
         .unwrap();
-    // The second comes 10 ns after the first although it takes 45: that is for the sender to know.
+    // The second frame comes 10 ns after the first although the first takes 45 ns: the sender is responsible for the rate.
     for last_bit in [50_000, 60_000] {
         fabric
             .send_serialized(HostId(0), 0, last_bit, Frame::new(vec![0; 1000]))
@@ -166,14 +166,14 @@ fn a_host_may_take_frames_from_their_first_bit() {
         (fabric.now(), delivery.time),
         (8 * 40 + 30_000, 1012 * 40 + 30_000)
     );
-    // Handed over at its last bit, the frame of 40 ns is longer than the cable: it comes at once.
+    // The frame is passed on at its last bit. It takes 40 ns, longer than the cable, so it is delivered at once.
     let last_bit = 100_000;
     fabric
         .send_serialized(HostId(0), 0, last_bit, Frame::new(vec![0; 1000]))
         .unwrap();
     let delivery = fabric.next_delivery(Time::MAX).unwrap();
     assert_eq!((fabric.now(), delivery.time), (last_bit, last_bit + 30_000));
-    // A minimal one is shorter: first bit after its own last bit left.
+    // A minimal frame is shorter: its first bit arrives after its own last bit has left.
     fabric
         .send_serialized(HostId(0), 0, last_bit, Frame::new(vec![0; 60]))
         .unwrap();

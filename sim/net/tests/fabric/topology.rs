@@ -1,4 +1,4 @@
-//! Topology files: the shipped ones, and where settings come from.
+//! Topology files: the shipped ones, and the precedence of settings.
 
 use std::path::Path;
 
@@ -155,7 +155,7 @@ fn a_topology_can_be_built_without_a_file() {
     );
 }
 
-/// The specification as a file would say it.
+/// The specification as the contents of a file.
 fn toml_of(spec: &TopologySpec) -> String {
     toml::to_string(spec).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What is said of wrong topology files.
+//! Messages about wrong topology files.
 
 use sim_net::topology::Problem;
 use sim_net::{Topology, TopologyError};
@@ -19,7 +19,7 @@ fn error(text: &str) -> TopologyError {
     Topology::from_toml("wrong.toml", text).expect_err("a wrong topology")
 }
 
-/// Replaces `from`, which must occur, by `to` in a topology that is right, and checks what is said.
+/// Replaces `from`, which must occur, by `to` in a correct topology, and checks the message.
 #[track_caller]
 fn refuses(from: &str, to: &str, key: &str, message: &str) {
     assert!(Topology::from_toml("right.toml", STAR).is_ok());

@@ -81,7 +81,7 @@ fn headers_stay_whole_and_lengths_fit() {
             let (bth, rest) = Bth::parse(transport).unwrap();
             let (ext, rest) = ExtHeaders::parse(&bth, rest).unwrap();
             assert_eq!((bth.dest_qp, ext), (0x11, original.ext));
-            // Where the iCRC should be are the first bytes of the payload.
+            // The first bytes of the payload are in the place of the iCRC.
             assert_eq!(rest, &original.payload[..icrc::LEN]);
             assert!(matches!(icrc::verify(packet), Err(WireError::Icrc { .. })));
         }
@@ -93,14 +93,14 @@ fn headers_stay_whole_and_lengths_fit() {
 fn trimmed_packets_overtake_data() {
     let (_, deliveries) = burst(&format!("rate_gbps = 10, {TRIM}"), 5, &Sent::new(A, C));
     let lengths: Vec<bool> = deliveries.iter().map(|d| d.frame.len() > 200).collect();
-    // One on the line, seven trimmed, then the two that fit the queue.
+    // One frame is on the line, seven are trimmed, then come the two that fit the queue.
     assert_eq!(
         lengths,
         [true, false, false, false, false, false, false, false, true, true]
     );
 }
 
-/// Trimmed at the first switch, they are control at the second, too.
+/// A packet that was trimmed at the first switch is control at the second, too.
 #[test]
 fn trimmed_packets_stay_control() {
     let mut fabric = Fabric::new(
@@ -115,7 +115,7 @@ fn trimmed_packets_stay_control() {
     let deliveries = run(&mut fabric);
     let whole: Vec<bool> = deliveries.iter().map(|d| d.frame.len() > 200).collect();
     let trims = whole.iter().filter(|&&whole| !whole).count();
-    // The first whole frame is on the line when trimmed ones arrive; the other whole ones wait for all of them.
+    // The first whole frame is on the line when trimmed ones arrive. The other whole frames wait for all trimmed ones.
     assert!(trims >= 3);
     assert!(whole[0]);
     assert!(whole[1..=trims].iter().all(|&whole| !whole), "{whole:?}");
@@ -137,7 +137,7 @@ fn the_last_hop_has_a_code_point_of_its_own() {
 
 #[test]
 fn what_is_not_roce_or_has_nothing_to_cut_is_dropped() {
-    // No RoCE port, no trimming.
+    // Packets to other ports are not trimmed.
     let mut fabric = Fabric::new(star(&format!("queue_bytes = 2600, {TRIM}")), 1);
     let mut frame = Sent::new(A, C).roce(fabric.topology());
     frame.udp.dport = 5000;
@@ -154,7 +154,7 @@ fn what_is_not_roce_or_has_nothing_to_cut_is_dropped() {
     assert_eq!(stats.trims, 0);
     assert!(stats.drops.of(DropReason::QueueFull) > 0);
 
-    // Four bytes of payload are what would be left.
+    // Trimming would leave four bytes of payload.
     let sent = Sent {
         payload: 0,
         ..Sent::new(A, C)

@@ -35,7 +35,7 @@ pub struct LinkConfig {
     pub generation: Generation,
     /// Lanes: 1, 2, 4, 8 or 16. Default 8.
     pub lanes: u32,
-    /// From the last bit sent to the TLP being usable at the receiver (PHY, flight, data link layer). Default 100 ns.
+    /// Latency from the last bit sent until the receiver can use the TLP (PHY, flight, data link layer). Default 100 ns.
     pub latency_ps: Picoseconds,
     /// Share of the bandwidth that DLLPs (ACK, UpdateFC) and SKPs take, in thousandths. Default 20.
     pub dllp_permille: u64,

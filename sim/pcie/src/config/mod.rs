@@ -27,7 +27,7 @@ impl Window {
         address >= self.base && len <= self.size && address - self.base <= self.size - len
     }
 
-    /// Whether any address is in both.
+    /// Whether any address is in both ranges.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.base < other.base.saturating_add(other.size)
             && other.base < self.base.saturating_add(self.size)
@@ -46,7 +46,7 @@ pub struct AcsConfig {
     pub egress_control: bool,
     /// Direct Translated P2P: AT = 10 goes straight to the peer whatever redirect and egress control say.
     pub direct_translated: bool,
-    /// The egress control vector, as peer functions rather than port numbers.
+    /// The egress control vector, as a list of peer functions.
     pub egress_denied: Vec<Bdf>,
 }
 
@@ -83,7 +83,7 @@ impl NicConfig {
     }
 }
 
-/// How memory answers reads.
+/// Completion of reads by a memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompleterConfig {
@@ -121,10 +121,10 @@ pub struct GpuConfig {
     /// Its link. Default Gen5 x16.
     #[serde(default = "LinkConfig::gen5_x16")]
     pub link: LinkConfig,
-    /// ACS controls of the switch port above it; they govern what the GPU itself sends.
+    /// ACS controls of the switch port above it; they apply to requests of the GPU itself.
     #[serde(default)]
     pub acs: AcsConfig,
-    /// How it answers reads.
+    /// Completion of reads by it.
     #[serde(default)]
     pub completer: CompleterConfig,
 }
@@ -182,7 +182,7 @@ pub struct RootComplexConfig {
     pub latency_ps: Picoseconds,
     /// Whether requests may be sent back down to a BAR. Default true; some root complexes refuse.
     pub peer_to_peer: bool,
-    /// How host memory answers.
+    /// Completion of reads by host memory.
     pub completer: CompleterConfig,
 }
 
@@ -221,7 +221,7 @@ pub struct IommuConfig {
     pub walk_latency_ps: Picoseconds,
     /// Page walks that run at the same time. Default 8.
     pub walkers: usize,
-    /// Fault reports that may wait; more are counted and lost. Default 256.
+    /// Fault reports that may wait; further ones are counted and lost. Default 256.
     pub fault_queue: usize,
 }
 
@@ -256,7 +256,7 @@ pub struct FabricConfig {
     pub iommu: IommuConfig,
     /// Keep a record of every range written to memory. Default false: it grows with the traffic.
     pub log_writes: bool,
-    /// Refusal reports that may wait to be taken; more are counted and lost. Default 4,096.
+    /// Refusal reports that may wait; further ones are counted and lost. Default 4,096.
     pub report_queue: usize,
 }
 

@@ -52,7 +52,7 @@ pub struct Fault {
     pub reason: FaultReason,
 }
 
-/// First in, first out; a fault that finds it full is counted and lost, as in hardware.
+/// First in, first out; a fault that finds the queue full is counted and lost, as in hardware.
 pub(crate) struct FaultQueue {
     waiting: VecDeque<Fault>,
     capacity: usize,

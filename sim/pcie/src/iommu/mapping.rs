@@ -1,4 +1,4 @@
-//! What a mapping is: its size, its permission, and why one cannot be made.
+//! Mappings: size, permission, and why one cannot be made.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -80,7 +80,7 @@ pub enum MapError {
     /// An address or length is no multiple of the page size.
     #[error("{address:#x} is not a multiple of the page size {page:#x}; align it or map with smaller pages")]
     Misaligned {
-        /// The address or length at fault.
+        /// The wrong address or length.
         address: u64,
         /// Page size in bytes.
         page: u64,

@@ -22,7 +22,7 @@ use stellar_wire::pcie::AddressType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainId(pub(crate) usize);
 
-/// What a device wants to do with an address.
+/// A kind of access by a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Memory read.
@@ -31,7 +31,7 @@ pub enum Access {
     Write,
 }
 
-/// How a function's untranslated requests are treated.
+/// Treatment of a function's untranslated requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attachment {
     None,
@@ -44,7 +44,7 @@ struct Context {
     ats: bool,
 }
 
-/// What to forget from the IOTLB.
+/// Entries to remove from the IOTLB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalidation {
     /// Everything.
@@ -75,7 +75,7 @@ pub struct IommuCounters {
     pub faults_lost: u64,
 }
 
-/// Result of a translation: the host physical address and when it is known.
+/// Result of a translation: the host physical address and the time at which it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Translation {
     pub address: u64,
@@ -84,8 +84,8 @@ pub(crate) struct Translation {
 
 /// The IOMMU of the root complex.
 ///
-/// Unmapping a page leaves it in the IOTLB until [`invalidate`](Self::invalidate), as in hardware: forgetting
-/// the invalidation is an error that this model shows.
+/// Unmapping a page leaves it in the IOTLB until [`invalidate`](Self::invalidate), as in hardware: so this model shows the error of a driver that
+/// forgets the invalidation.
 pub struct Iommu {
     config: IommuConfig,
     domains: Vec<PageTable>,
@@ -151,8 +151,8 @@ impl Iommu {
         self.table(domain)?.map(iova, address, size, permission)
     }
 
-    /// Maps `len` bytes, a multiple of 4 KiB, with the largest pages that alignment and length allow.
-    /// On an error the pages before the one at fault stay mapped.
+    /// Maps `len` bytes, a multiple of 4 KiB, with the largest pages that alignment and length allow. On an error the pages before the wrong one stay
+    /// mapped.
     pub fn map_range(
         &mut self,
         domain: DomainId,
@@ -187,7 +187,7 @@ impl Iommu {
         self.table(domain)?.unmap(iova, size)
     }
 
-    /// Forgets cached translations. Requests translated before are under way and still complete.
+    /// Removes cached translations. Requests that were translated before are in flight and still complete.
     pub fn invalidate(&mut self, what: Invalidation) {
         self.iotlb.invalidate(|domain, base, size| match what {
             Invalidation::All => true,
@@ -200,7 +200,7 @@ impl Iommu {
         });
     }
 
-    /// The fault reports waiting, oldest first; they leave the queue.
+    /// Returns the waiting fault reports, oldest first, and removes them from the queue.
     pub fn take_faults(&mut self) -> Vec<Fault> {
         self.faults.take()
     }
@@ -215,7 +215,7 @@ impl Iommu {
         }
     }
 
-    /// Decides what becomes of a request that reached the root complex at `now`.
+    /// Decides about a request that reached the root complex at `now`.
     pub(crate) fn admit(
         &mut self,
         now: Picoseconds,

@@ -8,6 +8,6 @@ whole runs of such a world, `openstellar.world` the receive lane of one NIC with
 import os
 from pathlib import Path
 
-# Built models are kept between runs and shared by all environments of a user, unless told otherwise.
+# Built models are kept between runs and shared by all environments of a user, unless the variable is set.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "openstellar"
 os.environ.setdefault("STELLAR_MODEL_CACHE", str(_CACHE))

@@ -10,15 +10,15 @@ __all__ = ["designs", "write"]
 
 
 def designs() -> dict[str, str]:
-    """Names of the blocks that can be had, and what each is."""
+    """Names and descriptions of the blocks."""
     return dict(_native.designs())
 
 
 def write(directory: str | Path, *names: str, file: str | None = None) -> tuple[list[str], Path]:
-    """Writes the Verilog of the blocks `names` into `directory`, all into one file, in which modules that blocks share are there once.
+    """Writes the Verilog of the blocks `names` into `directory`, all into one file. Modules that several blocks share are in the file once.
 
-    Returns the names of their top modules, in the same order, and the file, which is named after the last one unless `file` says otherwise. A file
-    that is there already with the same text is left alone. Raises ValueError with the closest names for a block there is not.
+    Returns the names of their top modules, in the same order, and the file, which is named after the last one unless `file` says otherwise. An
+    existing file with the same text is not written again. Raises ValueError with the closest names if a block does not exist.
     """
     if not names:
         raise ValueError("name at least one design; openstellar.designs.designs() lists them")

@@ -1,6 +1,6 @@
 """Two hosts on a fabric with loss, marks and many paths. Their NICs are the software reference of the transport, or Verilated cards.
 
-`run` makes a whole run at once. `openstellar.hosts` is the same world step by step: memory, posts, time.
+`run` executes a whole run in one call. `openstellar.hosts` is the same world step by step: memory, posts, time.
 
     from openstellar import fabric
 
@@ -8,7 +8,7 @@
     print(run.report["goodput_gbps"], run.report["requester"]["retransmissions"])
     run.plot().savefig("run.png")
 
-Each run checks memory byte for byte and completions for their order; anything wrong raises RuntimeError.
+Each run checks every byte of memory and the order of completions; a difference raises RuntimeError.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Run", "run", "run_scenario", "scenarios"]
 
 @dataclass(frozen=True)
 class Run:
-    """What came out of a run."""
+    """The results of a run."""
 
     report: dict[str, Any]
     """The report, as `./stellar world --json` prints it; times in nanoseconds, sizes in bytes."""
@@ -39,7 +39,7 @@ class Run:
     """A pcapng file per host port, by the port's name."""
 
     def packets(self, port: str) -> PacketList:
-        """Every frame that crossed `port`, either way, as scapy packets with their times. Raises KeyError with the ports there are."""
+        """Every frame that crossed `port`, in both directions, as scapy packets with their times. Raises KeyError with the existing ports."""
         import scapy.contrib.roce  # binds UDP port 4791
         from scapy.utils import PcapNgReader
 
@@ -98,11 +98,11 @@ def run(
 ) -> Run:
     """Each of `qps` queue pairs writes one message of `bytes` from GPU memory of the first host to GPU memory of the last.
 
-    `topology` is a TOML file (docs/fabric.md); None is a leaf-spine of two planes. `nic` is the software reference of the transport, or
-    "rtl": two Verilated cards, whose model takes minutes to build the first time. `loss` names a link and the probability that it loses a
-    frame. `captures` keeps every frame four times: turn it off for long runs.
+    `topology` is a TOML file (docs/fabric.md); None is a leaf-spine of two planes. `nic` is the software reference of the transport, or "rtl": two
+    Verilated cards, whose model takes minutes to build the first time. `loss` names a link and the probability that it loses a frame. `captures`
+    keeps every frame four times: turn it off for long runs.
 
-    Raises ValueError for an argument that cannot be, RuntimeError if the run does not end well.
+    Raises ValueError for an invalid argument, RuntimeError if the run fails.
     """
     report, files = _native.run_pair(
         topology=topology_text(topology),
@@ -126,14 +126,15 @@ def topology_text(topology: str | Path | None) -> tuple[str, str] | None:
 
 
 def run_scenario(name: str, seed: int = 1, *, nic: Literal["reference", "rtl"] = "reference", shrink: int = 1) -> Run:
-    """Runs one of `scenarios`. Raises ValueError with the closest names if there is none of this name.
+    """Runs one of `scenarios`. Raises ValueError with the closest names if the scenario does not exist.
 
-    `shrink`, 1 to 16, divides the length of its messages where that means the same: between Verilated cards 8 is a good choice.
+    `shrink`, 1 to 16, divides the length of its messages, in scenarios that mean the same with shorter ones. Between Verilated cards 8 is a good
+    choice.
     """
     report, files = _native.run_scenario(name, nic, seed, shrink)
     return Run(json.loads(report), dict(files))
 
 
 def scenarios() -> dict[str, str]:
-    """Names of the scenarios, and what happens in each."""
+    """Names and descriptions of the scenarios."""
     return dict(_native.scenarios())

@@ -1,4 +1,4 @@
-"""Two hosts with NICs on a fabric, step by step: give them memory, post work, let time pass, look at what happened.
+"""Two hosts with NICs on a fabric, step by step: register memory, post work, advance time, inspect the results.
 
     from openstellar import hosts
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 __all__ = ["Completion", "Counters", "Event", "Host", "Region", "World"]
 
 PICOSECONDS = 1000
-"""In a nanosecond."""
+"""Picoseconds per nanosecond."""
 
 
 @dataclass(frozen=True)
 class Completion:
-    """A completion queue entry, and when it was there."""
+    """A completion queue entry, and the time at which it arrived."""
 
     time_ps: int
     qp: int
     wr_id: int
     """The number that `Host.write` returned; 0 on the receive side."""
     status: str
-    """"Success", or why not, by the names of `ibv_wc_status`."""
+    """"Success", or the reason of the failure, by the names of `ibv_wc_status`."""
     opcode: str
     """"Write" or "WriteImm", or "RecvRdmaWithImm" for an immediate that arrived."""
     bytes: int
@@ -52,7 +52,7 @@ class Completion:
 
 @dataclass(frozen=True)
 class Event:
-    """An event queue entry, and when it was there."""
+    """An event queue entry, and the time at which it arrived."""
 
     time_ps: int
     kind: str
@@ -63,12 +63,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Counters:
-    """What a NIC counted."""
+    """Counters of a NIC."""
 
     requester: dict[str, int]
-    """Of a queue pair's requester: packets, retransmissions, timeouts, SACKs and so on."""
+    """Counters of a queue pair's requester: packets, retransmissions, timeouts, SACKs and so on."""
     receiver: dict[str, int]
-    """Of the whole receive side: frames by the reason they were dropped for; "None" counts accepted ones."""
+    """Counters of the whole receive side: frames by drop reason; "None" counts accepted frames."""
     path_loads: list[int]
     """Data packets of the queue pair by entropy value index; even indices are plane 0."""
 
@@ -81,22 +81,22 @@ class Region:
         self.va, self.key = host._native.place(host.index, number)
 
     def store(self, data: bytes, offset: int = 0) -> None:
-        """Writes as the host's processor or GPU does. Raises ValueError if it does not fit."""
+        """Writes as the host's processor or GPU would. Raises ValueError if the data does not fit."""
         self.host._native.store(self.host.index, self.number, offset, bytes(data))
 
     def load(self, offset: int = 0, length: int | None = None) -> bytes:
-        """Reads as the host's processor or GPU does, to the end by default. What nobody wrote holds a pattern of seed and address."""
+        """Reads as the host's processor or GPU would, to the end by default. Bytes that were never written contain a pattern of seed and address."""
         length = self.length - offset if length is None else length
         return self.host._native.load(self.host.index, self.number, offset, length)
 
     def array(self, offset: int = 0, length: int | None = None) -> numpy.ndarray:
-        """As `load`, as an array of bytes."""
+        """As `load`, but returns an array of bytes."""
         import numpy
 
         return numpy.frombuffer(self.load(offset, length), dtype=numpy.uint8)
 
     def deregister(self) -> None:
-        """Takes registration and pages away: the NIC must not touch them from then on."""
+        """Deregisters and unmaps it. The NIC must not access it afterwards."""
         self.host._native.deregister(self.host.index, self.number)
 
 
@@ -145,7 +145,7 @@ class Host:
         )
 
     def completions(self) -> list[Completion]:
-        """What completed here so far, in the order it did."""
+        """Completions at this host so far, in order."""
         return [Completion(**fields) for fields in self._native.completions(self.index)]
 
     def events(self) -> list[Event]:
@@ -153,18 +153,18 @@ class Host:
         return [Event(*event) for event in self._native.events(self.index)]
 
     def counters(self, qp: int | None = None) -> Counters:
-        """What the NIC counted until now, of queue pair `qp` (the first by default). Raises ValueError if there is none of this number."""
+        """Counters of the NIC, for queue pair `qp` (the first by default). Raises ValueError if it does not exist."""
         return Counters(*self._native.counters(self.index, self._native.qps()[0] if qp is None else qp))
 
     def set_port(self, port: int, up: bool) -> None:
-        """Tells the NIC that the link of a port came up or went down."""
+        """Notifies the NIC that the link of a port came up or went down."""
         self._native.set_port(self.index, port, up)
 
 
 class World:
     """The first and the last host of a topology, and `qps` queue pairs between them; arguments as in `openstellar.fabric.run`.
 
-    Raises ValueError for arguments that cannot be, RuntimeError if the world cannot be built from them.
+    Raises ValueError for invalid arguments, RuntimeError if the world cannot be built from them.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class World:
 
     @property
     def time_ns(self) -> float:
-        """The present."""
+        """Present time."""
         return self._native.now_ps() / PICOSECONDS
 
     def run(self, limit_ns: float = 1e10) -> None:
@@ -197,13 +197,13 @@ class World:
         self._native.run(int(limit_ns * PICOSECONDS))
 
     def run_until(self, time_ns: float) -> None:
-        """Simulates until a time, whatever is under way then."""
+        """Simulates until a time, also if work is outstanding then."""
         self._native.run_until(int(time_ns * PICOSECONDS))
 
     def result(self) -> Run:
-        """Compares every byte that was written and the order of completions, and reports: numbers, captures, plots.
+        """Compares every byte that was written and the order of completions. Returns numbers, captures and plots.
 
-        Only what the sender posted is in the report's numbers. Raises RuntimeError for the first thing that is wrong.
+        The report counts only the work of the sender. Raises RuntimeError with the first difference.
         """
         report, files = self._native.report()
         return Run(json.loads(report), dict(files))

@@ -1,6 +1,6 @@
 """One simulation in this process: `python -m openstellar.process MODEL [--waves FILE] -- [ARGUMENT...]`.
 
-What a simulator does for cocotb elsewhere: loads the model, loads cocotb, runs the tests named by cocotb's environment variables
+The process does what a simulator usually does for cocotb: it loads the model, loads cocotb, runs the tests named by cocotb's environment variables
 (`COCOTB_TEST_MODULES`, `COCOTB_TOPLEVEL`, `COCOTB_RESULTS_FILE` and the others), and ends with status 1 if one failed.
 """
 
@@ -16,15 +16,15 @@ from pathlib import Path
 
 from openstellar import _native
 
-# This module imports nothing of cocotb before its finder is in place: cocotb imports its simulator when it is imported itself.
+# This module must not import cocotb before its finder is in place, because cocotb imports its simulator when it is imported itself.
 SIMULATOR = "cocotb.simulator"
 COVERAGE = "coverage.dat"
 
 
 class SimulatorFinder(MetaPathFinder):
-    """Answers `import cocotb.simulator` with the native library of this package.
+    """Provides the native library of this package for `import cocotb.simulator`.
 
-    A finder, and not an entry in `sys.modules`: only the import system also makes the module an attribute of `cocotb`.
+    It is a finder and not an entry in `sys.modules`, because only the import system also makes the module an attribute of `cocotb`.
     """
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
@@ -35,9 +35,9 @@ class SimulatorFinder(MetaPathFinder):
 
 
 def simulate(model: Path, arguments: list[str], waves: Path | None = None) -> bool:
-    """Runs the tests that the environment names on `model`; whether all of them passed.
+    """Runs the tests that the environment names on `model`, and returns whether all of them passed.
 
-    Raises RuntimeError when this process has had a simulation before.
+    Raises RuntimeError if this process already had a simulation.
     """
     os.environ.setdefault("COCOTB_TRUST_INERTIAL_WRITES", "1")
     if SIMULATOR not in sys.modules:
@@ -61,7 +61,7 @@ def _all_passed() -> bool:
 
     results = Path(os.environ.get("COCOTB_RESULTS_FILE", "results.xml"))
     if "PYGPI_USERS" in os.environ and not results.is_file():
-        # Another regression manager than cocotb's own reports in its own way.
+        # A regression manager other than cocotb's reports in its own way.
         return True
     try:
         _, failed = get_results(results)
@@ -86,7 +86,7 @@ def main() -> int:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """What is before `--`, and what is after it: the arguments of the simulation, plusargs among them."""
+    """The arguments before `--`, and those after it, which are the simulation's (also plusargs)."""
     if "--" not in arguments:
         return arguments, []
     at = arguments.index("--")

@@ -6,7 +6,7 @@
     word = command.pack({"length": 100, "pieces.first_length": 100, "pieces.first_address": 0x1000})
     command.unpack(word)["pieces.first_address"]
 
-Layouts come from the definitions that hardware, models and drivers share: no bit offset is written down twice.
+Layouts come from the definitions that hardware, models and drivers share: no bit offset is defined twice.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ __all__ = ["Field", "Record", "Register", "names", "registers"]
 
 
 def names() -> list[str]:
-    """Names of the records there are."""
+    """Names of the records."""
     return _native.records()
 
 
 @dataclass(frozen=True)
 class Field:
-    """Where a number lies in a record."""
+    """The place of a number in a record."""
 
     offset: int
     """Its lowest bit."""
     width: int
-    """Its bits."""
+    """Its number of bits."""
     values: tuple[str, ...]
     """Names of its values, from 0 on, if it is an enumeration."""
 
     def number(self, name: str, value: int | str) -> int:
-        """`value`, which may be a name of an enumeration's, as a number. Raises ValueError if it has no place here."""
+        """`value` as a number; it may be the name of a value of an enumeration. Raises ValueError if it does not fit."""
         if isinstance(value, str):
             if value not in self.values:
                 raise ValueError(f"{name} has no value {value!r}; there are: {', '.join(self.values) or 'none with names'}")
@@ -47,7 +47,7 @@ class Field:
 
 
 class Record:
-    """The layout of the record `name`. Raises ValueError with the closest names if there is none of this name."""
+    """The layout of the record `name`. Raises ValueError with the closest names if it does not exist."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -62,7 +62,7 @@ class Record:
         return sum(field.width for field in self.fields.values())
 
     def pack(self, values: Mapping[str, int | str] | None = None, /, **more: int | str) -> int:
-        """The record with these values, as a number; fields left out are zero. Raises KeyError for a field it does not have."""
+        """The record with these values, as a number; fields that are left out are zero. Raises KeyError for an unknown field."""
         packed = 0
         for name, value in {**(values or {}), **more}.items():
             if name not in self.fields:
@@ -83,14 +83,14 @@ class Record:
 
 @dataclass(frozen=True)
 class Register:
-    """A register of BAR0, or several of the same kind one behind the other."""
+    """A register of BAR0, or an array of them."""
 
     offset: int
     """Byte offset in BAR0."""
     count: int
-    """How many, 8 bytes apart."""
+    """Number of registers, 8 bytes apart."""
     reset: int
-    """Value after reset, of what software writes and of constants."""
+    """Value after reset, for registers that software writes and for constants."""
 
 
 def registers() -> dict[str, Register]:

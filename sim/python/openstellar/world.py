@@ -11,7 +11,7 @@
     assert lane.read(0x7F00_0000_0000, 5) == b"hello"
 
 Every run is compared with the software reference: verdicts, acknowledgement requests, TLPs, and every byte of memory. A difference raises
-RuntimeError and says where it is.
+RuntimeError, whose text has its location.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Lane", "MemoryWrite", "table_words", "write_frames"]
 
 CLOCK_PS = 4_000
-"""Length of a clock of the lane in picoseconds: 250 MHz."""
+"""Length of a cycle of the lane in picoseconds: 250 MHz."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class MemoryWrite:
     """A memory write TLP that left the lane."""
 
     clock: int
-    """Clock in which its last beat left."""
+    """Cycle in which its last beat left."""
     address: int
     """Address of its first byte: a bus address of the GPU if `translated`, else an IO virtual address."""
     translated: bool
@@ -50,11 +50,10 @@ class MemoryWrite:
 class Lane:
     """One 200G port (1,024 bits) or 100G port (512 bits) with everything around it.
 
-    `pacing` is how frames arrive: at "line" rate, a beat on "every-clock", or on "random" clocks drawn from `seed`. `max_payload` is PCIe's, in
-    bytes: 128, 256, 512 or 1024. `waves` names a wave file (FST) to write. The first
-    use of a width builds its model, which takes a while.
+    `pacing` is how frames arrive: at "line" rate, a beat in every cycle ("every-clock"), or in "random" cycles drawn from `seed`. `max_payload` is
+    PCIe's, in bytes: 128, 256, 512 or 1024. `waves` names a wave file (FST) to write. The first use of a width builds its model, which takes a while.
 
-    Raises ValueError for an argument that names nothing, RuntimeError when the model cannot be built.
+    Raises ValueError for an invalid argument, RuntimeError if the model cannot be built.
     """
 
     def __init__(
@@ -100,22 +99,22 @@ class Lane:
         self._lane.receive(bytes(frame), mac_error)
 
     def run(self) -> None:
-        """Simulates until everything queued is dealt with and in memory, and compares with the reference."""
+        """Simulates until everything queued is finished and in memory, and compares with the reference."""
         self._lane.run()
 
     @property
     def verdicts(self) -> list[str]:
-        """What became of each frame, in order: "None" for one that was accepted, else the reason it was dropped for."""
+        """The outcome of each frame, in order: "None" if it was accepted, otherwise the drop reason."""
         return self._lane.verdicts()
 
     @property
     def counters(self) -> dict[str, int]:
-        """The lane's counters by drop reason; "None" counts accepted packets. Reading them takes clocks."""
+        """The lane's counters by drop reason; "None" counts accepted packets. Reading them takes cycles."""
         return self._lane.counters()
 
     @property
     def acks(self) -> list[dict[str, Any]]:
-        """Acknowledgement requests to the transmit side, with the fields their kind has."""
+        """Acknowledgement requests to the transmit side, with the fields of their kind."""
         return self._lane.acks()
 
     @property
@@ -129,11 +128,11 @@ class Lane:
         return self._lane.time_ps()
 
     def read(self, va: int, length: int) -> bytes:
-        """What the lane wrote to `length` bytes from `va`; bytes it did not write are zero. Raises ValueError outside of regions."""
+        """The bytes that the lane wrote to `length` bytes from `va`; bytes that it did not write are zero. Raises ValueError outside of regions."""
         return self._lane.read(va, length)
 
     def memory(self, va: int, length: int) -> numpy.ndarray:
-        """As `read`, as an array of bytes."""
+        """As `read`, but returns an array of bytes."""
         import numpy
 
         return numpy.frombuffer(self.read(va, length), dtype=numpy.uint8)
@@ -160,7 +159,7 @@ class Lane:
         return numpy.arange(count) * window_clocks * nanoseconds, written * 8 / (window_clocks * nanoseconds)
 
     def plot(self, window_clocks: int = 64) -> Figure:
-        """Throughput over time, and where each write went. Needs matplotlib."""
+        """Plots throughput over time, and the place of each write. Needs matplotlib."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(9, 5), layout="constrained")
@@ -181,7 +180,7 @@ class Lane:
         return figure
 
     def close_waves(self) -> None:
-        """Finishes the wave file, if one was asked for."""
+        """Finishes the wave file, if there is one."""
         self._lane.close_waves()
 
 
@@ -210,7 +209,7 @@ def table_words(
 ) -> list[list[int]]:
     """Writes to the lane's table port, for a bench that drives the port itself.
 
-    They create a queue pair, and a region of 2 MiB GPU pages that follow each other from bus address `bus`. Each is a packed `TableWrite` as 32-bit
+    They create a queue pair, and a region of contiguous 2 MiB GPU pages from bus address `bus` on. Each write is a packed `TableWrite` as 32-bit
     words, lowest first.
     """
     return _native.table_words(qp=qp, mode=mode, pd=pd, mtu=mtu, psn=psn, rkey=rkey, va=va, length=length, bus=bus)

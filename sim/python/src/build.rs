@@ -55,7 +55,7 @@ fn build_sources(
             includes,
             defines,
         };
-        // Described first: its messages name files and lines.
+        // The top module is described before the build, because the messages of this step name files and lines.
         let placed = sources.preprocess(tools, true).map_err(failed)?;
         let interface =
             TopModule::describe(&sources.top, &placed, &parameters, tools).map_err(failed)?;

@@ -14,7 +14,7 @@ pub fn elaborate(name: &str) -> PyResult<hdl_verilog::Design> {
     hdl_designs::elaborate(name).map_err(answer)
 }
 
-/// Names of the blocks, and what each is.
+/// Names and descriptions of the blocks.
 #[pyfunction]
 fn designs() -> Vec<(&'static str, &'static str)> {
     let all = hdl_designs::ALL.iter();

@@ -1,7 +1,7 @@
 //! The native part of the Python package `openstellar`.
 //!
-//! One shared library holds two modules. `openstellar._native` builds models and simulates the world around a NIC. `simulator` is loaded
-//! under the name `cocotb.simulator` (see `openstellar/process.py`) and gives cocotb's own scheduler a Verilated model to work on.
+//! One shared library contains two modules. `openstellar._native` builds models and simulates the world around a NIC. `simulator` is loaded under the
+//! name `cocotb.simulator` (see `openstellar/process.py`) and connects cocotb's own scheduler to a Verilated model.
 
 mod build;
 mod designs;

@@ -1,4 +1,4 @@
-//! Layouts of the records at the blocks' ports, so that no bit offset is written down in Python.
+//! Layouts of the records at the blocks' ports, so that Python contains no bit offset.
 
 use hdl_requester::{ConfigureKind, Failure};
 use pyo3::exceptions::PyValueError;
@@ -13,10 +13,10 @@ use stellar_wire::hw::{
     responder, rq, spray, tables, tx, window, wqe,
 };
 
-/// A field that holds a number: its path in the record, lowest bit, width, and the names of its values if it is an enumeration.
+/// A number in a record: its path, lowest bit, width, and the names of its values if it is an enumeration.
 type Field = (String, usize, usize, Vec<String>);
 
-/// A record that Python can ask for.
+/// A record that is available in Python.
 type Known = fn() -> TypeDescriptor;
 
 const ALL: &[Known] = &[
@@ -126,7 +126,7 @@ fn flatten(of: &TypeDescriptor, path: &str, offset: &mut usize, fields: &mut Vec
     *offset += bits;
 }
 
-/// Registers of BAR0: name, offset, how many, value after reset.
+/// Registers of BAR0: name, offset, count, reset value.
 #[pyfunction]
 fn registers() -> Vec<(&'static str, u16, u16, u64)> {
     map::ALL

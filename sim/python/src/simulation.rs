@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sim_kernel::{Hierarchy, Kernel, Manifest};
 
-/// A Python function that waits for its time, with its arguments.
+/// A Python function with its arguments, to be called at its time.
 pub struct Callback {
     pub function: Py<PyAny>,
     pub arguments: Py<PyTuple>,
@@ -18,7 +18,7 @@ pub struct Simulation {
     pub kernel: Kernel<Callback>,
     pub hierarchy: Hierarchy,
     pub manifest: Manifest,
-    /// Arguments of the simulator: plusargs among them.
+    /// Arguments of the simulator, including plusargs.
     pub arguments: Vec<String>,
     /// Called when the simulation ends by itself.
     pub on_end: Option<Py<PyAny>>,
@@ -27,7 +27,7 @@ pub struct Simulation {
 /// Locked only inside calls from Python and while time advances: never while Python code runs.
 static SIMULATION: Mutex<Option<Simulation>> = Mutex::new(None);
 
-/// Makes `simulation` that of this process.
+/// Makes `simulation` the one of this process.
 pub fn install(simulation: Simulation) -> PyResult<()> {
     let mut installed = lock();
     if let Some(running) = &*installed {
@@ -46,7 +46,7 @@ pub fn exists() -> bool {
 }
 
 fn lock() -> MutexGuard<'static, Option<Simulation>> {
-    // A panic under the lock leaves the simulation as it was at that point; it is reported where it happened.
+    // A panic under the lock leaves the simulation in the state of that point. The panic itself was reported where it happened.
     SIMULATION
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of the kernel.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,14 @@ pub enum LoadError {
     /// The manifest could not be read or written.
     #[error("cannot {action} the model description {path}: {reason}; build the model first")]
     Manifest {
-        /// What was being done.
+        /// The action that failed.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         reason: String,
     },
-    /// The model itself.
+    /// An error of the model itself.
     #[error(transparent)]
     Model(#[from] BuildError),
 }
@@ -38,7 +38,7 @@ pub enum WriteError {
         /// Hierarchical name.
         path: String,
     },
-    /// A module, array or other thing without a value of its own.
+    /// A module, array or other object without a value of its own.
     #[error("`{path}` has no value of its own")]
     NoValue {
         /// Hierarchical name.

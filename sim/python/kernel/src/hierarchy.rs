@@ -12,7 +12,7 @@ mod elaborate;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeId(pub u32);
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// A module instance or named block.
@@ -32,23 +32,23 @@ pub enum NodeKind {
 /// Who may write a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// An input or inout of the top module, or an output that the module refers to nowhere.
+    /// An input or inout of the top module, or an output that the module does not use.
     Input,
     /// An output that the top module drives.
     Output,
-    /// Inside the design.
+    /// A signal inside the design.
     Internal,
     /// A parameter.
     Constant,
 }
 
-/// Where a node keeps its value.
+/// The place of a node's value.
 #[derive(Clone, Debug)]
 enum Storage {
     None,
     /// In the model.
     Signal(PortId),
-    /// Nowhere: a parameter that the model does not keep.
+    /// Not in the model: a parameter that the model does not keep.
     Fixed(Vec<u32>),
 }
 
@@ -68,7 +68,7 @@ struct Node {
     by_index: HashMap<i32, NodeId>,
 }
 
-/// All instances and signals that can be reached by name. Elements of arrays become nodes when asked for.
+/// All instances and signals that can be reached by name. Elements of arrays become nodes when they are looked up.
 #[derive(Debug)]
 pub struct Hierarchy {
     nodes: Vec<Node>,
@@ -76,7 +76,7 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// The tree of `model`, which was built as `manifest` says.
+    /// The tree of `model`, which was built as `manifest` describes.
     pub fn new(manifest: &Manifest, model: &mut Model) -> Self {
         let mut tree = Self {
             nodes: vec![],
@@ -171,7 +171,7 @@ impl Hierarchy {
         &self.get(id).path
     }
 
-    /// What the node is.
+    /// The kind of the node.
     pub fn kind(&self, id: NodeId) -> NodeKind {
         self.get(id).kind
     }
@@ -194,7 +194,7 @@ impl Hierarchy {
         }
     }
 
-    /// Where the value is kept, for a node with a value in the model.
+    /// The place of the value, for a node with a value in the model.
     pub fn signal(&self, id: NodeId) -> Option<PortId> {
         match self.get(id).storage {
             Storage::Signal(signal) => Some(signal),

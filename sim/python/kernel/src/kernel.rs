@@ -11,7 +11,7 @@ use crate::step::Phase;
 use crate::watch::{Edge, Value, Watches};
 
 new_key_type! {
-    /// A callback that was asked for, until it is handed back or cancelled.
+    /// A registered callback, until it is returned or cancelled.
     pub struct CallbackKey;
     /// A running clock.
     pub struct ClockKey;
@@ -20,11 +20,11 @@ new_key_type! {
 /// How a write takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// After the evaluation under way, before value-change callbacks (an inertial write of IEEE 1364).
+    /// After the current evaluation, before value-change callbacks (an inertial write of IEEE 1364).
     Deposit,
-    /// At once, and held until [`Action::Release`]: see [`Kernel::write`].
+    /// At once, and kept until [`Action::Release`]: see [`Kernel::write`].
     Force,
-    /// Ends a force; the value stays until something else sets it.
+    /// Ends a force; the value stays until another write.
     Release,
     /// At once.
     Immediate,
@@ -33,7 +33,7 @@ pub enum Action {
 /// A clock that cannot run.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ClockError {
-    /// Both halves need at least a step.
+    /// Each half needs at least one step.
     #[error("a clock of {period} steps cannot be high for {high}: both halves need at least one")]
     Period {
         /// Steps of a whole cycle.
@@ -49,7 +49,7 @@ pub(crate) enum Due {
     Toggle(ClockKey),
 }
 
-/// An entry of the time queue; earlier ones are greater, because the heap keeps the greatest on top.
+/// An entry of the time queue. Earlier entries are greater, because the heap keeps the greatest on top.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Timed {
     pub time: u64,
@@ -77,12 +77,12 @@ pub(crate) struct Clock {
     pub action: Action,
 }
 
-/// One model in simulated time, with callbacks of type `C`. All callbacks are for once.
+/// One model in simulated time, with callbacks of type `C`. Every callback fires once.
 pub struct Kernel<C> {
     pub(crate) model: Model,
     pub(crate) now: u64,
     pub(crate) phase: Phase,
-    /// Something was written since the last evaluation.
+    /// The model was written since the last evaluation.
     pub(crate) dirty: bool,
     /// The model was evaluated since the last dump to the waves.
     pub(crate) evaluated: bool,
@@ -90,14 +90,14 @@ pub struct Kernel<C> {
     pub(crate) callbacks: SlotMap<CallbackKey, C>,
     pub(crate) clocks: SlotMap<ClockKey, Clock>,
     pub(crate) timed: BinaryHeap<Timed>,
-    /// Entries of `timed` whose callback or clock is gone.
+    /// Entries of `timed` whose callback or clock no longer exists.
     pub(crate) stale: usize,
     order: u64,
     pub(crate) watches: Watches,
     pub(crate) read_write: VecDeque<CallbackKey>,
     pub(crate) read_only: VecDeque<CallbackKey>,
     pub(crate) next_step: VecDeque<CallbackKey>,
-    /// Callbacks of the phase under way.
+    /// Callbacks of the current phase.
     pub(crate) running: VecDeque<CallbackKey>,
     pub(crate) inertial: Vec<(PortId, Value)>,
     pub(crate) forced: Vec<(PortId, Value)>,
@@ -143,57 +143,57 @@ impl<C> Kernel<C> {
         &mut self.model
     }
 
-    /// Ends the simulation: the next [`advance`](Self::advance) says so.
+    /// Ends the simulation: the next [`advance`](Self::advance) returns that.
     pub fn stop(&mut self) {
         self.stop = true;
     }
 
-    /// Asks for `callback` `steps` from now.
+    /// Registers `callback` for `steps` from now.
     pub fn after(&mut self, steps: u64, callback: C) -> CallbackKey {
         let key = self.callbacks.insert(callback);
         self.schedule(self.now + steps, Due::Call(key));
         key
     }
 
-    /// Asks for `callback` at the next ReadWrite phase.
+    /// Registers `callback` for the next ReadWrite phase.
     pub fn at_read_write(&mut self, callback: C) -> CallbackKey {
         let key = self.callbacks.insert(callback);
         self.read_write.push_back(key);
         key
     }
 
-    /// Asks for `callback` at the next ReadOnly phase.
+    /// Registers `callback` for the next ReadOnly phase.
     pub fn at_read_only(&mut self, callback: C) -> CallbackKey {
         let key = self.callbacks.insert(callback);
         self.read_only.push_back(key);
         key
     }
 
-    /// Asks for `callback` at the start of the next time step.
+    /// Registers `callback` for the start of the next time step.
     pub fn at_next_step(&mut self, callback: C) -> CallbackKey {
         let key = self.callbacks.insert(callback);
         self.next_step.push_back(key);
         key
     }
 
-    /// Asks for `callback` when `signal` changes as `edge` says. Other changes of it are passed over.
+    /// Registers `callback` for a change of `signal` of the kind `edge`. Other changes are ignored.
     pub fn at_change(&mut self, signal: PortId, edge: Edge, callback: C) -> CallbackKey {
         let key = self.callbacks.insert(callback);
         self.watches.arm(key, signal, edge, &self.model);
         key
     }
 
-    /// Takes a callback back; none if it is gone already.
+    /// Cancels a callback; no effect if it has fired already.
     pub fn cancel(&mut self, key: CallbackKey) -> Option<C> {
         let callback = self.callbacks.remove(key)?;
-        // Queues of phases skip what is gone; the time queue too, but there it may lie for long.
+        // Queues of phases skip cancelled callbacks. So does the time queue, but there they may remain for long.
         if !self.watches.disarm(key) {
             self.thin_out();
         }
         Some(callback)
     }
 
-    /// Counts an entry of the time queue as gone, and throws such entries out when they are many.
+    /// Counts an entry of the time queue as cancelled, and removes such entries when there are many.
     fn thin_out(&mut self) {
         self.stale += 1;
         if self.stale > 64 && self.stale > self.timed.len() / 2 {
@@ -218,9 +218,9 @@ impl<C> Kernel<C> {
 
     /// Writes `signal` from 32-bit words, lowest first; bits beyond its width are dropped.
     ///
-    /// A forced value is put back before and after every evaluation, and the logic that reads it is evaluated again. On an input and on a
-    /// register this is a force as in Verilog. Logic that Verilator folded into the computation of a wire may still see the computed value.
-    /// Deposits to a forced signal have no effect.
+    /// A forced value is restored before and after every evaluation, and the logic that reads it is evaluated again. On an input and on a register
+    /// this is a force as in Verilog. Logic that Verilator folded into the computation of a wire may still see the computed value. Deposits to a
+    /// forced signal have no effect.
     pub fn write(&mut self, signal: PortId, action: Action, words: &[u32]) {
         let value = Value::from_words(words, self.model.width(signal));
         match action {
@@ -246,7 +246,7 @@ impl<C> Kernel<C> {
         }
     }
 
-    /// Starts a clock on `signal`: sets it to `start` now, as `action` says, and toggles it from then on.
+    /// Starts a clock on `signal`: sets it to `start` now, by `action`, and then toggles it.
     ///
     /// # Errors
     /// [`ClockError`].
@@ -272,14 +272,14 @@ impl<C> Kernel<C> {
         Ok(key)
     }
 
-    /// Stops a clock at its present level. A clock that was stopped before stays so.
+    /// Stops a clock at its present level. No effect if it is stopped already.
     pub fn stop_clock(&mut self, key: ClockKey) {
         if self.clocks.remove(key).is_some() {
             self.thin_out();
         }
     }
 
-    /// Writes the next level of a clock and asks for the one after it.
+    /// Writes the next level of a clock and registers the one after it.
     pub(crate) fn toggle(&mut self, key: ClockKey) {
         let Some(clock) = self.clocks.get_mut(key) else {
             return;

@@ -1,4 +1,4 @@
-//! The description of a built model, kept beside it so that a test starts without asking Verilator.
+//! The description of a built model. It is stored beside the model, so that a test starts without running Verilator.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,12 +25,12 @@ pub struct Manifest {
     pub signals: bool,
     /// Length of a time step as an exponent of ten, in seconds.
     pub precision: i8,
-    /// What the Verilator that built it says of its version.
+    /// Version of the Verilator that built it.
     pub verilator: String,
 }
 
 impl Manifest {
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads a file of [`write`](Self::write).
     ///
     /// # Errors
     /// [`LoadError::Manifest`].
@@ -62,7 +62,7 @@ impl Manifest {
     /// # Errors
     /// [`LoadError::Model`].
     pub fn load(&self) -> Result<Library, LoadError> {
-        // With signals the ports come from Verilator's own tables.
+        // With all signals accessible, the ports come from Verilator's own tables.
         let ports = if self.signals {
             vec![]
         } else {

@@ -1,13 +1,13 @@
-//! The order of things inside a time step, and the way from one to the next.
+//! The order of events inside a time step, and the transition to the next one.
 
 use crate::kernel::{Action, Due, Kernel};
 
-/// What [`Kernel::advance`] came to.
+/// Result of [`Kernel::advance`].
 #[derive(Debug)]
 pub enum Advance<C> {
     /// This callback is due.
     Call(C),
-    /// So many time steps have passed; there is more to do.
+    /// This number of time steps has passed; the simulation is not over.
     Busy,
     /// The simulation is over.
     Ended(End),
@@ -24,7 +24,7 @@ pub enum End {
     Stopped(String),
 }
 
-/// Where in a time step the kernel is; see the crate documentation.
+/// The kernel's position in a time step; see the crate documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Start,
@@ -149,7 +149,7 @@ impl<C> Kernel<C> {
         self.callbacks.remove(key)
     }
 
-    /// The next callback of the phase under way; cancelled ones are skipped.
+    /// The next callback of the current phase; cancelled ones are skipped.
     fn next_running(&mut self) -> Option<C> {
         while let Some(key) = self.running.pop_front() {
             if let Some(callback) = self.callbacks.remove(key) {
@@ -164,7 +164,7 @@ impl<C> Kernel<C> {
         for (signal, value) in writes.drain(..) {
             self.apply(signal, &value);
         }
-        // Keeps the room for the next step's writes.
+        // The vector keeps its memory for the next step's writes.
         self.inertial = writes;
     }
 
@@ -196,7 +196,7 @@ impl<C> Kernel<C> {
             .map_err(|stopped| stopped.to_string())
     }
 
-    /// Puts forced values back; whether any had changed.
+    /// Restores forced values; returns whether any had changed.
     fn restore_forced(&mut self) -> bool {
         let mut changed = false;
         for (signal, value) in &self.forced {
@@ -232,8 +232,8 @@ impl<C> Kernel<C> {
         self.timed.pop().map(|entry| entry.due)
     }
 
-    /// The same steps, for as long as a single clock is all that is due and no callback is: toggle, evaluate, compare. True when time passed,
-    /// with the kernel at the phase where a callback is due or at the end of a time step.
+    /// Runs the same steps while only a single clock is due and no callback: toggle, evaluate, compare. Returns true if time passed. The kernel is
+    /// then at the phase in which a callback is due, or at the end of a time step.
     fn run_clock(&mut self, budget: &mut u32) -> Result<bool, String> {
         let idle = self.next_step.is_empty()
             && self.read_write.is_empty()
@@ -250,7 +250,7 @@ impl<C> Kernel<C> {
         let Due::Toggle(key) = first.due else {
             return Ok(false);
         };
-        // Nothing else enters the queue meanwhile: only callbacks add to it.
+        // Nothing else enters the queue in this time: only callbacks add to it.
         let others = self.timed.as_slice().iter().skip(1);
         let limit = others.map(|entry| entry.time).min().unwrap_or(u64::MAX);
         let Some(clock) = self.clocks.get_mut(key) else {

@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-/// A string that is no value.
+/// A string that is not a value.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ValueError {
     /// A character other than the nine of IEEE 1164.
     #[error("{0:?} is no logic value: use 0, 1, X, Z, U, W, L, H or -")]
     Character(char),
-    /// Not as many characters as the signal has bits.
+    /// A number of characters that differs from the number of bits.
     #[error("{given} bits for a signal of {width}")]
     Length {
         /// Characters given.

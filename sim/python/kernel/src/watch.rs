@@ -7,7 +7,7 @@ use crate::kernel::CallbackKey;
 /// Which change of a value a callback waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
-    /// Any.
+    /// Any change.
     Any,
     /// To 1, of a single bit.
     Rising,
@@ -66,11 +66,11 @@ struct Watch {
     seen: Value,
 }
 
-/// All armed value-change callbacks in the order they were asked for, and where a pass over them stands.
+/// All armed value-change callbacks in the order of registration, and the position of a pass over them.
 #[derive(Default)]
 pub(crate) struct Watches {
     list: Vec<Watch>,
-    /// Next to look at, and the end of those that were there when the pass began.
+    /// The next callback to check, and the end of those that existed when the pass began.
     cursor: usize,
     last: usize,
     /// A callback of this pass was due: another pass follows.
@@ -107,7 +107,7 @@ impl Watches {
         (self.cursor, self.last, self.fired) = (0, self.list.len(), false);
     }
 
-    /// The next callback that is due, disarmed; none when a whole pass found none.
+    /// The next callback that is due, disarmed; `None` when a whole pass found none.
     pub fn next(&mut self, model: &Model) -> Option<CallbackKey> {
         loop {
             while self.cursor < self.last {
@@ -126,15 +126,15 @@ impl Watches {
         }
     }
 
-    /// Whether a pass begun now would find a callback. Notes changes that nothing waits for, as a pass does.
+    /// Whether a pass that begins now would find a callback. Like a pass, it records changes that no callback waits for.
     pub fn any(&mut self, model: &Model) -> bool {
-        // The value seen stays as it was for one that is due, so that the pass finds it.
+        // If a callback is due, its recorded value does not change, so that the pass finds it.
         self.list.iter_mut().any(|watch| watch.waits(model))
     }
 }
 
 impl Watch {
-    /// Whether the change waited for has happened; notes the present value if another change has.
+    /// Whether the expected change has happened; records the present value if another change has.
     fn waits(&mut self, model: &Model) -> bool {
         if self.seen.is(model, self.signal) {
             return false;

@@ -71,7 +71,7 @@ fn an_edge_is_seen_before_registers_take_it() {
     b.kernel.at_change(b.clk, Edge::Rising, "edge");
     assert_eq!(b.next(), ("edge", 5));
     assert_eq!(b.value(b.count), 0, "the register before the edge");
-    // Written at the edge: seen by the logic after it.
+    // The test writes at the edge, so the logic sees the value after it.
     b.kernel.write(b.step, Action::Deposit, &[100]);
     b.kernel.at_read_only("settled");
     assert_eq!(b.next(), ("settled", 5));
@@ -185,7 +185,7 @@ fn it_ends_when_told_when_nothing_is_left_and_when_the_clock_stops() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// However often the kernel is interrupted, with one clock or two, the design sees the same edges.
+    /// The design sees the same edges however often the kernel is interrupted, with one clock or two.
     #[test]
     fn free_running_equals_stepping(budget in 1u32..20, other in 3u64..30, wait in 1u64..2000) {
         let mut b = bench();
@@ -200,7 +200,7 @@ proptest! {
             }
         }
         prop_assert!(busy <= wait / 5 / u64::from(budget) + 1);
-        // An edge due at the same time as the timer was asked for after it, so it comes later.
+        // The edge of the same time was registered after the timer, so it comes later.
         let edges = (wait.saturating_sub(6) + 10) / 10 * u64::from(wait > 5);
         prop_assert_eq!(b.value(b.count), edges % 256);
         prop_assert_eq!(b.kernel.now(), wait);

@@ -9,5 +9,5 @@ from openstellar.cocotb.runner import Runner
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_cocotb_make_runner(simulator_name: str) -> Runner:
-    """The runner for every HDL fixture, whatever simulator is named: the command line only accepts cocotb's own."""
+    """The runner for every HDL fixture, whichever simulator is named, because the command line accepts only cocotb's own."""
     return Runner()

@@ -11,21 +11,21 @@ __all__ = ["Outcome", "read_results"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one test."""
+    """The outcome of one test."""
 
     passed: bool
     sim_time_ns: float
     """Simulated time it took; not a number for a test that did not run."""
     wall_s: float
-    """Time it took here."""
+    """Wall time it took."""
     message: str
-    """Why it failed."""
+    """The reason of a failure."""
 
 
 def read_results(path: Path) -> dict[str, Outcome]:
     """The outcomes in a results.xml by name of module and test. Skipped tests are left out.
 
-    Raises FileNotFoundError when the run left none: it ended before its first test.
+    Raises FileNotFoundError if there is no file, because the run ended before its first test.
     """
     outcomes = {}
     for case in ElementTree.parse(path).iter("testcase"):

@@ -18,7 +18,7 @@ MANIFEST = "openstellar.json"
 WAVES = "dump.fst"
 
 _UNITS = {"s": 0, "ms": -3, "us": -6, "ns": -9, "ps": -12, "fs": -15}
-# Options of Verilator that are settings of a model here: what they choose decides how the model is loaded.
+# Options of Verilator that are settings of a model here, because they decide how the model is loaded.
 _SETTINGS = {
     "--trace": "waves",
     "--trace-fst": "waves",
@@ -60,7 +60,8 @@ class Runner(cocotb_runner.Runner):
     def build_design(self, name: str, *, build_dir: str | Path = "sim_build", waves: bool = False) -> str:
         """Builds one of the project's own blocks (`openstellar.designs.designs()`): with `short_run`, the very model that its tests simulate.
 
-        Its ports are accessible. Returns the name of the top module, for `test`. Raises ValueError with the closest names for a block there is not.
+        Its ports are accessible. Returns the name of the top module, for `test`. Raises ValueError with the closest names if the block does not
+        exist.
         """
         self.build_dir = cocotb_runner.get_abs_path(build_dir)
         self.build_dir.mkdir(parents=True, exist_ok=True)
@@ -76,7 +77,7 @@ class Runner(cocotb_runner.Runner):
         return "verilog"
 
     def _set_env_common(self) -> None:
-        # Nothing of the GPI and no libpython is loaded.
+        # Neither the GPI nor libpython is loaded.
         self.env.update(os.environ)
         self.env["PYTHONPATH"] = os.pathsep.join(sys.path)
 
@@ -127,7 +128,7 @@ class Runner(cocotb_runner.Runner):
         __tracebackhide__ = True
         for command in cmds:
             stderr = None if stdout is None else subprocess.STDOUT
-            # A failing simulation leaves results: this error makes test() look at them.
+            # A failing simulation leaves results; with this error test() reads them.
             subprocess.run(command, cwd=cwd, env=self.env, check=True, stdout=stdout, stderr=stderr)
 
     # Options reach the model through build_sources, not through a command line.

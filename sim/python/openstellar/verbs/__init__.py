@@ -1,6 +1,6 @@
 """Verbs: the project's driver on simulated hosts with Verilated cards.
 
-What is called here is the driver itself (`driver/`, docs/driver.md). It writes the card's registers, work queue entries and doorbells, and reads
+The functions call the driver itself (`driver/`, docs/driver.md). It writes the card's registers, work queue entries and doorbells, and reads
 completion rings in simulated host memory, as it does on any card.
 
     from openstellar import verbs
@@ -17,11 +17,11 @@ completion rings in simulated host memory, as it does on any card.
     [received], [sent] = queues[1].wait(), queues[0].wait()
     assert target.load(0, 12) == b"some payload" and received.immediate == 7 and sent.status == "Success"
 
-`verbs.CardPair` is two hosts, cabled port to port. `verbs.LoneCard` is one NIC by itself: frames come from Python and go to Python.
+`verbs.CardPair` is two hosts, cabled port to port. `verbs.LoneCard` is one NIC by itself: Python sends and receives its frames.
 docs/examples/verbs.py shows both.
 
-Time passes while the driver waits for the card, in register accesses, and in `run`; between calls it stands still. ValueError says that
-something cannot be, RuntimeError that it cannot be now, or that the card did not do it.
+Time passes while the driver waits for the card, in register accesses, and in `run`; between calls it stands still. ValueError means an invalid
+argument. RuntimeError means that a call is not possible now, or that the card did not execute it.
 """
 
 from openstellar.verbs.attributes import Completion, Connection, DeviceConfig, Event, Path, PortAddress, RemoteRegion, default_ports

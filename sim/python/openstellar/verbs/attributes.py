@@ -1,4 +1,4 @@
-"""What verbs are told, and what they tell."""
+"""Attributes and results of verbs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def default_ports(host: int) -> tuple[PortAddress, PortAddress]:
 
 @dataclass(frozen=True)
 class DeviceConfig:
-    """What a card is told at bring-up."""
+    """Configuration of a card at bring-up."""
 
     ports: tuple[PortAddress, PortAddress] | None = None
     """Its address in each plane, of one IP version; None: `default_ports` of the host."""
@@ -44,7 +44,7 @@ class DeviceConfig:
     event_entries: int = 256
     """Entries of the event queue, a power of two up to 2^20."""
     seed: int | None = None
-    """Where the queue pairs' choices of paths begin; None: the number of the host."""
+    """Seed of the queue pairs' choices of paths; None: the number of the host."""
 
 
 @dataclass(frozen=True)
@@ -52,33 +52,33 @@ class Completion:
     """A completion (`ibv_wc`)."""
 
     wr_id: int
-    """Of the work request; 0 for something received."""
+    """Number of the work request; 0 for a receive completion."""
     status: str
-    """"Success", or why not, by the names of `ibv_wc_status`."""
+    """"Success", or the reason of the failure, by the names of `ibv_wc_status`."""
     opcode: str
-    """"Write", "WriteImm", "Nop", or "RecvRdmaWithImm" for an immediate that arrived. Means nothing unless the status is success."""
+    """"Write", "WriteImm", "Nop", or "RecvRdmaWithImm" for an immediate that arrived. Valid only if the status is success."""
     qp: int
     """Local queue pair."""
     bytes: int
     """Bytes of the message."""
     immediate: int | None
-    """Of a WRITE with immediate that was received."""
+    """Immediate of a received WRITE."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened without a completion of its own (`ibv_async_event`)."""
+    """An event that has no completion of its own (`ibv_async_event`)."""
 
     kind: Literal["QueuePairFatal", "CompletionLost", "ImmediateThreshold", "DoorbellRefused"]
     qp: int
     status: str | None = None
-    """QueuePairFatal: why."""
+    """QueuePairFatal: the reason."""
     wr_id: int | None = None
-    """CompletionLost: of the work request."""
+    """CompletionLost: the work request."""
     count: int | None = None
     """ImmediateThreshold: WRITEs with immediate that were received."""
     page: int | None = None
-    """DoorbellRefused: the doorbell page that wrote for a queue pair it does not own."""
+    """DoorbellRefused: the doorbell page that rang for a queue pair of another page."""
 
 
 @dataclass(frozen=True)
@@ -106,23 +106,23 @@ class RemoteRegion:
 
 @dataclass(frozen=True)
 class Path:
-    """The way to the peer, and what both ends agree on."""
+    """The path to the peer, and attributes that both ends share."""
 
     mtu: int = 4096
     """Path MTU in bytes: 256, 512, 1024, 2048, 4096 or 8192."""
     base_rtt_ns: int = 10_000
-    """Round trip when nothing else is on the way, PCIe at both ends included."""
+    """Round trip of an idle network, including PCIe at both ends."""
     gbps: int = 400
     """Rate of both planes together."""
     trimming: bool = False
-    """Switches trim packets instead of dropping them."""
+    """Whether switches trim packets instead of dropping them."""
     policy: Literal["single", "round-robin", "obs", "ev-state"] | None = None
-    """How the next packet's path is chosen; None: "obs", or "single" with one path."""
+    """Policy that chooses the path of each packet; None: "obs", or "single" with one path."""
     paths: int = 128
     """Paths in use: 1, or an even number up to 128."""
     max_write_imm: int = 16
-    """Most WRITEs with immediate under way in each direction, 1 to 16."""
+    """Most outstanding WRITEs with immediate in each direction, 1 to 16."""
     imm_completions: bool = True
-    """WRITEs with immediate that arrive make completions; otherwise they are only counted."""
+    """Whether received WRITEs with immediate make completions; otherwise they are only counted."""
     sack_every: int | None = None
-    """Packets that one SACK may answer while the window is wide, 1 to 63; None: those of 16 KiB, but 16 at least."""
+    """Packets that one SACK may cover while the window is wide, 1 to 63; None: those of 16 KiB, but at least 16."""

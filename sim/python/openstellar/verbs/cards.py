@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from scapy.plist import PacketList
 
 CLOCK_NS = 4
-"""Nanoseconds of the cards' clock: 250 MHz."""
+"""Nanoseconds per cycle of the cards' clock: 250 MHz."""
 
 
 class _Hosts:
-    """What simulated hosts have in common."""
+    """Common base of simulated hosts."""
 
     def __init__(self, native: _native.Cards) -> None:
         self._native = native
@@ -33,7 +33,7 @@ class _Hosts:
         )
 
     def run(self, clocks: int) -> None:
-        """Lets time pass, 4 ns per clock."""
+        """Advances time, 4 ns per cycle."""
         self._native.run(clocks)
 
     @property
@@ -56,15 +56,15 @@ class CardPair(_Hosts):
         return self._bring_up(host, config)
 
     def strays(self, host: int) -> int:
-        """Accesses of a host's card to memory that is not mapped for it, so far: none, unless something is wrong."""
+        """Accesses of a host's card to memory that is not mapped for it, so far. Zero unless there is an error."""
         return self._native.strays(host)
 
     def captures(self) -> dict[str, bytes]:
-        """What has passed each port so far, by its name ("h0.p0" and so on): a pcapng file. Empty unless asked for at the start."""
+        """The frames that have passed each port so far, by its name ("h0.p0" and so on): a pcapng file. Empty without `captures`."""
         return dict(self._native.captures())
 
     def packets(self, port: str) -> PacketList:
-        """Every frame that crossed `port` so far, either way, as scapy packets with their times. Raises KeyError with the ports there are."""
+        """Every frame that crossed `port` so far, in both directions, as scapy packets with their times. Raises KeyError with the existing ports."""
         import scapy.contrib.roce  # binds UDP port 4791
         from scapy.utils import PcapNgReader
 
@@ -80,7 +80,7 @@ class SentFrame:
     """A frame that has left a card."""
 
     time_ns: float
-    """When its last beat left."""
+    """Time at which its last beat left."""
     port: int
     data: bytes = field(repr=False)
     """Destination address to iCRC."""
@@ -94,7 +94,7 @@ class SentFrame:
 
 
 class LoneCard(_Hosts):
-    """One host with a Verilated card: a whole NIC by itself, whose wires end in Python."""
+    """One host with a Verilated card: a whole NIC by itself, whose frames Python sends and receives."""
 
     def __init__(self) -> None:
         super().__init__(_native.Cards.lone())
@@ -104,13 +104,13 @@ class LoneCard(_Hosts):
         return self._bring_up(0, config)
 
     def receive(self, frame: bytes | Packet, port: int = 0) -> None:
-        """A frame, destination address to iCRC, begins to arrive at a port, behind those that are still arriving there."""
+        """Sends a frame, destination address to iCRC, to a port. It begins to arrive behind those that are still arriving there."""
         self._native.receive(port, bytes(frame))
 
     def sent(self) -> list[SentFrame]:
-        """What has left the card since the last call, in order of time."""
+        """The frames that have left the card since the last call, in order of time."""
         return [SentFrame(time / 1000, port, data) for time, port, data in self._native.take_sent()]
 
     def strays(self) -> int:
-        """Accesses of the card to memory that is not mapped for it, so far: none, unless something is wrong."""
+        """Accesses of the card to memory that is not mapped for it, so far. Zero unless there is an error."""
         return self._native.strays(0)

@@ -1,4 +1,4 @@
-"""The objects of verbs, each on the driver's own."""
+"""The objects of verbs. Each wraps an object of the driver."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ class MemoryRegion:
 
     @property
     def remote(self) -> RemoteRegion:
-        """What the peer has to know of it."""
+        """What the peer needs to write to it."""
         return RemoteRegion(self.address, self.key, self.length)
 
     def store(self, data: bytes, offset: int = 0) -> None:
-        """Writes as the host's processor or GPU does. Raises ValueError if it does not fit."""
+        """Writes as the host's processor or GPU would. Raises ValueError if the data does not fit."""
         self._native.store(offset, bytes(data))
 
     def load(self, offset: int = 0, length: int | None = None) -> bytes:
-        """Reads as the host's processor or GPU does, to the end by default. Raises ValueError beyond it."""
+        """Reads as the host's processor or GPU would, to the end by default. Raises ValueError beyond it."""
         return self._native.load(offset, self.length - offset if length is None else length)
 
     def array(self, offset: int = 0, length: int | None = None) -> numpy.ndarray:
-        """As `load`, as an array of bytes."""
+        """As `load`, but returns an array of bytes."""
         import numpy
 
         return numpy.frombuffer(self.load(offset, length), dtype=numpy.uint8)
 
     def deregister(self) -> None:
-        """Takes it from the card and frees its memory. Raises RuntimeError while posted work requests use it."""
+        """Deregisters it and frees its memory. Raises RuntimeError while posted work requests use it."""
         self._native.deregister()
 
 
 class CompletionQueue:
-    """A completion queue, made by `Context.create_cq`. Each of its queue pairs has a ring of its own in it."""
+    """A completion queue, made by `Context.create_cq`. It has a ring for each of its queue pairs."""
 
     def __init__(self, native: _native.CompletionQueue) -> None:
         self._native = native
 
     def poll(self, most: int = 64) -> list[Completion]:
-        """Up to `most` completions that are there, those of a queue pair in order. No time passes but that of the register access."""
+        """Up to `most` completions that have arrived, those of a queue pair in order. Only the register access takes simulated time."""
         return [Completion(**fields) for fields in self._native.poll(most, None)]
 
     def wait(self, most: int = 64, *, timeout_ns: int = 1_000_000) -> list[Completion]:
-        """The same, and waits for the first by the queue's interrupt; none if `timeout_ns` of simulated time have passed.
+        """As `poll`, but waits for the first one with the queue's interrupt. Returns none after `timeout_ns` of simulated time.
 
         Raises RuntimeError if the queue was made without an interrupt.
         """
@@ -73,7 +73,7 @@ class QueuePair:
 
     @property
     def state(self) -> str:
-        """"RESET", "INIT", "RTR", "RTS" or "ERROR". The card's own changes are seen when completions or events are polled."""
+        """"RESET", "INIT", "RTR", "RTS" or "ERROR". Changes by the card become visible when completions or events are polled."""
         return self._native.state()
 
     @property
@@ -82,13 +82,13 @@ class QueuePair:
         return self._native.outstanding()
 
     def connection(self, psn: int = 0) -> Connection:
-        """What its peer has to know, if it will send from `psn` on."""
+        """What its peer needs to connect, if it will send from `psn` on."""
         qp, psn, ports = self._native.connection(psn)
         first, second = (PortAddress(bytes(mac).hex(":"), ip) for mac, ip in ports)
         return Connection(qp, psn, (first, second))
 
     def reset(self) -> None:
-        """To RESET: nothing of it is left."""
+        """To RESET: all of its state is discarded."""
         self._native.to_reset()
 
     def init(self, *, pkey: int = 0xFFFF, remote_write: bool = True) -> None:
@@ -102,15 +102,15 @@ class QueuePair:
     def ready_to_send(
         self, psn: int = 0, *, timeout_ns: int = 250_000, retry_count: int = 7, window: int = 1024, early_loss: int = 128
     ) -> None:
-        """RTR to RTS: sends from `psn` on, which the peer was told.
+        """RTR to RTS: sends from `psn` on, which the peer must have from `connection`.
 
-        `timeout_ns` is the retransmission timeout of a first transmission, growing linearly for `retry_count` times; `window` the most packets under
-        way; `early_loss` how many behind the latest acknowledged packet one counts as lost, from 128 on, or 0 to wait for the timeout.
+        `timeout_ns` is the retransmission timeout of a first transmission, growing linearly for `retry_count` times; `window` is the most packets in
+        flight. A packet counts as lost if it is `early_loss` or more behind the latest acknowledged packet (128 or more; 0 waits for the timeout).
         """
         self._native.to_rts(psn, timeout_ns, retry_count, window, early_loss)
 
     def error(self) -> None:
-        """To ERROR: what is posted completes as flushed."""
+        """To ERROR: posted work requests complete as flushed."""
         self._native.to_error()
 
     def post_write(
@@ -128,9 +128,9 @@ class QueuePair:
     ) -> int:
         """Posts an RDMA WRITE, with immediate if `immediate` is given (`ibv_post_send`). Returns the number its completion has.
 
-        `local` is a region, of which `length` bytes from `local_offset` on are sent (all that is left, by default), or up to 16 bytes that come
-        with the entry. `remote` is the peer's region or what it told of it; the card there judges whether the bytes lie in it. Raises
-        ValueError for what cannot be posted, RuntimeError if the send queue is full or the state is not RTS.
+        `local` is a region, of which `length` bytes from `local_offset` on are sent (all that is left, by default), or up to 16 inline bytes.
+        `remote` is the peer's region or its description; the card there checks whether the bytes lie in it. Raises ValueError for an invalid work
+        request, RuntimeError if the send queue is full or the state is not RTS.
         """
         region, inline = None, None
         if isinstance(local, MemoryRegion):
@@ -154,7 +154,7 @@ class QueuePair:
 
 
 class ProtectionDomain:
-    """What queue pairs may reach, made by `Context.alloc_pd`."""
+    """The memory that queue pairs may access, made by `Context.alloc_pd`."""
 
     def __init__(self, native: _native.ProtectionDomain) -> None:
         self._native = native
@@ -174,7 +174,7 @@ class ProtectionDomain:
 
 
 class Context:
-    """A user of the card, with a doorbell page of its own, made by `Device.open`."""
+    """A context of the card, with a doorbell page of its own, made by `Device.open`."""
 
     def __init__(self, native: _native.Context) -> None:
         self._native = native
@@ -185,7 +185,7 @@ class Context:
         return ProtectionDomain(self._native.alloc_pd())
 
     def create_cq(self, entries: int = 64, *, interrupt: bool = True) -> CompletionQueue:
-        """A completion queue with room for `entries` completions of each queue pair, a power of two; with `interrupt` it can be waited on."""
+        """A completion queue with space for `entries` completions of each queue pair, a power of two. With `interrupt`, a program can wait on it."""
         return CompletionQueue(self._native.create_cq(entries, interrupt))
 
     def poll_event(self) -> Event | None:
@@ -193,7 +193,7 @@ class Context:
         return self._event(None)
 
     def wait_event(self, *, timeout_ns: int = 1_000_000) -> Event | None:
-        """The same, and waits for it; none if `timeout_ns` of simulated time have passed."""
+        """As `poll_event`, but waits for it. Returns none after `timeout_ns` of simulated time."""
         return self._event(timeout_ns)
 
     def _event(self, timeout_ns: int | None) -> Event | None:
@@ -201,24 +201,24 @@ class Context:
         return None if fields is None else Event(**fields)
 
     def arm_immediates(self, qp: QueuePair, count: int) -> None:
-        """Asks for one event when `qp` has received `count` WRITEs with immediate since it was ready to receive."""
+        """Requests one event when `qp` has received `count` WRITEs with immediate since it was ready to receive."""
         self._native.arm_immediates(qp._native, count)
 
 
 class Device:
-    """A card that is up, made by `CardPair.bring_up` or `LoneCard.bring_up`. It is reset when all that was made from it is gone."""
+    """A card after bring-up, made by `CardPair.bring_up` or `LoneCard.bring_up`. It is reset when all objects made from it are gone."""
 
     def __init__(self, native: _native.Device) -> None:
         self._native = native
         self.attributes: dict[str, int | tuple[int, int]] = native.describe()
-        """What was found at bring-up, and how much of everything the card has (`ibv_device_attr`)."""
+        """What bring-up found, and the sizes of the card's tables (`ibv_device_attr`)."""
 
     def open(self) -> Context:
-        """A user of the card."""
+        """A context of the card."""
         return Context(self._native.open())
 
     def counters(self) -> dict[str, int]:
-        """Packets received by the reason they were dropped for, "None" those that were accepted; only what is not zero. Read from the card."""
+        """Packets received, by drop reason; "None" counts accepted packets. Only counters that are not zero. Read from the card."""
         return dict(self._native.counters())
 
 

@@ -29,23 +29,23 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// A callback that was asked for.
+/// A registered callback.
 #[pyclass(name = "sim_callback", module = "cocotb.simulator", frozen, eq, hash)]
 #[derive(PartialEq, Eq, Hash)]
 struct SimCallback(CallbackKey);
 
 #[pymethods]
 impl SimCallback {
-    /// Takes the callback back; nothing happens if it was called already.
+    /// Cancels the callback. It has no effect if the callback was called already.
     fn deregister(&self) -> PyResult<()> {
         let cancelled = simulation::with(|s| s.kernel.cancel(self.0))?;
-        // Dropped here, outside the lock: dropping may run Python code.
+        // The value is dropped here, outside the lock, because dropping may run Python code.
         drop(cancelled);
         Ok(())
     }
 }
 
-/// Hands `function` to the kernel through `ask`.
+/// Registers `function` with the kernel through `ask`.
 fn ask(
     function: Bound<'_, PyAny>,
     arguments: Bound<'_, PyTuple>,
@@ -129,7 +129,7 @@ struct CppClock {
 
 #[pymethods]
 impl CppClock {
-    /// Sets the clock now and toggles it from then on.
+    /// Sets the clock now and then toggles it.
     fn start(
         &mut self,
         period_steps: u64,

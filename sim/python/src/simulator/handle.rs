@@ -22,7 +22,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// cocotb's number of a way to write.
+/// cocotb's number of a kind of write.
 pub fn action(number: u8) -> PyResult<Action> {
     match number {
         0 => Ok(Action::Deposit),
@@ -55,13 +55,13 @@ impl Handle {
         })
     }
 
-    /// Where the value is.
+    /// The location of the value.
     pub fn signal(&self) -> PyResult<PortId> {
         self.with(|s| Self::try_signal(s, self.id))?
             .map_err(refused)
     }
 
-    /// Where the value is, of a signal that may be written.
+    /// The location of the value of a signal that may be written.
     pub fn writable(&self) -> PyResult<PortId> {
         self.with(|s| target(s, self.id, Action::Deposit))?
             .map_err(refused)
@@ -90,7 +90,7 @@ impl Handle {
     }
 }
 
-/// Where a write of this kind goes to, if it may.
+/// The location for a write of this kind, if it is permitted.
 fn target(s: &Simulation, id: NodeId, action: Action) -> Result<PortId, WriteError> {
     let path = || s.hierarchy.path(id).to_owned();
     match s.hierarchy.access(id) {
@@ -103,8 +103,8 @@ fn target(s: &Simulation, id: NodeId, action: Action) -> Result<PortId, WriteErr
     Handle::try_signal(s, id)
 }
 
-/// Whether the Python function that asked for a missing child does so for `handle.name` or `handle[name]`, whose users get an error, and not
-/// to find out whether there is such a child.
+/// Whether the calling Python function looks for a missing child on behalf of `handle.name` or `handle[name]`. These raise an error; other callers
+/// only test whether the child exists.
 fn asker(py: Python<'_>) -> PyResult<Option<String>> {
     let mut frame = py.import("sys")?.call_method1("_getframe", (0,))?;
     for _ in 0..4 {
@@ -186,7 +186,7 @@ impl Handle {
         })
     }
 
-    /// Verilator's tables do not tell signed from unsigned.
+    /// Verilator's tables do not distinguish signed from unsigned.
     fn get_signed(&self) -> i8 {
         0
     }
@@ -195,7 +195,7 @@ impl Handle {
         self.with(|s| s.hierarchy.element(self.id, index).map(|id| Handle { id }))
     }
 
-    /// The child called `name`, or none; an error with the names most like it when a test named it as an attribute or a key.
+    /// The child called `name`, or none. If a test named it as an attribute or a key, a missing child raises an error with the most similar names.
     #[pyo3(signature = (name, discovery_method=None))]
     fn get_handle_by_name(
         &self,
@@ -348,7 +348,7 @@ fn root_iterate() -> PyResult<HandleIterator> {
     })
 }
 
-/// Packages are not kept in a model.
+/// A model does not keep packages.
 #[pyfunction]
 fn package_iterate() -> Option<HandleIterator> {
     None

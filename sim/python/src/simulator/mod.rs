@@ -1,4 +1,4 @@
-//! `cocotb.simulator`: what cocotb 2.1 expects of a simulator, as its `simulator.pyi` declares it.
+//! `cocotb.simulator`: the interface that cocotb 2.1 expects of a simulator, as its `simulator.pyi` declares it.
 
 mod callbacks;
 mod handle;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::simulation;
 
-/// Numbers by which cocotb tells kinds of objects apart (`gpi.h` of cocotb 2.1).
+/// Numbers of the kinds of objects in cocotb (`gpi.h` of cocotb 2.1).
 mod object {
     pub const UNKNOWN: u8 = 0;
     pub const MEMORY: u8 = 1;
@@ -101,7 +101,7 @@ fn get_sim_time() -> PyResult<(u32, u32)> {
     simulation::with(|s| ((s.kernel.now() >> 32) as u32, s.kernel.now() as u32))
 }
 
-/// Tests and libraries ask for Verilator by this name to know what it lacks, such as four-valued logic; the same is lacking here.
+/// Tests and libraries use the name Verilator to find out what it lacks, such as four-valued logic. This simulator lacks the same.
 #[pyfunction]
 fn get_simulator_product() -> &'static str {
     "Verilator (OpenStellar)"
@@ -117,11 +117,11 @@ fn get_simulator_args() -> PyResult<Vec<String>> {
     simulation::with(|s| s.arguments.clone())
 }
 
-/// `callback` is called when the simulation ends otherwise than by `stop_simulator`.
+/// `callback` is called when the simulation ends for another reason than `stop_simulator`.
 #[pyfunction]
 fn set_sim_event_callback(callback: Bound<'_, PyAny>) -> PyResult<()> {
     let replaced = simulation::with(|s| s.on_end.replace(callback.unbind()))?;
-    // Dropped here, outside the lock: dropping may run Python code.
+    // The value is dropped here, outside the lock, because dropping may run Python code.
     drop(replaced);
     Ok(())
 }
@@ -131,7 +131,7 @@ fn stop_simulator() -> PyResult<()> {
     simulation::with(|s| s.kernel.stop())
 }
 
-/// There is no C++ layer with messages of its own to log.
+/// This simulator has no C++ layer that logs messages.
 #[pyfunction]
 #[pyo3(signature = (_log_func, _get_logger))]
 fn initialize_logger(_log_func: Bound<'_, PyAny>, _get_logger: Bound<'_, PyAny>) {}

@@ -20,9 +20,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Steps without any callback after which other Python threads may run and Ctrl-C is looked for.
+/// Number of steps without a callback after which other Python threads may run and Ctrl-C is checked.
 const BUDGET: u32 = 1 << 16;
-/// Steps that are simulated before it is worth letting other threads run.
+/// Number of steps after which letting other threads run is worth its cost.
 const SHORT: u32 = 64;
 
 /// Makes the model described by `manifest` the simulation of this process. `waves` names a wave file to write.

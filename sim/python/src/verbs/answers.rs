@@ -1,11 +1,11 @@
-//! Errors, completions and events of the driver as Python's.
+//! Errors, completions and events of the driver as Python objects.
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use stellar_driver::{AsyncEvent, Completion, DeviceError, Error, PostError, QpState, WcStatus};
 
-/// What was asked cannot be: `ValueError`. It can be, but not now or not by this card: `RuntimeError`.
+/// An impossible argument is a `ValueError`. Something that is not possible now, or not with this card, is a `RuntimeError`.
 pub fn verb(error: Error) -> PyErr {
     match error {
         Error::Config(_)
@@ -26,7 +26,7 @@ pub fn verb(error: Error) -> PyErr {
     }
 }
 
-/// The same of posting.
+/// The same for errors of posting.
 pub fn post(error: PostError) -> PyErr {
     match error {
         PostError::Opcode(_)
@@ -40,7 +40,7 @@ pub fn post(error: PostError) -> PyErr {
     }
 }
 
-/// The same of memory.
+/// The same for errors of memory.
 pub fn memory(error: DeviceError) -> PyErr {
     match error {
         DeviceError::OutsideBuffer { .. } => PyValueError::new_err(error.to_string()),
@@ -48,7 +48,7 @@ pub fn memory(error: DeviceError) -> PyErr {
     }
 }
 
-/// A completion as the arguments of Python's.
+/// The fields of a completion, as arguments of the Python class.
 pub fn completion<'py>(py: Python<'py>, wc: &Completion) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("wr_id", wc.wr_id)?;
@@ -60,7 +60,7 @@ pub fn completion<'py>(py: Python<'py>, wc: &Completion) -> PyResult<Bound<'py, 
     Ok(fields)
 }
 
-/// An event as the arguments of Python's.
+/// The fields of an event, as arguments of the Python class.
 pub fn event(py: Python<'_>, event: AsyncEvent) -> PyResult<Bound<'_, PyDict>> {
     let fields = PyDict::new(py);
     let (kind, qp) = match event {
@@ -86,7 +86,7 @@ pub fn event(py: Python<'_>, event: AsyncEvent) -> PyResult<Bound<'_, PyDict>> {
     Ok(fields)
 }
 
-/// Name of a state, as verbs has it.
+/// Name of a state in verbs.
 pub fn state(state: QpState) -> &'static str {
     match state {
         QpState::Reset => "RESET",

@@ -1,4 +1,4 @@
-//! Attributes that Python gives, as the driver's.
+//! Attributes from Python, as types of the driver.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -60,7 +60,7 @@ pub fn init(pkey: u16, remote_write: bool) -> InitAttributes {
     InitAttributes { pkey, remote_write }
 }
 
-/// What Python says of the way to the peer.
+/// The path attributes from Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Rtr {

@@ -9,16 +9,16 @@ use super::device::Device;
 use super::gpu::Gpu;
 use crate::world::{failed, invalid};
 
-/// Clocks after which Ctrl-C is looked for: about a second.
+/// Number of cycles after which Ctrl-C is checked: about a second.
 const BETWEEN_SIGNALS: u64 = 10_000;
 
-/// A frame that has left: picoseconds, port, bytes.
+/// A frame that has left a card: picoseconds, port, bytes.
 type Sent<'py> = (u64, usize, Bound<'py, PyBytes>);
 
 enum Kind {
-    /// Cabled port to port.
+    /// Two hosts, cabled port to port.
     Pair(CardPair),
-    /// Frames come and go by calls.
+    /// One host, whose frames Python sends and receives.
     Lone(LoneCard),
 }
 
@@ -94,7 +94,7 @@ impl Cards {
         py.detach(|| Device::bring_up(self.hosts.function(host), gpu, config))
     }
 
-    /// Lets time pass.
+    /// Advances time.
     fn run(&self, py: Python<'_>, clocks: u64) -> PyResult<()> {
         let mut left = clocks;
         while left > 0 {
@@ -106,7 +106,7 @@ impl Cards {
         Ok(())
     }
 
-    /// Clocks since power-up.
+    /// Cycles since power-up.
     fn clocks(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.hosts.clocks())
     }
@@ -129,7 +129,7 @@ impl Cards {
             .collect())
     }
 
-    /// A frame arrives at a lone card.
+    /// Sends a frame to a lone card.
     fn receive(&self, py: Python<'_>, port: usize, frame: Vec<u8>) -> PyResult<()> {
         let card = self.alone()?;
         if port > 1 {
@@ -142,7 +142,7 @@ impl Cards {
         Ok(())
     }
 
-    /// What has left a lone card since the last call.
+    /// The frames that have left a lone card since the last call.
     fn take_sent<'py>(&self, py: Python<'py>) -> PyResult<Vec<Sent<'py>>> {
         let card = self.alone()?;
         let sent = py.detach(|| card.take_sent());

@@ -1,4 +1,4 @@
-//! A card that is up, its users, their protection domains.
+//! A card after bring-up, its contexts and their protection domains.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::region::MemoryRegion;
 use super::{answers, attributes};
 use crate::world::{failed, invalid, owner, page_size};
 
-/// A card that is up.
+/// A card after bring-up.
 #[pyclass(frozen, module = "openstellar._native")]
 pub struct Device {
     device: stellar_driver::Device,
@@ -35,7 +35,7 @@ impl Device {
 
 #[pymethods]
 impl Device {
-    /// What was found at bring-up, and how much of everything the card has.
+    /// What bring-up found, and the sizes of the card's tables.
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (probe, limits) = (self.device.probe(), self.device.limits());
         let fields = PyDict::new(py);
@@ -55,7 +55,7 @@ impl Device {
         Ok(fields)
     }
 
-    /// Packets received by what became of them, without those that never happened.
+    /// Packets received, by drop reason, without counters that are zero.
     fn counters(&self, py: Python<'_>) -> PyResult<Vec<(String, u64)>> {
         let counters = py.detach(|| self.device.counters());
         let counters = counters.map_err(answers::verb)?.into_iter();
@@ -64,7 +64,7 @@ impl Device {
             .collect())
     }
 
-    /// A user with a doorbell page of its own.
+    /// A context with a doorbell page of its own.
     fn open(&self, py: Python<'_>) -> PyResult<Context> {
         let context = py.detach(|| self.device.open()).map_err(answers::verb)?;
         let gpu = self.gpu.clone();
@@ -72,7 +72,7 @@ impl Device {
     }
 }
 
-/// A user of the card.
+/// A context of the card.
 #[pyclass(frozen, module = "openstellar._native")]
 pub struct Context {
     context: stellar_driver::Context,
@@ -103,7 +103,7 @@ impl Context {
         Ok(CompletionQueue(cq.map_err(answers::verb)?))
     }
 
-    /// The next event, waiting so many nanoseconds of the card's clock for it; without them, if there is one.
+    /// The next event. With a timeout it waits that many nanoseconds of the card's clock; without one it returns at once.
     #[pyo3(signature = (timeout_ns))]
     fn event<'py>(
         &self,
@@ -118,14 +118,14 @@ impl Context {
         event.map(|event| answers::event(py, event)).transpose()
     }
 
-    /// An event when a queue pair has received so many WRITEs with immediate.
+    /// Requests an event when a queue pair has received this number of WRITEs with immediate.
     fn arm_immediates(&self, py: Python<'_>, qp: &QueuePair, count: u32) -> PyResult<()> {
         py.detach(|| self.context.arm_immediates(&qp.0, count))
             .map_err(answers::verb)
     }
 }
 
-/// What queue pairs may reach.
+/// The memory that queue pairs may access.
 #[pyclass(frozen, module = "openstellar._native")]
 pub struct ProtectionDomain {
     pd: stellar_driver::ProtectionDomain,

@@ -15,7 +15,7 @@ const DEVICE: u16 = 1;
 pub struct Gpu {
     hosts: SimHosts,
     host: usize,
-    /// First address that nobody has.
+    /// First address that is not allocated.
     next: Arc<Mutex<u64>>,
 }
 
@@ -34,7 +34,7 @@ impl Gpu {
         }
     }
 
-    /// At least `length` bytes in pages of `size`, one behind the other, each used once; `None` if there is no room.
+    /// At least `length` bytes in contiguous pages of `size`, which are not used again; `None` if there is no space.
     pub fn alloc(&self, length: u64, size: PageSize) -> Option<(GpuRange, Pages)> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let page = size.bytes();

@@ -16,7 +16,7 @@ pub struct CompletionQueue(pub stellar_driver::CompletionQueue);
 
 #[pymethods]
 impl CompletionQueue {
-    /// Up to so many completions; waits for the first so many nanoseconds of the card's clock, if asked to.
+    /// Returns up to `most` completions. With a timeout it waits that many nanoseconds of the card's clock for the first one.
     #[pyo3(signature = (most, timeout_ns))]
     fn poll<'py>(
         &self,
@@ -57,7 +57,7 @@ impl QueuePair {
         self.0.outstanding()
     }
 
-    /// What the peer has to know: number, first PSN, ports.
+    /// The values that the peer needs: number, first PSN, ports.
     fn connection(&self, psn: u32) -> Told {
         attributes::told(&self.0.connection(psn))
     }
@@ -92,7 +92,7 @@ impl QueuePair {
         self.modify(py, Modify::Error)
     }
 
-    /// Posts a WRITE, with immediate if there is one, of a part of a region or of bytes that come with the entry.
+    /// Posts a WRITE, with or without immediate, of a part of a region or of inline bytes.
     #[pyo3(signature = (wr_id, region, inline, remote, immediate, signaled, fence))]
     #[allow(clippy::too_many_arguments)] // arguments of a Python function
     fn post_write(

@@ -15,11 +15,11 @@ use crate::world::invalid;
 #[pyclass(frozen, module = "openstellar._native")]
 pub struct MemoryRegion {
     region: Mutex<Option<Region>>,
-    /// Its memory, if it is not host memory.
+    /// Its memory, if that is GPU memory.
     gpu: Option<GpuRange>,
 }
 
-/// A region that is there.
+/// A region that is registered.
 pub struct Held<'a>(MutexGuard<'a, Option<Region>>);
 
 impl Held<'_> {
@@ -62,7 +62,7 @@ impl MemoryRegion {
         Ok((region.address(), region.rkey(), region.length()))
     }
 
-    /// Writes as the host's processor or GPU does.
+    /// Writes as the host's processor or GPU would.
     fn store(&self, py: Python<'_>, offset: u64, bytes: Vec<u8>) -> PyResult<()> {
         py.detach(|| {
             let held = self.hold();
@@ -79,7 +79,7 @@ impl MemoryRegion {
         })
     }
 
-    /// Reads as the host's processor or GPU does.
+    /// Reads as the host's processor or GPU would.
     fn load<'py>(
         &self,
         py: Python<'py>,
@@ -103,7 +103,7 @@ impl MemoryRegion {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Takes it from the card.
+    /// Deregisters it.
     fn deregister(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
             let mut held = self.hold();

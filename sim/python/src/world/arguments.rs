@@ -1,4 +1,4 @@
-//! Names and numbers that Python gives, as the project's own types.
+//! Names and numbers from Python, as the project's own types.
 
 use pyo3::prelude::*;
 use sim_cosim::{LaneWidth, Pacing};
@@ -31,7 +31,7 @@ pub fn pacing(name: &str, seed: u64, width: LaneWidth) -> PyResult<Pacing> {
     }
 }
 
-/// What the NICs of two hosts are.
+/// The kind of NIC of two hosts.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// Software reference of the transport.

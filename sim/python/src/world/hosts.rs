@@ -30,7 +30,7 @@ enum Either {
     Rtl(Box<World<RtlNic>>),
 }
 
-/// Calls something on the world, whichever kind its NICs are.
+/// Calls a function of the world, for either kind of NIC.
 macro_rules! on {
     ($either:expr, $world:ident => $call:expr) => {
         match $either {
@@ -45,7 +45,7 @@ macro_rules! on {
 pub struct Hosts {
     world: Either,
     plan: Plan,
-    /// Regions of each host, by the number Python knows.
+    /// Regions of each host, by their number in Python.
     regions: [Vec<RegionId>; 2],
 }
 
@@ -71,7 +71,7 @@ impl Hosts {
         let plan = plan(
             topology, qps, mode, paths, policy, loss, mtu, seed, captures,
         )?;
-        // The world stays on this thread; building the card's model, which takes minutes the first time, need not.
+        // The world must stay on this thread. Building the card's model, which takes minutes the first time, may run without the interpreter lock.
         let world = match kind {
             Kind::Reference => connect(&plan).map(Box::new).map(Either::Reference),
             Kind::Rtl => {
@@ -96,7 +96,7 @@ impl Hosts {
         (FIRST_QP..FIRST_QP + self.plan.qps).collect()
     }
 
-    /// Registers memory; its number.
+    /// Registers memory, and returns its number.
     fn register(
         &mut self,
         host: usize,
@@ -135,7 +135,7 @@ impl Hosts {
         Ok((region.va, region.key))
     }
 
-    /// Writes as the host's processor or GPU does.
+    /// Writes as the host's processor or GPU would.
     fn store(&mut self, host: usize, region: usize, offset: u64, bytes: &[u8]) -> PyResult<()> {
         let parts = self.parts(host, region, offset, bytes.len() as u64)?;
         let owner = self.find(host, region)?.owner;
@@ -148,7 +148,7 @@ impl Hosts {
         Ok(())
     }
 
-    /// Reads as the host's processor or GPU does.
+    /// Reads as the host's processor or GPU would.
     fn load<'py>(
         &self,
         py: Python<'py>,
@@ -169,7 +169,7 @@ impl Hosts {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Posts an RDMA WRITE now; its number, which is the one it completes with.
+    /// Posts an RDMA WRITE now, and returns the number with which it completes.
     #[pyo3(signature = (from, to, qp, local, remote, length, immediate))]
     #[allow(clippy::too_many_arguments)] // keyword arguments of a Python function
     fn write(
@@ -198,7 +198,7 @@ impl Hosts {
 
     /// Simulates until everything posted has completed.
     fn run(&mut self, py: Python<'_>, limit_ps: u64) -> PyResult<()> {
-        // The world stays on this thread, so Python waits; Ctrl-C is looked for when it is done.
+        // The world must stay on this thread, so Python waits. Ctrl-C is checked at the end.
         on!(&mut self.world, world => world.run(limit_ps)).map_err(failed)?;
         py.check_signals()
     }
@@ -214,7 +214,7 @@ impl Hosts {
         on!(&self.world, world => world.now())
     }
 
-    /// The link of a port comes up or goes down for its NIC.
+    /// Takes the link of a port up or down for its NIC.
     fn set_port(&mut self, host: usize, port: usize, up: bool) -> PyResult<()> {
         self.check_host(host)?;
         if port > 1 {
@@ -224,7 +224,7 @@ impl Hosts {
         Ok(())
     }
 
-    /// What completed at a host.
+    /// Completions at a host.
     fn completions<'py>(&self, py: Python<'py>, host: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
         self.check_host(host)?;
         let completions = on!(&self.world, world => world.host(host).completions());
@@ -254,7 +254,7 @@ impl Hosts {
             .collect())
     }
 
-    /// Counters of a queue pair's requester, the receive side's by reason, and packets sent by path.
+    /// Counters of a queue pair's requester, counters of the receive side by reason, and packets sent by path.
     #[allow(clippy::type_complexity)] // three things that belong together
     fn counters<'py>(
         &self,
@@ -301,7 +301,7 @@ impl Hosts {
         Ok((requester, receiver, paths))
     }
 
-    /// Compares memory byte by byte and completions by their order, and reports: JSON, and a pcapng file per port.
+    /// Compares memory byte by byte and the order of completions. Returns the report (JSON) and a pcapng file per port.
     fn report(&self) -> PyResult<super::pair::Outcome> {
         on!(&self.world, world => {
             let verified = verify(world).map_err(failed)?;

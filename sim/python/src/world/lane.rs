@@ -9,7 +9,7 @@ use stellar_transport::rx::{AckBody, AckRequest, DropReason, MaxPayload, Owner, 
 use super::arguments::{self, lane_width, owner, page_size, qp_context};
 use super::{failed, invalid};
 
-/// One page of a region: where it starts in the requester's addresses and on the bus, and its size.
+/// One page of a region: its address for the requester, its address on the bus, and its size.
 struct Page {
     va: u64,
     bus: u64,
@@ -23,7 +23,7 @@ pub struct Lane {
     session: Session,
     frames: Vec<Vec<u8>>,
     pages: Vec<Page>,
-    /// Frames whose bytes are expected in memory already.
+    /// Number of frames whose bytes are already expected in memory.
     expected: usize,
 }
 
@@ -127,9 +127,9 @@ impl Lane {
         Ok(())
     }
 
-    /// Simulates until everything queued is dealt with, and compares with the reference and with memory.
+    /// Simulates until everything queued is finished, and compares with the reference and with memory.
     fn run(&mut self, py: Python<'_>) -> PyResult<()> {
-        // The session stays on this thread, so Python waits; Ctrl-C is looked for when it is done.
+        // The session must stay on this thread, so Python waits. Ctrl-C is checked at the end.
         self.session.settle_and_compare().map_err(failed)?;
         self.session
             .expect_packets(&self.frames[self.expected..], self.expected);
@@ -138,7 +138,7 @@ impl Lane {
         py.check_signals()
     }
 
-    /// What became of each frame, by name.
+    /// The outcome of each frame, by name.
     fn verdicts(&self) -> Vec<String> {
         let verdicts = self.session.world.verdicts.iter();
         verdicts
@@ -156,7 +156,7 @@ impl Lane {
         Ok(counters)
     }
 
-    /// Acknowledgement requests, each with the fields its kind has.
+    /// Acknowledgement requests, each with the fields of its kind.
     fn acks<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let acks = self.session.outcomes.iter().filter_map(|o| o.ack.as_ref());
         acks.take(self.session.world.acks.len())
@@ -164,7 +164,7 @@ impl Lane {
             .collect()
     }
 
-    /// Memory writes that left the lane: clock of the last beat, address on the bus, whether translated (AT = 10), bytes.
+    /// Memory writes that left the lane: cycle of the last beat, address on the bus, whether translated (AT = 10), bytes.
     fn writes<'py>(&self, py: Python<'py>) -> Vec<(u64, u64, bool, Bound<'py, PyBytes>)> {
         let writes = self.session.world.writes.iter();
         writes
@@ -176,7 +176,7 @@ impl Lane {
             .collect()
     }
 
-    /// What the lane wrote to `length` bytes from `va`; bytes it did not write are zero.
+    /// The bytes that the lane wrote to `length` bytes from `va`; bytes that it did not write are zero.
     fn read<'py>(&self, py: Python<'py>, va: u64, length: usize) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = vec![0; length];
         let mut at = va;
@@ -212,7 +212,7 @@ impl Lane {
 }
 
 impl Lane {
-    /// Fills `target` with what was written to the bus from `address` on.
+    /// Fills `target` with the bytes written to the bus from `address` on.
     fn read_page(&self, page: &Page, address: u64, target: &mut [u8]) {
         let end = address + target.len() as u64;
         for (_, write) in &self.session.world.writes {

@@ -1,4 +1,4 @@
-//! Two hosts on a fabric, for a whole run at once.
+//! Two hosts on a fabric, for a whole run in one call.
 
 use pyo3::prelude::*;
 use sim_nic::RtlNic;
@@ -16,7 +16,7 @@ use super::{failed, invalid};
 /// The report as JSON, and a pcapng file per port by the port's name.
 pub type Outcome = (String, Vec<(String, Vec<u8>)>);
 
-/// Name and text of a topology file; none is the built-in one.
+/// Name and text of a topology file; `None` for the built-in one.
 pub type Topology = Option<(String, String)>;
 
 /// Each of `qps` queue pairs writes one message of `bytes` from GPU memory to GPU memory.
@@ -54,7 +54,7 @@ fn transfer<N: Nic>(plan: &Plan, bytes: u32) -> Result<Outcome, WorldError> {
     Ok((run.report.json(), files(run.world.captures())?))
 }
 
-/// What the arguments of a run say.
+/// The arguments of a run, as types of the world.
 #[allow(clippy::too_many_arguments)] // keyword arguments of Python functions
 pub fn plan(
     topology: Topology,
@@ -79,7 +79,7 @@ pub fn plan(
     Ok(plan)
 }
 
-/// A named scenario, which brings its own topology and traffic; messages are `shrink` times shorter, where it means the same.
+/// A named scenario, which has its own topology and traffic. Messages are `shrink` times shorter in scenarios that mean the same with shorter ones.
 #[pyfunction]
 pub fn run_scenario(
     py: Python<'_>,
@@ -108,7 +108,7 @@ fn play<N: Nic>(py: Python<'_>, name: &str, setup: &Setup) -> PyResult<Outcome> 
     .map_err(failed)
 }
 
-/// Names of the scenarios, and what each is.
+/// Names and descriptions of the scenarios.
 #[pyfunction]
 pub fn scenarios() -> Vec<(&'static str, &'static str)> {
     let all: [Scenario<ReferenceNic>; 17] = Scenario::ALL;

@@ -1,4 +1,4 @@
-//! Frames and table writes, for those who drive the lane themselves.
+//! Frames and table writes, for benches that drive the lane themselves.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -54,8 +54,8 @@ pub fn write_frames<'py>(
         .collect()
 }
 
-/// Values for the lane's table port, in writing order, that create a queue pair and a region of 2 MiB GPU pages, one after the other from
-/// bus address `bus` on.
+/// Values for the lane's table port, in writing order. They create a queue pair, and a region of contiguous 2 MiB GPU pages from bus address `bus`
+/// on.
 #[pyfunction]
 #[pyo3(signature = (*, qp, mode, pd, mtu, psn, rkey, va, length, bus))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of a Python function

@@ -45,7 +45,8 @@ impl Hierarchy {
                     .strip_prefix(&manifest.top)
                     .is_some_and(|rest| rest.starts_with('.'))
         };
-        // A module's own copy of an input follows the port, and the port of an output follows the module's copy: what leads is what a test sees.
+        // A module's own copy of an input follows the port, and the port of an output follows the module's copy. A test sees the one that the other
+        // follows.
         let leads = |signal: &Signal| match ports.get(signal.name.as_str()) {
             Some(port) if port.port.dir == Dir::Out => signal.scope == manifest.top,
             Some(_) => signal.scope == "TOP",
@@ -111,7 +112,7 @@ impl Hierarchy {
         }
     }
 
-    /// The node of scope `path` under the top module, made with those above it if it is not there.
+    /// The node of scope `path` under the top module. It is made, with those above it, if it does not exist.
     fn scope(&mut self, top: &str, path: &str) -> NodeId {
         let mut at = self.top();
         let Some(below) = path

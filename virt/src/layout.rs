@@ -1,4 +1,4 @@
-//! Where a guest's memory and its device's shared-memory region are.
+//! Guest addresses of a guest's memory and of its device's shared-memory region.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ pub struct GuestLayout {
     shared: Range<u64>,
 }
 
-/// A layout that cannot be.
+/// An invalid layout.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LayoutError {
-    /// Not whole pages, or none.
+    /// A range is empty or does not consist of whole pages.
     #[error("guest addresses {:#x} to {:#x} are not whole pages of 4 KiB, or none; align both ends", .0.start, .0.end)]
     Pages(Range<u64>),
-    /// Two ranges meet.
+    /// Two ranges overlap.
     #[error("memory at {:#x} to {:#x} overlaps other memory", .0.start, .0.end)]
     Overlap(Range<u64>),
     /// A doorbell would be in a block that PVDMA may map.
@@ -39,7 +39,7 @@ const fn is_pages(range: &Range<u64>) -> bool {
         && range.start < range.end
 }
 
-/// The blocks that hold any of a range, as a range of bytes.
+/// The blocks that contain any byte of a range, as a range of bytes.
 fn blocks(range: &Range<u64>) -> Range<u64> {
     range.start / BLOCK * BLOCK..range.end.div_ceil(BLOCK).saturating_mul(BLOCK)
 }
@@ -52,7 +52,7 @@ impl GuestLayout {
     /// Virtio shared-memory region identifier of the region.
     pub const REGION: u8 = DOORBELL_REGION;
 
-    /// Memory, and the region for the doorbell page.
+    /// A layout of memory ranges and the region for the doorbell page.
     ///
     /// # Errors
     /// [`LayoutError`].
@@ -97,7 +97,7 @@ impl GuestLayout {
         self.memory.iter().any(holds)
     }
 
-    /// Behind the last byte of memory, in whole blocks.
+    /// First address behind the memory, rounded up to whole blocks.
     pub fn memory_end(&self) -> u64 {
         let ends = self.memory.iter().map(|range| blocks(range).end);
         ends.max().unwrap_or(0)
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_doorbell_never_shares_a_block_with_memory() {
         let memory = 0..4 * BLOCK - 4096;
-        // Behind the memory's last page, in its last block.
+        // The region is behind the memory's last page, but in its last block.
         let behind = 4 * BLOCK - 4096..4 * BLOCK;
         assert_eq!(
             refused([&memory], &behind),

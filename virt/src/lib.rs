@@ -7,8 +7,8 @@
 //!        rings and regions in guest memory ◄── DMA, mapped by Pvdma on first use ────────── card
 //! ```
 //!
-//! [`host::Service`] gives guests devices of one card. [`guest`] is what runs in a guest: control requests, and queue pairs that need no host to send.
-//! [`pvdma`] pins guest memory when it is first used. [`start_up`] models what that saves.
+//! [`host::Service`] makes devices of one card for guests. [`guest`] runs inside a guest: control requests, and queue pairs that send without the
+//! host. [`pvdma`] pins guest memory when it is first used. [`start_up`] is a model of the time that this saves.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]

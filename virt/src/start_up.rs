@@ -1,36 +1,36 @@
-//! How long a guest takes to start, with all of its memory pinned first and with PVDMA: the model behind STELLAR's figure 6.
+//! A model of a guest's start-up time, with all of its memory pinned first and with PVDMA (STELLAR, figure 6).
 //!
-//! What is counted is exact: [`blocks_pinned`] runs the service. What a block and the rest of a start cost are the parameters of [`Costs`]; nothing here is
-//! measured on a machine.
+//! The number of blocks is exact: [`blocks_pinned`] runs the service. The costs of a block and of the rest of a start are parameters ([`Costs`]).
+//! Nothing is measured on a machine.
 
 use crate::pvdma::{
     Fence, GuestId, IoMap, Limits, Piece, Pinning, PlatformError, Pvdma, PvdmaError, Window, BLOCK,
 };
 
-/// What a start costs, in seconds. [`Costs::STELLAR`] says where each comes from.
+/// Costs of a start, in seconds. [`Costs::STELLAR`] names the source of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
-    /// To pin a block of 2 MiB and map it in the IOMMU.
+    /// Pinning a block of 2 MiB and mapping it in the IOMMU.
     pub pin_block: f64,
-    /// What the hypervisor does besides pinning, per byte of guest memory.
+    /// Work of the hypervisor other than pinning, per byte of guest memory.
     pub hypervisor_byte: f64,
-    /// To create the virtual device.
+    /// Creating the virtual device.
     pub device: f64,
     /// Everything else: guest kernel, container, GPU.
     pub boot: f64,
 }
 
-/// Bytes of the guest whose pinning the paper gives a time for.
+/// Guest memory, in bytes, for which the paper gives a pinning time.
 const PAPER_MEMORY: f64 = 1.6e12;
 
 impl Costs {
-    /// The paper's.
+    /// The costs in the paper.
     ///
     /// - `pin_block`: section 3.1, problem 2: pinning 1.6 TB takes 390 s; so 0.51 ms for each of its 762,940 blocks.
     /// - `hypervisor_byte`: section 5: with PVDMA, 1.6 TB take 11 s longer than 160 GB, "general hypervisor overhead".
     /// - `device`: section 4: a device is created in 1.5 s.
-    /// - `boot`: an assumption. The paper bounds it: with PVDMA a start stays below 20 s (section 5), of which 12.2 s are the overhead for 1.6 TB and 1.5 s
-    ///   the device, so it lies between 0 and 6.3 s. This is about the middle.
+    /// - `boot`: an assumption. The paper bounds it: with PVDMA a start stays below 20 s (section 5), of which 12.2 s are the overhead for 1.6 TB and
+    ///   1.5 s the device, so it lies between 0 and 6.3 s. The value is about the middle.
     pub const STELLAR: Self = Self {
         pin_block: 390.0 / (PAPER_MEMORY / BLOCK as f64),
         hypervisor_byte: 11.0 / (PAPER_MEMORY - 160e9),
@@ -38,7 +38,7 @@ impl Costs {
         boot: 3.0,
     };
 
-    /// Seconds until a guest with `memory` bytes has started, with `blocks` blocks pinned on the way.
+    /// Seconds until a guest with `memory` bytes has started, if `blocks` blocks are pinned meanwhile.
     pub fn seconds(&self, memory: u64, blocks: u64) -> f64 {
         self.boot
             + self.device
@@ -47,14 +47,14 @@ impl Costs {
     }
 }
 
-/// A start of one guest, both ways.
+/// The start of one guest, with both methods.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StartUp {
     /// Bytes of guest memory.
     pub memory: u64,
-    /// Blocks pinned if all memory is, and the seconds that takes in all.
+    /// Number of blocks if all memory is pinned, and the seconds of the whole start.
     pub full: (u64, f64),
-    /// Blocks pinned with PVDMA, and the seconds.
+    /// Number of blocks with PVDMA, and the seconds of the whole start.
     pub on_demand: (u64, f64),
 }
 
@@ -75,13 +75,13 @@ impl StartUp {
         })
     }
 
-    /// How many times faster on demand is.
+    /// Ratio of the two times.
     pub fn ratio(&self) -> f64 {
         self.full.1 / self.on_demand.1
     }
 }
 
-/// A machine on which everything works.
+/// A machine on which every call succeeds.
 struct Willing;
 
 impl Pinning for Willing {
@@ -143,8 +143,8 @@ mod tests {
         StartUp::model(&Costs::STELLAR, gigabytes * 1_000_000_000, 0).unwrap()
     }
 
-    /// What the paper says in numbers. Its "up to 15x" (section 5) and "30x" (section 4) are of the same quotient, and 390 s of pinning
-    /// against less than 20 s cannot give less than 20.5; so the model is held between the two, and each other number to 1 %.
+    /// The numbers of the paper. Its "up to 15x" (section 5) and "30x" (section 4) are the same ratio, and 390 s of pinning against less than 20 s
+    /// give at least 20.5. So the model must lie between the two, and match every other number within 1 %.
     #[test]
     fn the_papers_numbers_come_out() {
         let (small, large) = (model(160), model(1600));

@@ -1,4 +1,4 @@
-//! The shared-memory region of a virtual device, as its guest has it mapped.
+//! The guest's mapping of a virtual device's shared-memory region.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -7,17 +7,17 @@ use stellar_driver::DoorbellPage;
 use thiserror::Error;
 
 struct Mapping {
-    /// `None` when the device is gone.
+    /// `None` when the device has been removed.
     page: RwLock<Option<DoorbellPage>>,
     faults: AtomicU64,
 }
 
-/// What a guest stores to its doorbells through. The device's own page is behind the first 4 KiB, and nothing behind the rest. Clones are the same
+/// The mapping through which a guest stores to its doorbells. The first 4 KiB are the device's own page; the rest is not mapped. Clones are the same
 /// mapping.
 #[derive(Clone)]
 pub struct DoorbellWindow(Arc<Mapping>);
 
-/// A store that met no doorbell page, as a processor's that meets no mapping.
+/// A store outside of the doorbell page. On a processor it would be a page fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("nothing is mapped at offset {0:#x} of the shared-memory region for a store of eight bytes; the doorbell page is at its start while the device exists")]
 pub struct WindowFault(pub u64);
@@ -49,7 +49,7 @@ impl DoorbellWindow {
         self.0.faults.load(Ordering::Relaxed)
     }
 
-    /// Takes the page out of the guest: when this returns, no store reaches it any more.
+    /// Unmaps the page from the guest. After this function returns, no store reaches the page.
     pub(crate) fn revoke(&self) {
         let mut page = self.0.page.write().unwrap_or_else(PoisonError::into_inner);
         *page = None;

@@ -1,6 +1,7 @@
-//! Figure 5 of STELLAR: a doorbell inside a block that PVDMA maps ends up hit by a GPU's DMA, and the layout that is free of it.
+//! Figure 5 of STELLAR: a GPU's DMA hits a doorbell that lies inside a block that PVDMA maps. With the project's layout this cannot happen.
 //!
-//! The GPU is an endpoint that sends requests, the RNIC a function whose BAR answers them: what the fabric model calls a NIC and a GPU.
+//! The GPU is an endpoint that sends requests, and the RNIC is a function whose BAR completes them. The fabric model calls the first a NIC and the
+//! second a GPU.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -20,13 +21,13 @@ const DOORBELLS: sim_pcie::Window = sim_pcie::Window {
     size: 1 << 24,
 };
 const DOORBELL_PAGE: u64 = 7;
-/// Host memory of the guest: block n of its memory is at block n from here.
+/// Host memory of the guest: block n of its memory is at block n from this address on.
 const RAM: u64 = 0x4000_0000;
 const GUEST: GuestId = GuestId(1);
-/// Guest memory, and guest address space the virtio device's shared-memory region is in.
+/// Guest memory, and the guest address space that contains the virtio device's shared-memory region.
 const RAM_LENGTH: u64 = 8 * BLOCK;
 const SHARED: u64 = 64 * BLOCK;
-/// Where the GPU's driver puts its command queue: the page after the doorbell's in the naive layout.
+/// The place of the GPU driver's command queue: in the naive layout, the page after the doorbell's.
 const COMMANDS: u64 = 2 * BLOCK + 5 * PAGE;
 const NAIVE: u64 = COMMANDS - PAGE;
 
@@ -54,7 +55,7 @@ impl Ept {
 }
 
 impl Pinning for Ept {
-    /// What the table holds now, one piece per page.
+    /// The present contents of the table, one piece per page.
     fn pin(&mut self, _guest: GuestId, address: u64) -> Result<Vec<Piece>, PlatformError> {
         let piece = |offset| {
             let host = self.host(address + offset)?;
@@ -123,7 +124,7 @@ impl Machine {
         fabric.run_until_idle();
     }
 
-    /// Bytes of the RNIC's doorbells anybody wrote.
+    /// Number of bytes written to the RNIC's doorbells.
     fn doorbell_bytes(&self) -> u64 {
         self.fabric().gpu(0).touched_bytes()
     }
@@ -173,7 +174,7 @@ impl Fence for Machine {
     }
 }
 
-/// What is left of the story: where the GPU's last write went.
+/// The outcome: the target of the GPU's last write.
 struct End {
     machine: Machine,
     pvdma: Pvdma,
@@ -187,7 +188,7 @@ fn story(doorbell: u64, other: u64) -> End {
     let part = || Box::new(machine.clone());
     let limits = Limits::default();
     let pvdma = Pvdma::new(limits, Box::new(ept.clone()), part(), part());
-    // The GPU is the guest's own: its IO virtual addresses are guest addresses.
+    // The GPU belongs to the guest: its IO virtual addresses are guest addresses.
     let window = Iova {
         base: 0,
         length: RAM_LENGTH,
@@ -197,12 +198,12 @@ fn story(doorbell: u64, other: u64) -> End {
     // Step 1: the doorbell page is mapped into the guest.
     let saved = ept.host(doorbell);
     ept.map(doorbell, DOORBELLS.base + DOORBELL_PAGE * PAGE);
-    // Steps 2 and 3: the GPU's driver has its command queue next to it, and the GPU is about to read it.
+    // Steps 2 and 3: the GPU's driver puts its command queue next to it, and the GPU is about to read the queue.
     let commands = pvdma.acquire(GUEST, COMMANDS, PAGE).unwrap();
     machine.gpu_writes(COMMANDS, b"commands");
     assert_eq!(machine.ram(COMMANDS, 8), b"commands");
     assert_eq!(machine.doorbell_bytes(), 0);
-    // Step 4: the RDMA program ends and the page becomes what it was, while the GPU goes on with its command queue.
+    // Step 4: the RDMA program ends and the page gets its old mapping, while the GPU still uses its command queue.
     match saved {
         Some(host) => ept.map(doorbell, host),
         None => drop(ept.0.lock().unwrap().remove(&doorbell)),
@@ -236,14 +237,14 @@ fn a_doorbell_in_the_shared_memory_region_is_not() {
     let command = 0x0001_0000_0002_u64.to_le_bytes();
     assert_eq!(end.machine.ram(NAIVE, 8), command);
     assert_eq!(end.machine.doorbell_bytes(), 0);
-    // While the doorbell is mapped: no lease can hold it, and the GPU's own try ends at the IOMMU.
+    // While the doorbell is mapped, no lease can contain it, and the IOMMU stops the GPU's own access.
     let page = DOORBELLS.base + DOORBELL_PAGE * PAGE;
     end.ept.map(SHARED, page);
     assert!(end.pvdma.acquire(GUEST, SHARED, PAGE).is_err());
     end.machine.gpu_writes(SHARED, &command);
     assert_eq!(end.machine.doorbell_bytes(), 0);
     assert_eq!(end.machine.fabric().iommu().counters().faults, 1);
-    // GPUDirect Async asks for it by name, and gets that page alone.
+    // GPUDirect Async requests the page explicitly, and gets only that page.
     let mut fabric = end.machine.fabric();
     let (domain, size) = (end.machine.domain, PageSize::Size4KiB);
     let permission = Permission::WRITE_ONLY;

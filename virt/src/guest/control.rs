@@ -13,26 +13,27 @@ use vm_memory::{Bytes, GuestAddress, GuestMemoryError, GuestMemoryMmap};
 
 use crate::host::QueuePlace;
 
-/// Bytes of a descriptor, of an entry of the available and of the used ring, and before the first entry of either (virtio 1.3, section 2.7).
+/// Sizes in bytes: a descriptor, an entry of the available ring, an entry of the used ring, and the header before either ring (virtio 1.3, section
+/// 2.7).
 const DESCRIPTOR: u64 = 16;
 const AVAILABLE: u64 = 2;
 const USED: u64 = 8;
 const RING_HEADER: u64 = 4;
-/// Where the ring's index is.
+/// Offset of the ring's index.
 const INDEX: u64 = 2;
 
-/// Why a request was not answered with what was asked for.
+/// Why a request failed.
 #[derive(Debug, Error)]
 pub enum CallError {
-    /// The host refused.
+    /// The host refused it.
     #[error("the host refused {0:?}: {1:?}")]
     Refused(Opcode, Status),
-    /// The host has not answered.
+    /// The host has not replied.
     #[error(
         "the host has not answered {0:?}; it must process the control queue when it is notified"
     )]
     NoAnswer(Opcode),
-    /// The answer is none.
+    /// The reply is malformed.
     #[error("the host answered {0:?} with what is no answer: {1}")]
     Answer(Opcode, Malformed),
     /// The queue is not in guest memory.
@@ -40,18 +41,18 @@ pub enum CallError {
     Memory(#[from] GuestMemoryError),
 }
 
-/// The driver of a device: one request at a time.
+/// The driver of a device. It sends one request at a time.
 pub struct GuestDriver {
     memory: Arc<GuestMemoryMmap>,
     queue: QueuePlace,
-    /// Guest address of the request; the answer follows.
+    /// Guest address of the request; the reply follows it.
     message: u64,
     /// Chains made available, modulo 2^16.
     made: u16,
 }
 
 impl GuestDriver {
-    /// Bytes of guest memory that a control queue of `size` descriptors and its message take.
+    /// Bytes of guest memory for a control queue of `size` descriptors and its message.
     pub const fn bytes(size: u16) -> u64 {
         Self::rings(size) + (MOST_REQUEST + MOST_ANSWER) as u64
     }
@@ -59,7 +60,7 @@ impl GuestDriver {
     const fn rings(size: u16) -> u64 {
         let size = size as u64;
         let available = RING_HEADER + size * AVAILABLE;
-        // The used ring is aligned to 4 by the rounding.
+        // The rounding aligns the used ring to 4.
         size * DESCRIPTOR + (available + 2).next_multiple_of(8) + RING_HEADER + size * USED + 4
     }
 
@@ -80,12 +81,12 @@ impl GuestDriver {
         }
     }
 
-    /// Where the queue is, for the host.
+    /// The location of the queue, for the host.
     pub const fn queue(&self) -> QueuePlace {
         self.queue
     }
 
-    /// Puts a request into the queue, notifies the host by `notify`, and takes the answer, which must be there when that returns.
+    /// Puts a request into the queue, notifies the host by `notify`, and returns the reply. The reply must be there when `notify` returns.
     ///
     /// # Errors
     /// [`CallError`].
@@ -131,7 +132,7 @@ impl GuestDriver {
             .store(self.made.to_le(), index, Ordering::Release)
     }
 
-    /// The host has used all that was made available.
+    /// The host has processed every chain that was made available.
     fn is_used(&self) -> Result<bool, GuestMemoryError> {
         let index = GuestAddress(self.queue.used + INDEX);
         let used: u16 = self.memory.load(index, Ordering::Acquire)?;

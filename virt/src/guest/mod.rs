@@ -1,4 +1,4 @@
-//! What runs in a guest: the driver of a virtual device.
+//! The guest's side: the driver of a virtual device.
 
 mod control;
 mod qp;

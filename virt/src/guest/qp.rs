@@ -1,4 +1,4 @@
-//! A guest's queue pair: work requests and completions in its own memory, doorbells in its own page. No host is in the way.
+//! A guest's queue pair: work requests and completions in its own memory, doorbells in its own page. The host takes no part.
 
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use vm_memory::{Bytes, GuestAddress, GuestMemoryError, GuestMemoryMmap};
 
 use crate::window::{DoorbellWindow, WindowFault};
 
-/// Consumer indices count modulo this.
+/// Modulus of consumer indices.
 const INDEX_MODULUS: u32 = 1 << 24;
 
 /// A ring in guest memory.
@@ -22,7 +22,7 @@ pub struct RingPlace {
     pub entries: u32,
 }
 
-/// Why nothing was sent or polled.
+/// Why sending or polling failed.
 #[derive(Debug, Error)]
 pub enum SendError {
     /// Every entry is in use.
@@ -34,7 +34,7 @@ pub enum SendError {
     /// The doorbell page is not mapped.
     #[error(transparent)]
     Window(#[from] WindowFault),
-    /// The card wrote what no completion is.
+    /// The card wrote an invalid completion.
     #[error("the card wrote an entry that cannot be: {0}")]
     Entry(#[from] WireError),
 }
@@ -46,15 +46,15 @@ pub struct GuestQueuePair {
     number: u32,
     send: RingPlace,
     completions: RingPlace,
-    /// Index behind the last work request, and of the first that has not completed, modulo 2^16.
+    /// Index behind the last work request, and index of the first one that has not completed, modulo 2^16.
     producer: u16,
     head: u16,
-    /// Completions taken, modulo 2^24.
+    /// Number of completions read, modulo 2^24.
     taken: u32,
 }
 
 impl GuestQueuePair {
-    /// The queue pair `number`, whose rings the host was told of.
+    /// The queue pair `number`, whose rings the host knows from its creation.
     pub const fn new(
         memory: Arc<GuestMemoryMmap>,
         window: DoorbellWindow,
@@ -79,7 +79,7 @@ impl GuestQueuePair {
         self.number
     }
 
-    /// Posts a work request; its slot is filled in.
+    /// Posts a work request. This function fills in its slot.
     ///
     /// # Errors
     /// [`SendError`].

@@ -1,4 +1,4 @@
-//! The control queue: descriptor chains in, answers out.
+//! The control queue: descriptor chains in, replies out.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use vm_memory::{GuestAddress, GuestMemoryMmap};
 
 use super::device::VirtualDevice;
 
-/// Where the parts of a split virtqueue are, by guest address.
+/// Guest addresses of the parts of a split virtqueue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePlace {
     /// Descriptors, a power of two up to [`stellar_wire::vstellar::QUEUE_SIZE`].
@@ -25,13 +25,13 @@ pub struct QueuePlace {
     pub used: u64,
 }
 
-/// A control queue that cannot be used.
+/// A control queue that is not usable.
 #[derive(Debug, Error)]
 pub enum ControlError {
-    /// It cannot be where the guest says.
+    /// Its addresses are invalid.
     #[error("the control queue {0:?} is not aligned, or not in guest memory")]
     Place(QueuePlace),
-    /// It was never set up, or is broken since.
+    /// It was never configured, or it has been broken since.
     #[error("the control queue is not set up; the guest's driver must do that first, and again after it broke it")]
     NotReady,
     /// The guest's driver breaks the rules of virtqueues.
@@ -42,7 +42,7 @@ pub enum ControlError {
 type Chain<'a> = DescriptorChain<&'a GuestMemoryMmap>;
 
 impl VirtualDevice {
-    /// Sets the queue up.
+    /// Configures the queue.
     pub fn activate(&mut self, place: QueuePlace) -> Result<(), ControlError> {
         let refused = |_| ControlError::Place(place);
         self.queue.reset();
@@ -62,7 +62,7 @@ impl VirtualDevice {
         Ok(())
     }
 
-    /// Answers what is in the queue, at most once around; returns how many chains.
+    /// Processes the chains in the queue, at most one full ring; returns their number.
     pub fn process(&mut self) -> Result<usize, ControlError> {
         if self.is_broken || !self.queue.ready() {
             return Err(ControlError::NotReady);
@@ -86,7 +86,7 @@ impl VirtualDevice {
         ControlError::Broken(error)
     }
 
-    /// Answers one chain; returns the bytes written.
+    /// Processes one chain; returns the number of bytes written.
     fn answer(&mut self, memory: &GuestMemoryMmap, chain: Chain<'_>) -> u32 {
         let Some(mut writer) = chain
             .clone()
@@ -98,7 +98,7 @@ impl VirtualDevice {
             return 0;
         };
         let result = if writer.available_bytes() < MOST_ANSWER {
-            // An answer that does not fit would lose the handle of what was made.
+            // A reply that does not fit would lose the handle of the new object.
             Err(Status::Malformed)
         } else {
             request(memory, chain).and_then(|request| self.execute(&request))

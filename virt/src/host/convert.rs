@@ -1,4 +1,4 @@
-//! Between the fields of messages and the driver's types.
+//! Conversions between the fields of messages and the driver's types.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ fn ready(ready: ReadyToReceive) -> driver::RtrAttributes {
     }
 }
 
-/// A step of a queue pair.
+/// The state transition of a request.
 pub fn step(step: Step) -> driver::Modify {
     match step {
         Step::Reset => driver::Modify::Reset,
@@ -103,7 +103,7 @@ pub const fn state(state: QpState) -> GuestQpState {
     }
 }
 
-/// An event for a message; `None` for what a guest cannot ask for.
+/// An event for a message; `None` for events that a guest cannot get.
 pub fn event(event: AsyncEvent) -> Option<GuestEvent> {
     let (kind, qp, data) = match event {
         AsyncEvent::QueuePairFatal { qp, status } => {
@@ -117,7 +117,7 @@ pub fn event(event: AsyncEvent) -> Option<GuestEvent> {
     Some(GuestEvent { kind, qp, data })
 }
 
-/// How a request ends that the driver refused.
+/// The status of a request that the driver refused.
 pub fn status(error: &driver::Error) -> Status {
     match error {
         driver::Error::Exhausted { .. } => Status::Exhausted,
@@ -129,7 +129,7 @@ pub fn status(error: &driver::Error) -> Status {
     }
 }
 
-/// How a request ends whose memory could not be pinned.
+/// The status of a request whose memory could not be pinned.
 pub const fn memory_status(error: &PvdmaError) -> Status {
     match error {
         PvdmaError::Range { .. } => Status::BadAddress,

@@ -1,4 +1,4 @@
-//! A virtual device: what its guest has made, within its quota.
+//! A virtual device: the objects of its guest, within its quota.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use crate::layout::GuestLayout;
 use crate::pvdma::{GuestId, Pvdma};
 use crate::window::DoorbellWindow;
 
-/// Events that wait for their guest; more are lost.
+/// Number of events that may wait for their guest; further ones are lost.
 const MOST_EVENTS: usize = 64;
 
-/// Guest memory and where it is.
+/// Guest memory and its addresses.
 #[derive(Clone)]
 pub struct GuestMachine {
     /// The memory, as this process has it mapped.
     pub memory: Arc<GuestMemoryMmap>,
-    /// Where in the guest it is, and where the shared-memory region.
+    /// Guest addresses of the memory and of the shared-memory region.
     pub layout: Arc<GuestLayout>,
 }
 
-/// Objects by handle, as many as the quota says.
+/// Objects by handle. The quota limits their number.
 pub(super) struct Objects<T> {
     most: u32,
     next: u32,
@@ -49,7 +49,7 @@ impl<T> Objects<T> {
         }
     }
 
-    /// Adds one under a handle of its own. Handles come again last.
+    /// Adds an object under a new handle. A freed handle is reused as late as possible.
     pub fn add(&mut self, object: T) -> u32 {
         while self.all.contains_key(&self.next) {
             self.next = self.next.wrapping_add(1);
@@ -70,7 +70,7 @@ impl<T> Objects<T> {
 }
 
 pub(super) struct Region {
-    /// Registered as long as this is there.
+    /// Dropping this deregisters the region.
     pub _registered: MemoryRegion,
     pub pd: u32,
     pub pages: u32,
@@ -82,20 +82,20 @@ pub(super) struct QueuePair {
     pub cq: u32,
 }
 
-/// A virtual device. The fields are in the order in which they go.
+/// A virtual device. Rust drops the fields in this order, which is the order in which they must go.
 pub(super) struct VirtualDevice {
     pub guest: GuestId,
     pub machine: GuestMachine,
     pub pvdma: Pvdma,
     pub queue: Queue,
-    /// The guest's driver broke the control queue; it must set it up anew.
+    /// The guest's driver broke the rules of the control queue; it must configure the queue again.
     pub is_broken: bool,
     pub quota: GuestQuota,
-    /// By number of the card.
+    /// By the card's queue pair number.
     pub queue_pairs: Objects<QueuePair>,
     /// By key.
     pub regions: Objects<Region>,
-    /// Entries by handle.
+    /// Number of entries, by handle.
     pub completion_queues: Objects<u32>,
     pub domains: Objects<ProtectionDomain>,
     pub window: DoorbellWindow,
@@ -141,7 +141,7 @@ impl VirtualDevice {
         self.regions.all.values().map(|region| region.pages).sum()
     }
 
-    /// Takes what the card has reported about it.
+    /// Collects the events that the card has reported for it.
     pub fn collect_events(&mut self) -> Result<(), stellar_driver::Error> {
         while let Some(event) = self.context.poll_event()? {
             if let AsyncEvent::DoorbellRefused { .. } = event {
@@ -170,7 +170,7 @@ impl VirtualDevice {
 }
 
 impl Drop for VirtualDevice {
-    /// No doorbell rings before anything is taken down.
+    /// First of all, no doorbell may ring any more.
     fn drop(&mut self) {
         self.window.revoke();
     }

@@ -1,4 +1,4 @@
-//! What requests do. Every handle is looked up among the device's own objects, and every guest address among its guest's memory.
+//! Execution of requests. Every handle is looked up among the device's own objects, and every guest address in its guest's memory.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::convert;
 use super::device::{QueuePair, Region, VirtualDevice};
 use crate::pvdma::Lease;
 
-/// Largest completion queue that can be asked for.
+/// Largest size of a completion queue in a request.
 const MOST_COMPLETIONS: u32 = 1 << 20;
 
 impl VirtualDevice {
-    /// Does what is asked.
+    /// Executes a request.
     ///
     /// # Errors
-    /// The status to answer; nothing has changed then, except where the card failed.
+    /// The status for the reply. Nothing has changed then, unless the card failed.
     pub fn execute(&mut self, request: &Request) -> Result<Answer, Status> {
         match *request {
             Request::QueryDevice => Ok(Answer::Device(self.info())),
@@ -85,7 +85,7 @@ impl VirtualDevice {
         Ok(Answer::Done)
     }
 
-    /// Pins guest memory; it must be memory, all of it.
+    /// Pins a range, all of which must be guest memory.
     fn acquire(&self, address: u64, length: u64) -> Result<Lease, Status> {
         if !self.machine.layout.is_memory(address, length) {
             return Err(Status::BadAddress);
@@ -94,7 +94,7 @@ impl VirtualDevice {
         lease.map_err(|error| convert::memory_status(&error))
     }
 
-    /// The guest addresses in a page list, read once: what the guest writes there later changes nothing.
+    /// The guest addresses in a page list. The list is read once, so later writes of the guest to it have no effect.
     fn page_list(&self, region: &RegisterMr) -> Result<Vec<u64>, Status> {
         let length = u64::from(region.pages) * PAGE_ENTRY;
         if !self.machine.layout.is_memory(region.list, length) {
@@ -152,7 +152,7 @@ impl VirtualDevice {
         Ok(Answer::Handle(key))
     }
 
-    /// Leases of pages of `size` bytes, and where the card reaches each page. Pages that follow one another share a lease.
+    /// Leases of pages of `size` bytes, and the IO virtual address of each page. Contiguous pages share a lease.
     fn acquire_pages(&self, list: &[u64], size: u64) -> Result<(Vec<u64>, Vec<Lease>), Status> {
         let mut addresses = Vec::with_capacity(list.len());
         let mut leases = Vec::new();
@@ -191,7 +191,7 @@ impl VirtualDevice {
             completions: asked.completion_ring,
             completion_entries,
         };
-        // Sizes before memory: a queue that cannot be pins nothing.
+        // The sizes are checked before memory is pinned, so an invalid queue pins nothing.
         rings.check().map_err(|error| convert::status(&error))?;
         let send = self.acquire(asked.send_ring, rings.send_bytes())?;
         let completions = self.acquire(asked.completion_ring, rings.completion_bytes())?;

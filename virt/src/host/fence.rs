@@ -1,14 +1,14 @@
-//! The card as PVDMA waits for it.
+//! The card as a `Fence` of PVDMA.
 
 use stellar_driver::Device;
 
 use crate::pvdma::{Fence, PlatformError};
 
-/// Fences a card. What its queue pairs and regions may still read was waited for when the driver took them from it.
+/// Fences a card. The driver has already waited for reads by queue pairs and regions when it removed them from the card.
 pub struct CardFence(Device);
 
 impl CardFence {
-    /// Of this card.
+    /// A fence of this card.
     pub const fn new(device: Device) -> Self {
         Self(device)
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::pvdma::Window;
 
-/// A range of addresses, of which guests have windows. All are multiples of 2 MiB.
+/// A range of addresses that contains the windows of guests. All are multiples of 2 MiB.
 pub struct IovaSpace {
     range: Range<u64>,
     /// End by start.
@@ -20,7 +20,7 @@ impl IovaSpace {
         }
     }
 
-    /// A window of `length` bytes, where the first gap is.
+    /// Allocates a window of `length` bytes in the first gap.
     pub fn take(&mut self, length: u64) -> Option<Window> {
         let mut base = self.range.start;
         for (&start, &end) in &self.taken {

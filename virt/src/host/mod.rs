@@ -1,7 +1,7 @@
 //! The host's side: virtual devices of one card, for guests.
 //!
-//! A guest's requests arrive over a virtio queue, are checked, and end in the driver, which alone writes the card's tables. A device's doorbell page is its own, and it is
-//! all of the card that a guest reaches; so what a guest can name is what the host made for it.
+//! A guest's requests arrive over a virtio queue. The service checks them and calls the driver; only the driver writes the card's tables. Each device
+//! has a doorbell page of its own, and a guest can access nothing else of the card. So a guest can use only objects that the host made for it.
 
 mod control;
 mod convert;
@@ -31,7 +31,7 @@ use crate::window::DoorbellWindow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub u16);
 
-/// What the hypervisor asked for and cannot have.
+/// Why a call of the hypervisor fails.
 #[derive(Debug, Error)]
 pub enum ServiceError {
     /// No such guest.
@@ -40,16 +40,16 @@ pub enum ServiceError {
     /// No such device.
     #[error("virtual device {} does not exist, or was destroyed", .0 .0)]
     UnknownDevice(DeviceId),
-    /// No addresses for the guest's memory.
+    /// There are no addresses left for the guest's memory.
     #[error("no {0:#x} IO virtual addresses in a row are left; remove guests, or give the service a larger range")]
     Addresses(u64),
-    /// Its memory.
+    /// An error of its memory.
     #[error(transparent)]
     Memory(#[from] PvdmaError),
-    /// The card.
+    /// An error of the card.
     #[error(transparent)]
     Driver(#[from] stellar_driver::Error),
-    /// Its control queue.
+    /// An error of its control queue.
     #[error(transparent)]
     Control(#[from] ControlError),
 }
@@ -59,7 +59,7 @@ struct Guest {
     window: Window,
 }
 
-/// A quota for devices that need no other.
+/// A default quota.
 pub const QUOTA: GuestQuota = GuestQuota {
     domains: 8,
     regions: 64,
@@ -70,7 +70,7 @@ pub const QUOTA: GuestQuota = GuestQuota {
 
 /// Virtual devices of one card.
 pub struct Service {
-    /// Before the guests, whose memory they use.
+    /// Declared before the guests, whose memory the devices use: fields are dropped in order.
     devices: BTreeMap<DeviceId, VirtualDevice>,
     guests: BTreeMap<GuestId, Guest>,
     addresses: IovaSpace,
@@ -79,7 +79,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Without guests. Their memory is mapped for the card in `addresses`, multiples of 2 MiB that nothing else of the card uses.
+    /// A service without guests. Guest memory is mapped for the card in `addresses`, multiples of 2 MiB that nothing else uses.
     pub fn new(device: Device, pvdma: Pvdma, addresses: Range<u64>) -> Self {
         Self {
             devices: BTreeMap::new(),
@@ -90,7 +90,7 @@ impl Service {
         }
     }
 
-    /// A guest; nothing of it is pinned. Returns where its memory will be mapped.
+    /// Adds a guest. None of its memory is pinned yet. Returns the window in which its memory will be mapped.
     ///
     /// # Errors
     /// [`ServiceError::Addresses`], [`ServiceError::Memory`].
@@ -110,7 +110,8 @@ impl Service {
         Ok(window)
     }
 
-    /// A device for a guest, and its doorbells, to be mapped at the start of the guest's shared-memory region. Other devices go on meanwhile.
+    /// Makes a device for a guest. Returns it with its doorbells, which must be mapped at the start of the guest's shared-memory region. Other
+    /// devices continue meanwhile.
     ///
     /// # Errors
     /// [`ServiceError::UnknownGuest`], [`ServiceError::Driver`] if all doorbell pages are taken.
@@ -136,7 +137,7 @@ impl Service {
         device.ok_or(ServiceError::UnknownDevice(id))
     }
 
-    /// The guest's driver has set up the device's control queue.
+    /// Call this when the guest's driver has configured the device's control queue.
     ///
     /// # Errors
     /// [`ServiceError::UnknownDevice`], [`ServiceError::Control`].
@@ -144,7 +145,7 @@ impl Service {
         Ok(self.of(id)?.activate(queue)?)
     }
 
-    /// The guest's driver has put something into the device's control queue. Returns how many chains were answered.
+    /// Call this when the guest's driver has put chains into the device's control queue. Returns the number of chains processed.
     ///
     /// # Errors
     /// [`ServiceError::UnknownDevice`], [`ServiceError::Control`].
@@ -152,7 +153,7 @@ impl Service {
         Ok(self.of(id)?.process()?)
     }
 
-    /// What a device has done and was refused.
+    /// Counters of a device, including refused requests.
     ///
     /// # Errors
     /// [`ServiceError::UnknownDevice`], [`ServiceError::Driver`].
@@ -162,12 +163,12 @@ impl Service {
         Ok(device.counters())
     }
 
-    /// Devices there are.
+    /// Number of devices.
     pub fn devices(&self) -> impl Iterator<Item = DeviceId> + '_ {
         self.devices.keys().copied()
     }
 
-    /// Destroys a device and all its guest has made with it.
+    /// Destroys a device and all objects that its guest has made with it.
     ///
     /// # Errors
     /// [`ServiceError::UnknownDevice`].
@@ -176,11 +177,11 @@ impl Service {
         device.map(drop).ok_or(ServiceError::UnknownDevice(id))
     }
 
-    /// The guest is gone: destroys its devices and takes its memory back, whatever they were doing. Returns the blocks of its memory that
-    /// stay pinned because the card did not let go; zero otherwise.
+    /// Removes a guest: destroys its devices and unpins its memory, whatever the devices were doing. Returns the number of blocks that stay pinned
+    /// because the card may still access them, usually zero.
     ///
     /// # Errors
-    /// [`ServiceError::UnknownGuest`], [`ServiceError::Memory`]: to be called again.
+    /// [`ServiceError::UnknownGuest`], [`ServiceError::Memory`]: call it again then.
     pub fn remove_guest(&mut self, guest: GuestId) -> Result<usize, ServiceError> {
         let known = self.guests.get(&guest);
         let window = known.ok_or(ServiceError::UnknownGuest(guest))?.window;

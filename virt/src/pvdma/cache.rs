@@ -1,4 +1,4 @@
-//! The map cache: blocks, who uses them, and which go first.
+//! The map cache: blocks, their users, and the order of eviction.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,23 +10,23 @@ use super::{Counters, Limits, Usage};
 
 /// A pinned block.
 struct Block {
-    /// Leases it is in.
+    /// Number of leases that contain it.
     users: u32,
     pieces: Vec<Piece>,
-    /// Its place in the order of those nobody uses.
+    /// Its place in the order of idle blocks.
     idle_since: Option<u64>,
-    /// The IOMMU failed to forget it: part of it may not be mapped.
+    /// The IOMMU failed to unmap it, so a part of it may not be mapped.
     is_broken: bool,
 }
 
 struct Guest {
     window: Window,
     blocks: BTreeMap<u64, Block>,
-    /// It was removed, and goes with its last block.
+    /// The guest was removed. Its entry goes with its last block.
     is_gone: bool,
 }
 
-/// A block by its guest and its number in the guest.
+/// Name of a block: the guest, and the block's number in the guest.
 type Place = (GuestId, u64);
 
 /// All blocks.
@@ -36,7 +36,7 @@ pub(super) struct Cache {
     iommu: Box<dyn IoMap>,
     fence: Box<dyn Fence>,
     guests: BTreeMap<GuestId, Guest>,
-    /// Blocks nobody uses, in the order in which their last users left.
+    /// Idle blocks, in the order in which their last users left.
     idle: BTreeMap<u64, Place>,
     releases: u64,
     blocks: usize,
@@ -93,7 +93,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Blocks in use now, and where devices reach the first byte.
+    /// Acquires blocks, and returns the address at which devices reach the first byte.
     pub fn acquire(
         &mut self,
         guest: GuestId,
@@ -110,7 +110,7 @@ impl Cache {
         }
         let hits = here().count();
         let missing = (blocks.end - blocks.start) as usize - hits;
-        // Those that are here are in use from now on, so that making room does not take them.
+        // The blocks that are pinned already get their user first, so that making space does not evict them.
         self.hold(guest, blocks.clone());
         let added = self
             .make_room(missing)
@@ -127,7 +127,7 @@ impl Cache {
         }
     }
 
-    /// One more user for every block of these that is pinned.
+    /// Adds a user to every pinned block of these.
     fn hold(&mut self, guest: GuestId, blocks: Range<u64>) {
         let Some(guest) = self.guests.get_mut(&guest) else {
             return;
@@ -150,7 +150,7 @@ impl Cache {
         self.evict(over).map(|_| ())
     }
 
-    /// Pins and maps the blocks of these that are not, each with one user.
+    /// Pins and maps the blocks of these that are not pinned, each with one user.
     fn add_missing(&mut self, guest: GuestId, blocks: Range<u64>) -> Result<(), PvdmaError> {
         let known = self.guests.get_mut(&guest);
         let known = known.ok_or(PvdmaError::UnknownGuest(guest))?;
@@ -179,7 +179,7 @@ impl Cache {
         Ok(())
     }
 
-    /// One user less for every block of these that is pinned. Failures are counted.
+    /// Removes a user from every pinned block of these. Failures are counted.
     pub fn release(&mut self, guest: GuestId, blocks: Range<u64>) {
         let Some(known) = self.guests.get_mut(&guest) else {
             return;
@@ -198,7 +198,7 @@ impl Cache {
             let over = self.idle.len().saturating_sub(self.limits.most_idle);
             self.evict(over).map(|_| ())
         };
-        // A lease that is dropped has nobody to tell; the next call that takes blocks back tries again.
+        // Dropping a lease cannot return an error. The next call that evicts blocks tries again.
         let _ = result;
     }
 
@@ -221,7 +221,7 @@ impl Cache {
         Ok(left)
     }
 
-    /// Fence, unmap, unpin: of blocks nobody uses, in this order.
+    /// Evicts idle blocks: fence, unmap, unpin, in this order.
     fn take_back(&mut self, victims: Vec<(u64, Place)>) -> Result<usize, PvdmaError> {
         if victims.is_empty() {
             return Ok(0);

@@ -1,70 +1,70 @@
-//! Why memory was not mapped, or not taken back.
+//! Why memory was not mapped or not evicted.
 
 use thiserror::Error;
 
 use super::platform::PlatformError;
 use super::range::{GuestId, Window};
 
-/// What PVDMA refuses or fails at.
+/// Errors of PVDMA.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PvdmaError {
-    /// Added twice.
+    /// The guest was added before.
     #[error("guest {} exists; remove it first, and drop what is acquired for it", .0 .0)]
     GuestExists(GuestId),
-    /// Never added, or gone.
+    /// The guest was never added, or has been removed.
     #[error("guest {} is not known, or was removed; add it", .0 .0)]
     UnknownGuest(GuestId),
-    /// A window that cannot be.
+    /// An invalid window.
     #[error("the window of {:#x} bytes at IO virtual address {:#x} {why}", .window.length, .window.base)]
     Window {
         /// The window.
         window: Window,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
-    /// Not in the guest's memory.
+    /// A range outside of the guest's memory.
     #[error("{length:#x} bytes at guest address {address:#x} are none, or do not lie below {most:#x}, where the guest's memory ends")]
     Range {
         /// First guest address.
         address: u64,
-        /// Bytes.
+        /// Length in bytes.
         length: u64,
-        /// Bytes of the guest's window.
+        /// Length of the guest's window in bytes.
         most: u64,
     },
-    /// As much is in use as may be pinned.
+    /// The limit of pinned blocks is reached, and all of them are in use.
     #[error("{wanted} more blocks of 2 MiB are needed, and {most} may be pinned; release some, or raise `most_blocks`")]
     Limit {
-        /// Blocks that are missing.
+        /// Number of missing blocks.
         wanted: usize,
-        /// Blocks that may be pinned.
+        /// Largest number of pinned blocks.
         most: usize,
     },
-    /// A block that could not be taken back is asked for again.
+    /// A request for a block whose eviction failed.
     #[error("the IOMMU failed to forget the block at guest address {0:#x}; evict it before it is used again")]
     Broken(u64),
-    /// The hypervisor did not pin.
+    /// The hypervisor did not pin a block.
     #[error("the hypervisor did not pin the block at guest address {address:#x}: {reason}")]
     Pin {
         /// The block.
         address: u64,
-        /// Why.
+        /// The reason.
         reason: PlatformError,
     },
-    /// The IOMMU did not map.
+    /// The IOMMU did not map a block.
     #[error("the IOMMU did not map the block at guest address {address:#x}: {reason}")]
     Map {
         /// The block.
         address: u64,
-        /// Why.
+        /// The reason.
         reason: PlatformError,
     },
-    /// The IOMMU did not unmap.
+    /// The IOMMU did not unmap a block.
     #[error("the IOMMU did not unmap the block at guest address {address:#x}, which stays pinned: {reason}")]
     Unmap {
         /// The block.
         address: u64,
-        /// Why.
+        /// The reason.
         reason: PlatformError,
     },
     /// A device did not fence.

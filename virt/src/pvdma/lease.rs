@@ -1,4 +1,4 @@
-//! What keeps guest memory mapped.
+//! Leases, which keep guest memory mapped.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +8,8 @@ use super::cache::Cache;
 use super::lock;
 use super::range::GuestId;
 
-/// Guest memory that is pinned and mapped as long as this lives. Whoever lets a device use it drops this only when the device has let go.
+/// Guest memory that is pinned and mapped while this object lives. Code that lets a device use the memory must drop the lease only after the device
+/// has stopped using it.
 pub struct Lease {
     cache: Arc<Mutex<Cache>>,
     guest: GuestId,
@@ -34,12 +35,12 @@ impl Lease {
         }
     }
 
-    /// Where devices reach the first byte that was asked for; the rest follows.
+    /// The address at which devices reach the first byte of the lease; the rest follows.
     pub const fn iova(&self) -> u64 {
         self.iova
     }
 
-    /// Bytes that were asked for.
+    /// Length of the lease in bytes.
     pub const fn length(&self) -> u64 {
         self.length
     }
@@ -53,7 +54,7 @@ impl fmt::Debug for Lease {
 }
 
 impl Drop for Lease {
-    /// Failures while idle blocks are taken back are counted; those blocks stay pinned.
+    /// Failures of evicting idle blocks are counted; those blocks stay pinned.
     fn drop(&mut self) {
         lock(&self.cache).release(self.guest, self.blocks.clone());
     }

@@ -1,11 +1,11 @@
 //! PVDMA (STELLAR, section 5): guest memory is pinned and mapped for DMA when it is first used, not when the guest starts.
 //!
-//! The unit is a block of 2 MiB. Blocks in use are counted; blocks nobody uses any more stay mapped for the next user (the map cache) until
-//! [`Limits`] or [`Pvdma::evict`] take them. What is behind the service are three small traits, of the hypervisor, the IOMMU and the
-//! devices: [`Pinning`], [`IoMap`] and [`Fence`].
+//! The unit is a block of 2 MiB. Users of a block are counted. An idle block stays mapped for the next user (the map cache) until [`Limits`] or
+//! [`Pvdma::evict`] remove it. The service uses three small traits for the hypervisor, the IOMMU and the devices: [`Pinning`], [`IoMap`] and
+//! [`Fence`].
 //!
-//! A block is taken back in this order only, and only while nobody holds a [`Lease`] of it: the devices say that nothing which used it is
-//! under way (fence), the IOMMU forgets it, the hypervisor may move it again. What fails on the way stays pinned.
+//! A block is evicted only while it has no [`Lease`], and only in this order: the devices confirm that no access to it is in flight (fence), the
+//! IOMMU unmaps it, the hypervisor unpins it. If a step fails, the block stays pinned.
 
 mod cache;
 mod error;
@@ -23,17 +23,17 @@ pub use lease::Lease;
 pub use platform::{Fence, IoMap, Piece, Pinning, PlatformError};
 pub use range::{GuestId, Window, BLOCK};
 
-/// How much the service keeps pinned.
+/// Limits of pinned memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Blocks of all guests together.
+    /// Pinned blocks of all guests together.
     pub most_blocks: usize,
-    /// Of these, blocks nobody uses. Beyond it the one unused longest goes; 0: a block goes with its last user.
+    /// Idle blocks among them. If there are more, the one that was unused longest is evicted. With 0, a block is evicted when its last user leaves.
     pub most_idle: usize,
 }
 
 impl Default for Limits {
-    /// 1.6 TB, of which 2 GiB idle.
+    /// 1.6 TB in all, 2 GiB of it idle.
     fn default() -> Self {
         Self {
             most_blocks: 800_000,
@@ -42,7 +42,7 @@ impl Default for Limits {
     }
 }
 
-/// What has happened so far.
+/// Counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Blocks that were found mapped.
@@ -51,26 +51,26 @@ pub struct Counters {
     pub misses: u64,
     /// Blocks that were unmapped and unpinned.
     pub evicted: u64,
-    /// Fences the devices were asked for.
+    /// Fences requested from the devices.
     pub fences: u64,
-    /// Times the IOMMU or a fence failed while blocks were taken back; they stayed pinned.
+    /// Times that the IOMMU or a fence failed during eviction; the blocks stayed pinned.
     pub failures: u64,
 }
 
-/// How many blocks are pinned.
+/// Number of pinned blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// All of them.
     pub blocks: usize,
-    /// Those nobody uses.
+    /// Idle blocks.
     pub idle: usize,
 }
 
-/// The service. Clones are the same.
+/// The service. Clones are handles of the same service.
 #[derive(Clone)]
 pub struct Pvdma(Arc<Mutex<Cache>>);
 
-/// The cache, also after a thread died with it: it is whole between two statements that can panic.
+/// Locks the cache, even if a thread panicked with the lock: the cache is consistent at every statement that can panic.
 fn lock(cache: &Mutex<Cache>) -> MutexGuard<'_, Cache> {
     cache.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -87,7 +87,7 @@ impl Pvdma {
         Self(Arc::new(Mutex::new(cache)))
     }
 
-    /// A guest, whose address `a` devices will reach at `window.base + a`.
+    /// Adds a guest. Devices will reach its address `a` at `window.base + a`.
     ///
     /// # Errors
     /// [`PvdmaError::GuestExists`], [`PvdmaError::Window`].
@@ -95,33 +95,33 @@ impl Pvdma {
         lock(&self.0).add_guest(guest, window)
     }
 
-    /// Pins and maps what of `length` bytes at guest address `address` is not, and keeps it so while the lease lives.
+    /// Pins and maps `length` bytes at guest address `address`, as far as they are not, and keeps them mapped while the lease lives.
     ///
     /// # Errors
-    /// [`PvdmaError`]; then nothing more is in use than before.
+    /// [`PvdmaError`]; then the blocks in use are the same as before.
     pub fn acquire(&self, guest: GuestId, address: u64, length: u64) -> Result<Lease, PvdmaError> {
         let (blocks, iova) = lock(&self.0).acquire(guest, address, length)?;
         Ok(Lease::new(Arc::clone(&self.0), guest, blocks, iova, length))
     }
 
-    /// Takes back up to `blocks` blocks nobody uses, those unused longest first; returns how many.
+    /// Evicts up to `blocks` idle blocks, those that were unused longest first; returns their number.
     ///
     /// # Errors
-    /// [`PvdmaError::Fence`], [`PvdmaError::Unmap`]: what could not be taken back stays pinned.
+    /// [`PvdmaError::Fence`], [`PvdmaError::Unmap`]: blocks that could not be evicted stay pinned.
     pub fn evict(&self, blocks: usize) -> Result<usize, PvdmaError> {
         lock(&self.0).evict(blocks)
     }
 
-    /// The guest is gone: nothing can be acquired for it any more. What nobody uses is taken back now, the rest with its last lease.
-    /// Returns the blocks that are left.
+    /// Removes a guest: nothing can be acquired for it any more. Its idle blocks are evicted now, the others with their last lease. Returns the
+    /// number of blocks that are left.
     ///
     /// # Errors
-    /// [`PvdmaError::UnknownGuest`]; [`PvdmaError::Fence`] and [`PvdmaError::Unmap`]: to be called again.
+    /// [`PvdmaError::UnknownGuest`]; [`PvdmaError::Fence`] and [`PvdmaError::Unmap`]: call it again then.
     pub fn remove_guest(&self, guest: GuestId) -> Result<usize, PvdmaError> {
         lock(&self.0).remove_guest(guest)
     }
 
-    /// What has happened so far.
+    /// Counters since the start.
     pub fn counters(&self) -> Counters {
         lock(&self.0).counters()
     }

@@ -1,57 +1,57 @@
-//! What PVDMA needs of the machine it runs on.
+//! The traits through which PVDMA uses the machine.
 
 use thiserror::Error;
 
 use super::range::GuestId;
 
-/// Why the machine did not do what it was asked.
+/// Why a call of the machine failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct PlatformError(pub String);
 
-/// A part of a block that is contiguous for the host.
+/// A part of a block that is contiguous in host memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Bytes from the start of the block, a multiple of 4,096.
+    /// Offset in the block, a multiple of 4,096.
     pub offset: u64,
-    /// Bytes, a multiple of 4,096.
+    /// Length in bytes, a multiple of 4,096.
     pub length: u64,
     /// Host physical address.
     pub host: u64,
 }
 
-/// The hypervisor: what is behind guest memory.
+/// The hypervisor, which owns the guest's memory.
 pub trait Pinning: Send {
-    /// Keeps the block of guest memory that starts at `address` where it is, and says where that is. Parts of it may be missing.
+    /// Pins the block of guest memory that starts at `address`, and returns its host physical addresses. Parts of it may be missing.
     ///
     /// # Errors
-    /// [`PlatformError`]: it is not pinned.
+    /// [`PlatformError`]; then the block is not pinned.
     fn pin(&mut self, guest: GuestId, address: u64) -> Result<Vec<Piece>, PlatformError>;
 
-    /// The block may move again.
+    /// Unpins the block: it may move again.
     fn unpin(&mut self, guest: GuestId, address: u64);
 }
 
-/// The domain of an IOMMU.
+/// A domain of an IOMMU.
 pub trait IoMap: Send {
     /// Maps the pieces of the block that starts at IO virtual address `iova`, for reading and writing.
     ///
     /// # Errors
-    /// [`PlatformError`]: none of it is mapped.
+    /// [`PlatformError`]; then none of it is mapped.
     fn map(&mut self, iova: u64, pieces: &[Piece]) -> Result<(), PlatformError>;
 
-    /// Removes them, and every cached copy of them, before it returns.
+    /// Unmaps them, and has removed every cached copy of them when it returns.
     ///
     /// # Errors
-    /// [`PlatformError`]: nobody knows what is mapped. It will be asked again.
+    /// [`PlatformError`]; then it is unknown what is mapped, and PVDMA calls it again.
     fn unmap(&mut self, iova: u64, pieces: &[Piece]) -> Result<(), PlatformError>;
 }
 
 /// The devices behind the IOMMU.
 pub trait Fence: Send {
-    /// Returns when no access that a device began before is under way.
+    /// Returns when every access that a device began before has finished.
     ///
     /// # Errors
-    /// [`PlatformError`]: some may be.
+    /// [`PlatformError`]; then some accesses may still be in flight.
     fn fence(&mut self) -> Result<(), PlatformError>;
 }

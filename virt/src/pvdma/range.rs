@@ -11,18 +11,18 @@ pub const BLOCK: u64 = 2 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GuestId(pub u32);
 
-/// Where devices reach a guest's memory. All virtual devices have the card's one requester, so their guests share one IOMMU domain and
-/// must lie apart in it.
+/// The addresses at which devices reach a guest's memory. All virtual devices have the card's one requester number, so their guests share one IOMMU
+/// domain, and their windows must not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// IO virtual address of guest address 0, a multiple of [`BLOCK`].
     pub base: u64,
-    /// Bytes, a multiple of [`BLOCK`]: guest addresses below it can be acquired.
+    /// Length in bytes, a multiple of [`BLOCK`]: guest addresses below it can be acquired.
     pub length: u64,
 }
 
 impl Window {
-    /// Checks alignment and that it does not wrap.
+    /// Checks the alignment, and that the window does not wrap.
     pub(super) fn check(self) -> Result<(), PvdmaError> {
         let fits = self.base.checked_add(self.length).is_some();
         if fits
@@ -42,7 +42,7 @@ impl Window {
         self.base < other.base + other.length && other.base < self.base + self.length
     }
 
-    /// Numbers of the blocks that hold these bytes.
+    /// Numbers of the blocks that contain these bytes.
     pub(super) fn blocks(self, address: u64, length: u64) -> Result<Range<u64>, PvdmaError> {
         match address.checked_add(length) {
             Some(end) if length > 0 && end <= self.length => {

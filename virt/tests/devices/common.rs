@@ -14,12 +14,12 @@ use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 
 use crate::hypervisor::{Held, Hypervisor, Iommu};
 
-/// Guest memory, and where the shared-memory region is.
+/// Guest addresses of the memory and of the shared-memory region.
 pub const MEMORY: u64 = 2 * BLOCK;
 pub const SHARED: u64 = 16 * BLOCK;
 /// Entries of the rings of test queue pairs.
 pub const ENTRIES: u32 = 8;
-/// Where the service maps guests.
+/// IO virtual addresses that the service uses for guests.
 const ADDRESSES: std::ops::Range<u64> = 0x80_0000_0000..0xe0_0000_0000;
 
 pub fn ports(host: u8) -> [PortAddress; 2] {
@@ -29,7 +29,7 @@ pub fn ports(host: u8) -> [PortAddress; 2] {
     })
 }
 
-/// A host: its card, and the service that makes virtual devices of it.
+/// A host: its card, and the service that makes virtual devices of the card.
 pub struct Host {
     pub service: Mutex<Service>,
     pub hypervisor: Hypervisor,
@@ -87,11 +87,11 @@ pub struct Guest {
     pub id: DeviceId,
     pub window: DoorbellWindow,
     pub driver: GuestDriver,
-    /// First guest address that nothing is at.
+    /// First guest address that is not allocated.
     next: u64,
 }
 
-/// What a queue pair needs and is.
+/// A queue pair with its handles and addresses.
 pub struct Pair {
     pub pd: u32,
     pub cq: u32,
@@ -170,7 +170,7 @@ impl Guest {
         }
     }
 
-    /// A queue pair with all it needs, in RESET.
+    /// A queue pair with all objects that it needs, in RESET.
     pub fn pair(&mut self) -> Pair {
         let pd = self.handle(Request::AllocPd);
         let cq = self.handle(Request::CreateCq { entries: ENTRIES });
@@ -192,7 +192,7 @@ impl Guest {
         }
     }
 
-    /// A request to register `pages` fresh pages; their addresses in work requests are their guest addresses.
+    /// A request to register `pages` new pages. Their addresses in work requests are their guest addresses.
     pub fn region_request(&mut self, pd: u32, pages: u64) -> RegisterMr {
         let at = self.alloc(pages * 4096, 4096);
         let list = self.alloc(pages * PAGE_ENTRY, 8);

@@ -1,4 +1,4 @@
-//! What a guest may write into its control queue, and what comes of it: a status, never a panic.
+//! Whatever a guest writes into its control queue, the result is a status and never a panic.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use vm_memory::{Bytes, GuestAddress};
 
 const NEXT: u16 = 1;
 const WRITE: u16 = 2;
-/// Where tests put messages by hand.
+/// Address at which tests write messages by hand.
 const REQUEST: u64 = MEMORY - 0x2000;
 const ANSWER: u64 = MEMORY - 0x1000;
 
@@ -39,7 +39,7 @@ impl Bare {
         memory.write_slice(bytes, GuestAddress(at)).unwrap();
     }
 
-    /// Makes a chain available that begins at descriptor `head`; returns what the host says.
+    /// Makes a chain available that begins at descriptor `head`; returns the host's result.
     fn notify(&mut self, chain: &[Descriptor], head: u16) -> Result<usize, ServiceError> {
         for (index, descriptor) in (0..).zip(chain) {
             let at = GuestAddress(self.queue().descriptors + 16 * index);
@@ -56,14 +56,14 @@ impl Bare {
         processed
     }
 
-    /// Bytes the host says it wrote for the last chain.
+    /// Number of bytes that the host reports as written for the last chain.
     fn written(&self) -> u32 {
         let place = u64::from((self.made - 1) % self.queue().size);
         let at = GuestAddress(self.queue().used + 4 + 8 * place + 4);
         self.guest.memory.read_obj(at).unwrap()
     }
 
-    /// The status that stands in the answer.
+    /// The status in the reply.
     fn status(&self) -> Option<Status> {
         let mut bytes = [0; MOST_ANSWER];
         let at = GuestAddress(ANSWER);
@@ -108,14 +108,14 @@ fn chains_that_hold_no_request_are_answered_with_why() {
         ),
         (&good, read(REQUEST, 1), room, Status::Malformed),
         (&good, read(REQUEST, 0), room, Status::Malformed),
-        // Addresses the guest does not have.
+        // Addresses outside of the guest's memory.
         (
             &good,
             read(MEMORY - 4, good.len()),
             room,
             Status::BadAddress,
         ),
-        // Room for a status only.
+        // Space for a status only.
         (
             &good,
             read(REQUEST, good.len()),
@@ -151,7 +151,7 @@ fn chains_without_room_for_a_status_are_counted_and_given_back() {
         &[request, write(ANSWER, HEADER - 1)],
         &[request, write(MEMORY - 4, MOST_ANSWER)],
         &[request, write(u64::MAX - 8, MOST_ANSWER)],
-        // A chain that runs in a circle, with nothing to write to.
+        // A chain that forms a loop, without a writable descriptor.
         &[request, Descriptor::new(REQUEST, 8, NEXT, 0)],
     ];
     for (index, chain) in (1..).zip(chains) {
@@ -181,7 +181,7 @@ fn a_queue_that_breaks_the_rules_stops_until_it_is_set_up_anew() {
         matches!(result, Err(ServiceError::Control(ControlError::NotReady)))
     };
     assert!(not_ready(&still), "{still:?}");
-    // Again in order.
+    // The guest follows the rules again.
     let place = bare.queue();
     bare.store(place.available, &[0; 4]);
     bare.store(place.used, &[0; 4]);
@@ -222,7 +222,7 @@ fn a_queue_that_breaks_the_rules_stops_until_it_is_set_up_anew() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Guests that write anything into their requests, through real chains: every chain comes back, and the neighbour's queue pair is as it was.
+    /// Guests write random requests through valid chains. Every chain is returned, and the neighbour's queue pair does not change.
     #[test]
     fn whatever_a_guest_writes_is_answered(messages in prop::collection::vec((0u8..16, prop::collection::vec(any::<u8>(), 6..MOST_REQUEST)), 1..40)) {
         let mut bare = Bare::new();

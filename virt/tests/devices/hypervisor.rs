@@ -12,7 +12,7 @@ pub trait Iommu: Send {
     fn unmap(&mut self, iova: u64);
 }
 
-/// An IOMMU in front of nothing.
+/// An IOMMU without a device.
 pub struct NoIommu;
 
 impl Iommu for NoIommu {
@@ -20,7 +20,7 @@ impl Iommu for NoIommu {
     fn unmap(&mut self, _iova: u64) {}
 }
 
-/// What is pinned and mapped.
+/// The pinned and mapped blocks.
 #[derive(Default)]
 pub struct Held {
     pub pinned: BTreeMap<(GuestId, u64), u32>,

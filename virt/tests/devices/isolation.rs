@@ -1,4 +1,4 @@
-//! A virtual device tries what is another's: by the host's checks. `verilated` has what the card itself refuses.
+//! A virtual device tries to use objects of another one, and the host refuses. The tests of what the card refuses are in `verilated`.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn every_object_of_another_device_is_unknown() {
     let region = victim.region_request(pair.pd, 1);
     let key = victim.handle(Request::RegisterMr(region));
     victim.connect(qp, 9, ports(1));
-    // The attacker has made nothing, so every number it can say is another's or nobody's.
+    // The attacker has made no objects, so every handle it can name belongs to another device or to none.
     let rows = card.rows_written();
     let before = attacker.counters();
     let [init, rtr, rts] = steps(9, ports(1));
@@ -42,7 +42,7 @@ fn every_object_of_another_device_is_unknown() {
     ];
     let moves = [init, rtr, rts, Step::Error, Step::Reset];
     tries.extend(moves.map(|step| Request::ModifyQp { qp, step }));
-    // Every queue pair and every small key there can be.
+    // Every queue pair number, and every small key.
     tries.extend((0..1024).map(|qp| Request::DestroyQp { qp }));
     tries.extend((0..1024).map(|key| Request::DeregisterMr { key }));
     for request in &tries {
@@ -74,7 +74,8 @@ fn the_same_guest_addresses_are_other_memory() {
         Record::<RingConfig>::new(&words).u64("base")
     });
     let windows: Vec<_> = windows.collect();
-    // Both rings are at one guest address, as both guests made the same calls; the card sees them apart by at least a guest's memory.
+    // Both rings are at the same guest address, because both guests made the same calls. For the card their addresses differ by at least the size of
+    // a guest's memory.
     assert_eq!(windows[0].abs_diff(windows[1]), MEMORY);
 }
 
@@ -87,7 +88,7 @@ fn two_devices_of_one_guest_are_apart_too() {
         .service()
         .create_device(first.guest, stellar_virt::host::QUOTA)
         .unwrap();
-    // The second device's control queue is driven by hand over the first one's memory.
+    // The test drives the second device's control queue by hand, in the first one's memory.
     let at = first.alloc(stellar_virt::guest::GuestDriver::bytes(QUEUE_SIZE), 16);
     let memory = Arc::clone(&first.memory);
     let driver = stellar_virt::guest::GuestDriver::new(memory, at, QUEUE_SIZE);
@@ -110,7 +111,7 @@ fn nothing_of_the_card_is_behind_the_window_but_the_own_page() {
     card.take_doorbells();
     let rows = card.rows_written();
     let mut tries = 0;
-    // Other pages before and behind, by wrapping too; the ends of the page; what is not aligned.
+    // Other pages before and behind (also by wrapping), the ends of the page, and unaligned addresses.
     for page in (1..70_000).step_by(611).chain([u64::MAX / PAGE_BYTES]) {
         assert!(
             attacker.window.store(page * PAGE_BYTES, 0).is_err(),
@@ -126,7 +127,7 @@ fn nothing_of_the_card_is_behind_the_window_but_the_own_page() {
     assert_eq!(card.rows_written(), rows);
     assert_eq!(attacker.counters().window_faults, tries, "all counted");
     assert_eq!(victim.counters().window_faults, 0);
-    // All of the own page is there, whatever it does.
+    // The whole of its own page is accessible.
     for offset in (0..PAGE_BYTES).step_by(8) {
         attacker.window.store(offset, 0).unwrap();
     }

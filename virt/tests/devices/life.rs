@@ -1,4 +1,4 @@
-//! Virtual devices on a function that takes notes: life, quotas, death, and how many there can be.
+//! Virtual devices on a recording mock of the card: life, quotas, death, and their largest number.
 
 use std::iter::once;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn a_device_is_set_up_used_and_torn_down() {
     );
     assert_eq!(card.rows_written(), rows, "and the host did nothing");
 
-    // Each object waits for those that need it.
+    // An object cannot be destroyed before those that need it.
     let busy = |guest: &mut Guest, request| assert_eq!(guest.refusal(request), Status::Busy);
     busy(&mut guest, Request::DeallocPd { pd: pair.pd });
     busy(&mut guest, Request::DestroyCq { cq: pair.cq });
@@ -111,7 +111,7 @@ fn quotas_hold_and_are_a_devices_own() {
     );
     guest.call(Request::DeregisterMr { key: first }).unwrap();
     guest.handle(Request::RegisterMr(region));
-    // Another device has its own.
+    // Another device has a quota of its own.
     Guest::with_quota(&host, 2, quota).pair();
 }
 
@@ -195,7 +195,7 @@ fn there_are_65536_devices() {
         let at = u64::from(id.0) * PAGE_BYTES;
         assert_eq!(card.take_doorbells(), [(at, 5)]);
     }
-    // Destroyed and created anew: the page is another device's, and the old window does not lead there.
+    // The device is destroyed and created again. The page now belongs to another device, and the old window does not lead to it.
     let (id, old) = windows.swap_remove(40_000);
     service.destroy_device(id).unwrap();
     let twice = service.destroy_device(id);
@@ -210,7 +210,7 @@ fn there_are_65536_devices() {
     assert_eq!(host.service().devices().count(), 0);
 }
 
-/// 1,024 devices at once, each with a region and as many queue pairs as there are, all used. Prints what they cost; run with `--nocapture`.
+/// 1,024 devices at once, each with a region; as many as possible have a queue pair, and all are used. Prints the costs; run with `--nocapture`.
 #[test]
 fn a_thousand_devices_are_created_and_used() {
     let (card, host) = host();
@@ -240,7 +240,7 @@ fn a_thousand_devices_are_created_and_used() {
     println!("1,024 devices created: {created} register writes, {creating:?}");
     println!("{most} of them with a region, a queue pair in RTS and a work request: {used} register writes, {using:?}");
 
-    // The card has two queue pairs less than there are devices: the last two take turns with the first.
+    // The card has two queue pairs fewer than there are devices, so the last two devices wait for the first two to free theirs.
     for index in most..1024 {
         let (first, rest) = guests.split_at_mut(index);
         let pd = rest[0].handle(Request::AllocPd);
@@ -286,7 +286,7 @@ fn guests_that_cannot_be_are_refused() {
         large,
         Err(ServiceError::Addresses(0x100_0000_0000))
     ));
-    // Neither took addresses that another guest could use.
+    // Neither device took addresses that another guest could use.
     let all = host
         .service()
         .add_guest(GuestId(2), machine((0x60 << 32) - MEMORY));

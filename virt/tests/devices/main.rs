@@ -1,4 +1,4 @@
-//! Virtual devices: their control path on a function that takes notes, all of them on Verilated cards.
+//! Virtual devices: their control path on a recording mock of the card, and all of them on Verilated cards.
 
 mod common;
 mod control_queue;

@@ -1,4 +1,4 @@
-//! Requests that cannot be: outside of guest memory, of sizes and with attributes no card has.
+//! Invalid requests: addresses outside of guest memory, and sizes and attributes that no card has.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn addresses_outside_of_guest_memory_are_refused() {
         let refused = guest.refusal(Request::RegisterMr(RegisterMr { list, ..region }));
         assert_eq!(refused, Status::BadAddress, "{list:#x}");
     }
-    // The second page of the list is nowhere, the doorbell, across the end, or no page.
+    // The second page of the list is outside of memory, the doorbell, across the end, or not a page.
     for page in [MEMORY, SHARED, u64::MAX - 4095, region.address + 8] {
         let place = GuestAddress(region.list + PAGE_ENTRY);
         guest

@@ -1,4 +1,4 @@
-//! A machine that takes notes, checks the contract of the traits, and fails when told to.
+//! A mock machine that records its calls, checks the contract of the traits, and fails on demand.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::super::{Fence, GuestId, IoMap, Piece, Pinning, PlatformError, Window, BLOCK};
 use super::BLOCKS;
 
-/// What was done to a block since the last look, to see the order.
+/// The calls for a block since the last check, to verify their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     Fence,
@@ -14,13 +14,13 @@ pub enum Step {
     Unpin(u64),
 }
 
-/// A machine that takes notes, checks the contract, and fails when told to.
+/// A mock machine that records its calls, checks the contract, and fails on demand.
 #[derive(Default)]
 pub struct Notes {
     pub pinned: BTreeSet<(GuestId, u64)>,
     pub mapped: BTreeSet<u64>,
     steps: Vec<Step>,
-    /// The block that was pinned and then not mapped: it is unpinned without more ado.
+    /// A block that was pinned and whose mapping failed: it is unpinned without a fence.
     unmappable: Option<u64>,
     /// The next call of this kind fails: pin, map, unmap, fence.
     pub failing: [bool; 4],
@@ -99,7 +99,7 @@ impl Fence for Machine {
     }
 }
 
-/// Everything that was taken back was so behind a fence, unmapped before it was unpinned.
+/// Every eviction followed a fence, and unmapped the block before it unpinned it.
 pub fn check_order(machine: &Machine) {
     let mut fenced = false;
     let mut unmapped = None;

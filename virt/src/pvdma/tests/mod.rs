@@ -1,4 +1,4 @@
-//! PVDMA against a simple reference, and on a machine that fails.
+//! PVDMA compared with a simple reference, and on a machine that fails.
 
 mod machine;
 mod reference;
@@ -59,8 +59,8 @@ fn check_nothing_is_left(machine: &Machine, pvdma: &Pvdma) {
 }
 
 proptest! {
-    /// Random use of three guests against the reference: the same is pinned, mapped and refused after every step, and after the guests' death
-    /// nothing is.
+    /// Random use of three guests, compared with the reference: after every step the same blocks are pinned and mapped and the same calls fail. After
+    /// the guests' death no block is pinned.
     #[test]
     fn the_cache_holds_what_the_reference_holds(ops in prop::collection::vec(op(), 1..80)) {
         let (machine, pvdma) = service(LIMITS);
@@ -108,8 +108,8 @@ proptest! {
         check_nothing_is_left(&machine, &pvdma);
     }
 
-    /// The same on a machine whose pins, maps, unmaps and fences fail: what is leased stays mapped, nothing is unpinned before it is unmapped (the
-    /// machine checks), and what could not be taken back is when it is tried again.
+    /// The same on a machine whose pins, maps, unmaps and fences fail. Leased memory stays mapped, no block is unpinned before it is unmapped (the
+    /// machine checks that), and an eviction that failed succeeds when it is tried again.
     #[test]
     fn failures_leave_nothing_unmapped_that_is_used(ops in prop::collection::vec(op_or_failure(), 1..80)) {
         let (machine, pvdma) = service(LIMITS);

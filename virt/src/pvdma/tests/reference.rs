@@ -1,11 +1,11 @@
-//! What the map cache must hold, said simply.
+//! The required contents of the map cache, in the simplest form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{GuestId, BLOCK};
 use super::{BLOCKS, LIMITS};
 
-/// The reference: users by block, and the order in which blocks became idle.
+/// The reference: users of each block, and the order in which blocks became idle.
 #[derive(Default)]
 pub struct Reference {
     pub users: BTreeMap<(u32, u64), u32>,
@@ -14,7 +14,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Whether it succeeds.
+    /// Acquires; returns whether it succeeds.
     pub fn acquire(&mut self, guest: u32, address: u64, length: u64) -> Option<Vec<(u32, u64)>> {
         let end = address + length;
         if self.gone.contains(&guest) || length == 0 || end > BLOCKS * BLOCK {
@@ -28,7 +28,7 @@ impl Reference {
         let needed = wanted.iter().filter(|it| !busy(it)).count();
         let in_use = self.users.values().filter(|users| **users > 0).count();
         if in_use + needed > LIMITS.most_blocks {
-            // Refused; those of it that were idle were touched, and are the youngest now.
+            // The call is refused. Its idle blocks were touched, so they are the youngest now.
             for block in wanted {
                 if let Some(at) = self.idle.iter().position(|it| *it == block) {
                     self.idle.remove(at);

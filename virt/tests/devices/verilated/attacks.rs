@@ -1,4 +1,4 @@
-//! What the card itself refuses a virtual device.
+//! Attacks of a virtual device that the card itself refuses.
 
 use stellar_driver::DropReason;
 use stellar_virt::DoorbellWindow;
@@ -9,7 +9,7 @@ use vm_memory::{Bytes, GuestAddress};
 use super::world::{pattern, world, End, World};
 use crate::common::Host;
 
-/// Clocks that `end` takes for 32 KiB to `to`, with `meanwhile` in every pause.
+/// Cycles that `end` needs for 32 KiB to `to`, with `meanwhile` called in every pause.
 fn clocks(world: &World, end: &mut End, to: &End, meanwhile: impl FnMut()) -> u64 {
     let began = world.pair.clocks();
     end.pair.qp.post(end.write(to, 32 << 10)).unwrap();
@@ -35,7 +35,7 @@ fn the_card_refuses_what_is_another_devices() {
     a.store(&bytes);
     let alone = clocks(world, &mut a, &b, || {});
 
-    // Doorbells and consumer indices of the victim's queue pair, hammered while it transfers.
+    // Another device rings doorbells and consumer indices of the victim's queue pair while the victim transfers.
     let victim = a.pair.qp.number();
     let doorbell = Doorbell {
         qp: victim,
@@ -59,7 +59,7 @@ fn the_card_refuses_what_is_another_devices() {
         rung += 1;
     });
     println!("32 KiB: {alone} clocks alone, {attacked} with {rung} foreign doorbells and consumer indices");
-    // A pause is 8 clocks, so a look at the ring can be late by two stores and one pause.
+    // A pause has 8 cycles, so polling the ring can be late by two stores and one pause.
     assert!(
         attacked <= alone + alone / 50 + 32,
         "{attacked} instead of {alone}"
@@ -76,7 +76,8 @@ fn the_card_refuses_what_is_another_devices() {
         Answer::Event(None)
     );
 
-    // Its own queue pair with the victim's local key; then, on new connections, with the key of the victim's peer, and beyond its own region.
+    // The attacker uses its own queue pair with the victim's local key; then, on new connections, the key of the victim's peer, and addresses beyond
+    // its own region.
     let landed = b.load(8 * 4096);
     let foreign = Wqe {
         lkey: a.key,
@@ -138,7 +139,7 @@ fn push(window: &DoorbellWindow, entry: Wqe, doorbell: Doorbell, mut between: im
     window.store(Doorbell::PUSHED_OFFSET.into(), word).unwrap();
 }
 
-/// The card keeps one pushed entry at a time, of whichever page: what one device pushes while another does never becomes the other's work.
+/// The card keeps one pushed entry at a time, from any page. An entry that one device pushes while another does must never become the other's work.
 #[test]
 fn pushed_entries_of_two_devices_do_not_mix() {
     let (_turn, world) = world();
@@ -148,7 +149,7 @@ fn pushed_entries_of_two_devices_do_not_mix() {
     let victim = a.pair.qp.number();
     a.store(&pattern(4096, 0x77));
     let theirs = attacker.guest.window.clone();
-    // An entry that would write elsewhere in the victim's region, in the victim's name, if the card took it for the victim's.
+    // If the card executed this entry for the victim, it would write elsewhere in the victim's region.
     let elsewhere = Wqe {
         wr_id: 0xbad,
         remote_va: b.at + 2048,
@@ -170,7 +171,8 @@ fn pushed_entries_of_two_devices_do_not_mix() {
         };
         let bogus = at_slot(elsewhere, round);
         push(&a.guest.window, entry, doorbell, |index| match round % 3 {
-            // Word by word, the same words; all of one behind the last word; all of one, and the victim's own doorbell.
+            // The attacker pushes word by word with the same words; then a whole entry behind the victim's last word; then a whole entry and the
+            // victim's own doorbell.
             0 => store_word(&theirs, bogus, index),
             1 if index == 7 => (0..8).for_each(|index| store_word(&theirs, bogus, index)),
             2 if index == 3 => push(&theirs, bogus, doorbell, |_| {}),

@@ -42,7 +42,7 @@ fn guests_write_to_each_other_without_their_hosts() {
     let mut expected = sent[..10_000].to_vec();
     expected.resize(4 * 4096, 0);
     assert!(b.load(4 * 4096) == expected, "other bytes arrived");
-    // The ring goes round, and messages go the other way.
+    // The ring wraps, and messages flow in the other direction.
     for round in 0..20 {
         let bytes = pattern(300, round);
         b.store(&bytes);
@@ -62,7 +62,7 @@ fn devices_come_and_go_and_die_while_others_transfer() {
     let [mut a, b] = world.connected([1, 1], 16);
     let sent = pattern(16 * 4096, 0x33);
     a.store(&sent);
-    // A second connection whose guests die in the middle of a transfer: first the sender, then, on another, the receiver.
+    // Guests of further connections die in the middle of a transfer: first the sender, then, on another connection, the receiver.
     for (number, dies) in [(2, 0), (3, 1)] {
         let [mut c, d] = world.connected([number, number], 16);
         c.store(&sent);
@@ -73,7 +73,7 @@ fn devices_come_and_go_and_die_while_others_transfer() {
         assert_eq!(world.hosts[dies].service().remove_guest(dead).unwrap(), 0);
         assert_eq!(world.completion(&mut a).status, WcStatus::Success);
         assert!(b.load(16 * 4096) == sent, "the neighbour's bytes");
-        // What was on its way to the dead comes to nothing, in memory and out of it.
+        // Packets to and from the dead guests have no effect in any memory.
         world.pair.run(2_000);
         assert_eq!(
             world.strays(),
@@ -85,14 +85,14 @@ fn devices_come_and_go_and_die_while_others_transfer() {
             world.hosts[1 - dies].service().remove_guest(other).unwrap(),
             0
         );
-        // The same guest again, at once.
+        // The same guest starts again at once.
         world.write_once(number);
     }
     assert_eq!(world.strays(), before);
     world.remove([a, b]);
 }
 
-/// What a device costs on the card: simulated time, and wall time of its simulation. Run with `--nocapture`.
+/// Measures the cost of a device on the card: simulated time, and wall time of its simulation. Run with `--nocapture`.
 #[test]
 fn creation_is_measured() {
     let (_turn, world) = world();
@@ -132,7 +132,7 @@ fn creation_is_measured() {
     );
 }
 
-/// 1,024 devices on each card, as many with a queue pair as there are, all writing at once.
+/// 1,024 devices on each card; as many as possible have a queue pair, and all write at once.
 #[test]
 fn a_thousand_devices_write_at_once() {
     let world = World::new();
@@ -172,6 +172,6 @@ fn a_thousand_devices_write_at_once() {
         assert!(to.load(512) == bytes(number), "device {number}");
     }
     assert_eq!(world.strays(), [0, 0]);
-    // Taking down 2,044 queue pairs is 20 us of simulated time each, which `creation_is_measured` has: the cards are switched off instead.
+    // Destroying 2,044 queue pairs takes 20 us of simulated time each, which `creation_is_measured` covers. Here the cards are switched off instead.
     std::mem::forget((world, ends));
 }

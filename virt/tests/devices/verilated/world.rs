@@ -12,7 +12,7 @@ use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 use crate::common::{ports, Guest, Host, Pair};
 use crate::hypervisor::Iommu;
 
-/// Clocks that anything here may take.
+/// Most cycles of any wait in these tests.
 const PATIENCE: u64 = 400_000;
 
 /// A block of a guest's memory.
@@ -64,7 +64,7 @@ pub struct World {
     pub hosts: [Arc<Host>; 2],
 }
 
-/// The cards, which tests use in turns.
+/// The cards, which the tests use one after the other.
 pub fn world() -> (MutexGuard<'static, ()>, &'static World) {
     static TURN: Mutex<()> = Mutex::new(());
     static WORLD: OnceLock<World> = OnceLock::new();
@@ -76,7 +76,7 @@ pub fn world() -> (MutexGuard<'static, ()>, &'static World) {
 pub struct End {
     pub guest: Guest,
     pub pair: Pair,
-    /// Guest address, which is the address in work requests too.
+    /// Guest address, which is also the address in work requests.
     pub at: u64,
     pub key: u32,
 }
@@ -123,7 +123,7 @@ impl End {
 }
 
 impl World {
-    /// Two cards that are up.
+    /// Two cards after bring-up.
     pub fn new() -> Self {
         let pair = CardPair::new().unwrap();
         let hosts = [0, 1].map(|host| {
@@ -146,7 +146,7 @@ impl World {
         [a, b]
     }
 
-    /// Lets time pass until the queue pair has a completion, with `meanwhile` in every pause.
+    /// Advances time until the queue pair has a completion, with `meanwhile` called in every pause.
     pub fn completion_with(&self, end: &mut End, mut meanwhile: impl FnMut()) -> Cqe {
         let last = self.pair.clocks() + PATIENCE;
         loop {
@@ -185,7 +185,7 @@ impl World {
         }
     }
 
-    /// Removes the last guests; nothing of any is left.
+    /// Removes the last guests, and checks that nothing of any guest is left.
     pub fn remove(&self, ends: [End; 2]) {
         self.remove_some(ends);
         for host in &self.hosts {

@@ -1,8 +1,8 @@
-//! What a peer asks of its card.
+//! Execution of a peer's requests to its card.
 //!
-//! The library's client waits for ever when it is answered with an error where it expects data (vfio_user 0.1.7: an error reply has no more
-//! than a header). So accesses to regions, unmapping and reset never fail here: as on PCIe, what nothing answers reads as all ones, and
-//! writes to it are dropped; both are counted.
+//! The library's client waits forever if it gets an error where it expects data (vfio_user 0.1.7: an error reply has only a header). So accesses to
+//! regions, unmapping and reset never fail here. As on PCIe, a read without a target returns all ones, and a write without a target is dropped; both
+//! are counted.
 
 use std::fs::File;
 use std::io;
@@ -33,7 +33,7 @@ pub struct Backend {
     pub messages: Arc<AtomicU64>,
 }
 
-/// An access that is one transaction inside its BAR: bytes of one aligned word.
+/// An access that is one transaction inside its BAR: some bytes of one aligned word.
 fn is_one_transaction(bar: Bar, offset: u64, bytes: usize) -> bool {
     let lead = (offset % WORD as u64) as usize;
     (1..=WORD - lead).contains(&bytes)
@@ -43,10 +43,10 @@ fn is_one_transaction(bar: Bar, offset: u64, bytes: usize) -> bool {
 }
 
 impl Backend {
-    /// Does something to the simulation, after what the peer has stored in its doorbell pages.
+    /// Executes a job in the simulation, after the doorbells that the peer has stored in its pages.
     ///
     /// # Panics
-    /// If its thread has. The connection ends then, as a card's that was pulled.
+    /// If the thread of the simulation has panicked. The connection ends then, as if the card had been unplugged.
     pub fn call<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Simulation, usize) -> T + Send + 'static,
@@ -99,7 +99,7 @@ impl Backend {
         })
     }
 
-    /// Reads any bytes of the configuration space; `false` if some lie outside, which stay as they are.
+    /// Reads any bytes of the configuration space. Returns `false` if some lie outside; those do not change in the buffer.
     fn read_config(&self, offset: u64, data: &mut [u8]) -> bool {
         let words = self.call(|simulation, host| {
             let mut words: Vec<u8> = Vec::with_capacity(LENGTH.into());
@@ -133,7 +133,7 @@ impl Backend {
         true
     }
 
-    /// Waits for the end of a reset. A peer that waits on the wall, as PCIe has it, would not wait long enough for a simulation.
+    /// Waits for the end of a reset. PCIe's wall time limits would be too short for a simulation.
     fn finish_reset(&self) {
         let host = self.host;
         let done = self
@@ -146,7 +146,7 @@ impl Backend {
         self.call(|simulation, host| simulation.hosts.begin_reset(host));
     }
 
-    /// Does what a message to the region of the clock asks for.
+    /// Executes a message to the region of the clock.
     fn write_simulation(&self, offset: u64, word: u64) -> bool {
         self.call(move |simulation, host| {
             let peer = &mut simulation.peers[host];
@@ -166,7 +166,7 @@ impl Backend {
         })
     }
 
-    /// A peer has come, and maps these doorbell pages.
+    /// A peer connects, and maps these doorbell pages.
     pub fn connect(&self, pages: Option<Arc<Pages>>) {
         self.call(|simulation, host| {
             let peer = &mut simulation.peers[host];
@@ -175,8 +175,7 @@ impl Backend {
         });
     }
 
-    /// The peer is gone, in the middle of whatever it was: its memory is out of the card's reach before another clock passes, and the card
-    /// begins anew.
+    /// Removes the peer, whatever it was doing: the card cannot access its memory in the next cycle, and the card is reset.
     pub fn disconnect(&self) {
         let doorbells = self.call(|simulation, host| {
             simulation.hosts.memory(host).clear();
@@ -222,7 +221,7 @@ impl ServerBackend for Backend {
             (Region::Simulation, Ok(word)) => {
                 self.write_simulation(offset, u64::from_le_bytes(word))
             }
-            // The pages are mapped: messages go to BAR2.
+            // The region of the doorbell pages is mapped; messages use BAR2.
             (Region::Simulation | Region::Pages | Region::Nothing, _) => false,
         };
         if !is_taken {
@@ -239,7 +238,7 @@ impl ServerBackend for Backend {
         size: u64,
         fd: Option<File>,
     ) -> io::Result<()> {
-        // QEMU maps its ROMs and BARs without a file. No card reaches these, and none has to.
+        // QEMU maps its ROMs and BARs without a file. The card cannot access these, and need not.
         let Some(file) = fd else {
             return Ok(());
         };

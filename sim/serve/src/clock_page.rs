@@ -17,7 +17,7 @@ pub struct ClockPage {
 }
 
 impl ClockPage {
-    /// At time zero.
+    /// A page that shows time zero.
     ///
     /// # Errors
     /// If there is no memory.
@@ -27,7 +27,7 @@ impl ClockPage {
         file.set_len(LENGTH)?;
         let offset = FileOffset::new(file.try_clone()?, 0);
         let page = MmapRegion::from_file(offset, LENGTH as usize).map_err(io::Error::other)?;
-        // From here on nobody maps it for writing, and nobody writes to it.
+        // From here on the file cannot be mapped for writing or written by other processes.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::FUTURE_WRITE | SealFlags::SEAL;
         fcntl_add_seals(&file, seals)?;
         Ok(Self { file, page })
@@ -42,8 +42,8 @@ impl ClockPage {
             .expect("the word lies in the page");
     }
 
-    /// Shows whether the clock stands still. A full barrier is behind it: a driver that stores a doorbell, passes one of its own and does not see what this shows has its doorbell
-    /// seen by whoever looks after this.
+    /// Shows whether the clock is stopped. A full barrier follows. So if a driver stores a doorbell, executes a barrier and does not see this change,
+    /// the server sees that doorbell when it polls after this call.
     pub fn show_still(&self, is_still: bool) {
         self.page
             .as_volatile_slice()
@@ -56,7 +56,7 @@ impl ClockPage {
         fence(Ordering::SeqCst);
     }
 
-    /// What it shows.
+    /// The time that it shows.
     pub fn now(&self) -> u64 {
         let word = self
             .page

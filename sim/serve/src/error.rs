@@ -1,4 +1,4 @@
-//! What can go wrong before anything is served.
+//! Errors before anything is served.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,27 +6,27 @@ use std::path::PathBuf;
 use sim_nic::NicError;
 use thiserror::Error;
 
-/// Why nothing is served.
+/// Why the server does not start.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// No cards.
+    /// The cards cannot be built.
     #[error(transparent)]
     Nic(#[from] NicError),
-    /// Something is at the path.
+    /// The path exists already.
     #[error("{0}: it exists, and nobody listens there; remove it if a server left it that was killed, or use another directory")]
     Exists(PathBuf),
-    /// Another server is.
+    /// Another server uses the path.
     #[error("{0}: another server listens there; end it, or use another directory")]
     InUse(PathBuf),
-    /// Too long for a socket.
+    /// The path is too long for a socket.
     #[error("{path}: the path has {length} bytes, a UNIX socket takes 107; use a directory with a shorter path")]
     PathTooLong {
         /// The path.
         path: PathBuf,
-        /// Its bytes.
+        /// Its length in bytes.
         length: usize,
     },
-    /// Not allowed.
+    /// The permissions do not allow it.
     #[error("{0}: no permission to make a socket there; use a directory you may write to")]
     Permission(PathBuf),
     /// The directory cannot be made.
@@ -34,7 +34,7 @@ pub enum ServeError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// The socket cannot be made.
@@ -42,18 +42,18 @@ pub enum ServeError {
     Socket {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
-    /// The simulation has died.
+    /// The simulation's thread has panicked.
     #[error("the simulation has ended; what it said before tells why")]
     Ended,
-    /// Memory or threads.
+    /// There is not enough memory, or a thread cannot be started.
     #[error("the server cannot be started: {0}")]
     System(#[from] io::Error),
 }
 
-/// The answer to a message that asks for what cannot be.
+/// The reply to a message with an invalid request.
 pub(crate) fn invalid(reason: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, reason)
 }

@@ -6,34 +6,34 @@ use std::io::Write;
 
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 
-/// Where vectors lead.
+/// The eventfd of each vector.
 #[derive(Default)]
 pub struct Interrupts {
     events: BTreeMap<u16, File>,
 }
 
 impl Interrupts {
-    /// Points a vector to an event.
+    /// Sets the eventfd of a vector.
     pub fn set(&mut self, vector: u16, event: File) {
         self.events.insert(vector, event);
     }
 
-    /// The vector leads nowhere.
+    /// Removes the eventfd of a vector.
     pub fn remove(&mut self, vector: u16) {
         self.events.remove(&vector);
     }
 
-    /// No vector leads anywhere.
+    /// Removes the eventfds of all vectors.
     pub fn clear(&mut self) {
         self.events.clear();
     }
 
-    /// Vectors that lead somewhere.
+    /// Vectors that have an eventfd.
     pub fn vectors(&self) -> Vec<u16> {
         self.events.keys().copied().collect()
     }
 
-    /// Signals the events of these vectors: bit v is vector v.
+    /// Signals the eventfds of these vectors: bit v is vector v.
     pub fn raise(&self, vectors: u64) {
         let mut rest = vectors;
         while rest != 0 {
@@ -46,7 +46,7 @@ impl Interrupts {
     }
 }
 
-/// Signals an event, unless its peer never looks at it: a full one would hold the simulation up, and says what it has to say.
+/// Signals an eventfd, unless its counter is full. A full one would block the simulation, and its peer has a signal to read anyway.
 fn signal(vector: u16, event: &File) {
     let mut events = [PollFd::new(event, PollFlags::OUT)];
     let now = Timespec::default();
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_vector_signals_its_event_and_a_full_event_holds_nobody_up() {
-        // A blocking one, as a peer may give.
+        // A blocking eventfd, which a peer may pass.
         let event = File::from(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
         let mut interrupts = Interrupts::default();
         interrupts.set(5, event.try_clone().unwrap());

@@ -1,4 +1,4 @@
-//! Serves Verilated cards as PCI devices over UNIX sockets, by the vfio-user protocol: what `stellar serve` runs.
+//! Serves Verilated cards as PCI devices over UNIX sockets, by the vfio-user protocol. `stellar serve` runs this server.
 //!
 //! ```text
 //!  driver ──nic0.sock──► thread ─┐ jobs            ┌─ card 0 ══╗ two cables
@@ -6,24 +6,25 @@
 //!  driver ──nic1.sock──► thread ─┘    one thread   └─ card 1 ══╝
 //! ```
 //!
-//! **A lone card** ([`Server::start_lone`]) has a bridge ([`sim_bridge::Bridge`]) in place of the cables: one of its ports is plugged into it, and the
-//! other end of the bridge is in another process.
+//! **A lone card** ([`Server::start_lone`]) has a bridge ([`sim_bridge::Bridge`]) in place of the cables: one of its ports is plugged into it, and
+//! the other end of the bridge is in another process.
 //!
-//! **The clock** belongs to the thread that owns the cards (`world`). What peers ask for is done there, between two clocks or in the clocks
-//! it takes; nobody else touches a card. While a driver is connected the clock runs freely as long as something crosses a pin of
-//! any card, and for 300 us (simulated) after that, and as far as a driver says that it waits
-//! ([`stellar_wire::host::simulation`]). With a bridge that holds without a driver too, and the clock runs while a frame waits at the bridge.
-//! Otherwise it stands still, and the thread sleeps; a frame of the bridge wakes it.
+//! **The clock** belongs to the thread that owns the cards (`world`). This thread executes the requests of peers, between two cycles or in the cycles
+//! that they take; no other thread uses a card. While a driver is connected, the clock runs as long as any pin of a card is active and 300 us
+//! (simulated) longer, and until the time for which a driver says that it waits ([`stellar_wire::host::simulation`]). With a bridge, the same holds
+//! without a driver, and the clock also runs while a frame waits at the bridge. Otherwise the clock is stopped and the thread sleeps; a frame of the
+//! bridge wakes it.
 //!
-//! **Doorbell pages** are a region that drivers map beside BAR2, which they do not ([`stellar_wire::host::simulation`]). Slots of it that they name are looked at between two clocks. What
-//! rings elsewhere in a page is a message: all queue pairs ring at its first word, and of two doorbells between two looks the first would be lost.
+//! **Doorbell pages** are a region beside BAR2. Drivers map this region, but not BAR2 ([`stellar_wire::host::simulation`]). The server polls the
+//! slots that drivers have named between two cycles. Doorbells at other places of a page are messages: all queue pairs share the first word of a
+//! page, so if two doorbells came between two polls, the first would be lost.
 //!
-//! **Memory** of a driver is what it maps, by file descriptor; a file is mapped here once, whatever the number of windows onto it. Maps without a
-//! file are accepted, and the card cannot reach them. A driver that shrinks a file it has mapped ends the server (SIGBUS);
-//! one sealed against that, as this project's driver makes them, cannot.
+//! **Memory** of a driver is what it maps by file descriptor. The server maps a file once, however many windows show it. Maps without a file are
+//! accepted, and the card cannot reach them. A driver that shrinks a mapped file ends the server (SIGBUS). This project's driver seals its files
+//! against that.
 //!
-//! **A driver that goes**, in whatever way, leaves nothing behind: its memory is unmapped between two clocks, and its card is reset. The other card
-//! sees no more of it than of a card that stops to answer. The next driver is served then; one that comes earlier waits.
+//! **A driver that disconnects**, in whatever way, leaves nothing behind: its memory is unmapped between two cycles, and its card is reset. For the
+//! other card this looks like a card that stops responding. Then the next driver is served; a driver that connects earlier waits.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

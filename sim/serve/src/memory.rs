@@ -1,4 +1,4 @@
-//! What a peer has mapped for its card: windows of bus addresses onto files that it shares.
+//! Memory that a peer has mapped for its card: windows of bus addresses that show shared files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,10 +19,10 @@ const LINE: u64 = 64;
 /// Bytes of a line that become visible after all others.
 const LEAD: usize = 8;
 
-/// Device and inode: what makes two descriptors the same file.
+/// Device and inode, which identify a file.
 type FileId = (u64, u64);
 
-/// Bus addresses that lead to a part of a file.
+/// A range of bus addresses that shows a part of a file.
 struct Window {
     length: u64,
     file: Arc<MmapRegion>,
@@ -36,11 +36,11 @@ pub struct PeerMemory {
     /// By first address; they do not overlap.
     windows: BTreeMap<u64, Window>,
     files: BTreeMap<FileId, Weak<MmapRegion>>,
-    /// Accesses of the card that met no window, or one that may not be accessed so.
+    /// Accesses of the card that hit no window, or a window without that permission.
     strays: u64,
 }
 
-/// A part of a window: the mapping, where in it, and how many bytes.
+/// A part of a window: the mapping, the offset in it, and the length.
 struct Part<'a> {
     window: &'a Window,
     at: usize,
@@ -48,7 +48,7 @@ struct Part<'a> {
 }
 
 impl PeerMemory {
-    /// Shows `length` bytes of a file from `offset` on at `address`.
+    /// Maps `length` bytes of a file from `offset` on at `address`.
     ///
     /// # Errors
     /// If the range is empty, wraps, lies over another, or does not lie inside the file.
@@ -98,7 +98,7 @@ impl PeerMemory {
         Ok(mapping)
     }
 
-    /// Takes away every window that lies inside a range; returns how many those were.
+    /// Removes every window that lies inside a range; returns their number.
     pub fn unmap(&mut self, address: u64, length: u64) -> usize {
         let before = self.windows.len();
         let end = address.saturating_add(length);
@@ -107,23 +107,23 @@ impl PeerMemory {
         before - self.windows.len()
     }
 
-    /// Takes all windows away.
+    /// Removes all windows.
     pub fn clear(&mut self) {
         self.windows.clear();
         self.files.clear();
     }
 
-    /// Windows there are.
+    /// Number of windows.
     pub fn windows(&self) -> usize {
         self.windows.len()
     }
 
-    /// Accesses of the card that met nothing, so far.
+    /// Accesses of the card without a target, so far.
     pub const fn strays(&self) -> u64 {
         self.strays
     }
 
-    /// The window that shows an address, and how much of it there is from there on, at most `most` bytes.
+    /// The window at an address, and its length from there on, at most `most` bytes.
     fn part(&self, address: u64, most: usize) -> Option<Part<'_>> {
         let (start, window) = self.windows.range(..=address).next_back()?;
         let inside = address - start;
@@ -135,7 +135,7 @@ impl PeerMemory {
         })
     }
 
-    /// The parts that a range of addresses consists of; `None` if there is a hole, or one that may not be accessed so.
+    /// The parts of a range of addresses; `None` if it has a hole, or a window without that permission.
     fn parts(&self, address: u64, bytes: usize, access: DmaMapFlags) -> Option<Vec<Part<'_>>> {
         let mut parts = Vec::with_capacity(1);
         let mut done = 0;
@@ -150,7 +150,7 @@ impl PeerMemory {
         Some(parts)
     }
 
-    /// Copies out of the windows; `false` if there is a hole or one that may not be read.
+    /// Copies out of the windows; `false` if there is a hole or a window that may not be read.
     fn gather(&self, address: u64, into: &mut [u8]) -> bool {
         let Some(parts) = self.parts(address, into.len(), DmaMapFlags::READ) else {
             return false;
@@ -166,7 +166,7 @@ impl PeerMemory {
         true
     }
 
-    /// Copies into the windows; `false` if there is a hole or one that may not be written.
+    /// Copies into the windows; `false` if there is a hole or a window that may not be written.
     fn scatter(&self, address: u64, bytes: &[u8]) -> bool {
         let Some(parts) = self.parts(address, bytes.len(), DmaMapFlags::WRITE) else {
             return false;
@@ -183,8 +183,8 @@ impl PeerMemory {
 }
 
 impl Part<'_> {
-    /// Writes line by line, as hosts do. The first word of a line is seen last: whoever sees it sees what the write brought with it. The
-    /// phase of completions and events is there.
+    /// Writes line by line, as hosts do. The first word of a line becomes visible last, so software that sees it also sees the rest of the line. The
+    /// phase of completions and events is in this word.
     fn put(&self, address: u64, bytes: &[u8]) {
         let to = self.window.file.as_volatile_slice();
         let (mut at, mut here, mut rest) = (self.at, address, bytes);
@@ -206,7 +206,7 @@ impl Part<'_> {
 
 impl Memory for PeerMemory {
     fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
-        // Final addresses are a GPU's, which no peer has.
+        // Final addresses belong to a GPU, which no peer has.
         if translated || !self.gather(address, into) {
             self.strays += 1;
             let length = into.len();
@@ -220,7 +220,7 @@ impl Memory for PeerMemory {
 
     fn write(&mut self, tlp: &WriteTlp) {
         let enabled: Vec<(u64, u8)> = tlp.written().collect();
-        // Enabled bytes are contiguous in every write but those of a few bytes.
+        // Enabled bytes are contiguous in every write, except in some writes of a few bytes.
         let is_written = tlp.at == 0
             && enabled
                 .chunk_by(|a, b| a.0 + 1 == b.0)

@@ -1,4 +1,4 @@
-//! Doorbell pages that a driver maps, and the slots of them that are looked at ([`stellar_wire::host::simulation`]).
+//! Doorbell pages that a driver maps, and the slots that the server polls ([`stellar_wire::host::simulation`]).
 
 use std::fs::File;
 use std::io;
@@ -12,17 +12,17 @@ use stellar_wire::host::simulation::{MOST_SLOTS, RUNG};
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
 
-/// Slots that a clock has to pay for: with more of them, a look comes every few clocks.
+/// Slots that a cycle may poll. With more of them, the server polls only every few cycles.
 const SLOTS_PER_CLOCK: usize = 64;
 
-/// Memory as long as BAR2. It takes what is touched of it, and no driver can shorten it.
+/// A memory file as long as BAR2. Only the touched pages take memory, and no driver can shorten it.
 pub struct Pages {
     file: File,
     memory: MmapRegion,
 }
 
 impl Pages {
-    /// Zeros.
+    /// A file of zeros.
     ///
     /// # Errors
     /// If there is no memory.
@@ -42,14 +42,14 @@ impl Pages {
         self.file.as_raw_fd()
     }
 
-    /// Takes the word of a slot, if there is one. What was stored before it is seen after this.
+    /// Takes the word of a slot, if there is one. Stores from before that word are visible afterwards.
     fn take(&self, slot: u64) -> Option<u64> {
         let memory = self.memory.as_volatile_slice();
         let word: &AtomicU64 = memory
             .get_atomic_ref(slot as usize)
             .expect("a slot is an aligned word of the pages");
         let is_rung = |word: u64| u64::from_le(word) & RUNG != 0;
-        // Most slots are empty at most looks: a load leaves their cache lines where they are.
+        // Most slots are empty in most polls. A load does not move their cache lines.
         if !is_rung(word.load(Ordering::Relaxed)) {
             return None;
         }
@@ -58,18 +58,18 @@ impl Pages {
     }
 }
 
-/// The slots of a driver that are looked at, by their places in BAR2.
+/// The polled slots of a driver, by their places in BAR2.
 #[derive(Default)]
 pub struct Slots {
     pages: Option<Arc<Pages>>,
     doorbells: Vec<u64>,
     consumers: Vec<u64>,
-    /// Slots paid for since the last look.
+    /// Slots earned since the last poll.
     paid: usize,
 }
 
 impl Slots {
-    /// None yet, of a driver that maps these pages.
+    /// No slots yet, for a driver that maps these pages.
     pub fn of(pages: Option<Arc<Pages>>) -> Self {
         Self {
             pages,
@@ -81,7 +81,7 @@ impl Slots {
         self.doorbells.len() + self.consumers.len()
     }
 
-    /// The slots of the kind that is at this place; `None` if no slot is there.
+    /// The polled slots of the kind at this place; `None` if no slot is there.
     fn kind(&mut self, slot: u64) -> Option<&mut Vec<u64>> {
         let at = slot % PAGE_BYTES;
         let is_aligned = at.is_multiple_of(Doorbell::LEN as u64);
@@ -94,7 +94,7 @@ impl Slots {
         }
     }
 
-    /// This one too is looked at; `false` if there is no such slot, or there are [`MOST_SLOTS`] others.
+    /// Starts to poll this slot; `false` if there is no such slot, or there are [`MOST_SLOTS`] others.
     pub fn add(&mut self, slot: u64) -> bool {
         let is_full = self.count() == MOST_SLOTS;
         let Some(slots) = self.kind(slot) else {
@@ -107,7 +107,7 @@ impl Slots {
         is_known || !is_full
     }
 
-    /// This one is looked at no longer; `false` if it was not.
+    /// Stops polling this slot; `false` if it was not polled.
     pub fn remove(&mut self, slot: u64) -> bool {
         let at = |slots: &mut Vec<u64>| slots.iter().position(|other| *other == slot);
         let Some(slots) = self.kind(slot) else {
@@ -117,7 +117,7 @@ impl Slots {
         found.is_some()
     }
 
-    /// To be asked in every clock: whether it is time for a look.
+    /// Whether it is time to poll. Call it once per cycle.
     pub fn is_due(&mut self) -> bool {
         self.paid += SLOTS_PER_CLOCK;
         let is_due = self.paid >= self.count();
@@ -127,7 +127,7 @@ impl Slots {
         is_due
     }
 
-    /// Takes what has been rung: places in BAR2 and words, in the order in which the card is to have them.
+    /// Takes the doorbells: places in BAR2 and words, in the order for the card.
     pub fn take(&self) -> Vec<(u64, u64)> {
         let Some(pages) = &self.pages else {
             return Vec::new();
@@ -138,8 +138,8 @@ impl Slots {
                 .filter_map(|(slot, word)| Some((slot, word?)))
                 .collect()
         };
-        // A driver that makes room in a completion queue and then rings has stored the consumer index first. Doorbells are taken first, so
-        // it is there for each of them, and the card has consumer indices before doorbells.
+        // A driver that frees entries of a completion queue and then rings has stored the consumer index first. The poll takes doorbells first, so it
+        // finds the consumer index of each of them, and the card gets consumer indices before doorbells.
         let doorbells = taken(&self.doorbells);
         let mut rung = taken(&self.consumers);
         rung.extend(doorbells);

@@ -1,4 +1,4 @@
-//! The regions and interrupts that peers are told of.
+//! The regions and interrupts that peers see.
 
 use std::os::fd::RawFd;
 
@@ -15,20 +15,20 @@ use stellar_wire::host::simulation;
 use crate::clock_page::ClockPage;
 use crate::pages::Pages;
 
-/// What a region number stands for.
+/// The meaning of a region number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
     Bar(Bar),
     Config,
     Simulation,
-    /// Doorbell pages that are memory.
+    /// Doorbell pages as memory.
     Pages,
-    /// A BAR, ROM or anything else the card has not.
+    /// A BAR, ROM or other region that the card does not have.
     Nothing,
 }
 
 impl Region {
-    /// Of a number.
+    /// The region with a number.
     pub fn of(index: u32) -> Self {
         let is_it = |bar: &&Bar| u32::from(bar.index()) == index;
         match index {
@@ -42,7 +42,7 @@ impl Region {
         }
     }
 
-    /// Bytes.
+    /// Length in bytes.
     pub const fn length(self) -> u64 {
         match self {
             Self::Bar(bar) => bar.length(),
@@ -54,7 +54,7 @@ impl Region {
     }
 }
 
-/// All regions, in order of their numbers; without `pages`, there are no doorbell pages to be mapped.
+/// All regions, in order of their numbers. Without `pages`, doorbell pages cannot be mapped.
 pub fn regions(clock_page: &ClockPage, pages: Option<&Pages>) -> Vec<ServerRegion> {
     (0..=simulation::PAGES_REGION)
         .map(|index| match Region::of(index) {
@@ -65,7 +65,7 @@ pub fn regions(clock_page: &ClockPage, pages: Option<&Pages>) -> Vec<ServerRegio
         .collect()
 }
 
-/// A region, of which all can be mapped if it has a file.
+/// A region. If it has a file, all of it can be mapped.
 fn region(index: u32, file: Option<RawFd>) -> ServerRegion {
     let region = Region::of(index);
     let size = match (region, file) {
@@ -92,7 +92,7 @@ fn region(index: u32, file: Option<RawFd>) -> ServerRegion {
     }
 }
 
-/// All kinds of interrupts: of these the card has MSI-X, `vectors` of them.
+/// All kinds of interrupts. The card has only MSI-X, with `vectors` vectors.
 pub fn interrupts(vectors: u16) -> Vec<IrqInfo> {
     (0..VFIO_PCI_NUM_IRQS)
         .map(|index| {

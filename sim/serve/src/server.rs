@@ -1,4 +1,4 @@
-//! Cards, each at a socket.
+//! Cards, each served at a socket.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -19,27 +19,27 @@ use crate::memory::PeerMemory;
 use crate::socket::{check_path, serve, Socket};
 use crate::world::World;
 
-/// What a card's peers have done that leads nowhere, since the server began.
+/// Counters of failed accesses of a card and its peers, since the server began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Accesses to registers and configuration space that nothing answered.
+    /// Accesses to registers and configuration space without a target.
     pub refused: u64,
     /// Accesses of the card to memory that was not mapped for it.
     pub strays: u64,
-    /// Windows that are mapped at the moment.
+    /// Windows that are mapped now.
     pub windows: usize,
 }
 
-/// How a card's drivers have reached it, since the server began.
+/// Counters of how a card's drivers have accessed it, since the server began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Accesses to registers, configuration space and clock, each a message.
     pub messages: u64,
-    /// Doorbells and consumer indices taken out of pages that drivers map.
+    /// Doorbells and consumer indices that drivers stored in mapped pages.
     pub doorbells: u64,
 }
 
-/// Cards that have been powered up, and the bridge of the only one.
+/// The cards after power-up, and the bridge of a lone card.
 type Cards = (Hosts<PeerMemory>, Option<Bridge>);
 
 /// Verilated cards, each at a socket of its own: two, cabled port to port, or one with a bridge. Dropping it removes the sockets; drivers that are
@@ -53,8 +53,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Builds the model, unless that was done before, and powers up both cards. Then makes the sockets `nic0.sock` and `nic1.sock` in
-    /// `directory`, which is made too if it is not there.
+    /// Builds the model, if it is not in the cache, and powers up both cards. Then makes the sockets `nic0.sock` and `nic1.sock` in `directory`,
+    /// which is created if it does not exist.
     ///
     /// # Errors
     /// [`ServeError`].
@@ -65,7 +65,7 @@ impl Server {
         })
     }
 
-    /// The same with one card of this kind, at `nic0.sock`. One of its ports is plugged into `bridge`; what leaves by the other is lost.
+    /// The same with one card of this kind, at `nic0.sock`. One of its ports is connected to `bridge`; frames that leave by the other port are lost.
     ///
     /// # Errors
     /// [`ServeError`].
@@ -80,7 +80,7 @@ impl Server {
         })
     }
 
-    /// Serves `count` cards. They are powered up when it is known that their sockets can be made: that is what takes time.
+    /// Serves `count` cards. Powering up takes long, so the sockets are checked before.
     fn with_cards(
         directory: &Path,
         count: usize,
@@ -126,7 +126,7 @@ impl Server {
                 .name(format!("nic{host}"))
                 .spawn(move || {
                     if serve(&listener, backend, &stop).is_err() {
-                        // Who started the server may be gone.
+                        // The receiver, which started the server, may no longer exist.
                         let _ = tell.send(End::Failed);
                     }
                 })?;
@@ -152,7 +152,7 @@ impl Server {
         assert!(host < count, "card {host} of {count}, counted from 0");
     }
 
-    /// What led nowhere at a card; `None` if the simulation has died.
+    /// Failed accesses of a card; `None` if the simulation has ended.
     ///
     /// # Panics
     /// If there is no such card.
@@ -169,7 +169,7 @@ impl Server {
         })
     }
 
-    /// How a card was reached; `None` if the simulation has died.
+    /// Accesses to a card by kind; `None` if the simulation has ended.
     ///
     /// # Panics
     /// If there is no such card.
@@ -187,7 +187,7 @@ impl Server {
     /// Waits until [`Stopper::stop`] is called.
     ///
     /// # Errors
-    /// [`ServeError::Ended`] if the simulation has died.
+    /// [`ServeError::Ended`] if the simulation has panicked.
     pub fn wait(&self) -> Result<(), ServeError> {
         match self.ends.recv() {
             Ok(End::Stopped) => Ok(()),
@@ -195,7 +195,7 @@ impl Server {
         }
     }
 
-    /// What stops the server from another thread.
+    /// A handle to stop the server from another thread.
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
     }
@@ -207,10 +207,10 @@ impl Drop for Server {
     }
 }
 
-/// Why nothing is served any more.
+/// Why the server has ended.
 enum End {
     Stopped,
-    /// The simulation has died.
+    /// The simulation has panicked.
     Failed,
 }
 
@@ -222,12 +222,12 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// No new drivers are served, and [`Server::wait`] returns.
+    /// Serves no new drivers, and makes [`Server::wait`] return.
     pub fn stop(&self) {
         if let Err(error) = rustix::io::write(&self.stop, &1u64.to_ne_bytes()) {
             tracing::error!("the server cannot be stopped: {error}");
         }
-        // Nobody waits for a server that is gone.
+        // The server may have ended before.
         let _ = self.ends.send(End::Stopped);
     }
 }

@@ -1,4 +1,4 @@
-//! A socket in a directory, and the peers that come to it one after the other.
+//! A socket in a directory, and the peers that connect to it one after the other.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -19,7 +19,7 @@ use crate::regions::{interrupts, regions};
 /// Longest path of a UNIX socket on Linux (`sun_path` without its terminating zero).
 const LONGEST_PATH: usize = 107;
 
-/// A socket that is listened at. Its file goes with it.
+/// A listening socket. Dropping it removes its file.
 pub struct Socket {
     path: PathBuf,
     listener: UnixListener,
@@ -37,13 +37,13 @@ impl Socket {
             path: path.to_owned(),
             listener,
         };
-        // The library accepts: it must not wait for a peer that has gone again.
+        // The library accepts. It must not block on a peer that has disconnected meanwhile.
         let nonblocking = socket.listener.set_nonblocking(true);
         nonblocking.map_err(|error| unmade(path, error))?;
         Ok(socket)
     }
 
-    /// Where it is.
+    /// Path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -63,7 +63,7 @@ impl Drop for Socket {
     }
 }
 
-/// Checks that a socket can be made at a path, as far as can be told without making it.
+/// Checks that a socket can be made at a path, as far as possible without making it.
 ///
 /// # Errors
 /// [`ServeError`].
@@ -89,7 +89,7 @@ fn unmade(path: &Path, error: io::Error) -> ServeError {
     }
 }
 
-/// Waits until a peer has come; `false` if it is time to stop.
+/// Waits until a peer connects; `false` if the server must end.
 fn wait_for_peer(listener: &UnixListener, stop: &OwnedFd) -> bool {
     loop {
         let mut events = [
@@ -108,12 +108,12 @@ fn wait_for_peer(listener: &UnixListener, stop: &OwnedFd) -> bool {
     }
 }
 
-/// The simulation has died.
+/// The simulation has panicked.
 pub struct Died;
 
-/// Serves the next peer to its end.
+/// Serves the next peer until it disconnects.
 ///
-/// Its doorbell pages are its own: the last peer's may still be mapped somewhere.
+/// It gets new doorbell pages, because the previous peer's may still be mapped.
 fn serve_one(listener: &UnixListener, backend: &mut Backend) -> Result<(), vfio_user::Error> {
     let host = backend.host;
     let pages = match Pages::new() {
@@ -137,7 +137,7 @@ fn serve_one(listener: &UnixListener, backend: &mut Backend) -> Result<(), vfio_
     server.run(backend)
 }
 
-/// Serves one peer after the other until it is time to stop.
+/// Serves one peer after the other until the server must end.
 ///
 /// # Errors
 /// [`Died`].

@@ -1,4 +1,4 @@
-//! Where a peer wants the interrupts of its card: SET_IRQS, as VFIO defines it.
+//! The targets of a card's interrupts: SET_IRQS, as VFIO defines it.
 
 use std::fs::File;
 use std::io;
@@ -13,10 +13,10 @@ use crate::backend::Backend;
 use crate::error::invalid;
 
 impl Backend {
-    /// Does what SET_IRQS asks for.
+    /// Executes SET_IRQS.
     ///
     /// # Errors
-    /// If it names what is not there, or asks for what MSI-X has not.
+    /// If it names a vector that does not exist, or an operation that MSI-X does not have.
     pub fn route(
         &self,
         index: u32,
@@ -32,7 +32,7 @@ impl Backend {
         if is_off && index == VFIO_PCI_MSIX_IRQ_INDEX {
             self.call(|simulation, host| simulation.peers[host].interrupts.clear());
         }
-        // QEMU switches off what was never on, and what the card has not.
+        // QEMU switches off interrupts that were never on, and kinds that the card does not have.
         if is_off {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl Backend {
         }
     }
 
-    /// The operating system has switched MSI-X on: its messages go to where vectors lead already.
+    /// The operating system has enabled MSI-X. The vectors keep their targets.
     pub fn enable_vectors(&self) {
         let vectors = self.call(|simulation, host| simulation.peers[host].interrupts.vectors());
         for vector in vectors {

@@ -1,4 +1,4 @@
-//! The thread that owns the cards, and when their clock runs.
+//! The thread that owns the cards, and the rules of their clock.
 
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::Arc;
@@ -15,43 +15,43 @@ use crate::interrupts::Interrupts;
 use crate::memory::PeerMemory;
 use crate::pages::Slots;
 
-/// The clock runs on for so long after the last thing that crossed a pin: longer than the transport's retransmission timeout of 250 us. What
-/// waits for longer inside a card takes a driver that says it waits.
+/// The clock continues for this long after the last activity of a pin, longer than the transport's retransmission timeout of 250 us. A longer wait
+/// inside a card needs a driver that says it waits.
 const QUIET: Duration = Duration::from_micros(300);
 const QUIET_CLOCKS: u64 = QUIET.as_nanos() as u64 * 1000 / CLOCK_PS;
 
-/// A peer as its card's world knows it.
+/// State of a card's peer.
 #[derive(Default)]
 pub struct Peer {
     pub is_connected: bool,
     pub interrupts: Interrupts,
     /// The clock runs at least until this time.
     pub run_until: Duration,
-    /// Accesses that nothing answered.
+    /// Accesses without a target.
     pub refused: u64,
-    /// Slots of its doorbell pages.
+    /// Polled slots of its doorbell pages.
     pub slots: Slots,
-    /// Words taken out of them.
+    /// Words taken out of the slots.
     pub doorbells: u64,
 }
 
-/// Everything there is, at one point in time.
+/// The state of the simulation.
 pub struct Simulation {
     pub hosts: Hosts<PeerMemory>,
     /// One for each card.
     pub peers: Vec<Peer>,
-    /// What a port of the only card is plugged into.
+    /// The bridge at a port of the lone card.
     bridge: Option<Bridge>,
     clock_page: Arc<ClockPage>,
 }
 
-/// Something to be done to the simulation: asked after every clock until it says that it is done.
+/// A job for the simulation. It is called after every cycle until it returns that it is finished.
 type Job = Box<dyn FnMut(&mut Simulation) -> bool + Send>;
 
-/// The simulation, for the threads that serve its peers. It ends when the last of these is gone.
+/// The simulation, for the threads that serve its peers. It ends when the last handle is dropped.
 #[derive(Clone)]
 pub struct World {
-    /// Shared, so that the bridge, which the simulation owns, can wake the simulation without keeping it alive.
+    /// Shared, because the bridge, which the simulation owns, must be able to wake the simulation without keeping it alive.
     jobs: Arc<Sender<Job>>,
 }
 
@@ -64,12 +64,12 @@ impl Simulation {
         {
             return true;
         }
-        // A bridge brings frames whether a driver is connected or not.
+        // A bridge delivers frames also without a driver.
         let has_visitors = self.bridge.is_some() || self.peers.iter().any(|peer| peer.is_connected);
         has_visitors && self.hosts.quiet() < QUIET_CLOCKS
     }
 
-    /// Brings the card what its driver has stored in its doorbell pages; `false` if that is nothing.
+    /// Passes on to the card the doorbells that its driver has stored in its pages; `false` if there are none.
     pub fn look(&mut self, host: usize) -> bool {
         let rung = self.peers[host].slots.take();
         for &(slot, word) in &rung {
@@ -87,7 +87,7 @@ impl Simulation {
         !rung.is_empty()
     }
 
-    /// Looks at all slots of all cards; `false` if nothing was stored there.
+    /// Polls all slots of all cards; `false` if all were empty.
     fn look_everywhere(&mut self) -> bool {
         let mut rung = false;
         for host in 0..self.peers.len() {
@@ -96,7 +96,7 @@ impl Simulation {
         rung
     }
 
-    /// A clock passes.
+    /// Simulates one cycle.
     fn clock(&mut self) {
         self.hosts.idle();
         for host in 0..self.peers.len() {
@@ -107,7 +107,7 @@ impl Simulation {
         self.tell();
     }
 
-    /// The clock stands still from here on, and drivers have to say when they have stored a doorbell; `false` if one has just done so.
+    /// Announces that the clock stops, so that drivers wake it after they have stored a doorbell. Returns `false` if a doorbell has just been stored.
     fn stand_still(&mut self) -> bool {
         self.clock_page.show_still(true);
         let is_still = !self.look_everywhere();
@@ -117,13 +117,13 @@ impl Simulation {
         is_still
     }
 
-    /// It may run again.
+    /// Announces that the clock may run again.
     fn go_on(&mut self) {
         self.clock_page.show_still(false);
         self.tell();
     }
 
-    /// Tells the peers what has come about: interrupts first, then the time.
+    /// Informs the peers of the effects: interrupts first, then the time.
     fn tell(&mut self) {
         for (host, peer) in self.peers.iter_mut().enumerate() {
             peer.interrupts.raise(self.hosts.take_interrupts(host));
@@ -174,19 +174,19 @@ fn run(mut simulation: Simulation, jobs: &Receiver<Job>) {
     }
 }
 
-/// A frame of the bridge's peer is an empty job: the simulation looks at the bridge after it.
+/// A frame of the bridge's peer sends an empty job. The simulation polls the bridge after it.
 fn wake_on_arrival(bridge: &Bridge, jobs: &Arc<Sender<Job>>) {
     let jobs = Arc::downgrade(jobs);
     bridge.on_arrival(move || {
         if let Some(jobs) = jobs.upgrade() {
-            // A simulation that has died wakes no more.
+            // The simulation may have ended.
             let _ = jobs.send(Box::new(|_| true));
         }
     });
 }
 
 impl World {
-    /// Starts the thread. `bridge` is the line of the only card, if there is only one.
+    /// Starts the thread. `bridge` is the line of a lone card.
     pub fn start(
         hosts: Hosts<PeerMemory>,
         bridge: Option<Bridge>,
@@ -210,7 +210,7 @@ impl World {
         Ok(Self { jobs })
     }
 
-    /// Does something between two clocks, and returns what it found; `None` if the simulation has died.
+    /// Executes a job between two cycles, and returns its result; `None` if the simulation has panicked.
     pub fn call<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Simulation) -> T + Send + 'static,
@@ -219,7 +219,7 @@ impl World {
         self.wait(move |simulation| job.take().map(|job| job(simulation)))
     }
 
-    /// Looks after every clock until there is something, and lets the clock run meanwhile.
+    /// Calls the job after every cycle until it returns a result; the clock runs meanwhile.
     pub fn wait<T: Send + 'static>(
         &self,
         mut look: impl FnMut(&mut Simulation) -> Option<T> + Send + 'static,
@@ -230,7 +230,7 @@ impl World {
                 return false;
             };
             simulation.tell();
-            // Whoever asked may be gone; what was done is done.
+            // The caller may no longer wait. The job is done in any case.
             let _ = tell.send(found);
             true
         };

@@ -1,4 +1,4 @@
-//! A lone card with a bridge: when its clock runs, what odd frames do to it, and how all of it ends.
+//! A lone card with a bridge: when its clock runs, unusual frames, and the end of the server.
 
 use std::os::unix::net::UnixDatagram;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,9 +13,9 @@ use stellar_driver::{
 };
 use tempfile::TempDir;
 
-/// Longest that anything takes on the wall.
+/// Longest wait, in wall time.
 const WALL: Duration = Duration::from_secs(600);
-/// The clock runs on for so long after the last thing that happens.
+/// The clock continues for this long after the last activity.
 const QUIET: Duration = Duration::from_micros(300);
 /// MAC address of the bridged port.
 const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
@@ -77,7 +77,7 @@ impl Bench {
         probe.bring_up(DeviceConfig::new(ports, 1)).unwrap()
     }
 
-    /// Asks for the owner of the card's IP address, and waits for the answer.
+    /// Sends an ARP request for the card's IP address, and waits for the reply.
     fn ask(&self) {
         self.peer.send(&question()).unwrap();
         let mut answer = [0; 100];
@@ -95,7 +95,7 @@ fn question() -> Vec<u8> {
     frame
 }
 
-/// Looks until `what` holds.
+/// Polls until `what` holds.
 #[track_caller]
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + WALL;
@@ -105,7 +105,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// When the clock has come to a stand.
+/// The time at which the clock has stopped.
 fn rest(function: &VfioUser) -> Duration {
     let mut then = function.now();
     until("the clock stands still", || {
@@ -119,9 +119,9 @@ fn rest(function: &VfioUser) -> Duration {
 #[test]
 fn a_frame_wakes_the_clock_which_comes_to_a_stand_again() {
     let bench = Bench::new();
-    // With no driver.
+    // Without a driver.
     bench.ask();
-    // One that looks at the clock and at nothing else.
+    // With a driver that only reads the clock.
     let function = bench.open();
     let mut before = rest(&function);
     for _ in 0..3 {
@@ -147,7 +147,7 @@ fn the_simulation_ends_with_the_server_and_the_bridge_with_both() {
     } = bench;
     drop(server);
     assert!(!folder.path().join("nic0.sock").exists());
-    // The bridge's last owner is the simulation, and frames could wake that at any time.
+    // The simulation is the last owner of the bridge, and frames may wake it at any time.
     drop(bridge);
     let socket = folder.path().join("bridge");
     until("the simulation has ended", || !socket.exists());
@@ -159,7 +159,7 @@ fn the_card_takes_frames_of_any_length_and_content() {
     let device = bench.bring_up();
     let lengths = (14..80).chain([1514, 1515, 4096, 9000, 9100, 16_384, 40_000, 65_549]);
     let headers: [&[u8]; 6] = [
-        // Something else, IPv4 with and without UDP to port 4791, IPv6, a VLAN tag, and a length.
+        // An unknown EtherType, IPv4 with and without UDP to port 4791, IPv6, a VLAN tag, and a length field.
         &[0x88, 0xb5],
         &[
             8, 0, 0x45, 0, 0, 40, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1, 0xc0, 0,
@@ -208,7 +208,7 @@ fn drivers_come_and_go_while_frames_arrive() {
         let device = bench.bring_up();
         assert!(device.counters().is_ok());
     }
-    // One that goes without a word, in the middle of whatever it was.
+    // A driver that disconnects without a message, whatever it was doing.
     drop(bench.open());
     bench.ask();
     is_over.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Interrupt vectors that are pointed elsewhere while the card raises them.
+//! The eventfds of interrupt vectors change while the card raises the vectors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use stellar_wire::host::Doorbell;
 
 /// Vector of the event queue.
 const EVENTS: u16 = 0;
-/// A queue pair that nobody has.
+/// A queue pair that does not exist.
 const NOBODYS: u32 = 77;
-/// Longest that the card may take to raise a vector, on its own clock.
+/// Longest time that the card may take to raise a vector, on its own clock.
 const SOON: Duration = Duration::from_micros(20);
 
 fn bring_up(socket: &Path) -> (Arc<dyn PciFunction>, Context) {
@@ -28,9 +28,9 @@ fn bring_up(socket: &Path) -> (Arc<dyn PciFunction>, Context) {
     (function, device.open().unwrap())
 }
 
-/// Makes the card raise the vector of the event queue: rings for a queue pair that is not the page's.
+/// Makes the card raise the vector of the event queue: rings for a queue pair of another page.
 fn provoke(context: &Context) {
-    // Armed first.
+    // The event queue must be armed first.
     assert_eq!(context.wait_event(Duration::ZERO).unwrap(), None);
     let doorbell = Doorbell {
         qp: NOBODYS,
@@ -53,7 +53,7 @@ fn a_vector_that_is_pointed_elsewhere_in_use_loses_no_interrupt() {
     let mut old = function.interrupt(EVENTS).unwrap();
     for round in 0..12 {
         provoke(&context);
-        // The message leaves the card before, during or after this.
+        // The message leaves the card before, during or after this change.
         for _ in 0..round {
             context.device().fence().unwrap();
         }
@@ -71,7 +71,7 @@ fn a_vector_that_is_pointed_elsewhere_in_use_loses_no_interrupt() {
         assert_eq!(context.poll_event().unwrap(), Some(refused));
         old = new;
     }
-    // What led somewhere before hears nothing more.
+    // The old eventfd gets no more signals.
     let last = function.interrupt(EVENTS).unwrap();
     provoke(&context);
     assert!(is_raised(&last, SOON) && !is_raised(&old, Duration::ZERO));

@@ -1,4 +1,4 @@
-//! A served card as a PCI device: configuration space, registers, accesses that nothing answers, interrupts, reset, one driver at a time.
+//! A served card as a PCI device: configuration space, registers, accesses without a target, interrupts, reset, one driver at a time.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use stellar_wire::host::simulation;
 use vfio_bindings::bindings::vfio::{VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_ROM_REGION_INDEX};
 use vfio_user::Client;
 
-/// Longest that anything here takes on the wall.
+/// Longest wait, in wall time.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// Runs a test on a thread of its own, so that one that hangs fails.
+/// Runs a test on a thread of its own, so that a test that hangs fails.
 fn within(test: impl FnOnce() + Send + 'static) {
     let (tell, told) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -34,7 +34,7 @@ fn serve() -> (tempfile::TempDir, Server) {
     (directory, server)
 }
 
-/// Where a capability is.
+/// Offset of a capability.
 fn capability(function: &dyn PciFunction, id: u8) -> u16 {
     let mut at = function.config_read16(header::CAPABILITIES).unwrap();
     while function.config_read16(at).unwrap() as u8 != id {
@@ -73,7 +73,7 @@ fn check_configuration(function: &dyn PciFunction) {
     }
 }
 
-/// What nothing answers reads as all ones; it ends no connection and changes nothing.
+/// An access without a target reads all ones, does not end the connection, and changes nothing.
 fn check_bad_accesses(server: &Server, client: &mut Client) {
     let refused = || server.counts(1).unwrap().refused;
     let mut before = refused();
@@ -113,7 +113,7 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
         (simulation::REGION, simulation::NOW, 4),
         (simulation::REGION, 4096, 8),
         (simulation::REGION, simulation::STILL, 8),
-        // What is written is no slot.
+        // The written address is not a slot.
         (simulation::REGION, simulation::LOOK, 8),
         (simulation::REGION, simulation::LOOK_AWAY, 8),
         (simulation::PAGES_REGION, 0x800, 8),
@@ -121,21 +121,21 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
         let seen = look(client, region, offset, bytes);
         assert_eq!(seen, (true, 2), "{bytes} at {offset:#x} of {region}");
     }
-    // Doorbell pages cannot be read, and take what is written.
+    // Doorbell pages cannot be read. Writes to them are accepted.
     assert_eq!(
         look(client, u32::from(Bar::Doorbells.index()), 8, 8),
         (true, 1)
     );
-    // A read that only ends outside shows what is inside.
+    // A read that ends outside returns the part inside.
     let mut data = [0; 8];
     let edge = u64::from(LENGTH) - 4;
     client.region_read(config, edge, &mut data).unwrap();
     assert_eq!(data, [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
-    // The whole space at once, as QEMU reads it.
+    // QEMU reads the whole space at once.
     let mut space = vec![0; LENGTH.into()];
     client.region_read(config, 0, &mut space).unwrap();
     assert_eq!(space[..2], VENDOR.to_le_bytes());
-    // Where no register is, the card itself answers and counts; bytes are written one by one.
+    // If there is no register at an address, the card itself completes the access and counts it. Bytes are written one by one.
     let mut word = [0; 8];
     client.region_read(bar0, 0x8000, &mut word).unwrap();
     assert_eq!(word, [0xff; 8]);
@@ -151,7 +151,7 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
     let mut two = [0; 2];
     client.region_read(bar0, scratch + 2, &mut two).unwrap();
     assert_eq!(two, [0x66, 0xaa]);
-    // Maps without a file are taken; interrupts that are not there are refused, by replies the library knows.
+    // Maps without a file are accepted. Interrupts that do not exist are refused, with replies that the library understands.
     client.set_irqs(2, 0x24, 64, 1, &[]).unwrap();
     client.dma_unmap(0x1234_0000, 0x1000).unwrap();
     client
@@ -160,7 +160,7 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
     assert_eq!(u64::from_le_bytes(word), IDENTITY.reset);
 }
 
-/// A register is one transaction of its width, and refused writes are counted by the card.
+/// A register access is one transaction of its width, and the card counts refused writes.
 fn check_registers(function: &dyn PciFunction) {
     assert_eq!(register(function, IDENTITY), u64::MAX);
     function
@@ -181,7 +181,7 @@ fn check_registers(function: &dyn PciFunction) {
     );
     let counts = || (register(function, REFUSED), register(function, UNMAPPED));
     let before = counts();
-    // In two halves this would be refused twice.
+    // If the access came in two halves, the card would refuse it twice.
     function
         .write64(Bar::Registers, IDENTITY.offset.into(), 0)
         .unwrap();
@@ -190,7 +190,7 @@ fn check_registers(function: &dyn PciFunction) {
     assert!(function.now() > Duration::ZERO);
 }
 
-/// Both ways to reset a function: the device's command, and the bit of PCI Express.
+/// Both ways to reset a function: the command of the device, and the bit of PCI Express.
 fn check_reset(function: &dyn PciFunction) {
     let control = capability(function, PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
     let ways: [&dyn Fn(); 2] = [&|| function.reset().unwrap(), &|| {
@@ -214,7 +214,7 @@ fn check_reset(function: &dyn PciFunction) {
     }
 }
 
-/// A second driver is told that the first has the card, and has it after that.
+/// A second driver gets the information that the first one has the card, and gets the card after it.
 fn check_one_driver_at_a_time(socket: &Path, first: VfioUser) {
     let second = VfioUser::open_within(socket, Duration::from_millis(300));
     assert!(matches!(second, Err(VfioUserError::Busy { .. })));
@@ -233,7 +233,7 @@ fn clock(client: &mut Client) -> Duration {
     Duration::from_nanos(u64::from_le_bytes(word))
 }
 
-/// The clock stands still when nothing happens and nobody waits, and runs for who waits.
+/// The clock is stopped while nothing happens and no driver waits, and runs for a driver that waits.
 fn check_clock(function: &dyn PciFunction, other: &mut Client) {
     let interrupt = function.interrupt(3).unwrap();
     let deadline = Instant::now() + PATIENCE / 2;
@@ -249,7 +249,7 @@ fn check_clock(function: &dyn PciFunction, other: &mut Client) {
     let wait = Duration::from_micros(50);
     assert!(!interrupt.wait(wait).unwrap());
     assert!(function.now() >= began + wait);
-    // The page that is mapped shows what a message brings.
+    // The mapped page shows the same values as a message.
     let before = function.now();
     let read = clock(other);
     assert!((before..=function.now()).contains(&read));
@@ -259,7 +259,7 @@ fn check_clock(function: &dyn PciFunction, other: &mut Client) {
     }
 }
 
-/// Vectors signal the eventfds they were given.
+/// Vectors signal their eventfds.
 fn check_interrupts(client: &mut Client) {
     use rustix::event::{eventfd, EventfdFlags};
     use std::os::fd::AsRawFd;
@@ -267,9 +267,9 @@ fn check_interrupts(client: &mut Client) {
         .map(|_| eventfd(0, EventfdFlags::NONBLOCK).unwrap())
         .collect();
     let fds: Vec<_> = events.iter().map(AsRawFd::as_raw_fd).collect();
-    // MSI-X, eventfds, trigger: the most a message carries.
+    // MSI-X, eventfds, trigger: the longest message.
     client.set_irqs(2, 0x24, 48, 16, &fds).unwrap();
-    // No data, trigger: the server signals these itself.
+    // No data, trigger: the server signals the vectors itself.
     client.set_irqs(2, 0x21, 50, 2, &[]).unwrap();
     let count = |index: usize| {
         let mut count = [0; 8];
@@ -279,7 +279,7 @@ fn check_interrupts(client: &mut Client) {
     let counts: Vec<u64> = (0..16).map(count).collect();
     assert_eq!(counts[..5], [0, 0, 1, 1, 0]);
     assert_eq!(counts.iter().sum::<u64>(), 2);
-    // One without an eventfd leads nowhere.
+    // A vector without an eventfd has no effect.
     client.set_irqs(2, 0x24, 50, 1, &[]).unwrap();
     client.set_irqs(2, 0x21, 50, 2, &[]).unwrap();
     assert_eq!((count(2), count(3)), (0, 1));

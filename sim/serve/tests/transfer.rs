@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use sim_serve::{Counts, Server};
 use stellar_driver::*;
 
-/// Longest that anything takes, on the cards' clock and on the wall.
+/// Longest wait, on the cards' clock and in wall time.
 const PATIENCE: Duration = Duration::from_millis(20);
 const WALL: Duration = Duration::from_secs(900);
-/// Bytes of the transfer that is compared, and of one that is not survived.
+/// Bytes of the transfer that is compared, and of the one in which a process dies.
 const BYTES: usize = 1 << 16;
 const MANY: usize = 1 << 20;
-/// Where the other process finds its socket and its peer.
+/// Environment variables with the socket and the peer of the other process.
 const SOCKET: &str = "STELLAR_TEST_SOCKET";
 const PEER: &str = "STELLAR_TEST_PEER";
 
@@ -28,7 +28,7 @@ struct Driver {
 }
 
 impl Driver {
-    /// Brings the card at a socket up. Its memory is mapped page by page, as by a virtual IOMMU.
+    /// Brings up the card at a socket. Its memory is mapped page by page, as by a virtual IOMMU.
     fn new(socket: &Path, host: u8) -> Self {
         let function = VfioUser::open_within(socket, WALL).unwrap();
         let function = function.with_windows(4096);
@@ -57,7 +57,7 @@ impl Driver {
         }
     }
 
-    /// Connects the queue pair with that at the other end of a stream; returns where to write.
+    /// Connects the queue pair with the one at the other end of a stream; returns the peer's region.
     fn connect(&self, stream: &mut TcpStream, psn: u32) -> RemoteRegion {
         let mine = (self.qp.connection(psn), self.region.remote());
         let (peer, region): (Connection, RemoteRegion) = exchange(stream, &mine).unwrap();
@@ -65,7 +65,7 @@ impl Driver {
         qp.modify(Modify::Init(InitAttributes::default())).unwrap();
         qp.modify(Modify::Rtr(RtrAttributes::new(peer))).unwrap();
         qp.modify(Modify::Rts(RtsAttributes::new(psn))).unwrap();
-        // Nobody sends before both are ready to receive.
+        // Neither end sends before both are ready to receive.
         let _: String = exchange(stream, &"ready".to_owned()).unwrap();
         region
     }
@@ -84,7 +84,7 @@ impl Driver {
         assert_eq!((done[0].wr_id, done[0].status), (7, WcStatus::Success));
     }
 
-    /// Waits for what [`Self::write`] sends.
+    /// Waits for the data of [`Self::write`].
     fn receive(&self, salt: u8) {
         let received = self.cq.wait(1, PATIENCE).unwrap();
         let [received] = received[..] else {
@@ -120,12 +120,12 @@ fn the_other_process() {
         let write = WorkRequest::write(wr_id, source, to.address, to.rkey);
         driver.qp.post_send(&write).unwrap();
     }
-    // Killed while it waits.
+    // The process is killed while it waits.
     driver.cq.wait(8, Duration::from_secs(1)).unwrap();
     panic!("nobody killed this process");
 }
 
-/// Ends a process with its owner.
+/// Kills a process when the value is dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -144,7 +144,7 @@ fn other_process(socket: &Path, peer: &TcpListener) -> Process {
     Process(child.unwrap())
 }
 
-/// Looks until `what` holds.
+/// Polls until `what` holds.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + WALL;
     while !holds() {
@@ -163,7 +163,7 @@ fn drive_the_other_card(sockets: [PathBuf; 2], server: &Server) {
     driver.memory().write(0, &vec![0; MANY]).unwrap();
     let _: String = exchange(&mut stream, &"received".to_owned()).unwrap();
 
-    // It dies when something has arrived, and far from all has.
+    // The process dies when some data has arrived, and most has not.
     let mut first = [0];
     until("the first bytes", || {
         driver.memory().read(4096, &mut first).unwrap();
@@ -179,11 +179,11 @@ fn drive_the_other_card(sockets: [PathBuf; 2], server: &Server) {
     let sent = pattern(MANY, 0x22);
     let is_right = arrived.iter().zip(&sent).all(|(a, s)| *a == 0 || a == s);
     assert!(is_right, "bytes arrived that nobody sent");
-    // With 8 MiB under way, it was in the middle of it that the other process died: this card goes on, and so does its queue pair.
+    // 8 MiB were outstanding, so the other process died in the middle of the transfer. This card and its queue pair continue.
     assert_eq!(driver.qp.state(), QpState::Rts);
     assert_eq!(driver.context.poll_event().unwrap(), None);
 
-    // The next driver of card 0 writes to this one, whose card was never reset.
+    // The next driver of card 0 writes to this process, whose card was never reset.
     driver.memory().write(0, &vec![0; MANY]).unwrap();
     driver.qp.modify(Modify::Reset).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -217,7 +217,7 @@ fn a_driver_dies_in_the_middle_of_a_transfer_between_two_processes() {
     let ended = told.recv_timeout(WALL);
     assert_ne!(ended, Err(std::sync::mpsc::RecvTimeoutError::Timeout));
     let server = test.join().unwrap();
-    // Both drivers are gone, and nothing went where it should not.
+    // Both drivers have disconnected, and no access went to a wrong address.
     until("the drivers have gone", || {
         let counts = [0, 1].map(|host| server.counts(host).unwrap());
         counts == [Counts::default(); 2]

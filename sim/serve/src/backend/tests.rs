@@ -1,4 +1,4 @@
-//! What the crate's client never sends, and QEMU does.
+//! Messages that QEMU sends and the crate's client does not.
 
 use super::*;
 use sim_nic::Hosts;
@@ -19,7 +19,7 @@ fn backend() -> Backend {
 }
 
 impl Backend {
-    /// Whether the card reads something at an address, and how many windows and strays there are after that.
+    /// Whether the card can read at an address, and the numbers of windows and strays afterwards.
     fn look(&self, address: u64) -> (bool, usize, u64) {
         self.call(move |simulation, host| {
             let memory = simulation.hosts.memory(host);
@@ -40,7 +40,7 @@ impl Backend {
 #[test]
 fn what_is_mapped_and_unmapped() {
     let mut backend = backend();
-    // Everything at once, wherever it is.
+    // With the flag, all windows are unmapped, wherever they are.
     for address in [0, 0x10_0000, u64::MAX - 0x1fff] {
         backend.show(address);
     }
@@ -49,7 +49,7 @@ fn what_is_mapped_and_unmapped() {
     backend.dma_unmap(all, 0, 0).unwrap();
     assert_eq!(backend.look(0x10_0ff8), (false, 0, 1));
     backend.dma_unmap(all, 0, 0).unwrap();
-    // Only what lies inside goes without the flag, and nothing does if the range is empty.
+    // Without the flag, only windows inside the range are unmapped, and an empty range unmaps none.
     backend.show(0x10_0000);
     let none = DmaUnmapFlags::empty();
     for (address, size) in [(0, 0), (0x10_0000, 0xfff), (0x10_1000, 0x1000)] {
@@ -57,7 +57,7 @@ fn what_is_mapped_and_unmapped() {
         assert_eq!(backend.look(0x10_0000), (true, 1, 1));
     }
 
-    // What is mapped without a file is out of reach, and in nobody's way.
+    // A map without a file is not accessible, and does not conflict with others.
     let flags = DmaMapFlags::READ_WRITE;
     backend.dma_map(flags, 0, 0x20_0000, 0x1000, None).unwrap();
     backend.dma_map(flags, 0, 0x10_0000, 0x1000, None).unwrap();

@@ -1,4 +1,4 @@
-//! Windows against a flat model.
+//! Windows compared with a flat model.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use stellar_transport::rx::{write_tlps, MaxPayload, Piece};
 
-/// Bytes of a window: less than a line in some, so that one access meets several.
+/// Lengths of the windows in bytes. Some are shorter than a line, so one access can hit several windows.
 const LENGTHS: [u64; 4] = [16, 64, 72, 256];
 const BASE: u64 = 0x10_0000;
 
@@ -27,7 +27,7 @@ fn write(memory: &mut PeerMemory, address: u64, payload: &[u8]) {
     }
 }
 
-/// Windows one after the other, each on its own part of one of two files, in the files' own order.
+/// Contiguous windows, each on its own part of one of two files, in the files' order.
 fn scattered(lengths: &[usize], order: &[usize], holes: &BTreeSet<usize>) -> PeerMemory {
     let files = [file(1 << 16), file(1 << 16)];
     let mut memory = PeerMemory::default();
@@ -50,7 +50,7 @@ fn scattered(lengths: &[usize], order: &[usize], holes: &BTreeSet<usize>) -> Pee
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What is written over many small windows is read back, and nothing else changes; where there is a hole, nothing happens.
+    /// Data that is written over many small windows is read back, and nothing else changes. If there is a hole, nothing is written.
     #[test]
     fn small_windows_act_as_one_memory(
         lengths in prop::collection::vec(0..LENGTHS.len(), 24),
@@ -68,7 +68,7 @@ proptest! {
         for (at, length, salt) in writes {
             let bytes: Vec<u8> = (0..length).map(|i| i as u8 ^ salt).collect();
             write(&mut memory, BASE + at, &bytes);
-            // Each TLP of at most 256 bytes arrives or not as a whole.
+            // A TLP of at most 256 bytes is written completely or not at all.
             let mut from = at as usize;
             let end = from + length;
             while from < end {
@@ -143,7 +143,7 @@ fn a_window_that_is_unmapped_or_read_only_takes_nothing() {
     assert_eq!((memory.windows(), memory.strays()), (1, 3));
     memory.clear();
     assert!(memory.read(0x8ff8, false, &mut seen).is_err());
-    // A file that has grown since is mapped again.
+    // A file that has grown meanwhile is mapped again.
     shared.set_len(0x4000).unwrap();
     memory.map(0x1000, 0x4000, again(), 0, all).unwrap();
     write(&mut memory, 0x4ffc, &[9; 4]);

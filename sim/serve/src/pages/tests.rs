@@ -75,7 +75,7 @@ fn a_store_of_less_than_a_word_rings_when_the_bit_that_rings_is_set() {
     let at = slot as usize + 4;
     bytes.store(high.to_le(), at, Ordering::Release).unwrap();
     assert_eq!(slots.take(), [(slot, 5 << 32 | 77)]);
-    // Across two slots: what lies in each of them counts, and only one is named.
+    // A store across two slots: the content of each counts, and only one is polled.
     let word = [0xff_u8; 8];
     bytes.write_slice(&word, slot as usize + 4).unwrap();
     assert_eq!(slots.take(), [(slot, !RUNG << 32 & !RUNG)]);
@@ -124,8 +124,8 @@ fn there_is_a_most_of_slots_and_a_clock_pays_for_a_few() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// A driver stores, a server looks, in any order: of every slot the last word arrives, words only once and in the order of their stores; and who makes room in a
-    /// completion queue before it rings has done so for the card too.
+    /// A driver stores and a server polls, in any order. The last word of every slot arrives, every word arrives once, and words arrive in the order
+    /// of their stores. If a driver frees completion entries before it rings, the card sees both in that order.
     #[test]
     fn the_last_word_of_every_slot_arrives(steps in prop::collection::vec((0..4u16, any::<bool>(), 0..3u8), 1..200)) {
         let pages = Arc::new(Pages::new().unwrap());
@@ -159,7 +159,7 @@ proptest! {
     }
 }
 
-/// As above, with both at work at the same time.
+/// As above, with driver and server at the same time.
 #[test]
 fn a_driver_and_a_server_at_the_same_time_lose_nothing() {
     const WORDS: u64 = 100_000;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sim_serve::{Server, Traffic};
 use stellar_driver::*;
 
-/// Longest that anything takes, on the cards' clock and on the wall.
+/// Longest wait, on the cards' clock and in wall time.
 pub const PATIENCE: Duration = Duration::from_millis(20);
 pub const WALL: Duration = Duration::from_secs(600);
 /// Queue pairs of a page.
@@ -72,7 +72,7 @@ impl End {
         self.qps[qp].post_send(&write).unwrap();
     }
 
-    /// Waits for so many completions, and sorts them by queue pair.
+    /// Waits for this number of completions, and sorts them by queue pair.
     pub fn completed(&self, count: usize) -> Vec<Vec<(u64, WcStatus)>> {
         let mut found = vec![Vec::new(); QPS];
         for _ in 0..count {
@@ -86,7 +86,7 @@ impl End {
         found
     }
 
-    /// Lets the clock come to a stand, on the wall's time.
+    /// Waits, in wall time, until the clock has stopped.
     pub fn rest(&self) {
         let deadline = Instant::now() + WALL;
         loop {

@@ -1,4 +1,4 @@
-//! Doorbells that are stores into mapped pages, against doorbells that are messages.
+//! Doorbells as stores into mapped pages, compared with doorbells as messages.
 
 mod ends;
 
@@ -17,20 +17,20 @@ use vm_memory::{Bytes, MmapRegion, VolatileMemory};
 
 use ends::{connect, ends, serve, traffic, End, Way, PATIENCE, QPS, WALL};
 
-/// Bursts of WRITEs, each of a queue pair.
+/// Bursts of WRITEs, each of one queue pair.
 type Script = Vec<Vec<usize>>;
 
-/// What came of scripts, and what it took to post.
+/// Results of a script, and the cost of posting.
 #[derive(Default)]
 struct Outcome {
-    /// Of every queue pair, in the order in which they came.
+    /// Completions of every queue pair, in order of arrival.
     completed: Vec<Vec<(u64, WcStatus)>>,
     posted: u64,
     messages: u64,
     wall: Duration,
 }
 
-/// Posts burst by burst; completions are read after each.
+/// Posts burst by burst, and reads completions after each.
 fn run(server: &Server, ends: &[End; 2], script: &Script, outcome: &mut Outcome) {
     outcome.completed.resize(QPS, Vec::new());
     for burst in script {
@@ -48,7 +48,7 @@ fn run(server: &Server, ends: &[End; 2], script: &Script, outcome: &mut Outcome)
     }
 }
 
-/// What is rung between two looks of the server, in whatever order, completes as it does when every doorbell is a message; and takes next to no messages.
+/// Doorbells between two polls of the server, in any order, have the same completions as doorbells that are messages, and need almost no messages.
 #[test]
 fn stores_complete_what_messages_complete() {
     let burst = prop::collection::vec(0..QPS, 8..24);
@@ -61,7 +61,7 @@ fn stores_complete_what_messages_complete() {
         let before = traffic(&server);
         let mut outcome = Outcome::default();
         for script in &scripts {
-            // A queue pair that begins anew rings with the words that it rang with before.
+            // A queue pair starts again, and rings with the same words as before.
             connect(&ends);
             run(&server, &ends, script, &mut outcome);
         }
@@ -80,18 +80,18 @@ fn stores_complete_what_messages_complete() {
     let completed = stores.completed.iter().flatten();
     assert_eq!(completed.clone().count() as u64, posted);
     assert!(completed.clone().all(|done| done.1 == WcStatus::Success));
-    // One each; and one per slot, and per time that the clock stands still.
+    // With messages: one per doorbell. With stores: one per slot, and one per time that the clock stops.
     assert_eq!(messages.messages, posted);
     assert!(stores.messages * 4 < posted, "{} messages", stores.messages);
 }
 
-/// A store alone wakes the server, and while it is awake takes no message.
+/// A store wakes a server whose clock is stopped. While the clock runs, a store needs no message.
 #[test]
 fn a_store_wakes_a_clock_that_stands_still() {
     let (_directory, server) = serve();
     let ends = ends(&server, Way::Stores);
     for round in 0..2 {
-        // Looking at the server wakes it, so it comes to rest after that.
+        // Reading from the server wakes it, so it stops again after that.
         let before = traffic(&server);
         ends[0].rest();
         for wr_id in 0..16 {
@@ -105,7 +105,7 @@ fn a_store_wakes_a_clock_that_stands_still() {
             (1..=most).contains(&messages),
             "round {round}: {messages} messages"
         );
-        // No wait and no message from here on: what completes does so because of the stores.
+        // No wait and no message follow, so completions are due to the stores.
         let deadline = Instant::now() + WALL;
         let mut done = 0;
         while done < 16 {
@@ -118,7 +118,7 @@ fn a_store_wakes_a_clock_that_stands_still() {
     assert!(after.doorbells > 0);
 }
 
-/// A slot of a page rings for the page's queue pairs, whatever it says; what is refused is reported, each time.
+/// A slot of a page rings only for the page's queue pairs, whatever word it contains. Every refusal is reported.
 #[test]
 fn a_slot_rings_for_no_queue_pair_of_another_page() {
     let (_directory, server) = serve();
@@ -145,7 +145,7 @@ fn a_slot_rings_for_no_queue_pair_of_another_page() {
     }
     assert_eq!(other.poll_event().unwrap(), None);
     assert_eq!(ends[0].context.poll_event().unwrap(), None);
-    // The queue pair has not noticed.
+    // The queue pair is not affected.
     ends[0].post(&ends[1], 0, 5);
     assert_eq!(ends[0].completed(1)[0], [(5, WcStatus::Success)]);
 }
@@ -176,7 +176,7 @@ fn a_driver_that_goes_leaves_zeros_and_has_no_way_into_the_next_ones_pages() {
     ring(&old);
     look(&mut first);
     assert_eq!(traffic(&server).doorbells, 1);
-    // Not taken before it goes.
+    // The word is not taken before the driver disconnects.
     first.shutdown().unwrap();
     drop(first);
     let mut second = connect();
@@ -196,6 +196,6 @@ fn a_driver_that_goes_leaves_zeros_and_has_no_way_into_the_next_ones_pages() {
     ring(&new);
     look(&mut second);
     assert_eq!(traffic(&server).doorbells, 2);
-    // Memory space is off: the card has taken none of them.
+    // Memory space is off: the card has accepted none of them.
     assert_eq!(server.counts(0).unwrap().refused, 2);
 }

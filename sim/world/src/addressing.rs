@@ -1,4 +1,4 @@
-//! How packets find their way: by addresses, or by source routes.
+//! The route of packets: by addresses, or by source routes.
 
 use std::net::IpAddr;
 
@@ -12,15 +12,15 @@ use crate::WorldError;
 /// Lowest bit of the uplink in an entropy value: bit 0 is the plane.
 const UPLINK_LOW: u8 = 1;
 
-/// What the packets of a plan carry.
+/// Headers of the packets of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addressing {
     /// IPv4; switches choose the path by a hash.
     #[default]
     Ipv4,
-    /// IPv6, likewise.
+    /// IPv6; switches choose the path by a hash.
     Ipv6,
-    /// IPv6 within IPv6 (H.Encaps.Red) whose destination spells out the path as uSIDs: the entropy value chooses the spine (OCP MRC 1.0).
+    /// IPv6 within IPv6 (H.Encaps.Red). The destination contains the path as uSIDs: the entropy value chooses the spine (OCP MRC 1.0).
     Srv6,
 }
 
@@ -55,10 +55,10 @@ impl Addressing {
         })
     }
 
-    /// Source routes to a host, if packets have them.
+    /// Source routes to a host, if packets use them.
     ///
     /// # Errors
-    /// [`WorldError::SourceRoute`] if the topology's uSIDs do not let a number choose the spine.
+    /// [`WorldError::SourceRoute`] if the spine cannot be chosen by adding a number to a uSID of the topology.
     pub fn source_route(
         self,
         topology: &Topology,
@@ -112,7 +112,7 @@ impl Addressing {
     }
 }
 
-/// Switches of a plane that no host hangs on, by uSID.
+/// Switches of a plane without hosts, by uSID.
 fn spines(topology: &Topology, plane: usize) -> Vec<SwitchId> {
     let is_host = |node| matches!(node, Node::Host { .. });
     let mut spines: Vec<SwitchId> = (0..topology.switches().len() as u32)

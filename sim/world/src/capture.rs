@@ -1,4 +1,4 @@
-//! Captures: what passed the hosts' ports, as pcapng with times in nanoseconds.
+//! Captures of the hosts' ports, as pcapng with times in nanoseconds.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use sim_net::{ChannelId, Fabric, Frame, HostId, TapSide, Time};
 use crate::pcapng::{Direction, PortCapture};
 use crate::WorldError;
 
-/// Frames of one port: when, whether they left, and which.
+/// Frames of one port: time, whether the port sent it, and the bytes.
 type Frames = Arc<Mutex<Vec<(Time, bool, Frame)>>>;
 
 struct Port {
@@ -17,8 +17,8 @@ struct Port {
     frames: Frames,
 }
 
-/// Every frame at the ports of some hosts. Frames a port sends have the time at which their preamble starts, frames it
-/// receives that of their last bit.
+/// Every frame at the ports of some hosts. A frame that a port sends has the time at which its preamble starts, a frame that it receives the time of
+/// its last bit.
 pub struct Recorder {
     ports: Vec<Port>,
 }

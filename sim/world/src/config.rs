@@ -1,4 +1,4 @@
-//! What a transfer between two hosts is made of.
+//! Configuration of a transfer between two hosts.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use stellar_transport::time::Ticks;
 use crate::names::closest;
 use crate::{Addressing, WorldError};
 
-/// Most queue pairs between two NICs: the table's 1,024 less the two of management.
+/// Most queue pairs between two NICs: the 1,024 of the table without the two of management.
 pub const MAX_QPS: u32 = 1022;
 /// Largest message in bytes: 1 GiB.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -24,7 +24,7 @@ pub const MAX_PATHS: u8 = 128;
 /// Cost of a NIC's reads of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PcieReads {
-    /// From the request to its last byte on an idle link, less the bytes' own time, in picoseconds.
+    /// From the request to its last byte on an idle link, without the time of the bytes themselves, in picoseconds.
     pub latency: Time,
     /// Payload bandwidth of one port's PCIe endpoint in Mb/s.
     pub rate_mbps: u64,
@@ -41,7 +41,7 @@ impl Default for PcieReads {
 }
 
 impl PcieReads {
-    /// Time that `bytes` take of the bandwidth, rounded up to a picosecond.
+    /// Time of `bytes` at the bandwidth, rounded up to a picosecond.
     pub const fn transfer_time(self, bytes: u64) -> Time {
         (bytes * 8_000_000).div_ceil(self.rate_mbps)
     }
@@ -56,7 +56,7 @@ pub struct MrcPlan {
     pub paths: u8,
     /// Early loss detection threshold in packets, 0 = off.
     pub early_loss: u16,
-    /// Packets the window may span.
+    /// Largest number of packets in the window.
     pub mpr: u16,
     /// Retransmission timeout.
     pub rto: Ticks,
@@ -64,13 +64,13 @@ pub struct MrcPlan {
     pub backoff: Backoff,
     /// Retries of a packet.
     pub retry_budget: u8,
-    /// Packets that do not ask for a SACK get one for as many, 1 to 63; `None`: as the path MTU has it, [`default_sack_every`].
+    /// One SACK covers this number of packets that do not request one, 1 to 63. With `None` it follows from the path MTU ([`default_sack_every`]).
     pub sack_every: Option<u8>,
 }
 
 impl Default for MrcPlan {
-    /// Oblivious spraying over 128 paths, window of 1,024 packets, timeout 250 us, 7 retries, losses found early at a
-    /// distance of 128 packets, SACKs as the path MTU has it.
+    /// Oblivious spraying over 128 paths, window of 1,024 packets, timeout 250 us, 7 retries, early loss detection at a distance of 128 packets,
+    /// SACKs by path MTU.
     fn default() -> Self {
         Self {
             policy: Policy::Obs,
@@ -103,7 +103,7 @@ impl TransportPlan {
         }
     }
 
-    /// Packets of `mtu` bytes that do not ask for a SACK get one for as many.
+    /// Number of packets of `mtu` bytes that one SACK covers, if they do not request one.
     pub fn sack_every(&self, mtu: u32) -> u8 {
         match self {
             Self::Mrc(plan) => plan.sack_every.unwrap_or_else(|| default_sack_every(mtu)),
@@ -134,20 +134,20 @@ pub const fn policy_name(policy: Policy) -> &'static str {
     }
 }
 
-/// Two hosts of a topology and how they are connected.
+/// Two hosts of a topology, and the connection between them.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The fabric.
     pub topology: Arc<Topology>,
-    /// Decides everything random: the fabric's choices, path sequences, page placement, memory contents.
+    /// Seed of everything random: the fabric's choices, path sequences, page placement, memory contents.
     pub seed: u64,
-    /// Posts the WRITEs.
+    /// The host that posts the WRITEs.
     pub sender: HostId,
-    /// Receives them.
+    /// The host that receives them.
     pub receiver: HostId,
     /// Transport of every queue pair.
     pub transport: TransportPlan,
-    /// How packets find their way.
+    /// Route of packets.
     pub addressing: Addressing,
     /// Queue pairs.
     pub qps: u32,
@@ -161,7 +161,7 @@ pub struct Plan {
     pub pcie: PcieReads,
     /// Keep every frame for captures.
     pub capture: bool,
-    /// Shows the world's time in picoseconds while it runs, to whoever waits for it.
+    /// Shows the world's time in picoseconds to other threads while it runs.
     pub clock: Option<Arc<AtomicU64>>,
 }
 
@@ -206,7 +206,7 @@ impl Plan {
         self.topology.hosts()[host.0 as usize].name.clone()
     }
 
-    /// Checks what a user can get wrong, before anything is built.
+    /// Checks the values that a user gives, before anything is built.
     ///
     /// # Errors
     /// [`WorldError::Paths`], [`WorldError::SinglePath`], [`WorldError::Qps`], [`WorldError::SourceRoute`].
@@ -230,7 +230,7 @@ impl Plan {
     }
 }
 
-/// Checks the length of a message a user asked for.
+/// Checks the length of a message from a user.
 ///
 /// # Errors
 /// [`WorldError::Bytes`].

@@ -1,4 +1,4 @@
-//! The loop that makes time pass in a world.
+//! The main loop of a world.
 
 use sim_net::{Delivery, Frame, Time, FCS, GAP, MIN_FRAME, PREAMBLE};
 use stellar_transport::time::Ticks;
@@ -10,13 +10,12 @@ impl<N: Nic> World<N> {
     /// Runs until every work request has completed and every scheduled action is done, then until the fabric is empty.
     ///
     /// # Errors
-    /// [`WorldError::Stalled`] if that takes longer than `limit`; what an action returned.
+    /// [`WorldError::Stalled`] if that takes longer than `limit`; errors of actions.
     pub fn run(&mut self, limit: Time) -> Result<(), WorldError> {
         self.run_watched(limit, |_| {})
     }
 
-    /// [`Self::run`] that shows the world to `watch` after every moment at which something happened, until the last
-    /// completion.
+    /// As [`Self::run`], but calls `watch` after every moment with an event, until the last completion.
     ///
     /// # Errors
     /// Those of [`Self::run`].
@@ -41,13 +40,13 @@ impl<N: Nic> World<N> {
     /// Runs until `time`.
     ///
     /// # Errors
-    /// What an action returned.
+    /// Errors of actions.
     pub fn run_until(&mut self, time: Time) -> Result<(), WorldError> {
         while self.step(time)? {}
         Ok(())
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     fn next_time(&self) -> Option<Time> {
         let mut next = self.fabric.next_event();
         let mut consider = |time: Time| next = Some(next.map_or(time, |next: Time| next.min(time)));
@@ -65,7 +64,7 @@ impl<N: Nic> World<N> {
         next.map(|time| time.max(self.now))
     }
 
-    /// Makes the next thing happen; `false` if there is none until `limit`, inclusive.
+    /// Advances to the next event and executes it; `false` if there is none until `limit`, inclusive.
     fn step(&mut self, limit: Time) -> Result<bool, WorldError> {
         let Some(time) = self.next_time().filter(|&time| time <= limit) else {
             return Ok(false);
@@ -124,7 +123,7 @@ impl<N: Nic> World<N> {
         host.nic.on_timer(now);
         host.poll_all(now);
         host.wake(now);
-        // A deadline is a lower bound; one that has come and gone must not hold time up.
+        // A deadline is a lower bound. One that has passed without effect must not stop time.
         let next = Ticks::PICOSECONDS + now;
         host.deadline = host.deadline.map(|deadline| deadline.max(next));
     }

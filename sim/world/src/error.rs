@@ -1,4 +1,4 @@
-//! What can go wrong in a world.
+//! Errors of a world.
 
 use sim_net::{FabricError, TopologyError};
 use stellar_transport::congestion::ParamError;
@@ -8,25 +8,25 @@ use thiserror::Error;
 
 use crate::config::{MAX_BYTES, MAX_PATHS, MAX_QPS};
 
-/// Bad input, or a run that did not do what it must.
+/// Invalid input, or a run with a wrong outcome.
 #[derive(Debug, Error)]
 pub enum WorldError {
     /// No scenario of this name.
     #[error("there is no scenario {name:?}; closest: {closest} (`--list` names all)")]
     UnknownScenario {
-        /// What was asked for.
+        /// The given name.
         name: String,
-        /// What may have been meant.
+        /// Similar names.
         closest: String,
     },
     /// No link of this name.
     #[error("there is no link {name:?} in {topology}; closest: {closest}")]
     UnknownLink {
-        /// What was asked for.
+        /// The given name.
         name: String,
         /// The topology's file.
         topology: String,
-        /// What may have been meant.
+        /// Similar names.
         closest: String,
     },
     /// Not enough hosts.
@@ -37,36 +37,36 @@ pub enum WorldError {
     Ports {
         /// The host.
         host: String,
-        /// Ports it has.
+        /// Number of its ports.
         ports: usize,
     },
-    /// Number of paths.
+    /// Invalid number of paths.
     #[error("{0} paths; use an even number from 2 to {MAX_PATHS}, or 1 with the policy `single`")]
     Paths(u32),
-    /// One path, but a policy for several.
+    /// One path with a policy for several.
     #[error("policy `{0}` on 1 path; use the policy `single`, or 2 paths or more")]
     SinglePath(&'static str),
-    /// No source routes in this topology.
+    /// The topology does not permit source routes.
     #[error("no source routes (SRv6) in this topology: {0}")]
     SourceRoute(String),
-    /// Number of queue pairs.
+    /// Invalid number of queue pairs.
     #[error("{0} queue pairs; use 1 to {MAX_QPS}")]
     Qps(u32),
-    /// Length of a message.
+    /// Invalid length of a message.
     #[error("a message of {0} bytes; use 1 to {MAX_BYTES} (1 GiB)")]
     Bytes(u64),
     /// Not a probability.
     #[error("loss of {0}; it is a probability, 0 to 1 (1 % is 0.01)")]
     Loss(f64),
-    /// There is no NIC to put into the world.
+    /// The NIC cannot be made.
     #[error("there is no NIC: {0}")]
     Nic(String),
     /// A NIC's tables are full.
     #[error("{table} table of the NIC is full: {wanted} entries wanted, {free} free; use fewer or larger pages, or fewer regions")]
     TableFull {
-        /// Which table.
+        /// The table.
         table: &'static str,
-        /// Entries wanted.
+        /// Entries needed.
         wanted: u64,
         /// Entries free.
         free: u64,
@@ -79,7 +79,7 @@ pub enum WorldError {
         /// Entries of its ring.
         entries: u32,
     },
-    /// A queue pair nobody made.
+    /// A queue pair that was not made.
     #[error("host {host:?} has no queue pair {qp}: connect it first")]
     UnknownQp {
         /// The host.
@@ -102,77 +102,77 @@ pub enum WorldError {
     Stalled {
         /// Work requests without completion.
         missing: u64,
-        /// When it was given up, in microseconds.
+        /// The time limit, in microseconds.
         time_us: u64,
     },
-    /// The outcome is not what it must be.
+    /// The outcome is wrong.
     #[error(transparent)]
     Check(#[from] CheckError),
-    /// Topology.
+    /// Error of the topology.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// Fabric.
+    /// Error of the fabric.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// Queue pair or card.
+    /// Invalid configuration of a queue pair or card.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Table write.
+    /// Error of a table write.
     #[error(transparent)]
     Table(#[from] TableWriteError),
-    /// Doorbell.
+    /// Error of a doorbell.
     #[error(transparent)]
     Doorbell(#[from] DoorbellError),
-    /// Entropy values.
+    /// Invalid entropy values.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// Congestion control registers for this path.
+    /// No congestion control registers for this path.
     #[error("congestion control cannot be set up for this path: {0}")]
     Congestion(#[from] ParamError),
-    /// A file.
+    /// A file that cannot be written.
     #[error("cannot write {path}: {reason}")]
     Output {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Plots.
+    /// A plot that cannot be drawn.
     #[error("cannot draw the plot {plot:?}: {reason}")]
     Plot {
         /// Its title.
         plot: &'static str,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A run's outcome that is wrong.
+/// A wrong outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CheckError {
-    /// A byte of the receiver's memory.
+    /// A wrong byte in the receiver's memory.
     #[error("byte {offset} of work request {wr_id} is {found:#04x} at the receiver, {expected:#04x} at the sender")]
     Content {
         /// Work request.
         wr_id: u64,
         /// Offset in its message.
         offset: u64,
-        /// At the receiver.
+        /// The byte at the receiver.
         found: u8,
-        /// At the sender.
+        /// The byte at the sender.
         expected: u8,
     },
-    /// A completed message of which not everything was written.
+    /// A completed message that was not written completely.
     #[error("work request {wr_id} completed with {written} of its {length} bytes written")]
     Missing {
         /// Work request.
         wr_id: u64,
         /// Bytes written.
         written: u64,
-        /// Bytes it has.
+        /// Length of the message in bytes.
         length: u64,
     },
-    /// Something was written where no message goes.
+    /// A write to an address that belongs to no message.
     #[error("{host}: {written} bytes were written, {expected} of them belong to a message")]
     Stray {
         /// The host.
@@ -182,37 +182,37 @@ pub enum CheckError {
         /// Bytes of messages among them.
         expected: u64,
     },
-    /// A TLP met no memory.
+    /// A TLP to an address without memory.
     #[error("{host}: {count} accesses to unmapped memory, the first at {address:#x}")]
     Unmapped {
         /// The host.
         host: String,
-        /// How many.
+        /// Number of such TLPs.
         count: usize,
         /// Address of the first.
         address: u64,
     },
-    /// Completions out of order, twice, or of what was never posted.
+    /// Completions out of order, twice, or for work that was not posted.
     #[error("queue pair {qp}: completion of work request {found} where {expected} was due")]
     Order {
         /// Queue pair.
         qp: u32,
-        /// What came.
+        /// The completions.
         found: u64,
-        /// What should have.
+        /// The expected completions.
         expected: String,
     },
-    /// A completion with another status.
+    /// A completion with a wrong status.
     #[error("work request {wr_id} completed as {found}, expected {expected}")]
     Status {
         /// Work request.
         wr_id: u64,
         /// Its status.
         found: String,
-        /// What it should be.
+        /// The expected status.
         expected: String,
     },
-    /// A condition of the scenario.
+    /// A condition of the scenario that does not hold.
     #[error("{0}")]
     Condition(String),
 }

@@ -1,4 +1,4 @@
-//! One host: its NIC, the memory it registered, its send queues, and what completed.
+//! One host: its NIC, its registered memory, its send queues, and its completions.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use crate::{Nic, Region, RegionId, RegionSpec, WorldError};
 
 /// First bus address of host pages (IO virtual addresses) and of the GPU's memory window.
 const FIRST_ADDRESS: [u64; 2] = [0x0001_0000_0000, 0x0020_0000_0000];
-/// Distance between the virtual addresses of two regions: more than the largest of them.
+/// Distance between the virtual addresses of two regions, more than the largest region.
 const VA_STRIDE: u64 = 1 << 36;
 
-/// What completed, and when.
+/// A completion with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completed {
-    /// When the completion was there, in picoseconds.
+    /// Time of the completion, in picoseconds.
     pub time: Time,
     /// The completion.
     pub cqe: Cqe,
 }
 
-/// A send queue in host memory, seen from its driver.
+/// A send queue in host memory, as its driver sees it.
 struct SendRing {
     page: u32,
     ring: SqRing,
@@ -37,7 +37,7 @@ struct SendRing {
     pending: u32,
 }
 
-/// When a port may send.
+/// The state of a port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PortState {
     /// The NIC may have something to send.
@@ -59,7 +59,7 @@ pub struct Host<N> {
     next_address: [u64; 2],
     rings: BTreeMap<u32, SendRing>,
     pub(crate) ports: [PortState; 2],
-    /// Cached from the NIC: when its timers want to run.
+    /// Time of the NIC's next timer, cached.
     pub(crate) deadline: Option<Time>,
     pub(crate) completions: Vec<Completed>,
     pub(crate) events: Vec<(Time, Eqe)>,
@@ -95,7 +95,7 @@ impl<N: Nic> Host<N> {
         &self.nic
     }
 
-    /// What completed, in the order it did.
+    /// Completions in order.
     pub fn completions(&self) -> &[Completed] {
         &self.completions
     }
@@ -110,7 +110,7 @@ impl<N: Nic> Host<N> {
         &self.regions[id.0]
     }
 
-    /// Takes bus addresses for `count` pages of `size` bytes, aligned to their size.
+    /// Allocates bus addresses for `count` pages of `size` bytes, aligned to their size.
     fn take_addresses(&mut self, owner: Owner, size: u64, count: u64) -> u64 {
         let next = &mut self.next_address[usize::from(owner == Owner::Gpu)];
         let first = next.next_multiple_of(size);
@@ -157,8 +157,8 @@ impl<N: Nic> Host<N> {
         Ok(RegionId(index as usize))
     }
 
-    /// Deregisters memory: the region goes first, then its translations, and behind a fence the pages are unmapped. The NIC must not
-    /// touch them from then on.
+    /// Deregisters memory: first the region, then its translations, and behind a fence the pages are unmapped. After that the NIC must not access
+    /// them.
     pub(crate) fn deregister(&mut self, id: RegionId) -> Result<(), WorldError> {
         let region = &self.regions[id.0];
         self.nic.write_table(&region_write(region, false))?;
@@ -172,7 +172,7 @@ impl<N: Nic> Host<N> {
         Ok(())
     }
 
-    /// Unmaps the pages of deregistered regions once the NIC has let go of them.
+    /// Unmaps the pages of deregistered regions after the fence of the NIC.
     fn unmap_fenced(&mut self) {
         if self.leaving.is_empty() || !self.nic.is_fenced() {
             return;
@@ -239,7 +239,7 @@ impl<N: Nic> Host<N> {
         busy.map(|(&qp, _)| qp).collect()
     }
 
-    /// Takes the completions of one queue pair.
+    /// Reads the completions of one queue pair.
     pub(crate) fn poll_cq(&mut self, qp: u32, time: Time) {
         while let Some(cqe) = self.nic.poll_cq(qp) {
             if let (false, Some(ring)) = (cqe.opcode.is_receive(), self.rings.get_mut(&qp)) {
@@ -249,7 +249,7 @@ impl<N: Nic> Host<N> {
         }
     }
 
-    /// Takes the completions of every queue pair that may have some, and events.
+    /// Reads events, and the completions of every queue pair that may have some.
     pub(crate) fn poll_all(&mut self, time: Time) {
         self.unmap_fenced();
         let completed = self.nic.take_completed();

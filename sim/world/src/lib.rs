@@ -1,8 +1,8 @@
 //! Two NICs with the memory of their hosts on a fabric: time in picoseconds, transfers, faults, captures, reports.
 //!
-//! A [`World`] moves frames between [`sim_net::Fabric`] and anything that is a [`Nic`]; [`ReferenceNic`] is the software
-//! reference of the transport. [`pair::connect`] builds a world of two from a [`Plan`]; [`scenario`] has the named
-//! scenarios; [`verify()`] compares every byte. `docs/world.md` describes model and limits.
+//! A [`World`] moves frames between a [`sim_net::Fabric`] and types with the trait [`Nic`]. [`ReferenceNic`] is the software reference of the
+//! transport. [`pair::connect`] builds a world of two from a [`Plan`]; [`scenario`] has the named scenarios; [`verify()`] compares every byte.
+//! `docs/world.md` describes model and limits.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

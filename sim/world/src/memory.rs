@@ -1,5 +1,5 @@
-//! A host's memory as its NIC sees it over PCIe: host pages behind an IOMMU (AT = 00), GPU pages at bus addresses
-//! (AT = 10). Sparse, with every byte a NIC wrote remembered.
+//! A host's memory as its NIC sees it over PCIe: host pages behind an IOMMU (AT = 00), and GPU pages at bus addresses (AT = 10). It is sparse, and
+//! remembers every byte that the NIC wrote.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use stellar_transport::rx::{Owner, WriteTlp};
 /// Unit of storage in bytes: no TLP crosses a multiple of it.
 const PAGE: u64 = 4096;
 
-/// An access no memory answers, or the wrong one.
+/// An access without memory behind it, or to the wrong kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stray {
     /// Address in the TLP.
@@ -22,7 +22,7 @@ pub struct Stray {
     pub write: bool,
 }
 
-/// Memory that is somebody else's, such as a guest's: what may be behind a mapping.
+/// Other memory behind a mapping, such as a guest's.
 pub trait Backing: Send + Sync {
     /// Reads at an offset from the start of the mapping.
     fn read(&self, offset: u64, into: &mut [u8]);
@@ -41,14 +41,14 @@ struct Space {
     seed: u64,
     /// Mapped ranges: end by start. They do not overlap.
     mapped: BTreeMap<u64, u64>,
-    /// Of these, by start, those with memory of somebody else behind them.
+    /// Those among them with other memory behind them, by start.
     backed: BTreeMap<u64, Arc<dyn Backing>>,
     pages: BTreeMap<u64, Page>,
     written: u64,
 }
 
-/// Memory of one host. What nobody wrote holds a pattern that depends on seed, address space and address, so that
-/// gigabytes of source data take no storage.
+/// Memory of one host. Bytes that were never written contain a pattern of seed, address space and address, so that gigabytes of source data take no
+/// storage.
 pub struct HostMemory {
     host: Space,
     gpu: Space,
@@ -63,15 +63,15 @@ fn pattern(seed: u64, word: u64) -> [u8; 8] {
     (z ^ z >> 31).to_le_bytes()
 }
 
-/// Bytes of an access that lie in one page.
+/// The part of an access in one page.
 struct Stretch {
     page: u64,
     offset: usize,
-    /// Which of the access they are.
+    /// The range of the access that these bytes are.
     bytes: Range<usize>,
 }
 
-/// An access cut at the ends of pages.
+/// An access, cut at page boundaries.
 fn stretches(address: u64, length: usize) -> impl Iterator<Item = Stretch> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -103,7 +103,7 @@ impl Space {
         range.is_some_and(|(_, &end)| address.checked_add(length).is_some_and(|last| last <= end))
     }
 
-    /// What is behind a mapped address, and the offset in it, if it is somebody else's.
+    /// The other memory behind a mapped address, with the offset in it, if there is one.
     fn backing(&self, address: u64) -> Option<(&dyn Backing, u64)> {
         let (start, _) = self.mapped.range(..=address).next_back()?;
         Some((&**self.backed.get(start)?, address - start))
@@ -187,7 +187,7 @@ impl Space {
 }
 
 impl HostMemory {
-    /// Nothing mapped. `seed` decides the pattern.
+    /// A memory without mappings. `seed` decides the pattern.
     pub fn new(seed: u64) -> Self {
         Self {
             host: Space::new(seed.wrapping_mul(2)),
@@ -210,47 +210,47 @@ impl HostMemory {
         }
     }
 
-    /// Lets the NIC reach `length` bytes at `address`: an IOMMU mapping for host memory, a BAR window for a GPU's.
+    /// Maps `length` bytes at `address` for the NIC: an IOMMU mapping for host memory, a BAR window for a GPU's.
     pub fn map(&mut self, owner: Owner, address: u64, length: u64) {
         self.space_mut(owner)
             .mapped
             .insert(address, address + length);
     }
 
-    /// Takes back what [`Self::map`] gave for the range starting at `address`: the NIC's next access there is a stray.
+    /// Removes the mapping of [`Self::map`] that starts at `address`: the NIC's next access there is a stray.
     pub fn unmap(&mut self, owner: Owner, address: u64) {
         let space = self.space_mut(owner);
         space.mapped.remove(&address);
         space.backed.remove(&address);
     }
 
-    /// The same for somebody else's host memory, which the NIC reads and writes there.
+    /// As [`Self::map`], with other memory behind the mapping, which the NIC reads and writes.
     pub fn map_backed(&mut self, address: u64, length: u64, backing: Arc<dyn Backing>) {
         self.map(Owner::Host, address, length);
         self.host.backed.insert(address, backing);
     }
 
-    /// Writes as the CPU or the GPU itself does.
+    /// Writes as the CPU or the GPU itself would.
     pub fn store(&mut self, owner: Owner, address: u64, bytes: &[u8]) {
         self.space_mut(owner).store(address, bytes);
     }
 
-    /// Reads as the CPU or the GPU itself does.
+    /// Reads as the CPU or the GPU itself would.
     pub fn load(&self, owner: Owner, address: u64, into: &mut [u8]) {
         self.space(owner).read(address, into);
     }
 
-    /// Bytes the NIC has ever written, each counted once.
+    /// Bytes that the NIC has written, each counted once.
     pub fn written(&self) -> u64 {
         self.host.written + self.gpu.written
     }
 
-    /// Bytes of a range the NIC has ever written.
+    /// Bytes of a range that the NIC has written.
     pub fn written_in(&self, owner: Owner, address: u64, length: u64) -> u64 {
         self.space(owner).written_in(address, length)
     }
 
-    /// Accesses that met no mapping, in order.
+    /// Accesses without a mapping, in order.
     pub fn strays(&self) -> &[Stray] {
         &self.strays
     }

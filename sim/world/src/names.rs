@@ -1,4 +1,4 @@
-//! Names a user may have meant.
+//! Suggestions for misspelled names.
 
 /// The up to three names most like `wanted` (Jaro-Winkler similarity), best first, as one phrase.
 pub fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {

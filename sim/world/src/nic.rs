@@ -1,4 +1,4 @@
-//! What a world needs of a NIC, and the software reference as one.
+//! The interface of a NIC in a world, and the software reference with that interface.
 
 use sim_net::Time;
 use stellar_transport::endpoint::{
@@ -11,14 +11,14 @@ use stellar_wire::host::{Cqe, Doorbell, Eqe};
 
 use crate::{HostMemory, PcieReads, WorldError};
 
-/// A frame a NIC wants to send.
+/// A frame that a NIC sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
     /// Destination MAC address to iCRC.
     pub frame: Vec<u8>,
-    /// When its last payload byte has come from memory: the line takes it then, or as soon as it is free.
+    /// Time at which its last payload byte has come from memory. The line sends it then, or as soon as it is free.
     pub ready: Time,
-    /// The port is not to be asked for another frame before this.
+    /// The port requests no other frame before this time.
     pub next: Time,
 }
 
@@ -27,30 +27,30 @@ pub struct Outgoing {
 pub struct CongestionState {
     /// Window in bytes.
     pub cwnd: u32,
-    /// Bytes sent and neither acknowledged nor held for lost.
+    /// Bytes in flight: sent, and neither acknowledged nor lost.
     pub in_flight: u32,
     /// Round trip of the latest sample, in picoseconds.
     pub rtt: Option<Time>,
 }
 
-/// A NIC with two ports and the memory of its host. Times are picoseconds and never go back.
+/// A NIC with two ports, and the memory of its host. Times are picoseconds and never decrease.
 pub trait Nic: Sized {
-    /// What the NICs of a world are, as reports say it.
+    /// The name of this kind of NIC in reports.
     const KIND: &'static str;
-    /// Most WRITEs with immediate it can have under way in each direction of a queue pair (MAX_WIMM).
+    /// Most outstanding WRITEs with immediate in each direction of a queue pair (MAX_WIMM).
     const MAX_WIMM: u16;
-    /// Whether [`Self::congestion`] is that of the moment; otherwise it is that of the latest SACK.
+    /// Whether [`Self::congestion`] returns the present state; otherwise it returns that of the latest SACK.
     const SHOWS_EVERY_PACKET: bool;
 
-    /// What two of these NICs add, in picoseconds, to the round trip of a lone packet with `payload` bytes and its SACK beyond the
-    /// fabric and the read of the payload.
+    /// Delay of two of these NICs, in picoseconds: what the round trip of a lone packet with `payload` bytes and its SACK takes beyond the fabric and
+    /// the read of the payload.
     fn base_delay(payload: usize) -> Time;
 
-    /// A NIC without queue pairs, both ports up, whose host is number `host` of the world (of two, 0 sends) and has `memory` behind
-    /// PCIe links of cost `reads`.
+    /// A NIC without queue pairs, both ports up, whose host is number `host` of the world (of two, 0 sends) and has `memory` behind PCIe links of
+    /// cost `reads`.
     ///
     /// # Errors
-    /// [`WorldError::Config`] for what the NIC does not take, [`WorldError::Nic`] if there is none.
+    /// [`WorldError::Config`] for a configuration that the NIC does not support, [`WorldError::Nic`] if the NIC cannot be made.
     fn build(
         host: usize,
         config: EndpointConfig,
@@ -60,11 +60,11 @@ pub trait Nic: Sized {
 
     /// A frame arrived at `port`.
     fn receive(&mut self, port: usize, frame: &[u8], now: Time);
-    /// `port` can take a frame. `None`: nothing to send before another call changes something.
+    /// Requests a frame for `port`. `None`: there is nothing to send until another call changes something.
     fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing>;
-    /// When [`Self::on_timer`] has something to do, at the earliest.
+    /// Earliest time at which [`Self::on_timer`] has something to do.
     fn next_deadline(&self, now: Time) -> Option<Time>;
-    /// Time passed.
+    /// Executes the timers that are due.
     fn on_timer(&mut self, now: Time);
     /// The link of a port came up or went down.
     fn set_port(&mut self, port: usize, up: bool);
@@ -74,11 +74,11 @@ pub trait Nic: Sized {
     /// # Errors
     /// Those of the table.
     fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError>;
-    /// Starts a fence: once it is done, nothing of what [`Self::write_table`] replaced before it is used any more.
+    /// Starts a fence: once it is done, the NIC no longer uses anything that [`Self::write_table`] replaced before.
     fn fence(&mut self);
     /// Whether the last fence is done.
     fn is_fenced(&self) -> bool;
-    /// Makes a queue pair, ready to send and to receive.
+    /// Makes a queue pair that is ready to send and to receive.
     ///
     /// # Errors
     /// Those of the configuration.
@@ -88,11 +88,11 @@ pub trait Nic: Sized {
     /// # Errors
     /// Those of the doorbell; the NIC counts them too.
     fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError>;
-    /// Queue pairs that got completions since the last call, or `None` from a NIC that does not know.
+    /// Queue pairs with completions since the last call, or `None` if the NIC does not track this.
     fn take_completed(&mut self) -> Option<Vec<u32>>;
-    /// Takes the next completion of a queue pair.
+    /// Reads the next completion of a queue pair.
     fn poll_cq(&mut self, qp: u32) -> Option<Cqe>;
-    /// Takes the next event.
+    /// Reads the next event.
     fn poll_event(&mut self) -> Option<Eqe>;
 
     /// Memory of its host.
@@ -106,21 +106,20 @@ pub trait Nic: Sized {
     fn rx_counters(&self) -> &Counters;
     /// Data packets a queue pair sent on each entropy value, by index; empty for one path.
     fn path_loads(&self, qp: u32) -> Vec<u64>;
-    /// Congestion state of a queue pair; `None` if it has none, or none yet.
+    /// Congestion state of a queue pair; `None` if there is none, or none yet.
     fn congestion(&self, qp: u32) -> Option<CongestionState>;
 }
 
-/// The software reference, with the time its reads of payload take.
+/// The software reference, with the time that its reads of payload take.
 ///
-/// The reference has a frame whole at the moment it decides on it; a NIC has to read the payload over PCIe first. So a
-/// frame with payload leaves after the read: it waits for the reads before it on the same port (each port has a PCIe
-/// endpoint of its own), takes its bytes at the bandwidth, and arrives after the latency. Decisions are made when the
-/// read is asked for, which is where the hardware makes them too, so the round trips it measures include its reads.
-/// Frames without payload wait for nothing. Writes and reads of work queue entries take no time.
+/// The reference has the complete frame when it decides to send it, but a NIC has to read the payload over PCIe first. So a frame with payload leaves
+/// after a read. The read waits for earlier reads of the same port (each port has a PCIe endpoint of its own), takes the time of its bytes at the
+/// bandwidth, and completes after the latency. As in hardware, decisions are made when the read is requested, so measured round trips include reads.
+/// Frames without payload do not wait. Writes and reads of work queue entries take no time.
 pub struct ReferenceNic {
     endpoint: Endpoint<HostMemory>,
     reads: PcieReads,
-    /// When the reads asked for so far have used their share of the bandwidth, by port.
+    /// Time at which the requested reads will have used their share of the bandwidth, by port.
     busy_until: [Time; 2],
 }
 
@@ -134,7 +133,7 @@ impl ReferenceNic {
         }
     }
 
-    /// The endpoint, for what only a reference can tell.
+    /// The endpoint, for checks that only the reference allows.
     pub const fn endpoint(&self) -> &Endpoint<HostMemory> {
         &self.endpoint
     }
@@ -145,7 +144,7 @@ impl Nic for ReferenceNic {
     const MAX_WIMM: u16 = 256;
     const SHOWS_EVERY_PACKET: bool = true;
 
-    /// It answers at once.
+    /// The reference sends its answer at once.
     fn base_delay(_payload: usize) -> Time {
         0
     }
@@ -204,7 +203,7 @@ impl Nic for ReferenceNic {
         self.endpoint.write_table(write)
     }
 
-    /// The reference uses a table entry in one call, so nothing is ever under way.
+    /// The reference uses a table entry within one call, so a fence never has to wait.
     fn fence(&mut self) {}
 
     fn is_fenced(&self) -> bool {

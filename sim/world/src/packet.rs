@@ -1,4 +1,4 @@
-//! What a world reads of the frames that pass: no more than the headers, and no iCRC.
+//! The headers that a world parses in passing frames; it does not check the iCRC.
 
 use stellar_wire::{Bth, Ethernet, Header, Ip, Udp};
 
@@ -11,12 +11,12 @@ fn transport(frame: &[u8]) -> Option<(Bth, usize)> {
     Some((bth, after.len()))
 }
 
-/// Base transport header of a frame; `None` if it is no RoCEv2 frame.
+/// Base transport header of a frame; `None` if it is not a RoCEv2 frame.
 pub fn bth(frame: &[u8]) -> Option<Bth> {
     transport(frame).map(|(bth, _)| bth)
 }
 
-/// Bytes of RDMA payload a frame of an endpoint carries.
+/// Length in bytes of the RDMA payload in an endpoint's frame.
 pub(crate) fn payload_bytes(frame: &[u8]) -> u64 {
     let Some((bth, after)) = transport(frame) else {
         return 0;

@@ -25,17 +25,17 @@ pub const SENDER: usize = 0;
 /// Index of the receiver in the world of a pair.
 pub const RECEIVER: usize = 1;
 
-/// Code point of data, and of what answers it (OCP MRC leaves both to the operator).
+/// Code points of data packets and of their acknowledgements (OCP MRC leaves both to the operator).
 const DATA_DSCP: u8 = 10;
 const CONTROL_DSCP: u8 = 46;
 /// First UDP source port of the entropy values.
 const FIRST_ENTROPY: u32 = 0xc000;
 /// Backup entropy values, both planes together.
 const BACKUPS: u8 = 16;
-/// Attempts to get a packet across a lossy fabric when its round trip is measured.
+/// Attempts to send a packet across a lossy fabric when its round trip is measured.
 const ATTEMPTS: u64 = 64;
 
-/// A world of two hosts, with the software reference as NIC unless it says otherwise.
+/// A world of two hosts. The default NIC is the software reference.
 pub type PairWorld<N = ReferenceNic> = World<N>;
 
 /// Builds the world of `plan`: two hosts, and queue pairs [`FIRST_QP`] and up between them. Each queue pair has its own
@@ -185,17 +185,17 @@ pub fn rate_gbps(plan: &Plan) -> u32 {
     (mbps / 1000).max(1) as u32
 }
 
-/// Round trip of a lone full packet and its SACK: through the idle fabric by the slower plane, found by sending them, the read of its
-/// payload, and what NICs of type `N` add; in picoseconds.
+/// Round trip of a lone full packet and its SACK, in picoseconds: through the slower plane of the idle fabric, which is measured by sending them,
+/// plus the read of the payload and the delay of NICs of type `N`.
 ///
 /// # Errors
-/// [`WorldError::Unreachable`] if nothing comes back.
+/// [`WorldError::Unreachable`] if no SACK arrives.
 pub fn base_round_trip<N: Nic>(plan: &Plan) -> Result<Time, WorldError> {
     let mtu = 1usize << plan.mtu_log2;
     let read = plan.pcie.latency + plan.pcie.transfer_time(mtu as u64);
     let mut slowest = 0;
     for plane in 0..2 {
-        // The probes have IPv4 headers; what longer ones add is payload here.
+        // The probes have IPv4 headers. Longer headers are modelled as payload.
         let extra = plan.addressing.extra_bytes() as usize;
         let data = probe(plan, plane, false, mtu + extra);
         let sack = probe(plan, plane, true, extra);

@@ -12,7 +12,7 @@ use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::{DataLink, PcapError};
 use sim_net::Time;
 
-/// Which way a frame went, as the port sees it (draft-ietf-opsawg-pcapng, `epb_flags`, bits 1:0).
+/// Direction of a frame, as the port sees it (draft-ietf-opsawg-pcapng, `epb_flags`, bits 1:0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The port received it.
@@ -21,7 +21,7 @@ pub enum Direction {
     Outbound = 2,
 }
 
-/// A capture of one port that grows frame by frame.
+/// A capture of one port, which grows frame by frame.
 pub struct PortCapture<W: Write>(PcapNgWriter<W>);
 
 impl<W: Write> PortCapture<W> {
@@ -67,12 +67,12 @@ impl<W: Write> PortCapture<W> {
         Ok(())
     }
 
-    /// What it was written to.
+    /// The writer of the capture.
     pub fn into_inner(self) -> W {
         self.0.into_inner()
     }
 
-    /// Brings what is buffered to its end.
+    /// Flushes the buffer.
     ///
     /// # Errors
     /// [`std::io::Error`].

@@ -1,4 +1,4 @@
-//! What a world writes down while it runs: time series, and how far out of order packets arrived.
+//! Records of a world while it runs: time series, and how far out of order packets arrived.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use stellar_wire::Bth;
 
 use crate::CongestionState;
 
-/// First distance between two samples, in picoseconds: 0.5 us.
+/// Initial period of the samples, in picoseconds: 0.5 us.
 const FIRST_PERIOD: Time = 500_000;
-/// With more samples than this, every other one goes and the distance doubles.
+/// If there are more samples than this, every other one is removed and the period doubles.
 const MOST_SAMPLES: usize = 1024;
 /// Bins of the arrival distance: 0, 1, 2-3, 4-7, ... up to half the PSN space.
 const BINS: usize = 24;
 
-/// State of everything at one moment.
+/// A sample of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// When, in picoseconds.
+    /// Its time, in picoseconds.
     pub time: Time,
-    /// Bytes written to each host's memory until then.
+    /// Bytes written to each host's memory so far.
     pub placed: Vec<u64>,
-    /// Of the watched queue pair: window, bytes in flight, latest round trip in picoseconds.
+    /// Window of the observed queue pair in bytes.
     pub cwnd: u32,
     /// Bytes in flight.
     pub in_flight: u32,
@@ -32,11 +32,11 @@ pub struct Moment {
     pub queues: Vec<u32>,
 }
 
-/// How far data packets of a host arrived out of order: distance of a PSN below the highest that came before it on its
-/// queue pair, 0 if in order. A retransmission counts where it arrives, so a loss shows as a late packet.
+/// How far data packets of a host arrived out of order. The distance is that of a PSN below the highest one before it on its queue pair, 0 if in
+/// order. A retransmission counts when it arrives, so a loss shows as a late packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ArrivalOrder {
-    /// Data packets looked at.
+    /// Number of data packets.
     pub packets: u64,
     /// Greatest distance.
     pub max: u32,
@@ -70,8 +70,8 @@ impl Record {
         }
     }
 
-    /// Samples every moment before `time`, given the state that has held since the last event: of each host the bytes placed in its memory, and
-    /// of the watched queue pair its congestion.
+    /// Takes every sample before `time`, with the state since the last event: for each host the bytes placed in its memory, and the congestion state
+    /// of the observed queue pair.
     pub fn sample_until(
         &mut self,
         time: Time,
@@ -110,7 +110,7 @@ impl Record {
         self.next = last + self.period;
     }
 
-    /// Takes note of a packet that arrived at a host.
+    /// Records a packet that arrived at a host.
     pub fn arrived(&mut self, host: usize, bth: &Bth) {
         if !bth.opcode.is_write() {
             return;

@@ -2,12 +2,12 @@
 
 use stellar_transport::rx::{MrEntry, Owner, PageSize, TableWrite};
 
-/// Protection domain of everything a world registers.
+/// Protection domain of all memory of a world.
 pub(crate) const PD: u32 = 1;
 /// Memory to register.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionSpec {
-    /// Where it lies.
+    /// Its owner.
     pub owner: Owner,
     /// Bytes.
     pub length: u64,
@@ -20,7 +20,7 @@ pub struct RegionSpec {
 /// A registered memory region.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// Where it lies.
+    /// Its owner.
     pub owner: Owner,
     /// L_Key and R_Key.
     pub key: u32,
@@ -29,13 +29,13 @@ pub struct Region {
     /// Bytes.
     pub length: u64,
     pub(crate) page_size: PageSize,
-    /// Bus address of each page: in no order, as an operating system hands them out.
+    /// Bus address of each page, in random order, as an operating system allocates them.
     pub(crate) pages: Vec<u64>,
     pub(crate) first_emtt: u32,
 }
 
 impl Region {
-    /// Bus address of the byte at `offset`, and how many bytes from there lie in one page.
+    /// Bus address of the byte at `offset`, and the number of bytes from there to the end of the page.
     pub fn locate(&self, offset: u64) -> (u64, u64) {
         let size = self.page_size.bytes();
         let at = self.va % size + offset;
@@ -46,11 +46,11 @@ impl Region {
     }
 }
 
-/// Which of a host's regions.
+/// Number of a region of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionId(pub(crate) usize);
 
-/// The table write that makes a region known to the NIC, or forgotten.
+/// The table write that adds a region to the NIC, or removes it.
 pub(crate) fn region_write(region: &Region, valid: bool) -> TableWrite {
     TableWrite::Mr {
         index: region.key >> 8,

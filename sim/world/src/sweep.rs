@@ -21,22 +21,22 @@ const SATURATED: Transfer = Transfer {
     interval: 0,
     limit: LIMIT,
 };
-/// Length of the messages of the latency run, and how many.
+/// Length and number of the messages of the latency run.
 const PACED_BYTES: u32 = 64 << 10;
 const PACED_MESSAGES: u32 = 500;
 /// Share of the wire limit that the latency run offers.
 const PACED_LOAD: f64 = 0.25;
-/// When a run is given up: 1 s.
+/// Time limit of a run: 1 s.
 const LIMIT: Time = 1_000_000_000_000;
 
-/// One transport at one loss.
+/// The result of one transport at one loss probability.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// `mrc` or `rc`.
     pub mode: &'static str,
     /// Paths of the queue pair.
     pub paths: u8,
-    /// The link with loss: of those between switches, the one that is busiest without loss.
+    /// The lossy link: the link between switches that is busiest without loss.
     pub link: String,
     /// Share of the data packets that take this link without loss.
     pub share: f64,
@@ -44,11 +44,11 @@ pub struct Row {
     pub loss: f64,
     /// Goodput of the saturated run in Gb/s.
     pub goodput_gbps: f64,
-    /// Over what the planes in use can carry.
+    /// Goodput divided by what the planes in use can carry.
     pub ratio: f64,
     /// Data packets of that run.
     pub packets: u64,
-    /// Of them, sent again.
+    /// Retransmissions among them.
     pub retransmissions: u64,
     /// Timers that expired in that run.
     pub timeouts: u64,
@@ -77,7 +77,7 @@ pub fn sweep(file: &str, text: &str, seed: u64) -> Result<Vec<Row>, WorldError> 
     Ok(rows)
 }
 
-/// One queue pair over so many paths with MRC, or with RC, on the topology in `text`; the loss is that of one link.
+/// Runs one queue pair on the topology in `text`, over this number of paths with MRC, or with RC. One link is lossy.
 ///
 /// # Errors
 /// Those of [`lossy_topology`] and [`Plan::new`].
@@ -97,7 +97,7 @@ pub fn plan(
         }),
         None => TransportPlan::Rc,
     };
-    // Messages queue up where loss keeps the line from being used.
+    // Messages queue up if loss keeps the line from being used.
     plan.sq_log2 = 12;
     Ok(plan)
 }
@@ -112,8 +112,7 @@ fn paced(limit_gbps: f64) -> Transfer {
     }
 }
 
-/// Link from a switch to a switch that carried most in one direction, or the sender's own if there is none; and the share
-/// of the data packets it carried.
+/// The link between switches that carried most in one direction, or the sender's own link if there is none, and its share of the data packets.
 pub fn busiest<N: Nic>(run: &Run<N>) -> (String, f64) {
     let fabric = run.world.fabric();
     let topology = fabric.topology();

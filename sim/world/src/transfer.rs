@@ -7,14 +7,14 @@ use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
 use crate::{verify, Nic, Plan, ReferenceNic, RegionSpec, World, WorldError, Write};
 
-/// Topology of a run that names none: two planes of leaves and spines.
+/// Default topology of a run: two planes of leaves and spines.
 pub const LEAF_SPINE: &str = include_str!("../../net/topologies/leaf_spine.toml");
 /// Name of [`LEAF_SPINE`] in messages.
 pub const LEAF_SPINE_FILE: &str = "leaf_spine.toml";
-/// When [`Transfer::whole`] is given up: 10 s of simulated time, in picoseconds.
+/// Time limit of [`Transfer::whole`]: 10 s of simulated time, in picoseconds.
 const PATIENCE: Time = 10_000_000_000_000;
 
-/// What is sent.
+/// The traffic of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
     /// Bytes of each message.
@@ -23,12 +23,12 @@ pub struct Transfer {
     pub messages: u32,
     /// Time between two messages of a queue pair in picoseconds; 0 posts all at once.
     pub interval: Time,
-    /// When it is given up, in picoseconds of simulated time.
+    /// Time limit, in picoseconds of simulated time.
     pub limit: Time,
 }
 
 impl Transfer {
-    /// One message of `bytes` per queue pair, with all the time a run may need.
+    /// One message of `bytes` per queue pair, with a time limit that is enough for any run.
     pub const fn whole(bytes: u32) -> Self {
         Self {
             bytes,
@@ -39,7 +39,7 @@ impl Transfer {
     }
 }
 
-/// A run that ended well, with its world for what the report leaves out.
+/// A run that succeeded, with its world, which has more details than the report.
 pub struct Run<N = ReferenceNic> {
     /// The world at its end.
     pub world: PairWorld<N>,
@@ -50,12 +50,12 @@ pub struct Run<N = ReferenceNic> {
 /// Runs `transfer` over `plan`, checks memory and completions, and reports.
 ///
 /// # Errors
-/// Those of [`connect`]; [`WorldError::Stalled`]; [`WorldError::Check`] if anything is not as it must be.
+/// Those of [`connect`]; [`WorldError::Stalled`]; [`WorldError::Check`] if the outcome is wrong.
 pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError> {
     run_watched(plan, transfer, |_| {})
 }
 
-/// [`run`] that shows the world to `watch` as [`World::run_watched`] does.
+/// As [`run`], but calls `watch` as [`World::run_watched`] does.
 ///
 /// # Errors
 /// Those of [`run`].

@@ -1,9 +1,9 @@
-//! tshark, told to read RoCEv2 packets as they are.
+//! tshark, configured to read RoCEv2 packets without guesses.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Protocols that tshark guesses at in the payload of RC packets. Where it does, it shows no iCRC.
+/// Protocols that tshark guesses in the payload of RC packets. For such a packet it would show no iCRC.
 const GUESSES: [&str; 7] = [
     "rpcordma",
     "smb_direct",
@@ -14,7 +14,7 @@ const GUESSES: [&str; 7] = [
     "fcoib",
 ];
 
-/// A tshark that prints these fields of every packet of a capture, a line each, separated by tabs. It does not guess what a payload may be.
+/// A tshark that prints these fields of every packet of a capture, one line each, separated by tabs. It does not guess the payload's protocol.
 pub fn tshark(capture: &Path, fields: &[&str]) -> Command {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(capture).args(["-n", "-T", "fields"]);

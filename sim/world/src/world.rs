@@ -1,4 +1,4 @@
-//! Hosts on a fabric: what can be done with them and seen of them.
+//! Hosts on a fabric, and the operations on them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::record::Record;
 use crate::{Nic, RegionId, RegionSpec, WorldError};
 
-/// What an application or a fault does at some time.
+/// An action of an application or a fault at some time.
 pub type Action<N> = Box<dyn FnOnce(&mut World<N>) -> Result<(), WorldError>>;
 
 /// One RDMA WRITE.
@@ -59,7 +59,7 @@ pub struct World<N> {
     posted: Vec<Posted>,
     pub(crate) record: Record,
     captures: Option<Recorder>,
-    /// Where [`Self::now`] is shown.
+    /// The clock that shows [`Self::now`].
     clock: Option<Arc<AtomicU64>>,
     seed: u64,
 }
@@ -107,7 +107,7 @@ impl<N: Nic> World<N> {
         Ok(index)
     }
 
-    /// Keeps every frame at the ports of the hosts from now on.
+    /// Captures every frame at the ports of the hosts from now on.
     ///
     /// # Errors
     /// Those of the fabric.
@@ -117,7 +117,7 @@ impl<N: Nic> World<N> {
         Ok(())
     }
 
-    /// What [`Self::capture`] kept.
+    /// The captures of [`Self::capture`].
     pub fn captures(&self) -> Option<&Recorder> {
         self.captures.as_ref()
     }
@@ -132,7 +132,7 @@ impl<N: Nic> World<N> {
         self.now
     }
 
-    /// Time passes.
+    /// Advances time.
     pub(crate) fn advance(&mut self, now: Time) {
         self.now = now;
         if let Some(clock) = &self.clock {
@@ -174,7 +174,7 @@ impl<N: Nic> World<N> {
         &self.record
     }
 
-    /// Writes to a host's memory as its processor or GPU does.
+    /// Writes to a host's memory as its processor or GPU would.
     pub fn store(&mut self, host: usize, owner: Owner, address: u64, bytes: &[u8]) {
         self.hosts[host]
             .nic
@@ -190,7 +190,7 @@ impl<N: Nic> World<N> {
         self.hosts[host].register(spec)
     }
 
-    /// Takes a region's registration and its pages away.
+    /// Deregisters a region and unmaps its pages.
     ///
     /// # Errors
     /// Those of the table writes.
@@ -198,7 +198,7 @@ impl<N: Nic> World<N> {
         self.hosts[host].deregister(region)
     }
 
-    /// Does `action` at `time`, or now if that has passed. Actions of one time happen in the order they were given.
+    /// Executes `action` at `time`, or now if that has passed. Actions of the same time are executed in the order of the calls.
     pub fn at(
         &mut self,
         time: Time,
@@ -238,29 +238,29 @@ impl<N: Nic> World<N> {
         Ok(wr_id)
     }
 
-    /// Writes to a doorbell page now, whoever owns the queue pair.
+    /// Writes to a doorbell page now, whichever page owns the queue pair.
     ///
     /// # Errors
-    /// What the NIC says.
+    /// Those of the NIC.
     pub fn ring(&mut self, host: usize, page: u32, doorbell: Doorbell) -> Result<(), WorldError> {
         let rung = self.hosts[host].nic.ring_doorbell(page, doorbell);
         self.touch(host);
         Ok(rung?)
     }
 
-    /// Tells a NIC that the link of a port came up or went down now. The link itself is the fabric's.
+    /// Notifies a NIC that the link of a port came up or went down now. The state of the link itself belongs to the fabric.
     pub fn set_port(&mut self, host: usize, port: usize, up: bool) {
         self.hosts[host].nic.set_port(port, up);
         self.touch(host);
     }
 
-    /// Takes what a call to a NIC led to.
+    /// Collects the effects of a call to a NIC.
     fn touch(&mut self, host: usize) {
         self.hosts[host].poll_all(self.now);
         self.hosts[host].wake(self.now);
     }
 
-    /// Work requests without completion, of all hosts.
+    /// Number of work requests without completion, of all hosts.
     pub fn pending(&self) -> u64 {
         self.hosts.iter().map(Host::pending).sum()
     }

@@ -1,4 +1,4 @@
-//! What a user can get wrong is refused, and the message says what and what to do.
+//! Invalid input of a user is refused, and the message says what is wrong and what to do.
 
 use sim_net::Topology;
 use sim_world::pair::{connect, FIRST_QP, RECEIVER, SENDER};
@@ -17,7 +17,7 @@ fn plan() -> Plan {
     Plan::new(topology, 1).expect("two hosts")
 }
 
-/// The message of an error, which must have every one of `parts`.
+/// The message of an error, which must contain all of `parts`.
 fn assert_says(error: &WorldError, parts: &[&str]) {
     let text = error.to_string();
     for part in parts {

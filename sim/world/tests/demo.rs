@@ -31,7 +31,7 @@ fn eight_megabytes_over_128_paths_with_one_lossy_link_arrive_byte_exact() {
     let report = &run.report;
     assert_eq!(report.bytes, 8 << 20);
     assert_eq!(report.completions.succeeded, 1);
-    // A handful of 2,048 packets and their SACKs is lost on a sixteenth of the paths.
+    // A few of 2,048 packets and their SACKs are lost on a sixteenth of the paths.
     let (lost, again) = (
         report.fabric.dropped.total(),
         report.requester.retransmissions,
@@ -77,7 +77,7 @@ fn one_path_and_go_back_n_stay_on_one_plane() {
     }
 }
 
-/// Every byte a run leaves behind: report and captures.
+/// All output of a run: report and captures.
 fn traces(seed: u64) -> Vec<Vec<u8>> {
     let mut plan = plan(seed, 0.05);
     plan.capture = true;

@@ -1,4 +1,4 @@
-//! The report says what happened, as JSON and as a page that needs nothing else.
+//! The report as JSON and as a self-contained page.
 
 use sim_net::Topology;
 use sim_world::transfer::{run, Transfer};

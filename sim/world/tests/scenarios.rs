@@ -35,7 +35,7 @@ scenarios! {
     unaligned: "unaligned",
 }
 
-/// The scenario checks itself; what is checked of every one is `sim_world::verify`.
+/// The scenario contains its own checks; every scenario also ends with `sim_world::verify`.
 fn ends_as_it_must(name: &str) {
     let scenario = Scenario::<ReferenceNic>::find(name).expect("it is in the list");
     for seed in [1, 2, 3] {

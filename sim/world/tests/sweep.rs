@@ -1,4 +1,4 @@
-//! The sweep shows what it is for: many paths and selective retransmission bear loss, go-back-N does not.
+//! The sweep shows that many paths with selective retransmission tolerate loss, and that go-back-N does not.
 
 use sim_world::sweep::{sweep, Row, LOSSES, TRANSPORTS};
 

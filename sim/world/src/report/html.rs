@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else.
+//! The report as one self-contained page.
 
 use std::fmt::Write as _;
 
@@ -111,7 +111,7 @@ impl Report {
         Ok(plots)
     }
 
-    /// Whether the NIC has a congestion window and shows it: RC has none, and the card keeps its own to itself.
+    /// Whether the NIC has a congestion window and reports it. RC has none, and the card reports none of its own.
     fn shows_congestion(&self) -> bool {
         self.series.cwnd.iter().any(|&window| window > 0)
     }

@@ -1,4 +1,4 @@
-//! What a run came to: numbers as JSON, a page with plots, captures.
+//! The results of a run: numbers as JSON, a page with plots, captures.
 
 mod html;
 mod plots;
@@ -25,11 +25,10 @@ pub use series::{QueueSeries, Series};
 pub const RC_OVERHEAD: u64 =
     (Ethernet::LEN + Ipv4::LEN + Udp::LEN + Bth::LEN + icrc::LEN + FCS + PREAMBLE + GAP) as u64;
 
-/// The same for MRC, which has METH and RETH in every packet. A TSETH is optional and not in it: sending one costs 4 bytes
-/// that the wire limit does not excuse.
+/// The same for MRC, which has METH and RETH in every packet. A TSETH is optional and not included: its 4 bytes lower the ratio to the wire limit.
 pub const MRC_OVERHEAD: u64 = RC_OVERHEAD + (Meth::LEN + Reth::LEN) as u64;
 
-/// How long work requests took, from posting to completion.
+/// Latencies of work requests, from posting to completion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Completions {
     /// Completed with success, in posting order on every queue pair.
@@ -49,15 +48,15 @@ pub struct Completions {
 pub struct RequesterSums {
     /// Data packets sent, retransmissions included.
     pub packets: u64,
-    /// Data packets sent again.
+    /// Retransmissions.
     pub retransmissions: u64,
     /// Timers that expired.
     pub timeouts: u64,
-    /// Packets found lost before their timer expired.
+    /// Packets that early loss detection found.
     pub early_losses: u64,
-    /// Packets held for lost that had arrived.
+    /// Packets marked as lost that had arrived.
     pub spurious_losses: u64,
-    /// SACKs taken in, or RC ACKs.
+    /// SACKs processed, or RC ACKs.
     pub acknowledgements: u64,
     /// SACKs with a congestion mark.
     pub ecn_marks: u64,
@@ -68,7 +67,7 @@ pub struct RequesterSums {
 /// The numbers of a run. Two runs of one plan give the same report to the byte.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// What both NICs are.
+    /// Kind of both NICs.
     pub nics: &'static str,
     /// Names of sender and receiver.
     pub hosts: [String; 2],
@@ -88,7 +87,7 @@ pub struct Report {
     pub mtu: u32,
     /// Cost of reading payload.
     pub pcie: PcieReads,
-    /// Bytes compared, all of which the receiver's NIC wrote.
+    /// Bytes compared. The receiver's NIC wrote all of them.
     pub bytes: u64,
     /// From the first post to the last completion, in nanoseconds.
     pub duration_ns: u64,
@@ -112,11 +111,11 @@ pub struct Report {
     pub series: Series,
 }
 
-/// What was seen of two NICs while they did what a [`Plan`] says.
+/// Observations of two NICs that executed a [`Plan`].
 pub struct Observed<'a> {
-    /// What both NICs are.
+    /// Kind of both NICs.
     pub nics: &'static str,
-    /// What was found right.
+    /// Results of the checks.
     pub verified: Verified,
     /// From the first post to the last completion, in picoseconds.
     pub duration: Time,
@@ -133,7 +132,7 @@ pub struct Observed<'a> {
 }
 
 impl Report {
-    /// The report of what was seen.
+    /// The report of these observations.
     pub fn new(plan: &Plan, seen: Observed) -> Self {
         let goodput = gigabits_per_second(seen.verified.bytes, seen.duration);
         let mtu = 1u64 << plan.mtu_log2;
@@ -168,7 +167,7 @@ impl Report {
         }
     }
 
-    /// The report of a world of two whose run has ended.
+    /// The report of a world of two hosts whose run has ended.
     pub fn of<N: Nic>(plan: &Plan, world: &World<N>, verified: Verified) -> Self {
         let start = world.posted().iter().map(|posted| posted.time).min();
         let sent = world.host(SENDER).completions();

@@ -6,7 +6,7 @@ use sim_net::{ChannelId, Fabric, Node, Topology};
 use crate::pair::RECEIVER;
 use crate::Moment;
 
-/// Most queues shown: those that were deepest.
+/// Most queues in the report: the deepest ones.
 const QUEUES: usize = 8;
 
 /// One output queue of a switch over time.
@@ -14,7 +14,7 @@ const QUEUES: usize = 8;
 pub struct QueueSeries {
     /// Sender and receiver of the channel.
     pub channel: String,
-    /// Greatest depth of the whole run, between samples too, in bytes.
+    /// Greatest depth of the whole run, also between samples, in bytes.
     pub max_bytes: u64,
     /// Depth at each sample in bytes.
     pub bytes: Vec<u32>,
@@ -33,7 +33,7 @@ pub struct Series {
     pub in_flight: Vec<u32>,
     /// Its latest round trip in nanoseconds; 0 before the first.
     pub rtt_ns: Vec<u64>,
-    /// The queues that were deepest, deepest first. Hosts' ports are left out: they hold what their NIC has pulled.
+    /// The deepest queues, deepest first. Hosts' ports are left out: they hold the frames that their NIC has sent early.
     pub queues: Vec<QueueSeries>,
 }
 

@@ -3,7 +3,7 @@
 use super::Report;
 
 impl Report {
-    /// The rows of its table: what, and how much.
+    /// The rows of its table: name and value.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let (c, r, o) = (&self.completions, &self.requester, &self.out_of_order);
         let used = self.path_loads.iter().filter(|&&load| load > 0);

@@ -1,4 +1,4 @@
-//! Parts that fail, and software that does what it must not.
+//! Failures of parts, and errors of software.
 
 use sim_net::Fate;
 use stellar_transport::endpoint::DoorbellError;
@@ -33,7 +33,7 @@ impl<N: Nic> Scenario<N> {
     };
 }
 
-/// When plane 1 dies, and when it is back.
+/// Times at which plane 1 fails and returns.
 const DIES: Time = 60 * US;
 const BACK: Time = 160 * US;
 
@@ -137,7 +137,7 @@ fn foreign_doorbell<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let buffers = buffers(&mut world, 1 << 20)?;
     let (mine, other) = (FIRST_QP, FIRST_QP + 1);
     let length = setup.bytes(100_000);
-    // The owner has a work request under way; the other device rings as if it had posted another one.
+    // The owner has an outstanding work request; the other device rings as if it had posted another one.
     world.post(write(buffers, other, 0, length))?;
     let doorbell = Doorbell {
         qp: other,

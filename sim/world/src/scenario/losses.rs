@@ -1,4 +1,4 @@
-//! Packets that do not arrive.
+//! Lost packets.
 
 use rand::Rng;
 use sim_net::Fate;
@@ -113,7 +113,7 @@ fn go_back_n<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
             Fate::Pass
         }
     })?;
-    // Not shrunk: one in a hundred of fewer packets may be none.
+    // The length is not shrunk: 1 % of fewer packets may be none.
     post_in_turn(&mut world, &[2 << 20, 1, 70_000])?;
     let outcome = all_succeeded(finish(setup, plan, world)?)?;
     let report = outcome.report();

@@ -1,5 +1,5 @@
-//! Named scenarios between two NICs of any kind: each does one thing to a transfer that must not hurt it, or must hurt it in one way only. Each ends
-//! with [`verify`], so in exact memory, completions in order, and nothing else written.
+//! Named scenarios between two NICs of any kind. Each does one thing to a transfer, which must not be affected, or in one way only. Each ends with
+//! [`verify`]: exact memory, completions in order, and no other bytes written.
 
 mod failure;
 mod losses;
@@ -28,23 +28,23 @@ use crate::{
 
 /// A microsecond in picoseconds.
 const US: Time = 1_000_000;
-/// When a scenario with messages of full length is given up: 100 ms.
+/// Time limit of a scenario with messages of full length: 100 ms.
 const LIMIT: Time = 100_000 * US;
 
-/// Two hosts, a cable per plane.
+/// Two hosts with a cable per plane.
 const BACK_TO_BACK: &str = include_str!("../../../net/topologies/back_to_back.toml");
-/// Two hosts 4 km apart, so that a window of 1,024 packets fits on the way.
+/// Two hosts 4 km apart, so that a window of 1,024 packets is in flight.
 const LONG_CABLES: &str =
     "[defaults]\nrate_gbps = 200\ndelay_ns = 20000\n[back_to_back]\nplanes = 2\n";
 
-/// How a scenario is run.
+/// Parameters of a scenario.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Decides everything random.
+    /// Seed of everything random.
     pub seed: u64,
-    /// Messages are shorter by this factor, 1 or more, where the scenario means the same with shorter ones.
+    /// Messages are shorter by this factor (1 or more), in scenarios that mean the same with shorter ones.
     pub shrink: u32,
-    /// Where the world shows its time while it runs ([`Plan::clock`]).
+    /// The clock that shows the world's time while it runs ([`Plan::clock`]).
     pub clock: Option<Arc<AtomicU64>>,
 }
 
@@ -54,7 +54,7 @@ impl Setup {
         Self::shrunk(seed, 1)
     }
 
-    /// Messages shorter by `shrink`, for NICs that take long to simulate.
+    /// Messages shorter by `shrink`, for NICs whose simulation is slow.
     pub const fn shrunk(seed: u64, shrink: u32) -> Self {
         Self {
             seed,
@@ -63,7 +63,7 @@ impl Setup {
         }
     }
 
-    /// Length of a message that has `full` bytes unless it is shrunk.
+    /// Length of a message whose full length is `full` bytes.
     const fn bytes(&self, full: u32) -> u32 {
         full / self.shrink
     }
@@ -73,18 +73,18 @@ impl Setup {
 pub struct Scenario<N> {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What happens in it.
+    /// Its description.
     pub what: &'static str,
     run: fn(&Setup) -> Result<Outcome<N>, WorldError>,
 }
 
-/// A scenario that ended as it must.
+/// A scenario that succeeded.
 pub struct Outcome<N = ReferenceNic> {
-    /// The plan it built.
+    /// Its plan.
     pub plan: Plan,
     /// The world at its end.
     pub world: PairWorld<N>,
-    /// What was compared.
+    /// Results of the checks.
     pub verified: Verified,
 }
 
@@ -120,7 +120,7 @@ impl<N: Nic> Scenario<N> {
     /// The scenario of this name.
     ///
     /// # Errors
-    /// [`WorldError::UnknownScenario`], with the names that come closest.
+    /// [`WorldError::UnknownScenario`], with similar names.
     pub fn find(name: &str) -> Result<Self, WorldError> {
         let mut all = Self::ALL.into_iter();
         let found = all.find(|scenario| scenario.name == name);
@@ -130,16 +130,16 @@ impl<N: Nic> Scenario<N> {
         })
     }
 
-    /// Runs it and checks that it ended as it must.
+    /// Runs it and checks the outcome.
     ///
     /// # Errors
-    /// [`WorldError::Check`] if it did not; others if it could not be built.
+    /// [`WorldError::Check`] if the outcome is wrong; others if the scenario cannot be built.
     pub fn run(&self, setup: &Setup) -> Result<Outcome<N>, WorldError> {
         (self.run)(setup)
     }
 }
 
-/// A plan over the text of a topology, with `change` made to its MRC registers.
+/// A plan with the topology in a text, after `change` has changed its MRC registers.
 fn mrc_plan(
     topology: &str,
     setup: &Setup,
@@ -154,7 +154,7 @@ fn mrc_plan(
     Ok(plan)
 }
 
-/// GPU memory at both hosts, in pages of 4 KiB, at an odd place in them.
+/// GPU memory at both hosts, in pages of 4 KiB, at an odd offset.
 fn buffers<N: Nic>(
     world: &mut PairWorld<N>,
     length: u64,
@@ -182,7 +182,7 @@ fn write((local, remote): (RegionId, RegionId), qp: u32, offset: u64, length: u3
     }
 }
 
-/// Buffers, and a WRITE of each length in turn on the first queue pair, every one behind the one before it.
+/// Buffers, and a WRITE of each length on the first queue pair, each behind the one before it.
 fn post_in_turn<N: Nic>(world: &mut PairWorld<N>, lengths: &[u32]) -> Result<(), WorldError> {
     let total = lengths.iter().map(|&length| u64::from(length)).sum();
     let buffers = buffers(world, total)?;
@@ -194,8 +194,8 @@ fn post_in_turn<N: Nic>(world: &mut PairWorld<N>, lengths: &[u32]) -> Result<(),
     Ok(())
 }
 
-/// Decides the fate of every packet that `host` sends, on all its ports, by its transport header. Packets are numbered
-/// over all ports in the order they are sent.
+/// Installs a filter for every packet that `host` sends, on all of its ports, by its transport header. Packets are numbered over all ports in the
+/// order in which they are sent.
 fn on_packets_of<N: Nic>(
     world: &mut PairWorld<N>,
     host: HostId,
@@ -238,7 +238,7 @@ fn finish<N: Nic>(
     })
 }
 
-/// A condition a scenario must have met.
+/// A condition of the scenario.
 fn require(met: bool, otherwise: impl FnOnce() -> String) -> Result<(), WorldError> {
     if met {
         Ok(())
@@ -247,7 +247,7 @@ fn require(met: bool, otherwise: impl FnOnce() -> String) -> Result<(), WorldErr
     }
 }
 
-/// Every work request completed with success.
+/// Checks that every work request completed with success.
 fn all_succeeded<N: Nic>(outcome: Outcome<N>) -> Result<Outcome<N>, WorldError> {
     let (posted, done) = (
         outcome.world.posted().len() as u64,

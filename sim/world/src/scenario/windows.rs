@@ -28,7 +28,7 @@ impl<N: Nic> Scenario<N> {
     };
 }
 
-/// Packets the receiver allows in [`WINDOW_FULL`].
+/// Number of packets that the receiver allows in [`WINDOW_FULL`].
 const MPR: u16 = 16;
 
 fn psn_wrap<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
@@ -65,7 +65,7 @@ fn window_full<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-/// Data packets that have left the sender when the first answer leaves the receiver: on a way this long, a whole window.
+/// Data packets that have left the sender when the first acknowledgement leaves the receiver. On this long link that is a whole window.
 fn count_unanswered<N: Nic>(
     world: &mut PairWorld<N>,
     plan: &Plan,
@@ -84,7 +84,7 @@ fn count_unanswered<N: Nic>(
     Ok(unanswered)
 }
 
-/// The window was full and never fuller, which only a NIC that shows its bytes in flight can prove.
+/// The window was full and never exceeded. Only a NIC that reports its bytes in flight can prove this.
 fn require_full_flight<N: Nic>(outcome: &Outcome<N>) -> Result<(), WorldError> {
     if !N::SHOWS_EVERY_PACKET {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What must hold after a run: memory byte by byte, and completions in order.
+//! Checks after a run: memory byte by byte, and completions in order.
 
 #[cfg(test)]
 mod tests;
@@ -9,13 +9,13 @@ use stellar_wire::host::WcStatus;
 
 use crate::{CheckError, Nic, World};
 
-/// Longest part compared at once, in bytes.
+/// Longest part that is compared at once, in bytes.
 const CHUNK: u64 = 4096;
 
-/// What was found right.
+/// Results of the checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Bytes compared, all of which the receivers' NICs wrote.
+    /// Bytes compared. The receivers' NICs wrote all of them.
     pub bytes: u64,
     /// Work requests completed with success.
     pub succeeded: u64,
@@ -23,12 +23,12 @@ pub struct Verified {
     pub failed: u64,
 }
 
-/// Checks completions and every byte of memory: each queue pair completed its work requests in the order they were
-/// posted and each once; what succeeded is wholly there; every byte written anywhere belongs to a message and is what the
-/// sender has; no access met unmapped memory. Destinations of the WRITEs must not overlap.
+/// Checks completions and every byte of memory. Each queue pair completed its work requests in the order of posting, each once. Messages with success
+/// were written completely. Every byte that was written belongs to a message and equals the sender's. No access hit unmapped memory. Destinations of
+/// the WRITEs must not overlap.
 ///
 /// # Errors
-/// [`CheckError`], the first thing that is wrong.
+/// [`CheckError`] with the first difference.
 pub fn verify<N: Nic>(world: &World<N>) -> Result<Verified, CheckError> {
     let statuses = check_order(world)?;
     let mut verified = Verified::default();
@@ -100,7 +100,7 @@ fn check_order<N: Nic>(world: &World<N>) -> Result<BTreeMap<u64, WcStatus>, Chec
     Ok(statuses)
 }
 
-/// Compares what was written of a message with its source; returns how much was.
+/// Compares the written part of a message with its source; returns its length.
 fn check_bytes<N: Nic>(world: &World<N>, wr_id: usize) -> Result<u64, CheckError> {
     let write = world.posted()[wr_id].write;
     let (sender, receiver) = (world.host(write.from), world.host(write.to));
@@ -112,7 +112,7 @@ fn check_bytes<N: Nic>(world: &World<N>, wr_id: usize) -> Result<u64, CheckError
         let (from, from_left) = source.locate(write.local.1 + offset);
         let (to, to_left) = target.locate(write.remote.1 + offset);
         let rest = u64::from(write.length) - offset;
-        // Ending at a page of storage makes an untouched one cheap to skip.
+        // Parts end at page boundaries of the storage, so that untouched pages are skipped quickly.
         let count = rest.min(from_left).min(to_left).min(CHUNK - to % CHUNK);
         let memory = receiver.nic().memory();
         let written = memory.written_in(target.owner, to, count);

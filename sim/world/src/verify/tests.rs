@@ -1,4 +1,4 @@
-//! Everything that can be wrong is found.
+//! Every kind of error is found.
 
 use stellar_transport::endpoint::Memory;
 use stellar_transport::rx::{Owner, WriteTlp};
@@ -8,7 +8,7 @@ use crate::pair::{RECEIVER, SENDER};
 use crate::scenario::{Scenario, Setup};
 use crate::{CheckError, Nic, RegionId};
 
-/// A run that is right: messages of 0 to 8,192 bytes in one region per host.
+/// A correct run: messages of 0 to 8,192 bytes in one region per host.
 fn good() -> crate::pair::PairWorld {
     let scenario = Scenario::find("tiny-messages").expect("it is in the list");
     let world = scenario.run(&Setup::full(1)).expect("it ends well").world;

@@ -13,7 +13,7 @@ use crate::tshark;
 
 const LEAF_SPINE: &str = include_str!("../../../net/topologies/leaf_spine.toml");
 
-/// A run's captures, one file per port: path, and the frames in it.
+/// The captures of a run, one file per port: path and frames.
 fn captures(directory: &Path, mtu_log2: u8) -> Vec<(String, PathBuf)> {
     let topology = Topology::from_toml("leaf_spine.toml", LEAF_SPINE).expect("topology");
     let mut plan = Plan::new(topology, 5).expect("hosts");
@@ -74,7 +74,7 @@ fn captures_of_a_run_open_in_tshark_with_sequence_addresses_and_icrc() {
                 ends.contains(src) && ends.contains(dst) && src != dst,
                 "{line:?}"
             );
-            // The parser recomputes the iCRC over the masked headers; tshark shows the one transmitted.
+            // The parser recomputes the iCRC over the masked headers; tshark shows the transmitted iCRC.
             let parsed = RoceFrame::parse(frame).expect("a good iCRC");
             let bytes = frame.last_chunk::<{ icrc::LEN }>().expect("an iCRC");
             assert_eq!(*crc, hex(u32::from_be_bytes(*bytes), 8));
@@ -88,7 +88,7 @@ fn captures_of_a_run_open_in_tshark_with_sequence_addresses_and_icrc() {
             told.extend(cack.parse::<u32>());
         }
     }
-    // Two messages of 196 packets, back to back: each PSN once, its address one MTU after the one before it.
+    // Two messages of 196 packets, back to back: each PSN occurs once, and its address is one MTU behind the one before it.
     sent.sort_unstable();
     let psns: Vec<u32> = sent.iter().map(|(psn, _)| *psn).collect();
     assert_eq!(psns, (0..392).collect::<Vec<u32>>());
@@ -97,7 +97,7 @@ fn captures_of_a_run_open_in_tshark_with_sequence_addresses_and_icrc() {
             assert_eq!(*va, message[0].1 + 1024 * index as u64);
         }
     }
-    // SACKs answer packets that were sent, for several at once; the last of a message asks for its own.
+    // SACKs acknowledge packets that were sent, several at once. The last packet of a message requests its own SACK.
     assert!(acked.iter().all(|psn| psns.contains(psn)), "{acked:?}");
     assert!(acked.len() < psns.len() / 4, "{acked:?}");
     assert!(acked.contains(&195) && acked.contains(&391), "{acked:?}");
@@ -126,7 +126,7 @@ fn frames_of_the_largest_path_mtu_are_captured_whole() {
             full += usize::from(interface.starts_with("h0.") && parsed.payload.len() == 8_192);
         }
     }
-    // 200,001 bytes are 24 full packets and one that is not, in each of two messages.
+    // 200,001 bytes are 24 full packets and one shorter packet, in each of two messages.
     assert_eq!(full, 48);
 }
 

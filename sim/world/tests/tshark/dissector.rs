@@ -1,4 +1,4 @@
-//! `tools/mrc.lua` against frames of every kind.
+//! `tools/mrc.lua` on frames of every kind.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn the_dissector_reads_every_field_as_it_was_written() {
     assert_eq!(lines.len(), wanted.len());
     for (index, (line, wanted)) in lines.iter().zip(&wanted).enumerate() {
         for (name, found) in names.iter().zip(line) {
-            // A field of a header the packet does not have is empty.
+            // A field of a header that the packet does not have is empty.
             let value = wanted.iter().find(|(wanted, _)| wanted == name);
             let value = value.map_or("", |(_, value)| value);
             assert_eq!(found, value, "frame {index}, {name}");

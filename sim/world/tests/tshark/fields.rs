@@ -1,4 +1,4 @@
-//! What the dissector must say of a frame.
+//! Expected fields of the dissector.
 
 use stellar_wire::mrc::{Neth, Seth};
 use stellar_wire::{icrc, RoceFrame};
@@ -6,7 +6,7 @@ use stellar_wire::{icrc, RoceFrame};
 /// Names and values.
 pub type Fields = Vec<(&'static str, String)>;
 
-/// A number as tshark prints it in hexadecimal.
+/// A number in tshark's hexadecimal form.
 pub fn hex(value: impl Into<u64>, digits: usize) -> String {
     format!("0x{:0digits$x}", value.into())
 }
@@ -15,7 +15,7 @@ fn flag(value: bool) -> String {
     u8::from(value).to_string()
 }
 
-/// What the dissector must say of a frame.
+/// Expected fields of a frame in the dissector's output.
 pub fn expected(frame: &RoceFrame, bytes: &[u8]) -> Fields {
     let (bth, ext) = (&frame.bth, &frame.ext);
     let crc = bytes.last_chunk::<{ icrc::LEN }>().expect("an iCRC");

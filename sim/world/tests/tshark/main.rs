@@ -1,4 +1,4 @@
-//! What tshark reads of captures, and of MRC headers with `tools/mrc.lua`.
+//! tshark on captures, and on MRC headers with `tools/mrc.lua`.
 //!
 //! A missing tshark is a failure, never a silent pass.
 

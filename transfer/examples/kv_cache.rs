@@ -1,5 +1,5 @@
-//! Disaggregated inference on two simulated hosts: the one that decodes asks the one that has prefilled for the KV cache of a sequence, names its
-//! own pages, and waits until as many pages have arrived as it asked for, in whatever order.
+//! Disaggregated inference on two simulated hosts: the decoder requests the KV cache of a sequence from the prefiller and names its own pages. Then
+//! it waits until that number of pages has arrived, in any order.
 //!
 //! ```text
 //! cargo run --example kv_cache
@@ -22,35 +22,35 @@ use stellar_transfer::{
 const LAYERS: u32 = 8;
 /// Pages of the sequence, in each layer.
 const PAGES: u32 = 16;
-/// Pages that each host has for each layer.
+/// Pages of each layer at each host.
 const POOL: u32 = 40;
 const PAGE_BYTES: u32 = 16 << 10;
-/// NICs of each engine: contexts of its one card, with a queue pair each, as the card starts the writes of a queue pair one at a time.
+/// NICs of each engine: contexts of one card, each with a queue pair, because the card starts the writes of a queue pair one at a time.
 const NICS: usize = 2;
-/// Longest the transfer may take on the cards' clock.
+/// Longest time of the transfer on the cards' clock.
 const PATIENCE: Duration = Duration::from_millis(10);
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What the decoder asks for.
+/// The decoder's request.
 #[derive(Serialize, Deserialize)]
 struct Ask {
     sequence: u32,
     cache: RegionDescriptor,
-    /// Page of the pool for each of the sequence.
+    /// Page of the pool for each page of the sequence.
     table: Vec<u32>,
-    /// What is counted.
+    /// The immediate that is counted.
     immediate: u32,
 }
 
-/// A host with its engine, its cache, and where in it the sequence lies.
+/// A host with its engine, its cache, and the pages of the sequence in it.
 struct Host {
     engine: Engine<DriverNic>,
     cache: LocalRegion<DriverNic>,
     table: Vec<u32>,
 }
 
-/// Byte of a page in the cache: layer by layer, each with all of its pages.
+/// Offset of a page in the cache. The cache has one layer after the other, each with all of its pages.
 const fn place(layer: u32, page: u32) -> u64 {
     (layer * POOL + page) as u64 * PAGE_BYTES as u64
 }
@@ -88,7 +88,7 @@ fn memory(host: &Host) -> Result<&impl Memory> {
     host.cache.memory().ok_or_else(|| "no host memory".into())
 }
 
-/// Answers the request: one transfer for each layer, as a model that has computed it would begin it.
+/// Replies to the request: one transfer for each layer, as a model that has computed it would start it.
 fn serve(host: &mut Host, bytes: &[u8]) -> Result<()> {
     let ask: Ask = serde_json::from_slice(bytes)?;
     println!(
@@ -109,7 +109,7 @@ fn serve(host: &mut Host, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Compares every byte of the decoder's cache, also of the pages that nobody should have touched.
+/// Compares every byte of the decoder's cache, also of pages that must not change.
 fn compare(host: &Host) -> Result<usize> {
     let mut found = vec![0; PAGE_BYTES as usize];
     let mut compared = 0;
@@ -140,7 +140,7 @@ fn main() -> Result<()> {
             memory(&prefill)?.write(at, &content(layer, index))?;
         }
     }
-    // What the two tell each other goes over a stream where they are two hosts: `stellar_transfer::join`.
+    // Between two real hosts, this information goes over a stream: `stellar_transfer::join`.
     let offers = (prefill.engine.offer()?, decode.engine.offer()?);
     let told = (offers.0.offer().clone(), offers.1.offer().clone());
     prefill.engine.connect(offers.0, &told.1)?;

@@ -1,4 +1,4 @@
-//! A queue pair of a link, and what waits for it.
+//! A queue pair of a link, and its waiting work.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,29 +9,29 @@ use crate::ids::TransferId;
 use crate::nic::{Nic, NicError, Payload, Write};
 use crate::plan::Run;
 
-/// What a posted write was for.
+/// The purpose of a posted write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Posted {
     /// A transfer.
     Piece(TransferId),
     /// A message, with its number.
     Message(TransferId, u64),
-    /// To tell how much of this channel has been taken.
+    /// Returns credits for this channel.
     Taken(usize),
-    /// To tell that the link is given up.
+    /// Notifies the peer that the link is disconnected.
     Down,
 }
 
-/// A run that waits for its turn.
+/// A waiting run.
 pub struct Queued<N: Nic> {
     pub transfer: TransferId,
     pub run: Run<N>,
-    /// Pieces that were posted.
+    /// Number of pieces that were posted.
     pub next: usize,
 }
 
 impl<N: Nic> Queued<N> {
-    /// Pieces that were not.
+    /// Number of pieces that were not posted.
     pub fn left(&self) -> u64 {
         (self.run.pieces.count() - self.next) as u64
     }
@@ -42,7 +42,7 @@ pub struct Posting<'a, N: Nic> {
     pub what: Posted,
     pub payload: Payload<'a, N::Region>,
     pub to: RemoteRegion,
-    /// Bytes from the region's start.
+    /// Offset from the region's start.
     pub offset: u64,
     pub immediate: Option<u32>,
 }
@@ -52,19 +52,19 @@ pub struct Channel<N: Nic> {
     /// The NIC it is on.
     pub rail: usize,
     pub qp: N::QueuePair,
-    /// Its writes with immediate, or messages of it that were taken by the peer.
+    /// Credits of its writes with immediate, or of its messages.
     pub outgoing: Outgoing,
-    /// The peer's.
+    /// The peer's credits.
     pub incoming: Incoming,
     pub queue: VecDeque<Queued<N>>,
     posted: BTreeMap<u64, Posted>,
     next_id: u64,
-    /// It has not failed and was not stopped.
+    /// Whether it works: it has not failed and was not stopped.
     pub alive: bool,
 }
 
 impl<N: Nic> Channel<N> {
-    /// A connected queue pair: the peer has room for `theirs` writes with immediate, this side for `ours`.
+    /// A connected queue pair: the peer has space for `theirs` writes with immediate, this side for `ours`.
     pub fn new(rail: usize, qp: N::QueuePair, theirs: u64, ours: u64) -> Self {
         Self {
             rail,
@@ -78,17 +78,17 @@ impl<N: Nic> Channel<N> {
         }
     }
 
-    /// Writes under way.
+    /// Number of outstanding writes.
     pub fn under_way(&self) -> usize {
         self.posted.len()
     }
 
-    /// Posts a write. If that fails it is not under way.
+    /// Posts a write. If that fails, it is not outstanding.
     pub fn post(&mut self, nic: &N, posting: Posting<'_, N>) -> Result<(), NicError> {
         let write = Write {
             id: self.next_id,
             payload: posting.payload,
-            // The address is what the peer says it is: if it is nonsense, the peer's NIC refuses it.
+            // The address is the peer's. If it is wrong, the peer's NIC refuses the write.
             address: posting.to.address.wrapping_add(posting.offset),
             rkey: posting.to.rkey,
             immediate: posting.immediate,
@@ -101,7 +101,7 @@ impl<N: Nic> Channel<N> {
         done
     }
 
-    /// Posts the next piece of what waits first.
+    /// Posts the next piece of the first waiting run.
     pub fn post_piece(&mut self, nic: &N) -> Result<(), NicError> {
         let Some(mut queued) = self.queue.pop_front() else {
             return Ok(());
@@ -141,19 +141,19 @@ impl<N: Nic> Channel<N> {
         done
     }
 
-    /// Whether the next piece of what waits first may be posted, with at most `depth` writes under way.
+    /// Whether the next piece of the first waiting run may be posted, with at most `depth` outstanding writes.
     pub fn may_post(&self, depth: usize) -> bool {
         let has_room =
             |queued: &Queued<N>| queued.run.immediate.is_none() || self.outgoing.may_send();
         self.alive && self.posted.len() < depth && self.queue.front().is_some_and(has_room)
     }
 
-    /// A write has ended; what it was for, if anybody knows.
+    /// A write has ended; returns its purpose, if it is known.
     pub fn end(&mut self, id: u64) -> Option<Posted> {
         self.posted.remove(&id)
     }
 
-    /// What is under way, and will not end.
+    /// Returns the outstanding writes, which will not end.
     pub fn abandon(&mut self) -> impl Iterator<Item = Posted> {
         self.alive = false;
         std::mem::take(&mut self.posted).into_values()

@@ -1,15 +1,15 @@
-//! Arrivals by immediate, and who waits for them.
+//! Arrivals by immediate, and the expectations for them.
 
 use std::collections::BTreeMap;
 
 use crate::ids::PeerId;
 
-/// Whose loss ends an expectation.
+/// The peers whose loss ends an expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Senders {
-    /// Anybody's that is connected: whoever is lost may have been to send what is missing.
+    /// Every connected peer: the lost peer may have been the one to send.
     Anyone,
-    /// Theirs.
+    /// Only these peers.
     These(Vec<PeerId>),
 }
 
@@ -28,17 +28,17 @@ struct Expectation<W> {
     who: W,
 }
 
-/// Counters of all immediates. `W` is who waits.
+/// Counters of all immediates. `W` identifies who waits.
 pub struct Counters<W> {
     /// Arrivals that no expectation has used; never zero.
     arrived: BTreeMap<u32, u64>,
     expected: BTreeMap<u32, Expectation<W>>,
-    /// Most immediates that nobody expects.
+    /// Most immediates that are counted without an expectation.
     most: usize,
 }
 
 impl<W> Counters<W> {
-    /// Nothing has arrived. At most `most` immediates that nobody expects are counted.
+    /// Counters without arrivals. At most `most` immediates are counted without an expectation.
     pub const fn new(most: usize) -> Self {
         Self {
             arrived: BTreeMap::new(),
@@ -52,12 +52,12 @@ impl<W> Counters<W> {
         self.arrived.get(&immediate).copied().unwrap_or(0)
     }
 
-    /// Whether somebody waits for an immediate.
+    /// Whether there is an expectation for an immediate.
     pub fn is_expected(&self, immediate: u32) -> bool {
         self.expected.contains_key(&immediate)
     }
 
-    /// One arrives; returns who waited for it as the last. `Err`: there are too many immediates that nobody expects.
+    /// Counts an arrival; returns the expectation that it completes. `Err`: there are too many immediates without an expectation.
     pub fn arrive(&mut self, immediate: u32) -> Result<Option<W>, usize> {
         let is_new = !self.arrived.contains_key(&immediate);
         if is_new && !self.is_expected(immediate) && self.arrived.len() >= self.most {
@@ -67,7 +67,7 @@ impl<W> Counters<W> {
         Ok(self.reach(immediate))
     }
 
-    /// Waits for `count` arrivals, which there may be already. Nobody waits for the immediate so far.
+    /// Adds an expectation of `count` arrivals, which may have happened already. There must be no other expectation for the immediate.
     pub fn expect(&mut self, immediate: u32, count: u64, senders: Senders, who: W) -> Option<W> {
         let expectation = Expectation {
             count,
@@ -89,13 +89,13 @@ impl<W> Counters<W> {
         self.cancel(immediate)
     }
 
-    /// Nobody waits any more; arrivals stay.
+    /// Removes an expectation; arrivals stay counted.
     pub fn cancel(&mut self, immediate: u32) -> Option<W> {
         let expectation = self.expected.remove(&immediate)?;
         Some(expectation.who)
     }
 
-    /// A peer is lost; returns who waited for it.
+    /// A peer is lost; returns the expectations that end with it.
     pub fn lose(&mut self, peer: PeerId) -> Vec<(u32, W)> {
         let depends = |expectation: &Expectation<W>| expectation.senders.include(peer);
         let lost: Vec<u32> = self

@@ -1,6 +1,6 @@
-//! Credits: what was sent and the receiver has not taken stays within what the receiver has room for.
+//! Credits: the number of sent and not yet consumed items stays within the receiver's space.
 
-/// The sender's side: of what needs room at the receiver.
+/// The sender's side of items that need space at the receiver.
 #[derive(Debug)]
 pub struct Outgoing {
     room: u64,
@@ -9,24 +9,24 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// To a receiver with room for so many.
+    /// Credits for a receiver with this much space.
     pub const fn new(room: u64) -> Self {
         let (sent, taken) = (0, 0);
         Self { room, sent, taken }
     }
 
-    /// Whether one more may be sent.
+    /// Whether one more item may be sent.
     pub const fn may_send(&self) -> bool {
         self.sent - self.taken < self.room
     }
 
-    /// One more is sent; returns its number.
+    /// Counts one more sent item; returns its number.
     pub fn send(&mut self) -> u64 {
         self.sent += 1;
         self.sent - 1
     }
 
-    /// The receiver says how many it has taken, in all. Whether that is news; `None` if it cannot be.
+    /// Takes the receiver's total of consumed items. Returns whether it changed; `None` if the total is impossible.
     pub fn learn(&mut self, taken: u64) -> Option<bool> {
         if !(self.taken..=self.sent).contains(&taken) {
             return None;
@@ -34,12 +34,12 @@ impl Outgoing {
         Some(std::mem::replace(&mut self.taken, taken) != taken)
     }
 
-    /// What the receiver said last.
+    /// The receiver's latest total.
     pub const fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Sent so far.
+    /// Number of items sent so far.
     pub const fn sent(&self) -> u64 {
         self.sent
     }
@@ -51,12 +51,12 @@ pub struct Incoming {
     room: u64,
     taken: u64,
     told: u64,
-    /// The sender is being told: one write at a time, as a later one could arrive first.
+    /// A write with the total is outstanding. There is one at a time, because a later one could arrive first.
     telling: Option<u64>,
 }
 
 impl Incoming {
-    /// Room for so many.
+    /// A receiver with this much space.
     pub const fn new(room: u64) -> Self {
         Self {
             room,
@@ -66,28 +66,28 @@ impl Incoming {
         }
     }
 
-    /// So many have been taken, in all.
+    /// Sets the total of consumed items.
     pub fn take_to(&mut self, taken: u64) {
         self.taken = taken;
     }
 
-    /// One more has been taken.
+    /// Counts one more consumed item.
     pub fn take(&mut self) {
         self.taken += 1;
     }
 
-    /// What the sender is to be told now: once half of the room has come free since it was told last.
+    /// The total that the sender must get now: once half of the space has become free since the last one.
     pub fn due(&self) -> Option<u64> {
         let free = self.taken - self.told;
         (self.telling.is_none() && free >= (self.room / 2).max(1)).then_some(self.taken)
     }
 
-    /// The sender is being told.
+    /// A write with the total was posted.
     pub fn tell(&mut self, taken: u64) {
         self.telling = Some(taken);
     }
 
-    /// It knows.
+    /// That write has ended.
     pub fn told(&mut self) {
         if let Some(taken) = self.telling.take() {
             self.told = taken;
@@ -101,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Steps in any order: the receiver never holds more than its room, and nobody is stuck.
+        /// Random steps: the receiver never holds more items than its space, and neither side gets stuck.
         #[test]
         fn the_room_is_kept_and_nobody_is_stuck(room in 1u64..9, steps in prop::collection::vec(0u8..4, 0..200)) {
             let (mut out, mut into) = (Outgoing::new(room), Incoming::new(room));

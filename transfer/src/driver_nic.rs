@@ -1,4 +1,4 @@
-//! A NIC on the driver's verbs.
+//! A NIC that uses the driver's verbs.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,24 +10,24 @@ use stellar_driver::{
 
 use crate::nic::{Access, Happened, Memory, Nic, NicError, NicEvent, Payload, QueueDepth, Write};
 
-/// PSNs are numbers modulo this.
+/// Modulus of PSNs.
 const PSN_MODULUS: u32 = 1 << 24;
-/// From the first PSN of a queue pair to that of the next, so that a packet of one that is gone lies outside the window of a later one.
+/// Distance between the first PSNs of two queue pairs: a late packet of a former queue pair must lie outside the window of a later one.
 const PSN_STEP: u32 = 0x9_e377;
 
-/// What a [`DriverNic`] is made with.
+/// Configuration of a [`DriverNic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverNicConfig {
-    /// The way to all peers.
+    /// Path attributes for all peers.
     pub path: PathAttributes,
-    /// Completions there is room for with each queue pair, a power of two: writes and immediates of the engine's settings, and a few more.
+    /// Size of each queue pair's completion ring, a power of two: writes and immediates of the engine's settings, and a few more.
     pub completions: u32,
     /// First PSN of the first queue pair.
     pub psn: u32,
 }
 
 impl Default for DriverNicConfig {
-    /// The default path, 512 completions.
+    /// The default path attributes, and 512 completions.
     fn default() -> Self {
         Self {
             path: PathAttributes::default(),
@@ -84,7 +84,7 @@ pub struct DriverQueuePair {
     psn: u32,
 }
 
-/// A card by its driver: a context with its protection domain and completion queue.
+/// A card under its driver: a context with a protection domain and a completion queue.
 pub struct DriverNic {
     context: Context,
     domain: ProtectionDomain,
@@ -94,7 +94,7 @@ pub struct DriverNic {
 }
 
 impl DriverNic {
-    /// A NIC on this context, which nobody else polls for events.
+    /// A NIC on this context. No other code may poll the context for events.
     ///
     /// # Errors
     /// [`Error::QueueSize`], [`Error::Exhausted`], [`Error::Device`].
@@ -108,8 +108,7 @@ impl DriverNic {
         })
     }
 
-    /// Its protection domain. Memory that is no host memory, as a GPU's, is registered there and given to
-    /// [`crate::Engine::adopt`].
+    /// Its protection domain. Register memory other than host memory (such as a GPU's) there, and give it to [`crate::Engine::adopt`].
     pub const fn domain(&self) -> &ProtectionDomain {
         &self.domain
     }
@@ -138,7 +137,7 @@ fn of_completion(completion: &Completion) -> NicEvent {
     }
 }
 
-/// What an event says of a queue pair; `None` if nothing.
+/// The meaning of an event for a queue pair; `None` if it has none.
 const fn of_event(event: AsyncEvent) -> Option<NicEvent> {
     match event {
         AsyncEvent::QueuePairFatal { qp, status } => Some(NicEvent {

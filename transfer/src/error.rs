@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of the transfer engine.
 
 use std::io;
 
@@ -8,11 +8,11 @@ use thiserror::Error;
 use crate::ids::{EngineId, PeerId};
 use crate::nic::NicError;
 
-/// An engine that cannot be.
+/// An invalid setting of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{field} is {value}; it can be {least} to {most}")]
 pub struct ConfigError {
-    /// Which setting.
+    /// Name of the setting.
     pub field: &'static str,
     /// Its value.
     pub value: u64,
@@ -42,34 +42,34 @@ impl ConfigError {
     }
 }
 
-/// Why something was not set up.
+/// Why an object could not be made.
 #[derive(Debug, Error)]
 pub enum SetupError {
-    /// Settings.
+    /// Invalid settings.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A NIC.
+    /// Error of a NIC.
     #[error("NIC {rail}: {error}")]
     Nic {
-        /// Which, from 0.
+        /// Number of the NIC, from 0.
         rail: usize,
-        /// What it says.
+        /// Its error.
         error: NicError,
     },
-    /// Not one region for each NIC.
+    /// The number of regions is not that of the NICs.
     #[error("{regions} regions for {nics} NICs; register the memory with every one")]
     Regions {
-        /// Given.
+        /// Number of regions.
         regions: usize,
         /// NICs of the engine.
         nics: usize,
     },
-    /// The regions are of different memory.
+    /// The regions belong to different memory.
     #[error("the regions have {first:#x} and {other:#x} bytes; they must be the same memory")]
     Lengths {
-        /// Bytes with the first NIC.
+        /// Length of the first NIC's region in bytes.
         first: u64,
-        /// Bytes with another.
+        /// Length of another NIC's region.
         other: u64,
     },
 }
@@ -77,7 +77,7 @@ pub enum SetupError {
 /// Why a peer was not connected.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// A NIC.
+    /// Error of a NIC.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// The peer has another number of NICs.
@@ -85,25 +85,25 @@ pub enum ConnectError {
         "{engine} offers {theirs} queue pairs, this one {ours}; give both the same number of NICs"
     )]
     Channels {
-        /// Who.
+        /// The peer.
         engine: EngineId,
-        /// Its queue pairs.
+        /// Number of its queue pairs.
         theirs: usize,
-        /// Those of this engine.
+        /// Number of this engine's queue pairs.
         ours: usize,
     },
-    /// The offer cannot be.
+    /// The offer is invalid.
     #[error("the offer of {engine} cannot be: {reason}")]
     Offer {
-        /// Who.
+        /// The peer.
         engine: EngineId,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It is connected.
+    /// The peer is connected already.
     #[error("{0} is connected already; disconnect it first")]
     Connected(EngineId),
-    /// Its own offer.
+    /// The offer is the engine's own.
     #[error("{0} cannot be connected to itself; give every engine an identifier of its own")]
     Itself(EngineId),
 }
@@ -114,10 +114,10 @@ pub enum JoinError {
     /// The offers were not exchanged.
     #[error(transparent)]
     Exchange(#[from] stellar_driver::ConnectError),
-    /// They do not fit.
+    /// The offers do not match.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// This engine made none.
+    /// This engine could not make an offer.
     #[error(transparent)]
     Setup(#[from] SetupError),
 }
@@ -128,35 +128,35 @@ impl From<io::Error> for JoinError {
     }
 }
 
-/// What a peer did that no engine does.
+/// A violation of the protocol by a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProtocolError {
-    /// More than was sent, or less than before.
+    /// It claims to have consumed more than was sent, or less than before.
     #[error("it says to have taken {taken} of the {sent} writes of queue pair {channel}, {before} before")]
     Taken {
         /// Queue pair of the link, from 0.
         channel: usize,
-        /// What it says.
+        /// Its total.
         taken: u64,
-        /// What was sent.
+        /// Number of items sent.
         sent: u64,
-        /// What it said before.
+        /// Its previous total.
         before: u64,
     },
-    /// A message that is none.
+    /// An invalid message.
     #[error(
         "its message has immediate {immediate:#010x} and {bytes} bytes, which no free slot takes"
     )]
     Message {
-        /// Of the write.
+        /// Immediate of the write.
         immediate: u32,
         /// Its length.
         bytes: u32,
     },
-    /// A response to nothing, or a request that is open.
+    /// A response without a request, or a request with a tag that is still open.
     #[error("it uses tag {0:#x} of a request that is not under way, or once more")]
     Tag(u32),
-    /// Too many immediates that nobody expects.
+    /// Too many immediates without an expectation.
     #[error("it sent {0} different immediates that nobody expects; expect them, or raise EngineConfig::unexpected")]
     Unexpected(usize),
 }
@@ -167,135 +167,135 @@ pub enum LinkError {
     /// A queue pair failed.
     #[error("queue pair {channel} of the link failed ({})", status.map_or("reason unknown", WcStatus::name))]
     QueuePair {
-        /// Which of the link, from 0: one for each NIC, then that of messages.
+        /// Number of the queue pair in the link, from 0: one for each NIC, then that of messages.
         channel: usize,
-        /// Why; `None` for a reason nobody gave.
+        /// The reason; `None` if it is unknown.
         status: Option<WcStatus>,
     },
     /// A completion was lost.
     #[error("queue pair {channel} of the link lost completions")]
     Lost {
-        /// Which.
+        /// Number of the queue pair.
         channel: usize,
     },
-    /// A NIC does not do what it should.
+    /// A NIC reported an error.
     #[error("NIC {rail}: {error}")]
     Nic {
-        /// Which, from 0.
+        /// Number of the NIC, from 0.
         rail: usize,
-        /// What it says.
+        /// Its error.
         error: NicError,
     },
-    /// The peer says so.
+    /// The peer has disconnected.
     #[error("the peer has given the link up")]
     GivenUp,
-    /// The peer does what no engine does.
+    /// The peer violated the protocol.
     #[error("the peer breaks the protocol: {0}")]
     Protocol(#[from] ProtocolError),
-    /// The application wanted it.
+    /// The application disconnected.
     #[error("it was disconnected")]
     Disconnected,
 }
 
-/// A peer that is gone; what depended on it has ended.
+/// A lost peer. Everything that depended on it has ended.
 #[derive(Clone, Debug, Error)]
 #[error("{peer} is lost: {reason}")]
 pub struct PeerLost {
-    /// Who.
+    /// The peer.
     pub peer: PeerId,
-    /// Why.
+    /// The reason.
     pub reason: LinkError,
 }
 
-/// Why something was not submitted. Nothing has happened then.
+/// Why a call was refused. It had no effect.
 #[derive(Debug, Error)]
 pub enum SubmitError {
-    /// The target is nobody's that is connected.
+    /// The target belongs to no connected peer.
     #[error("{0} is not connected; connect it first")]
     UnknownEngine(EngineId),
-    /// There never was such a peer, or it was disconnected.
+    /// The peer never existed, or was disconnected.
     #[error("{0} is not connected")]
     UnknownPeer(PeerId),
-    /// It is gone.
+    /// The peer is lost.
     #[error(transparent)]
     Lost(#[from] PeerLost),
     /// The region belongs to another engine.
     #[error("the source belongs to {0}; register memory with the engine that sends it")]
     OtherEngine(EngineId),
-    /// Not all in the region.
+    /// A range that is not inside the region.
     #[error("bytes {begin:#x} to {end:#x} do not lie in the {side} region of {have:#x} bytes")]
     Bounds {
         /// Source or target.
         side: &'static str,
-        /// First byte.
+        /// Offset of the first byte.
         begin: u64,
-        /// Behind the last byte.
+        /// Offset behind the last byte.
         end: u64,
-        /// Bytes of the region.
+        /// Length of the region in bytes.
         have: u64,
     },
-    /// Not as many pages at both ends.
+    /// The numbers of pages at both ends differ.
     #[error("{source_pages} pages to be written to {target_pages}; give as many as there are")]
     PageCounts {
-        /// Read.
+        /// Pages to read.
         source_pages: usize,
-        /// Written.
+        /// Pages to write.
         target_pages: usize,
     },
-    /// Pages of no bytes, or that overlap where they are written.
+    /// Pages without bytes, or target pages that overlap.
     #[error("pages of {bytes} bytes, {stride} apart at the target: {problem}")]
     Pages {
-        /// Bytes of a page.
+        /// Length of a page in bytes.
         bytes: u32,
-        /// From page to page.
+        /// Distance between two pages.
         stride: u64,
-        /// What is wrong.
+        /// The reason.
         problem: String,
     },
-    /// There is no such NIC, or the target is registered with fewer.
+    /// There is no such NIC, or the target is registered with fewer NICs.
     #[error(
         "NIC {rail} of {have}; NICs are numbered from 0, and a region is registered with each"
     )]
     Rail {
-        /// Asked for.
+        /// The given number.
         rail: usize,
-        /// How many there are.
+        /// Number of NICs.
         have: usize,
     },
-    /// A write of too many bytes.
+    /// A write that is too long.
     #[error("a write of {length} bytes; the longest has {most}: use several, or Sharding::Bytes")]
     TooLong {
-        /// Asked for.
+        /// Its length.
         length: u64,
-        /// Longest.
+        /// Longest permitted length.
         most: u64,
     },
-    /// Nothing to do.
+    /// The transfer is empty.
     #[error("the transfer has neither bytes nor an immediate")]
     Nothing,
-    /// Longer than the peer's slots.
+    /// The message is longer than the peer's slots.
     #[error("a message of {length} bytes; the slots of {peer} have {most}")]
     MessageTooLong {
-        /// To whom.
+        /// The peer.
         peer: PeerId,
-        /// Asked for.
+        /// Length of the message.
         length: usize,
-        /// Bytes of a slot.
+        /// Length of a slot.
         most: u32,
     },
-    /// Too much under way.
+    /// Too many outstanding transfers.
     #[error("{0} transfers, messages and barriers are under way, as many as EngineConfig::transfers allows; make progress first")]
     Busy(usize),
-    /// Somebody waits for this immediate.
+    /// There is an expectation for this immediate already.
     #[error("immediate {0:#010x} is expected already; use another, or cancel that")]
     Expected(u32),
-    /// Waiting for nothing.
+    /// An expectation of zero arrivals.
     #[error("no arrivals of immediate {0:#010x} to wait for; expect at least one")]
     NoCount(u32),
-    /// A barrier of one.
+    /// A barrier without peers.
     #[error("a barrier with nobody, or with somebody twice; name every peer once")]
     Barrier,
-    /// A request that nobody made, or was answered.
+    /// A request that does not exist, or was answered already.
     #[error("{0} has no such request open; a request is answered once")]
     NoRequest(PeerId),
 }

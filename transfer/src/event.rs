@@ -1,61 +1,61 @@
-//! What an engine tells its application.
+//! Events of an engine for its application.
 
 use crate::error::PeerLost;
 use crate::ids::{CallId, PeerId, RequestId, TransferId};
 
-/// Something that happened, from [`crate::Engine::next_event`].
+/// An event, from [`crate::Engine::next_event`].
 #[derive(Debug)]
 pub enum Event {
-    /// A transfer, message or barrier has ended. Of a transfer, success means that all its bytes are in the peers' memory.
+    /// A transfer, message or barrier has ended. For a transfer, success means that all of its bytes are in the peers' memory.
     Done {
-        /// Which.
+        /// The transfer, message or barrier.
         id: TransferId,
-        /// How.
+        /// Its result.
         result: Result<(), PeerLost>,
     },
-    /// What [`crate::Engine::expect`] waited for has arrived, or will not.
+    /// An expectation ([`crate::Engine::expect`]) has ended.
     Reached {
         /// The immediate.
         immediate: u32,
-        /// How it ended.
+        /// Its result.
         result: Result<(), PeerLost>,
     },
     /// A peer sent a message.
     Message {
-        /// Who.
+        /// The peer.
         peer: PeerId,
         /// The message.
         bytes: Vec<u8>,
     },
-    /// A peer wants an answer.
+    /// A peer sent a request.
     Request {
-        /// For [`crate::Engine::reply`].
+        /// Its identifier, for [`crate::Engine::reply`].
         request: RequestId,
         /// The request.
         bytes: Vec<u8>,
     },
-    /// An answer has come, or will not.
+    /// A call has ended.
     Response {
-        /// To which request.
+        /// The request.
         call: CallId,
-        /// The answer.
+        /// The response, or an error.
         result: Result<Vec<u8>, PeerLost>,
     },
     /// A link has gone down.
     Lost(PeerLost),
 }
 
-/// What is called when something has ended.
+/// A callback for the end of something.
 pub type Callback = Box<dyn FnOnce(Result<(), PeerLost>) + Send>;
 
-/// Who is told that something has ended.
+/// The way in which an end is reported.
 pub enum Notify {
-    /// The application, by an event.
+    /// To the application, by an event.
     Event,
-    /// The application, by a call.
+    /// To the application, by a callback.
     Call(Callback),
-    /// The barrier that it is part of.
+    /// To the barrier that contains it.
     Barrier(TransferId),
-    /// Nobody: something else tells of it.
+    /// Not at all: another event reports it.
     Nobody,
 }

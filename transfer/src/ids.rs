@@ -1,10 +1,10 @@
-//! Names of things.
+//! Identifiers.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An engine, in all of the cluster. The application gives every engine another.
+/// An engine. The application gives every engine of the cluster a different number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EngineId(pub u64);
 
@@ -14,7 +14,7 @@ impl fmt::Display for EngineId {
     }
 }
 
-/// A peer that an engine was connected to. A peer that is connected again has another.
+/// A peer that an engine was connected to. A peer that is connected again gets another identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub(crate) u32);
 
@@ -24,18 +24,18 @@ impl fmt::Display for PeerId {
     }
 }
 
-/// A transfer, a message or a barrier under way.
+/// An outstanding transfer, message or barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransferId(pub(crate) u64);
 
-/// A request that was made of a peer.
+/// A request that this engine sent to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     pub(crate) peer: PeerId,
     pub(crate) tag: u32,
 }
 
-/// A request that a peer makes, to be answered by [`crate::Engine::reply`].
+/// A request of a peer, to be answered with [`crate::Engine::reply`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId {
     pub(crate) peer: PeerId,
@@ -43,7 +43,7 @@ pub struct RequestId {
 }
 
 impl RequestId {
-    /// Who asks.
+    /// The peer.
     pub const fn peer(&self) -> PeerId {
         self.peer
     }

@@ -1,8 +1,8 @@
 //! Transfer engine: one-sided writes between the memories of many hosts, counted by their immediates.
 //!
-//! After "RDMA Point-to-Point Communication for LLM Systems" (arXiv 2510.27656): delivery is reliable and has no order, so nothing here waits for
-//! a last packet or a last message. Whoever waits for data says how many writes with which immediate it waits for ([`Engine::expect`]); a write
-//! counts when all its bytes are in memory, and counts once.
+//! It follows "RDMA Point-to-Point Communication for LLM Systems" (arXiv 2510.27656): delivery is reliable and has no order, so nothing here waits
+//! for a last packet or a last message. A receiver expects a number of writes with an immediate ([`Engine::expect`]). A write counts once, when all
+//! of its bytes are in memory.
 //!
 //! ```text
 //! Engine ─► LocalRegion ─► RegionDescriptor ─ (serde) ─► the peer's Transfer
@@ -41,12 +41,12 @@
 //!
 //! [`Nic`] is all the engine knows of a NIC. [`DriverNic`] is one on the driver's verbs.
 //!
-//! **Flow control**: writes under way on a queue pair are bounded by [`EngineConfig::depth`]; writes with immediate that the receiver's
-//! engine has not looked at by [`EngineConfig::immediates`] of the receiver, so that no completion ring overruns; messages by the
-//! receiver's slots, which come free when its application takes them; transfers under way by [`EngineConfig::transfers`].
+//! **Flow control**: writes under way on a queue pair are bounded by [`EngineConfig::depth`]; writes with immediate that the receiver's engine has
+//! not looked at by [`EngineConfig::immediates`] of the receiver, so that no completion ring overruns; messages by the receiver's slots, which come
+//! free when its application takes them; transfers under way by [`EngineConfig::transfers`].
 //!
-//! **Failure**: a queue pair that fails takes the link to its peer down. Every transfer, call and expectation that depends on the peer ends
-//! with [`PeerLost`], which says why. The peer is told as long as a queue pair is left to tell it by.
+//! **Failure**: a queue pair that fails takes the link to its peer down. Every transfer, call and expectation that depends on the peer ends with
+//! [`PeerLost`], which says why. The peer is told as long as a queue pair is left to tell it by.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,7 +1,7 @@
-//! Slots for messages: which is free at the receiver, and what was sent in one.
+//! Slots for messages: which of them are free at the receiver, and what was sent in them.
 //!
-//! Message number n of a link goes to slot n modulo the slots there are. A slot is written again when the receiver has taken its message, and
-//! the sender knows so and has the write's own completion.
+//! Message number n of a link goes to slot n modulo the number of slots. A slot may be written again when the receiver has consumed its message and
+//! the sender has both that information and the completion of its own write.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -16,7 +16,7 @@ pub struct Letter {
     pub kind: MessageKind,
     pub tag: u32,
     pub bytes: Vec<u8>,
-    /// What ends when it has been sent.
+    /// The transfer that ends when it has been sent.
     pub id: TransferId,
 }
 
@@ -24,13 +24,13 @@ pub struct Letter {
 pub struct Outbox {
     slots: u16,
     pub window: Outgoing,
-    /// Whose writes have ended.
+    /// Numbers of the messages whose writes have ended.
     ended: Sequence,
     queue: VecDeque<Letter>,
 }
 
 impl Outbox {
-    /// To a peer with so many slots.
+    /// Messages to a peer with this number of slots.
     pub fn new(slots: u16) -> Self {
         Self {
             slots,
@@ -40,7 +40,7 @@ impl Outbox {
         }
     }
 
-    /// One more to be sent.
+    /// Queues a message.
     pub fn push(&mut self, letter: Letter) {
         self.queue.push_back(letter);
     }
@@ -50,7 +50,7 @@ impl Outbox {
         (number % u64::from(self.slots)) as u16
     }
 
-    /// The next message, with its number, if there is one and its slot is free.
+    /// The next message with its number, if there is one and its slot is free.
     pub fn pop(&mut self) -> Option<(u64, Letter)> {
         let next = self.window.sent();
         if !self.window.may_send() || next >= self.ended.floor() + u64::from(self.slots) {
@@ -65,7 +65,7 @@ impl Outbox {
         self.ended.insert(number);
     }
 
-    /// What will not be sent.
+    /// Returns the messages that will not be sent.
     pub fn drain(&mut self) -> impl Iterator<Item = Letter> + '_ {
         self.queue.drain(..)
     }
@@ -74,14 +74,14 @@ impl Outbox {
 /// Messages from a peer.
 pub struct Inbox {
     slots: u16,
-    /// Those the application has taken.
+    /// Numbers of the messages that the application has consumed.
     taken: Sequence,
-    /// Those that it has not.
+    /// Messages that it has not consumed, by slot.
     open: BTreeSet<u64>,
 }
 
 impl Inbox {
-    /// Of so many slots.
+    /// Messages in this number of slots.
     pub fn new(slots: u16) -> Self {
         Self {
             slots,
@@ -90,7 +90,7 @@ impl Inbox {
         }
     }
 
-    /// A message has arrived in a slot; its number, or `None` if there is no such slot, or it is not free.
+    /// A message has arrived in a slot. Returns its number, or `None` if there is no such slot or the slot is not free.
     pub fn receive(&mut self, slot: u16) -> Option<u64> {
         if slot >= self.slots {
             return None;
@@ -101,7 +101,7 @@ impl Inbox {
         is_free.then_some(number)
     }
 
-    /// The application takes a message; returns how many are taken without gap.
+    /// The application consumes a message; returns how many are consumed without a gap.
     pub fn take(&mut self, number: u64) -> u64 {
         if self.open.remove(&number) {
             self.taken.insert(number);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     proptest! {
-        /// Messages arrive, are taken and end in any order: none meets a slot in use, and each keeps its number.
+        /// Messages arrive, are consumed and end in random order. No message meets a slot in use, and each keeps its number.
         #[test]
         fn a_slot_holds_one_message(slots in 1u16..6, steps in prop::collection::vec((0u8..4, any::<prop::sample::Index>()), 0..200)) {
             let (mut outbox, mut inbox) = (Outbox::new(slots), Inbox::new(slots));

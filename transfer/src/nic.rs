@@ -1,4 +1,4 @@
-//! What the engine needs of a NIC.
+//! The interface of a NIC for the engine.
 
 use std::error::Error;
 use std::fmt;
@@ -8,12 +8,12 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 use stellar_driver::{RemoteRegion, WcStatus};
 
-/// What a NIC could not do; shared by all who hear of it.
+/// An error of a NIC. All users of the error share it.
 #[derive(Clone)]
 pub struct NicError(Arc<dyn Error + Send + Sync>);
 
 impl NicError {
-    /// Of this cause.
+    /// An error with this cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(Arc::from(cause.into()))
     }
@@ -37,18 +37,18 @@ impl Error for NicError {
     }
 }
 
-/// What memory may be used for.
+/// Permitted uses of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// To be sent from.
+    /// This host sends from it.
     Local,
-    /// To be written by peers, too.
+    /// Peers may also write to it.
     RemoteWrite,
 }
 
-/// Host memory that a NIC can be let reach. Clones are the same memory.
+/// Host memory that can be registered with a NIC. Clones are the same memory.
 pub trait Memory: Clone {
-    /// Bytes.
+    /// Length in bytes.
     fn length(&self) -> u64;
 
     /// Copies bytes out.
@@ -63,116 +63,116 @@ pub trait Memory: Clone {
     /// [`NicError`] beyond its end.
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), NicError>;
 
-    /// Eight bytes at a multiple of 8, little-endian, in one piece.
+    /// Reads eight bytes at a multiple of 8, little-endian, in one access.
     ///
     /// # Errors
     /// [`NicError`] beyond its end.
     fn read_word(&self, offset: u64) -> Result<u64, NicError>;
 }
 
-/// Where a write's bytes come from.
+/// The source of a write's bytes.
 pub enum Payload<'a, R> {
-    /// Nowhere: it has none.
+    /// The write has no bytes.
     Nothing,
-    /// Eight bytes that are copied when it is posted.
+    /// Eight bytes that are copied when the write is posted.
     Word(u64),
     /// Part of a region.
     Region {
         /// The region.
         region: &'a R,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
-        /// Bytes, at least one.
+        /// Number of bytes, at least one.
         length: u32,
     },
 }
 
 /// A one-sided write, to be posted.
 pub struct Write<'a, R> {
-    /// Comes back with [`Happened::Sent`].
+    /// Identifier, which [`Happened::Sent`] repeats.
     pub id: u64,
-    /// Its bytes.
+    /// Source of its bytes.
     pub payload: Payload<'a, R>,
-    /// Where they go.
+    /// Target address.
     pub address: u64,
-    /// Key of the region there.
+    /// Key of the target region.
     pub rkey: u32,
-    /// What the receiver counts.
+    /// Immediate, which the receiver counts.
     pub immediate: Option<u32>,
 }
 
-/// What a queue pair must have room for.
+/// Required sizes of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueDepth {
-    /// Writes under way.
+    /// Outstanding writes.
     pub writes: u32,
-    /// Writes with immediate that arrived and have not been polled.
+    /// Writes with immediate that have arrived and were not polled.
     pub immediates: u32,
 }
 
-/// Something that happened to a queue pair.
+/// An event of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicEvent {
     /// Number of the queue pair.
     pub qp: u32,
-    /// What.
+    /// The event.
     pub what: Happened,
 }
 
-/// What can happen to a queue pair.
+/// Kinds of events of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// A write of its own has ended.
+    /// A write of this side has ended.
     Sent {
         /// Its identifier.
         id: u64,
-        /// Success: all its bytes are in the peer's memory. Otherwise the queue pair has failed.
+        /// Success means that all of its bytes are in the peer's memory. Otherwise the queue pair has failed.
         status: WcStatus,
     },
-    /// A write with immediate has arrived: all its bytes are in memory.
+    /// A write with immediate has arrived; all of its bytes are in memory.
     Arrived {
         /// The immediate.
         immediate: u32,
-        /// Bytes written.
+        /// Number of bytes written.
         bytes: u32,
     },
-    /// It has failed; whatever is posted ends with an error. `None`: nobody knows why.
+    /// The queue pair has failed; every posted write ends with an error. `None`: the reason is unknown.
     Failed(Option<WcStatus>),
-    /// Something it did is not known, as there was no room to say it.
+    /// A completion was lost because its ring was full.
     Lost,
 }
 
 /// A NIC: queue pairs that write reliably, in any order.
 ///
-/// What the engine relies on: every write that was posted ends with exactly one [`Happened::Sent`]; a write with immediate makes
-/// exactly one [`Happened::Arrived`] at the peer if it ends with success, at most one otherwise; its bytes are in memory before. Nothing is
-/// assumed of the order of two writes, nor of when anything happens.
+/// The engine relies on these properties. Every posted write ends with exactly one [`Happened::Sent`]. A write with immediate that succeeds gives
+/// exactly one [`Happened::Arrived`] at the peer, and one that fails gives at most one. Its bytes are in memory before that. The engine makes no
+/// assumption about the order of two writes, nor about times.
 pub trait Nic {
     /// Host memory.
     type Memory: Memory;
-    /// Memory as the NIC knows it. Dropped, the NIC forgets it when nothing that is posted uses it any more.
+    /// Registered memory. When it is dropped, the NIC deregisters it after all posted writes that use it.
     type Region;
     /// A queue pair.
     type QueuePair;
-    /// What the peer of a queue pair has to know of it.
+    /// Address of a queue pair, for its peer.
     type Address: Clone + Serialize + DeserializeOwned;
 
-    /// Zeroed host memory.
+    /// Allocates zeroed host memory.
     ///
     /// # Errors
     /// [`NicError`].
     fn allocate(&self, bytes: u64) -> Result<Self::Memory, NicError>;
 
-    /// Lets the NIC reach memory.
+    /// Registers memory with the NIC.
     ///
     /// # Errors
     /// [`NicError`].
     fn register(&self, memory: &Self::Memory, access: Access) -> Result<Self::Region, NicError>;
 
-    /// What a peer has to know of a region.
+    /// The description of a region, for a peer.
     fn remote(&self, region: &Self::Region) -> RemoteRegion;
 
-    /// A queue pair with room for all this.
+    /// Makes a queue pair of these sizes.
     ///
     /// # Errors
     /// [`NicError`].
@@ -181,10 +181,10 @@ pub trait Nic {
     /// Number of a queue pair, as in [`NicEvent::qp`].
     fn number(&self, qp: &Self::QueuePair) -> u32;
 
-    /// What its peer has to know of it.
+    /// Its address, for its peer.
     fn address(&self, qp: &Self::QueuePair) -> Self::Address;
 
-    /// Connects it to its peer: from here on it receives and sends.
+    /// Connects it to its peer: afterwards it receives and sends.
     ///
     /// # Errors
     /// [`NicError`].
@@ -193,21 +193,21 @@ pub trait Nic {
     /// Posts a write. Its region stays registered until it has ended.
     ///
     /// # Errors
-    /// [`NicError`]; the queue pair is of no use any more then.
+    /// [`NicError`]; then the queue pair is unusable.
     fn post(&self, qp: &Self::QueuePair, write: &Write<'_, Self::Region>) -> Result<(), NicError>;
 
-    /// Takes the queue pair out of service: it receives nothing more, and what is posted ends.
+    /// Stops the queue pair: it receives nothing more, and every posted write ends.
     ///
     /// # Errors
     /// [`NicError`].
     fn stop(&self, qp: &Self::QueuePair) -> Result<(), NicError>;
 
-    /// Up to `most` events of completion queues, and what else happened.
+    /// Returns up to `most` events of completion queues, and all other events.
     ///
     /// # Errors
-    /// [`NicError`]: the NIC is of no use any more.
+    /// [`NicError`]; then the NIC is unusable.
     fn poll(&self, most: usize) -> Result<Vec<NicEvent>, NicError>;
 
-    /// To be called between two looks at the NIC that found nothing. Time of a simulated card passes here.
+    /// Call this between two polls of the NIC that returned nothing. Simulated cards advance time here.
     fn relax(&self);
 }

@@ -1,4 +1,4 @@
-//! How two engines come to know each other.
+//! Exchange of connection parameters between two engines.
 
 use std::io::{Read, Write};
 
@@ -11,24 +11,24 @@ use crate::error::{ConnectError, JoinError};
 use crate::ids::{EngineId, PeerId};
 use crate::nic::Nic;
 
-/// What an engine offers a peer, to be sent to it out of band. `A` is the NIC's address of a queue pair.
+/// An engine's offer to a peer, to be sent out of band. `A` is the NIC's address of a queue pair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkOffer<A> {
     pub(crate) engine: EngineId,
-    /// A queue pair of each NIC, and one for messages on the first.
+    /// A queue pair of each NIC, and one for messages on the first NIC.
     pub(crate) channels: Vec<A>,
-    /// Writes with immediate that there is room for, on each but the last.
+    /// Space for writes with immediate on each queue pair but the last.
     pub(crate) immediates: u32,
-    /// Slots for messages.
+    /// Number of slots for messages.
     pub(crate) slots: u16,
-    /// Bytes of a slot.
+    /// Length of a slot in bytes.
     pub(crate) slot_bytes: u32,
-    /// Where the peer writes messages, and how much it has taken.
+    /// The memory to which the peer writes messages and credits.
     pub(crate) control: RemoteRegion,
 }
 
 impl<A> LinkOffer<A> {
-    /// Whose offer it is.
+    /// The engine that made the offer.
     pub const fn engine(&self) -> EngineId {
         self.engine
     }
@@ -72,7 +72,7 @@ impl<A> LinkOffer<A> {
     }
 }
 
-/// Queue pairs and memory for a peer that is not connected yet. Dropped, they are gone.
+/// Queue pairs and memory for a peer that is not connected yet. Dropping this frees them.
 pub struct Offered<N: Nic> {
     pub(crate) offer: LinkOffer<N::Address>,
     pub(crate) qps: Vec<N::QueuePair>,
@@ -81,13 +81,13 @@ pub struct Offered<N: Nic> {
 }
 
 impl<N: Nic> Offered<N> {
-    /// For the peer.
+    /// The offer for the peer.
     pub const fn offer(&self) -> &LinkOffer<N::Address> {
         &self.offer
     }
 }
 
-/// Connects to an engine at the other end of a stream, which does the same there. When it returns, both can send.
+/// Connects to an engine at the other end of a stream, which must call the same function. When it returns, both can send.
 ///
 /// # Errors
 /// [`JoinError`].
@@ -98,7 +98,7 @@ pub fn join<N: Nic, S: Read + Write>(
     let offered = engine.offer()?;
     let theirs = exchange(stream, offered.offer())?;
     let peer = engine.connect(offered, &theirs)?;
-    // What is sent before the peer's queue pairs receive would fail them.
+    // A write before the peer's queue pairs can receive would fail them.
     exchange(stream, &engine.id())?;
     Ok(peer)
 }

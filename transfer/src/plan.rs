@@ -12,15 +12,15 @@ use crate::region::{LocalRegion, RegionDescriptor};
 use crate::request::{LocalSlice, Pages, RemoteSlice, Sharding, Transfer, What};
 use crate::shard;
 
-/// Most bytes of a write: that of the InfiniBand architecture, and of the card.
+/// Longest write in bytes: that of the InfiniBand architecture, and of the card.
 const LONGEST: u64 = 1 << 31;
 
 /// One write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// First byte in the source.
+    /// Offset of the first byte in the source.
     pub source: u64,
-    /// First byte in the target.
+    /// Offset of the first byte in the target.
     pub target: u64,
     pub length: u32,
 }
@@ -30,15 +30,15 @@ pub enum Pieces {
     One(Piece),
     Pages {
         lists: Arc<[Pages; 2]>,
-        /// Places in the lists.
+        /// Range of positions in the lists.
         places: Range<usize>,
-        /// Bytes of each page.
+        /// Length of each page in bytes.
         cut: Range<u64>,
     },
 }
 
 impl Pieces {
-    /// How many.
+    /// Number of writes.
     pub fn count(&self) -> usize {
         match self {
             Self::One(_) => 1,
@@ -46,7 +46,7 @@ impl Pieces {
         }
     }
 
-    /// One of them.
+    /// The write number `n`.
     pub fn get(&self, index: usize) -> Piece {
         match self {
             Self::One(piece) => *piece,
@@ -66,28 +66,28 @@ impl Pieces {
     }
 }
 
-/// Writes of a transfer that go to one peer over one NIC.
+/// The writes of a transfer to one peer over one NIC.
 pub struct Run<N: Nic> {
     pub peer: PeerId,
     pub rail: usize,
-    /// None: no write has bytes.
+    /// The source region; `None` if no write has bytes.
     pub source: Option<LocalRegion<N>>,
     pub to: RemoteRegion,
     pub immediate: Option<u32>,
     pub pieces: Pieces,
 }
 
-/// Who plans.
+/// The engine's data that a plan needs.
 pub struct Planner<'a> {
     pub engine: EngineId,
     pub rails: usize,
-    /// Counts transfers, so that NICs take turns.
+    /// Number of the transfer, so that NICs take turns.
     pub turn: usize,
     pub peer_of: &'a dyn Fn(EngineId) -> Result<PeerId, SubmitError>,
 }
 
 impl Planner<'_> {
-    /// The writes of a transfer, all of them checked.
+    /// The writes of a transfer. All of them have been checked.
     pub fn plan<N: Nic>(&self, transfer: &Transfer<'_, N>) -> Result<Vec<Run<N>>, SubmitError> {
         if let Sharding::Rail(rail) = transfer.sharding {
             self.check_rail(rail, self.rails)?;
@@ -123,7 +123,7 @@ impl Planner<'_> {
         }
     }
 
-    /// NICs and the bytes each of them writes of write number `index` of a transfer.
+    /// The NICs of write number `index` of a transfer, and the bytes that each writes.
     fn shares(&self, sharding: Sharding, index: usize, length: u64) -> Vec<(usize, Range<u64>)> {
         match sharding {
             Sharding::Whole => vec![((self.turn + index) % self.rails, 0..length)],
@@ -146,7 +146,7 @@ impl Planner<'_> {
         check_bounds("source", begin, end, region.length())
     }
 
-    /// Peer and key of a target that has the bytes.
+    /// Peer and key of a target, after a check that it contains the bytes.
     fn target(
         &self,
         region: &RegionDescriptor,
@@ -239,7 +239,7 @@ impl Planner<'_> {
     }
 }
 
-/// `end` is none where it has no number.
+/// `end` is `None` if the offset does not fit a number.
 fn check_bounds(
     side: &'static str,
     begin: u64,

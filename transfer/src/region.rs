@@ -1,4 +1,4 @@
-//! Memory that engines reach.
+//! Memory that engines access.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,27 +10,27 @@ use crate::ids::EngineId;
 use crate::nic::Nic;
 use crate::request::{LocalSlice, RemoteSlice};
 
-/// What a peer has to know of memory to write it, to be sent to it out of band.
+/// The description of memory that a peer needs to write to it; it is sent out of band.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionDescriptor {
     pub(crate) owner: EngineId,
-    /// As each NIC of the owner knows it.
+    /// The description for each NIC of the owner.
     pub(crate) parts: Vec<RemoteRegion>,
 }
 
 impl RegionDescriptor {
-    /// Whose memory it is.
+    /// The engine that owns the memory.
     pub const fn owner(&self) -> EngineId {
         self.owner
     }
 
-    /// Bytes.
+    /// Length in bytes.
     pub fn length(&self) -> u64 {
         let lengths = self.parts.iter().map(|part| part.length);
         lengths.min().unwrap_or(0)
     }
 
-    /// Where a write shall begin.
+    /// A target of a write, from this offset on.
     pub const fn at(&self, offset: u64) -> RemoteSlice<'_> {
         RemoteSlice {
             region: self,
@@ -39,12 +39,12 @@ impl RegionDescriptor {
     }
 }
 
-/// Memory that an engine's NICs reach. Clones are the same; transfers under way hold one.
+/// Memory that is registered with an engine's NICs. Clones are the same memory; outstanding transfers hold a clone.
 pub struct LocalRegion<N: Nic>(pub(crate) Arc<Registered<N>>);
 
 pub(crate) struct Registered<N: Nic> {
     pub descriptor: RegionDescriptor,
-    /// As each NIC knows it.
+    /// The registration with each NIC.
     pub regions: Vec<N::Region>,
     pub memory: Option<N::Memory>,
 }
@@ -56,12 +56,12 @@ impl<N: Nic> Clone for LocalRegion<N> {
 }
 
 impl<N: Nic> LocalRegion<N> {
-    /// For the peers that are to write it.
+    /// The description for peers that will write to it.
     pub fn descriptor(&self) -> &RegionDescriptor {
         &self.0.descriptor
     }
 
-    /// Bytes.
+    /// Length in bytes.
     pub fn length(&self) -> u64 {
         self.0.descriptor.length()
     }
@@ -71,7 +71,7 @@ impl<N: Nic> LocalRegion<N> {
         self.0.memory.as_ref()
     }
 
-    /// Bytes to be sent. Whether they lie in the region is checked when they are.
+    /// A range of bytes to send. `Engine::submit` checks that it lies in the region.
     pub const fn slice(&self, offset: u64, length: u64) -> LocalSlice<'_, N> {
         LocalSlice {
             region: self,
@@ -80,10 +80,10 @@ impl<N: Nic> LocalRegion<N> {
         }
     }
 
-    /// Takes it from the NICs.
+    /// Deregisters it from the NICs.
     ///
     /// # Errors
-    /// [`InUse`], with the region, if transfers under way or clones use it.
+    /// [`InUse`], with the region, if outstanding transfers or clones use it.
     pub fn deregister(self) -> Result<(), InUse<N>> {
         match Arc::try_unwrap(self.0) {
             Ok(registered) => {
@@ -100,9 +100,9 @@ impl<N: Nic> LocalRegion<N> {
 
 /// A region that cannot be deregistered.
 pub struct InUse<N: Nic> {
-    /// The region, as it was.
+    /// The region, unchanged.
     pub region: LocalRegion<N>,
-    /// What else holds it.
+    /// Number of other users.
     pub users: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What an engine is asked to write.
+//! Descriptions of transfers.
 
 use crate::nic::Nic;
 use crate::region::{LocalRegion, RegionDescriptor};
@@ -18,7 +18,7 @@ impl<N: Nic> Clone for LocalSlice<'_, N> {
 
 impl<N: Nic> Copy for LocalSlice<'_, N> {}
 
-/// A place in a peer's region.
+/// An offset in a peer's region.
 #[derive(Clone, Copy)]
 pub struct RemoteSlice<'a> {
     pub(crate) region: &'a RegionDescriptor,
@@ -28,29 +28,29 @@ pub struct RemoteSlice<'a> {
 /// Pages of a region, in any order: page i begins at `offset + indices[i] * stride`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pages {
-    /// Where page 0 of the region begins.
+    /// Offset of page 0 in the region.
     pub offset: u64,
-    /// From the beginning of a page to that of the next.
+    /// Distance between the beginnings of two pages.
     pub stride: u64,
-    /// Which pages.
+    /// Indices of the pages.
     pub indices: Vec<u32>,
 }
 
-/// How several NICs share a transfer.
+/// The way in which several NICs share a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharding {
-    /// Every write goes over one NIC: they take turns at transfers and at the peers of a scatter, and get even shares of pages.
+    /// Every write uses one NIC. NICs take turns at transfers and at the peers of a scatter, and get even shares of pages.
     #[default]
     Whole,
-    /// Every write, page or peer's part is cut into as many writes as there are NICs, each with the immediate; those
-    /// that get no bytes are sent for their immediate.
+    /// Every write, page or peer's part is cut into as many writes as there are NICs, each with the immediate. A NIC without bytes sends an empty
+    /// write for its immediate.
     Bytes,
-    /// All goes over this NIC.
+    /// All writes use this NIC.
     Rail(usize),
 }
 
 impl Sharding {
-    /// Immediates that a receiver sees of each write, each page and each peer's part, with so many NICs.
+    /// Immediates that a receiver gets for each write, each page and each peer's part, with this number of NICs.
     pub const fn immediates(self, nics: usize) -> u64 {
         match self {
             Self::Bytes => nics as u64,
@@ -86,17 +86,17 @@ impl<'a, N: Nic> Transfer<'a, N> {
         }
     }
 
-    /// Writes bytes to a place.
+    /// Writes bytes to one place.
     pub fn write(source: LocalSlice<'a, N>, target: RemoteSlice<'a>) -> Self {
         Self::scatter([(source, target)])
     }
 
-    /// Writes bytes to many places, of one peer or of many.
+    /// Writes bytes to many places, of one peer or of several.
     pub fn scatter(writes: impl IntoIterator<Item = (LocalSlice<'a, N>, RemoteSlice<'a>)>) -> Self {
         Self::new(What::Writes(writes.into_iter().collect()))
     }
 
-    /// Writes pages of `bytes` bytes, each to the page of the same place in the other list.
+    /// Writes pages of `bytes` bytes, each to the page at the same position of the other list.
     pub const fn pages(
         source: &'a LocalRegion<N>,
         source_pages: Pages,
@@ -113,14 +113,14 @@ impl<'a, N: Nic> Transfer<'a, N> {
         })
     }
 
-    /// The same, and every write carries this immediate. [`Sharding::immediates`] says how many there are.
+    /// Adds this immediate to every write. [`Sharding::immediates`] returns their number.
     #[must_use]
     pub const fn with_immediate(mut self, immediate: u32) -> Self {
         self.immediate = Some(immediate);
         self
     }
 
-    /// The same, shared by the NICs in this way.
+    /// Sets the way in which NICs share the transfer.
     #[must_use]
     pub const fn sharded(mut self, sharding: Sharding) -> Self {
         self.sharding = sharding;

@@ -1,28 +1,28 @@
-//! Numbers that come in any order.
+//! Sets of numbers that arrive in any order.
 
 use std::collections::BTreeSet;
 
-/// Which of the numbers from 0 on there have been.
+/// A set of numbers from 0 on.
 #[derive(Debug, Default)]
 pub struct Sequence {
-    /// Everything below has been.
+    /// Every number below this is in the set.
     floor: u64,
-    /// What has been beyond.
+    /// Members above that.
     ahead: BTreeSet<u64>,
 }
 
 impl Sequence {
-    /// Everything below this has been.
+    /// The first number that is not in the set.
     pub const fn floor(&self) -> u64 {
         self.floor
     }
 
-    /// Whether a number has been.
+    /// Whether a number is in the set.
     pub fn contains(&self, number: u64) -> bool {
         number < self.floor || self.ahead.contains(&number)
     }
 
-    /// A number comes; `false` if it has been before.
+    /// Adds a number; `false` if it was in the set already.
     pub fn insert(&mut self, number: u64) -> bool {
         if self.contains(number) {
             return false;
@@ -41,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list of flags.
+        /// Compared with a list of flags.
         #[test]
         fn the_floor_is_the_first_that_is_missing(numbers in prop::collection::vec(0u64..20, 0..60)) {
             let mut sequence = Sequence::default();

@@ -1,18 +1,18 @@
-//! Who gets what when several share.
+//! Division of work between sharers.
 
 use std::ops::Range;
 
-/// Bytes that stay together: a packet of the path MTU that queue pairs have unless told otherwise, and a page.
+/// Bytes that stay together: the default path MTU of queue pairs, and a page.
 const UNIT: u64 = 4096;
 
-/// The part of `length` bytes that is for sharer `index` of `sharers`. The last ones get less, or nothing.
+/// The part of `length` bytes for sharer `index` of `sharers`. The last sharers get less, or nothing.
 pub fn bytes(length: u64, sharers: usize, index: usize) -> Range<u64> {
     let share = length.div_ceil(sharers as u64).next_multiple_of(UNIT);
     let begin = (share * index as u64).min(length);
     begin..(begin + share).min(length)
 }
 
-/// The part of `count` things that is for sharer `index` of `sharers`: as even as can be.
+/// The part of `count` items for sharer `index` of `sharers`, as even as possible.
 pub const fn items(count: usize, sharers: usize, index: usize) -> Range<usize> {
     count * index / sharers..count * (index + 1) / sharers
 }

@@ -7,8 +7,8 @@ use std::thread::{self, JoinHandle};
 use crate::engine::Engine;
 use crate::nic::Nic;
 
-/// An engine that a thread of its own drives. Callbacks run on that thread, while nobody holds the engine, so they may use it.
-/// One that panics ends the thread; the engine can still be used by [`Self::with`].
+/// An engine with a thread that drives it. Callbacks run on that thread while no other thread holds the engine, so they may use it. A callback that
+/// panics ends the thread; the engine can still be used by [`Self::with`].
 pub struct Worker<N: Nic> {
     shared: Arc<Shared<N>>,
     thread: Option<JoinHandle<()>>,
@@ -19,7 +19,7 @@ struct Shared<N: Nic> {
     stops: AtomicBool,
 }
 
-/// The engine, also after a callback or a caller died with it: between two calls of its methods it is whole.
+/// Locks the engine, even if a callback or a caller panicked with the lock: between two calls of its methods it is consistent.
 fn lock<N: Nic>(engine: &Mutex<Engine<N>>) -> MutexGuard<'_, Engine<N>> {
     engine.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -64,19 +64,19 @@ where
 }
 
 impl<N: Nic> Worker<N> {
-    /// Does something with the engine, between two of its steps.
+    /// Calls a function with the engine, between two of its steps.
     pub fn with<R>(&self, act: impl FnOnce(&mut Engine<N>) -> R) -> R {
         act(&mut lock(&self.shared.engine))
     }
 }
 
 impl<N: Nic> Drop for Worker<N> {
-    /// Waits for the thread, unless a callback drops it. What is under way stays so.
+    /// Waits for the thread, unless a callback drops the worker. Outstanding work stays outstanding.
     fn drop(&mut self) {
         self.shared.stops.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             if thread.thread().id() != thread::current().id() {
-                // A callback that panicked has said so.
+                // The panic of a callback was reported already.
                 let _ = thread.join();
             }
         }

@@ -8,7 +8,7 @@ use stellar_driver::{
 };
 use stellar_transfer::*;
 
-/// Longest that anything here takes on the cards' clock.
+/// Longest wait on the cards' clock.
 const PATIENCE: Duration = Duration::from_millis(2);
 const PAGE: usize = 6000;
 const PAGES: u32 = 12;
@@ -52,7 +52,7 @@ fn connect(engines: &mut [CardEngine; 2]) -> [PeerId; 2] {
     ]
 }
 
-/// Lets both make progress until each has had so many events; returns them.
+/// Lets both engines make progress until each has this number of events, and returns the events.
 fn events(pair: &CardPair, engines: &mut [CardEngine; 2], counts: [usize; 2]) -> [Vec<Event>; 2] {
     let function = pair.function(0);
     let end = function.now() + PATIENCE;
@@ -82,7 +82,7 @@ fn pages(indices: impl Iterator<Item = u32>) -> Pages {
     }
 }
 
-/// GPU memory of a host, as one of its NICs knows it.
+/// GPU memory of a host, registered with one of its NICs.
 fn gpu_region(nic: &DriverNic) -> MemoryRegion {
     let pages = stellar_driver::Pages {
         size: PageSize::Size64K,
@@ -114,7 +114,7 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
     let sent = pattern(bytes);
     source.memory().unwrap().write(0, &sent).unwrap();
 
-    // The driver's NICs say what cannot be.
+    // The driver's NICs refuse invalid settings.
     let memory = engines[0].allocate(64).unwrap();
     let foreign = engines[1].register(memory, Access::Local);
     let error = foreign.err().unwrap().to_string();
@@ -130,7 +130,7 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
         "{error}"
     );
 
-    // Pages, backwards, shared by both NICs; the receiver learns of them by their number alone.
+    // Pages in reverse order, shared by both NICs. The receiver only counts them.
     let count = PAGES.into();
     engines[1]
         .expect(COUNTED, count, Senders::These(vec![peers[1]]))
@@ -165,7 +165,7 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
     }
     assert_eq!(engines[1].arrivals(COUNTED), 0);
 
-    // A call each way, more of them than there are slots.
+    // Calls in both directions, more of them than there are slots.
     for host in [0, 1] {
         for number in 0..3u8 {
             engines[host].call(peers[host], &[number; 100]).unwrap();
@@ -182,7 +182,7 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
         }
     }
     let mut answered = [0; 2];
-    // A response, and that one's own answer was sent.
+    // A response, and the end of this side's own reply.
     for (host, ends) in events(&pair, &mut engines, [6, 6]).into_iter().enumerate() {
         for event in ends {
             if let Event::Response { result, .. } = event {
@@ -194,7 +194,7 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
     }
     assert_eq!(answered, [3, 3]);
 
-    // GPU memory, every write cut in two; then a barrier, after which the bytes are there.
+    // GPU memory, with every write cut in two; then a barrier, after which the bytes are there.
     pair.add_gpu_memory(1, GPU, 1 << 16);
     let regions = engines[1].nics().iter().map(gpu_region).collect();
     let gpu = engines[1].adopt(regions).unwrap();
@@ -209,7 +209,7 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
     pair.load_gpu_memory(1, GPU + 1001, &mut arrived);
     assert!(arrived == sent[5..20_005], "other bytes in GPU memory");
 
-    // A region that is gone fails the queue pair; both sides hear of it, and nothing strays.
+    // A deregistered region fails the queue pair. Both sides are notified, and no access goes to a wrong address.
     let stale = target.descriptor().clone();
     target.deregister().unwrap();
     engines[1].expect(2, 1, Senders::Anyone).unwrap();

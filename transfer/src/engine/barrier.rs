@@ -14,46 +14,46 @@ use crate::plan::{Piece, Pieces, Run};
 pub struct Barrier {
     immediate: u32,
     peers: Vec<PeerId>,
-    /// What has to end before the peers are told.
+    /// Transfers that must end before the peers are notified.
     before: BTreeSet<TransferId>,
-    /// All peers were told.
+    /// All peers were notified.
     told: bool,
-    /// All peers have told this engine.
+    /// All peers have notified this engine.
     heard: bool,
     notify: Notify,
 }
 
 impl Barrier {
-    /// What it counts.
+    /// The immediate that it counts.
     pub const fn immediate(&self) -> u32 {
         self.immediate
     }
 }
 
-/// What a barrier waits for.
+/// The two parts of a barrier.
 pub enum Part {
-    /// The peers know.
+    /// The peers have been notified.
     Told,
-    /// They have told.
+    /// The peers' notifications have arrived.
     Heard,
 }
 
 impl<N: Nic> Engine<N> {
-    /// Enters a barrier with these peers, each of which enters one with the same immediate and all others of the group. It is left when all have
-    /// entered it. What this engine wrote to the peers before is in their memory when they leave it.
+    /// Enters a barrier with these peers. Each of them must enter a barrier with the same immediate and all others of the group. The barrier ends
+    /// when all have entered. Then everything that this engine wrote to the peers before is in their memory.
     ///
     /// The same immediate may be used for the next barrier of the group.
     ///
     /// # Errors
-    /// [`SubmitError`]; it was not entered.
+    /// [`SubmitError`]; then it was not entered.
     pub fn barrier(&mut self, immediate: u32, peers: &[PeerId]) -> Result<TransferId, SubmitError> {
         self.enter(immediate, peers, Notify::Event)
     }
 
-    /// The same, and `left` is called at its end, by [`Self::progress`] or the [`crate::Worker`]'s thread.
+    /// As [`Self::barrier`], but [`Self::progress`] or the [`crate::Worker`]'s thread calls `left` at its end.
     ///
     /// # Errors
-    /// [`SubmitError`]; it was not entered.
+    /// [`SubmitError`]; then it was not entered.
     pub fn barrier_with(
         &mut self,
         immediate: u32,
@@ -106,7 +106,7 @@ impl<N: Nic> Engine<N> {
         Ok(id)
     }
 
-    /// Tells the peers of a barrier that it was entered.
+    /// Notifies the peers of a barrier that it was entered.
     fn tell_peers(&mut self, id: TransferId) {
         let Some(barrier) = self.barriers.get(&id) else {
             return;
@@ -133,12 +133,12 @@ impl<N: Nic> Engine<N> {
                 self.enqueue(told, runs, Notify::Barrier(id));
             }
             Err(SubmitError::Lost(lost)) => self.barrier_part(id, Part::Told, Err(lost)),
-            // A peer that is forgotten was lost, and the barrier has ended with it.
+            // The peer is no longer connected, so it was lost, and the barrier has ended with it.
             Err(_) => {}
         }
     }
 
-    /// A transfer has ended: barriers that waited for it may go on.
+    /// A transfer has ended. Barriers that waited for it may continue.
     pub(super) fn passed(&mut self, transfer: TransferId) {
         let waited =
             |barrier: &mut Barrier| barrier.before.remove(&transfer) && barrier.before.is_empty();
@@ -152,7 +152,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// Part of a barrier is done, or will not be.
+    /// A part of a barrier has ended, with or without success.
     pub(super) fn barrier_part(
         &mut self,
         id: TransferId,

@@ -10,8 +10,8 @@ use crate::messages::Letter;
 use crate::nic::Nic;
 
 impl<N: Nic> Engine<N> {
-    /// Sends a message: an [`Event::Message`] there, and an [`Event::Done`] here when it lies in the peer's memory. Messages overtake each
-    /// other and everything else.
+    /// Sends a message. The peer gets an [`Event::Message`], and this engine gets an [`Event::Done`] when the message is in the peer's memory.
+    /// Messages may overtake each other and all other writes.
     ///
     /// # Errors
     /// [`SubmitError`].
@@ -19,7 +19,7 @@ impl<N: Nic> Engine<N> {
         self.post(peer, MessageKind::Message, 0, bytes, Notify::Event)
     }
 
-    /// Makes a request: an [`Event::Request`] there, and an [`Event::Response`] here when it was answered.
+    /// Sends a request. The peer gets an [`Event::Request`], and this engine gets an [`Event::Response`] when the peer has replied.
     ///
     /// # Errors
     /// [`SubmitError`].
@@ -32,10 +32,10 @@ impl<N: Nic> Engine<N> {
         Ok(call)
     }
 
-    /// Answers a request; [`Event::Done`] tells when the answer lies in the peer's memory.
+    /// Replies to a request. An [`Event::Done`] follows when the reply is in the peer's memory.
     ///
     /// # Errors
-    /// [`SubmitError`]; the request is still open.
+    /// [`SubmitError`]; then the request is still open.
     pub fn reply(&mut self, request: RequestId, bytes: &[u8]) -> Result<TransferId, SubmitError> {
         let RequestId { peer, tag } = request;
         if !self.requests.contains(&request) {
@@ -47,7 +47,7 @@ impl<N: Nic> Engine<N> {
         Ok(id)
     }
 
-    /// A tag that no call to the peer has: there are more of them than calls.
+    /// A tag that no open call to the peer uses. There are more tags than calls.
     fn free_tag(&self, peer: PeerId) -> u32 {
         let is_free = |tag: &u32| !self.calls.contains(&CallId { peer, tag: *tag });
         let all = 0..MessageImmediate::TAGS;
@@ -89,7 +89,7 @@ impl<N: Nic> Engine<N> {
         Ok(id)
     }
 
-    /// A message has come.
+    /// A message has arrived.
     pub(super) fn received(
         &mut self,
         peer: PeerId,

@@ -22,24 +22,24 @@ use barrier::Barrier;
 /// Settings of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineConfig {
-    /// Its name in the cluster.
+    /// Its number in the cluster.
     pub id: EngineId,
-    /// Writes under way on each queue pair, 1 to 16,384.
+    /// Outstanding writes on each queue pair, 1 to 16,384.
     pub depth: u32,
-    /// Writes with immediate of a peer that there is room for on each queue pair until this engine looks at them, 1 to 2^19.
+    /// Space for a peer's writes with immediate on each queue pair until this engine polls, 1 to 2^19.
     pub immediates: u32,
     /// Slots for messages of each peer, 1 to 1,024.
     pub slots: u16,
-    /// Bytes of a slot, which is the longest message, 1 to 2^20.
+    /// Length of a slot in bytes, which is the longest message, 1 to 2^20.
     pub slot_bytes: u32,
-    /// Transfers, messages, calls and barriers under way, 1 to 2^19.
+    /// Outstanding transfers, messages, calls and barriers, 1 to 2^19.
     pub transfers: usize,
-    /// Different immediates that are counted although nobody expects them, up to 2^32: one more takes the link down it came over.
+    /// Different immediates that are counted without an expectation, up to 2^32. One more disconnects the link over which it came.
     pub unexpected: usize,
 }
 
 impl EngineConfig {
-    /// 64 writes, 256 immediates, 32 slots of 1,024 bytes, 4,096 transfers, 65,536 immediates that nobody expects.
+    /// 64 writes, 256 immediates, 32 slots of 1,024 bytes, 4,096 transfers, 65,536 immediates without an expectation.
     pub const fn new(id: EngineId) -> Self {
         Self {
             id,
@@ -73,24 +73,24 @@ impl EngineConfig {
     }
 }
 
-/// A transfer or message under way.
+/// An outstanding transfer or message.
 struct UnderWay {
-    /// Writes that have not ended.
+    /// Number of writes that have not ended.
     left: u64,
-    /// The first loss that it met.
+    /// The first loss of a peer that affected it.
     lost: Option<PeerLost>,
     peers: BTreeSet<PeerId>,
     notify: Notify,
 }
 
-/// An event that the application has not taken.
+/// An event that the application has not consumed.
 struct Pending {
     event: Event,
-    /// Number of the message that it is, by whom.
+    /// For a message: its peer and number.
     message: Option<(PeerId, u64)>,
 }
 
-/// What a callback is told.
+/// The argument of a callback.
 pub(crate) type Ready = (Callback, Result<(), PeerLost>);
 
 /// Moves bytes between this host's memory and its peers', over one or several NICs.
@@ -98,11 +98,11 @@ pub struct Engine<N: Nic> {
     config: EngineConfig,
     nics: Vec<N>,
     links: BTreeMap<PeerId, Link<N>>,
-    /// The last link to each engine.
+    /// The latest link to each engine.
     by_engine: BTreeMap<EngineId, PeerId>,
-    /// Link and queue pair in it, by NIC and number.
+    /// Link and its queue pair, by NIC and queue pair number.
     by_qp: BTreeMap<(usize, u32), (PeerId, usize)>,
-    /// Links that have gone down, and the application knows.
+    /// Lost links that the application has been notified of.
     seen: BTreeSet<PeerId>,
     next_peer: u32,
     transfers: BTreeMap<TransferId, UnderWay>,
@@ -145,7 +145,7 @@ impl<N: Nic> Engine<N> {
         })
     }
 
-    /// Its name in the cluster.
+    /// Its number in the cluster.
     pub const fn id(&self) -> EngineId {
         self.config.id
     }
@@ -155,7 +155,7 @@ impl<N: Nic> Engine<N> {
         &self.nics
     }
 
-    /// Zeroed host memory, from the first NIC.
+    /// Allocates zeroed host memory from the first NIC.
     ///
     /// # Errors
     /// [`SetupError::Nic`].
@@ -164,7 +164,7 @@ impl<N: Nic> Engine<N> {
         memory.map_err(|error| SetupError::Nic { rail: 0, error })
     }
 
-    /// Lets all NICs reach host memory.
+    /// Registers host memory with all NICs.
     ///
     /// # Errors
     /// [`SetupError::Nic`].
@@ -182,7 +182,7 @@ impl<N: Nic> Engine<N> {
         self.region(regions, Some(memory))
     }
 
-    /// Takes memory that is registered with each NIC already, as a GPU's: one region for each, in order.
+    /// Adopts memory that is already registered with each NIC, such as a GPU's: one region for each NIC, in order.
     ///
     /// # Errors
     /// [`SetupError::Regions`], [`SetupError::Lengths`].
@@ -218,7 +218,7 @@ impl<N: Nic> Engine<N> {
         })))
     }
 
-    /// What happened, in the order in which it did. A message's slot is free when it has been taken here.
+    /// The next event, in order. Consuming a message here frees its slot.
     pub fn next_event(&mut self) -> Option<Event> {
         let Pending { event, message } = self.events.pop_front()?;
         if let Some((peer, number)) = message {
@@ -232,12 +232,12 @@ impl<N: Nic> Engine<N> {
         Some(event)
     }
 
-    /// Whether nothing is under way that this engine began.
+    /// Whether this engine has no outstanding work of its own.
     pub fn is_idle(&self) -> bool {
         self.transfers.is_empty() && self.barriers.is_empty() && self.calls.is_empty()
     }
 
-    /// To be called when [`Self::progress`] found nothing to do. Time of simulated cards passes here.
+    /// Call this when [`Self::progress`] had nothing to do. Simulated cards advance time here.
     pub fn relax(&self) {
         self.nics[0].relax();
     }

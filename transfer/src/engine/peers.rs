@@ -14,15 +14,16 @@ const fn of_nic(rail: usize) -> impl Fn(crate::NicError) -> SetupError {
 }
 
 impl<N: Nic> Engine<N> {
-    /// Queue pairs and memory for a peer. Each of two engines makes an offer, tells the other by a channel of its own, and connects to the
-    /// other's; [`crate::join`] does all of it over a stream.
+    /// Makes queue pairs and memory for a peer. Each of two engines makes an offer, sends it to the other one out of band, and connects to the
+    /// other's offer. [`crate::join`] does all of this over a stream.
     ///
     /// # Errors
     /// [`SetupError::Nic`].
     pub fn offer(&self) -> Result<Offered<N>, SetupError> {
         let config = &self.config;
         let rails = self.nics.len();
-        // On top of what the engine posts for its user: a word about each queue pair, and one when the link goes down.
+        // The engine itself needs these in addition to its user's writes: a credit for each queue pair, and a notification when the link is
+        // disconnected.
         let writes = config.depth + rails as u32 + 2;
         let mut qps = Vec::new();
         for rail in (0..rails).chain([0]) {
@@ -59,7 +60,7 @@ impl<N: Nic> Engine<N> {
         })
     }
 
-    /// Connects to the peer that made `theirs` and was told `offered`. Nothing may be sent before the peer has connected, too.
+    /// Connects to the peer that made `theirs` and got `offered`. Send nothing before the peer has connected, too.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -98,7 +99,8 @@ impl<N: Nic> Engine<N> {
         Ok(peer)
     }
 
-    /// Gives a link up. What depends on it ends with [`LinkError::Disconnected`], and the peer is told. Does nothing if it is down.
+    /// Disconnects a link. Everything that depends on it ends with [`LinkError::Disconnected`], and the peer is notified. No effect if the link is
+    /// down.
     pub fn disconnect(&mut self, peer: PeerId) {
         let mut effects = Vec::new();
         if let Some(link) = self.links.get_mut(&peer) {
@@ -107,7 +109,7 @@ impl<N: Nic> Engine<N> {
         self.apply(peer, effects);
     }
 
-    /// The peer that an engine is, if it is connected.
+    /// The peer with this engine, if it is connected.
     ///
     /// # Errors
     /// [`SubmitError::UnknownEngine`], [`SubmitError::Lost`].
@@ -131,7 +133,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// Lets go of links that are down, owe nothing, and the application knows of.
+    /// Frees links that are down, have no outstanding writes, and were reported to the application.
     pub(super) fn reap(&mut self) {
         let Self { links, seen, .. } = self;
         let is_over = |peer: &PeerId| links.get(peer).is_none_or(Link::is_idle);

@@ -1,4 +1,4 @@
-//! What the engine does when it is called: looks at its NICs, posts, tells.
+//! A step of the engine: poll the NICs, post writes, report results.
 
 use std::collections::VecDeque;
 
@@ -10,12 +10,12 @@ use crate::ids::{PeerId, TransferId};
 use crate::link::{Effect, Link};
 use crate::nic::{Happened, Nic, NicError, NicEvent};
 
-/// Most completions that are taken of a NIC at once.
+/// Most completions that are read from a NIC at once.
 const BATCH: usize = 64;
 
 impl<N: Nic> Engine<N> {
-    /// Takes what the NICs have done, posts what may be posted, and calls the callbacks of what has ended. Whether there was anything to do:
-    /// if not, [`Self::relax`] before the next time.
+    /// Polls the NICs, posts what may be posted, and calls the callbacks of everything that has ended. Returns whether there was anything to do; if
+    /// not, call [`Self::relax`] before the next time.
     pub fn progress(&mut self) -> bool {
         let busy = self.step();
         for (call, result) in self.take_ready() {
@@ -29,7 +29,7 @@ impl<N: Nic> Engine<N> {
         std::mem::take(&mut self.ready)
     }
 
-    /// The same without the callbacks.
+    /// As [`Self::progress`], without the callbacks.
     pub(crate) fn step(&mut self) -> bool {
         let mut busy = false;
         for rail in 0..self.nics.len() {
@@ -53,7 +53,7 @@ impl<N: Nic> Engine<N> {
         busy || !self.ready.is_empty()
     }
 
-    /// Does something with a link, and all that follows from it.
+    /// Calls a function of a link, and processes the consequences.
     fn with_link(
         &mut self,
         peer: PeerId,
@@ -85,7 +85,7 @@ impl<N: Nic> Engine<N> {
         });
     }
 
-    /// A NIC cannot be polled: nothing more will be heard of what it was to do.
+    /// A NIC cannot be polled: its outstanding writes will not end.
     fn lose_nic(&mut self, rail: usize, error: &NicError) {
         let peers: Vec<PeerId> = self.links.keys().copied().collect();
         for peer in peers {
@@ -102,7 +102,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// What follows from what happened on a link.
+    /// Processes the consequences of a link's events.
     pub(super) fn apply(&mut self, peer: PeerId, effects: Vec<Effect>) {
         let mut effects = VecDeque::from(effects);
         while let Some(effect) = effects.pop_front() {
@@ -158,7 +158,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// Tells of the end of a transfer or barrier.
+    /// Reports the end of a transfer or barrier.
     pub(super) fn finish(&mut self, id: TransferId, notify: Notify, result: Result<(), PeerLost>) {
         match notify {
             Notify::Event => self.tell(Event::Done { id, result }),
@@ -168,7 +168,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// Tells of the end of an expectation.
+    /// Reports the end of an expectation.
     pub(super) fn reached(&mut self, immediate: u32, notify: Notify, result: Result<(), PeerLost>) {
         match notify {
             Notify::Event => self.tell(Event::Reached { immediate, result }),
@@ -178,7 +178,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// A link has gone down: whoever waits for the peer hears of it.
+    /// A link has gone down: everything that waits for the peer ends.
     fn lost(&mut self, lost: PeerLost) {
         let peer = lost.peer;
         for (immediate, notify) in self.counters.lose(peer) {

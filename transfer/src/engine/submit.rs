@@ -11,18 +11,18 @@ use crate::plan::{Planner, Run};
 use crate::request::Transfer;
 
 impl<N: Nic> Engine<N> {
-    /// Begins a transfer. [`crate::Event::Done`] tells of its end.
+    /// Begins a transfer. [`crate::Event::Done`] reports its end.
     ///
     /// # Errors
-    /// [`SubmitError`]; nothing has begun.
+    /// [`SubmitError`]; then nothing has begun.
     pub fn submit(&mut self, transfer: &Transfer<'_, N>) -> Result<TransferId, SubmitError> {
         self.begin(transfer, Notify::Event)
     }
 
-    /// The same, and `done` is called at its end instead, by [`Self::progress`] or the [`crate::Worker`]'s thread.
+    /// As [`Self::submit`], but [`Self::progress`] or the [`crate::Worker`]'s thread calls `done` at its end.
     ///
     /// # Errors
-    /// [`SubmitError`]; nothing has begun.
+    /// [`SubmitError`]; then nothing has begun.
     pub fn submit_with(
         &mut self,
         transfer: &Transfer<'_, N>,
@@ -64,7 +64,7 @@ impl<N: Nic> Engine<N> {
         TransferId(self.next_transfer)
     }
 
-    /// Runs to peers whose links are up.
+    /// The runs to peers with working links.
     pub(super) fn enqueue(&mut self, id: TransferId, runs: Vec<Run<N>>, notify: Notify) {
         let count = |run: &Run<N>| run.pieces.count() as u64;
         let under_way = UnderWay {
@@ -86,11 +86,11 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// Waits for `count` writes with this immediate, those that have arrived already and were not waited for included.
-    /// [`crate::Event::Reached`] tells when they are there, with all their bytes in memory, or that one of `senders` was lost.
+    /// Expects `count` writes with this immediate, including those that have arrived already and that no expectation has used.
+    /// [`crate::Event::Reached`] reports that all of their bytes are in memory, or that one of `senders` was lost.
     ///
     /// # Errors
-    /// [`SubmitError::Expected`], [`SubmitError::NoCount`], and for a sender that is lost or was never known.
+    /// [`SubmitError::Expected`], [`SubmitError::NoCount`], and errors for a sender that is lost or unknown.
     pub fn expect(
         &mut self,
         immediate: u32,
@@ -100,7 +100,7 @@ impl<N: Nic> Engine<N> {
         self.await_count(immediate, count, senders, Notify::Event)
     }
 
-    /// The same, and `reached` is called instead, by [`Self::progress`] or the [`crate::Worker`]'s thread.
+    /// As [`Self::expect`], but [`Self::progress`] or the [`crate::Worker`]'s thread calls `reached`.
     ///
     /// # Errors
     /// As [`Self::expect`].
@@ -139,14 +139,13 @@ impl<N: Nic> Engine<N> {
         Ok(())
     }
 
-    /// Stops waiting for an immediate, without a word to whoever waited; arrivals stay counted. Whether anybody waited. A barrier cannot be
-    /// stopped.
+    /// Cancels an expectation without an event; arrivals stay counted. Returns whether there was one. A barrier cannot be cancelled.
     pub fn cancel(&mut self, immediate: u32) -> bool {
         let is_barriers = self.barriers.values().any(|b| b.immediate() == immediate);
         !is_barriers && self.counters.cancel(immediate).is_some()
     }
 
-    /// Writes with this immediate that have arrived and were not waited for.
+    /// Number of writes with this immediate that have arrived and that no expectation has used.
     pub fn arrivals(&self, immediate: u32) -> u64 {
         self.counters.count(immediate)
     }

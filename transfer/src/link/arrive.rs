@@ -1,4 +1,4 @@
-//! What a link's queue pairs and peer have done.
+//! Events of a link's queue pairs, and writes of its peer.
 
 use stellar_driver::WcStatus;
 use stellar_wire::transfer::MessageImmediate;
@@ -61,7 +61,7 @@ impl<N: Nic> Link<N> {
         }
     }
 
-    /// The message behind an immediate; `None` if there can be none.
+    /// The message that an immediate announces; `None` if it is invalid.
     fn read_message(&mut self, immediate: u32, length: u32) -> Result<Option<Effect>, NicError> {
         let Ok(what) = MessageImmediate::from_word(immediate) else {
             return Ok(None);
@@ -81,7 +81,7 @@ impl<N: Nic> Link<N> {
         }))
     }
 
-    /// Looks at what the peer has written; whether there was news.
+    /// Reads the words that the peer has written; returns whether any changed.
     pub fn look(&mut self, nics: &[N], effects: &mut Vec<Effect>) -> bool {
         if self.lost.is_some() {
             return false;

@@ -20,7 +20,7 @@ impl<N: Nic> Link<N> {
         self.fail(nics, LinkError::QueuePair { channel, status }, effects);
     }
 
-    /// Takes the link down: what waits has ended, the peer is told if that can be, what is posted ends.
+    /// Takes the link down: waiting work ends, the peer is notified if possible, posted writes end.
     pub fn fail(&mut self, nics: &[N], error: LinkError, effects: &mut Vec<Effect>) {
         if self.lost.is_some() {
             return;
@@ -43,7 +43,7 @@ impl<N: Nic> Link<N> {
         }
     }
 
-    /// Tells the peer; returns the queue pair that does.
+    /// Notifies the peer; returns the queue pair that carries the notification.
     fn tell_down(&mut self, nics: &[N]) -> Option<usize> {
         // The control block is registered with the first NIC.
         [self.messages(), 0].into_iter().find(|&channel| {
@@ -51,7 +51,7 @@ impl<N: Nic> Link<N> {
         })
     }
 
-    /// Takes a queue pair out of service.
+    /// Stops a queue pair.
     pub(super) fn stop(&mut self, nics: &[N], index: usize, effects: &mut Vec<Effect>) {
         let channel = &mut self.channels[index];
         if !std::mem::replace(&mut channel.alive, false) {
@@ -62,7 +62,7 @@ impl<N: Nic> Link<N> {
         }
     }
 
-    /// A NIC has gone: what it was to do will not end by itself.
+    /// A NIC is unusable: its outstanding writes will not end by themselves.
     pub fn abandon(&mut self, index: usize, effects: &mut Vec<Effect>) {
         for what in self.channels[index].abandon() {
             ended(what, true, effects);

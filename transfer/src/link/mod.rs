@@ -14,13 +14,13 @@ use crate::messages::{Inbox, Letter, Outbox};
 use crate::nic::{Access, Nic, NicError};
 use crate::offer::{LinkOffer, Offered};
 
-/// What the engine has to hear of.
+/// Events of a link for the engine.
 pub enum Effect {
     /// Writes of a transfer have ended.
     Ended {
         id: TransferId,
         pieces: u64,
-        /// They may not have arrived.
+        /// Whether the writes may not have arrived.
         lost: bool,
     },
     /// A write with this immediate has arrived.
@@ -39,15 +39,15 @@ pub enum Effect {
 pub struct Link<N: Nic> {
     /// One for each NIC, then that of messages.
     pub channels: Vec<Channel<N>>,
-    /// What the peer writes here.
+    /// The memory to which the peer writes.
     ours: ControlBlock,
     memory: N::Memory,
-    /// Keeps it registered.
+    /// Keeps that memory registered.
     _region: N::Region,
-    /// What is written there.
+    /// The peer's memory to which this link writes.
     theirs: ControlBlock,
     control: RemoteRegion,
-    /// Messages on their way, by slot.
+    /// Messages in flight, by slot.
     staging: N::Memory,
     staged: N::Region,
     outbox: Outbox,
@@ -99,22 +99,22 @@ impl<N: Nic> Link<N> {
         }
     }
 
-    /// Why it is down.
+    /// The reason, if the link is down.
     pub const fn lost(&self) -> Option<&LinkError> {
         self.lost.as_ref()
     }
 
-    /// What writes without bytes are addressed to.
+    /// The target address of writes without bytes.
     pub const fn control(&self) -> RemoteRegion {
         self.control
     }
 
-    /// Bytes of the peer's slots.
+    /// Length of the peer's slots in bytes.
     pub const fn slot_bytes(&self) -> u32 {
         self.theirs.slot_bytes
     }
 
-    /// Whether the NICs owe it nothing any more.
+    /// Whether the NICs have finished all of its writes.
     pub fn is_idle(&self) -> bool {
         self.channels.iter().all(|channel| channel.under_way() == 0)
     }
@@ -123,17 +123,17 @@ impl<N: Nic> Link<N> {
         self.channels.len() - 1
     }
 
-    /// Writes to be posted when their turn comes.
+    /// Queues writes.
     pub fn enqueue(&mut self, queued: Queued<N>) {
         self.channels[queued.run.rail].queue.push_back(queued);
     }
 
-    /// A message, likewise.
+    /// Queues a message.
     pub fn enqueue_letter(&mut self, letter: Letter) {
         self.outbox.push(letter);
     }
 
-    /// The application takes a message, so that its slot is free.
+    /// The application consumes a message, which frees its slot.
     pub fn take_message(&mut self, number: u64) {
         let taken = self.inbox.take(number);
         let messages = self.messages();

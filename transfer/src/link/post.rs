@@ -1,4 +1,4 @@
-//! What a link posts.
+//! The writes that a link posts.
 
 use stellar_wire::transfer::MessageImmediate;
 
@@ -9,7 +9,7 @@ use crate::messages::Letter;
 use crate::nic::{Memory, Nic, NicError, Payload};
 
 impl<N: Nic> Link<N> {
-    /// Posts what may be posted; whether there was anything.
+    /// Posts everything that may be posted; returns whether there was anything.
     pub fn pump(&mut self, nics: &[N], effects: &mut Vec<Effect>) -> bool {
         let mut posted = false;
         for index in 0..self.channels.len() {
@@ -94,7 +94,7 @@ impl<N: Nic> Link<N> {
         self.channels[messages].post(nic, posting)
     }
 
-    /// Tells the peer how much has been taken, where that is due.
+    /// Returns credits to the peer, if they are due.
     fn tell_taken(&mut self, nics: &[N], effects: &mut Vec<Effect>) -> bool {
         let mut told = false;
         for index in 0..self.channels.len() {

@@ -1,4 +1,4 @@
-//! Barriers: nobody leaves before all have entered, and what was written before is there.
+//! Barriers: no engine leaves before all have entered, and earlier writes have arrived then.
 
 use proptest::prelude::*;
 use stellar_transfer::*;
@@ -11,14 +11,15 @@ const BYTES: usize = 3000;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// Rounds with one immediate: every engine writes to every other, enters when it likes, and finds all that the others wrote when it leaves.
+    /// Rounds with one immediate: every engine writes to every other, enters at a random time, and finds all writes of the others when the barrier
+    /// ends.
     #[test]
     fn nobody_leaves_early_and_all_that_was_written_before_is_there(
         engines in 2usize..5, rails in 1usize..3, rounds in 1usize..5, seed in any::<u64>(),
     ) {
         let mut cluster = Cluster::new(Setup { engines, rails, seed, ..Setup::default() });
         let source: Vec<_> = (0..engines).map(|e| cluster.region(e, BYTES, Access::Local)).collect();
-        // Engine e has a part for each other, of each round: nothing may be written again before it was looked at.
+        // Engine e has a part for each other engine and each round, so no part is overwritten before it was checked.
         let target: Vec<_> = (0..engines)
             .map(|e| cluster.region(e, engines * rounds * BYTES, Access::RemoteWrite))
             .collect();
@@ -90,6 +91,6 @@ fn a_barrier_ends_with_the_peer_that_is_lost() {
         cluster.engines[0].next_event(),
         Some(Event::Lost(_))
     ));
-    // The immediate is free again.
+    // The immediate can be used again.
     cluster.engines[0].barrier(7, &peers[..1]).unwrap();
 }

@@ -1,10 +1,10 @@
-//! Engines that are connected to each other, and take their turns by chance.
+//! Engines that are connected to each other, and run in random turns.
 
 use stellar_transfer::*;
 
 use crate::network::{NetMemory, NetNic, Network};
 
-/// More turns than anything here takes.
+/// More turns than any test needs.
 const PATIENCE: usize = 400_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ impl Cluster {
         self.engines[b].connect(second, &told[0]).unwrap();
     }
 
-    /// Who engine `to` is to engine `from`.
+    /// The peer by which engine `from` knows engine `to`.
     pub fn peer(&self, from: usize, to: usize) -> PeerId {
         self.engines[from].peer(EngineId(to as u64)).unwrap()
     }
@@ -79,7 +79,7 @@ impl Cluster {
         self.engines[engine].register(memory, access).unwrap()
     }
 
-    /// Somebody does something.
+    /// Runs one random engine.
     pub fn turn(&mut self) {
         let engines = self.engines.len();
         match self.network.random(3 * engines) {
@@ -92,7 +92,7 @@ impl Cluster {
         }
     }
 
-    /// Turns until `done` says so after one of them.
+    /// Runs turns until `done` returns true after one of them.
     pub fn run(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
         for _ in 0..PATIENCE {
             self.turn();
@@ -103,7 +103,7 @@ impl Cluster {
         panic!("nothing happens any more");
     }
 
-    /// Turns until nothing is on its way, and a few more.
+    /// Runs turns until nothing is in flight, and a few more.
     pub fn settle(&mut self) {
         for _ in 0..PATIENCE {
             let busy = self.engines.iter_mut().any(Engine::progress);
@@ -120,7 +120,7 @@ pub fn bytes(memory: &NetMemory) -> Vec<u8> {
     memory.copy(0, memory.size())
 }
 
-/// Bytes that no shift of themselves equals.
+/// Bytes without a period, so that a shifted copy differs.
 pub fn pattern(length: usize, salt: usize) -> Vec<u8> {
     (0..length)
         .map(|i| (i * 131 + i / 241 * 17 + salt * 59) as u8)

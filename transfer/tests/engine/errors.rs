@@ -1,4 +1,4 @@
-//! What is refused, with what is said.
+//! Refused calls and their messages.
 
 use stellar_transfer::*;
 
@@ -13,7 +13,7 @@ fn pages(stride: u64, indices: &[u32]) -> Pages {
     }
 }
 
-/// Refused, with all of `parts` in the message.
+/// The call is refused, and the message contains all of `parts`.
 #[track_caller]
 fn refused(cluster: &mut Cluster, transfer: &Transfer<'_, NetNic>, parts: &[&str]) {
     let error = cluster.engines[0].submit(transfer).unwrap_err().to_string();
@@ -100,7 +100,7 @@ fn a_target_of_nobody_or_with_fewer_nics_is_refused() {
     let target = two.region(1, 10, Access::RemoteWrite);
     let gone = Transfer::write(source.slice(0, 10), target.descriptor().at(0));
     refused(&mut two, &gone, &["peer 0 is lost: it was disconnected"]);
-    // Once the application knows, the engine forgets.
+    // After the application was notified, the engine frees the link.
     while two.engines[0].next_event().is_some() {}
     two.settle();
     refused(&mut two, &gone, &["engine 1 is not connected"]);
@@ -226,7 +226,7 @@ fn an_offer_that_does_not_fit_is_refused() {
     assert!(error.contains("engine 1 is connected already"), "{error}");
     let own = one.engines[0].offer().unwrap();
     assert!(connect(&mut one, own.offer()).contains("itself"));
-    // As something else than an engine would send it.
+    // An offer that no engine would send.
     let offer = one.engines[1].offer().unwrap().offer().clone();
     for (field, value, says) in [
         ("slots", 0, "0 slots of 100 bytes"),

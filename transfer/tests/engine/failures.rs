@@ -1,4 +1,4 @@
-//! Queue pairs and NICs that fail: all that depends on them ends, and says why.
+//! Queue pairs and NICs that fail: everything that depends on them ends with the reason.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::cluster::{bytes, pattern, Cluster, Setup};
 
 const BYTES: usize = 9000;
 
-/// Takes all events of an engine; returns the ends of transfers, of calls, of counters, and links lost.
+/// Reads all events of an engine; returns the ends of transfers, of calls and of counters, and the lost links.
 #[derive(Default, Debug)]
 struct Ends {
     transfers: BTreeMap<TransferId, Result<(), PeerLost>>,
@@ -48,8 +48,8 @@ impl Ends {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// A queue pair fails at any time in the middle of transfers, calls, a barrier and a counter: each ends once on both sides, success is
-    /// said only of what has arrived, and the two can be connected again.
+    /// A queue pair fails at a random time during transfers, calls, a barrier and a counter. Each of them ends once on both sides, success is
+    /// reported only for what has arrived, and the two engines can be connected again.
     #[test]
     fn all_that_depends_on_a_link_ends_with_it(
         seed in any::<u64>(), rails in 1usize..3, when in 0usize..600, count in 1usize..6,
@@ -94,7 +94,7 @@ proptest! {
         let answered = calls.iter().enumerate().all(|(number, call)| ends[number % 2].calls.contains_key(call));
         prop_assert!(answered);
         prop_assert!(matches!(ends[1].counters.get(&5), Some(Err(_))));
-        // Everything that was for the old link is gone, and a new one works.
+        // Nothing of the old link is left, and a new one works.
         cluster.settle();
         cluster.connect(0, 1);
         let peer = cluster.peer(0, 1);
@@ -131,7 +131,7 @@ fn a_key_that_is_gone_fails_the_transfer_with_the_nics_reason() {
         lost.to_string(),
         "peer 0 is lost: queue pair 0 of the link failed (RemOpErr)"
     );
-    // The peer was told.
+    // The peer was notified.
     let Some(Event::Lost(lost)) = cluster.engines[1].next_event() else {
         panic!("it was not told");
     };

@@ -1,4 +1,4 @@
-//! Peers that are no engines, and do what none does: they lose their link, and nobody else does.
+//! Peers that are not engines and violate the protocol: they lose their link, and other links are not affected.
 
 use stellar_transfer::*;
 use stellar_wire::transfer::{ControlBlock, MessageImmediate, MessageKind};
@@ -6,20 +6,20 @@ use stellar_wire::transfer::{ControlBlock, MessageImmediate, MessageKind};
 use crate::cluster::{Cluster, Setup};
 use crate::network::{NetMemory, NetNic};
 
-/// As the engines' settings in a [`Cluster`].
+/// The same settings as those of the engines in a [`Cluster`].
 const BLOCK: ControlBlock = ControlBlock {
     channels: 2,
     slots: 2,
     slot_bytes: 100,
 };
 
-/// Somebody with a NIC who has got an offer of engine 0.
+/// An intruder: a NIC with an offer of engine 0.
 struct Intruder {
     nic: NetNic,
     qps: Vec<<NetNic as Nic>::QueuePair>,
     memory: NetMemory,
     region: <NetNic as Nic>::Region,
-    /// What engine 0 lets it write.
+    /// The memory to which engine 0 lets it write.
     control: RemoteRegion,
 }
 
@@ -82,7 +82,7 @@ impl Intruder {
     }
 }
 
-/// What engine 0 says of an intruder that does this. Its honest peer notices nothing.
+/// The error that engine 0 reports for an intruder with this behaviour. Its honest peer is not affected.
 fn judged(act: impl FnOnce(&Intruder)) -> ProtocolError {
     let mut cluster = Cluster::new(Setup::default());
     let intruder = Intruder::new(&mut cluster);

@@ -1,4 +1,4 @@
-//! Messages and calls: each once, whole, and answered by its own answer.
+//! Messages and calls: each arrives once and complete, and each call gets its own reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use stellar_transfer::*;
 
 use crate::cluster::{pattern, Cluster, Setup};
 
-/// Answer to a request.
+/// Reply to a request.
 fn answer(request: &[u8]) -> Vec<u8> {
     request.iter().rev().map(|byte| byte ^ 0xff).collect()
 }
 
-/// Takes what came to an engine, with a pause now and then; returns messages and answers.
+/// Reads an engine's events, with random pauses; returns messages and replies.
 #[derive(Default)]
 struct Seen {
     messages: BTreeMap<usize, Vec<Vec<u8>>>,
@@ -22,7 +22,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// One event of one engine, and an answer to one request.
+    /// Reads one event of one engine, and replies to one request.
     fn look(&mut self, cluster: &mut Cluster) {
         let engine = cluster.network.random(cluster.engines.len());
         match cluster.engines[engine].next_event() {
@@ -53,7 +53,7 @@ impl Seen {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// Both engines send and call at once, more than there are slots, and take events when they like.
+    /// Both engines send and call at the same time, more than there are slots, and read events at random times.
     #[test]
     fn every_message_comes_once_and_every_call_has_its_answer(
         seed in any::<u64>(), slots in 1u16..4, depth in 1u32..4,
@@ -76,7 +76,7 @@ proptest! {
             }
             done += 1;
         }
-        // A call makes an event for its answer, and one where it was answered.
+        // A call gives one event for its reply, and one at the engine that replied.
         let all = |seen: &Seen| seen.answers.len() == calls.len() && seen.done == done;
         cluster.run(|cluster| {
             seen.look(cluster);

@@ -1,4 +1,4 @@
-//! One-sided transfers: every byte once, in memory before it counts, counted once.
+//! One-sided transfers: every byte is written once, is in memory before its write counts, and is counted once.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ struct Step {
     to: Index,
     shape: Shape,
     sharding: u8,
-    /// The receiver waits for it before it is sent.
+    /// The receiver expects it before it is sent.
     early: bool,
 }
 
@@ -82,7 +82,7 @@ fn setups() -> impl Strategy<Value = Setup> {
     )
 }
 
-/// What a target is to hold in the end, and how often each byte is to be written.
+/// The expected contents of a target, and how often each byte must be written.
 struct Target {
     engine: usize,
     region: LocalRegion<NetNic>,
@@ -121,13 +121,13 @@ fn permutation(order: &[Index]) -> Vec<u32> {
     order.iter().map(take).collect()
 }
 
-/// A run of the property.
+/// A run of the property test.
 struct Run {
     cluster: Cluster,
     rails: usize,
     sources: Vec<LocalRegion<NetNic>>,
     targets: Vec<Target>,
-    /// By receiver and immediate: targets, and how many writes there are.
+    /// By receiver and immediate: targets, and the number of writes.
     waits: BTreeMap<(usize, u32), (Vec<usize>, u64)>,
 }
 
@@ -234,7 +234,8 @@ impl Run {
         self.cluster.engines[from].submit(&transfer).unwrap()
     }
 
-    /// Takes events; every counter that is reached has its bytes in memory. Returns transfers that are done and counters reached.
+    /// Reads events and checks that every counter that is reached has its bytes in memory. Returns the transfers that are done and the counters
+    /// reached.
     fn look(&mut self) -> (usize, usize) {
         let (mut done, mut reached) = (0, 0);
         for engine in 0..self.cluster.engines.len() {
@@ -271,11 +272,11 @@ impl Run {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Transfers of every shape and sharding at once, between all: the bytes of a counter are in memory when it is reached, every byte is written
-    /// once, nothing counts twice. That credits and queues are kept to is asserted by the network.
+    /// Transfers of every shape and sharding at the same time, between all engines. The bytes of a counter are in memory when it is reached, every
+    /// byte is written once, and no write counts twice. The network asserts that credits and queues are respected.
     #[test]
     fn every_byte_is_written_once_and_before_it_counts(setup in setups(), steps in steps()) {
-        // Two steps to an immediate.
+        // Two transfers may use one immediate, one after the other.
         let immediate = |step: usize| (step / 2) as u32;
         let early = |immediate: u32| steps[2 * immediate as usize].early;
         let mut run = Run::new(setup);

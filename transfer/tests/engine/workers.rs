@@ -42,7 +42,7 @@ fn callbacks_run_on_the_workers_thread_and_may_use_the_engine() {
         Access::RemoteWrite,
     );
     let target = target.unwrap();
-    // As a peer that is elsewhere gets it.
+    // The descriptor as a peer at another host gets it.
     let text = serde_json::to_string(target.descriptor()).unwrap();
     let descriptor: RegionDescriptor = serde_json::from_str(&text).unwrap();
 

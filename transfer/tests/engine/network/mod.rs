@@ -1,7 +1,7 @@
-//! NICs in memory: every write arrives in pieces, in any order and after any time, and some queue pairs fail.
+//! Mock NICs: every write arrives in pieces, in any order and after any time, and some queue pairs fail.
 //!
-//! What a NIC may assume of the engine is asserted here: no queue is overrun, only registered memory is named. Bytes are read from the source when they
-//! are placed, as a NIC does, so a source that is reused too early shows.
+//! The network asserts what a NIC may assume of the engine: no queue overruns, and only registered memory is named. Like a NIC, it reads bytes from
+//! the source when it places them, so a source that is reused too early is detected.
 
 mod nic;
 
@@ -16,7 +16,7 @@ use stellar_transfer::{Happened, NicEvent, QueueDepth, WcStatus};
 use nic::NetRegion;
 pub use nic::{NetMemory, NetNic};
 
-/// Bytes placed at once, at most.
+/// Most bytes placed at once.
 const PACKET: usize = 700;
 
 /// A queue pair: NIC and number.
@@ -26,13 +26,13 @@ struct QueuePair {
     depth: QueueDepth,
     peer: Option<End>,
     failed: bool,
-    /// Posted and not ended.
+    /// Writes posted and not ended.
     posted: u32,
-    /// Arrived and not polled.
+    /// Writes arrived and not polled.
     arrived: u32,
 }
 
-/// A write on its way.
+/// A write in flight.
 struct Flight {
     from: End,
     to: End,
@@ -46,7 +46,7 @@ struct Flight {
     /// Packets that have not arrived.
     packets: Vec<usize>,
     told: bool,
-    /// Hardly moves.
+    /// It makes progress rarely.
     slow: bool,
 }
 
@@ -57,7 +57,7 @@ struct Card {
     unplugged: bool,
 }
 
-/// All NICs, and what is on its way between them.
+/// All NICs, and the writes in flight between them.
 pub struct Net {
     rng: ChaCha8Rng,
     cards: Vec<Card>,
@@ -83,30 +83,30 @@ impl Network {
     }
 
     fn lock(&self) -> MutexGuard<'_, Net> {
-        // After an assertion failed in it, what is dropped on the way out still looks at it.
+        // After a failed assertion, destructors still lock the network.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more NIC.
+    /// Adds a NIC.
     pub fn nic(&self) -> NetNic {
         let mut net = self.lock();
         net.cards.push(Card::default());
         NetNic::new(self.clone(), net.cards.len() - 1)
     }
 
-    /// Something happens, if anything is on its way.
+    /// Executes a random step, if anything is in flight.
     pub fn step(&self) -> bool {
         let done = self.lock().step();
-        // What a flight held is dropped without the lock.
+        // The contents of a flight are dropped outside the lock.
         done.0
     }
 
-    /// A number below `end`, from the network's own source.
+    /// A random number below `end`.
     pub fn random(&self, end: usize) -> usize {
         self.lock().rng.random_range(0..end)
     }
 
-    /// A connected queue pair fails; `None` if there is none.
+    /// Fails a random connected queue pair; `None` if there is none.
     pub fn fail_any(&self) -> Option<End> {
         let (end, _dropped) = {
             let mut net = self.lock();
@@ -116,7 +116,7 @@ impl Network {
         Some(end)
     }
 
-    /// A NIC cannot be polled any more, and nothing of it moves.
+    /// Makes a NIC unusable: it cannot be polled, and its writes make no progress.
     pub fn unplug(&self, nic: usize) {
         let mut net = self.lock();
         net.cards[nic].unplugged = true;
@@ -143,7 +143,7 @@ impl Net {
         self.cards[nic].events.push(NicEvent { qp, what });
     }
 
-    /// A queue pair fails: what it sent ends in any order, whether it has arrived or not.
+    /// Fails a queue pair. Its writes end in random order, whether they have arrived or not.
     fn fail(&mut self, end: End, status: WcStatus) -> Vec<Flight> {
         match self.queue_pair(end) {
             Some(qp) if !qp.failed => qp.failed = true,
@@ -170,7 +170,7 @@ impl Net {
         self.tell(flight.from, Happened::Sent { id, status });
     }
 
-    /// Lets a write get on by a step; returns whether there was one, and what is to be dropped.
+    /// Advances a write by a step; returns whether there was one, and the values to drop.
     fn step(&mut self) -> (bool, Vec<Flight>) {
         if self.flights.is_empty() {
             return (false, Vec::new());
@@ -206,7 +206,7 @@ impl Net {
         (true, Vec::new())
     }
 
-    /// Copies a packet into memory; `false` if it may not.
+    /// Copies a packet into memory; `false` if that is not permitted.
     fn place(&self, index: usize, packet: usize) -> bool {
         let flight = &self.flights[index];
         let begin = packet * PACKET;
@@ -230,7 +230,7 @@ impl Net {
         fits && region.remote_write
     }
 
-    /// All bytes of a write are in memory: its immediate is told.
+    /// All bytes of a write are in memory, so its immediate is delivered.
     fn announce(&mut self, index: usize) {
         let Flight { to, length, .. } = self.flights[index];
         let Some(immediate) = self.flights[index].immediate else {

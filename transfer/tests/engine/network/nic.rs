@@ -1,4 +1,4 @@
-//! One NIC of the network.
+//! One mock NIC of the network.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use stellar_transfer::*;
 
 use super::{End, Flight, Network, QueuePair, PACKET};
 
-/// Host memory, which remembers how often each byte was written by a NIC.
+/// Host memory that counts how often NICs have written each byte.
 #[derive(Clone)]
 pub struct NetMemory(Arc<Mutex<(Vec<u8>, Vec<u32>)>>);
 
@@ -25,7 +25,7 @@ impl NetMemory {
         self.0.lock().unwrap().0[offset..offset + length].to_vec()
     }
 
-    /// How often each byte was written by a NIC.
+    /// How often NICs have written each byte.
     pub fn touched(&self) -> Vec<u32> {
         self.0.lock().unwrap().1.clone()
     }
@@ -78,7 +78,7 @@ pub struct Keyed {
     pub remote_write: bool,
 }
 
-/// Registered memory. Dropped, its key names nothing.
+/// Registered memory. When it is dropped, its key becomes invalid.
 pub struct NetRegion {
     pub memory: NetMemory,
     nic: usize,
@@ -93,7 +93,7 @@ impl Drop for NetRegion {
     }
 }
 
-/// A queue pair, which goes with its owner.
+/// A queue pair, which is destroyed with its owner.
 pub struct NetQueuePair {
     network: Network,
     end: End,
@@ -142,7 +142,7 @@ impl Nic for NetNic {
         let mut net = self.network.lock();
         net.next_key += 1;
         let remote = RemoteRegion {
-            // Nobody's address is another's, so that a mixed up key or address shows.
+            // All addresses differ, so that a wrong key or address is detected.
             address: u64::from(net.next_key) << 32,
             rkey: net.next_key,
             length: memory.length(),

@@ -1,7 +1,7 @@
-//! Two simulated cards, cable to cable: bring-up, a WRITE from host memory to host memory, and a WRITE with immediate. Without arguments the
-//! cards are in this process; with two sockets of `stellar serve` they are there, and nothing else differs, in the output neither. Nor does it with
-//! two functions bound to `vfio-pci`: cards, or those of `stellar serve` as a virtual machine sees them, which are so many times slower than
-//! cards are (`./stellar interop vfio`).
+//! Two simulated cards, cable to cable: bring-up, a WRITE from host memory to host memory, and a WRITE with immediate. Without arguments the cards
+//! are in this process. With two sockets of `stellar serve` they are in the server. With two functions bound to `vfio-pci` they are real cards, or
+//! those of `stellar serve` inside a virtual machine, for which `--slower` stretches the timeouts (`./stellar interop vfio`). The output is the same
+//! in all three cases.
 //!
 //! ```text
 //! cargo run --example bring_up
@@ -22,14 +22,14 @@ use stellar_driver::{
     QueuePairConfig, RtrAttributes, RtsAttributes, Vfio, VfioUser, WcStatus, WorkRequest,
 };
 
-/// Bytes that are written.
+/// Number of bytes to write.
 const BYTES: usize = 1 << 20;
-/// Longest the whole transfer may take on the cards' clock.
+/// Longest time of the whole transfer on the cards' clock.
 const PATIENCE: Duration = Duration::from_millis(10);
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// All that one host has.
+/// The objects of one host.
 struct Host {
     device: Device,
     context: Context,
@@ -88,7 +88,7 @@ fn host(function: Arc<dyn PciFunction>, number: u8) -> Result<Host> {
     })
 }
 
-/// Tells each of the other, which is out of band: here, a function call.
+/// Exchanges the connection parameters out of band: here, by a function call.
 fn connect(hosts: &[Host; 2]) -> Result<()> {
     let psn = [0x0012_3456, 0x00ff_ffff];
     let told = [0, 1].map(|i| hosts[i].qp.connection(psn[i]));
@@ -174,7 +174,7 @@ fn main() -> Result<()> {
         received.byte_len,
         received.immediate.unwrap_or(0),
     );
-    // Served cards go on while this program thinks: how long it took is no part of the output.
+    // Served cards continue while this program computes, so the elapsed time is not part of the output.
     let took = functions[0].now() - began;
     eprintln!("after {took:?} on the cards' clock");
     for _ in 0..2 {

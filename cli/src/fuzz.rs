@@ -1,4 +1,4 @@
-//! `./stellar fuzz`: mutated frames through the lane. Nothing may hang, and nothing may be placed that the reference would not place.
+//! `./stellar fuzz`: mutated frames through the lane. The lane must not hang, and must place only bytes that the reference places.
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,7 +20,7 @@ pub struct Arguments {
     width: Width,
 }
 
-/// Runs sessions until enough frames were fed.
+/// Runs sessions until enough frames were sent.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let width = arguments.width.lane();
     let library = LaneModel::build(width, false)?;

@@ -1,4 +1,4 @@
-//! The host's side of `./stellar interop rxe`. `tools/interop` builds and starts the guest, and this program beside it.
+//! The host's side of `./stellar interop rxe`. `tools/interop` builds and starts the guest, and starts this program beside it.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::progress;
         `./stellar interop rxe` starts a guest and this; for a peer of your own see docs/interop.md."
 )]
 pub struct Arguments {
-    /// Where the peer's network card is met: dgram:LOCAL:REMOTE, listen:PATH or connect:PATH
+    /// Socket to the peer's network card: dgram:LOCAL:REMOTE, listen:PATH or connect:PATH
     #[arg(long, value_name = "SOCKET", required_unless_present = "list")]
     net: Option<LinkAddress>,
     /// Socket of the peer's program rdma_peer
@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Directory of the captures
     #[arg(long, value_name = "DIRECTORY", default_value = "out/interop_rxe")]
     directory: PathBuf,
-    /// Names the cases and runs none; those of the short form have a star
+    /// Lists the cases and runs none; those of the short form have a star
     #[arg(long)]
     list: bool,
     /// Runs only the cases of the short form
@@ -43,7 +43,7 @@ pub struct Arguments {
     /// How the card's Verilog becomes a model
     #[arg(long, value_enum, default_value = "on-change")]
     model: ModelName,
-    /// Makes one header bit of all packets of the card wrong, counted from the base transport header on: every case is to fail
+    /// Inverts one header bit of all packets of the card, counted from the base transport header on. Every case must then fail
     #[arg(long, value_name = "BYTE.BIT")]
     flip: Option<BitFlip>,
 }

@@ -67,7 +67,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Elaboration keeps wide blocks as values: a thread with room for them.
+    // Elaboration needs a large stack, so it runs in a thread of its own.
     let worker = std::thread::Builder::new()
         .stack_size(512 << 20)
         .spawn(|| run(Arguments::parse()))
@@ -78,12 +78,12 @@ fn main() -> ExitCode {
             eprintln!("error: {}", said_once(&error));
             ExitCode::FAILURE
         }
-        // The panic has printed itself.
+        // The panic was reported already.
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-/// The error and its causes. Many errors say their cause themselves; then it is not said again.
+/// The error and its causes. If an error's text contains its cause, the cause is not repeated.
 fn said_once(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -6,7 +6,7 @@ use sim_nic::ModelKind;
 /// How the card's Verilog becomes a model.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ModelName {
-    /// Code runs only when something that it reads has changed
+    /// Code runs only if something that it reads has changed
     OnChange,
     /// Verilator's model of the emitted Verilog, which nothing rewrites: several times slower
     Plain,

@@ -13,14 +13,14 @@ impl PathMtu {
     /// For clap.
     ///
     /// # Errors
-    /// What is wrong with the text, and what there is instead.
+    /// The invalid text, and the permitted values.
     pub fn parse(text: &str) -> Result<Self, String> {
         let bytes = text.parse().map_err(|error| format!("{error}"))?;
         let log2 = mtu::log2(bytes).map_err(|error: BadMtu| error.to_string())?;
         Ok(Self { log2 })
     }
 
-    /// Its bytes.
+    /// Its value in bytes.
     pub const fn bytes(self) -> u32 {
         1 << self.log2
     }

@@ -1,4 +1,4 @@
-//! What a lane received, as a pcapng file whose comments say what became of each frame.
+//! The frames that a lane received, as a pcapng file with the outcome of each frame as a comment.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -16,7 +16,7 @@ pub struct Noted<'a> {
     pub comment: String,
 }
 
-/// Writes frames in order, each as late after the one before as the wire takes at 200 Gb/s.
+/// Writes frames in order. The times follow from the wire at 200 Gb/s.
 pub fn write<'a>(path: &Path, frames: impl Iterator<Item = Noted<'a>>) -> anyhow::Result<()> {
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
     let mut capture = PortCapture::new(BufWriter::new(file), "lane")?;

@@ -18,7 +18,7 @@ pub struct Scenario {
     pub frames: Vec<Vec<u8>>,
 }
 
-/// Queue pairs and memory regions the lane's tables hold.
+/// Queue pairs and memory regions that fit the lane's tables.
 const QPS: u32 = 1024;
 const MRS: u32 = 4096;
 
@@ -36,7 +36,7 @@ fn alternate(page: u64) -> Owner {
     }
 }
 
-/// The lane stands in for whoever received a capture's WRITEs. Queue pairs and keys beyond its tables stay unknown to it.
+/// The lane stands in for the receiver of the capture's WRITEs. Queue pairs and keys beyond its tables stay unknown.
 pub fn capture(
     library: &Library,
     config: &SessionConfig,
@@ -175,7 +175,7 @@ pub fn multipath(
                 frames.push(bytes);
             }
         }
-        // Half the window: what a fabric that sprays may do and a sender that keeps to the window never exceeds.
+        // Half of the window. A spraying fabric may reorder that much, and a sender that respects the window never exceeds it.
         reorder(&mut frames, 512, &mut rng);
         lists.push(frames);
     }
@@ -194,7 +194,7 @@ pub fn multipath(
 }
 
 impl Scenario {
-    /// Feeds all frames, compares with the reference, and checks memory byte for byte.
+    /// Sends all frames, compares with the reference, and checks memory byte for byte.
     pub fn run(&mut self) -> anyhow::Result<sim_cosim::Placed> {
         let before = self.session.outcomes.len();
         for frame in &self.frames {

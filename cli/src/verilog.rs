@@ -54,7 +54,7 @@ pub struct Arguments {
     list: bool,
 }
 
-/// Writes the Verilog and says where.
+/// Writes the Verilog and prints the paths.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some(out) = arguments.out.as_ref().filter(|_| !arguments.list) else {
         for known in hdl_designs::ALL {

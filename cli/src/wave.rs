@@ -1,4 +1,4 @@
-//! `./stellar wave`: a short run with waves. The last line printed is the wave file, for the script to open.
+//! `./stellar wave`: a short run with waves. The last line of the output is the wave file, for the script to open.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What the program says to wrong arguments and files: what, where, what to do; never a panic, and nothing written.
+//! Messages about wrong arguments and files: what is wrong, where, and what to do. The program never panics, and writes nothing.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ fn stellar(folder: &Path, arguments: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// Runs it and expects the exit status, and an error message that holds every one of `parts`.
+/// Runs it and expects the exit status, and an error message that contains every one of `parts`.
 #[track_caller]
 fn refuse(folder: &Path, arguments: &[&str], status: i32, parts: &[&str]) {
     let output = stellar(folder, arguments);

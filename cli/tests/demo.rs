@@ -1,4 +1,4 @@
-//! `./stellar demo` writes what it promises, and the same again for the same seed.
+//! `./stellar demo` writes its report and captures, and the same again for the same seed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,10 +35,10 @@ fn a_demonstration_recovers_losses_and_repeats_itself() {
     assert_eq!(report["completions"]["succeeded"], 1);
     let requester = &report["requester"];
     let count = |name: &str| requester[name].as_u64().expect("a counter");
-    // 98 packets of 4,096 bytes at most; half of those over one of sixteen links are lost.
+    // At most 98 packets of 4,096 bytes; half of those over one of sixteen links are lost.
     assert!(count("retransmissions") > 0, "{requester}");
     assert_eq!(count("packets"), 98 + count("retransmissions"));
-    // In one round of 128 paths each is taken once at most; retransmissions choose anew.
+    // One round of 128 paths takes each path at most once; retransmissions choose a path again.
     let loads = report["path_loads"].as_array().expect("loads of paths");
     let loads: Vec<u64> = loads.iter().filter_map(Value::as_u64).collect();
     assert_eq!(loads.iter().sum::<u64>(), count("packets"));

@@ -46,7 +46,7 @@ impl Pieces {
         }
     }
 
-    /// The write number `n`.
+    /// The write number `index`.
     pub fn get(&self, index: usize) -> Piece {
         match self {
             Self::One(piece) => *piece,

@@ -25,7 +25,7 @@ enum Bench {
     Registration(registration::Arguments),
 }
 
-/// One measured number. `ratio` is value over limit, or `null` where there is no limit.
+/// One measured number. `ratio` is value over limit, or `null` if there is no limit.
 #[derive(Serialize, Clone, Debug)]
 pub struct Row {
     pub name: String,
@@ -36,7 +36,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row with its ratio worked out.
+    /// A row with its ratio computed.
     pub fn new(
         name: impl Into<String>,
         value: f64,

@@ -29,14 +29,14 @@ pub struct Arguments {
 
 /// First queue pair used.
 const QP: u32 = 5;
-/// Queue pairs of the small-message rows: packets of one queue pair keep clocks apart in the core.
+/// Queue pairs of the small-message rows. There are several because packets of one queue pair may have to keep a distance in the core.
 const SMALL_QPS: u32 = 4;
 const RKEY: u32 = 0x0142;
 const PD: u32 = 1;
 const VA: u64 = 0x5000_0000_0000;
 /// Budget of `architecture.md` section 9: last beat in to first TLP out.
 const LATENCY_BUDGET: f64 = 60.0;
-/// Budget of `architecture.md` section 9, in clocks per second of wall time.
+/// Budget of `architecture.md` section 9, in cycles per second of wall time.
 const SPEED_BUDGET: f64 = 100_000.0;
 
 /// Measures and prints.
@@ -161,7 +161,7 @@ struct Run {
     wall_seconds: f64,
 }
 
-/// Packets at line rate; the rate is taken between the first and the last TLP that leave.
+/// Packets at line rate. The rate is measured between the first and the last TLP.
 fn stream(
     library: &Library,
     width: LaneWidth,
@@ -198,7 +198,7 @@ fn stream(
     })
 }
 
-/// Clocks from the last MAC beat of a lone packet to its first TLP beat.
+/// Cycles from the last MAC beat of a lone packet to its first TLP beat.
 fn latency(library: &Library, width: LaneWidth, payload: usize) -> anyhow::Result<u64> {
     let mut session = session(library, width, payload as u64)?;
     let frame = frames(payload, 1, 1)?.remove(0);

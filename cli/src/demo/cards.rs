@@ -1,4 +1,4 @@
-//! Two hosts that use the driver on Verilated cards: bring-up, registration, one WRITE, and a look at every byte.
+//! Two hosts that use the driver on Verilated cards: bring-up, registration, one WRITE, and a comparison of every byte.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,19 +19,19 @@ use crate::progress;
 
 /// First PSN of both queue pairs.
 const PSN: u32 = 0x00c0_ffee;
-/// Where the memory of both GPUs begins: at places of their own, as its first contents depend on the place.
+/// Start of each GPU's memory. The addresses differ, because the initial contents depend on the address.
 const GPU: [u64; 2] = [0x20_0000_0000, 0x40_0000_0000];
-/// Address that work requests name it by.
+/// Virtual address of the memory in work requests.
 const BASE: u64 = 0x7f00_0000_0000;
 const PAGE: PageSize = PageSize::Size64K;
-/// Longest the cards may take, on their clock.
+/// Longest time of the run on the cards' clock.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Clocks after the completion in which nothing may be written any more: longer than the way through the fabric.
+/// Cycles after the completion in which no further byte may be written: longer than the way through the fabric.
 const AFTERMATH: u64 = 5_000;
 /// Bytes compared at once: a page.
 const CHUNK: usize = PAGE.bytes() as usize;
 
-/// A host whose card is up.
+/// A host after bring-up of its card.
 struct Host {
     context: Context,
     cq: CompletionQueue,
@@ -39,14 +39,14 @@ struct Host {
     gpu: MemoryRegion,
 }
 
-/// Bus addresses of the pages of a GPU's memory: the last one first, so that a card that does not translate goes wrong.
+/// Bus addresses of the pages of a GPU's memory, in reverse order, so that a card that does not translate fails.
 fn pages(host: usize, bytes: u64) -> Vec<u64> {
     let count = bytes.div_ceil(PAGE.bytes());
     let page = |index| GPU[host] + index * PAGE.bytes();
     (0..count).rev().map(page).collect()
 }
 
-/// Brings a card up as any user of the driver does.
+/// Brings a card up, as any user of the driver would.
 fn bring_up(pair: &FabricPair, plan: &Plan, host: usize, bytes: u64) -> anyhow::Result<Host> {
     let HostId(place) = [plan.sender, plan.receiver][host];
     let ports = &plan.topology.hosts()[place as usize].ports;
@@ -110,7 +110,7 @@ fn connect(hosts: &[Host; 2], plan: &Plan, mrc: &MrcPlan) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Writes `bytes` from GPU to GPU as one message; returns the cards, whose captures are still to be written, and the report.
+/// Writes `bytes` from GPU to GPU as one message. Returns the cards, which still hold the captures, and the report.
 pub fn exchange(plan: &Plan, mrc: &MrcPlan, bytes: u32) -> anyhow::Result<(FabricPair, Report)> {
     let pair = FabricPair::new(plan)?;
     let hosts = [
@@ -138,7 +138,7 @@ pub fn exchange(plan: &Plan, mrc: &MrcPlan, bytes: u32) -> anyhow::Result<(Fabri
     Ok((pair, report))
 }
 
-/// Waits for the completion; returns when it was there.
+/// Waits for the completion; returns its time.
 fn wait(
     sender: &Host,
     function: &dyn PciFunction,
@@ -174,7 +174,7 @@ fn wait(
     }
 }
 
-/// Compares every byte, and looks for any that were written elsewhere.
+/// Compares every byte, and checks that no other byte was written.
 fn check(pair: &FabricPair, bytes: u64) -> anyhow::Result<()> {
     let [from, to] = [0, 1].map(|host| pages(host, bytes));
     let mut left = bytes;

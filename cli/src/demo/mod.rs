@@ -14,7 +14,7 @@ use sim_world::{check_bytes, lossy_topology, Plan, TransportPlan};
 use crate::progress;
 use crate::world::{self, LOSS, LOSSY_LINK};
 
-/// What happens, for whoever reads the table.
+/// Description of the run, printed above the table.
 const WHAT: &str = "programs on the driver: one RDMA WRITE from GPU memory to GPU memory";
 
 #[derive(clap::Args)]
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Probability that one link between switches loses a frame
     #[arg(long, value_name = "P", default_value_t = LOSS)]
     loss: f64,
-    /// Decides everything random
+    /// Seed of everything random
     #[arg(long, default_value_t = 4)]
     seed: u64,
     /// Directory for report and captures
@@ -48,7 +48,7 @@ enum Demo {
     Rx(rx::Arguments),
 }
 
-/// Runs the demonstration asked for.
+/// Runs the chosen demonstration.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.other {
         Some(Demo::Rx(rx)) => rx::run(rx),

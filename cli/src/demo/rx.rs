@@ -131,7 +131,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The captures to replay, read before anything slow is done: name, what it is, frames.
+/// The captures to replay, read before the model is built: name, description, frames.
 fn captures(given: &[PathBuf]) -> anyhow::Result<Vec<(String, &'static str, Capture)>> {
     let name = |path: &Path| {
         let stem = path.file_stem().unwrap_or(path.as_os_str());
@@ -196,7 +196,7 @@ fn show(mut scenario: Scenario, out: &Path, clocks: &mut u64) -> anyhow::Result<
             },
         });
     pcapng::write(&out.join(format!("{}.pcapng", scenario.name)), notes)?;
-    // With STELLAR's ACS setting every GPU byte goes straight to the peer, every host byte through the IOMMU.
+    // With STELLAR's ACS setting every GPU byte goes directly to the peer, and every host byte through the IOMMU.
     anyhow::ensure!(
         session.bytes_by(Route::Hairpin) == 0,
         "{}: {} bytes for the GPU took the way through the root complex",

@@ -1,4 +1,4 @@
-//! How far a world has come, while it runs.
+//! Progress of a world while it runs.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,25 +7,25 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-/// Time between two pictures.
+/// Time between two updates.
 const REFRESH: Duration = Duration::from_millis(200);
-/// Picoseconds of a microsecond.
+/// Picoseconds per microsecond.
 const US: f64 = 1e6;
 
-/// A line with name, wall time and time of the world; gone when dropped.
+/// A line with name, wall time and time of the world. It is erased when this value is dropped.
 pub struct Clock {
     bar: ProgressBar,
     time: Arc<AtomicU64>,
 }
 
 impl Clock {
-    /// Shows the line. Nothing is shown where standard error is no terminal.
+    /// Shows the line, if standard error is a terminal.
     pub fn show(name: &str) -> anyhow::Result<Self> {
         let time = Arc::new(AtomicU64::new(0));
         let world = Arc::clone(&time);
         let simulated = move |_: &ProgressState, line: &mut dyn Write| {
             let now = world.load(Ordering::Relaxed) as f64 / US;
-            // Nothing can be done about a line that cannot be written.
+            // A failed write of the line is ignored.
             let _ = write!(line, "{now:.1} us simulated");
         };
         let style = ProgressStyle::with_template("{spinner} {msg}: {elapsed}, {simulated}")?
@@ -37,7 +37,7 @@ impl Clock {
         Ok(Self { bar, time })
     }
 
-    /// Where the world shows its time, in picoseconds.
+    /// The variable in which the world shows its time, in picoseconds.
     pub fn time(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.time)
     }

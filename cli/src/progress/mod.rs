@@ -1,4 +1,4 @@
-//! What the program says while it is busy, on standard error.
+//! Progress messages, on standard error.
 
 mod clock;
 
@@ -15,17 +15,17 @@ use sim_net::Time;
 use sim_world::pair::RECEIVER;
 use sim_world::{Nic, World};
 
-/// Moments of a world between two looks at the clock on the wall.
+/// Moments of a world between two reads of the wall clock.
 const MOMENTS: u32 = 256;
-/// Where nobody watches a terminal, a line is written for every tenth.
+/// If standard error is not a terminal, a line is written for every tenth.
 const TENTHS: u64 = 10;
 
-/// A model that takes longer than this is not in the cache: it is being built.
+/// A model that takes longer than this is not in the cache, so it is being built.
 const CACHED: Duration = Duration::from_secs(15);
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Says nothing from now on.
+/// Prints no progress from now on.
 pub fn set_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
@@ -34,14 +34,14 @@ fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// A line of progress for those who read a log; a terminal has a bar instead.
+/// A line of progress for logs; a terminal shows a bar instead.
 pub fn say(line: &str) {
     if !is_quiet() {
         eprintln!("{line}");
     }
 }
 
-/// A bar, unless nothing is to be said.
+/// A bar that is hidden in quiet mode.
 fn shown(bar: ProgressBar) -> ProgressBar {
     if is_quiet() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -49,7 +49,7 @@ fn shown(bar: ProgressBar) -> ProgressBar {
     bar
 }
 
-/// Prepares the model of `what`: from the cache in seconds, or built in minutes, which is said when it is so.
+/// Prepares the model of `what`. It comes from the cache in seconds, or is built in minutes, which is announced.
 pub fn building<T>(what: &str, build: impl FnOnce() -> T) -> T {
     let spinner = spinner(format!("preparing the model of {what}"));
     let (done, is_done) = mpsc::channel::<()>();
@@ -72,7 +72,7 @@ pub fn building<T>(what: &str, build: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Measures `what`, with a sign of life.
+/// Runs the measurement of `what` with a spinner.
 pub fn measuring<T>(what: &str, measure: impl FnOnce() -> T) -> T {
     spinning(&format!("measuring {what}"), measure)
 }
@@ -104,7 +104,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Of `total` bytes.
+    /// A transfer of `total` bytes.
     pub fn new(total: u64) -> Self {
         let style = "{bar:40} {bytes}/{total_bytes}  {msg}";
         let style = ProgressStyle::with_template(style).expect("a constant template");
@@ -117,12 +117,12 @@ impl Transfer {
         }
     }
 
-    /// A moment of the world has passed.
+    /// Reports a moment of the world.
     pub fn see<N: Nic>(&self, world: &World<N>) {
         self.look(|| (world.host(RECEIVER).nic().memory().written(), world.now()));
     }
 
-    /// A moment has passed; `state` tells bytes in the receiver's memory, and the simulated time in picoseconds.
+    /// Reports a moment. `state` returns the bytes in the receiver's memory, and the simulated time in picoseconds.
     pub fn look(&self, state: impl FnOnce() -> (u64, Time)) {
         let started = self.started.get().unwrap_or_else(Instant::now);
         self.started.set(Some(started));
@@ -144,7 +144,7 @@ impl Transfer {
         self.bar.set_message(message);
     }
 
-    /// It is over.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! Messages of one size from a sender to a receiver, as fast as they go.
+//! Messages of one size from a sender to a receiver, as fast as possible.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use super::ends::End;
 use super::hosts::{memory, Host, Write};
 use super::times::{Rates, Times};
 
-/// Longest that what a sender holds for done may still be on its way to the receiver's program, on the cards' clock.
+/// Longest time, on the cards' clock, from the sender's completion until the data has reached the receiver's program.
 const LAG: Duration = Duration::from_millis(1);
 
-/// What is measured.
+/// Kind of the test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     Write,
-    /// Each message carries its number, and the receiver counts them.
+    /// Each message carries its number as immediate, and the receiver counts them.
     WriteWithImmediate,
 }
 
 impl Verb {
-    /// perftest's name of the test, and this program's.
+    /// Names of the test in perftest and in this program.
     pub const fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Write => ("RDMA_Write BW", "write_bw"),
@@ -32,41 +32,41 @@ impl Verb {
     }
 }
 
-/// What is sent.
+/// Traffic of the test.
 #[derive(Clone, Copy)]
 pub struct Load {
     pub verb: Verb,
-    /// Bytes of a message.
+    /// Length of a message in bytes.
     pub size: u32,
-    /// Bytes between what two queue pairs write.
+    /// Distance between the targets of two queue pairs in bytes.
     pub stride: u32,
     /// Messages of each queue pair.
     pub iters: u32,
-    /// Work requests under way in each queue pair.
+    /// Outstanding work requests of each queue pair.
     pub tx_depth: u32,
-    /// Completions asked for: of one in so many work requests.
+    /// One in this number of work requests is signaled.
     pub cq_mod: u32,
 }
 
 impl Load {
-    /// What every message carries.
+    /// Contents of every message.
     fn bytes(&self) -> Vec<u8> {
         let byte = |i| (i * 7 + i / 251 + self.size) as u8;
         (0..self.size).map(byte).collect()
     }
 
-    /// Where that of each queue pair is in the regions of a host.
+    /// Offset of each queue pair's message in the regions of a host.
     fn places(self, host: &Host) -> impl Iterator<Item = usize> {
         (0..host.qps.len()).map(move |index| index * self.stride as usize)
     }
 }
 
-/// What an end found.
+/// Result of an end.
 #[derive(Serialize, Deserialize)]
 pub struct Found {
     /// The sender: messages per second.
     pub rates: Option<Rates>,
-    /// The receiver: immediates it has counted.
+    /// The receiver: number of immediates.
     pub immediates: usize,
 }
 
@@ -80,7 +80,7 @@ impl Found {
     }
 }
 
-/// Both ends, in this process. Returns what the sender and the receiver found.
+/// Runs both ends in this process. Returns the results of sender and receiver.
 pub fn both(hosts: &[Host; 2], load: Load) -> anyhow::Result<(Found, Found)> {
     let [local, remote] = hosts;
     let mut receiver = Receiver::new(remote, load)?;
@@ -104,7 +104,7 @@ pub fn send(end: &mut End, load: Load) -> anyhow::Result<Found> {
     Found::by_sender(&sender.transfer(|| end.peer.expect_silence())?)
 }
 
-/// The receiver's end, until the sender has said that it is done.
+/// The receiver's end, until the sender reports that it has finished.
 pub fn receive(end: &mut End, load: Load) -> anyhow::Result<Found> {
     let mut receiver = Receiver::new(&end.host, load)?;
     end.peer.meet()?;
@@ -118,7 +118,7 @@ pub fn receive(end: &mut End, load: Load) -> anyhow::Result<Found> {
     receiver.finish()
 }
 
-/// How far a queue pair is.
+/// Progress of a queue pair.
 #[derive(Clone, Copy, Default)]
 struct Count {
     posted: u32,
@@ -132,7 +132,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Keeps every queue pair as deep in work as was asked for, until all is completed; does `meanwhile` all the time.
+    /// Keeps the required number of work requests outstanding on every queue pair until all have completed. Calls `meanwhile` all the time.
     fn transfer(&self, mut meanwhile: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Times> {
         let (host, load) = (self.host, self.load);
         let bytes = load.bytes();
@@ -156,7 +156,7 @@ impl Sender<'_> {
                 let is_it = |qp: &QueuePair| qp.number() == completion.qp;
                 let index = host.qps.iter().position(is_it);
                 let count = &mut counts[index.context("a completion of no queue pair here")?];
-                // A message that asked for no completion is done when a later one is.
+                // A message without a completion of its own has completed when a later one has.
                 let done = completion.wr_id as u32 + 1;
                 times.complete((done - count.completed) as usize, now);
                 count.completed = done;
@@ -185,16 +185,16 @@ impl Sender<'_> {
     }
 }
 
-/// What messages are written to.
+/// The receiver of the messages.
 struct Receiver<'a> {
     host: &'a Host,
     load: Load,
-    /// Immediates, with their queue pair.
+    /// Immediates received, with their queue pair.
     arrived: BTreeSet<(u32, u32)>,
 }
 
 impl<'a> Receiver<'a> {
-    /// Before the first message is sent: forgets what has arrived before.
+    /// Discards earlier arrivals, before the first message is sent.
     fn new(host: &'a Host, load: Load) -> anyhow::Result<Self> {
         for at in load.places(host) {
             memory(&host.target)?.write(at, &vec![0; load.size as usize])?;
@@ -206,7 +206,7 @@ impl<'a> Receiver<'a> {
         })
     }
 
-    /// Takes what it was told.
+    /// Reads the immediates that have arrived.
     fn count(&mut self) -> anyhow::Result<()> {
         for completion in self.host.poll(usize::MAX)? {
             let (qp, bytes) = (completion.qp, completion.byte_len);
@@ -225,7 +225,7 @@ impl<'a> Receiver<'a> {
         Ok(())
     }
 
-    /// When the sender is done: every immediate has come, and every byte is where it belongs.
+    /// When the sender has finished: every immediate has arrived, and every byte is correct.
     fn finish(mut self) -> anyhow::Result<Found> {
         let (host, load) = (self.host, self.load);
         if load.verb == Verb::WriteWithImmediate {

@@ -9,15 +9,15 @@ use super::Cards;
 pub struct Arguments {
     #[command(flatten)]
     cards: Cards,
-    /// Also how much of everything the card has
+    /// Also print the sizes of the card's tables
     #[arg(short, long)]
     verbose: bool,
-    /// Also what became of received packets since the last reset: accepted ones (None), and dropped ones by reason
+    /// Also print the counters of received packets since the last reset: accepted ones (None), and dropped ones by reason
     #[arg(short, long)]
     counters: bool,
 }
 
-/// Prints one card: both of a pair are alike.
+/// Prints one card, because both cards of a pair are alike.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let [function] = arguments.cards.open()?;
     let probe = Probe::new(function)?;

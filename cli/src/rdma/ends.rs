@@ -1,4 +1,4 @@
-//! The two ends of a test: both in this process, or one of them here and the other in another.
+//! The two ends of a test: both in this process, or one here and one in another process.
 
 use serde::de::DeserializeOwned;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use super::{table, Function, Options, Role};
 const SENDER: u8 = 0;
 const RECEIVER: u8 = 1;
 
-/// What is here of a test. The client is the end that sends, or sends first.
+/// The ends in this process. The client is the end that sends, or sends first.
 pub enum Ends {
     /// Sender and receiver.
     Both(Box<[Host; 2]>),
@@ -26,7 +26,7 @@ pub enum Ends {
 pub struct End {
     pub host: Host,
     pub peer: Peer,
-    /// What the peer said of itself.
+    /// The peer's description of itself.
     pub told: Told,
 }
 
@@ -48,7 +48,7 @@ impl End {
     }
 }
 
-/// Brings the cards up that are this process's and connects their queue pairs. Ends that were told different `terms` part before that.
+/// Brings up the cards of this process and connects their queue pairs. If the two ends have different `terms`, it fails before that.
 pub fn connect(terms: &Terms, plan: &Plan, options: &Options) -> anyhow::Result<Ends> {
     let (function, number, peer) = match options.role()? {
         Role::Both => {
@@ -83,7 +83,7 @@ pub fn connect(terms: &Terms, plan: &Plan, options: &Options) -> anyhow::Result<
 }
 
 impl Ends {
-    /// Prints what is measured, under what conditions, and between whom.
+    /// Prints test, conditions and both ends.
     pub fn head(&self, test: &str, options: &Options, conditions: &[(&str, String)]) {
         let (local, remote, peer) = match self {
             Self::Both(hosts) => (hosts[0].told(), hosts[1].told(), None),
@@ -94,8 +94,8 @@ impl Ends {
         table::head(test, options, conditions, peer, [&local, &remote]);
     }
 
-    /// Runs a test and returns what the sender and the receiver found. `both` has both ends; otherwise each process runs its own, which begins when the
-    /// two have met, and tells the other how it went.
+    /// Runs a test and returns the results of sender and receiver. If both ends are in this process, it calls `both`. Otherwise each process runs its
+    /// own end after they have met, and sends its result to the other.
     pub fn run<T: Serialize + DeserializeOwned>(
         &mut self,
         both: impl FnOnce(&[Host; 2]) -> anyhow::Result<(T, T)>,

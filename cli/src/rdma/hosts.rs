@@ -1,4 +1,4 @@
-//! A host with its card up and queue pairs.
+//! A host with a card after bring-up and its queue pairs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,43 +14,43 @@ use stellar_driver::{
 
 use super::Options;
 
-/// First PSN of everyone.
+/// First PSN of every queue pair.
 const PSN: u32 = 0x00c0_ffee;
-/// Longest a test may go without any progress, on the cards' clock.
+/// Longest time without progress, on the cards' clock.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What a test needs of its hosts.
+/// Requirements of a test.
 pub struct Plan {
     pub queue_pairs: u32,
-    /// Work requests under way in each queue pair.
+    /// Outstanding work requests of each queue pair.
     pub depth: u32,
-    /// Bytes of every message at most.
+    /// Longest message in bytes.
     pub bytes: u32,
-    /// Completions of each queue pair that nobody may have polled yet.
+    /// Completions of each queue pair that may wait to be polled.
     pub completions: u32,
 }
 
-/// What a host's peer has to know.
+/// Connection parameters of a host, for its peer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Its queue pairs.
     pub connections: Vec<Connection>,
-    /// Where they may write.
+    /// The region to which they may write.
     pub target: RemoteRegion,
 }
 
 /// A message.
 pub struct Write {
-    /// Queue pair, from 0.
+    /// Number of the queue pair, from 0.
     pub index: usize,
-    /// Bytes between the places of two queue pairs.
+    /// Distance between the parts of two queue pairs in bytes.
     pub stride: u32,
     /// Its length.
     pub bytes: u32,
     pub wr_id: u64,
-    /// It asks for a completion.
+    /// Whether it is signaled.
     pub signaled: bool,
-    /// What the receiver is told.
+    /// Its immediate.
     pub immediate: Option<u32>,
 }
 
@@ -59,9 +59,9 @@ pub struct Host {
     pub context: Context,
     pub cq: CompletionQueue,
     pub qps: Vec<QueuePair>,
-    /// What is sent: `bytes` for each queue pair.
+    /// The memory to send from: `bytes` for each queue pair.
     pub source: MemoryRegion,
-    /// What is received, likewise.
+    /// The memory to receive into, of the same size.
     pub target: MemoryRegion,
     inline_size: u32,
 }
@@ -122,7 +122,7 @@ impl Host {
         Arc::clone(self.context.device().probe().function())
     }
 
-    /// What its peer has to know.
+    /// Its connection parameters, for its peer.
     pub fn told(&self) -> Told {
         Told {
             connections: self.qps.iter().map(|qp| qp.connection(PSN)).collect(),
@@ -130,7 +130,7 @@ impl Host {
         }
     }
 
-    /// Makes its queue pairs ready to receive from those of its peer, number by number.
+    /// Moves its queue pairs to RTR, each connected to the peer's of the same number.
     pub fn ready(&self, peer: &Told, options: &Options) -> anyhow::Result<()> {
         let mtu_log2 = options.mtu.log2;
         ensure!(
@@ -158,7 +158,7 @@ impl Host {
         Ok(())
     }
 
-    /// Makes its queue pairs ready to send, when those of its peer are ready to receive.
+    /// Moves its queue pairs to RTS, when those of its peer are in RTR.
     pub fn start(&self) -> anyhow::Result<()> {
         for qp in &self.qps {
             qp.modify(match qp.transport() {
@@ -169,7 +169,7 @@ impl Host {
         Ok(())
     }
 
-    /// Posts a WRITE from a place of the source to the same place of a peer's target.
+    /// Posts a WRITE from an offset of the source to the same offset of a peer's target.
     pub fn write(&self, to: &RemoteRegion, write: &Write) -> anyhow::Result<()> {
         let at = u64::from(write.stride) * write.index as u64;
         let mut inline = [0; 16];
@@ -188,7 +188,7 @@ impl Host {
         Ok(self.qps[write.index].post_send(&request)?)
     }
 
-    /// Completions there are, all of them successes.
+    /// Polls completions, which must all be successes.
     pub fn poll(&self, most: usize) -> anyhow::Result<Vec<Completion>> {
         let completions = self.cq.poll(most)?;
         if let Some(failed) = completions.iter().find(|c| c.status != WcStatus::Success) {
@@ -203,7 +203,7 @@ impl Host {
         Ok(completions)
     }
 
-    /// Waits until `look` finds something; `what` is that.
+    /// Waits until `look` returns a value; `what` describes it in the error.
     pub fn until<T>(
         &self,
         what: &str,
@@ -212,7 +212,7 @@ impl Host {
         self.within(PATIENCE, what, look)
     }
 
-    /// The same, for so long on the cards' clock.
+    /// As [`Self::wait`], with this time limit on the cards' clock.
     pub fn within<T>(
         &self,
         patience: Duration,

@@ -1,4 +1,5 @@
-//! Tools an RDMA user knows, on the driver: `./stellar devinfo`, `write_bw`, `write_imm_bw` and `write_lat`, with perftest's options and tables where they make sense.
+//! Tools known to RDMA users, on the driver: `./stellar devinfo`, `write_bw`, `write_imm_bw` and `write_lat`, with perftest's options and tables
+//! where they apply.
 
 mod bandwidth;
 pub mod devinfo;
@@ -22,26 +23,26 @@ use stellar_driver::{PciFunction, Transport, Vfio, VfioUser};
 
 use crate::path_mtu::PathMtu;
 
-/// A card as the driver takes it.
+/// A card for the driver.
 pub type Function = Arc<dyn PciFunction>;
 
-/// Which cards.
+/// The cards to use.
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Cards {
-    /// Two simulated hosts in this process, a Verilated card each, cable to cable; times are simulated
+    /// Two simulated hosts in this process, each with a Verilated card, cabled port to port; times are simulated
     #[arg(long, group = "kind")]
     sim: bool,
-    /// A card of `stellar serve`, by its socket. With two of them (each with its own --vfio-user) a test drives both ends from this process. Times are
-    /// simulated, and the cards run on while this program works
+    /// A card of `stellar serve`, by its socket. With two of them (each with its own --vfio-user) a test drives both ends from this process. Times
+    /// are simulated, and the cards continue while this program computes
     #[arg(long, value_name = "SOCKET", group = "kind")]
     vfio_user: Vec<PathBuf>,
     /// A card bound to vfio-pci, by its PCI address (0000:01:00.0). With two of them (each with its own --vfio) a test drives both ends from this
     /// process. Times are those of this machine
     #[arg(long, value_name = "BDF", group = "kind")]
     vfio: Vec<String>,
-    /// The cards of --vfio are simulated (those of ./stellar serve in a virtual machine) and take so many times longer than cards do: timeouts are as many times
-    /// longer, and times that are shown as many times shorter, than this machine's
+    /// Says that the cards of --vfio are simulated (those of ./stellar serve in a virtual machine), and how many times slower than real cards they
+    /// are: timeouts are that many times longer, and the printed times that many times shorter, than this machine's
     #[arg(long, value_name = "TIMES", requires = "vfio", conflicts_with_all = ["sim", "vfio_user"])]
     slower: Option<NonZeroU32>,
 }
@@ -56,7 +57,7 @@ where
 }
 
 impl Cards {
-    /// How many cards are named.
+    /// Number of cards named.
     fn count(&self) -> anyhow::Result<usize> {
         let found = self.names().len();
         ensure!(
@@ -66,7 +67,7 @@ impl Cards {
         Ok(found)
     }
 
-    /// As many cards as are asked for.
+    /// Opens this number of cards.
     fn open<const N: usize>(&self) -> anyhow::Result<[Function; N]> {
         let found = self.count()?;
         ensure!(
@@ -88,7 +89,7 @@ impl Cards {
         Ok(functions.expect("there are as many as are asked for"))
     }
 
-    /// What the cards are called.
+    /// Names of the cards.
     fn names(&self) -> Vec<String> {
         if self.sim {
             return vec!["sim0".to_owned(), "sim1".to_owned()];
@@ -98,7 +99,7 @@ impl Cards {
         sockets.chain(self.vfio.iter().cloned()).collect()
     }
 
-    /// What kind of cards, and how they are connected.
+    /// Kind of the cards, and their connection.
     fn kind(&self) -> &'static str {
         if self.vfio.is_empty() {
             "Verilated cards, cable to cable"
@@ -107,7 +108,7 @@ impl Cards {
         }
     }
 
-    /// What is to be said of times in the head of a test.
+    /// A remark on times, for the head of a test.
     fn times(&self) -> Cow<'static, str> {
         if self.sim {
             "of the cards' 250 MHz clock, simulated".into()
@@ -120,7 +121,7 @@ impl Cards {
         }
     }
 
-    /// What is to be said of PCIe.
+    /// A remark on PCIe.
     fn pcie(&self) -> &'static str {
         if self.vfio.is_empty() {
             "reads take 600 ns; register and memory writes arrive at once"
@@ -139,14 +140,14 @@ enum ConnectionType {
     Rc,
 }
 
-/// What all tests are told.
+/// Options of all tests.
 #[derive(clap::Args)]
 pub struct Options {
     #[command(flatten)]
     cards: Cards,
-    /// Host of the server, which runs the same test without it. The server waits for one client; the client sends
+    /// Host of the server, which runs the same test without this argument. The server waits for one client; the client sends
     host: Option<String>,
-    /// TCP port where the server waits; 0: any that is free
+    /// TCP port of the server; 0: any free port
     #[arg(short, long, default_value_t = 18515)]
     port: u16,
     /// Transport
@@ -155,19 +156,19 @@ pub struct Options {
     /// Path MTU in bytes: 256, 512, 1024, 2048, 4096 or 8192
     #[arg(short, long, value_name = "BYTES", default_value = "4096", value_parser = PathMtu::parse)]
     mtu: PathMtu,
-    /// Most bytes that a work request brings with it instead of naming them in memory
+    /// Longest inline payload of a work request
     #[arg(short = 'I', long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=16))]
     inline_size: u32,
-    /// Decides where the choice of paths begins
+    /// Seed of the choice of paths
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Which ends of a test are this process's.
+/// The ends of a test in this process.
 enum Role<'a> {
     Both,
     Server,
-    /// Of the server at this host.
+    /// The client of the server at this host.
     Client(&'a str),
 }
 
@@ -183,7 +184,7 @@ impl Options {
         }
     }
 
-    /// Two cards are both ends; one is the server, or with a host the client.
+    /// Two cards are both ends. One card is the server, or with a host the client.
     fn role(&self) -> anyhow::Result<Role<'_>> {
         match (self.cards.count()?, &self.host) {
             (1, None) => Ok(Role::Server),

@@ -12,25 +12,25 @@ use stellar_driver::exchange;
 
 use super::terms::Terms;
 
-/// Longest that making a connection may take, and the peer's first word.
+/// Longest time for making a connection, and for the peer's first message.
 const GREETING: Duration = Duration::from_secs(10);
-/// Looks at the connection happen in one of so many calls: they must not cost a measurement anything.
+/// Only one in this number of calls checks the connection, so that the checks do not disturb a measurement.
 const LOOK_EVERY: u8 = 128;
 
-/// A peer that runs the same test.
+/// A peer process that runs the same test.
 pub struct Peer {
     stream: TcpStream,
     name: String,
     calls: Cell<u8>,
 }
 
-/// Where a server waits for its client.
+/// A server that waits for its client.
 pub struct Waiting {
     listener: TcpListener,
 }
 
 impl Waiting {
-    /// Listens on a port; 0 is any that is free.
+    /// Listens on a port; 0 is any free port.
     pub fn on(port: u16) -> anyhow::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).map_err(|error| {
             anyhow!(
@@ -40,7 +40,7 @@ impl Waiting {
         Ok(Self { listener })
     }
 
-    /// Says so, and waits for the client.
+    /// Prints the port, and waits for the client.
     pub fn client(self, terms: &Terms) -> anyhow::Result<Peer> {
         let port = self.listener.local_addr()?.port();
         let line = format!("* Waiting for client to connect on port {port}... *");
@@ -70,7 +70,7 @@ impl Peer {
         bail!("cannot reach server {server}: {reason}; start the same test there without HOST first, with the same --port");
     }
 
-    /// Both ends say what they will do.
+    /// Both ends exchange their test parameters.
     fn greet(stream: TcpStream, name: String, terms: &Terms) -> anyhow::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(GREETING))?;
@@ -81,12 +81,12 @@ impl Peer {
         };
         let theirs = peer.exchange(terms)?;
         terms.check(&theirs, &peer.name)?;
-        // From here on it may be at work for long, and its end closes the connection.
+        // From here on the peer may work for long, so there is no read timeout. If the peer dies, the connection closes.
         peer.stream.set_read_timeout(None)?;
         Ok(peer)
     }
 
-    /// Who it is.
+    /// Address of the peer.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -99,12 +99,12 @@ impl Peer {
         })
     }
 
-    /// Returns when both ends are here.
+    /// Returns when both ends have called it.
     pub fn meet(&mut self) -> anyhow::Result<()> {
         self.exchange(&())
     }
 
-    /// Whether something of the peer waits to be read; an error if it has gone. Only some calls look.
+    /// Whether data of the peer can be read; an error if the connection is closed. Only some calls check.
     pub fn has_spoken(&self) -> anyhow::Result<bool> {
         self.calls.set((self.calls.get() + 1) % LOOK_EVERY);
         if self.calls.get() != 0 {
@@ -122,19 +122,19 @@ impl Peer {
         }
     }
 
-    /// Waits until the peer has something to say, or has gone.
+    /// Waits until data of the peer can be read, or the connection is closed.
     pub fn wait(&self) {
-        // An error is met again by whoever reads next.
+        // The next read gets the same error.
         let _ = self.stream.peek(&mut [0]);
     }
 
-    /// An error if the peer has anything to say before this end is done: then it has failed.
+    /// An error if the peer sends anything before this end has finished, because then the peer has failed.
     pub fn expect_silence(&self) -> anyhow::Result<()> {
         ensure!(!self.has_spoken()?, "stopped, as {} did", self.name);
         Ok(())
     }
 
-    /// Both ends tell how it went; returns what this one and the peer found.
+    /// Both ends exchange their results; returns this end's and the peer's.
     pub fn report<T>(&mut self, mine: anyhow::Result<T>) -> anyhow::Result<(T, T)>
     where
         T: Serialize + DeserializeOwned,
@@ -164,7 +164,7 @@ mod tests {
         Terms::new("write_bw", Transport::Mrc, 4096, &[64], 10, 1)
     }
 
-    /// Two ends that have met.
+    /// Two connected ends.
     fn ends() -> (Peer, Peer) {
         let waiting = Waiting::on(0).unwrap();
         let port = waiting.listener.local_addr().unwrap().port();

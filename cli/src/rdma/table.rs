@@ -1,4 +1,4 @@
-//! perftest's head and table.
+//! Head and table in perftest's format.
 
 use stellar_driver::{Connection, RemoteRegion};
 
@@ -8,7 +8,7 @@ use super::Options;
 const LINE: &str =
     "---------------------------------------------------------------------------------------";
 
-/// Prints what is measured, under what conditions, and between whom: this end and the other, which is `peer` if it is another process.
+/// Prints test, conditions, and both ends. The other end is `peer` if it is another process.
 pub fn head(
     test: &str,
     options: &Options,

@@ -1,15 +1,15 @@
-//! What two ends of a test in two processes have to be told alike.
+//! Parameters that both ends of a test in two processes must share.
 
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use stellar_driver::Transport;
 
-/// Of one end, in the order in which differences are named.
+/// Parameters of one end, in the order in which differences are reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms(Vec<(String, String)>);
 
 impl Terms {
-    /// Of a test by name. The first term is the version of this program.
+    /// Parameters of a test by name. The first one is the version of this program.
     pub fn new(
         test: &str,
         connection: Transport,
@@ -34,7 +34,7 @@ impl Terms {
         Self(terms.map(|(name, value)| (name.to_owned(), value)).into())
     }
 
-    /// Checks that the peer was told the same.
+    /// Checks that the peer has the same parameters.
     pub fn check(&self, theirs: &Self, peer: &str) -> anyhow::Result<()> {
         let differ = |(mine, theirs): (&(String, String), &(String, String))| {
             (mine != theirs)

@@ -1,39 +1,39 @@
-//! When messages were posted and known to have arrived, and what follows from that.
+//! Times at which messages were posted and completed, and the rates that follow.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Of the messages of all queue pairs of a test, in order.
+/// Times of the messages of all queue pairs of a test, in order.
 #[derive(Default)]
 pub struct Times {
     posted: Vec<Duration>,
-    /// How many have completed, and since when.
+    /// Numbers of completed messages, with their times.
     completed: Vec<(usize, Duration)>,
 }
 
 /// Messages per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
-    /// From the first that was posted to the last that completed.
+    /// From the first post to the last completion.
     pub average: f64,
-    /// The best of any stretch from when one was posted to when one completed.
+    /// The highest rate of any interval from a post to a completion.
     pub peak: f64,
 }
 
 impl Times {
-    /// One more was posted.
+    /// A message was posted.
     pub fn post(&mut self, now: Duration) {
         self.posted.push(now);
     }
 
-    /// `count` more have completed.
+    /// `count` messages have completed.
     pub fn complete(&mut self, count: usize, now: Duration) {
         let before = self.completed.last().map_or(0, |(count, _)| *count);
         self.completed.push((before + count, now));
     }
 
-    /// The rates; `None` if nothing completed, or all of it in no time.
+    /// The rates; `None` if nothing completed, or if everything completed in zero time.
     pub fn rates(&self) -> Option<Rates> {
         let rate = |first: usize, (count, end): (usize, Duration)| {
             let span = end.checked_sub(*self.posted.get(first)?)?.as_secs_f64();
@@ -49,7 +49,7 @@ impl Times {
     }
 }
 
-/// Half round trips in microseconds, as perftest's table has them.
+/// Half round trips in microseconds, with the columns of perftest's table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     pub min: f64,
@@ -62,7 +62,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// From when each round began, and the end of the last; `None` without a whole round.
+    /// Computes them from the start of each round, and the end of the last; `None` without a complete round.
     pub fn of(rounds: &[Duration]) -> Option<Self> {
         let mut halves: Vec<f64> = rounds
             .windows(2)
@@ -106,7 +106,7 @@ mod tests {
         times.complete(2, us(10));
         let rates = times.rates().unwrap();
         assert!((rates.average - 4.0 / 10e-6).abs() < 1.0, "{rates:?}");
-        // The last two: posted at 8, completed at 10.
+        // The last two messages: posted at 8, completed at 10.
         assert!((rates.peak - 2.0 / 2e-6).abs() < 1.0, "{rates:?}");
     }
 

@@ -10,14 +10,14 @@ use super::terms::Terms;
 use super::times::Rates;
 use super::{table, Options};
 
-/// Sizes of `--all`: powers of two up to this one, where perftest goes on to 8 MiB.
+/// Largest size of `--all`, which are powers of two; perftest continues to 8 MiB.
 const LARGEST_OF_ALL: u32 = 1 << 16;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Bytes of a message
+    /// Length of a message in bytes
     #[arg(short, long, default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=1 << 26))]
     size: u32,
     /// Run sizes from 2 bytes to 64 KiB
@@ -26,16 +26,16 @@ pub struct Arguments {
     /// Messages of each queue pair (perftest: 5000)
     #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     iters: u32,
-    /// Work requests under way in each queue pair
+    /// Outstanding work requests of each queue pair
     #[arg(short, long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
     tx_depth: u32,
-    /// Completions asked for: of one in so many work requests
+    /// One in this number of work requests is signaled
     #[arg(short = 'Q', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
     cq_mod: u32,
     /// Queue pairs
     #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     qp: u32,
-    /// Gb/s instead of MiB/s
+    /// Print Gb/s instead of MiB/s
     #[arg(long = "report_gbits")]
     report_gbits: bool,
 }

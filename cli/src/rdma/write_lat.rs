@@ -15,7 +15,7 @@ use super::{table, Options};
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Bytes of a message
+    /// Length of a message in bytes
     #[arg(short, long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1 << 23))]
     size: u32,
     /// Round trips (perftest: 1000)
@@ -72,7 +72,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A message goes there and back as often as was asked for: each end writes when the last byte of the other's message has arrived in its memory.
+/// A message goes to the other end and back, as often as configured: each end writes when the last byte of the other's message has arrived in its
+/// memory.
 fn both(hosts: &[Host; 2], size: u32, iters: u32) -> anyhow::Result<Option<Latencies>> {
     let [local, remote] = hosts;
     let (local, remote) = (
@@ -101,7 +102,7 @@ fn send(end: &mut End, size: u32, iters: u32) -> anyhow::Result<Option<Latencies
     Ok(Latencies::of(&rounds))
 }
 
-/// The end that answers, for as long as the other is silent.
+/// The end that replies, until the other end is silent.
 fn receive(end: &mut End, size: u32, iters: u32) -> anyhow::Result<Option<Latencies>> {
     let side = Side::new(&end.host, end.told.target, size)?;
     end.peer.meet()?;
@@ -119,7 +120,7 @@ fn receive(end: &mut End, size: u32, iters: u32) -> anyhow::Result<Option<Latenc
     Ok(None)
 }
 
-/// One end with what it writes.
+/// One end and its message.
 struct Side<'a> {
     host: &'a Host,
     to: RemoteRegion,
@@ -127,7 +128,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Before the first message is sent.
+    /// Prepares for the first message.
     fn new(host: &'a Host, to: RemoteRegion, size: u32) -> anyhow::Result<Self> {
         let side = Self { host, to, size };
         memory(&host.target)?.write(side.last(), &[0])?;
@@ -138,14 +139,14 @@ impl<'a> Side<'a> {
         self.size as usize - 1
     }
 
-    /// Last byte of a message: not that of the one before, and never what the memory held at first.
+    /// Last byte of a message: different from that of the previous message, and never the initial contents of the memory.
     const fn mark(round: u32) -> u8 {
         (round % 255) as u8 + 1
     }
 
     fn send(&self, round: u32) -> anyhow::Result<()> {
         memory(&self.host.source)?.write(self.last(), &[Self::mark(round)])?;
-        // The message before was answered, so its completion is there or about to be.
+        // The previous message was answered, so its completion is there or about to arrive.
         if round > 0 {
             self.until_completed()?;
         }
@@ -166,7 +167,7 @@ impl<'a> Side<'a> {
         Ok(byte[0] == Self::mark(round))
     }
 
-    /// When the other's message had arrived; `peer_is_silent` fails if the other end has stopped.
+    /// Time at which the other's message arrived; `peer_is_silent` fails if the other end has stopped.
     fn until_arrived(
         &self,
         round: u32,
@@ -174,7 +175,7 @@ impl<'a> Side<'a> {
     ) -> anyhow::Result<Duration> {
         self.host.until("message", || {
             if !self.has_arrived(round)? {
-                // It may have come just before the end stopped.
+                // The message may have arrived just before the end stopped.
                 let silent = peer_is_silent();
                 if !self.has_arrived(round)? {
                     return silent.map(|()| None);
@@ -184,7 +185,7 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// Its last message has arrived.
+    /// The other end's last message has arrived.
     fn until_completed(&self) -> anyhow::Result<()> {
         let look = || Ok(self.host.poll(1)?.pop());
         self.host.until("completion", look).map(drop)

@@ -1,4 +1,4 @@
-//! What `./stellar serve --lone` is told of its bridge.
+//! Options of `./stellar serve --lone` for its bridge.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -18,23 +18,23 @@ pub struct Options {
     /// Serve one card alone, at nic0.sock, with one of its ports bridged to another process
     #[arg(long, requires = "bridge")]
     lone: bool,
-    /// Where the bridge meets the other process: dgram:LOCAL:REMOTE (UNIX datagram sockets, one made here and one made there), listen:PATH or
-    /// connect:PATH (a UNIX stream socket, made here or there)
+    /// Socket to the other process: dgram:LOCAL:REMOTE (UNIX datagram sockets, one made here and one made there), listen:PATH or connect:PATH (a UNIX
+    /// stream socket, made here or there)
     #[arg(long, value_name = "SOCKET", requires = "lone")]
     bridge: Option<LinkAddress>,
-    /// Port of the card that is bridged. What leaves by the other one is lost
+    /// Bridged port of the card. Frames that leave by the other port are lost
     #[arg(long, value_name = "PORT", requires = "bridge", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
     bridge_port: u8,
-    /// MAC address of the bridged port. The bridge answers ARP, neighbour discovery and ping for it; the driver has to give the card the same
+    /// MAC address of the bridged port. The bridge answers ARP, neighbour discovery and ping for it; the driver must give the card the same address
     #[arg(long, requires = "bridge", default_value = "02:00:00:00:00:01", value_parser = mac)]
     mac: Mac,
     /// IP address of the bridged port, in a network of 24 bits (IPv4) or 64 bits (IPv6); at most two, each with its own --ip
     #[arg(long = "ip", value_name = "ADDRESS", requires = "bridge", default_values = ["10.0.0.1", "fd00::1"])]
     ips: Vec<IpAddr>,
-    /// Write what crosses the bridge to a file (pcapng), with simulated times
+    /// Write the frames that cross the bridge to a file (pcapng), with simulated times
     #[arg(long, value_name = "FILE", requires = "bridge")]
     capture: Option<PathBuf>,
-    /// Simulated time takes at least so many times as long on the wall, so that the card's timers leave the other process time to answer; 0: no limit
+    /// Least wall time per simulated time, so that the other process can answer before the card's timers expire; 0: no limit
     #[arg(
         long,
         value_name = "TIMES",
@@ -42,23 +42,23 @@ pub struct Options {
         default_value_t = 2000
     )]
     pace: u32,
-    /// Probability, from 0 to 1, that the bridge drops a RoCEv2 frame, either way
+    /// Probability, from 0 to 1, that the bridge drops a RoCEv2 frame, in either direction
     #[arg(long, value_name = "P", requires = "bridge", default_value_t = 0.0, value_parser = probability)]
     drop: f64,
-    /// Probability that it duplicates one
+    /// Probability that it duplicates a frame
     #[arg(long, value_name = "P", requires = "bridge", default_value_t = 0.0, value_parser = probability)]
     duplicate: f64,
-    /// Probability that it lets later ones overtake one
+    /// Probability that it lets later frames overtake a frame
     #[arg(long, value_name = "P", requires = "bridge", default_value_t = 0.0, value_parser = probability)]
     reorder: f64,
-    /// Decides which frames are dropped, duplicated and overtaken
+    /// Seed of these decisions
     #[arg(long, requires = "bridge", default_value_t = 1)]
     seed: u64,
-    /// Invert a header bit of every RoCEv2 frame that the card sends, and make its iCRC fit again. Byte 0 is the first of the base transport header,
-    /// bit 7 the most significant
+    /// Invert a header bit of every RoCEv2 frame that the card sends, and correct its iCRC. Byte 0 is the first of the base transport header, bit 7
+    /// the most significant
     #[arg(long, value_name = "BYTE.BIT", requires = "bridge")]
     flip: Option<BitFlip>,
-    /// How the card's Verilog becomes a model. Both do the same in every clock
+    /// How the card's Verilog becomes a model. Both kinds do the same in every cycle
     #[arg(long, requires = "bridge", default_value = "on-change")]
     model: ModelName,
 }
@@ -80,7 +80,7 @@ fn probability(text: &str) -> Result<f64, String> {
     found.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())
 }
 
-/// The options to which an error belongs.
+/// The options that an error is about.
 fn options(error: &LinkError) -> &'static str {
     match error {
         LinkError::PathTooLong { .. } | LinkError::Exists(_) | LinkError::Socket { .. } => {
@@ -94,7 +94,7 @@ fn options(error: &LinkError) -> &'static str {
 }
 
 impl Options {
-    /// Opens the bridge, if one is asked for.
+    /// Opens the bridge, if the options contain one.
     pub fn open(&self) -> anyhow::Result<Option<Bridge>> {
         let Some(address) = &self.bridge else {
             return Ok(None);
@@ -125,12 +125,12 @@ impl Options {
         Ok(Some(bridge))
     }
 
-    /// What the card is.
+    /// Description of the card.
     pub fn model(&self) -> ModelKind {
         self.model.into()
     }
 
-    /// Says where the bridge is.
+    /// Prints the bridge's socket.
     pub fn announce(&self) {
         if let Some(address) = &self.bridge {
             println!("port {} is bridged to {address}", self.bridge_port);
@@ -138,7 +138,7 @@ impl Options {
     }
 }
 
-/// Ends a bridge, and says what has crossed it.
+/// Ends a bridge, and prints how many frames have crossed it.
 pub fn end(bridge: &Bridge) -> anyhow::Result<()> {
     let closed = bridge.close();
     let BridgeCounts {

@@ -15,10 +15,10 @@ use tracing_subscriber::EnvFilter;
 
 use crate::progress;
 
-/// What is said without RUST_LOG: who comes and goes.
+/// Default log filter: drivers that connect and disconnect.
 const DEFAULT_LOG: &str = "info,vfio_user=warn";
 
-/// What it is for. It is no `long_about`: the subcommand has a text of its own for that.
+/// Description of the command. It is not `long_about`, because the subcommand has its own text for that.
 const PURPOSE: &str = "\
 Runs two Verilated cards, cabled port to port, and serves each as a PCI device on a UNIX socket: nic0.sock and nic1.sock.
 A driver reaches them by the vfio-user protocol: this project's tools with --vfio-user SOCKET, QEMU with vfio-user-pci. A socket serves one \
@@ -46,14 +46,14 @@ One card, and a virtual machine at its port 0:
 #[derive(clap::Args)]
 #[command(before_long_help = PURPOSE, after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directory of the sockets; it is made if it is not there
+    /// Directory of the sockets; it is created if it does not exist
     #[arg(default_value = "out/serve")]
     directory: PathBuf,
     #[command(flatten)]
     bridge: bridge::Options,
 }
 
-/// Serves until a signal says to stop.
+/// Serves until SIGINT or SIGTERM.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| DEFAULT_LOG.into());
     tracing_subscriber::fmt()
@@ -64,7 +64,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bridge = arguments.bridge.open()?;
     let served = serve(arguments, bridge.as_ref());
     if let (Err(_), Some(bridge)) = (&served, &bridge) {
-        // The simulation may still have the bridge, whose socket has to go before this process does. The first error counts.
+        // The simulation may still hold the bridge, whose socket must be removed before this process ends. The first error is reported.
         let _ = bridge.close();
     }
     served

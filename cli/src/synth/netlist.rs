@@ -1,4 +1,4 @@
-//! A synthesised module as Yosys writes it (`write_json`): how many cells of which type, and the longest path between registers.
+//! A synthesised module as Yosys writes it (`write_json`): the number of cells by type, and the longest path between registers.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,18 +36,18 @@ enum Bit {
 /// The longest paths from one register, memory or port to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// LUTs on the path that has most of them: logic levels. Carry chains and wide multiplexers are not counted.
+    /// LUTs on the path that has most of them: logic levels. Carry chains and wide multiplexers do not count.
     pub luts: u32,
     /// Carry cells on the path that has most of them.
     pub carries: u32,
 }
 
-/// What a cell adds to a path through it; `None`: paths end and begin there.
+/// The weight of a cell on a path through it; `None`: paths end and begin there.
 fn weight(kind: &str) -> Option<Depth> {
     let level = |luts, carries| Some(Depth { luts, carries });
     match kind {
         _ if kind.starts_with("LUT") => level(1, 0),
-        // Read without a clock: the memory of a LUT is in the path of its address.
+        // This memory is read without a clock, so it lies on the path of its address.
         _ if kind.starts_with("RAM") && !kind.starts_with("RAMB") => level(1, 0),
         _ if kind.starts_with("CARRY") => level(0, 1),
         "INV" | "BUF" | "MUXF5" | "MUXF6" | "MUXF7" | "MUXF8" | "MUXF9" => level(0, 0),
@@ -55,7 +55,7 @@ fn weight(kind: &str) -> Option<Depth> {
     }
 }
 
-/// Inputs from which an output of the cell changes without a clock.
+/// Inputs from which an output of the cell changes without a clock edge.
 fn is_through(kind: &str, port: &str) -> bool {
     !kind.starts_with("RAM")
         || port.starts_with("ADDR")

@@ -18,13 +18,13 @@ use crate::progress;
 
 pub use show::finish;
 
-/// The link with loss of the built-in topology.
+/// The lossy link of the built-in topology.
 pub const LOSSY_LINK: &str = "p0.leaf0-spine5";
-/// Loss of the run that asks for none of its own, in the built-in topology.
+/// Default loss in the built-in topology.
 pub const LOSS: f64 = 0.01;
-/// How much shorter a scenario's messages are between Verilated NICs, unless asked otherwise.
+/// Default factor by which a scenario's messages are shorter between Verilated NICs.
 const RTL_SHRINK: u32 = 8;
-/// With more payload than this there are no captures: they hold every frame four times.
+/// Above this payload there are no captures, because they hold every frame four times.
 const CAPTURED_BYTES: u64 = 64 << 20;
 
 #[derive(clap::Args)]
@@ -35,10 +35,10 @@ pub struct Arguments {
     /// Probability that the lossy link loses a frame [default: 0.01 on the built-in topology]
     #[arg(long, value_name = "P")]
     loss: Option<f64>,
-    /// The link with loss
+    /// The lossy link
     #[arg(long, value_name = "NAME")]
     lossy_link: Option<String>,
-    /// How packets are spread over paths [default: obs, or single with one path]
+    /// Policy that spreads packets over paths [default: obs, or single with one path]
     #[arg(long)]
     policy: Option<PolicyName>,
     /// Paths of a queue pair
@@ -47,10 +47,10 @@ pub struct Arguments {
     /// Transport
     #[arg(long, default_value = "mrc")]
     mode: Mode,
-    /// How packets find their way
+    /// Route of packets
     #[arg(long, value_name = "HOW", default_value = "ipv4")]
     addressing: AddressingName,
-    /// What the NICs are
+    /// Kind of the NICs
     #[arg(long, default_value = "reference")]
     nic: NicKind,
     /// Bytes that each queue pair writes, as one message
@@ -62,19 +62,19 @@ pub struct Arguments {
     /// Queue pairs
     #[arg(long, default_value_t = 1)]
     qps: u32,
-    /// Decides everything random
+    /// Seed of everything random
     #[arg(long, default_value_t = 4)]
     seed: u64,
     /// Directory for report and captures
     #[arg(long, value_name = "DIR", default_value = "out/world")]
     out: PathBuf,
-    /// Run one named scenario instead, which brings its own topology and traffic (--list names them)
+    /// Run one named scenario instead, which has its own topology and traffic (--list names them)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "mtu", "qps"])]
     scenario: Option<String>,
-    /// Divide the length of the scenario's messages, where it means the same with shorter ones [default: 1, or 8 with a Verilated NIC]
+    /// Divide the length of the scenario's messages, in scenarios that mean the same with shorter ones [default: 1, or 8 with a Verilated NIC]
     #[arg(long, value_name = "N", requires = "scenario", value_parser = clap::value_parser!(u32).range(1..=16))]
     shrink: Option<u32>,
-    /// Name the scenarios
+    /// List the scenarios
     #[arg(long, conflicts_with_all = ["scenario", "sweep", "json"])]
     list: bool,
     /// Sweep the loss of the busiest link: MRC over 4 and 128 paths, and RC
@@ -94,7 +94,7 @@ enum PolicyName {
     RoundRobin,
     /// Oblivious spraying in a pseudo-random order
     Obs,
-    /// Oblivious order over the entropy values that feedback has not put aside
+    /// Oblivious order over the entropy values that feedback has not excluded
     EvState,
 }
 
@@ -109,7 +109,7 @@ impl PolicyName {
     }
 }
 
-/// How packets find their way.
+/// Route of packets.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum AddressingName {
     /// IPv4, paths by hash
@@ -130,7 +130,7 @@ impl AddressingName {
     }
 }
 
-/// What the NICs are.
+/// Kind of the NICs.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum NicKind {
     /// Software reference of the transport
@@ -152,7 +152,7 @@ enum Mode {
     Rc,
 }
 
-/// Runs what was asked for.
+/// Runs the chosen mode.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.list {
         show::scenarios();
@@ -174,7 +174,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// The scenario or the transfer that was asked for, with such NICs. Scenarios have messages shorter by `shrink`, if nobody says otherwise.
+/// The chosen scenario or transfer, with this kind of NIC. Messages of scenarios are `shrink` times shorter by default.
 fn with<N: Nic>(arguments: &Arguments, shrink: u32) -> anyhow::Result<()> {
     if let Some(name) = &arguments.scenario {
         return play::<N>(arguments, name, shrink);
@@ -183,7 +183,7 @@ fn with<N: Nic>(arguments: &Arguments, shrink: u32) -> anyhow::Result<()> {
     exchange::<N>(&plan(arguments)?, bytes, &arguments.out, arguments.json)
 }
 
-/// One scenario, its report and captures.
+/// Runs one scenario; writes report and captures.
 fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Result<()> {
     let scenario = Scenario::<N>::find(name)?;
     let progress = progress::Clock::show(scenario.name)?;
@@ -204,7 +204,7 @@ fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Resul
     )
 }
 
-/// One transfer, its report and captures.
+/// Runs one transfer; writes report and captures.
 pub fn exchange<N: Nic>(plan: &Plan, bytes: u32, out: &Path, json: bool) -> anyhow::Result<()> {
     let watched = progress::Transfer::new(u64::from(bytes) * u64::from(plan.qps));
     let run = run_watched::<N>(plan, Transfer::whole(bytes), |world| watched.see(world))?;
@@ -213,7 +213,7 @@ pub fn exchange<N: Nic>(plan: &Plan, bytes: u32, out: &Path, json: bool) -> anyh
     show::finish(what, &run.report, run.world.captures(), out, json)
 }
 
-/// Multipath over so many paths, sprayed obliviously where there are two or more.
+/// Multipath over this number of paths, sprayed obliviously if there are two or more.
 pub fn sprayed(paths: u8) -> MrcPlan {
     let policy = if paths == 1 {
         Policy::SinglePath
@@ -227,7 +227,7 @@ pub fn sprayed(paths: u8) -> MrcPlan {
     }
 }
 
-/// Whether so many bytes of payload are captured.
+/// Whether a run with this payload is captured.
 pub const fn captured(bytes: u64) -> bool {
     bytes <= CAPTURED_BYTES
 }
@@ -242,7 +242,7 @@ fn topology_text(arguments: &Arguments) -> anyhow::Result<(String, String)> {
     Ok((path.display().to_string(), text))
 }
 
-/// The link with loss and how much of it.
+/// The lossy link and its loss.
 fn loss(arguments: &Arguments) -> anyhow::Result<Option<(&str, f64)>> {
     let built_in = arguments.topology.is_none();
     let link = arguments.lossy_link.as_deref();

@@ -59,7 +59,7 @@ fn paths(loads: &[u64]) {
         return;
     };
     let highest = BARS.len() as u64 - 1;
-    // A path that was used at all shows.
+    // A path that was used at all is visible.
     let bar = |&load: &u64| {
         let height = (load * highest + most / 2) / most;
         BARS[height.max(load.min(1)) as usize]

@@ -30,14 +30,14 @@ const PEER: PortAddress = PortAddress {
 const PEER_QP: u32 = 0x1234;
 const PEER_PSN: u32 = 0xff_ffff;
 const CARD_PSN: u32 = 0x55;
-/// Longest that a completion takes on the card's clock.
+/// Longest time until a completion, on the card's clock.
 const SOON: Duration = Duration::from_millis(2);
 
 /// The other end of the bridge.
 struct Peer(UnixDatagram);
 
 impl Peer {
-    /// At `there`, with the bridge at `here`.
+    /// Binds to `there`, with the bridge at `here`.
     fn new(there: &Path, here: &Path) -> Self {
         let socket = UnixDatagram::bind(there).expect("a socket");
         socket.connect(here).expect("the bridge is there");
@@ -57,7 +57,7 @@ impl Peer {
         buffer
     }
 
-    /// The next RoCEv2 frame, which has to be one of the card to this peer.
+    /// The next RoCEv2 frame, which must be from the card to this peer.
     fn receive_roce(&self) -> RoceFrame {
         let frame = RoceFrame::parse(&self.receive()).expect("a RoCEv2 frame");
         let eth = (frame.eth.src.0, frame.eth.dst.0);
@@ -66,7 +66,7 @@ impl Peer {
         frame
     }
 
-    /// Asks for the owner of the card's IP address, and checks the answer.
+    /// Sends an ARP request for the card's IP address, and checks the reply.
     fn ask(&self) {
         let mut question = vec![0xff; 6];
         question.extend([2, 0, 0, 0, 0, 2, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
@@ -142,7 +142,7 @@ impl Driver {
             Modify::Init(InitAttributes::default()),
             Modify::RcRtr(RcRtrAttributes::new(peer)),
             Modify::RcRts(RcRtsAttributes {
-                // The peer answers in wall time.
+                // The peer replies in wall time.
                 timeout: Duration::from_millis(8),
                 ..RcRtsAttributes::new(CARD_PSN)
             }),
@@ -165,7 +165,7 @@ impl Driver {
     }
 }
 
-/// The peer writes to the card's memory, and is acknowledged while the driver does nothing.
+/// The peer writes to the card's memory, and gets an acknowledgement while the driver does nothing.
 fn check_write_to_card(driver: &Driver, peer: &Peer) {
     let payload: Vec<u8> = (1..=100).collect();
     let remote = driver.region.remote();
@@ -259,7 +259,7 @@ fn a_peer_in_another_process_is_the_other_end_of_the_wire() {
     assert_eq!(serve.line(), format!("port 0 is bridged to {address}"));
     assert!(!at("cards").join("nic1.sock").exists());
 
-    // No driver is connected, and the clock stands still between the questions.
+    // No driver is connected, and the clock is stopped between the requests.
     let peer = Peer::new(&there, &here);
     peer.ask();
     peer.ask();
@@ -267,7 +267,7 @@ fn a_peer_in_another_process_is_the_other_end_of_the_wire() {
     peer.ask();
     check_write_to_card(&driver, &peer);
     check_write_to_peer(&driver, &peer);
-    // The card begins anew without its driver: to the frame that was acknowledged it says nothing.
+    // The card was reset when its driver disconnected: it does not answer the frame that it acknowledged before.
     let qp = driver.qp.number();
     drop(driver);
     let bth = Bth {

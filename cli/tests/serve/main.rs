@@ -1,4 +1,4 @@
-//! `stellar serve`, and programs that reach its cards over their sockets.
+//! `stellar serve`, and programs that use its cards over their sockets.
 
 mod bridge;
 mod perftest;
@@ -11,7 +11,7 @@ use std::process::Command;
 use programs::{refuse, stellar, succeed, Serve};
 use stellar_driver::DropReason;
 
-/// The example beside this test's own directory.
+/// The example, whose directory is beside this test's.
 fn bring_up() -> Command {
     let tests = std::env::current_exe().expect("a test has a path");
     let target = tests.ancestors().nth(2).expect("target/debug/deps/test");

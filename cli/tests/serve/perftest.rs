@@ -57,7 +57,7 @@ impl Server {
         client
     }
 
-    /// What it printed, and whether it ended well.
+    /// Its output, and whether it succeeded.
     fn end(mut self) -> (String, String, bool) {
         let mut output = String::new();
         self.output.read_to_string(&mut output).expect("text");
@@ -67,7 +67,7 @@ impl Server {
     }
 }
 
-/// Runs both ends; returns what server and client printed.
+/// Runs both ends; returns the outputs of server and client.
 fn measure(cards: &[std::path::PathBuf; 2], arguments: &[&str]) -> [String; 2] {
     let server = Server::start(&cards[0], arguments);
     let client = succeed(&mut server.client(&cards[1], arguments));
@@ -76,7 +76,7 @@ fn measure(cards: &[std::path::PathBuf; 2], arguments: &[&str]) -> [String; 2] {
     [server, client]
 }
 
-/// The row of a table that begins so.
+/// The row of a table that begins with this text.
 fn row<'a>(table: &'a str, start: &str) -> &'a str {
     let found = table.lines().find(|line| line.starts_with(start));
     found.unwrap_or_else(|| panic!("no row '{start}' in: {table}"))
@@ -115,7 +115,7 @@ fn two_processes_run_a_test_as_users_of_perftest_do() {
         for start in rows {
             assert_eq!(row(&tables[0], start), row(&tables[1], start));
         }
-        // What is local to one end is remote to the other.
+        // The local side of one end is the remote side of the other.
         let (local, remote) = ("  local address: ", " remote address: ");
         for (here, there) in [(0, 1), (1, 0)] {
             let said = row(&tables[here], local).strip_prefix(local);
@@ -123,7 +123,7 @@ fn two_processes_run_a_test_as_users_of_perftest_do() {
         }
     }
 
-    // Ends that were told different things part, and name them.
+    // Ends with different parameters fail, and report the differences.
     let server = Server::start(&cards[0], &["write_bw", "--size", "64"]);
     let other = ["write_bw", "--size", "128", "-c", "RC"];
     let differ = [
@@ -155,7 +155,7 @@ fn two_processes_run_a_test_as_users_of_perftest_do() {
         "{errors}"
     );
 
-    // Nobody listens there, and somebody does.
+    // A port without a server, and a port that is in use.
     let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = listener
         .local_addr()

@@ -6,14 +6,14 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// Longest that one program may take. The model is there: tests of `sim-nic` and this one share it.
+/// Longest time of one program. The model is built already, because the tests of `sim-nic` use the same one.
 pub const PATIENCE: Duration = Duration::from_secs(900);
 
 pub fn stellar() -> Command {
     Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
 }
 
-/// Waits for the end of a process, for as long as it may take.
+/// Waits for the end of a process, up to that time.
 pub fn end(child: &mut Child) -> ExitStatus {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -28,7 +28,7 @@ pub fn end(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Runs a program to its end. What these print fits into a pipe: nothing has to be read meanwhile.
+/// Runs a program to its end. Its output fits into the pipe, so nothing has to read it meanwhile.
 pub fn run(command: &mut Command) -> Output {
     let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().expect("the program starts");
@@ -49,7 +49,7 @@ pub fn refuse(command: &mut Command, parts: &[&str]) {
     refuse_with(1, command, parts);
 }
 
-/// The same with another exit status: 2 is that of options which cannot be.
+/// The same with another exit status: 2 is that of invalid options.
 #[track_caller]
 pub fn refuse_with(status: i32, command: &mut Command, parts: &[&str]) {
     let output = run(command);
@@ -61,11 +61,11 @@ pub fn refuse_with(status: i32, command: &mut Command, parts: &[&str]) {
     assert!(!errors.contains("panicked"), "{errors}");
 }
 
-/// A server of `N` cards that is up.
+/// A running server of `N` cards.
 pub struct Serve<const N: usize> {
     child: Child,
     pub sockets: [PathBuf; N],
-    /// What it prints.
+    /// Its output.
     lines: Receiver<String>,
 }
 
@@ -76,7 +76,7 @@ impl Serve<2> {
 }
 
 impl<const N: usize> Serve<N> {
-    /// With options by which there are `N` cards.
+    /// With options that give `N` cards.
     pub fn start_with(directory: &Path, options: &[&str]) -> Self {
         let mut child = stellar()
             .arg("serve")
@@ -105,13 +105,13 @@ impl<const N: usize> Serve<N> {
         serve
     }
 
-    /// The next line that it prints.
+    /// The next line of its output.
     pub fn line(&self) -> String {
         let line = self.lines.recv_timeout(PATIENCE);
         line.expect("it says something, and says it in text")
     }
 
-    /// Sends a signal: the server ends well, and takes its sockets along. Returns what it said last.
+    /// Sends a signal: the server must succeed and remove its sockets. Returns its last output.
     pub fn stop(mut self, signal: &str) -> Vec<String> {
         let kill = format!("kill -{signal} {}", self.child.id());
         succeed(Command::new("sh").args(["-c", &kill]));

@@ -1,4 +1,4 @@
-//! What `stellar serve --lone --bridge` says to wrong options: which, and what to do. It leaves no file then.
+//! Messages of `stellar serve --lone --bridge` about wrong options: which option, and what to do. The program leaves no files then.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn serve(folder: &Path, options: &[&str]) -> Command {
     program
 }
 
-/// With a bridge that can be, and these options besides.
+/// With a valid bridge, and these options.
 fn bridged(folder: &Path, options: &[&str]) -> Command {
     let mut program = serve(
         folder,
@@ -89,7 +89,7 @@ fn values_that_cannot_be_are_named_with_their_option() {
         ("--flip", "3.8", "BYTE.BIT"),
         ("--model", "fast", "on-change, plain"),
     ] {
-        // As one word: a value may begin with a dash.
+        // The option and its value are one word, because a value may begin with a dash.
         let word = format!("{option}={value}");
         refuse_with(2, &mut bridged(folder, &[&word]), &[option, value, says]);
     }
@@ -132,7 +132,7 @@ fn what_cannot_be_opened_is_named_with_its_option() {
     refuse(&mut serve(folder, &options), &says);
     check_empty(folder);
 
-    // What is there stays, and what was made on the way goes.
+    // Existing files stay, and files that the program made are removed.
     fs::write(folder.join("here.sock"), "mine").expect("a file");
     let says = ["--bridge", "here.sock", "there is a file already"];
     refuse(&mut bridged(folder, &[]), &says);

@@ -1,4 +1,4 @@
-//! Payload and messages per time of saturated queue pairs.
+//! Goodput and message rate of saturated queue pairs.
 
 use sim_net::Time;
 use sim_nic::{RtlNic, Span};
@@ -14,10 +14,10 @@ use crate::progress;
 const MTUS: [u8; 3] = [12, 10, 8];
 /// Packets of a message of the goodput rows.
 const MESSAGE_PACKETS: u32 = 32;
-/// Bytes of a message of the message rate rows, and of its packet's payload with padding.
+/// Length of a message of the message rate rows, and of its packet's payload with padding, in bytes.
 const SMALL: u32 = 2;
 const SMALL_PADDED: u64 = 4;
-/// When a run is given up: 1 s.
+/// Time limit of a run: 1 s.
 pub const LIMIT: Time = 1_000_000_000_000;
 
 /// Goodput by payload per packet and number of queue pairs: from the first byte in the receiver's memory to the last one.

@@ -1,4 +1,4 @@
-//! Where the time of one small WRITE goes.
+//! The parts of the latency of one small WRITE.
 
 use std::cell::Cell;
 
@@ -14,18 +14,19 @@ use super::{plan, Effort, Row};
 use crate::progress;
 
 const BYTES: [u32; 2] = [2, 64];
-/// Budgets of `architecture.md` section 9 in nanoseconds: 80 clocks to the first header beat, 60 from the last beat to the first TLP.
+/// Budgets of `architecture.md` section 9 in nanoseconds: 80 cycles to the first header beat, 60 from the last beat to the first TLP.
 const TX_BUDGET: f64 = 320.0;
 const RX_BUDGET: f64 = 240.0;
 
-/// Time between two looks of the world at a card, in picoseconds: two clocks.
+/// Period at which the world examines a card, in picoseconds: two cycles.
 const LOOK: Time = 2 * sim_nic::CLOCK_PS;
 
-/// One way of one WRITE, from its posting to its last byte in the receiver's memory, and its parts. They meet at the pins.
+/// The parts of one WRITE's latency, from its posting to its last byte in the receiver's memory. Each part begins at the pins where the previous one
+/// ends.
 struct Parts {
-    /// Software's nine writes of the pushed descriptor and of the doorbell, one per clock.
+    /// Software's nine writes of the pushed descriptor and of the doorbell, one per cycle.
     ring: Time,
-    /// Sending card, without what follows.
+    /// Sending card, without the parts that follow.
     tx: Time,
     /// Read of the payload: request out of the card to last beat in.
     read: Time,
@@ -72,14 +73,14 @@ impl Parts {
     }
 }
 
-/// Time between two things that must come in this order.
+/// Time between two events that must come in this order.
 fn between(earlier: Time, later: Time) -> anyhow::Result<Time> {
     later
         .checked_sub(earlier)
         .context("what the pins show of one small WRITE is not in order")
 }
 
-/// Latency rows. The parts must come to the time that software sees, from the post to the last byte in memory, less than [`LOOK`] later.
+/// Latency rows. The sum of the parts must be the time that software sees, from the post to the last byte in memory, within [`LOOK`].
 pub fn rows(seed: u64) -> anyhow::Result<Vec<Row>> {
     let effort = Effort {
         packets: 1,
@@ -120,7 +121,7 @@ pub fn rows(seed: u64) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Sends one WRITE; its parts, and the time until software finds it in the receiver's memory.
+/// Sends one WRITE. Returns its parts, and the time until software finds it in the receiver's memory.
 fn one(plan: &Plan, bytes: u32) -> anyhow::Result<(Parts, Time)> {
     let transfer = Transfer {
         limit: LIMIT,

@@ -12,10 +12,10 @@ use crate::progress;
 /// log2 of the path MTU of the sweep.
 const MTU_LOG2: u8 = 12;
 const MESSAGES: u32 = 32;
-/// RC sends so much less: under loss it takes the longest time of the world.
+/// RC sends fewer messages by this factor: under loss its runs take the longest time.
 const RC_SHARE: u32 = 4;
 
-/// The rows. The link with loss is the one between switches that the reference loads most.
+/// The rows. The lossy link is the link between switches that carries most packets of the reference.
 pub fn rows(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let mut rows = series(effort.packets, Some(4), effort.seed, "4 paths")?;
     rows.extend(series(effort.packets, Some(128), effort.seed, "128 paths")?);

@@ -20,12 +20,12 @@ pub struct Arguments {
     /// An eighth of the packets and messages: for a first look
     #[arg(long)]
     quick: bool,
-    /// Decides everything random
+    /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// How much is simulated, and from which seed.
+/// The size of the benchmark, and its seed.
 #[derive(Clone, Copy)]
 struct Effort {
     /// Packets of a goodput row.
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     super::print("nic", &rows, arguments.json)
 }
 
-/// The fabric without loss, `qps` queue pairs over all paths, and send queues that hold every message posted at once.
+/// The fabric without loss, `qps` queue pairs over all paths, and send queues with space for every message at once.
 fn plan(effort: Effort, qps: u32, mtu_log2: u8) -> anyhow::Result<Plan> {
     let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, None)?;
     let mut plan = Plan::new(topology, effort.seed)?;

@@ -1,4 +1,4 @@
-//! Speed of the co-simulation, in time on the wall.
+//! Speed of the co-simulation, in wall time.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,29 +11,29 @@ use sim_world::{Plan, WorldError};
 
 use super::Row;
 
-/// Budget of `architecture.md` section 9 for one two-lane card, in clocks per second.
+/// Budget of `architecture.md` section 9 for one two-lane card, in cycles per second.
 const BUDGET: f64 = 100_000.0;
 
-/// Blocks that a profile names.
+/// Number of blocks in a profile.
 const BLOCKS: usize = 10;
 
-/// What the runs measured so far took.
+/// The measurements so far.
 #[derive(Default)]
 pub struct Speed {
     /// By path MTU.
     lone: BTreeMap<u32, Lone>,
-    /// Clocks that both cards of a world made, with fabric, memory and software.
+    /// Cycles of both cards of a world, with fabric, memory and software.
     both: Pace,
 }
 
-/// Clocks of the only card of a world, whose peer is the software reference; with the memory and the ports around the card.
+/// Cycles of the only card of a world, whose peer is the software reference, with the memory and the ports around the card.
 #[derive(Default)]
 struct Lone {
     sender: Timed,
     receiver: Timed,
 }
 
-/// What the clocks of a card took, and where the time went in the last transfer.
+/// The time of a card's cycles, and its distribution in the last transfer.
 #[derive(Default)]
 struct Timed {
     pace: Pace,
@@ -55,7 +55,7 @@ impl Timed {
         Ok(())
     }
 
-    /// Shares of the time of a clock in percent: of what is around the model, of the blocks that take most, of the rest of the model.
+    /// Shares of the time of a cycle in percent: around the model, in the largest blocks, in the rest of the model.
     fn shares(&self) -> Vec<(String, f64)> {
         let Some((pace, profile)) = &self.last else {
             return vec![];
@@ -72,7 +72,7 @@ impl Timed {
     }
 }
 
-/// Where a block of this `name` is: the top module's is empty.
+/// The block with this `name`; the top module's name is empty.
 fn place(name: &str) -> String {
     match name {
         "" => "in the top module".to_owned(),
@@ -87,8 +87,8 @@ impl Lone {
 }
 
 impl Speed {
-    /// Runs `transfer` between two cards, and between a card and the reference either way, and takes the times: of both cards from the first
-    /// moment to the last completion, of a lone card what its clocks take. Returns the run of two cards.
+    /// Runs `transfer` between two cards, and between a card and the reference in both directions, and measures the times: for both cards from the
+    /// first moment to the last completion, for a lone card the time of its cycles. Returns the run of two cards.
     pub fn measure(&mut self, plan: &Plan, transfer: Transfer) -> Result<Run<RtlNic>, WorldError> {
         let (mut first, mut last) = (None, None);
         let run = run_watched::<RtlNic>(plan, transfer, |_| {
@@ -109,7 +109,7 @@ impl Speed {
         Ok(run)
     }
 
-    /// The rows, with the largest packets first, and for these where the time goes.
+    /// The rows, with the largest packets first, and for these the distribution of the time.
     pub fn rows(&self) -> Vec<Row> {
         let row = |name: String, pace: Pace, budget| {
             Row::new(name, pace.clocks_per_second(), "clocks/s", budget)

@@ -1,4 +1,4 @@
-//! Translations through registers, each by itself: what registering takes without an admin queue.
+//! Writes translations through registers, one by one, to show the cost of registration without an admin queue.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::registers::{status, Register, TableCommand, TABLE_COMMAND, TABLE_DATA};
 use stellar_wire::hw::config::ConfigSelect;
 
-/// Longest that a row may take, on the card's clock.
+/// Longest time of one row on the card's clock.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// Writes so many rows of the eMTT, from the first on, as invalid translations: they take what valid ones do, and no region has them.
+/// Writes this number of rows of the eMTT, from the first on, as invalid translations. These take as long as valid ones, and no region uses them.
 pub fn write_translations(function: &dyn PciFunction, count: u64) -> anyhow::Result<()> {
     let write = |register: Register, value| -> Result<(), DeviceError> {
         function.write64(Bar::Registers, register.offset.into(), value)

@@ -1,4 +1,4 @@
-//! A function that counts what is done to its registers.
+//! A PCI function that counts accesses to its registers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ const ADMIN_DOORBELL: u64 = ADMIN_PRODUCER.offset as u64;
 /// Accesses so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// Writes to BAR0 that are no doorbells.
+    /// Writes to BAR0 other than doorbells.
     pub writes: u64,
-    /// Reads of BAR0: each waits for its answer.
+    /// Reads of BAR0. Each waits for its completion.
     pub reads: u64,
     /// Doorbells: writes to the admin queue's producer index, and to doorbell pages.
     pub doorbells: u64,
 }
 
 impl Accesses {
-    /// Those since `before`.
+    /// The accesses since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             writes: self.writes - before.writes,
@@ -33,7 +33,7 @@ impl Accesses {
     }
 }
 
-/// The function behind it, with its accesses counted.
+/// The underlying function, with its accesses counted.
 pub struct Counting {
     function: Arc<dyn PciFunction>,
     writes: AtomicU64,
@@ -42,7 +42,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Nothing counted so far.
+    /// All counters zero.
     pub fn new(function: Arc<dyn PciFunction>) -> Self {
         Self {
             function,
@@ -52,7 +52,7 @@ impl Counting {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn accesses(&self) -> Accesses {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Accesses {

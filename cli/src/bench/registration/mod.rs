@@ -1,4 +1,4 @@
-//! `./stellar bench registration`: what it takes to register memory with a Verilated card.
+//! `./stellar bench registration`: the cost of registering memory with a Verilated card.
 
 mod by_registers;
 mod counting;
@@ -26,14 +26,14 @@ pub struct Arguments {
     quick: bool,
 }
 
-/// Memory of one size in pages of one size. None of it is there: registering touches the card's tables only.
+/// Memory of one size in pages of one size. The memory itself does not exist: registering touches only the card's tables.
 struct Case {
     name: &'static str,
     page: PageSize,
     pages: u64,
 }
 
-/// The second fills the table of translations.
+/// The second case fills the table of translations.
 const CASES: [Case; 3] = [
     Case {
         name: "1 GiB in pages of 4 KiB",
@@ -53,13 +53,13 @@ const TERABYTE: Case = Case {
     pages: 1 << 19,
 };
 
-/// Translations that are written through registers, for comparison: each takes the same, and all of a terabyte would take minutes to simulate.
+/// Number of translations to write through registers, for comparison. Each takes the same time, and a whole terabyte would take minutes to simulate.
 const ONE_BY_ONE: u64 = 4096;
 
 /// Final address of the first page, and of the region.
 const FIRST: u64 = 1 << 40;
 
-/// A card that is up.
+/// A card after bring-up.
 struct Bench {
     function: Arc<Counting>,
     domain: ProtectionDomain,
@@ -81,7 +81,7 @@ impl Bench {
         })
     }
 
-    /// What something does to the card, and the time on its clock.
+    /// Accesses to the card, and the time on its clock.
     fn measure<T>(&self, what: impl FnOnce() -> T) -> (T, Accesses, Duration) {
         let (before, began) = (self.function.accesses(), self.function.now());
         let done = what();
@@ -103,7 +103,7 @@ impl Bench {
         }
     }
 
-    /// The rows of one part in `share` of a case.
+    /// The rows of a case, of which only one part in `share` is registered.
     fn rows(&self, case: &Case, share: u64) -> anyhow::Result<Vec<Row>> {
         let pages = case.pages / share;
         let name = match share {
@@ -130,7 +130,7 @@ impl Bench {
         Ok(rows)
     }
 
-    /// The rows of translations one by one.
+    /// The rows of translations through registers.
     fn one_by_one(&self) -> anyhow::Result<Vec<Row>> {
         let write = || by_registers::write_translations(&*self.function, ONE_BY_ONE);
         let (written, accesses, time) = self.measure(write);
@@ -140,7 +140,7 @@ impl Bench {
     }
 }
 
-/// The rows of what something took.
+/// The rows of one measurement.
 fn costs(name: &str, accesses: Accesses, time: Duration) -> Vec<Row> {
     let row = |what: &str, value, unit| Row::new(format!("{name}, {what}"), value, unit, None);
     vec![

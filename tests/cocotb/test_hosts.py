@@ -14,7 +14,7 @@ LOSSY = ("p0.leaf0-spine5", 0.3)
 
 @pytest.mark.parametrize("nic", ["reference", "rtl"])
 def test_what_is_posted_arrives(nic: str) -> None:
-    """Host memory and GPU memory, unaligned, with an immediate, over a link that loses frames: between either kind of NIC."""
+    """Host memory and GPU memory, unaligned, with an immediate, over a link that loses frames; for both kinds of NIC."""
     world = hosts.World(nic=nic, qps=2, loss=LOSSY, seed=5)
     assert (world.sender.name, world.receiver.name) == ("h0", "h7")
     data = random.Random(nic).randbytes(60_000)

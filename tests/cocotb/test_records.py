@@ -20,7 +20,7 @@ def test_a_record_comes_back() -> None:
 
 
 def test_fields_lie_where_hardware_has_them() -> None:
-    """Against words that the project's own packing made."""
+    """Compares with words that the project's own packing made."""
     arguments = {"qp": 5, "mode": "mrc", "pd": 7, "mtu": 1024, "psn": 9, "rkey": 0x2A5A, "va": 0x7F00_0000_0000, "length": 1 << 20, "bus": 0x20_0000_0000}
     written = [sum(word << 32 * n for n, word in enumerate(words)) for words in table_words(**arguments)]
     context = Record("QpContext").pack(state="Ready", mode="Mrc", pd=7, pkey=0xFFFF, mtu_log2=10, initial_psn=9, remote_write=1)

@@ -1,4 +1,4 @@
-"""How runs start, end, and what they leave: this simulator only."""
+"""Start and end of runs, and the files they leave. For this simulator only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ours(request: pytest.FixtureRequest) -> None:
 
 
 def run(tmp_path: Path, verilog: Path, tests: list[str]) -> tuple[object, Path]:
-    """Runs tests of bench_endings: the status of the process and the results."""
+    """Runs tests of bench_endings; returns the status of the process and the results."""
     runner = Runner("ports")
     runner.build(sources=[verilog / "counter.v"], hdl_toplevel="counter", build_dir=tmp_path)
     results = tmp_path / "results.xml"
@@ -61,7 +61,7 @@ def test_waves_and_coverage_are_written(tmp_path: Path, verilog: Path) -> None:
 
 
 def test_the_lane_starts_in_two_seconds(tmp_path: Path) -> None:
-    """With the model built. Processor time of the simulation's process, which waits for nothing: the machine may be busy with other things."""
+    """The model is built already. The test measures processor time of the simulation's process, because the machine may be busy."""
     runner = Runner()
     top = runner.build_design("rx_lane_512", build_dir=tmp_path)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -85,7 +85,7 @@ def test_a_built_model_is_used_again(tmp_path: Path, verilog: Path) -> None:
 
 
 def test_designs_are_written_as_verilog(tmp_path: Path) -> None:
-    """Two into one file: no module of theirs is defined twice."""
+    """Two blocks in one file: modules that they share are defined once."""
     tops, path = write(tmp_path, "dma_write_512", "dma_read_512")
     text = path.read_text()
     modules = re.findall(r"^module (\w+) ", text, re.MULTILINE)
@@ -111,7 +111,7 @@ def test_the_pytest_plugin_of_cocotb_runs_here(tmp_path: Path) -> None:
 
 
 def plain_environment() -> dict[str, str]:
-    """Without what this pytest says of itself."""
+    """Without the settings of this pytest."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COCOTB"))}
 
 

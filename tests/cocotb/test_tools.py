@@ -1,4 +1,4 @@
-"""What `./stellar cocotb` makes of its runs."""
+"""How `./stellar cocotb` evaluates its runs."""
 
 from __future__ import annotations
 

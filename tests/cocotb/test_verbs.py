@@ -16,7 +16,9 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "verbs.py"
 
 @pytest.fixture(scope="module")
 def example() -> dict[str, Any]:
-    """What the example of the documentation leaves: two cards and a lone one that are up. Bringing up takes most of a test's time."""
+    """The objects of the documentation's example: two cards and a lone one after bring-up. Bring-up takes most of a test's time, so the tests share
+    them.
+    """
     return runpy.run_path(str(EXAMPLE))
 
 
@@ -41,14 +43,14 @@ def hosts(example: dict[str, Any]) -> list[Host]:
 
 @pytest.fixture(autouse=True)
 def no_strays(example: dict[str, Any]) -> Any:
-    """No card touches memory that is not mapped for it, in no test."""
+    """In no test a card accesses memory that is not mapped for it."""
     yield
     assert [example["pair"].strays(host) for host in (0, 1)] == [0, 0]
     assert example["card"].strays() == 0
 
 
 def test_the_example_of_the_documentation_runs(example: dict[str, Any]) -> None:
-    """It compares memory itself."""
+    """The example compares memory itself."""
     assert [(one.wr_id, one.status, one.opcode, one.bytes) for one in example["done"]] == [
         (1, "Success", "Write", 32 << 10),
         (2, "Success", "WriteImm", 32 << 10),
@@ -91,7 +93,7 @@ def test_inline_bytes_unsignaled_work_and_fences(hosts: list[Host]) -> None:
 
 
 def test_events_and_errors_reach_python(hosts: list[Host]) -> None:
-    """A threshold of immediates; a wrong key, which fails the queue pair; the same queue pair again."""
+    """A threshold of immediates; a wrong key, which fails the queue pair; the same queue pair after that."""
     a, b = hosts
     first, second = a.qp(), b.qp()
     verbs.connect(first, second, psns=(5, 6))
@@ -124,7 +126,7 @@ def test_events_and_errors_reach_python(hosts: list[Host]) -> None:
 
 
 def test_a_lone_card_sends_to_python_and_takes_what_it_is_sent(example: dict[str, Any]) -> None:
-    """A message in any order and a broken frame; a WRITE to a peer that Python is."""
+    """A message in any order and a damaged frame; a WRITE to a peer that is Python code."""
     from scapy.contrib.roce import BTH
     from scapy.layers.inet import IP
 

@@ -1,4 +1,4 @@
-"""openstellar.world: the lane and what is around it, from Python."""
+"""openstellar.world: the lane with MAC, PCIe and memories, from Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lane(**arguments: object) -> world.Lane:
 
 
 def message(data: bytes, **arguments: object) -> list[bytes]:
-    """Its frames."""
+    """Frames for that lane."""
     return list(world.write_frames(data, qp=QP, va=VA, rkey=RKEY, mtu=1024, **arguments))
 
 

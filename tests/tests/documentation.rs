@@ -1,4 +1,4 @@
-//! What the pages in `docs/` refer to exists.
+//! The files and blocks that the pages in `docs/` name exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -69,7 +69,7 @@ fn hardware_blocks_of_the_transmit_side_have_files_of_their_names() {
     let mut checked = 0;
     for row in rows {
         let column = row.split('|').nth(1).expect("a first column");
-        // Every second part stands between backquotes. Folders have a slash.
+        // Every second part is between backquotes. Names with a slash are folders.
         let names = column.split('`').skip(1).step_by(2);
         for name in names.filter(|name| !name.contains('/')) {
             assert!(blocks.contains(name), "no file in hdl is called {name}.rs");

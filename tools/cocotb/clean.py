@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own, as a user has it."""
+"""The wheel in an environment of its own, as a user would have it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHEELS = stock.STATE / "wheels"
 
 
 def wheel() -> Path:
-    """The wheel that ./stellar has built. Raises InstallError if there is none, or more than one."""
+    """The wheel that ./stellar has built. Raises InstallError if there is not exactly one."""
     found = sorted(WHEELS.glob("openstellar-*.whl"))
     if len(found) != 1:
         raise stock.InstallError(f"{len(found)} wheels in {WHEELS}, not one: delete them and try again")
@@ -22,12 +22,12 @@ def wheel() -> Path:
 
 
 def run_in_clean_environment(only: str | None) -> int:
-    """Installs the wheel and what its `test` extra asks for into a new virtual environment, and runs tests/cocotb with that environment's pytest.
+    """Installs the wheel and the packages of its `test` extra into a new virtual environment, and runs tests/cocotb with that environment's pytest.
 
-    Returns pytest's status. Raises InstallError if pip fails, or if the tests would not use what was installed.
+    Returns pytest's status. Raises InstallError if pip fails, or if the tests would not use the installed package.
     """
     built = wheel()
-    # What this process was told about its own Python is nothing the new one knows.
+    # Variables about this process' own Python must not reach the new one.
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     with tempfile.TemporaryDirectory(prefix="stellar-venv-") as directory:
         environment = Path(directory) / "venv"

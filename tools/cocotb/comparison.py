@@ -1,4 +1,4 @@
-"""The same benches on both simulators, and what differs."""
+"""The same benches on both simulators, and their differences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulators import SIMULATORS
 
 
 def differences(ours: dict[str, Outcome], stocks: dict[str, Outcome]) -> list[str]:
-    """Tests that only one side has, or that end otherwise or at another simulated time."""
+    """Tests that only one side has, or whose outcome or simulated time differs."""
     found = [f"{name}: only on one side" for name in sorted(ours.keys() ^ stocks.keys())]
     for name in sorted(ours.keys() & stocks.keys()):
         one, other = ours[name], stocks[name]
@@ -31,7 +31,7 @@ def differences(ours: dict[str, Outcome], stocks: dict[str, Outcome]) -> list[st
 
 
 def choose(only: list[str] | None) -> list[Bench]:
-    """The benches, or those with one of `only` in their name. Raises ValueError if there is none of one."""
+    """The benches, or those with one of `only` in their name. Raises ValueError if a name matches none."""
     benches = [COUNTER, *BENCHES]
     for text in only or []:
         if not any(text in bench.module for bench in benches):
@@ -49,12 +49,12 @@ def compare(benches: list[Bench]) -> int:
         for bench in benches:
             outcomes, seconds = {}, {}
             for name in ("openstellar", "stock"):
-                # Benches of one design follow each other in one directory: it is built once.
+                # Benches of one design follow each other in one directory, so the design is built once.
                 folder = work / name / bench.design
                 folder.mkdir(parents=True, exist_ok=True)
                 started = time.monotonic()
                 simulator = SIMULATORS[name](folder)
-                # How long a run takes is not compared: stock models need not be fast.
+                # The wall time of a run is not compared, so stock models may be slow.
                 simulator.optimize = False
                 with captured(work / f"{name}-{bench.module}.log"):
                     outcomes[name] = bench.run(simulator)

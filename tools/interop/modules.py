@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def module_name(path: Path) -> str:
-    """A module by its file. The kernel makes no difference between dash and underscore."""
+    """A module by its file name. The kernel does not distinguish dash and underscore."""
     return path.name.partition(".ko")[0].replace("-", "_")
 
 
 def read_module(path: Path) -> bytes:
-    """A module, unpacked if it is packed."""
+    """A module, decompressed if it is compressed."""
     data = path.read_bytes()
     if path.suffix == ".xz":
         return lzma.decompress(data)
@@ -25,7 +25,7 @@ def read_module(path: Path) -> bytes:
 
 
 def dependencies(module: bytes) -> list[str]:
-    """Modules that have to be there before this one: `depends=` of its `.modinfo`."""
+    """Modules that must be loaded before this one: `depends=` of its `.modinfo`."""
     _, found, rest = module.partition(b"\0depends=")
     if not found:
         raise ValueError("the module has no list of what it depends on")
@@ -34,9 +34,9 @@ def dependencies(module: bytes) -> list[str]:
 
 
 def closure(tree: Path, wanted: list[str]) -> list[tuple[str, bytes]]:
-    """Modules and all they depend on, each behind what it depends on; `tree` is the directory of one kernel's modules.
+    """Modules and their dependencies, each behind those that it depends on; `tree` is the directory of one kernel's modules.
 
-    A module that is part of the kernel itself is left out. Raises ValueError for one that is not there.
+    A module that is built into the kernel is left out. Raises ValueError for a module that does not exist.
     """
     files = {module_name(path): path for path in tree.rglob("*.ko*")}
     builtin = {module_name(Path(line)) for line in (tree / "modules.builtin").read_text().split()}

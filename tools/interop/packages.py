@@ -1,6 +1,7 @@
 """Debian packages without installing them: downloaded through an apt of our own, and unpacked into a directory.
 
-The machine's apt stays as it is. All that is taken from it is which mirror of Debian it uses, how it reaches that, and the keys it trusts.
+The machine's apt does not change. This module takes only three things from it: its mirror of Debian, the way to reach the mirror, and the keys that
+it trusts.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-# Releases a mirror of Debian is known by; of the others (Ubuntu's, vendors') it cannot be said what they have.
+# Known names of Debian releases. The packages of other distributions (Ubuntu, vendors) are unknown.
 DEBIAN = ("oldstable", "stable", "testing", "bullseye", "bookworm", "trixie", "forky")
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 class Unavailable(Exception):
-    """The packages cannot be had on this machine; the message says why."""
+    """The packages are not available on this machine; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class PackageSet:
     """Packages that are unpacked together, with everything they depend on.
 
-    `suites` are those apt looks in; what is asked for comes from the last of them if it is there.
+    apt searches in `suites`; the named packages come from the last one that has them.
     """
 
     name: str
@@ -40,12 +41,12 @@ class PackageSet:
 
 
 def say(text: str) -> None:
-    """Tells what takes time."""
+    """Announces a step that takes time."""
     print(f"interop: {text}", file=sys.stderr, flush=True)
 
 
 def run(command: list[str], what: str, environment: dict[str, str] | None = None) -> str:
-    """What a program prints. Raises Unavailable, with its last words, if it fails."""
+    """The output of a program. Raises Unavailable, with the end of the output, if the program fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, env=environment)
     if done.returncode != 0:
         words = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()
@@ -54,7 +55,7 @@ def run(command: list[str], what: str, environment: dict[str, str] | None = None
 
 
 def mirror() -> str:
-    """The mirror of Debian this machine's apt uses."""
+    """The mirror of Debian that this machine's apt uses."""
     targets = run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"], "apt's sources")
     for line in targets.splitlines():
         address, release, component = line.split()
@@ -64,12 +65,12 @@ def mirror() -> str:
 
 
 def unpack(package: Path, into: Path) -> None:
-    """Unpacks a package. What it runs at its installation is not run."""
+    """Unpacks a package. Its installation scripts do not run."""
     run(["dpkg-deb", "-x", str(package), str(into)], f"unpacking {package.name}")
 
 
 class PrivateApt:
-    """An apt with sources, lists and archives of its own below a directory. It knows of no package that would be installed."""
+    """An apt with its own sources, lists and archives below a directory. For it, no package is installed."""
 
     def __init__(self, directory: Path, suites: tuple[str, ...]):
         self.directory = directory
@@ -80,7 +81,7 @@ class PrivateApt:
         signed = f"[signed-by={KEYRING}] " if KEYRING.is_file() else ""
         address = mirror()
         (directory / "sources.list").write_text("".join(f"deb {signed}{address} {suite} main\n" for suite in suites))
-        # Programs that apt is told to run after an update are the machine's affair; proxies and the like are ours too.
+        # Programs that the machine's apt runs after an update must not run here; its proxy settings apply.
         ways = [line for line in run(["apt-config", "dump", "Acquire"], "apt's configuration").splitlines() if line.startswith("Acquire::http")]
         places = {
             "Dir::Etc::main": "none/apt.conf",
@@ -102,7 +103,7 @@ class PrivateApt:
         self.environment = os.environ | {"APT_CONFIG": str(configuration), "DEBIAN_FRONTEND": "noninteractive"}
 
     def download(self, wanted: PackageSet) -> list[Path]:
-        """Downloads packages and what they depend on."""
+        """Downloads packages and their dependencies."""
         run(["apt-get", "-q", "update"], "lists of packages", self.environment)
         install = ["apt-get", "-q", "-y", "--no-install-recommends", "--download-only", "-t", wanted.suites[-1], "install"]
         run([*install, *wanted.packages], f"packages {', '.join(wanted.packages)}", self.environment)
@@ -110,7 +111,7 @@ class PrivateApt:
 
 
 def check_machine() -> None:
-    """Raises Unavailable if no package of Debian for amd64 would run here."""
+    """Raises Unavailable if a Debian package for amd64 cannot run here."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise Unavailable(f"this is {sys.platform} on {platform.machine()}; the packages are for linux on x86_64")
     for program in ("apt-get", "apt-config", "dpkg-deb"):
@@ -120,7 +121,7 @@ def check_machine() -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Held by one process at a time."""
+    """A lock for one process at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 def build(target: Path, *what: str) -> Path:
     """Builds programs, and returns the directory of binaries."""
-    # The whole workspace's features, as in `./stellar test`: what that has built is not built again.
+    # The features of the whole workspace, as in `./stellar test`, so that its builds are reused.
     subprocess.run(["cargo", "build", "--quiet", "--workspace", *what], check=True)
     return target / "debug"
 
 
 def processor_time() -> float:
-    """Seconds that processors have worked for children of this process that have ended."""
+    """Processor seconds of this process' children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -1,8 +1,8 @@
 """`./stellar interop vfio`: the driver through a guest's VFIO.
 
-One program, three ways to the cards. In this process it has the cards in it. In the guest it opens two functions bound to vfio-pci: the guest's
-kernel maps their BARs into it, pins its memory and programs the virtual IOMMU; QEMU passes all that on to `./stellar serve`, where the cards are.
-What it prints has to be the same.
+The same program runs twice, and must print the same. The first time it simulates the cards itself. The second time it runs in the guest and opens two
+functions bound to vfio-pci: the guest's kernel maps their BARs into it, pins its memory and programs the virtual IOMMU. QEMU passes all of that on to
+`./stellar serve`, which simulates the cards.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from guest import Emulator, Guest, GuestError, end, last_words
 from packages import say
 from programs import build, processor_time
 
-# How many times slower than a card's the clock of two Verilated cards is at least taken to be: the driver's timeouts are stretched by it.
+# How many times slower than a real card the simulated cards are assumed to be. The driver's timeouts are multiplied by it.
 SLOWER = 2000
-# Seconds a message of QEMU to the server may take: a reset has to be simulated.
+# Longest time in seconds of a message from QEMU to the server. A reset has to be simulated in this time.
 PATIENCE = 60
 SLOTS = ("05", "06")
 FUNCTIONS = [f"0000:00:{slot}.0" for slot in SLOTS]
 
-# Device control of a card: payloads of 256 bytes, reads of 512, as the simulated hosts have it. Linux itself would choose payloads of 1,024
-# bytes, the card's largest, as there is no bridge above it.
+# Device control of a card: payloads of 256 bytes, reads of 512, as in the simulated hosts. Linux itself would choose payloads of 1,024 bytes, the
+# card's largest, because there is no bridge above the card.
 DEVICE_CONTROL, SIZES = 0x48, r"\040\040"
 
 SCRIPT = f"""
@@ -48,7 +48,7 @@ def guest(program: Path, sockets: list[Path]) -> Guest:
     return Guest(
         script=SCRIPT,
         programs={"bin/bring_up": program},
-        # Without interrupt remapping VFIO asks to be told that the guest trusts its devices.
+        # Without interrupt remapping, VFIO needs this option, which says that the guest trusts its devices.
         modules={"vfio_iommu_type1": "allow_unsafe_interrupts=1", "vfio-pci": ""},
         kernel_parameters=["intel_iommu=on"],
         devices=devices,
@@ -56,7 +56,7 @@ def guest(program: Path, sockets: list[Path]) -> Guest:
 
 
 class Server:
-    """Two cards at sockets in a directory, which take a while to be there."""
+    """Two cards at sockets in a directory. It takes a while until the sockets exist."""
 
     def __init__(self, program: Path, directory: Path, log: Path):
         self.sockets = [directory / f"nic{number}.sock" for number in (0, 1)]
@@ -71,7 +71,7 @@ class Server:
         end(self._process)
 
     def wait(self) -> None:
-        """Returns when both sockets are there."""
+        """Returns when both sockets exist."""
         while not all(socket.exists() for socket in self.sockets):
             if self._process.poll() is not None:
                 raise GuestError(f"the server of the cards has ended:\n{self._log.read_text(errors='replace')}")
@@ -87,10 +87,10 @@ def interop_vfio(state: Path, target: Path, seconds: float) -> int:
     logs = state / "vfio"
     logs.mkdir(parents=True, exist_ok=True)
     stripped = logs / "bring_up"
-    # The guest would have to unpack what debuggers want.
+    # Debug information is removed, because the guest would have to unpack it.
     subprocess.run(["strip", "-o", stripped, program], check=True)
     began, worked = time.monotonic(), processor_time()
-    # The path of a socket has few bytes, whatever that of the checkout has.
+    # The path of a socket must be short, but the path of the checkout may be long.
     with tempfile.TemporaryDirectory(prefix="stellar-") as short, Server(server, Path(short), logs / "serve.log") as cards:
         here = subprocess.run([program], capture_output=True, text=True, check=False)
         if here.returncode != 0:

@@ -85,5 +85,5 @@ async def sleeping_is_exact(dut):
     await RisingEdge(dut.clk)
     before = dut.count.value.to_unsigned()
     await Timer(1, "us")
-    # Woken in the time step of an edge, before the edge.
+    # The trigger fires in the time step of an edge, before the edge.
     assert dut.count.value.to_unsigned() == (before + 100) % 256

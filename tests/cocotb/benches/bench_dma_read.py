@@ -1,4 +1,4 @@
-"""The DMA read engine and `rc_shim`, from the memory of a root complex."""
+"""The DMA read engine and `rc_shim`, reading the memory of a root complex."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ async def ask(bench: Endpoint, length: int, user: int, where: dict[str, int]) ->
 
 
 async def payload(bench: Endpoint) -> tuple[bytes, int, bool]:
-    """What the next command returned: bytes, its user word, and whether it failed."""
+    """The result of the next command: bytes, its user word, and whether it failed."""
     frame = await with_timeout(bench.payloads.recv(compact=True), 50, "us")
-    # `compact` makes one value of the same value on every byte.
+    # `compact` converts an array to one value if all bytes are equal.
     return bytes(frame.tdata), frame.tuser >> 1, bool(frame.tuser & FAILED)
 
 
@@ -46,7 +46,7 @@ async def reads_of_every_length_and_alignment_return_in_order(dut, pauses):
 
 @cocotb.test()
 async def more_than_fits_waits_for_room(dut):
-    """Slots hold 128 KiB: commands beyond them are taken as payload leaves, and nothing is lost while nobody takes it."""
+    """The slots hold 128 KiB. Further commands are accepted as payload leaves, and nothing is lost while the receiver stalls."""
     bench = Endpoint(dut)
     await bench.start()
     region = bench.root.mem_pool.alloc_region(1 << 18)
@@ -63,7 +63,7 @@ async def more_than_fits_waits_for_room(dut):
 
 @cocotb.test()
 async def a_read_of_nothing_fails_alone(dut):
-    """The root complex answers an address that nobody has with Unsupported Request."""
+    """The root complex answers an unmapped address with Unsupported Request."""
     bench = Endpoint(dut)
     await bench.start()
     region = bench.root.mem_pool.alloc_region(4096)

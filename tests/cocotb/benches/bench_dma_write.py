@@ -1,4 +1,4 @@
-"""The DMA write engine and `rq_shim`, up to the memory of a root complex."""
+"""The DMA write engine and `rq_shim`, writing to the memory of a root complex."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GUARD = 64
 
 
 async def place(bench: Endpoint, beat: int, offset: int, payload: bytes, where: dict[str, int]) -> None:
-    """Has the engine write `payload`, which lies `offset` bytes into a frame at `beat`."""
+    """Makes the engine write `payload`, which lies `offset` bytes into a frame at `beat`."""
     await bench.frame(beat, random.randbytes(offset) + payload + random.randbytes(4))
     beats = -(-(offset + len(payload) + 4) // 64)
     fields = {"place": 1, "span.start": beat, "span.beats": beats, "offset": offset, "length": len(payload), **where}
@@ -20,14 +20,14 @@ async def place(bench: Endpoint, beat: int, offset: int, payload: bytes, where: 
 
 
 async def fence(bench: Endpoint) -> None:
-    """Everything placed before has left."""
+    """Waits until every earlier write has left."""
     await bench.command(bench.places, "PlaceCommand", {"fence": 1})
     await with_timeout(RisingEdge(bench.dut.fence_done), 20, "us")
 
 
 @cocotb.test()
 async def payloads_of_every_length_and_alignment_land_byte_for_byte(dut):
-    """Two pieces of both kinds of memory, PCIe that makes the engine wait, and bytes around the target that must stay."""
+    """Two pieces in both kinds of memory, PCIe that stalls the engine, and bytes around the target that must not change."""
     bench = Endpoint(dut, pauses=0.3)
     await bench.start()
     host, gpu = bench.root.mem_pool.alloc_region(1 << 16), bench.root.mem_pool.alloc_region(1 << 16)
@@ -38,7 +38,7 @@ async def payloads_of_every_length_and_alignment_land_byte_for_byte(dut):
     beat, targets = 4000, [GUARD, GUARD]
     for length in (1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 1023, 1500, 4096, 4097, 8192):
         payload, offset, cut = random.randbytes(length), random.randrange(54, 118), random.randrange(1, length + 1)
-        # Where the first piece ends, a page ends in hardware; to the engine they are two runs of addresses.
+        # In hardware a page ends where the first piece ends; for the engine these are two ranges of addresses.
         targets = [at + random.randrange(1, 9) for at in targets]
         parts = [payload[:cut], payload[cut:]]
         first = (host.get_absolute_address(targets[0]), UNTRANSLATED)
@@ -71,5 +71,5 @@ async def a_fence_waits_for_what_is_before_it(dut):
         assert dut.fence_done.value == 0, "TLPs are still here"
     bench.block.rq_sink.pause = False
     await waiting
-    # What left is at most in the shim and on the link.
+    # Beats that have left may still be in the shim and on the link.
     await until(lambda: bytes(region.mem[:2000]) == payload, "the payload is there", 2)

@@ -1,4 +1,4 @@
-"""Simulations that end badly."""
+"""Simulations that end with an error."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ async def finishing(dut):
 
 @cocotb.test()
 async def running_dry(dut):
-    """Nothing is left to happen."""
+    """There are no more events."""
     await RisingEdge(dut.clk)

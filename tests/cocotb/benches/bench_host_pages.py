@@ -14,12 +14,12 @@ ALL_ONES = (1 << 64) - 1
 DOORBELL = 0
 # The first slots of doorbells and of consumer indices; a slot has 8 bytes.
 DOORBELL_SLOTS, CONSUMER_SLOTS = 0x800, 0xC00
-# The queue pair that page 9 owns.
+# The queue pair of page 9.
 PAGE, QP = 9, 2
 
 
 class Bench:
-    """A card's host pages out of reset, with one queue pair that has an owner."""
+    """The host pages of a card after reset, with one queue pair that has an owner."""
 
     def __init__(self, dut) -> None:
         self.dut = dut
@@ -48,7 +48,7 @@ class Bench:
         cocotb.start_soon(self._watch())
 
     async def _watch(self) -> None:
-        """What the doorbells say, clock by clock."""
+        """The outputs of the doorbells, cycle by cycle."""
         dut = self.dut
         while True:
             await RisingEdge(dut.clk)

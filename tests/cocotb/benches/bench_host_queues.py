@@ -41,7 +41,7 @@ class Rings(Endpoint):
         return Record("CompletionEntry").unpack(int.from_bytes(self.memory.mem[at : at + CQE], "little"))
 
     def is_new(self, index: int) -> bool:
-        """The phase is that of the round the reader is in; it begins with 1."""
+        """The expected phase is that of the reader's round; it begins with 1."""
         return self.entry(index)["phase"] == 1 - (index >> LOG2_ENTRIES) % 2
 
 
@@ -76,7 +76,7 @@ async def an_armed_queue_interrupts_once_and_after_its_entry(dut):
 
 
 async def note(found: list[int], bench: Rings) -> None:
-    """The interrupt handler: looks at the entry it was told of."""
+    """The interrupt handler: reads the entry that the interrupt announced."""
     assert bench.is_new(1)
     found.append(bench.entry(1)["wr_id"])
 

@@ -1,4 +1,4 @@
-"""Regions and eMTT of the transmit side: where the payload of a packet lies."""
+"""Regions and eMTT of the transmit side: the PCIe addresses of a packet's payload."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LKEY = INDEX << 8 | KEY
 
 
 class Located(Server):
-    """A region of host and GPU pages in no order."""
+    """A region of host and GPU pages in random order."""
 
     def __init__(self, dut) -> None:
         super().__init__(dut, "TranslateRequest", "TranslateResponse")
@@ -39,7 +39,7 @@ class Located(Server):
         await self.table("Mr", INDEX, region)
 
     def expected(self, offset: int, length: int) -> dict[str, int]:
-        """Lengths, addresses, and whether AT = 10 there, page by page, by hand."""
+        """The expected lengths, addresses and address types (AT = 10 or not), page by page."""
         page, at = divmod(VA % PAGE + offset, PAGE)
         pages = range(page, page + (at + length - 1) // PAGE + 1)
         where = {"first_length": min(length, PAGE - at), "three": int(len(pages) == 3)}

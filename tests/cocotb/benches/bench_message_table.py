@@ -24,20 +24,20 @@ class Entry:
 
     fields: dict[str, int]
     packets: int = field(init=False)
-    """That its message has."""
+    """The work queue entry of the message."""
 
     def __post_init__(self) -> None:
         blocks = -(-self.fields["length"] // (1 << MTU_LOG2))
         self.packets = 0 if self.fields["opcode"] == NOP else max(blocks, 1)
 
     def completion(self, status: int = SUCCESS) -> dict[str, int]:
-        """What has to complete."""
+        """The work requests that must complete."""
         entry = self.fields
         return {"qp": QP, "status": status, "opcode": entry["opcode"], "wr_id": entry["wr_id"], "byte_len": entry["length"]}
 
 
 class SendQueue(Server):
-    """One queue pair's send queue, in a host memory that answers in its own time, and a completion queue that pauses."""
+    """One queue pair's send queue, in a host memory with random latency, and a completion queue that stalls."""
 
     def __init__(self, dut) -> None:
         super().__init__(dut, "MessageRequest", "MessageResponse", "SendQueueConfig")
@@ -50,7 +50,7 @@ class SendQueue(Server):
         self.completions = RecordSink(dut, "cqe", "Completion", pauses=0.4)
 
     async def answer_fetches(self) -> None:
-        """Reads of host memory, of one or more entries; where nothing was written they fail."""
+        """Reads of host memory, of one or more entries; a read of an address that was not written fails."""
         while True:
             fetch = await self.fetches.recv()
             self.reads += 1
@@ -61,7 +61,7 @@ class SendQueue(Server):
                 await self.entries.send({"qp": fetch["qp"], "error": error, "entry": self.memory.get(address, 0)})
 
     async def push(self, entry: Entry) -> None:
-        """The entry posted last comes with the doorbell that follows."""
+        """The latest entry is pushed with the doorbell that follows."""
         packed = Record("Wqe").pack(entry.fields)
         self.dut.pushed.value = Record("WqeFetched").pack(qp=QP, error=0, entry=packed)
         self.dut.pushed_producer.value = len(self.posted) % (1 << 16)
@@ -85,7 +85,7 @@ class SendQueue(Server):
         return await self.ask(op="Doorbell", qp=QP, slot=producer % (1 << 16))
 
     async def current(self, psn: int, tries: int = 20) -> dict[str, int]:
-        """The message of a new packet; an entry that is still being read is asked for again."""
+        """The message of a new packet. If its entry is still being read, the request is repeated."""
         for _ in range(tries):
             found = await self.ask(op="NextMessage", qp=QP, psn=psn)
             if found["found"]:
@@ -94,11 +94,11 @@ class SendQueue(Server):
         return found
 
     async def complete(self, before: int) -> dict[str, int]:
-        """Everything before this PSN was acknowledged."""
+        """Acknowledges everything before this PSN."""
         return await self.ask(op="Complete", qp=QP, psn=before)
 
     async def completed(self) -> list[dict[str, int]]:
-        """What has completed since the last call."""
+        """Completions since the last call."""
         await ClockCycles(self.dut.clock, 200)
         names = ("qp", "status", "opcode", "wr_id", "byte_len")
         return [{name: cqe[name] for name in names} for cqe in self.completions.taken()]
@@ -130,7 +130,7 @@ def any_entry() -> dict[str, int]:
 
 @cocotb.test()
 async def messages_start_and_complete_in_order_round_after_round(dut):
-    """Random entries through several rounds of the ring, as many posted ahead as fit, against a model of a few lines."""
+    """Random entries through several rounds of the ring, as many posted ahead as fit, compared with a model of a few lines."""
     queue = await send_queue(dut)
     psn = msn = rqmsn = 0
     for _ in range(8):
@@ -152,10 +152,10 @@ async def messages_start_and_complete_in_order_round_after_round(dut):
             last = (FIRST + psn + entry.packets - 1) % (1 << 24)
             assert (await queue.current(last))["message.slot"] == entry.fields["slot"]
             psn, msn, rqmsn = psn + entry.packets, msn + 1, rqmsn + immediate
-            # Not all of it was acknowledged: nothing completes.
+            # A part of it was not acknowledged, so nothing completes.
             await queue.complete(last)
             await queue.complete((last + 1) % (1 << 24))
-        # NOPs behind the last message start when somebody looks, and complete with it.
+        # NOPs behind the last message start at the next request, and complete with it.
         await queue.current((FIRST + psn) % (1 << 24), tries=3)
         await queue.complete((FIRST + psn) % (1 << 24))
         assert await queue.completed() == expected
@@ -228,7 +228,7 @@ async def a_flush_completes_everything_and_blames_the_one_that_failed(dut):
     await ClockCycles(dut.clock, 1000)
     expected = [entry.completion(RETRY_EXC_ERR if slot == 1 else WR_FLUSH_ERR) for slot, entry in enumerate(posted)]
     assert await queue.completed() == expected
-    # What is posted from now on is flushed too.
+    # Entries that are posted later are flushed too.
     late = await queue.post()
     await ClockCycles(dut.clock, 400)
     assert await queue.completed() == [late.completion(WR_FLUSH_ERR)]

@@ -1,4 +1,4 @@
-"""Each test makes a mistake and checks what it is told."""
+"""Each test makes a mistake and checks the error."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ TlpBus, _, _, TlpSink, _ = define_stream("Tlp", ["data", "header", "first", "las
 
 
 class Card:
-    """The card out of reset, with software's side of BAR0 and BAR2."""
+    """The card after reset, with software's side of BAR0 and BAR2."""
 
     def __init__(self, dut) -> None:
         self.dut = dut
@@ -42,7 +42,7 @@ class Card:
         dut.reset.value = 1
         await ClockCycles(dut.clock, 4)
         dut.reset.value = 0
-        # Tables are swept after a reset.
+        # Tables are cleared after a reset.
         await ClockCycles(dut.clock, 70_000)
 
     async def write(self, name: str, value: int, index: int = 0) -> None:
@@ -63,18 +63,18 @@ class Card:
                 return self.dut.bar0_read_data.value.to_unsigned()
 
     async def table(self, select: str, index: int, record: str, **fields: int | str) -> None:
-        """Writes a table entry and waits until the card has it."""
+        """Writes a table entry and waits until the write is complete."""
         entry = Record(record).pack(fields)
         for word in range(-(-Record(record).width // 64)):
             await self.write("TABLE_DATA", entry >> 64 * word & (1 << 64) - 1, word)
         await self.write("TABLE_COMMAND", self.command.index(select) << 32 | index)
-        # A write acts two clocks later.
+        # A write takes effect two cycles later.
         await ClockCycles(self.dut.clock, 4)
         while await self.read("TABLE_COMMAND"):
             pass
 
     async def receiver(self) -> None:
-        """A queue pair that receives over RC, and a region of two pages: the GPU's and the host's."""
+        """A queue pair that receives over RC, and a region of two pages, one of the GPU and one of the host."""
         await self.table("Responder", QP, "ResponderConfig", mtu_log2=12, initial_psn=PSN, max_wimm=16, sack_every=1)
         await self.table(
             "Mr", RKEY >> 8, "MrEntry", valid=1, key=RKEY & 0xFF, pd=PD, remote_write=1, page_size="Size2M", base_va=VA, length=LENGTH
@@ -111,7 +111,7 @@ class Card:
 
 @cocotb.test()
 async def a_write_at_either_port_leaves_by_its_endpoint(dut):
-    """The eMTT decides the address type of each page; payload lands whichever port brought it."""
+    """The eMTT decides the address type of each page. Payload is placed by whichever port received it."""
     card = Card(dut)
     await card.start()
     assert (await card.read("IDENTITY")).to_bytes(8, "little") == b"STELLAR1"

@@ -1,4 +1,4 @@
-"""The congestion windows: what SACKs, marks and losses do to them."""
+"""The congestion windows: the effects of SACKs, marks and losses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETTINGS = {
 
 
 class Window(Server):
-    """One queue pair's window; time passes by a packet's share of a round trip per SACK."""
+    """One queue pair's window. Per SACK, time advances by a packet's share of a round trip."""
 
     def __init__(self, dut) -> None:
         super().__init__(dut, "NsccRequest", "NsccResponse", "NsccConfig")
@@ -55,7 +55,7 @@ async def a_loss_takes_its_bytes(dut):
     server = await window(dut)
     assert (await server.ask(op="Loss", qp=QP, bytes=10_000))["cwnd"] == LARGEST - 10_000
     assert (await server.ask(op="Query", qp=QP))["cwnd"] == LARGEST - 10_000
-    # Never below the smallest window.
+    # The window never falls below its minimum.
     assert (await server.ask(op="Loss", qp=QP, bytes=(1 << 24) - 1))["cwnd"] == SMALLEST
 
 

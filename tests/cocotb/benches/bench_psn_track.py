@@ -1,4 +1,4 @@
-"""The windows of the receive core: packets in any order, and what has arrived so far."""
+"""The windows of the receive core: packets in any order, and the set of received PSNs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tokens import Fields, TrackingBlock, packet, table_write
 
 WINDOW, WORD = 1024, 64
 SPACING = 6
-"""Clocks until the expected PSN after a token is known."""
+"""Cycles until the expected PSN after a token is known."""
 QPS = {3: 0xFF_FF00, 700: 0, 1023: 0x12_3456}
 """Queue pairs and their first PSNs."""
 CONTEXTS = {qp: {"state": "Ready", "mode": "Mrc", "mtu_log2": 12, "initial_psn": first} for qp, first in QPS.items()}
@@ -18,7 +18,7 @@ NACK_OUTSIDE_WINDOW, NACK_UNEXPECTED_EVENT = 11, 25
 
 
 class Window:
-    """What a queue pair has received, by distance from its first PSN."""
+    """The packets that a queue pair has received, by distance from its first PSN."""
 
     def __init__(self, qp: int) -> None:
         self.qp = qp
@@ -32,7 +32,7 @@ class Window:
         return number < self.expected or number in self.received
 
     def arrives(self, number: int) -> dict[str, int | str]:
-        """Packet `number` arrives: what the block has to say."""
+        """Packet `number` arrives; returns the expected output of the block."""
         if self.has(number):
             reason = "Duplicate"
         elif number >= self.expected + WINDOW:
@@ -74,7 +74,7 @@ def block(dut) -> TrackingBlock:
 
 
 def spacing(earlier: Fields, later: Fields) -> int:
-    """Packets of a queue pair follow each other at once if their PSNs are less than a window apart."""
+    """Packets of a queue pair may be consecutive if their PSNs are less than a window apart."""
     if any(token["token.kind"] != "Packet" for token in (earlier, later)):
         return SPACING
     apart = (later["token.headers.psn"] - earlier["token.headers.psn"]) % (1 << 24)
@@ -82,7 +82,7 @@ def spacing(earlier: Fields, later: Fields) -> int:
 
 
 async def compare(tracker: TrackingBlock, windows: list[Window], arrivals: list[tuple[Window, int]]) -> None:
-    """Packets arrive; what the block says of each is what the model says."""
+    """Packets arrive, and the output of the block equals that of the model."""
     expected = [window.arrives(number) for window, number in arrivals]
     found = await tracker.play([(window.qp, window.token(number)) for window, number in arrivals])
     for told, arrived in zip(expected, found, strict=True):
@@ -91,7 +91,7 @@ async def compare(tracker: TrackingBlock, windows: list[Window], arrivals: list[
 
 @cocotb.test()
 async def packets_arrive_in_any_order(dut):
-    """Several windows of three queue pairs, shuffled, with packets that come twice; PSNs wrap."""
+    """Several windows of three queue pairs, shuffled, with duplicates; PSNs wrap."""
     tracker, windows = block(dut), [Window(qp) for qp in QPS]
     await tracker.start(CONTEXTS)
     for lap in range(3):
@@ -108,7 +108,7 @@ async def the_window_is_1024_packets_from_the_first_that_is_missing(dut):
     await tracker.start(CONTEXTS)
     far = [WINDOW, WINDOW - 1, WINDOW + 5, 0, WINDOW, WINDOW + 1, 1 << 22]
     await compare(tracker, [window], [(window, number) for number in far])
-    # The first one that is missing closes the gap, and the window moves to its end.
+    # The first missing packet closes the gap, and the window moves to its end.
     rest = list(range(1, WINDOW - 1))
     random.shuffle(rest)
     await compare(tracker, [window], [(window, number) for number in rest])
@@ -123,11 +123,11 @@ async def a_packet_that_may_not_write_stops_its_queue_pair_only(dut):
     await compare(tracker, [first], [(first, 0)])
     [refused] = await tracker.play([(first.qp, first.token(1, access_reason="BadKey"))])
     assert (refused["reason"], refused["kind"], refused["syndrome"]) == ("BadKey", "Nack", NACK_UNEXPECTED_EVENT)
-    # In error it says nothing any more.
+    # In the error state it sends no acknowledgements.
     [silent] = await tracker.play([(first.qp, first.token(2))])
     assert silent == {"reason": "WrongState"}
     await compare(tracker, [second], [(second, number) for number in (1, 0)])
-    # Written anew, it begins anew.
+    # A new context starts the queue pair again.
     await tracker.play([(first.qp, table_write(first.qp, CONTEXTS[first.qp]))])
     again = Window(first.qp)
     await compare(tracker, [again], [(again, number) for number in (2, 0, 1, 1)])

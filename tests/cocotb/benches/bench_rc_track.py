@@ -1,4 +1,4 @@
-"""Reliable connections in the receive core: packets in order, and where the payload of each goes."""
+"""RC queue pairs in the receive core: packets in order, and the address of each payload."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CONTEXTS = {qp: {"state": "Ready", "mode": "Rc", "mtu_log2": 10, "initial_psn": 
 
 
 class Connection:
-    """A queue pair as its peer drives it."""
+    """The peer of a queue pair."""
 
     def __init__(self, qp: int) -> None:
         self.qp, self.psn, self.msn = qp, QPS[qp], 0
 
     def message(self) -> list[tuple[dict, dict]]:
-        """The packets of a WRITE, and what the block has to say of each."""
+        """The packets of a WRITE, and the expected output of the block for each."""
         va, rkey, length = random.getrandbits(63), random.getrandbits(32), random.randrange(1, 6 * MTU)
         packets = []
         for offset in range(0, length, MTU):
@@ -36,7 +36,7 @@ class Connection:
         return packets
 
     def stray(self, ahead: int) -> dict[str, int | str]:
-        """A packet that is not the next one."""
+        """A packet with an unexpected PSN."""
         headers = {"position": "Only", "has_reth": 1, "psn": (self.psn + ahead) % (1 << 24), "payload_length": 8, "dma_length": 8}
         return packet(self.qp, CONTEXTS[self.qp], **headers)
 
@@ -53,7 +53,7 @@ def block(dut) -> TrackingBlock:
 
 @cocotb.test()
 async def payload_follows_payload_message_after_message(dut):
-    """Messages of three connections, packet by packet in turns; PSNs wrap."""
+    """Messages of three queue pairs, packet by packet in turn; PSNs wrap."""
     tracker = block(dut)
     await tracker.start(CONTEXTS)
     queues = [[packet for _ in range(40) for packet in connection.message()] for connection in map(Connection, QPS)]

@@ -1,4 +1,4 @@
-"""The requester: from a doorbell to packets on 16 paths, from SACKs and timers to packets sent again and completions."""
+"""The requester: from a doorbell to packets on 16 paths, and from SACKs and timers to retransmissions and completions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def psn(number: int) -> int:
 
 
 class Peer:
-    """What has arrived at the other end, and what it says of it."""
+    """The packets that have arrived at the peer, and the peer's SACKs."""
 
     def __init__(self) -> None:
         self.received: set[int] = set()
         self.expected = 0
 
     def takes(self, packet: dict[str, int]) -> dict[str, int | str]:
-        """A packet arrives; its SACK."""
+        """A packet arrives; returns its SACK."""
         number = (packet["psn"] - FIRST) % (1 << 24)
         self.received.add(number)
         while self.expected in self.received:
@@ -50,7 +50,7 @@ class Peer:
 
 
 class Requester:
-    """One queue pair of the block, with its send queue in host memory and payload everywhere in it, at its own address."""
+    """One queue pair of the block, with its send queue in host memory. Payload lies at virtual addresses equal to PCIe addresses."""
 
     def __init__(self, dut) -> None:
         self.dut = dut
@@ -92,7 +92,7 @@ class Requester:
         await offer(self.dut, self.dut.clock, "configure", configure=code, configure_qp=QP, **settings)
 
     async def keep_time(self) -> None:
-        """The clock that retransmission timers go by."""
+        """The time for retransmission timers."""
         while True:
             await ClockCycles(self.dut.clock, TICK_NS // PERIOD_NS)
             self.dut.now.value = int(get_sim_time("ns")) // TICK_NS
@@ -149,7 +149,7 @@ async def requester(dut) -> Requester:
 
 @cocotb.test()
 async def messages_leave_as_packets_over_all_paths_and_complete_in_order(dut):
-    """Every packet says where its payload lies and where it goes; SACKs come in any order."""
+    """Every packet has the address of its payload and its target; SACKs come in any order."""
     bench, peer = await requester(dut), Peer()
     entries, expected = [], []
     for length in (1, 20_000, MTU, MTU + 1, 11_111):
@@ -163,12 +163,12 @@ async def messages_leave_as_packets_over_all_paths_and_complete_in_order(dut):
         assert packet["length"] == min(MTU, entry["length"] - offset)
         assert (packet["reth.va"], packet["reth.rkey"], packet["reth.dma_length"]) == (entry["remote_va"] + offset, entry["rkey"], entry["length"])
         assert (packet["pieces.first_address"], packet["pieces.first_length"]) == (entry["local_va"] + offset, packet["length"])
-    # Each rotation takes every path of a plane once.
+    # Each rotation uses every path of a plane once.
     for plane in range(2):
         loads = [sum(packet["entropy"] == path for packet in packets) for path in range(ENTROPY + plane, ENTROPY + PATHS, 2)]
         assert sum(loads) > 0 and max(loads) - min(loads) <= 1, f"plane {plane}: {loads}"
     random.shuffle(packets)
-    # Not so far out of order that early loss detection sends anything again: blocks of a few packets, in order.
+    # The disorder is small enough that early loss detection retransmits nothing: blocks of a few packets, in order.
     packets.sort(key=lambda packet: (packet["psn"] - FIRST) % (1 << 24) // (EARLY_LOSS // 2))
     for packet in packets:
         await bench.controls.send(peer.takes(packet))
@@ -205,6 +205,6 @@ async def a_silent_peer_fails_the_queue_pair_when_the_retries_are_spent(dut):
         assert all(packet["retransmission"] for packet in again)
     completions = await bench.completed(2)
     assert [wr_id for wr_id, _ in completions] == [entry["wr_id"] for entry in entries]
-    # Both messages are under way. That of the packet which is late first is blamed, and ports send again in turns: it may be either.
+    # Both messages are outstanding. The one whose packet times out first fails. Ports retransmit in turn, so it may be either.
     assert sorted(status for _, status in completions) == sorted([RETRY_EXC_ERR, WR_FLUSH_ERR])
     assert await bench.packets(0) == []

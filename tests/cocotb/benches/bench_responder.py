@@ -1,4 +1,4 @@
-"""The responder: from what the receive core decided to answers, completions and events."""
+"""The responder: from outcomes of the receive core to acknowledgements, completions and events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def psn(number: int) -> int:
 
 
 class Peer:
-    """One MRC queue pair: what of its packets, numbered from 0 on, the receive core has seen."""
+    """One MRC queue pair: the packets, numbered from 0 on, that the receive core has accepted."""
 
     def __init__(self, qp: int) -> None:
         self.qp = qp
@@ -32,7 +32,7 @@ class Peer:
         """First packet missing."""
 
     def arrives(self, number: int, **fields: int | str) -> dict[str, int | str]:
-        """A packet arrives for the first time: what the receive core tells of it, with the SACK it asks for."""
+        """A packet arrives for the first time; returns the receive core's outcome, with its acknowledgement request."""
         self.received.add(number)
         while self.expected in self.received:
             self.expected += 1
@@ -52,7 +52,7 @@ def signed16(value: int) -> int:
 
 
 def sack_of(outcome: dict[str, int | str]) -> dict[str, int]:
-    """What the answer to a packet says, by hand."""
+    """The expected acknowledgement of a packet."""
     cumulative = outcome["ack.cack_psn"]
 
     def distance(to: int) -> int:
@@ -107,7 +107,7 @@ def immediate(number: int, value: int) -> dict[str, int]:
 
 @cocotb.test()
 async def every_answer_leaves_in_order_and_says_what_had_arrived(dut):
-    """Packets of two queue pairs in any order inside a window, with pauses everywhere."""
+    """Packets of two queue pairs in any order inside a window, with stalls everywhere."""
     bench = await responder(dut, pauses=0.5)
     expected, peers = [], [Peer(MRC_QP), Peer(OTHER_QP)]
     for window in range(4):
@@ -130,7 +130,7 @@ async def immediates_complete_in_order_once_all_before_them_has_arrived(dut):
     for _ in range(12):
         window = list(range(packet, packet + random.randrange(1, 12)))
         packet = window[-1] + 1
-        # As many immediates under way as the peer may have, and not on the first packets only.
+        # As many outstanding immediates as permitted, and not only in the first packets.
         for number in sorted(random.sample(window, min(MAX_WIMM, len(window)))):
             numbers[number] = (len(numbers), random.getrandbits(32))
         random.shuffle(window)
@@ -202,7 +202,7 @@ async def more_immediates_than_agreed_fail_the_queue_pair_and_no_other(dut):
                 failed.append(int(dut.failed_qp.value))
 
     cocotb.start_soon(watch())
-    # One beyond the last that fits: number 0 has not arrived.
+    # One immediate beyond the last that fits: number 0 has not arrived.
     await bench.outcomes.send(peers[0].arrives(1, **immediate(MAX_WIMM, 0)))
     await bench.settle()
     [refusal] = bench.answers.taken()

@@ -94,7 +94,7 @@ class Bench:
 
 @cocotb.test()
 async def one_write_reaches_memory(dut):
-    """A packet's payload is written to the GPU's bus address, and acknowledged as asked for."""
+    """A packet's payload is written to the GPU's bus address, and acknowledged as requested."""
     bench = Bench(dut)
     await bench.start()
     payload = random.randbytes(333)
@@ -109,7 +109,7 @@ async def one_write_reaches_memory(dut):
 @cocotb.test()
 @cocotb.parametrize(length=[1, 64, 1023, 1024, 1025, 5000])
 async def messages_of_every_length(dut, length):
-    """A message cut into packets by the path MTU arrives whole, while PCIe makes the lane wait and the PSN wraps."""
+    """A message of several packets arrives completely, while PCIe stalls the lane and the PSN wraps."""
     bench = Bench(dut)
     bench.tlps.set_pause_generator(sometimes(0.4))
     bench.mac.set_pause_generator(sometimes(0.2))
@@ -127,7 +127,7 @@ async def messages_of_every_length(dut, length):
 
 @cocotb.test()
 async def bad_frames_place_nothing(dut):
-    """A wrong iCRC and a frame the MAC found bad are dropped and counted; the next good one is placed."""
+    """A frame with a wrong iCRC and a frame with a MAC error are dropped and counted; the next good one is placed."""
     bench = Bench(dut)
     await bench.start()
     frame = bytearray(write(WRITE_ONLY, PSN, bytes(100)))

@@ -1,4 +1,4 @@
-"""Rows of the speed table. Each prints `RATE <name> <cycles per second>`; warming up is not timed."""
+"""Rows of the speed table. Each prints `RATE <name> <cycles per second>`; the warm-up is not measured."""
 
 from __future__ import annotations
 

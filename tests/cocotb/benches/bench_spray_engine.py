@@ -1,4 +1,4 @@
-"""The spray engine: which path each packet takes."""
+"""The spray engine: the path of each packet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ QP, PATHS, BASE = 1, 16, 0xC000
 
 
 async def engine(dut, policy: str, paths: int = PATHS) -> Server:
-    """A server with one queue pair on `paths` paths, in both planes."""
+    """A block with one queue pair on `paths` paths, in both planes."""
     server = Server(dut, "SprayRequest", "SprayResponse", "SprayConfig")
     await start(dut, plane_up=3, profile_valid=0)
     dut.profile_index.value = 0
@@ -54,7 +54,7 @@ async def a_burst_is_as_many_single_choices(dut):
 
 @cocotb.test()
 async def a_path_that_failed_is_left_alone(dut):
-    """Feedback puts an entropy value aside under the policy that listens."""
+    """Feedback excludes an entropy value under the policy that uses feedback."""
     server = await engine(dut, "EvState")
     await server.ask(op="Feedback", qp=QP, index=5, feedback="AlwaysSkip")
     chosen = {(await server.ask(op="Choose", qp=QP, plane=1, count=1))["index"] for _ in range(3 * PATHS)}

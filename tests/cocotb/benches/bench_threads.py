@@ -36,7 +36,7 @@ async def a_thread_reads_and_lets_time_pass(dut):
 
 @cocotb.test()
 async def threads_run_while_time_passes(dut):
-    """While no callback is due, the simulation does not keep other threads from running, and they may read signals."""
+    """While no callback is due, other threads can run, and they may read signals."""
     Clock(dut.clk, 10, "ns").start()
     seen = []
     stop = threading.Event()
@@ -49,7 +49,7 @@ async def threads_run_while_time_passes(dut):
     thread = threading.Thread(target=look)
     thread.start()
     started, rounds = len(seen), 0
-    # Long enough for the thread to have its turns, however fast the machine.
+    # Long enough for the thread to run several times, on any machine.
     while len(seen) - started < 5:
         await Timer(10, "ms")
         rounds += 1

@@ -1,4 +1,4 @@
-"""The end of the transmit lane: records and payload in, frames out. scapy says what the frames must be, iCRC and checksums included."""
+"""The end of the transmit lane: records and payload in, frames out. scapy computes the expected frames, iCRC and checksums included."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mac(number: int) -> str:
 
 
 class Item:
-    """A packet at random: what scapy makes of it, and the record that must lead to the same."""
+    """A random packet: scapy's frame, and the record that must give the same."""
 
     def __init__(self, opcode: int, payload: bytes = b"", *, tagged: bool = False, version6: bool = False) -> None:
         dscp, ecn, hops, sport = random.randrange(64), random.randrange(4), random.randrange(1, 256), random.randrange(1 << 16)
@@ -109,7 +109,7 @@ class Bench:
 @cocotb.test()
 @cocotb.parametrize(version6=[False, True], tagged=[False, True])
 async def frames_are_those_scapy_makes(dut, version6, tagged):
-    """Payloads around the ends of beats, and packets without any, while the MAC makes the lane wait."""
+    """Payloads with lengths around the ends of beats, and packets without payload, while the MAC stalls the lane."""
     bench = Bench(dut)
     bench.mac.set_pause_generator(sometimes(0.3))
     bench.payloads.set_pause_generator(sometimes(0.2))
@@ -141,7 +141,7 @@ async def a_frame_without_its_payload_is_left_out(dut):
 
 @cocotb.test()
 async def a_frame_that_has_begun_never_pauses(dut):
-    """Once its first beat is there, every clock has one, for the MAC may not wait inside a frame."""
+    """After the first beat of a frame, every cycle has one, because the MAC must not wait inside a frame."""
     bench = Bench(dut)
     bench.payloads.set_pause_generator(sometimes(0.5))
     await bench.start()

@@ -1,4 +1,4 @@
-"""The transmit window: what was sent, what was acknowledged, what was lost."""
+"""The transmit window: packets that were sent, acknowledged and lost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Window(Server):
         self.sent = Record("SentPacket")
 
     async def push(self, lengths: list[int]) -> dict[str, int]:
-        """New packets, in bursts, the packets of which then leave one per clock, on paths in turn."""
+        """New packets, in bursts. The packets of a burst leave one per cycle, on paths in turn."""
         edge = RisingEdge(self.dut.clock)
         for start_of_burst in range(0, len(lengths), BURST):
             burst = lengths[start_of_burst : start_of_burst + BURST]
@@ -42,7 +42,7 @@ class Window(Server):
         return state
 
     async def sack(self, cumulative: int, acked: int, bitmap: int = 0) -> dict[str, int]:
-        """A SACK of everything before `cumulative`, and from there on of the packets of `bitmap`; it answers packet `acked`."""
+        """A SACK of everything before `cumulative`, and from there on of the packets in `bitmap`; it names packet `acked`."""
         stamp = 0x100 + acked
         return await self.ask(
             op="Sack", qp=QP, cack=psn(cumulative - 1), acked=psn(acked), base=psn(cumulative), bitmap=bitmap, stamp=stamp
@@ -76,7 +76,7 @@ async def a_bitmap_acknowledges_behind_a_hole(dut):
     assert (state["una"], state["in_flight"]) == (psn(4), 13_000)
     states = [(await server.ask(op="Read", qp=QP, psn=psn(n)))["state"] for n in range(4, 11)]
     assert states == [IN_FLIGHT, ACKED, IN_FLIGHT, ACKED, IN_FLIGHT, ACKED, IN_FLIGHT]
-    # Filling the holes moves the window over what was acknowledged before.
+    # Filling the holes moves the window over packets that were acknowledged before.
     state = await server.sack(9, 8)
     assert (state["una"], state["in_flight"]) == (psn(10), 10_000)
 

@@ -15,7 +15,7 @@ TRANSLATED, UNTRANSLATED = 0b10, 0b00
 
 
 class Block(UltraScalePlusPcieDevice):
-    """AMD's block, which remembers what it sent upstream."""
+    """AMD's block, with a record of the TLPs that it sent upstream."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
@@ -27,7 +27,7 @@ class Block(UltraScalePlusPcieDevice):
 
 
 class Endpoint:
-    """The card behind a root complex, enumerated and allowed to master the bus."""
+    """The card behind a root complex, enumerated and with bus master enabled."""
 
     def __init__(self, dut, pauses: float = 0.0) -> None:
         self.dut = dut
@@ -60,14 +60,14 @@ class Endpoint:
 
     async def start(self) -> None:
         """Enumerates, with a maximum payload of 256 and a maximum read request of 512 bytes."""
-        # As PCIe codes them: 128 bytes shifted left by so much.
+        # PCIe encodes these sizes as a shift of 128 bytes.
         self.root.max_payload_size = 1
         self.root.max_read_request_size = 2
         await self.root.enumerate()
         device = self.root.find_device(self.block.functions[0].pcie_id)
         await device.enable_device()
         await device.set_master()
-        # The read engine sweeps its tags after a reset.
+        # The read engine clears its tags after a reset.
         await Timer(1200, "ns")
         self.block.sent.clear()
 
@@ -90,7 +90,7 @@ class Endpoint:
 
 
 def pieces(first: tuple[int, int], length: int, second: tuple[int, int] | None = None, cut: int | None = None) -> dict[str, int]:
-    """Where `length` bytes lie: address and address type of the first piece, and of the second from `cut` bytes on."""
+    """The pieces of `length` bytes: address and address type of the first piece, and of the second from `cut` bytes on."""
     address, at = first
     there, other = second or (0, UNTRANSLATED)
     return {

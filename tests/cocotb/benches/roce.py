@@ -14,7 +14,7 @@ WRITE_ONLY, WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST = 0x0A, 0x06, 0x07, 0x08
 def roce_write(
     opcode: int, psn: int, payload: bytes, *, qp: int, rkey: int, va: int, dma_length: int | None = None, ack: bool = False
 ) -> bytes:
-    """An RC WRITE packet over IPv4, its iCRC by scapy."""
+    """An RC WRITE packet over IPv4, with its iCRC computed by scapy."""
     reth = b""
     if opcode in (WRITE_ONLY, WRITE_FIRST):
         length = len(payload) if dma_length is None else dma_length

@@ -1,4 +1,4 @@
-"""Blocks that answer requests: one record in, one record out."""
+"""Blocks with a request port and a response port, each with one record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PERIOD_NS = 4
 
 
 async def start(dut, **inputs: int) -> None:
-    """Clock and reset of a block, with its other inputs at `inputs`."""
+    """Clock and reset of a block; its other inputs have the values `inputs`."""
     Clock(dut.clock, PERIOD_NS, "ns").start()
     for name, value in inputs.items():
         getattr(dut, name).value = value
@@ -38,22 +38,22 @@ class Server:
         self._responses = monitor(answers.from_entity(dut), dut.clock, dut.reset)
 
     async def send(self, *, settings: Mapping[str, int | str] | None = None, **fields: Any) -> None:
-        """Asks; the answer comes later."""
+        """Sends a request; the response comes later."""
         transaction = self._transaction(request=self.request.pack(fields))
         if self.settings is not None:
             transaction.settings = self.settings.pack(settings or {})
         await self._requests.send(transaction)
 
     async def answer(self) -> dict[str, int]:
-        """The next answer."""
+        """The next response."""
         response = await with_timeout(self._responses.recv(), 2, "us")
         return self.response.unpack(response.response)
 
     async def ask(self, *, settings: Mapping[str, int | str] | None = None, **fields: Any) -> dict[str, int]:
-        """Asks and waits for the answer."""
+        """Sends a request and waits for the response."""
         await self.send(settings=settings, **fields)
         return await self.answer()
 
     def is_silent(self) -> bool:
-        """No answer has come that nobody took."""
+        """Checks that there is no unexpected response."""
         return self._responses.empty()

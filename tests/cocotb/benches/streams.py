@@ -1,4 +1,4 @@
-"""Records that go into a block and come out of it, with pauses."""
+"""Records that enter and leave a block, with random stalls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openstellar.records import Record
 
 
 def sometimes(probability: float) -> Iterator[bool]:
-    """Pauses, each clock with this probability."""
+    """Stalls: each cycle with this probability."""
     return (random.random() < probability for _ in iter(int, 1))
 
 
@@ -30,7 +30,7 @@ async def offer(dut, clock, name: str, **signals: int) -> None:
 
 
 class RecordSource:
-    """Drives the port `name` of a block and `name`_valid beside it; where there is a `name`_ready, as that allows."""
+    """Drives the port `name` of a block and `name`_valid beside it, and respects `name`_ready if there is one."""
 
     def __init__(self, dut, name: str, record: str, pauses: float = 0.0) -> None:
         self._name, self._record = name, Record(record)
@@ -41,16 +41,16 @@ class RecordSource:
             self._source.set_pause_generator(sometimes(pauses))
 
     async def send(self, fields: dict[str, int | str]) -> None:
-        """Sends a record, behind those that wait."""
+        """Queues a record."""
         await self._source.send(self._transaction(**{self._name: self._record.pack(fields)}))
 
     async def wait(self) -> None:
-        """Until all have been taken."""
+        """Waits until all records have been accepted."""
         await self._source.wait()
 
 
 class RecordSink:
-    """Takes what comes out of the port `name`, as `name`_ready tells it to."""
+    """Receives the records of the port `name`, and drives `name`_ready."""
 
     def __init__(self, dut, name: str, record: str, pauses: float = 0.0) -> None:
         self._name, self._record = name, Record(record)
@@ -64,7 +64,7 @@ class RecordSink:
         return self._record.unpack(getattr(await self._sink.recv(), self._name))
 
     def taken(self) -> list[dict[str, Any]]:
-        """All records that have come and nobody has received."""
+        """All records that have arrived and were not read."""
         found = []
         while not self._sink.empty():
             found.append(self._record.unpack(getattr(self._sink.recv_nowait(), self._name)))

@@ -1,4 +1,4 @@
-"""Tokens of the receive core: what its tracking blocks take and give, in order."""
+"""Tokens of the receive core: input and output of its tracking blocks, in order."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Output = TypeVar("Output")
 
 
 class TrackingBlock:
-    """A tracking block: `in_token` of the record `token`, and what comes out, as `look` reads it in the clocks of `out_valid`.
+    """A tracking block: its input `in_token` of the record `token`, and its output, which `look` reads in the cycles of `out_valid`.
 
-    Table writes pass to the next block, or end in this one. `spacing` says how many clocks the core keeps from a token to a later one of its queue pair.
+    Table writes pass to the next block, or end in this one. `spacing` is the number of cycles from a token to a later one of its queue pair.
     """
 
     def __init__(
@@ -29,18 +29,18 @@ class TrackingBlock:
         self.passes_tables, self.spacing = passes_tables, spacing
 
     async def start(self, contexts: dict[int, Fields]) -> None:
-        """Clocks, and a table write for each queue pair, which starts its state anew."""
+        """Starts the clock, and writes a table entry for each queue pair, which initialises its state."""
         Clock(self.dut.clock, PERIOD_NS, "ns").start()
         self.dut.in_valid.value = 0
         await ClockCycles(self.dut.clock, 10)
         await self.play([(qp, table_write(qp, context)) for qp, context in contexts.items()])
 
     async def play(self, tokens: Sequence[tuple[int, Fields]]) -> list[Output]:
-        """Tokens with their queue pairs, as close as the core lets them come and sometimes further apart; what comes out of each."""
+        """Sends tokens with their queue pairs, as close as the core permits and sometimes further apart; returns the output of each."""
         outputs: list[Output] = []
         due = sum(self.passes_tables or fields["token.kind"] != "Table" for _, fields in tokens)
         words = [self.record.pack(fields) for _, fields in tokens]
-        # Clock and token of the last ones of each queue pair.
+        # Cycle and token of the latest tokens of each queue pair.
         last: dict[int, deque[tuple[int, Fields]]] = defaultdict(lambda: deque(maxlen=8))
         clock = waiting = 0
         while waiting < len(words) or len(outputs) < due:
@@ -58,7 +58,7 @@ class TrackingBlock:
             if self.dut.out_valid.value == 1:
                 outputs.append(self.look())
             clock += 1
-        # Nothing comes that nobody asked for.
+        # Checks that there is no unexpected output.
         self.dut.in_valid.value = 0
         for _ in range(DRAIN):
             await RisingEdge(self.dut.clock)

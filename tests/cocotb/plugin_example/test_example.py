@@ -1,4 +1,4 @@
-"""A project as cocotb's pytest plugin has it: fixtures build the design, and tests of the design stand beside the test that simulates it."""
+"""A project for cocotb's pytest plugin: fixtures build the design, and tests of the design stand beside the test that simulates it."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from cocotb.triggers import ClockCycles, ReadOnly
 
 @pytest.fixture
 def counter(hdl):
-    """The design, built."""
+    """The built design."""
     hdl.toplevel = "counter"
     hdl.sources = [Path(__file__).parent.parent / "verilog" / "counter.v"]
     hdl.build()

@@ -1,4 +1,4 @@
-//! Real captures: the lane stands in for the Linux rxe machine that received them.
+//! Captures of real hosts: the lane stands in for the Linux rxe machine that received them.
 
 use std::path::Path;
 
@@ -58,7 +58,7 @@ fn accepted(verdicts: &[u8]) -> usize {
 fn every_write_of_rxe_with_mtu_1024_is_placed() {
     for width in [LaneWidth::Bits1024, LaneWidth::Bits512] {
         let (verdicts, placed) = replay("rxe_write_bw_mtu1024.pcap", width);
-        // tshark counts 74 first, 148 middle and 74 last packets, into one buffer of 4,096 bytes.
+        // tshark counts 74 first, 148 middle and 74 last packets, all into one buffer of 4,096 bytes.
         assert_eq!(accepted(&verdicts), 296);
         assert_eq!(placed.gpu + placed.host, 4096);
     }
@@ -67,7 +67,7 @@ fn every_write_of_rxe_with_mtu_1024_is_placed() {
 #[test]
 fn every_write_of_rxe_with_mtu_4096_is_placed_half_in_the_gpu_and_half_in_the_host() {
     let (verdicts, placed) = replay("rxe_write_bw_mtu4096.pcap", LaneWidth::Bits1024);
-    // 8 first, 106 middle and 7 last packets, into one buffer of 65,536 bytes.
+    // The capture has 8 first, 106 middle and 7 last packets, all into one buffer of 65,536 bytes.
     assert_eq!(accepted(&verdicts), 121);
     assert_eq!((placed.gpu, placed.host), (32_768, 32_768));
 }

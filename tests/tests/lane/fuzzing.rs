@@ -1,4 +1,4 @@
-//! The bounded part of fuzzing; `./stellar fuzz` runs a million frames.
+//! A short run of the fuzzer; `./stellar fuzz` runs a million frames.
 
 use sim_cosim::fuzz::Fuzzer;
 use sim_cosim::LaneWidth;
@@ -10,7 +10,7 @@ fn mutated_frames_place_nothing_they_should_not_and_never_hang_the_lane() {
         for _ in 0..sessions {
             fuzzer.session(2_000).unwrap();
         }
-        // The run means something only if good packets still get through between the bad ones.
+        // The run is meaningful only if good packets are still accepted between the bad ones.
         assert!(fuzzer.accepted() > 500, "{} accepted", fuzzer.accepted());
         assert!(fuzzer.bytes_placed() > 100_000);
     }

@@ -1,4 +1,4 @@
-//! Who decides whether a write to GPU memory passes the root complex: the owner in the eMTT, and the switch's ACS setting.
+//! The owner in the eMTT and the switch's ACS setting decide whether a write to GPU memory passes the root complex.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

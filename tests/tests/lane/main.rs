@@ -13,7 +13,7 @@ use sim_cosim::{LaneModel, LaneWidth, Session, SessionConfig};
 use sim_verilated::Library;
 use stellar_transport::rx::{Psn, QpContext, QpMode, QpState};
 
-/// Protection domain of everything these tests set up.
+/// Protection domain of all objects of these tests.
 const PD: u32 = 4;
 
 fn library(width: LaneWidth) -> &'static Library {

@@ -1,4 +1,4 @@
-//! Behaviour of the lane by scenario: each ends in memory that is byte-exact with nothing else changed, beside the reference.
+//! Scenarios of the lane. Each compares every byte of memory, and the lane with the reference.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -200,7 +200,7 @@ fn after_a_deregistration_fence_no_write_uses_the_old_page() {
     for _ in 0..150 {
         bench.session.world.clock().unwrap();
     }
-    // Deregister while packets are in flight, and wait for the fence only.
+    // Deregisters a region while packets are in flight, and waits only for the fence.
     for write in &bench.region {
         if let TableWrite::Emtt { index, .. } = *write {
             let entry = EmttEntry::default();

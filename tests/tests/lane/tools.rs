@@ -1,4 +1,4 @@
-//! The lane's Verilog is what other tools take.
+//! Other tools accept the lane's Verilog.
 
 use sim_cosim::LaneWidth;
 

@@ -1,5 +1,5 @@
-//! What a multi-path sender makes of a fabric that loses and reorders, through the Verilated lane: the same verdicts,
-//! acknowledgement requests and memory as the reference's, and every byte placed once.
+//! Traffic of a multi-path sender over a fabric that loses and reorders, through the Verilated lane. Verdicts, acknowledgement requests and memory
+//! equal those of the reference, and every byte is placed once.
 
 use std::time::Duration;
 
@@ -106,6 +106,6 @@ fn sprayed_traffic_of_a_lossy_fabric_is_placed_once_and_whole() {
         assert_eq!(packets as usize + duplicate, capture.frames.len());
         duplicates += duplicate;
     }
-    // Otherwise this was no test of reordering.
+    // Without reordered packets this test would be void.
     assert!(overtaken > 20, "{overtaken} overtaken, {duplicates} twice");
 }

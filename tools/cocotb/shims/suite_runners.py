@@ -9,7 +9,7 @@ from openstellar.cocotb import Runner
 
 
 class Stock(Verilator):
-    """cocotb's runner for Verilator. The suites are not free of lint, and this project's builds do not stop at it."""
+    """cocotb's runner for Verilator. The suites have lint warnings, which do not stop this project's builds either."""
 
     def _build_command(self) -> Sequence[list[str]]:
         verilate, make = super()._build_command()

@@ -7,7 +7,7 @@ RELEASE = "6.0.0-test"
 
 
 def module(path: Path, depends: str) -> None:
-    """A module of which no more is there than what it depends on."""
+    """A module that contains only its dependencies."""
     data = b"\x7fELF..license=GPL\0depends=" + depends.encode() + b"\0name=x\0"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(lzma.compress(data) if path.suffix == ".xz" else data)

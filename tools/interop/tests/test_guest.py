@@ -1,4 +1,4 @@
-"""What becomes of a guest. QEMU is a stand-in here: a script in the loader's place that writes to the serial lines."""
+"""Results of a guest. QEMU is a stand-in here: a script in the loader's place that writes to the serial lines."""
 
 from pathlib import Path
 

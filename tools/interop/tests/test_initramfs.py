@@ -1,4 +1,4 @@
-"""The guest's file system, read back by a reader of its own."""
+"""The guest's file system, read back by another parser."""
 
 import gzip
 import stat

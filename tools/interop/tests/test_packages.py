@@ -1,4 +1,4 @@
-"""Where packages come from, and what is said when they cannot be had. apt and dpkg are stand-ins here."""
+"""Sources of packages, and messages if they are not available. apt and dpkg are stand-ins here."""
 
 import platform
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from packages import PackageSet, Unavailable, provide
 
 WANTED = PackageSet("tools", ("trixie", "trixie-backports"), ("some-tool",))
-# Answers to the questions the tool has, and for a download a file in apt's own cache.
+# Answers the tool's queries, and for a download makes a file in apt's own cache.
 APT_GET = """#!/bin/sh
 case "$*" in
     indextargets*) echo 'http://mirror.test/debian/ bookworm main' ;;
@@ -78,7 +78,7 @@ def test_what_apt_says_is_the_reason(programs: Path, tmp_path: Path, program: st
     replace(programs, program, text)
     with pytest.raises(Unavailable, match=reason):
         provide(tmp_path / "state", WANTED)
-    # The next call begins anew.
+    # The next call starts again.
     assert not (tmp_path / "state/tools.json").exists()
 
 

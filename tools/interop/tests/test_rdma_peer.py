@@ -1,4 +1,4 @@
-"""How rdma_peer reads the words of a command: its own file, compiled for this machine, with as much of libibverbs as that asks for."""
+"""How rdma_peer parses the words of a command. The test compiles rdma_peer's own source file for this machine, with stubs of libibverbs."""
 
 import subprocess
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 SOURCES = Path(__file__).resolve().parents[1] / "rdma_peer"
 VERBS = "enum { IBV_ACCESS_LOCAL_WRITE = 1, IBV_ACCESS_REMOTE_WRITE = 2, IBV_ACCESS_REMOTE_READ = 4, IBV_ACCESS_REMOTE_ATOMIC = 8 };\n"
-# Reads words of one kind, named by the first argument.
+# Parses words of one kind, which the first argument names.
 MAIN = """
 #include "peer.h"
 #include <stdarg.h>

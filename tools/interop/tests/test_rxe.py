@@ -1,4 +1,4 @@
-"""What becomes of guest and card, both of them stand-ins: the guest is the script of test_guest, the card a shell script."""
+"""Results of guest and card, both of them stand-ins: the guest is the script of test_guest, the card a shell script."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Emulator:
 
 
 def run(tmp_path: Path, card: str, link: str = "dgram", seconds: float = 20) -> int:
-    """`card` is what the stand-in for stellar-cli does; `$net` is its socket."""
+    """`card` is the script of the stand-in for stellar-cli; `$net` is its socket."""
     program = tmp_path / "stellar-cli"
     program.write_text(f'#!/bin/sh\necho "$@" >"{tmp_path}/arguments"\nnet=${{3#*:}}; net=${{net%%:*}}\n{card}\n')
     program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Programs for the guest: what they are built against, and what they need."""
+"""Programs for the guest: the libraries they are built against, and their dependencies."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ from sysroot import LIBRARIES, LOADER, BuildError, closure, compile_program, pre
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """An unpacked tree whose libraries ask for each other, by a `readelf` that reads text files."""
+    """An unpacked tree with libraries that depend on each other, and a `readelf` that reads text files."""
     libraries = tmp_path / "root" / LIBRARIES
     libraries.mkdir(parents=True)
     (tmp_path / "root/usr/lib64").mkdir()

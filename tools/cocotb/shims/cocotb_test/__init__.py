@@ -1,1 +1,3 @@
-"""Stands in for the package cocotb-test, which has no simulator of this project: the tests of cocotbext-axi and cocotbext-pcie start through it."""
+"""A replacement for the package cocotb-test, which does not support this project's simulator. The tests of cocotbext-axi and cocotbext-pcie start
+through it.
+"""

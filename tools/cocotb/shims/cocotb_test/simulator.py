@@ -1,4 +1,4 @@
-"""`cocotb_test.simulator.run` on cocotb's own runners."""
+"""`cocotb_test.simulator.run`, implemented with cocotb's own runners."""
 
 from __future__ import annotations
 

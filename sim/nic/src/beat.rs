@@ -1,16 +1,16 @@
-//! What a 1,024-bit stream carries in a clock.
+//! The content of a 1,024-bit stream in one cycle.
 
 use crate::BEAT;
 
 /// 32-bit words of a beat.
 const WORDS: usize = BEAT / 4;
 
-/// A beat of a frame, a completion or a write. Held in words, as ports are: no copy is made byte by byte.
+/// A beat of a frame, a completion or a write. It is stored in words, as ports are, so no copy is made byte by byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beat {
-    /// First byte in the low bits of the first word; what lies beyond `bytes` means nothing.
+    /// The first byte is in the low bits of the first word. Bytes beyond `bytes` have no meaning.
     pub words: [u32; WORDS],
-    /// Bytes that count, 128 at most.
+    /// Number of valid bytes, at most 128.
     pub bytes: usize,
     /// Whether it is the last of its frame, completion or write.
     pub last: bool,
@@ -29,14 +29,14 @@ impl Beat {
         Self { words, bytes, last }
     }
 
-    /// From a port's words.
+    /// A beat from a port's words.
     pub fn from_port(port: &[u32], bytes: usize, last: bool) -> Self {
         let mut words = [0; WORDS];
         words.copy_from_slice(port);
         Self { words, bytes, last }
     }
 
-    /// Adds the first `bytes` of its bytes to `to`.
+    /// Appends its first `bytes` bytes to `to`.
     pub fn append_to(&self, to: &mut Vec<u8>) {
         let mut all = [0; BEAT];
         for (four, word) in all.chunks_exact_mut(4).zip(self.words) {

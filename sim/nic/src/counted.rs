@@ -1,14 +1,14 @@
-//! What the card counts, by queue pair.
+//! The card's counters, by queue pair.
 
 use hdl_requester::StatPulses;
 use stellar_transport::requester::RequesterCounters;
 
 use crate::field::Field;
 
-/// Which of the counters.
+/// A counter.
 pub type Counter = fn(&mut RequesterCounters) -> &mut u64;
 
-/// The counters of the reference, by the fields that the card has for them.
+/// The counters of the reference, with the names of the card's fields.
 const COUNTERS: [(&str, Counter); 19] = [
     ("packet", |to| &mut to.packets),
     ("retransmission", |to| &mut to.retransmissions),
@@ -31,17 +31,17 @@ const COUNTERS: [(&str, Counter); 19] = [
     ("ack_ignored", |to| &mut to.acks_ignored),
 ];
 
-/// Of them, those at the front are of the queue pair `sent_qp`.
+/// The first ones of them belong to the queue pair `sent_qp`.
 const SENT: usize = 2;
 
-/// Where they are in what the card shows in a clock.
+/// The fields of the counters in the card's output.
 pub struct CountedFields {
     counters: [(Field<StatPulses>, Counter); COUNTERS.len()],
     sent_qp: Field<StatPulses>,
 }
 
 impl CountedFields {
-    /// Finds them.
+    /// Looks up the fields.
     pub fn new() -> Self {
         Self {
             counters: COUNTERS.map(|(name, counter)| (Field::new(name), counter)),
@@ -49,7 +49,8 @@ impl CountedFields {
         }
     }
 
-    /// What was counted in one clock: queue pair, counter, by how much. `qp` is the queue pair of the operation, which a packet that leaves need not be of.
+    /// The counts of one cycle: queue pair, counter, increment. `qp` is the queue pair of the operation; a packet that leaves may belong to another
+    /// one.
     pub fn of<'a>(
         &'a self,
         qp: u32,

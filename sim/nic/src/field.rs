@@ -1,4 +1,4 @@
-//! Fields of packed records, found by name once.
+//! Fields of packed records. Each field is looked up by name once.
 
 use std::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use rust_hdl::core::type_descriptor::TypeKind;
 use rust_hdl::prelude::Synth;
 use stellar_wire::hw::pack::width;
 
-/// A field of a record of type `T`, of at most 64 bits: found by name once, then read and written fast.
+/// A field of a record of type `T`, of at most 64 bits. It is looked up by name once; reading and writing it are fast.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<T> {
     offset: usize,
@@ -54,7 +54,7 @@ impl<T: Synth> Field<T> {
     }
 }
 
-/// So many low bits set, at most 32.
+/// A mask of this number of low bits, at most 32.
 const fn ones(count: usize) -> u64 {
     (1 << count) - 1
 }

@@ -12,8 +12,7 @@ use stellar_wire::host::{Cqe, Doorbell, Eqe};
 
 use crate::RtlNic;
 
-/// A NIC of a world of two hosts of which one has a Verilated card: the sender (`SENDS`) or the receiver; the other one has the software
-/// reference.
+/// A NIC of a world of two hosts, one of which has a Verilated card: the sender (`SENDS`) or the receiver. The other one has the software reference.
 pub enum MixedNic<const SENDS: bool> {
     /// The Verilated card.
     Rtl(Box<RtlNic>),
@@ -21,7 +20,7 @@ pub enum MixedNic<const SENDS: bool> {
     Reference(Box<ReferenceNic>),
 }
 
-/// What either of them does.
+/// Calls a method of either kind.
 macro_rules! either {
     ($self:expr, $nic:ident => $call:expr) => {
         match $self {
@@ -35,7 +34,7 @@ impl<const SENDS: bool> MixedNic<SENDS> {
     /// Host with the Verilated card.
     pub const RTL_HOST: usize = if SENDS { SENDER } else { RECEIVER };
 
-    /// The Verilated card, if this is it.
+    /// The Verilated card, if this host has it.
     pub const fn rtl(&self) -> Option<&RtlNic> {
         match self {
             Self::Rtl(nic) => Some(nic),
@@ -57,7 +56,7 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
     };
     const SHOWS_EVERY_PACKET: bool = !SENDS;
 
-    /// Each of two cards has about half of what both add.
+    /// Each of two cards adds about half of the delay of both.
     fn base_delay(payload: usize) -> Time {
         (RtlNic::base_delay(payload) + ReferenceNic::base_delay(payload)) / 2
     }

@@ -1,4 +1,4 @@
-//! Where the ports of the Verilated NIC are.
+//! Addresses of the Verilated NIC's ports.
 
 use sim_verilated::{Model, PortId};
 
@@ -90,10 +90,10 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// Finds them by name.
+    /// Looks them up by name.
     ///
     /// # Errors
-    /// [`NicError::Model`] if the model is of something else.
+    /// [`NicError::Model`] if the model is not a card.
     pub fn of(model: &Model) -> Result<Self, NicError> {
         let port = |name: &str| model.port(name);
         Ok(Self {

@@ -9,19 +9,19 @@ use stellar_wire::host::{ConsumerIndex, Cqe, Eqe};
 
 /// First bus address of the rings.
 pub const RINGS: u64 = 0x00f0_0000_0000;
-/// Distance of two rings.
+/// Distance between two rings.
 const STRIDE: u64 = 1 << 25;
 
-/// A ring as its reader sees it.
+/// A ring, as its reader sees it.
 struct Ring {
     base: u64,
     log2_entries: u8,
-    /// Entries taken, modulo 2^24.
+    /// Entries read, modulo 2^24.
     taken: u32,
 }
 
 impl Ring {
-    /// The bytes of the next entry, and the phase it has if it is new.
+    /// The bytes of the next entry, and the phase of a new entry.
     fn next<const N: usize>(&self, memory: &HostMemory) -> ([u8; N], bool) {
         let entries = 1 << self.log2_entries;
         let mut bytes = [0; N];
@@ -40,19 +40,19 @@ const fn number(address: u64) -> u64 {
     (address - RINGS) / STRIDE
 }
 
-/// All of them, and the memory they are in.
+/// All rings, and their memory.
 pub struct Rings {
     pub memory: HostMemory,
     queues: BTreeMap<u32, Ring>,
     events: Option<Ring>,
     next: u64,
-    /// Queue pair by number of the ring, and those whose rings the card wrote to since [`Self::take_written`].
+    /// Queue pair by number of the ring, and queue pairs to whose rings the card wrote since [`Self::take_written`].
     owners: BTreeMap<u64, u32>,
     written: BTreeSet<u32>,
 }
 
 impl Rings {
-    /// No rings.
+    /// Memory without rings.
     pub fn new() -> Self {
         Self {
             memory: HostMemory::new(0),
@@ -95,7 +95,7 @@ impl Rings {
         base
     }
 
-    /// A write of the card.
+    /// A write by the card.
     pub fn write(&mut self, tlp: &WriteTlp) {
         self.memory.write(tlp);
         self.written.extend(self.owners.get(&number(tlp.address)));
@@ -106,7 +106,7 @@ impl Rings {
         std::mem::take(&mut self.written).into_iter().collect()
     }
 
-    /// The next completion of a queue pair, and the consumer index to be told the card.
+    /// The next completion of a queue pair, and the consumer index for the card.
     pub fn poll(&mut self, qp: u32) -> Option<(Cqe, ConsumerIndex)> {
         let ring = self.queues.get_mut(&qp)?;
         let (bytes, phase) = ring.next::<{ Cqe::LEN }>(&self.memory);
@@ -123,7 +123,7 @@ impl Rings {
         Some((cqe, index))
     }
 
-    /// The next event, and the consumer index to be told the card.
+    /// The next event, and the consumer index for the card.
     pub fn poll_event(&mut self) -> Option<(Eqe, ConsumerIndex)> {
         let ring = self.events.as_mut()?;
         let (bytes, phase) = ring.next::<{ Eqe::LEN }>(&self.memory);

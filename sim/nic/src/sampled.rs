@@ -1,4 +1,4 @@
-//! What the card shows of its windows.
+//! Congestion samples of the card.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use stellar_wire::hw::congestion::CongestionSample;
 
 use crate::field::Field;
 
-/// Congestion of every queue pair as of its latest SACK.
+/// Congestion state of every queue pair at its latest SACK.
 pub struct Windows {
     qp: Field<CongestionSample>,
     cwnd: Field<CongestionSample>,
@@ -19,7 +19,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Before any SACK.
+    /// The state before any SACK.
     pub fn new() -> Self {
         Self {
             qp: Field::new("qp"),
@@ -31,7 +31,7 @@ impl Windows {
         }
     }
 
-    /// A sample of one clock.
+    /// Adds a sample of one cycle.
     pub fn see(&mut self, words: &[u32]) {
         let state = self.latest.entry(self.qp.get(words) as u32).or_default();
         state.cwnd = self.cwnd.get(words) as u32;
@@ -41,17 +41,17 @@ impl Windows {
         }
     }
 
-    /// Of a queue pair.
+    /// State of a queue pair.
     pub fn of(&self, qp: u32) -> Option<CongestionState> {
         self.latest.get(&qp).copied()
     }
 
-    /// Of the queue pair with the lowest number.
+    /// State of the queue pair with the lowest number.
     pub fn first(&self) -> Option<CongestionState> {
         self.latest.values().next().copied()
     }
 
-    /// Forgets all.
+    /// Removes all samples.
     pub fn clear(&mut self) {
         self.latest.clear();
     }

@@ -11,7 +11,7 @@ use crate::field::Field;
 /// `AT` of a translated request.
 pub const TRANSLATED: u64 = 0b10;
 
-/// Fields that reads and writes have alike.
+/// Fields that reads and writes share.
 struct Request<T> {
     address_dw: Field<T>,
     at: Field<T>,
@@ -32,7 +32,7 @@ impl<T: Synth> Request<T> {
     }
 }
 
-/// Where the fields of headers are.
+/// Positions of the header fields.
 pub struct Headers {
     write: Request<WriteTlpHeader>,
     read: Request<ReadTlpHeader>,
@@ -45,7 +45,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// Finds them.
+    /// Looks them up.
     pub fn new() -> Self {
         Self {
             write: Request::new(),
@@ -59,7 +59,7 @@ impl Headers {
         }
     }
 
-    /// A write without its data yet.
+    /// A write, still without its data.
     pub fn write(&self, words: &[u32]) -> WriteTlp {
         let length_dw = self.write.length_dw.get(words) as usize;
         WriteTlp {
@@ -72,7 +72,7 @@ impl Headers {
         }
     }
 
-    /// A read of `requester`.
+    /// A read by `requester`.
     pub fn read(&self, words: &[u32], requester: Bdf) -> MemRead {
         MemRead {
             requester,
@@ -89,7 +89,7 @@ impl Headers {
         }
     }
 
-    /// The header of a completion, which is not poisoned.
+    /// The header of a completion that is not poisoned.
     pub fn completion(&self, completion: &Completion) -> Vec<u32> {
         let mut words = vec![0; CompletionHeader::BITS.div_ceil(32)];
         let dwords = completion.data.len() as u64 / 4;

@@ -8,13 +8,13 @@ use sim_world::{Addressing, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan};
 /// Three rounds of 128 paths.
 const PACKETS: u32 = 3 * 128;
 
-/// Data packets that took each uplink of the sender's leaves: 8 of plane 0, 8 of plane 1.
+/// Number of data packets on each uplink of the sender's leaves: 8 of plane 0, 8 of plane 1.
 fn uplinks<N: Nic>(addressing: Addressing, transport: TransportPlan) -> Vec<u64> {
     let topology = Topology::from_toml(LEAF_SPINE_FILE, LEAF_SPINE).expect("the topology");
     let mut plan = Plan::new(topology, 7).expect("a plan");
     plan.addressing = addressing;
     plan.transport = transport;
-    // 1,024 bytes: 128 packets of 4,096 are more than a window of an idle fabric.
+    // 1,024 bytes, because 128 packets of 4,096 bytes are more than the window of an idle fabric.
     plan.mtu_log2 = 10;
     let run = run::<N>(&plan, Transfer::whole(PACKETS << plan.mtu_log2)).expect("a run");
     assert_eq!(run.report.requester.retransmissions, 0);
@@ -44,7 +44,7 @@ fn with_source_routes_every_spine_carries_the_same() {
 #[test]
 fn addresses_alone_leave_it_to_the_hash_of_the_switches() {
     for addressing in [Addressing::Ipv4, Addressing::Ipv6] {
-        // How many take each plane is the ports' pace, so card and reference need not agree.
+        // The number of packets on each plane depends on the pace of the ports, so card and reference may differ.
         for carried in [
             sprayed::<RtlNic>(addressing),
             sprayed::<ReferenceNic>(addressing),

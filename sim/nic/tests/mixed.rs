@@ -1,4 +1,4 @@
-//! Every scenario between a Verilated card and the software reference, either of them the sender.
+//! Every scenario between a Verilated card and the software reference, in both directions.
 
 use sim_nic::MixedNic;
 use sim_world::scenario::{Scenario, Setup};
@@ -7,7 +7,7 @@ use sim_world::Nic;
 /// Messages are shorter by this factor than between reference NICs.
 const SHRINK: u32 = 16;
 
-/// Scenarios check themselves; what is checked of every one is `sim_world::verify`.
+/// Scenarios contain their own checks; every one also ends with `sim_world::verify`.
 fn every_scenario_ends_as_it_must<N: Nic>() {
     for scenario in Scenario::<N>::ALL {
         let name = scenario.name;

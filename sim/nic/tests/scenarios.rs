@@ -5,7 +5,7 @@ use std::time::Instant;
 use sim_nic::RtlNic;
 use sim_world::scenario::{Scenario, Setup};
 
-/// Messages are shorter by this factor than between reference NICs: each clock of two cards has to be simulated.
+/// Messages are shorter by this factor than between reference NICs, because each cycle of two cards has to be simulated.
 const SHRINK: u32 = 8;
 
 macro_rules! scenarios {
@@ -40,7 +40,7 @@ scenarios! {
     unaligned: "unaligned",
 }
 
-/// The scenario checks itself; what is checked of every one is `sim_world::verify`.
+/// The scenario contains its own checks; every scenario also ends with `sim_world::verify`.
 fn ends_as_it_must(name: &str) {
     let scenario = Scenario::<RtlNic>::find(name).expect("it is in the list");
     let start = Instant::now();

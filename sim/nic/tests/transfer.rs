@@ -5,7 +5,7 @@ use sim_nic::RtlNic;
 use sim_world::transfer::{run, Transfer, LEAF_SPINE};
 use sim_world::{Plan, TransportPlan};
 
-/// Packets sent again on a fabric that loses nothing.
+/// Retransmissions on a fabric without loss.
 fn sent_again(transport: Option<TransportPlan>) -> u64 {
     let topology = Topology::from_toml("leaf_spine.toml", LEAF_SPINE).unwrap();
     let mut plan = Plan::new(topology, 1).unwrap();

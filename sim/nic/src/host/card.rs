@@ -17,7 +17,7 @@ use crate::pcie::Endpoint;
 use crate::sampled::Windows;
 use crate::NicError;
 
-/// Where interrupt messages go: a vector's message is its number, written here (x86's range of interrupt addresses).
+/// Address of interrupt messages. A vector's message is a write of its number to this address (x86's range of interrupt addresses).
 pub const MESSAGES: u64 = 0xfee0_0000;
 /// Bytes of that range.
 const MESSAGES_LENGTH: u64 = 1 << 20;
@@ -25,7 +25,7 @@ const MESSAGES_LENGTH: u64 = 1 << 20;
 const PAYLOAD_CODE: u16 = 1;
 const READ_CODE: u16 = 2;
 
-/// An access on its way through the BAR ports.
+/// An access at the BAR ports.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
     Read(u16),
@@ -35,12 +35,12 @@ pub enum Operation {
     Ring(u16, u16, u64, u8),
 }
 
-/// What became of it in a clock.
+/// State of an access after a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It is still on offer.
+    /// The card has not accepted it yet.
     Waits,
-    /// A read was asked; its answer follows.
+    /// The card has accepted a read; the data follows.
     Asked,
     Done,
     Answer(u64),
@@ -53,7 +53,7 @@ struct Port {
     tx: MacTx,
 }
 
-/// The card with all around it.
+/// The card with everything around it.
 pub struct Card<M> {
     model: NicModel,
     pub config: ConfigSpace,
@@ -61,14 +61,14 @@ pub struct Card<M> {
     endpoints: [Endpoint; 2],
     ports: [Port; 2],
     reads: PcieReads,
-    /// Bit v: vector v was raised and nobody has looked.
+    /// Bit v: vector v was raised and not polled since.
     pub raised: u64,
-    /// Something crossed a pin in the last clock.
+    /// Whether a pin was active in the last cycle.
     pub is_active: bool,
-    /// Bytes written at final addresses, as of a GPU's memory.
+    /// Bytes written at final addresses, such as a GPU's memory.
     pub placed: u64,
     counted: CountedFields,
-    /// What the requesters have counted since the last reset, by queue pair.
+    /// Counters of the requesters since the last reset, by queue pair.
     pub counters: BTreeMap<u32, RequesterCounters>,
     pub windows: Windows,
 }
@@ -105,14 +105,14 @@ impl<M: Memory> Card<M> {
         })
     }
 
-    /// Pulls the reset pin; all that hangs on the card begins anew with it.
+    /// Asserts reset. Everything around the card is reset with it.
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);
         self.config = config();
         self.restart();
     }
 
-    /// Lets go of it.
+    /// Releases reset.
     pub fn release_reset(&mut self) {
         self.model.set_reset(false);
         self.restart();
@@ -131,12 +131,12 @@ impl<M: Memory> Card<M> {
         self.ports[port].rx.push(frame);
     }
 
-    /// A whole frame that has left a port.
+    /// A complete frame that has left a port.
     pub fn transmitted(&mut self, port: usize) -> Option<Vec<u8>> {
         self.ports[port].tx.pop()
     }
 
-    /// One clock, with the access on offer.
+    /// Simulates one cycle, with an access at the BAR ports.
     pub fn clock(&mut self, operation: Option<Operation>) -> Progress {
         let clock = self.model.clocks();
         let mut inputs = NicInputs {
@@ -221,7 +221,7 @@ impl<M: Memory> Card<M> {
         }
     }
 
-    /// A beat of a write: an interrupt message, or memory's.
+    /// A beat of a write: to the address of interrupt messages, or to memory.
     fn take_write(&mut self, index: usize, write: &WriteBeat) {
         let address = write
             .header

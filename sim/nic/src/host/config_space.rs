@@ -1,4 +1,4 @@
-//! Configuration space of a simulated card, out of the table in `stellar-wire`.
+//! Configuration space of a simulated card, from the table in `stellar-wire`.
 
 use stellar_wire::host::config_space::{
     command, header, msi_x, pci_express, ConfigWord, ALL, LENGTH, MSI_X_ID, PCI_EXPRESS_ID,
@@ -6,13 +6,13 @@ use stellar_wire::host::config_space::{
 
 const WORDS: usize = LENGTH as usize / 4;
 
-/// What a write asks for besides keeping the value.
+/// Side effect of a write to the configuration space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigEffect {
     Nothing,
-    /// Reset the function.
+    /// The function must be reset.
     Reset,
-    /// MSI-X was off and is on.
+    /// MSI-X was switched on.
     MsiX,
 }
 
@@ -22,7 +22,7 @@ pub struct ConfigSpace {
 }
 
 impl ConfigSpace {
-    /// After power-up or a function-level reset.
+    /// The state after power-up or a function-level reset.
     pub fn new() -> Self {
         let mut words = [0; WORDS];
         for word in ALL {
@@ -39,7 +39,7 @@ impl ConfigSpace {
             .unwrap_or(u32::MAX)
     }
 
-    /// Writes bytes: bits that cannot be written stay, and so does what lies outside.
+    /// Writes bytes. Read-only bits and bytes outside of the space do not change.
     pub fn store(&mut self, offset: u16, bytes: &[u8]) -> ConfigEffect {
         let had_msi_x = self.has_msi_x();
         let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
@@ -62,7 +62,7 @@ impl ConfigSpace {
         }
     }
 
-    /// Where a capability of the table is.
+    /// Offset of a capability in the table.
     fn capability(&self, id: u8) -> u16 {
         let mut at = self.load(header::CAPABILITIES) as u16;
         while at != 0 && self.load(at) as u8 != id {
@@ -75,34 +75,34 @@ impl ConfigSpace {
         self.load(header::COMMAND) as u16
     }
 
-    /// The BARs answer.
+    /// Whether the BARs respond.
     pub fn has_memory(&self) -> bool {
         self.command() & command::MEMORY != 0
     }
 
-    /// The card may ask for memory.
+    /// Whether the card may access memory.
     pub fn is_master(&self) -> bool {
         self.command() & command::BUS_MASTER != 0
     }
 
-    /// Interrupt vectors.
+    /// Number of interrupt vectors.
     pub fn vectors(&self) -> u16 {
         let control = (self.load(self.capability(MSI_X_ID)) >> 16) as u16;
         (control & msi_x::SIZE_MASK) + 1
     }
 
-    /// Switches MSI-X on, as the operating system does.
+    /// Switches MSI-X on, as the operating system would.
     pub fn enable_msi_x(&mut self) {
         let control = self.capability(MSI_X_ID) + msi_x::CONTROL;
         self.store(control, &msi_x::ENABLE.to_le_bytes());
     }
 
-    /// MSI-X is on.
+    /// Whether MSI-X is on.
     pub fn has_msi_x(&self) -> bool {
         (self.load(self.capability(MSI_X_ID)) >> 16) as u16 & msi_x::ENABLE != 0
     }
 
-    /// What the firmware of the host sets: the sizes of PCIe requests, as codes.
+    /// The settings of the host's firmware: the sizes of PCIe requests, as codes.
     pub fn set_sizes(&mut self, payload_code: u16, read_code: u16) {
         let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
         let value =

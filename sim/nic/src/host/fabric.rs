@@ -35,7 +35,7 @@ impl FabricPair {
         })
     }
 
-    /// Begins to watch: the present is time 0 of the report. Paths are told apart by their UDP source ports, from `first_entropy` on
+    /// Begins to record: the present is time 0 of the report. Paths are identified by their UDP source ports, from `first_entropy` on
     /// ([`stellar_driver::Device::first_entropy`]).
     pub fn watch(&self, first_entropy: u16) {
         let mut hosts = self.hosts.lock();
@@ -45,16 +45,16 @@ impl FabricPair {
         plugged.watch = Some(Watch::new(now, &plugged.fabric, placed, first_entropy));
     }
 
-    /// Looks at the record of every frame, if the plan asked for one.
+    /// Access to the record of every frame, if the plan has captures.
     pub fn captures<T>(&self, look: impl FnOnce(Option<&Recorder>) -> T) -> T {
         look(self.hosts.lock().wire().recorder())
     }
 
-    /// The report of what was seen since [`Self::watch`]. `latencies` are those of the work requests that succeeded, and `duration` is from the first post
-    /// to the last completion, in picoseconds.
+    /// The report since [`Self::watch`]. `latencies` are those of the work requests that succeeded, and `duration` is from the first post to the last
+    /// completion, in picoseconds.
     ///
     /// # Panics
-    /// If nothing was watched.
+    /// If [`Self::watch`] was not called.
     pub fn report(&self, verified: Verified, latencies: Vec<Time>, duration: Time) -> Report {
         let mut hosts = self.hosts.lock();
         let counters: Vec<RequesterCounters> = hosts.card(0).counters.values().copied().collect();

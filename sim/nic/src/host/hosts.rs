@@ -1,4 +1,4 @@
-//! Hosts with a card each, and the wires between them, on one clock.
+//! Hosts with a card each, and the wires between them, with a common clock.
 
 use hdl_nic::RESET_CLOCKS;
 use sim_net::Time;
@@ -10,15 +10,15 @@ use super::wire::{Line, Wire};
 use crate::model::{ModelKind, NicModel};
 use crate::{NicError, CLOCK_PS};
 
-/// Clocks that the reset pin is held.
+/// Cycles for which reset is asserted.
 const RESET: usize = 4;
-/// Clocks that an access may take before the card counts as dead.
+/// Cycles after which an access without response means that the card is dead.
 const PATIENCE: usize = 100_000;
 
-/// The hosts and the wires, at one point in time. `M` is the memory that a card reaches.
+/// The state of hosts and wires. `M` is the memory of a card's host.
 pub struct Hosts<M> {
     cards: Vec<Card<M>>,
-    /// Clocks until a card has come out of its reset.
+    /// Remaining cycles of the reset of each card.
     resetting: Vec<usize>,
     wire: Wire,
     clocks: u64,
@@ -60,7 +60,7 @@ impl<M: Memory> Hosts<M> {
         })
     }
 
-    /// How many.
+    /// Number of hosts.
     pub fn count(&self) -> usize {
         self.cards.len()
     }
@@ -73,7 +73,7 @@ impl<M: Memory> Hosts<M> {
         &mut self.cards[host]
     }
 
-    /// What the card of a host reaches.
+    /// The memory of a host.
     pub fn memory(&mut self, host: usize) -> &mut M {
         &mut self.cards[host].memory
     }
@@ -83,22 +83,22 @@ impl<M: Memory> Hosts<M> {
         self.clocks * CLOCK_PS
     }
 
-    /// Clocks since power-up.
+    /// Cycles since power-up.
     pub fn clocks(&self) -> u64 {
         self.clocks
     }
 
-    /// Clocks in which nothing crossed a pin of either card, up to now.
+    /// Number of cycles, up to now, without activity at the pins of any card.
     pub fn quiet(&self) -> u64 {
         self.clocks - self.last_active
     }
 
-    /// A clock passes for nobody in particular.
+    /// Simulates a cycle without an access.
     pub fn idle(&mut self) {
         self.clock(0, None);
     }
 
-    /// A clock passes, with an access to the card of `host` on offer.
+    /// Simulates a cycle, with an access to the card of `host`.
     fn clock(&mut self, host: usize, operation: Option<Operation>) -> Progress {
         let now = self.now();
         let Self { cards, wire, .. } = self;
@@ -129,7 +129,7 @@ impl<M: Memory> Hosts<M> {
         progress
     }
 
-    /// Carries an access to the card of `host` and its answer back, 0 for a write; `None` if the card does not take it.
+    /// Executes an access to the card of `host`. Returns the data, 0 for a write; `None` if the card does not accept it.
     pub(super) fn carry(&mut self, host: usize, operation: Operation) -> Option<u64> {
         let mut offered = Some(operation);
         for _ in 0..PATIENCE {
@@ -143,13 +143,13 @@ impl<M: Memory> Hosts<M> {
         None
     }
 
-    /// Pulls the reset pin of a card. It is in reset until as many clocks have passed as it takes to clear its tables.
+    /// Resets a card. The reset lasts until the card has cleared its tables.
     pub fn begin_reset(&mut self, host: usize) {
         self.cards[host].hold_reset();
         self.resetting[host] = RESET + RESET_CLOCKS;
     }
 
-    /// A card is in reset.
+    /// Whether a card is in reset.
     pub fn is_resetting(&self, host: usize) -> bool {
         self.resetting[host] > 0
     }

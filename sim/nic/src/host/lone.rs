@@ -1,4 +1,4 @@
-//! A host whose card's ports end in the caller's hands.
+//! A host with a card whose frames the caller sends and receives.
 
 use std::ops::Deref;
 
@@ -6,7 +6,7 @@ use super::sim_hosts::SimHosts;
 use super::wire::{Line, SentFrame, Wire};
 use crate::{ModelKind, NicError};
 
-/// One host, 0, with a Verilated card. Its peers are whoever calls [`Self::receive`] and [`Self::take_sent`].
+/// One host, number 0, with a Verilated card. The caller acts as its peer with [`Self::receive`] and [`Self::take_sent`].
 #[derive(Clone)]
 pub struct LoneCard(SimHosts);
 
@@ -28,7 +28,7 @@ impl LoneCard {
         Ok(Self(SimHosts::with_model(1, Wire::Line(line), kind)?))
     }
 
-    /// A frame, destination address to iCRC, begins to arrive at port 0 or 1, behind those that are still arriving there, at 200 Gb/s.
+    /// Sends a frame, destination address to iCRC, to port 0 or 1 at 200 Gb/s. It begins to arrive behind those that are still arriving there.
     ///
     /// # Panics
     /// If there is no such port, or the frame is empty.
@@ -37,7 +37,7 @@ impl LoneCard {
         self.0.lock().card(0).receive(port, frame);
     }
 
-    /// What has left the card since the last call, in order of time.
+    /// The frames that have left the card since the last call, in order of time.
     pub fn take_sent(&self) -> Vec<SentFrame> {
         self.0.lock().wire().take_sent()
     }

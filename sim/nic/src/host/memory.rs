@@ -7,17 +7,17 @@ use stellar_transport::rx::{Owner, WriteTlp};
 
 use crate::rings::RINGS;
 
-/// Bytes that an IOMMU maps at least.
+/// Smallest unit that an IOMMU maps, in bytes.
 const PAGE: usize = 4096;
 
-/// Memory that a driver in this process allocates, and that of a GPU.
+/// Memory that a driver in this process allocates, and memory of a GPU.
 pub struct LocalMemory {
     pub memory: HostMemory,
     addresses: BusAddresses,
 }
 
 impl LocalMemory {
-    /// Nothing mapped.
+    /// Memory without mappings.
     pub fn new() -> Self {
         Self {
             memory: HostMemory::new(0),
@@ -25,10 +25,10 @@ impl LocalMemory {
         }
     }
 
-    /// Maps zeroed memory; returns its bus address, or `None` if there is no room below [`RINGS`].
+    /// Maps zeroed memory; returns its bus address, or `None` if there is no space below [`RINGS`].
     pub fn map(&mut self, bytes: usize) -> Option<u64> {
         let at = self.addresses.take(bytes)?;
-        // Whole pages, as an IOMMU does: the card reads double words and uses the bytes it wants.
+        // Whole pages are mapped, as by an IOMMU: the card reads double words and discards the bytes that it does not need.
         let mapped = bytes.next_multiple_of(PAGE);
         self.memory.map(Owner::Host, at, mapped as u64);
         self.memory.store(Owner::Host, at, &vec![0; mapped]);

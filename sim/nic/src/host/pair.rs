@@ -21,7 +21,7 @@ impl CardPair {
         Ok(Self(SimHosts::new(2, Wire::cables(false))?))
     }
 
-    /// The same, and keeps every frame, at both ends of its cable.
+    /// As [`Self::new`], and captures every frame, at both ends of its cable.
     ///
     /// # Errors
     /// [`NicError`].
@@ -29,7 +29,7 @@ impl CardPair {
         Ok(Self(SimHosts::new(2, Wire::cables(true))?))
     }
 
-    /// What has passed each port so far, by its name, such as `h0.p1`: a pcapng file. None unless made with captures.
+    /// The frames that have passed each port so far, by its name, such as `h0.p1`: a pcapng file. None without captures.
     ///
     /// # Errors
     /// [`WorldError::Output`] if a block cannot be encoded.

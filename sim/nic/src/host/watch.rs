@@ -1,4 +1,4 @@
-//! What happens between cards on a fabric, for a report.
+//! Records of cards on a fabric, for a report.
 
 use sim_net::{Fabric, Time};
 use sim_world::{packet, Record};
@@ -6,20 +6,20 @@ use stellar_transport::endpoint::Memory;
 
 use super::card::Card;
 
-/// Seen from some moment on, which is time 0 of the record.
+/// A record from some moment on, which is its time 0.
 pub struct Watch {
     pub record: Record,
     began: Time,
-    /// Bytes that lay in each host's memory then.
+    /// Bytes in each host's memory at that moment.
     before: Vec<u64>,
-    /// UDP source port of entropy value 0; the others follow.
+    /// UDP source port of entropy value 0; the other values follow.
     first_entropy: u16,
-    /// Data packets that left the first card, by entropy value, up to the last that was used.
+    /// Data packets that left the first card, by entropy value, up to the last value in use.
     pub path_loads: Vec<u64>,
 }
 
 impl Watch {
-    /// From `now` on; `placed` are the bytes that each card has written at final addresses so far.
+    /// A record from `now` on; `placed` are the bytes that each card has written at final addresses so far.
     pub fn new(now: Time, fabric: &Fabric, placed: Vec<u64>, first_entropy: u16) -> Self {
         Self {
             record: Record::new(fabric.topology()),
@@ -30,7 +30,7 @@ impl Watch {
         }
     }
 
-    /// Takes the samples that are due before `now`; the window is that of the first card's first queue pair.
+    /// Takes the samples that are due before `now`. The window is that of the first card's first queue pair.
     pub fn sample<M: Memory>(&mut self, now: Time, fabric: &Fabric, cards: &[Card<M>]) {
         let before = &self.before;
         self.record.sample_until(now - self.began, fabric, || {

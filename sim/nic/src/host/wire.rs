@@ -1,4 +1,4 @@
-//! What the ports of the cards are plugged into.
+//! The wires at the ports of the cards.
 
 use sim_net::{Fabric, Frame, HostId, Time, Topology};
 use sim_world::{Recorder, WorldError};
@@ -16,24 +16,24 @@ const CABLES: &str = r#"
     planes = 2
 "#;
 
-/// A frame that has left a card, destination address to iCRC.
+/// A frame that has left a card, from destination address to iCRC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentFrame {
-    /// When its last beat left the card, in picoseconds since power-up.
+    /// Time at which its last beat left the card, in picoseconds since power-up.
     pub time: u64,
-    /// Port it left by.
+    /// Port by which it left.
     pub port: usize,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// What the ports of the only card are plugged into, if it is somebody else's: a bridge to another process, for example.
+/// A line of the caller's at the ports of the only card: a bridge to another process, for example.
 pub trait Line: Send {
-    /// Hands over the frames that begin to arrive at the card by `now`, each with its port (0 or 1) and its bytes from destination address to
-    /// iCRC. It is called once per clock, before the card sees the clock.
+    /// Delivers the frames that begin to arrive at the card by `now`, each with its port (0 or 1) and its bytes from destination address to iCRC. It
+    /// is called once per cycle, before the cycle of the card.
     fn arrivals(&mut self, now: Time, receive: &mut dyn FnMut(usize, Vec<u8>));
 
-    /// Takes a frame that has left the card.
+    /// Accepts a frame that has left the card.
     fn sent(&mut self, frame: SentFrame);
 }
 
@@ -41,24 +41,24 @@ pub trait Line: Send {
 pub enum Wire {
     /// A fabric; the cards are at hosts of its topology.
     Fabric(Box<Plugged>),
-    /// From the ports of the only card to whoever asks for what has left it.
+    /// The ports of the only card, whose frames the caller collects.
     Loose(Vec<SentFrame>),
-    /// From the ports of the only card to somebody else's line.
+    /// The ports of the only card, at a line of the caller's.
     Line(Box<dyn Line>),
 }
 
-/// Cards plugged into a fabric.
+/// Cards at the hosts of a fabric.
 pub struct Plugged {
     pub fabric: Fabric,
-    /// Host of the topology, by card.
+    /// Host of the topology for each card.
     hosts: Vec<HostId>,
     recorder: Option<Recorder>,
-    /// What happens from some moment on, for a report.
+    /// A record from some moment on, for a report.
     pub watch: Option<Watch>,
 }
 
 impl Wire {
-    /// Cables between two cards, and a record of every frame on them if `captures` says so.
+    /// Cables between two cards, with a capture of every frame on them if `captures` is set.
     pub fn cables(captures: bool) -> Self {
         let topology = Topology::from_toml("cables", CABLES).expect("the text is a topology");
         let fabric = Fabric::new(topology, 0);
@@ -66,10 +66,10 @@ impl Wire {
             .expect("the cables have both hosts' ports")
     }
 
-    /// A fabric with card n at the nth of `hosts`, and a record of every frame at their ports if `captures` says so.
+    /// A fabric with card n at the nth of `hosts`, with a capture of every frame at their ports if `captures` is set.
     ///
     /// # Errors
-    /// [`WorldError`] if a port has no channel to record.
+    /// [`WorldError`] if a port has no channel to capture.
     pub fn fabric(
         mut fabric: Fabric,
         hosts: Vec<HostId>,
@@ -88,7 +88,7 @@ impl Wire {
         })))
     }
 
-    /// Hands the cards what has arrived by `now`.
+    /// Delivers the frames that have arrived by `now` to the cards.
     pub fn deliver<M: Memory>(&mut self, now: Time, cards: &mut [Card<M>]) {
         let plugged = match self {
             Self::Fabric(plugged) => plugged,
@@ -118,7 +118,7 @@ impl Wire {
         });
     }
 
-    /// Takes a frame that has left a port of card `card`.
+    /// Accepts a frame that has left a port of card `card`.
     pub fn take(&mut self, card: usize, port: usize, now: Time, frame: Vec<u8>) {
         match self {
             Self::Fabric(plugged) => {
@@ -143,7 +143,7 @@ impl Wire {
         }
     }
 
-    /// The fabric, if the cards are plugged into one.
+    /// The fabric, if the cards are on one.
     pub fn plugged(&mut self) -> Option<&mut Plugged> {
         match self {
             Self::Fabric(plugged) => Some(plugged),
@@ -151,7 +151,7 @@ impl Wire {
         }
     }
 
-    /// The record of every frame, if one is kept.
+    /// The capture of every frame, if there is one.
     pub fn recorder(&self) -> Option<&Recorder> {
         match self {
             Self::Fabric(plugged) => plugged.recorder.as_ref(),
@@ -159,7 +159,7 @@ impl Wire {
         }
     }
 
-    /// What has left the only card since the last call.
+    /// The frames that have left the only card since the last call.
     pub fn take_sent(&mut self) -> Vec<SentFrame> {
         match self {
             Self::Fabric(_) | Self::Line(_) => Vec::new(),

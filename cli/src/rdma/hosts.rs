@@ -212,7 +212,7 @@ impl Host {
         self.within(PATIENCE, what, look)
     }
 
-    /// As [`Self::wait`], with this time limit on the cards' clock.
+    /// As [`Self::until`], with this time limit on the cards' clock.
     pub fn within<T>(
         &self,
         patience: Duration,

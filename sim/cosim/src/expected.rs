@@ -1,4 +1,4 @@
-//! The bytes that ought to have been written to a memory.
+//! The expected contents of a memory.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ struct Page {
     written: [bool; PAGE],
 }
 
-/// Expected contents, by page.
+/// Expected bytes, by page.
 #[derive(Default)]
 pub(crate) struct Expected {
     pages: BTreeMap<u64, Box<Page>>,
 }
 
 impl Expected {
-    /// Notes that `bytes` were written at `address`.
+    /// Records that `bytes` are expected at `address`.
     pub(crate) fn write(&mut self, address: u64, bytes: &[u8]) {
         let mut at = 0;
         while at < bytes.len() {
@@ -35,7 +35,7 @@ impl Expected {
         }
     }
 
-    /// Distinct bytes written.
+    /// Number of different bytes that are expected.
     pub(crate) fn count(&self) -> u64 {
         self.pages
             .values()
@@ -43,7 +43,7 @@ impl Expected {
             .sum()
     }
 
-    /// Address, found and expected value of the first byte that differs from what `read(address, length)` gives.
+    /// Address, found value and expected value of the first byte that differs from the result of `read(address, length)`.
     pub(crate) fn difference(&self, read: impl Fn(u64, usize) -> Vec<u8>) -> Option<(u64, u8, u8)> {
         self.pages.iter().find_map(|(number, page)| {
             let base = number * PAGE as u64;

@@ -17,7 +17,7 @@ pub enum LaneWidth {
 }
 
 impl LaneWidth {
-    /// Bytes of a beat.
+    /// Bytes per beat.
     pub fn bytes(self) -> usize {
         match self {
             Self::Bits512 => 64,
@@ -25,7 +25,7 @@ impl LaneWidth {
         }
     }
 
-    /// Ethernet rate the width is made for, in bytes per 4 ns clock.
+    /// Ethernet rate for this width, in bytes per 4 ns cycle.
     pub fn line_bytes_per_clock(self) -> u64 {
         match self {
             Self::Bits512 => 50,
@@ -45,19 +45,19 @@ impl LaneWidth {
 /// One beat from the MAC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MacBeat {
-    /// At most one beat of bytes; less only in the last beat.
+    /// At most one beat of bytes; only the last beat may have fewer.
     pub data: Vec<u8>,
     pub last: bool,
     pub error: bool,
 }
 
-/// What drives the lane in one clock.
+/// Inputs of the lane in one cycle.
 #[derive(Clone, Debug, Default)]
 pub struct LaneInputs<'a> {
     pub mac: Option<MacBeat>,
-    /// A packed `TableWrite` on offer.
+    /// A packed `TableWrite` that is valid.
     pub table: Option<&'a [u32]>,
-    /// A fence on offer.
+    /// A fence that is valid.
     pub fence: bool,
     pub ack_ready: bool,
     pub tlp_ready: bool,
@@ -73,13 +73,13 @@ pub struct TlpBeat {
     pub last: bool,
 }
 
-/// What the lane did in one clock.
+/// Outputs of the lane in one cycle.
 #[derive(Clone, Debug, Default)]
 pub struct LaneOutputs {
     pub table_taken: bool,
     pub fence_taken: bool,
     pub fence_done: bool,
-    /// Index of the `DropReason` of a packet whose fate was decided (0: accepted).
+    /// Index of the `DropReason` of a packet whose decision was made in this cycle (0: accepted).
     pub verdict: Option<u8>,
     /// Packed `AckRequest`.
     pub ack: Option<Vec<u32>>,
@@ -117,7 +117,7 @@ struct Ports {
     counter_value: PortId,
 }
 
-/// A Verilated `RxLane`, out of reset.
+/// A Verilated `RxLane` after reset.
 pub struct LaneModel {
     model: Model,
     ports: Ports,
@@ -126,7 +126,7 @@ pub struct LaneModel {
 }
 
 impl LaneModel {
-    /// Builds the lane, once per content: later calls load what is there. With `trace`, waves can be written.
+    /// Builds the lane. Later calls load the model from the cache. With `trace`, waves can be written.
     pub fn build(width: LaneWidth, trace: bool) -> Result<Library, WorldError> {
         let design = width.elaborate()?;
         let spec = design.model();
@@ -134,7 +134,7 @@ impl LaneModel {
         Ok(spec.build()?)
     }
 
-    /// A fresh lane, reset, with the given UDP port and maximum payload size code (0 = 128 bytes to 3 = 1,024).
+    /// A new lane after reset, with this UDP port and maximum payload size code (0 = 128 bytes to 3 = 1,024).
     pub fn new(
         library: &Library,
         width: LaneWidth,
@@ -200,7 +200,7 @@ impl LaneModel {
         &mut self.model
     }
 
-    /// One clock: `inputs` before the rising edge, and the handshakes that the edge completed.
+    /// Simulates one cycle: `inputs` before the rising edge. Returns the handshakes that the edge completed.
     pub fn clock(&mut self, inputs: &LaneInputs) -> LaneOutputs {
         let (m, p) = (&mut self.model, &self.ports);
         m.set_u64(p.mac_valid, u64::from(inputs.mac.is_some()));
@@ -245,12 +245,12 @@ impl LaneModel {
         outputs
     }
 
-    /// Whether a TLP beat is on offer.
+    /// Whether a TLP beat is valid.
     pub fn tlp_offered(&mut self) -> bool {
         self.model.get_u64(self.ports.tlp_valid) != 0
     }
 
-    /// Reads a counter (see `docs/rx_lane.md`); takes two clocks without input.
+    /// Reads a counter (see `docs/rx_lane.md`); takes two cycles without input.
     pub fn counter(&mut self, index: u8) -> u64 {
         self.model
             .set_u64(self.ports.counter_select, u64::from(index));

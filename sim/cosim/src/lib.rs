@@ -1,8 +1,8 @@
-//! Co-simulation: the Verilated receive lane, a MAC that feeds it at line rate, and the PCIe fabric, on one clock.
+//! Co-simulation of the Verilated receive lane, a MAC that feeds it at line rate, and the PCIe fabric, with one clock.
 //!
-//! [`LaneWorld`] holds them together: each clock of the lane is 4 ns of fabric time. [`Session`] runs it beside the reference model of
-//! `stellar-transport` and compares verdicts, acknowledgement requests, TLPs and every byte of memory. Everything is deterministic: the
-//! same frames, tables and seeds give the same clock-by-clock run.
+//! [`LaneWorld`] connects them: each cycle of the lane is 4 ns of fabric time. [`Session`] runs it together with the reference model of
+//! `stellar-transport`, and compares verdicts, acknowledgement requests, TLPs and every byte of memory. The simulation is deterministic: the same
+//! frames, tables and seeds give the same run, cycle by cycle.
 
 mod acks;
 mod capture;

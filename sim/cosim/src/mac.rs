@@ -1,4 +1,4 @@
-//! Receive side of an Ethernet MAC: turns frames into beats, no faster than the wire brings them.
+//! Receive side of an Ethernet MAC: it turns frames into beats, not faster than the wire delivers them.
 
 use std::collections::VecDeque;
 
@@ -7,37 +7,37 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::lane::MacBeat;
 
-/// Bytes a frame takes on the wire beyond those given to the lane: FCS 4, preamble and start delimiter 8, gap 12 (IEEE 802.3).
+/// Bytes of a frame on the wire beyond those that reach the lane: FCS 4, preamble and start delimiter 8, gap 12 (IEEE 802.3).
 pub const WIRE_OVERHEAD: u64 = 24;
 const PREAMBLE: u64 = 8;
 const FCS: u64 = 4;
 
-/// When beats are handed over.
+/// The times of beats.
 #[derive(Clone, Debug)]
 pub enum Pacing {
-    /// A port of this many bytes per clock with no idle time between frames: 100 is 200 Gb/s at 250 MHz.
+    /// A port of this many bytes per cycle without idle time between frames: 100 is 200 Gb/s at 250 MHz.
     Line { bytes_per_clock: u64 },
-    /// A beat every clock: faster than any wire, for stress.
+    /// A beat in every cycle: faster than any wire, for stress.
     EveryClock,
-    /// A beat in a clock with this probability (percent), from a seed: gaps inside frames and between them.
+    /// A beat in a cycle with this probability (percent), from a seed: gaps inside frames and between them.
     Random { percent: u32, seed: u64 },
 }
 
 /// A MAC port with frames waiting to be received.
 pub struct MacPort {
     frames: VecDeque<(Vec<u8>, bool)>,
-    /// Bytes of the front frame already handed over.
+    /// Bytes of the first frame that have been output.
     sent: usize,
     beat_bytes: usize,
     pacing: Pacing,
     rng: ChaCha8Rng,
-    /// Wire time, in bytes since the start, at which the front frame's first preamble byte arrives.
+    /// Wire time, in bytes since the start, at which the first preamble byte of the first frame arrives.
     wire: u64,
     clock: u64,
 }
 
 impl MacPort {
-    /// An idle port whose beats hold `beat_bytes` bytes.
+    /// An idle port with beats of `beat_bytes` bytes.
     pub fn new(beat_bytes: usize, pacing: Pacing) -> Self {
         let seed = match pacing {
             Pacing::Random { seed, .. } => seed,
@@ -54,22 +54,22 @@ impl MacPort {
         }
     }
 
-    /// Queues a frame, given from the destination address to the last byte before the FCS; `error` is what the MAC says of it.
+    /// Queues a frame, from the destination address to the last byte before the FCS; `error` is the MAC's error flag for it.
     pub fn push(&mut self, frame: Vec<u8>, error: bool) {
         assert!(!frame.is_empty(), "a MAC never delivers an empty frame");
         if let (Pacing::Line { bytes_per_clock }, true) = (&self.pacing, self.frames.is_empty()) {
-            // After an idle wire the frame starts now, not in the past.
+            // After an idle wire the frame starts now and not in the past.
             self.wire = self.wire.max(self.clock * bytes_per_clock);
         }
         self.frames.push_back((frame, error));
     }
 
-    /// Frames not yet handed over whole.
+    /// Number of frames that were not output completely.
     pub fn waiting(&self) -> usize {
         self.frames.len()
     }
 
-    /// The beat of this clock, if one is due. Call once per clock.
+    /// The beat of this cycle, if one is due. Call it once per cycle.
     pub fn clock(&mut self) -> Option<MacBeat> {
         self.clock += 1;
         let length = self.frames.front()?.0.len();

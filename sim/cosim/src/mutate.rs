@@ -1,16 +1,16 @@
-//! Frames with something wrong: what a fuzzer feeds the lane.
+//! Damaged frames for the fuzzer.
 
 use rand::Rng;
 use stellar_wire::frame::reseal;
 
-/// Mutates `frame` in one to three ways. About half of the mutants have their iCRC made good again, so that they get past it.
+/// Mutates `frame` in one to three ways. About half of the mutants get a correct iCRC again, so that they pass its check.
 pub fn mutate(frame: &mut Vec<u8>, rng: &mut impl Rng) {
     for _ in 0..rng.random_range(1..=3) {
         once(frame, rng);
     }
     if rng.random() {
         fix_ip_checksum(frame);
-        // A frame too broken to be sealed stays as it is.
+        // If the frame is too damaged for an iCRC, it stays as it is.
         let _ = reseal(frame);
     }
 }
@@ -18,7 +18,7 @@ pub fn mutate(frame: &mut Vec<u8>, rng: &mut impl Rng) {
 fn once(frame: &mut Vec<u8>, rng: &mut impl Rng) {
     let length = frame.len();
     match rng.random_range(0..10) {
-        // A bit anywhere, most often in the headers.
+        // Inverts any bit, most often in the headers.
         0..=3 => {
             let reach = if rng.random_range(0..4) == 0 {
                 length
@@ -28,22 +28,22 @@ fn once(frame: &mut Vec<u8>, rng: &mut impl Rng) {
             let bit = rng.random_range(0..reach * 8);
             frame[bit / 8] ^= 1 << (bit % 8);
         }
-        // A byte of the headers takes a corner value.
+        // Sets a byte of the headers to a corner value.
         4..=5 => {
             let at = rng.random_range(0..length.min(110));
             frame[at] = [0, 1, 0x7f, 0x80, 0xff][rng.random_range(0..5)];
         }
-        // Cut short.
+        // Cuts the frame.
         6 => frame.truncate(rng.random_range(1..=length)),
-        // Longer than it says.
+        // Makes the frame longer than its length fields.
         7 => frame.extend((0..rng.random_range(1..300)).map(|_| 0xa5)),
-        // A stretch of noise.
+        // Overwrites a part with noise.
         8 => {
             let at = rng.random_range(0..length);
             let end = length.min(at + rng.random_range(1..24));
             frame[at..end].iter_mut().for_each(|b| *b = rng.random());
         }
-        // A stretch moved within the frame.
+        // Moves a part within the frame.
         _ => {
             let from = rng.random_range(0..length);
             let to = rng.random_range(0..length);
@@ -53,7 +53,7 @@ fn once(frame: &mut Vec<u8>, rng: &mut impl Rng) {
     }
 }
 
-/// Repairs the checksum of an IPv4 header right behind an untagged Ethernet header, if there is one.
+/// Corrects the checksum of an IPv4 header directly behind an untagged Ethernet header, if there is one.
 fn fix_ip_checksum(frame: &mut [u8]) {
     if frame.len() < 34 || frame[12..14] != [0x08, 0x00] || frame[14] != 0x45 {
         return;

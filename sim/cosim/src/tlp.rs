@@ -1,11 +1,11 @@
-//! Beats of the TLP stream put together to memory writes.
+//! Assembly of memory writes from beats of the TLP stream.
 
 use sim_pcie::{AddressType, Bdf, MemWrite};
 use thiserror::Error;
 
 use crate::lane::{header, TlpBeat};
 
-/// A TLP stream that no PCIe block would accept.
+/// A TLP stream that a PCIe block would not accept.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TlpError {
     #[error("TLP beat {position}: first = {first} in the middle of a TLP or missing at its start")]
@@ -16,7 +16,7 @@ pub enum TlpError {
     AddressType(u8),
 }
 
-/// Collects beats until a TLP is whole.
+/// Collects beats until a TLP is complete.
 pub struct TlpAssembler {
     requester: Bdf,
     data: Vec<u8>,
@@ -24,7 +24,7 @@ pub struct TlpAssembler {
 }
 
 impl TlpAssembler {
-    /// TLPs are sent as `requester`.
+    /// The requester of the TLPs.
     pub fn new(requester: Bdf) -> Self {
         Self {
             requester,
@@ -38,7 +38,7 @@ impl TlpAssembler {
         self.data.is_empty()
     }
 
-    /// Takes a beat; returns the write when it was the last.
+    /// Adds a beat; returns the write when the beat was its last.
     pub fn push(&mut self, beat: &TlpBeat) -> Result<Option<MemWrite>, TlpError> {
         self.beats += 1;
         if beat.first != self.data.is_empty() {

@@ -1,4 +1,4 @@
-//! RDMA WRITE messages cut into packets, as a requester would send them.
+//! RDMA WRITE messages as packets, in the form that a requester would send.
 
 use rand::seq::SliceRandom;
 use rand::Rng;
@@ -8,11 +8,11 @@ use stellar_wire::{
     UsidContainer, Vlan,
 };
 
-/// How a message's packets are wrapped.
+/// Encapsulation of a message's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wrapping {
     pub ipv6: bool,
-    /// SRv6 encapsulation with a path drawn per packet.
+    /// SRv6 encapsulation with a random path per packet.
     pub srv6: bool,
     pub vlan: bool,
     pub timestamp: bool,
@@ -38,12 +38,12 @@ pub struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Packets the message takes: one even if it is empty.
+    /// Number of packets of the message: one even if it is empty.
     pub fn packets(&self) -> u32 {
         self.data.len().div_ceil(self.mtu).max(1) as u32
     }
 
-    /// Its frames in sending order, each on an entropy value drawn from `rng`.
+    /// Its frames in sending order, each with an entropy value from `rng`.
     pub fn frames(&self, rng: &mut impl Rng) -> Vec<RoceFrame> {
         let count = self.packets() as usize;
         (0..count).map(|i| self.frame(i, count, rng)).collect()
@@ -138,7 +138,7 @@ impl Message<'_> {
     }
 }
 
-/// Shuffles packets as a fabric that sprays does: none moves further than `window` places.
+/// Shuffles packets as a spraying fabric does: no packet moves further than `window` places.
 pub fn reorder<T>(packets: &mut [T], window: usize, rng: &mut impl Rng) {
     for chunk in packets.chunks_mut(window.max(1)) {
         chunk.shuffle(rng);

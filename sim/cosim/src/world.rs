@@ -1,4 +1,4 @@
-//! One lane, its MAC and its PCIe fabric on one clock.
+//! One lane, its MAC and its PCIe fabric, with one clock.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::mac::MacPort;
 use crate::table::pack;
 use crate::tlp::{TlpAssembler, TlpError};
 
-/// Length of a lane clock: 250 MHz.
+/// Length of a cycle of the lane: 250 MHz.
 pub const CLOCK_PS: u64 = 4_000;
 
 /// Why a run stopped.
@@ -35,31 +35,31 @@ pub enum WorldError {
     Hang { done: u64, sent: u64, clocks: u64 },
 }
 
-/// What a run counted.
+/// Counters of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorldStats {
-    /// Lane clocks.
+    /// Cycles of the lane.
     pub clocks: u64,
-    /// Frames given to the MAC.
+    /// Frames passed to the MAC.
     pub frames: u64,
-    /// Frames whose fate was decided.
+    /// Frames whose decision was made.
     pub decided: u64,
     /// Memory write TLPs that left the lane.
     pub tlps: u64,
-    /// Clocks in which a TLP beat was refused because PCIe was full.
+    /// Cycles in which a TLP beat had to wait because PCIe was full.
     pub pcie_stalls: u64,
 }
 
-/// The world around one receive lane.
+/// One receive lane with everything around it.
 pub struct LaneWorld {
     pub lane: LaneModel,
     pub fabric: Fabric,
     pub mac: MacPort,
-    /// Index of the `DropReason` of each decided frame, in order.
+    /// Index of the `DropReason` of each frame, in order of the decisions.
     pub verdicts: Vec<u8>,
     /// Packed acknowledgement requests, in order.
     pub acks: Vec<Vec<u32>>,
-    /// Writes in the order they left, with the clock of their last beat, if `keep_writes`.
+    /// Writes in the order in which they left, with the cycle of their last beat, if `keep_writes` is set.
     pub writes: Vec<(u64, MemWrite)>,
     pub keep_writes: bool,
     pub stats: WorldStats,
@@ -67,12 +67,12 @@ pub struct LaneWorld {
     fences: usize,
     fences_done: u64,
     assembler: TlpAssembler,
-    /// Function number that the lane's TLPs carry.
+    /// Function number in the lane's TLPs.
     port: PortId,
 }
 
 impl LaneWorld {
-    /// Puts `lane` behind endpoint `port` of `fabric`, sending as `requester`.
+    /// Connects `lane` to endpoint `port` of `fabric`; its TLPs have the requester `requester`.
     pub fn new(
         lane: LaneModel,
         mac: MacPort,
@@ -108,12 +108,12 @@ impl LaneWorld {
         self.tables.push_back(pack(write));
     }
 
-    /// Queues a fence: done when every DMA of earlier tokens has left.
+    /// Queues a fence, which is done when every DMA of earlier tokens has left.
     pub fn fence(&mut self) {
         self.fences += 1;
     }
 
-    /// Fences done so far.
+    /// Number of fences done so far.
     pub fn fences_done(&self) -> u64 {
         self.fences_done
     }
@@ -123,10 +123,10 @@ impl LaneWorld {
         self.stats.clocks * CLOCK_PS
     }
 
-    /// One clock of everything.
+    /// Simulates one cycle of everything.
     pub fn clock(&mut self) -> Result<(), WorldError> {
         let now = self.now_ps();
-        // A write is submitted with its last beat, so room is asked for before its first.
+        // A write is submitted with its last beat, so the space is checked before its first.
         let tlp_ready = !self.assembler.between_tlps()
             || self.fabric.ready(now, self.port, FlowClass::Posted)?;
         if !tlp_ready && self.lane.tlp_offered() {
@@ -163,7 +163,7 @@ impl LaneWorld {
         Ok(())
     }
 
-    /// Runs until every queued table write and frame is dealt with and its last DMA has reached memory.
+    /// Runs until every queued table write and frame is finished, and its last DMA has reached memory.
     pub fn settle(&mut self) -> Result<(), WorldError> {
         const PATIENCE: u64 = 20_000;
         let mut quiet = 0;
@@ -197,7 +197,7 @@ impl LaneWorld {
             }
             self.clock()?;
         }
-        // Writes still on their way through switches and page walks; each clock moves the fabric along.
+        // Writes that are still in flight through switches and page walks. Each cycle advances the fabric.
         while self.fabric.next_event().is_some() {
             self.clock()?;
         }

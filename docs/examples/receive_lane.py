@@ -14,7 +14,7 @@ lane = world.Lane(width=512)
 lane.add_qp(QP, mode="mrc", pd=7, mtu=4096)
 lane.add_region(rkey=RKEY, va=VA, length=1 << 20, pd=7, memory="gpu")
 
-# %% A message cut into packets, each on a path of its own, arriving in any order, one of them twice.
+# %% A message of several packets, each on a path of its own. They arrive in any order, one of them twice.
 data = random.Random(1).randbytes(100_000)
 frames = list(world.write_frames(data, qp=QP, va=VA, rkey=RKEY, srv6=True, seed=1))
 random.Random(2).shuffle(frames)
@@ -31,5 +31,5 @@ print({reason: count for reason, count in lane.counters.items() if count})
 print(lane.packets()[0].summary())
 print(lane.memory(VA, 16))
 
-# %% Throughput over time, and where the writes went. In a notebook the figure shows itself.
+# %% Throughput over time, and the places of the writes. A notebook displays the figure.
 figure = lane.plot(window_clocks=128)

@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Verbs on Verilated cards
-# The driver brings cards up and posts work requests; what answers is the card's Verilog. Each `# %%` starts a cell in editors that know notebooks
+# The driver brings cards up and posts work requests. The cards are their Verilog, translated by Verilator. Each `# %%` starts a cell in editors that know notebooks
 # as scripts (VS Code, Spyder, Jupytext); as a program it runs from top to bottom.
 
 # %%
@@ -8,7 +8,7 @@ import random
 
 from openstellar import verbs, world
 
-# %% Two hosts, cabled port to port. Bring-up resets a card and writes its tables; a context is a user with a doorbell page.
+# %% Two hosts, cabled port to port. Bring-up resets a card and writes its tables; a context is a user of the card, with a doorbell page.
 pair = verbs.CardPair(captures=True)
 devices = [pair.bring_up(host) for host in (0, 1)]
 contexts = [device.open() for device in devices]
@@ -32,12 +32,12 @@ while len(done) < 2:
 assert target.load() == data and done[-1].wr_id == last
 print(f"{pair.time_ns} ns: {arrived.opcode} {arrived.immediate:#x}; work requests {[(one.wr_id, one.status) for one in done]}")
 
-# %% What the card counted, what crossed its first port.
+# %% The card's counters, and the frames at its first port.
 print(devices[1].counters(), pair.packets("h1.p0")[0].summary())
 
 # %% [markdown]
 # ## One card by itself
-# A `LoneCard` takes frames from Python and gives frames to Python. Its configuration is the argument of `bring_up`.
+# Python sends frames to a `LoneCard` and receives its frames. Its configuration is the argument of `bring_up`.
 
 # %%
 card = verbs.LoneCard()

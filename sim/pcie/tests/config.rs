@@ -1,4 +1,4 @@
-//! Configurations: defaults, text form, and what is refused.
+//! Configurations: defaults, text form, and refused values.
 
 use sim_pcie::*;
 

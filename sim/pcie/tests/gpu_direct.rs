@@ -1,7 +1,7 @@
-//! The scenario STELLAR's eMTT exists for: who decides whether a write to GPU memory passes the root complex.
+//! The purpose of STELLAR's eMTT: it decides whether a write to GPU memory passes the root complex.
 //!
-//! The NIC and the GPU are under one switch whose port above the NIC redirects peer requests (Request Redirect) but
-//! lets translated ones go straight (Direct Translated P2P), as on STELLAR's test platform.
+//! The NIC and the GPU are below one switch. Its port above the NIC redirects peer requests (Request Redirect), except translated ones (Direct
+//! Translated P2P), as on STELLAR's test platform.
 
 use sim_pcie::iommu::{Fault, FaultReason, PageSize, Permission};
 use sim_pcie::*;
@@ -12,9 +12,9 @@ const BAR: Window = Window {
     base: 0x20_0000_0000,
     size: 1 << 30,
 };
-/// Where the NIC's IOMMU domain maps the GPU page.
+/// IO virtual address of the GPU page in the NIC's IOMMU domain.
 const IOVA: u64 = 0x7000_0000;
-/// The page within the BAR.
+/// Offset of the page in the BAR.
 const PAGE: u64 = 0x4_0000;
 const PORT: PortId = PortId(0);
 

@@ -1,4 +1,4 @@
-//! Malformed TLPs and completions for nobody: refused, counted, reported, and no credit is lost over them.
+//! Malformed TLPs, and completions without a request: they are refused, counted and reported, and no credit is lost.
 
 mod common;
 
@@ -57,7 +57,7 @@ fn malformed_writes_are_refused_at_the_first_receiver() {
     ] {
         let mut fabric = fabric(256);
         let mut now = 0;
-        // More than the receiver has buffers: a credit lost per malformed TLP would stop the last write.
+        // There are more malformed TLPs than the receiver has buffers, so one lost credit per TLP would stop the last write.
         for _ in 0..10 {
             now = submit_when_ready(&mut fabric, now, PORT, tlp.clone());
         }

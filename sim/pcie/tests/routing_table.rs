@@ -1,4 +1,4 @@
-//! Every address type under every ACS setting to every target, against a table written independently of the code.
+//! Every address type under every ACS setting to every target, compared with a table that was written independently of the code.
 
 use sim_pcie::iommu::{FaultReason, PageSize, Permission};
 use sim_pcie::*;
@@ -18,8 +18,8 @@ fn write(address: u64, at: AddressType, bytes: &[u8]) -> Tlp {
     Tlp::Write(MemWrite::of_bytes(NIC, address, at, bytes).unwrap())
 }
 
-/// What the switch does. EC: 0 off, a on and the GPU allowed, d on and the GPU denied. `-` is any value.
-/// Every combination must match exactly one row.
+/// Action of the switch. EC: 0 is off, a is on with the GPU allowed, d is on with the GPU denied. `-` is any value. Every combination must match
+/// exactly one row.
 const SWITCH_TABLE: &str = "
     AT    TB RR EC DT  target   hop
     00    -  -  -  -   host     up
@@ -52,7 +52,7 @@ const SWITCH_TABLE: &str = "
     11    0  1  -  -   gpu      up
 ";
 
-/// What the root complex does with what the switch sends up. Host and GPU pages are mapped one to one.
+/// Action of the root complex for requests that the switch sends up. Host and GPU pages are mapped one to one.
 const ROOT_TABLE: &str = "
     AT    ATS target   outcome
     00    -   host     host
@@ -72,7 +72,7 @@ enum Outcome {
     Refused(Refusal, Location),
 }
 
-/// The last column of the only row whose other columns match.
+/// The last column of the only row with matching other columns.
 fn look_up<'a>(table: &'a str, key: &[&str]) -> &'a str {
     let rows = table.lines().map(|line| line.split_whitespace().collect());
     let matching: Vec<Vec<&str>> = rows
@@ -135,7 +135,7 @@ fn fabric(acs: AcsConfig, ats: bool) -> Fabric {
     fabric
 }
 
-/// Sends one request and reads off what became of it from counters, reports and memory.
+/// Sends one request, and reads its outcome from counters, reports and memory.
 fn observe(mut fabric: Fabric, tlp: Tlp) -> Outcome {
     let is_read = matches!(tlp, Tlp::Read(_));
     fabric.host_mut().store(HOST_PAGE, &[0xaa; 16]).unwrap();

@@ -46,7 +46,7 @@ fn bypassing(builder: FabricBuilder) -> Fabric {
     fabric
 }
 
-/// Picoseconds that `bytes` take on a Gen5 link with 128b/130b encoding.
+/// Time of `bytes` on a Gen5 link with 128b/130b encoding, in picoseconds.
 fn gen5_ps(bytes: f64, lanes: f64) -> f64 {
     bytes * 8.0 * 130.0 / 128.0 / (lanes * 32e9) * 1e12
 }
@@ -59,7 +59,7 @@ fn assert_near(seen: Picoseconds, expected: f64, tolerance: f64) {
     );
 }
 
-/// `count` writes of 256 bytes as fast as the port takes them; returns the times they took effect.
+/// `count` writes of 256 bytes as fast as the port accepts them; returns the times at which they took effect.
 fn stream(fabric: &mut Fabric, base: u64, at: AddressType, count: u64) -> Vec<Picoseconds> {
     let mut now = fabric.now();
     for n in 0..count {
@@ -127,7 +127,7 @@ fn a_slow_gpu_link_stalls_the_nic_and_loses_nothing() {
         latency_ps: 10_000,
         ..no_dllps(1)
     };
-    // Short enough that its own credits do not limit it: 4 TLPs per 129 ns, where the GPU link takes 71 ns for one.
+    // The link is so short that its own credits do not limit it: 4 TLPs per 129 ns, where the GPU link takes 71 ns for one.
     let nic = LinkConfig {
         send_queue: 4,
         receive_buffer: 4,
@@ -165,7 +165,7 @@ fn too_few_credits_for_the_round_trip_cost_throughput() {
     };
     let mut fabric = bypassing(builder(starved, no_dllps(16)));
     let times = stream(&mut fabric, HOST, AddressType::Untranslated, 800);
-    // A credit is back after the flight up, the switch, and the flight down.
+    // A credit returns after the flight up, the latency of the switch, and the flight down.
     let round_trip = gen5_ps(280.0, 8.0) + 100e3 + 100e3 + 100e3;
     assert_near(times[799] - times[7], 792.0 / 8.0 * round_trip, round_trip);
 }

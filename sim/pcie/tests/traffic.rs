@@ -1,4 +1,4 @@
-//! Random traffic lands byte-exact, in order and repeatably; reads return what was written.
+//! Random traffic is placed byte-exact, in order and reproducibly; reads return the written bytes.
 
 mod common;
 
@@ -82,8 +82,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// Offset into the target. NICs and address types have pages of their own: nothing orders writes of different
-    /// requesters or on different ways.
+    /// Offset in the target. NICs and address types have separate pages, because writes of different requesters or over different routes have no
+    /// order.
     fn place(&self) -> u64 {
         let own = self.page * 4 + self.nic as u64 * 2 + u64::from(self.translated);
         own * 4096 + self.offset as u64
@@ -250,7 +250,7 @@ fn crossing_reads_with_one_buffer_everywhere_do_not_deadlock() {
     let mut now = 0;
     for n in 0..100u64 {
         for (port, nic) in NICS.into_iter().enumerate() {
-            // Each NIC reads and writes the GPU under the other switch, and so do their completions cross.
+            // Each NIC reads and writes the GPU below the other switch, so completions cross as well.
             let address = IOVA + (2 - port as u64) * (1 << 24) + n * 4096;
             let at = AddressType::Untranslated;
             let read = Tlp::Read(MemRead::of_bytes(nic, n as u16, address, at, 4096).unwrap());

@@ -1,4 +1,4 @@
-//! The capture of what crosses a bridge.
+//! The capture of a bridge.
 
 use std::fs::File;
 use std::path::Path;
@@ -81,7 +81,7 @@ fn a_capture_holds_what_crossed_and_what_became_of_it() {
     peer.send(&roce(2)).unwrap();
     peer.send(&who_has([10, 0, 0, 1])).unwrap();
     peer.send(&[1, 2, 3]).unwrap();
-    // The question arrives after what is dropped.
+    // The request arrives after the dropped frame.
     card.run_until_arrived(1);
     until("the runt has been taken", || {
         card.run(1);
@@ -112,7 +112,7 @@ fn a_capture_holds_what_crossed_and_what_became_of_it() {
         })
         .collect();
     assert_eq!(found, expected);
-    // 1,000 clocks of 4 ns.
+    // 1,000 cycles of 4 ns.
     assert_eq!(frames[0].time, Duration::from_nanos(4000));
     assert!(frames.windows(2).all(|two| two[0].time <= two[1].time));
 }

@@ -1,4 +1,4 @@
-//! What stands for the card, and what the tests share.
+//! A stand-in for the card, and functions that the tests share.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use sim_nic::{Line, SentFrame, CLOCK_PS};
 use stellar_wire::{Aeth, Bth, ExtHeaders, Opcode, RoceFrame};
 use tempfile::TempDir;
 
-/// Longest that anything takes on the wall.
+/// Longest wait, in wall time.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Port that is bridged.
 pub const PORT: usize = 1;
@@ -41,7 +41,7 @@ pub fn datagram() -> (TempDir, LinkAddress) {
     (folder, LinkAddress::Datagram { local, remote })
 }
 
-/// Looks until `what` holds.
+/// Polls until `what` holds.
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
@@ -51,7 +51,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A frame of its own for every number, 60 bytes, of no protocol that the host's stack answers.
+/// A different frame for every number, 60 bytes, of a protocol that the host's stack does not answer.
 pub fn plain(number: u32) -> Vec<u8> {
     let mut frame = [
         &[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5][..],
@@ -62,7 +62,7 @@ pub fn plain(number: u32) -> Vec<u8> {
     frame
 }
 
-/// A RoCEv2 frame of its own for every number.
+/// A different RoCEv2 frame for every number.
 pub fn roce(number: u32) -> Vec<u8> {
     let frame = RoceFrame {
         bth: Bth {
@@ -79,7 +79,7 @@ pub fn roce(number: u32) -> Vec<u8> {
     frame.emit().unwrap()
 }
 
-/// An Ethernet frame with a question for the owner of an IPv4 address, 42 bytes.
+/// An ARP request for an IPv4 address, 42 bytes.
 pub fn who_has(target: [u8; 4]) -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     frame.extend([2, 0, 0, 0, 0, 2, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
@@ -88,11 +88,11 @@ pub fn who_has(target: [u8; 4]) -> Vec<u8> {
     frame
 }
 
-/// The near end of a bridge: it has a clock, and keeps what arrives.
+/// The card's end of a bridge: it has a clock, and records what arrives.
 pub struct Card {
     pub bridge: Bridge,
     now: Time,
-    /// When, at which port, and what.
+    /// Time, port and bytes of the frames that have arrived.
     pub arrived: Vec<(Time, usize, Vec<u8>)>,
 }
 
@@ -105,7 +105,7 @@ impl Card {
         }
     }
 
-    /// So many clocks pass.
+    /// Simulates this number of cycles.
     pub fn run(&mut self, clocks: u32) {
         for _ in 0..clocks {
             let now = self.now;
@@ -116,7 +116,7 @@ impl Card {
         }
     }
 
-    /// Clocks pass until so many frames have arrived in all.
+    /// Simulates cycles until this number of frames has arrived in all.
     #[track_caller]
     pub fn run_until_arrived(&mut self, count: usize) {
         until("frames arrive", || {
@@ -132,7 +132,7 @@ impl Card {
         self.bridge.sent(SentFrame { time, port, bytes });
     }
 
-    /// What has arrived, without times.
+    /// The frames that have arrived, without times.
     pub fn frames(&self) -> Vec<Vec<u8>> {
         self.arrived
             .iter()
@@ -141,7 +141,7 @@ impl Card {
     }
 }
 
-/// A path that is no socket yet.
+/// A path without a socket.
 pub fn is_free(path: &Path) -> bool {
     path.symlink_metadata().is_err()
 }

@@ -17,7 +17,7 @@ pub fn peer(address: &LinkAddress) -> UnixDatagram {
     peer
 }
 
-/// The next frame that the peer gets.
+/// The next frame at the peer.
 pub fn receive(peer: &UnixDatagram) -> Vec<u8> {
     let mut buffer = vec![0; 1 << 17];
     let length = peer.recv(&mut buffer).unwrap();
@@ -53,7 +53,7 @@ fn the_peer_may_come_late_and_go_and_come_back() {
     let remote = folder.path().join("peer");
     let mut card = Card::new(&config(address.clone()));
     for round in 0..3 {
-        // First there is no socket, then a file that nobody listens at, then nothing again.
+        // First there is no socket, then a file without a listener, then no socket again.
         card.send(PORT, plain(99));
         until("a frame for nobody is lost", || {
             card.bridge.counts().lost == u64::from(round) + 1

@@ -1,4 +1,4 @@
-//! What waits, for whom, and who is told.
+//! Flow control: frames that wait, and the wake-up of the simulation.
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
@@ -14,10 +14,10 @@ use crate::datagram::peer;
 
 /// Frames of a burst: more than any queue on the way holds.
 const FRAMES: u32 = 1000;
-/// Who has sent nothing for so long is taken to be held back.
+/// A sender that has sent nothing for this long is taken to be blocked.
 const LONG: Duration = Duration::from_millis(300);
 
-/// Sends a burst from a thread of its own, and counts what has been sent.
+/// Sends a burst from a thread of its own, and counts the frames sent.
 fn burst(mut send: impl FnMut(&[u8]) + Send + 'static) -> (JoinHandle<()>, Arc<AtomicU32>) {
     let sent = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&sent);
@@ -36,7 +36,7 @@ fn frame(number: u32) -> Vec<u8> {
     frame
 }
 
-/// A burst waits while the clock stands still, and arrives whole when it runs.
+/// A burst waits while the clock is stopped, and arrives completely when it runs.
 fn check(mut card: Card, sender: JoinHandle<()>, sent: &AtomicU32) {
     let (mut before, mut since) = (0, Instant::now());
     until("the sender is held back", || {
@@ -108,7 +108,7 @@ fn simulated_time_takes_as_long_as_it_is_told() {
         ..config(address)
     });
     let began = Instant::now();
-    // 40 us simulated; a pace is not held to the last look at the clock, 64 clocks before the end.
+    // 40 us of simulated time. The pace is checked every 64 cycles, so the last ones before the end are not limited.
     card.run(10_000);
     let took = began.elapsed();
     assert!(took >= Duration::from_millis(78), "{took:?}");

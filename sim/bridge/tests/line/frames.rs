@@ -1,4 +1,4 @@
-//! What frames look like behind the bridge, and which do not get there.
+//! Frames behind the bridge, and frames that it discards.
 
 use crate::card::{config, datagram, plain, until, who_has, Card, MAC, PORT};
 use crate::datagram::{peer, receive};
@@ -13,7 +13,7 @@ fn arp_is_answered_and_the_card_sees_the_question_too() {
     card.run_until_arrived(2);
     let answer = receive(&peer);
     assert_eq!(answer.len(), 60);
-    // To whom, from whom; and in the ARP packet: a reply, by this MAC address, for this IP address.
+    // Destination and source; and in the ARP packet a reply with this MAC address for this IP address.
     assert_eq!(answer[..6], [2, 0, 0, 0, 0, 2]);
     assert_eq!(answer[6..12], MAC);
     assert_eq!(answer[20..22], [0, 2]);

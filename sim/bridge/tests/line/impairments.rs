@@ -1,4 +1,4 @@
-//! Faults on purpose.
+//! Injected faults.
 
 use std::os::unix::net::UnixDatagram;
 
@@ -29,7 +29,7 @@ fn impaired(both: Impairment, seed: u64) -> (TempDir, Card, UnixDatagram) {
     (folder, card, peer)
 }
 
-/// What comes of frames to the card, and of as many to the peer.
+/// The frames that arrive at the card and at the peer, of equally many sent.
 fn run(seed: u64) -> [Vec<Vec<u8>>; 2] {
     let (_folder, mut card, peer) = impaired(FAULTY, seed);
     let mut at_the_peer = Vec::new();
@@ -41,7 +41,7 @@ fn run(seed: u64) -> [Vec<Vec<u8>>; 2] {
             card.bridge.counts().from_peer == u64::from(number) + 1
         });
     }
-    // Frames that are not RoCEv2 pass. So this one is the last, as long as nothing is held back.
+    // Frames other than RoCEv2 are not impaired. So this frame arrives last, unless a frame is held back.
     until("nothing is held back", || {
         card.run(64);
         !card.bridge.needs_clock()
@@ -109,7 +109,7 @@ fn a_frame_that_nothing_overtakes_needs_the_clock_to_arrive() {
         card.bridge.counts().held_back == 2
     });
     assert!(card.bridge.needs_clock() && card.arrived.is_empty());
-    // 20 us, and the clocks in which the socket was read.
+    // 20 us, and the cycles in which the socket was read.
     card.run(5_001);
     assert_eq!(card.frames(), [roce(1)]);
     assert_eq!(receive(&peer), roce(2));

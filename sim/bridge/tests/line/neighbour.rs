@@ -39,12 +39,12 @@ fn frame(from: Ipv6Address, to: Ipv6Address, message: &Icmpv6Repr<'_>) -> Vec<u8
     bytes
 }
 
-/// The type of the message that a frame carries.
+/// The type of the message in a frame.
 fn kind(frame: &[u8]) -> Icmpv6Message {
     Icmpv6Packet::new_checked(&frame[54..]).unwrap().msg_type()
 }
 
-/// Linux asks by its link-local address when it checks whether a neighbour is still there.
+/// Linux solicits from its link-local address when it checks whether a neighbour is still reachable.
 #[test]
 fn solicitations_from_both_addresses_of_a_peer_are_answered() {
     for (from, own) in [
@@ -80,7 +80,7 @@ fn ping_is_answered() {
         data: b"payload",
     };
     let [from, own] = ["fd00::2", "fd00::1"].map(|text| text.parse().unwrap());
-    // The host learns where its neighbour is from what the neighbour asks.
+    // The host learns the neighbour's address from its solicitation.
     let solicit = Icmpv6Repr::Ndisc(NdiscRepr::NeighborSolicit {
         target_addr: own,
         lladdr: Some(PEER.into()),

@@ -1,4 +1,4 @@
-//! What no bridge can be opened with.
+//! Invalid configurations of a bridge.
 
 use std::fs;
 use std::path::Path;
@@ -71,6 +71,6 @@ fn a_folder_that_is_not_there_and_a_port_that_is_not_are_refused() {
         ..config(address)
     };
     refuse(&capture, &["no/capture", "the capture cannot be written"]);
-    // What was made on the way is gone again.
+    // Files that were made before the error are removed.
     assert!(is_free(&folder.path().join("bridge")));
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::card::{config, is_free, plain, until, Card, PORT};
 
-/// Who makes the connection.
+/// The side that connects.
 #[derive(Clone, Copy, Debug)]
 enum Role {
     BridgeListens,
@@ -26,7 +26,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// Connects, or waits for the bridge to do so. A peer that listens begins that with the first connection.
+    /// Connects, or waits for the bridge to connect. A listening peer starts to listen at the first call.
     fn meet(&mut self) -> UnixStream {
         let path = &self.path;
         match self.role {
@@ -54,7 +54,7 @@ fn address(role: Role, path: &Path) -> LinkAddress {
     }
 }
 
-/// A bridge, and its peer, which is not there yet.
+/// A bridge, and its peer, which is not connected yet.
 fn link(role: Role) -> (TempDir, Card, Peer) {
     let (folder, path) = path();
     let card = Card::new(&config(address(role, &path)));
@@ -66,7 +66,7 @@ fn link(role: Role) -> (TempDir, Card, Peer) {
     (folder, card, peer)
 }
 
-/// A frame as it is on the socket.
+/// A frame in the format of the socket.
 fn message(frame: &[u8]) -> Vec<u8> {
     let length = u32::try_from(frame.len()).unwrap();
     [&length.to_be_bytes(), frame].concat()
@@ -85,19 +85,19 @@ fn wait_for_end(stream: &mut UnixStream) {
     let mut byte = [0];
     match stream.read(&mut byte) {
         Ok(0) => {}
-        // It closed before it had read everything.
+        // The bridge closed the connection before it had read everything.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
         other => panic!("the connection is open: {other:?}"),
     }
 }
 
-/// A frame in each direction; the card has received `before` frames until now.
+/// Sends a frame in each direction; the card has received `before` frames so far.
 fn check(card: &mut Card, stream: &mut UnixStream, before: usize) {
     let number = before as u32;
     stream.write_all(&message(&plain(number))).unwrap();
     card.run_until_arrived(before + 1);
     assert_eq!(card.frames()[before], plain(number));
-    // The bridge has accepted, or it would have received nothing.
+    // The bridge has accepted the connection, because it has received a frame.
     card.send(PORT, plain(number + 1000));
     assert_eq!(receive(stream), plain(number + 1000));
 }
@@ -149,7 +149,7 @@ fn what_is_no_frame_ends_the_connection_and_the_next_one_works() {
             stream.write_all(bad).unwrap();
             wait_for_end(&mut stream);
         }
-        // One that breaks off in the middle of a frame delivers nothing of it.
+        // A connection that ends in the middle of a frame delivers no part of it.
         let mut stream = peer.meet();
         stream.write_all(&message(&plain(50))[..20]).unwrap();
         drop(stream);
@@ -158,14 +158,14 @@ fn what_is_no_frame_ends_the_connection_and_the_next_one_works() {
     }
 }
 
-/// The bridge is in the middle of a message to a peer that reads nothing, when that peer says something that ends the connection.
+/// The bridge is writing a message to a peer that does not read, when the peer sends something that ends the connection.
 #[test]
 fn a_peer_that_reads_nothing_and_talks_nonsense_is_cut_off() {
     for role in ROLES {
         let (_folder, mut card, mut peer) = link(role);
         let mut stream = peer.meet();
         check(&mut card, &mut stream, 0);
-        // Far more than the socket takes.
+        // Far more data than the socket's buffers hold.
         for number in 0..100 {
             let mut frame = plain(number);
             frame.resize(60_000, 0);
@@ -173,7 +173,7 @@ fn a_peer_that_reads_nothing_and_talks_nonsense_is_cut_off() {
         }
         stream.write_all(&[0; 4]).unwrap();
         let mut next = peer.meet();
-        // The bridge has seen the end of the first connection when this arrives.
+        // When this frame arrives, the bridge has seen the end of the first connection.
         next.write_all(&message(&plain(1))).unwrap();
         card.run_until_arrived(2);
         until("the card reaches the next peer", || {
@@ -182,7 +182,7 @@ fn a_peer_that_reads_nothing_and_talks_nonsense_is_cut_off() {
             let begun = next.read(&mut [0]);
             begun.is_ok()
         });
-        // Nothing has to be read from the first one for that.
+        // This does not require that data of the first connection is read.
         drop(stream);
     }
 }

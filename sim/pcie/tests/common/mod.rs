@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Functions that several tests share.
 
 use sim_pcie::*;
 
@@ -8,7 +8,7 @@ pub fn write(requester: Bdf, address: u64, at: AddressType, bytes: &[u8]) -> Tlp
     Tlp::Write(MemWrite::of_bytes(requester, address, at, bytes).unwrap())
 }
 
-/// Submits as soon as the port has room, waiting in steps of 1 ns; returns when it was.
+/// Submits as soon as the port has space, waiting in steps of 1 ns; returns the time.
 pub fn submit_when_ready(
     fabric: &mut Fabric,
     from: Picoseconds,

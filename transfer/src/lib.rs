@@ -36,17 +36,17 @@
 //! }
 //! ```
 //!
-//! [`Engine`] does everything in [`Engine::progress`], on the caller's thread, so that a run on simulated hosts is a function of the calls made.
-//! [`Worker`] is a thread that does the calling.
+//! [`Engine`] does all of its work in [`Engine::progress`], on the caller's thread, so a run on simulated hosts is a function of the calls made.
+//! [`Worker`] is a thread that calls it.
 //!
-//! [`Nic`] is all the engine knows of a NIC. [`DriverNic`] is one on the driver's verbs.
+//! [`Nic`] is the interface of a NIC. [`DriverNic`] implements it with the driver's verbs.
 //!
-//! **Flow control**: writes under way on a queue pair are bounded by [`EngineConfig::depth`]; writes with immediate that the receiver's engine has
-//! not looked at by [`EngineConfig::immediates`] of the receiver, so that no completion ring overruns; messages by the receiver's slots, which come
-//! free when its application takes them; transfers under way by [`EngineConfig::transfers`].
+//! **Flow control**: [`EngineConfig::depth`] limits the outstanding writes of a queue pair. [`EngineConfig::immediates`] of the receiver limits the
+//! writes with immediate that its engine has not polled, so no completion ring overruns. The receiver's slots limit messages; a slot becomes free
+//! when the application takes its message. [`EngineConfig::transfers`] limits outstanding transfers.
 //!
 //! **Failure**: a queue pair that fails takes the link to its peer down. Every transfer, call and expectation that depends on the peer ends with
-//! [`PeerLost`], which says why. The peer is told as long as a queue pair is left to tell it by.
+//! [`PeerLost`], which contains the reason. The peer is notified if a queue pair is left for that.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -126,7 +126,7 @@ struct SocketFile(PathBuf);
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        // Somebody may have removed it before.
+        // The file may have been removed before.
         let _ = fs::remove_file(&self.0);
     }
 }

@@ -32,15 +32,15 @@ pub enum FabricError {
     /// The host does not exist or has fewer ports.
     #[error("host {host:?} has no port {port}; see the hosts of the topology")]
     NoSuchPort {
-        /// The host asked for.
+        /// The given host.
         host: HostId,
-        /// The port asked for.
+        /// The given port.
         port: usize,
     },
     /// The time is in the past.
     #[error("time {time} ps is before the fabric's present, {now} ps; advance the fabric no further than the next thing you do to it")]
     InPast {
-        /// The time asked for.
+        /// The given time.
         time: Time,
         /// The present time of the fabric.
         now: Time,

@@ -106,7 +106,7 @@ pub struct Report {
 pub struct Traffic {
     /// TLPs.
     pub tlps: u64,
-    /// Bytes written or asked for (enabled bytes only).
+    /// Bytes written or requested (enabled bytes only).
     pub bytes: u64,
 }
 

@@ -31,7 +31,7 @@ pub enum FabricError {
         "time {asked} ps lies before {now} ps, which is simulated already; time only goes forward"
     )]
     TimeReversed {
-        /// Time asked for.
+        /// The given time.
         asked: Picoseconds,
         /// Time of the fabric.
         now: Picoseconds,

@@ -1,4 +1,4 @@
-//! Two hosts with the software reference as NIC, connected as a [`Plan`] says.
+//! Two hosts with the software reference as NIC, connected by a [`Plan`].
 
 use std::sync::Arc;
 

@@ -129,7 +129,7 @@ pub enum Problem {
     /// A code point of more than six bits.
     #[error("DSCP {0} is above 63")]
     BadDscp(u8),
-    /// A generator asked for a count it cannot make.
+    /// A count that a generator cannot make.
     #[error("{value} is outside {min} to {max}")]
     BadCount {
         /// The count.

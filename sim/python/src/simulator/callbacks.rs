@@ -99,7 +99,7 @@ fn register_nextstep_callback(
     ask(func, args, Kernel::at_next_step)
 }
 
-/// Calls `func` when `signal` changes as `edge` says.
+/// Calls `func` when `signal` has a change of the kind `edge`.
 #[pyfunction]
 #[pyo3(signature = (signal, func, edge, *args))]
 fn register_value_change_callback(

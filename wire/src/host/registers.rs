@@ -1,6 +1,6 @@
 //! Registers of the physical function, in BAR0: the one definition for hardware, driver and documentation.
 //!
-//! All registers have 64 bits and stand at multiples of 8; BAR0 is 64 KiB. What is at no register reads as all ones, and is counted by
+//! All registers have 64 bits and lie at multiples of 8; BAR0 is 64 KiB. An address without a register reads as all ones, and the access is counted by
 //! [`UNMAPPED`]. Reserved bits read as zero and are ignored on writing.
 //!
 //! Writes of part of a register: [`Access::ReadWrite`] registers take the bytes that are enabled, so a register may be written in two
@@ -19,7 +19,7 @@ pub enum Access {
     ReadOnly,
     /// Keeps what is written, byte by byte.
     ReadWrite,
-    /// A write of all 64 bits acts; a read tells the state.
+    /// A write of all 64 bits starts the command; a read returns the state.
     Command,
 }
 
@@ -29,12 +29,12 @@ pub struct Register {
     pub name: &'static str,
     /// Byte offset in BAR0.
     pub offset: u16,
-    /// How many.
+    /// Number of registers.
     pub count: u16,
     pub access: Access,
-    /// Value after reset of what software writes, and always of constants.
+    /// Value after reset; constants always have it.
     pub reset: u64,
-    /// What it is, for the reference manual.
+    /// Description, for the reference manual.
     pub description: &'static str,
 }
 
@@ -75,63 +75,63 @@ registers! {
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
     VERSION[1] at 0x0008: ReadOnly = 0x0001_0002;
-    /// What the card has: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
+    /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32.
     FEATURES[1] at 0x0010: ReadOnly = 0;
-    /// For software's own use.
+    /// A register for software's own use.
     SCRATCH[1] at 0x0018: ReadWrite = 0;
     /// Bit n: port n is up.
     PORT_STATE[1] at 0x0020: ReadOnly = 0;
     /// UDP destination port of RoCEv2, bits 15:0.
     UDP_PORT[1] at 0x0028: ReadWrite = 4791;
-    /// Largest payload of a PCIe write, bits 2:0: 128 bytes shifted left by the value, 0 to 3. To be changed while nothing is under way.
+    /// Largest payload of a PCIe write, bits 2:0: 128 bytes shifted left by the value, 0 to 3. Change it only while nothing is in flight.
     MAX_PAYLOAD[1] at 0x0030: ReadWrite = 0;
-    /// Largest PCIe read, bits 2:0: 128 bytes shifted left by the value, 0 to 5. To be changed while nothing is under way.
+    /// Largest PCIe read, bits 2:0: 128 bytes shifted left by the value, 0 to 5. Change it only while nothing is in flight.
     MAX_READ[1] at 0x0038: ReadWrite = 0;
-    /// Clocks a PCIe read may take, bits 30:0; after reset 50 ms at 250 MHz, the default of PCIe (base specification, section 2.8).
+    /// Timeout of a PCIe read in cycles, bits 30:0; after reset 50 ms at 250 MHz, the default of PCIe (base specification, section 2.8).
     READ_TIMEOUT[1] at 0x0040: ReadWrite = 12_500_000;
-    /// Which counter [`COUNTER_VALUE`] shows, bits 7:0.
+    /// Number of the counter in [`COUNTER_VALUE`], bits 7:0.
     COUNTER_SELECT[1] at 0x0048: ReadWrite = 0;
     /// Value of the selected counter, bits 47:0.
     COUNTER_VALUE[1] at 0x0050: ReadOnly = 0;
-    /// Accesses where no register is, bits 31:0, modulo 2^32.
+    /// Number of accesses to addresses without a register, bits 31:0, modulo 2^32.
     UNMAPPED[1] at 0x0058: ReadOnly = 0;
-    /// Writes refused, bits 31:0, modulo 2^32. Refused are: writes to registers that cannot be written, short writes of commands,
-    /// commands and table data while the command under way is not done, and tables and rows that do not exist.
+    /// Number of refused writes, bits 31:0, modulo 2^32. The card refuses writes to read-only registers, short writes of commands,
+    /// commands and table data while a command is in progress, and tables and rows that do not exist.
     REFUSED[1] at 0x0060: ReadOnly = 0;
-    /// Interrupt vectors that wait because they are masked, bit n: vector n.
+    /// Interrupt vectors that are pending because they are masked, bit n: vector n.
     INTERRUPT_PENDING[1] at 0x0068: ReadOnly = 0;
-    /// Any write: report when every packet and table write accepted before has left for memory.
-    /// Read: bit 0, the last fence is done; bit 1, one is under way.
+    /// Write of any value: starts a fence, which is done when every packet and table write accepted before has left for memory.
+    /// Read: bit 0, the last fence is done; bit 1, a fence is in progress.
     FENCE[1] at 0x0080: Command = 0;
-    /// Write: asks for one event when the count of WRITEs with immediate of a queue pair (bits 9:0) is a threshold (bits 63:32).
-    /// Read: bit 1, the last one has not been taken yet.
+    /// Write: arms one event for the time when the count of WRITEs with immediate of a queue pair (bits 9:0) is a threshold (bits 63:32).
+    /// Read: bit 1, the last write has not been accepted yet.
     IMMEDIATE_ARM[1] at 0x0088: Command = 0;
     /// Consumer index of the event queue ([`crate::host::ConsumerIndex`]). Reads as zero.
     EVENT_CONSUMER[1] at 0x0090: Command = 0;
-    /// Ring of the admin queue, and a new beginning of it: log2 of its commands in bits 3:0, bit 8 switches it on, address in bits 63:12
-    /// ([`crate::host::admin::AdminRing`]). To be written while no command is under way, or after an error. Reads as zero.
+    /// Ring of the admin queue: log2 of its commands in bits 3:0, bit 8 switches it on, address in bits 63:12
+    /// ([`crate::host::admin::AdminRing`]). A write restarts the queue. Write only while no command is in progress, or after an error. Reads as zero.
     ADMIN_RING[1] at 0x0098: Command = 0;
-    /// Commands before this index, bits 15:0, are to be done, in order. Reads as zero.
+    /// The card executes the commands before this index, bits 15:0, in order. Reads as zero.
     ADMIN_PRODUCER[1] at 0x00a0: Command = 0;
-    /// Commands done in bits 15:0, modulo 2^16; why the queue has stopped in bits 39:32, 0 if it has not ([`crate::host::admin::AdminState`]).
+    /// Number of commands done in bits 15:0, modulo 2^16; error that stopped the queue in bits 39:32, 0 if there is none ([`crate::host::admin::AdminState`]).
     ADMIN_STATE[1] at 0x00a8: ReadOnly = 0;
-    /// The table entry to be written, packed from bit 0 of the first word.
+    /// The table entry to write, packed from bit 0 of the first word.
     TABLE_DATA[16] at 0x0100: ReadWrite = 0;
     /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 19:0.
-    /// Read: bit 1, the write is under way; meanwhile the data must stay.
+    /// Read: bit 1, the write is in progress; until it is done, the data must not change.
     TABLE_COMMAND[1] at 0x0180: Command = 0;
 }
 
 /// State bits that commands read as.
 pub mod status {
-    /// The last one is done ([`super::FENCE`]).
+    /// The last command is done ([`super::FENCE`]).
     pub const DONE_BIT: usize = 0;
-    /// One is under way.
+    /// A command is in progress.
     pub const BUSY_BIT: usize = 1;
 }
 
-/// What [`FEATURES`] says.
+/// Contents of [`FEATURES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// log2 of the queue pairs.
@@ -160,7 +160,7 @@ impl Features {
         ])
     }
 
-    /// What a value says.
+    /// Decodes a value.
     pub const fn from_word(word: u64) -> Self {
         let [log2_queue_pairs, ports, vectors, log2_regions, log2_translations, ..] =
             word.to_le_bytes();

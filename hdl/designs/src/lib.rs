@@ -1,4 +1,4 @@
-//! The project's blocks by name, for whoever wants the Verilog of one: Python's benches, and tools that take a name.
+//! The project's blocks by name, for users that need the Verilog of one: Python's benches, and tools with a name as argument.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -20,24 +20,24 @@ use hdl_verilog::{Design, EmitError, Emitter};
 use rust_hdl::prelude::Block;
 use thiserror::Error;
 
-/// rust-hdl keeps `Bits<N>` as `[bool; N]`: a card is a value too large for the stack of an ordinary thread.
+/// rust-hdl stores `Bits<N>` as `[bool; N]`, so the value of a card is too large for the stack of an ordinary thread.
 const STACK: usize = 512 << 20;
 
-/// Why there is no Verilog.
+/// Why the Verilog could not be made.
 #[derive(Debug, Error)]
 pub enum DesignError {
     /// No block of this name.
     #[error("there is no design {name:?}; closest: {closest}")]
     Unknown {
-        /// What was asked for.
+        /// The given name.
         name: String,
-        /// What may have been meant.
+        /// Similar names.
         closest: String,
     },
-    /// It cannot be translated.
+    /// The block cannot be translated.
     #[error(transparent)]
     Emit(#[from] EmitError),
-    /// No thread for it.
+    /// No thread could be started.
     #[error("cannot start a thread to elaborate in: {0}")]
     Thread(#[from] std::io::Error),
 }
@@ -46,7 +46,7 @@ pub enum DesignError {
 pub struct Known {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its description.
     pub what: &'static str,
     emit: fn() -> Result<Design, EmitError>,
     bitstream: fn() -> Result<Design, EmitError>,
@@ -69,7 +69,8 @@ const fn known<B: Block + Default>(name: &'static str, what: &'static str) -> Kn
     }
 }
 
-/// Every block there is a name for. Servers of the requester are here for few queue pairs, as the tests of their crates have them: the logic is the same.
+/// Every block that has a name. The functional units of the requester are here with few queue pairs, as in the tests of their crates: the logic is
+/// the same.
 pub const ALL: &[Known] = &[
     known::<RxLane512>("rx_lane_512", "receive lane of a 100G port"),
     known::<RxLane1024>("rx_lane_1024", "receive lane of a 200G port"),
@@ -143,7 +144,7 @@ pub fn find(name: &str) -> Result<&'static Known, DesignError> {
         })
 }
 
-/// The three names most like `name` (Jaro-Winkler similarity), best first.
+/// The three most similar names (Jaro-Winkler similarity), best first.
 fn closest(name: &str) -> String {
     let mut names: Vec<&str> = ALL.iter().map(|known| known.name).collect();
     let likeness = |known: &str| strsim::jaro_winkler(known, name);
@@ -161,7 +162,7 @@ pub fn elaborate(name: &str) -> Result<Design, DesignError> {
     on_large_stack(known.emit)
 }
 
-/// The block `name` as Verilog for a bitstream: without outputs that only simulation reads.
+/// The block `name` as Verilog for a bitstream: without the outputs that only simulation reads.
 ///
 /// # Errors
 /// [`DesignError`].
@@ -170,7 +171,7 @@ pub fn for_bitstream(name: &str) -> Result<Design, DesignError> {
     on_large_stack(known.bitstream)
 }
 
-/// The blocks `names` as one source text, in which modules that they share are once, and the names of their top modules.
+/// The blocks `names` as one source text, which contains shared modules once, and the names of their top modules.
 ///
 /// # Errors
 /// [`DesignError`].

@@ -1,4 +1,4 @@
-//! The admin queue: table rows that software leaves in host memory, fetched and written one after another.
+//! The admin queue fetches table rows from a ring in host memory and writes them, one after another.
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
@@ -14,7 +14,7 @@ use crate::table_rows::{has_row, TABLES};
 
 /// log2 of the bytes of a command.
 const COMMAND_LOG2: u64 = AdminCommand::LEN.ilog2() as u64;
-/// Lines of 64 bytes that one read brings at most.
+/// Most lines of 64 bytes in one read.
 const MOST_LINES: u64 = 8;
 /// log2 of the translations in a line.
 const LINE_LOG2: u64 = 3;
@@ -27,21 +27,21 @@ const END_BITS: usize = COUNT_BITS + 1;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
-    /// Nothing to do, or switched off, or stopped by an error.
+    /// Nothing to do, switched off, or stopped by an error.
     Idle,
-    /// The command is asked for.
+    /// The read of the command is requested.
     Ask,
-    /// Its first line comes.
+    /// The command's first line arrives.
     First,
-    /// Its second.
+    /// The command's second line arrives.
     Second,
-    /// What it is.
+    /// The kind of the command is decoded.
     Decide,
-    /// Its row is written.
+    /// The command's row is written.
     Row,
-    /// Its list is read, and rows are written.
+    /// The command's list is read, and its rows are written.
     Pages,
-    /// What is still to come of a read that failed goes nowhere.
+    /// The rest of a failed read is discarded.
     Drain,
 }
 
@@ -51,20 +51,21 @@ fn row_of(command: Bits<1024>) -> Bits<1024> {
     command >> 64
 }
 
-/// Lines that so many translations take. A sum.
+/// Number of lines for this number of translations. LUT levels: one sum.
 #[hdl_fn]
 fn lines_of(count: Bits<COUNT_BITS>) -> Bits<LINES_BITS> {
     ((count + ((1 << LINE_LOG2) - 1)) >> LINE_LOG2).get_bits::<LINES_BITS>(0)
 }
 
-/// Does the commands of a ring in host memory ([`AdminCommand`]) in their order, and writes the rows of the registers between them.
+/// Executes the commands of a ring in host memory ([`AdminCommand`]) in order, and writes the rows of the registers between them.
 ///
-/// Rows go out at `config`, one at a time; the registers' go first. `AdminState` tells how many commands are done: their rows have been taken by
-/// their tables. After a read that failed, a command that is none, or one for rows that are not there, it does nothing until it is told of a ring again.
+/// Rows leave at `config`, one at a time; rows of the registers have priority. `AdminState` is the number of commands that are done, which means that
+/// their tables have accepted the rows. An error stops the queue until software writes a ring again. Errors are a failed read, an invalid command,
+/// and a command for rows that do not exist.
 ///
-/// A ring may be told of whenever nothing is under way. Reads: a command in one, lists in reads of 512 bytes at most, asked for while rows of those before
-/// are written. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations. LUT levels: 6 (rows that tables have 4, what follows 2), a carry
-/// chain of 22 bits beside them (end of a list).
+/// Software may write a ring while no command is in progress. A command is one read. A list is read in parts of at most 512 bytes, which are
+/// requested while the rows of earlier parts are written. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations. LUT levels: 6 (4
+/// for the rows of the tables, 2 for the decision), and a parallel carry chain of 22 bits (end of a list).
 #[derive(LogicBlock, Default)]
 pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
@@ -104,21 +105,21 @@ pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     produced: DFF<Bits<16>>,
     consumed: DFF<Bits<16>>,
     failed: DFF<Bits<8>>,
-    /// First line in the low half.
+    /// The first line is in the low half.
     command: DFF<Bits<1024>>,
-    /// Next line to be asked for.
+    /// Next line to request.
     address: DFF<Bits<64>>,
-    /// Lines to be asked for.
+    /// Number of lines to request.
     unasked: DFF<Bits<LINES_BITS>>,
-    /// Lines asked for that have not come.
+    /// Number of requested lines that have not arrived.
     coming: DFF<Bits<LINES_BITS>>,
-    /// Rows to be written.
+    /// Number of rows to write.
     left: DFF<Bits<COUNT_BITS>>,
     row: DFF<Bits<EMTT_INDEX_BITS>>,
-    /// Translations of a line, the next one in the low bits, and how many.
+    /// Translations of a line, the next one in the low bits, and their number.
     line: DFF<Bits<512>>,
     in_line: DFF<Bits<4>>,
-    /// A row is offered, and has not been taken; it is the queue's own.
+    /// A row is valid at `config` and not accepted yet; the row is one of the queue's own.
     held: DFF<Bit>,
     held_own: DFF<Bit>,
 }

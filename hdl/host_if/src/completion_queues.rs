@@ -1,4 +1,4 @@
-//! Completions into rings in host memory, one ring per queue pair.
+//! Writes completions into rings in host memory, one ring per queue pair.
 
 use hdl_macros::hdl;
 use hdl_primitives::{BlockRam, RoundRobin};
@@ -12,7 +12,7 @@ use crate::ring::{
     consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
 };
 
-/// Clocks from accepting a completion to offering its write, and from one completion to the next.
+/// Cycles from accepting a completion to offering its write, and from one completion to the next.
 pub const CLOCKS: usize = 3;
 
 /// log2 of the bytes of an entry.
@@ -27,11 +27,11 @@ struct Row {
     ring: Ring,
 }
 
-/// A row that was read, and what a completion would find.
+/// A row after its read, and the state that a completion would find.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Judged {
     row: Row,
-    /// There is no place for an entry.
+    /// The ring has no free place.
     full: Bit,
     /// Place of the next entry.
     place: Bits<24>,
@@ -40,22 +40,23 @@ struct Judged {
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum State {
-    /// Takes a configuration, a consumer index or a completion.
+    /// Accepts a configuration, a consumer index or a completion.
     Idle,
-    /// The row comes out of the memory.
+    /// The memory outputs the row.
     Judge,
-    /// The row goes back, and what comes of it to the outputs.
+    /// The row is written back, and the results go to the outputs.
     Act,
 }
 
-/// Writes completions into rings. One operation at a time, each [`CLOCKS`] clocks (a configuration 1) unless an output waits.
+/// Writes completions into rings. It executes one operation at a time. Each takes [`CLOCKS`] cycles (a configuration takes 1), and longer if an
+/// output has to wait.
 ///
-/// Send side, receive side and consumer indices take turns; a configuration goes first, and starts its ring anew. A completion that
-/// finds its ring full, or no ring, is lost, and reported as an overrun. An armed ring raises its interrupt once, after its next entry; arming a
-/// ring that holds entries behind the given index raises at once.
+/// Send side, receive side and consumer indices take turns; a configuration has priority, and resets its ring. A completion that finds its ring full,
+/// or no ring, is lost, and reported as an overrun. An armed ring raises its interrupt once, after its next entry; arming a ring that holds entries
+/// behind the given index raises at once.
 ///
-/// After reset the memory holds whatever it held: configure every queue pair (`valid` false for none) before it completes anything.
-/// Levels: 4 and carry chains (`Act`: subtraction, comparison, row).
+/// A reset does not clear the memory. So configure every queue pair before its first completion, with `valid` false if it has no ring. Levels: 4 and
+/// carry chains (`Act`: subtraction, comparison, row).
 #[derive(LogicBlock, Default)]
 pub struct CompletionQueues<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! Numbers of tables, as software writes them, to [`ConfigSelect`].
+//! Conversion of table numbers, as software writes them, to [`ConfigSelect`].
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;

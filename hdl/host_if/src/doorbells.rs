@@ -1,4 +1,4 @@
-//! Doorbell pages: what software writes from a page counts only for the queue pairs that page owns.
+//! Doorbell pages: a write to a page takes effect only for the queue pairs that the page owns.
 
 use hdl_macros::hdl;
 use hdl_primitives::BlockRam;
@@ -7,17 +7,17 @@ use stellar_wire::host::{ConsumerIndex, Doorbell};
 
 use crate::queue_pairs::QueuePairs;
 
-/// Clocks from one doorbell to the next.
+/// Cycles from one doorbell to the next.
 pub const CLOCKS: usize = 3;
 
-/// Block of 64 bytes of a page in which entries are pushed, and its words.
+/// The block of 64 bytes of a page for pushed entries, and its words.
 const PUSH_BLOCK: u64 = Doorbell::PUSH_OFFSET as u64 / 64;
 const PUSH_WORDS: u64 = 8;
-/// Kilobytes of a page that are slots of doorbells, and of consumer indices.
+/// The parts of a page, in KiB, with the slots of doorbells and of consumer indices.
 const SEND_SLOTS: u64 = Doorbell::SLOTS as u64 / 1024;
 const CONSUMER_SLOTS: u64 = ConsumerIndex::SLOTS as u64 / 1024;
 
-/// Who may ring for a queue pair.
+/// Owner of a queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Owner {
     present: Bit,
@@ -29,17 +29,18 @@ struct Owner {
 struct PageWrite {
     page: Bits<16>,
     data: Bits<64>,
-    /// It is at the place of a send doorbell; otherwise of a consumer index.
+    /// The address is a place of a send doorbell; otherwise of a consumer index.
     sends: Bit,
 }
 
-/// Takes writes to doorbell pages (BAR2, 4 KiB each; the page is the writer's identity) in order, one per [`CLOCKS`] clocks.
+/// Accepts writes to doorbell pages in order, one per [`CLOCKS`] cycles. BAR2 has pages of 4 KiB; the page identifies the writer.
 ///
-/// A page has places for doorbells ([`Doorbell::OFFSET`], and slots: [`Doorbell::SLOTS`]), consumer indices ([`ConsumerIndex::OFFSET`], [`ConsumerIndex::SLOTS`]), and for a send queue entry to be pushed, 64 bytes from
-/// [`Doorbell::PUSH_OFFSET`] on and its doorbell behind ([`Doorbell::PUSHED_OFFSET`]). One page's entry is kept at a time, that of the last to begin one. Writes elsewhere, and writes of less than 64 bits, are
-/// dropped and counted. A write for a queue pair that the page does not own is dropped, counted and reported.
-/// After reset nobody owns anything: owners are cleared for 2^`Q` clocks, in which nothing is taken. A doorbell sees the
-/// owners written in clocks before it was taken. Levels: 2 and a carry chain (page equality).
+/// A page has places for doorbells ([`Doorbell::OFFSET`], and the slots [`Doorbell::SLOTS`]) and consumer indices ([`ConsumerIndex::OFFSET`],
+/// [`ConsumerIndex::SLOTS`]). For a pushed send queue entry it has 64 bytes from [`Doorbell::PUSH_OFFSET`] on, with the entry's doorbell behind them
+/// ([`Doorbell::PUSHED_OFFSET`]). The block stores one pushed entry at a time: that of the page that began last. Writes to other places, and writes
+/// of less than 64 bits, are dropped and counted. A write for a queue pair that the page does not own is dropped, counted and reported. Reset clears
+/// all owners, which takes 2^`Q` cycles; no write is accepted in this time. A doorbell sees the owners that were written in earlier cycles. Levels: 2
+/// and a carry chain (page equality).
 #[derive(LogicBlock, Default)]
 pub struct Doorbells<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,

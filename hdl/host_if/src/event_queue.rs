@@ -1,4 +1,4 @@
-//! Events into one ring in host memory.
+//! Writes events into one ring in host memory.
 
 use hdl_macros::hdl;
 use hdl_primitives::RoundRobin;
@@ -11,7 +11,7 @@ use crate::ring::{
     consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
 };
 
-/// Clocks from accepting an event to offering its write, and from one event to the next.
+/// Cycles from accepting an event to offering its write, and from one event to the next.
 pub const CLOCKS: usize = 2;
 
 /// log2 of the bytes of an entry.
@@ -19,12 +19,12 @@ const ENTRY_BITS: u64 = 4;
 /// Double words of an entry.
 const ENTRY_DWORDS: u64 = 4;
 
-/// Writes events into the event queue, one per [`CLOCKS`] clocks unless the output waits; the five sources take turns.
+/// Writes events into the event queue, one per [`CLOCKS`] cycles unless the output waits. The five sources take turns.
 ///
-/// A page fault finds a ring that is half full as if it were full: it comes again if it is lost, and must not take the place of an event that does not.
-/// An event that finds the ring full, or no ring, is lost and counted. Arming is as for completion queues. After reset there is no ring.
-/// A consumer index is always taken; it acts when no entry is under way, and one that comes before that replaces it, arming if either did.
-/// Levels: 4 and carry chains (fullness, whether the write goes).
+/// For a page fault, a ring that is half full counts as full: a lost page fault is reported again later, so it must not take the place of an event
+/// that is not. An event that finds the ring full, or no ring, is lost and counted. Arming works as for completion queues. After reset there is no
+/// ring. A consumer index is always accepted. It takes effect when no entry is in progress; a later one that comes before that replaces it, and arms
+/// if either of them did. Levels: 4 and carry chains (fullness, whether the write goes).
 #[derive(LogicBlock, Default)]
 pub struct EventQueue {
     pub clock: Signal<In, Clock>,

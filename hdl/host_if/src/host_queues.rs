@@ -1,4 +1,4 @@
-//! Completion queues, event queue and interrupts, put together.
+//! Completion queues, event queue and interrupts together.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;

@@ -17,10 +17,11 @@ struct HostWrite {
     data: Bits<256>,
 }
 
-/// Merges three streams of writes into one of TLPs, one beat each, in the order they are taken; one per clock, sources take turns.
+/// Merges three streams of writes into one of TLPs, one beat each, in the order in which they are accepted. It accepts one per cycle, and the sources
+/// take turns.
 ///
-/// Who wants a write behind another offers it in a clock after the other was taken. `W` is the lane's width in bits.
-/// Levels: 2 (turns, select).
+/// A source that needs its write behind another one must offer it in a cycle after the other was accepted. `W` is the lane's width in bits. Levels: 2
+/// (turns, select).
 #[derive(LogicBlock)]
 pub struct HostWrites<const W: usize> {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! MSI-X: vectors, their masks, and the messages that interrupt.
+//! MSI-X: vectors, their masks, and the interrupt messages.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{BlockRam, RoundRobin};
@@ -11,16 +11,16 @@ use crate::ring::write_header;
 /// Vectors of the card.
 pub const VECTORS: usize = 64;
 
-/// Clocks from a raise to its message, of a vector that nothing holds back.
+/// Cycles from a raise to its message, for a vector without mask or competition.
 pub const CLOCKS: usize = 4;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum State {
-    /// Takes a configuration, or chooses a vector that is due.
+    /// Accepts a configuration, or chooses a vector that is due.
     Idle,
-    /// Its pending bit goes, its entry is asked for.
+    /// Clears the vector's pending bit, and reads its entry.
     Look,
-    /// The message goes to the output.
+    /// Outputs the message.
     Act,
 }
 
@@ -33,11 +33,12 @@ fn vector_bit(valid: Bit, vector: Bits<6>) -> Bits<64> {
     }
 }
 
-/// Keeps a pending bit per vector (PCIe base specification, section 6.1.4): raising sets it, sending clears it, masking holds it back. So
-/// raises of one vector before its message leaves are one message, which comes after every entry they announce. Vectors take turns.
+/// Stores a pending bit per vector (PCIe base specification, section 6.1.4). A raise sets it, the message clears it, and a mask holds the message
+/// back. So several raises of one vector before its message leaves give one message, which comes after every entry that they announce. Vectors take
+/// turns.
 ///
-/// Software writes entries one at a time, an entry with its mask. A vector is masked from reset until it is written.
-/// One message per 3 clocks. Levels: 6 (mask, `RoundRobin`).
+/// Software writes entries one at a time, an entry with its mask. A vector is masked from reset until it is written. It sends one message per 3
+/// cycles. Levels: 6 (mask, `RoundRobin`).
 #[derive(LogicBlock, Default)]
 pub struct Interrupts {
     pub clock: Signal<In, Clock>,

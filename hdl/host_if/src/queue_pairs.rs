@@ -1,6 +1,6 @@
-//! How many queue pairs a block has.
+//! The number of queue pairs of a block.
 
-/// Field of a block that checks its parameter when it is constructed: 2^`Q` queue pairs, at most 1,024.
+/// A field that checks a block's parameter when the block is constructed: 2^`Q` queue pairs, at most 1,024.
 pub struct QueuePairs<const Q: usize>;
 
 impl<const Q: usize> Default for QueuePairs<Q> {

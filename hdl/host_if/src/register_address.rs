@@ -4,7 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers::{self as map, Access, Register};
 
-/// Places, in units of registers, of the registers chosen.
+/// Places of the chosen registers, in units of registers.
 pub fn places(choose: fn(&Register) -> bool) -> Vec<u64> {
     let chosen = map::ALL.iter().filter(|register| choose(register));
     chosen
@@ -17,12 +17,12 @@ pub fn any(_: &Register) -> bool {
     true
 }
 
-/// Chooses those that cannot be written.
+/// Chooses the read-only registers.
 pub fn read_only(register: &Register) -> bool {
     register.access == Access::ReadOnly
 }
 
-/// Chooses those whose writes act.
+/// Chooses the command registers.
 pub fn command(register: &Register) -> bool {
     register.access == Access::Command
 }
@@ -43,7 +43,7 @@ pub fn hit(address: Bits<16>, place: u64) -> Bits<1> {
     }
 }
 
-/// `value` where it is asked for, otherwise zero.
+/// `value` if `here` is set, otherwise zero.
 #[hdl_fn]
 pub fn shown(here: Bit, value: Bits<64>) -> Bits<64> {
     if here {
@@ -53,7 +53,7 @@ pub fn shown(here: Bit, value: Bits<64>) -> Bits<64> {
     }
 }
 
-/// The bits of the bytes that are enabled.
+/// A mask of the bits in the enabled bytes.
 #[hdl_fn]
 pub fn byte_mask(enable: Bits<8>) -> Bits<64> {
     let mut mask = bits::<64>(0);

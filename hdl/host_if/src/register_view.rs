@@ -1,4 +1,4 @@
-//! What software reads in BAR0.
+//! Values that software reads in BAR0.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -7,10 +7,10 @@ use stellar_wire::host::registers::{self as map, status};
 
 use crate::register_address::{any, hit, is_at, places, shown};
 
-/// Clocks from `read_valid` to `read_done`.
+/// Cycles from `read_valid` to `read_done`.
 pub const READ_LATENCY: usize = 4;
 
-/// What registers hold.
+/// Contents of the registers.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RegisterState {
     pub features: Bits<64>,

@@ -16,7 +16,7 @@ use crate::table_rows::{features, has_row};
 /// Words of a table entry.
 const TABLE_WORDS: usize = map::TABLE_DATA.count as usize;
 
-/// A write, as it came.
+/// A write from PCIe.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct BarWrite {
     address: Bits<16>,
@@ -26,23 +26,22 @@ struct BarWrite {
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Fence {
-    /// None is under way.
+    /// No fence is in progress.
     Idle,
-    /// Table writes before it go first.
+    /// The fence waits for earlier table writes.
     Queued,
-    /// It is offered.
+    /// The fence is valid at its output.
     Asked,
-    /// It is under way.
+    /// The fence was accepted, and is not done yet.
     Issued,
 }
 
-/// Registers as [`stellar_wire::host::registers`] defines them. One write and one read per clock; a read sees the writes of earlier clocks.
+/// The registers of [`stellar_wire::host::registers`]. The block accepts one write and one read per cycle; a read sees the writes of earlier cycles.
 ///
-/// Writes give the address of the 64-bit register and enable bytes of it; an address that is no multiple of 8 is no register's.
-/// What a command asks for is offered until it is taken, and further commands of its kind are refused meanwhile. A fence waits for the table
-/// write before it. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations, for
-/// [`stellar_wire::host::registers::FEATURES`] and for the rows that tables have.
-/// Levels: 5 (rows that tables have 4, refusal).
+/// A write has the address of a 64-bit register and byte enables; an address that is not a multiple of 8 belongs to no register. The output of a
+/// command stays valid until it is accepted, and further commands of the same kind are refused in this time. A fence waits for the table write before
+/// it. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations, for [`stellar_wire::host::registers::FEATURES`] and for the rows of
+/// the tables. LUT levels: 5 (4 for the rows of the tables, 1 for the refusal).
 #[derive(LogicBlock, Default)]
 pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub clock: Signal<In, Clock>,

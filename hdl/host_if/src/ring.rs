@@ -1,6 +1,7 @@
-//! A ring in host memory that the card fills and a reader empties: place, phase, room and arming.
+//! A ring in host memory that the card fills and a reader empties: place, phase, free space and arming.
 //!
-//! The same ring as the reference's `PhaseRing`, except that a reader there takes entries one by one, and here tells how many it has taken.
+//! The same ring as the reference's `PhaseRing`, except that the reader there takes entries one by one; here it writes the number of entries that it
+//! has taken.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -9,12 +10,12 @@ use stellar_wire::hw::dma::WriteTlpHeader;
 /// Bits of an index: twice the longest ring, of 2^20 entries, and more.
 pub const INDEX_BITS: usize = 24;
 
-/// State of a ring. It begins as zero.
+/// State of a ring. The initial state is zero.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Ring {
     /// Entries written, modulo 2^24.
     pub produced: Bits<24>,
-    /// Entries the reader has taken, modulo 2^24.
+    /// Entries that the reader has taken, modulo 2^24.
     pub consumer: Bits<24>,
     /// The next entry raises an interrupt.
     pub armed: Bit,
@@ -27,10 +28,10 @@ pub struct ConsumerUpdate {
     pub arm: Bit,
 }
 
-/// What a consumer index does to a ring.
+/// The effect of a consumer index on a ring.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Consumed {
-    /// The index lies between the last one and what was produced; otherwise nothing changes.
+    /// The index lies between the last one and the number of entries written; otherwise nothing changes.
     pub accepted: Bit,
     pub ring: Ring,
     /// The reader armed, and there are entries that it has not read: the interrupt is due now. This closes the race between an entry written after the
@@ -38,7 +39,7 @@ pub struct Consumed {
     pub raise: Bit,
 }
 
-/// The index bits that say which place of the ring. 1 level.
+/// The index bits that are the place in the ring. 1 level.
 #[hdl_fn]
 pub fn place_mask(log2_entries: Bits<5>) -> Bits<24> {
     let mut mask = bits::<24>(0);
@@ -48,7 +49,7 @@ pub fn place_mask(log2_entries: Bits<5>) -> Bits<24> {
     mask
 }
 
-/// No place is free. A subtraction and 3 levels.
+/// Whether the ring has no free place. A subtraction and 3 levels.
 #[hdl_fn]
 pub fn is_full(ring: Ring, mask: Bits<24>) -> Bit {
     ((ring.produced - ring.consumer) & !mask).any()
@@ -71,7 +72,7 @@ pub fn produced(ring: Ring) -> Ring {
     }
 }
 
-/// What `update` does to `ring`, whose reader wants `interrupts` or not. Two subtractions and a comparison.
+/// The effect of `update` on `ring`; `interrupts` says whether its reader uses interrupts. Two subtractions and a comparison.
 #[hdl_fn]
 pub fn consume(ring: Ring, update: ConsumerUpdate, interrupts: Bit) -> Consumed {
     let accepted = (ring.produced - update.index) <= (ring.produced - ring.consumer);

@@ -1,4 +1,4 @@
-//! Which rows the tables of a card have.
+//! The rows of a card's tables.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -8,10 +8,10 @@ use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::interrupts::VECTORS;
 
-/// Tables there are: the variants of [`ConfigSelect`].
+/// Number of tables: the variants of [`ConfigSelect`].
 pub const TABLES: u64 = ConfigSelect::ALL.len() as u64;
 
-/// What a card of 2^`queue_pair_bits` queue pairs, 2^`region_bits` memory regions and 2^`emtt_bits` translations says of itself.
+/// Value of `FEATURES` of a card of 2^`queue_pair_bits` queue pairs, 2^`region_bits` memory regions and 2^`emtt_bits` translations.
 pub const fn features(queue_pair_bits: usize, region_bits: usize, emtt_bits: usize) -> Features {
     assert!(region_bits <= EMTT_INDEX_BITS && emtt_bits <= EMTT_INDEX_BITS);
     Features {
@@ -28,7 +28,7 @@ fn row_bits(features: Features, table: u64) -> u64 {
     features.row_bits(ConfigSelect::ALL[table as usize]).into()
 }
 
-/// One if it is this table's number, and one of its 2^`log2` rows.
+/// One if this table has the number, and the row is one of its 2^`log2` rows.
 #[hdl_fn]
 fn is_row_of(number: Bits<8>, row: Bits<EMTT_INDEX_BITS>, table: u64, log2: u64) -> Bits<1> {
     let above = row >> log2;
@@ -39,7 +39,7 @@ fn is_row_of(number: Bits<8>, row: Bits<EMTT_INDEX_BITS>, table: u64, log2: u64)
     }
 }
 
-/// There is a table with this number, and it has this row. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations. 4 levels.
+/// Whether a table has this number and this row. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations. 4 levels.
 #[hdl_fn]
 pub fn has_row<const Q: usize, const M: usize, const E: usize>(
     number: Bits<8>,

@@ -12,15 +12,15 @@ use crate::extension_bytes::{
 use crate::opcode::extension_set;
 use crate::wire_order::network_order;
 
-/// Clocks from the record in to the headers out.
+/// Cycles from the record to the headers.
 pub const LATENCY: usize = 2;
 /// Bits of the longest set: SETH and CC_STATE.
 pub const EXTENSION_BITS: usize = 8 * (Seth::LEN + CcState::LEN);
 /// Bits of RETH and immediate.
 const TAIL_BITS: usize = 160;
 
-/// One packet per clock. What lies beyond `out_words` is zero.
-/// LUT levels: opcode 2 and select 2; then one of three places and the control headers 1, count 2.
+/// One packet per cycle. Bytes of `out_words` beyond the headers are zero. LUT levels: 2 for the opcode and 2 to select; then 1 for one of three
+/// places and the control headers, 2 to count.
 #[derive(LogicBlock, Default)]
 pub struct ExtensionHeaders {
     pub clock: Signal<In, Clock>,
@@ -38,7 +38,7 @@ pub struct ExtensionHeaders {
     tseth: DFF<Bits<32>>,
     /// RETH and immediate.
     tail: DFF<Bits<160>>,
-    /// The headers of packets that are not data.
+    /// The headers of control packets.
     control: DFF<Bits<288>>,
     words: DFF<Bits<4>>,
 

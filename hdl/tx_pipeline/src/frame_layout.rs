@@ -1,4 +1,4 @@
-//! Lengths of a frame, and where its parts lie in beats.
+//! Lengths of a frame, and the positions of its parts in beats.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -8,11 +8,11 @@ use stellar_wire::{icrc, Bth, Header, Ipv4, Ipv6, Udp};
 
 use crate::records::{FrameLayout, Nesting};
 
-/// Clocks from the record in to the UDP length out.
+/// Cycles from the record to the UDP length.
 pub const LENGTH_LATENCY: usize = 3;
-/// Clocks from the record in to the layout out.
+/// Cycles from the record to the layout.
 pub const LATENCY: usize = 5;
-/// Clocks after the record at which the words of the extension headers come.
+/// Cycles from the record to the input of the extension headers' length.
 pub const WORDS_AFTER: usize = 2;
 
 /// Words of four bytes in UDP, BTH and iCRC.
@@ -28,8 +28,8 @@ fn header_bytes(nesting: usize) -> u64 {
     (shift_bytes(nesting & 1 != 0, nesting & 2 != 0) + ip + Udp::LEN + Bth::LEN) as u64
 }
 
-/// One packet per clock, for beats of 2^`B` bytes.
-/// LUT levels: adds of at most 14 bits (a carry chain, 2), the header's length also selects one of 8 constants (1).
+/// One packet per cycle, for beats of 2^`B` bytes. LUT levels: sums of at most 14 bits (a carry chain, 2); the length of the headers also selects one
+/// of 8 constants (1).
 #[derive(LogicBlock)]
 pub struct FrameLayouts<const B: usize> {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! The record of a frame: what was decided about the packet, what the tables say, and what follows from both.
+//! The header record of a frame: the decisions about the packet, the fields from the tables, and the fields that follow from both.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -11,7 +11,7 @@ use stellar_wire::mrc::Tseth;
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Ecn, UsidContainer};
 
-/// The uplink that an entropy value names: `width` bits, 1 to 16, from `low` on. 4 LUT levels.
+/// The uplink in an entropy value: `width` bits, 1 to 16, from bit `low` on. 4 LUT levels.
 #[hdl_fn]
 pub fn entropy_uplink(entropy: Bits<32>, low: Bits<5>, width: Bits<5>) -> Bits<16> {
     let field = (entropy >> bit_cast::<32, 5>(low)).get_bits::<16>(0);
@@ -36,8 +36,8 @@ fn with_uplink(path: Bits<128>, place: Bits<3>, uplink: Bits<16>) -> Bits<128> {
     container
 }
 
-/// The record of `answer` if `answering`, otherwise of `request`. `uplink` is [`entropy_uplink`] of its entropy value. Extension headers that the
-/// packet does not have hold what the other one left. 1 LUT level, and an addition of 16 bits for the path.
+/// The record of `answer` if `answering` is set, otherwise of `request`. `uplink` is [`entropy_uplink`] of its entropy value. Extension headers that
+/// the packet does not have may have any value. 1 LUT level, and an addition of 16 bits for the path.
 #[hdl_fn]
 pub fn frame_record(
     own: PortConfig,

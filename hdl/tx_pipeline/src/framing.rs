@@ -1,9 +1,10 @@
-//! Everything of a frame but its payload, from a decided packet; and where its payload comes from.
+//! Makes the header record of a decided packet, and the source of its payload.
 //!
 //! States, with planned LUT6 levels:
-//! 1. `Take`: an answer or a request, and the read of its address (2: which of the two).
-//! 2. `Address`: the address is kept, the uplink cut out of the entropy value (4: 32 to 16 bits, mask), payload beats counted (2 carries).
-//! 3. `Send`: the record from registers alone (uplink added to its uSID, 1 + carry), beside it the read and the payload's source.
+//! 1. `Take`: accept an acknowledgement or a request, and read its address (2: choice between the two).
+//! 2. `Address`: store the address, cut the uplink out of the entropy value (4: 32 to 16 bits, mask), count the payload beats (2 carries).
+//! 3. `Send`: output the record, which comes from registers only (the uplink is added to its uSID, 1 + carry), the read, and the source of the
+//!    payload.
 
 use hdl_macros::hdl;
 use hdl_primitives::BlockRam;
@@ -22,9 +23,9 @@ pub type Framing1024 = Framing<10, 7, 9>;
 /// For a lane of 512 bits.
 pub type Framing512 = Framing<10, 6, 9>;
 
-/// Clocks from one packet taken to the next, if nothing behind waits.
+/// Cycles from one accepted packet to the next, if no later block stalls.
 pub const CLOCKS_PER_PACKET: usize = 3;
-/// Clocks from a packet taken to its record offered.
+/// Cycles from an accepted packet to its record.
 pub const LATENCY: usize = 2;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -34,12 +35,12 @@ enum FramingState {
     Send,
 }
 
-/// One port's packets to records for [`crate::TxFront`], answers first. 2^`Q` queue pairs; beats of 2^`B` bytes, and a payload buffer of
-/// 2^`A` of them behind. A packet per [`CLOCKS_PER_PACKET`] clocks.
+/// Converts the packets of one port to records for [`crate::TxFront`]. Acknowledgements have priority. 2^`Q` queue pairs; beats of 2^`B` bytes, and a
+/// payload buffer of 2^`A` beats behind this block. One packet per [`CLOCKS_PER_PACKET`] cycles.
 ///
-/// **Reserve before asking**: a request is taken only when the payload buffer has room for the longest payload beside all that was asked for
-/// before and has not left. So payload that comes back from memory never waits for the MAC, and the DMA, which serves others too, never waits
-/// for this port (`docs/tx_lane.md`, payload).
+/// **Reserve before request**: a request is accepted only if the payload buffer has space for the longest payload beside everything that was
+/// requested and has not left. So payload from memory never waits for the MAC, and the DMA, which also serves others, never waits for this port
+/// (`docs/tx_lane.md`, payload).
 #[derive(LogicBlock)]
 pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     pub clock: Signal<In, Clock>,
@@ -87,13 +88,13 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     held_request: DFF<TxRequest>,
     held_address: DFF<FrameAddress>,
     uplink: DFF<Bits<16>>,
-    // What has not been taken yet.
+    // Outputs that were not accepted yet.
     packet_left: DFF<Bit>,
     source_left: DFF<Bit>,
     read_left: DFF<Bit>,
     /// Beats of the payload buffer that are used or reserved.
     used: DFF<Bits<12>>,
-    /// There is room for the longest payload.
+    /// There is space for the longest payload.
     room: DFF<Bit>,
 }
 

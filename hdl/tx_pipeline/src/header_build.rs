@@ -16,12 +16,12 @@ use crate::header_bytes::{
 use crate::ip_checksum::{self, IpChecksum};
 use crate::records::{FrameHeader, FrameLayout, Nesting, FRAME_HEADER_BITS, PACKET_HEADER_BITS};
 
-/// Clocks from the record in to the headers out.
+/// Cycles from the record to the headers.
 pub const LATENCY: usize = BUILT + 2;
 
-/// The IPv4 header is checked last: its checksum waits for the length, which waits for the extension headers.
+/// The IPv4 header is complete last: its checksum needs the length, which needs the extension headers.
 const CHECKSUM_STARTS: usize = frame_layout::LENGTH_LATENCY - ip_checksum::LENGTH_AFTER;
-/// Clock of the record after which every part of the packet's headers is there.
+/// Cycles from the record until every part of the packet's headers is complete.
 const BUILT: usize = CHECKSUM_STARTS + ip_checksum::LATENCY;
 const EXTENSIONS_WAIT: usize = BUILT - extension_headers::LATENCY;
 const LENGTH_WAIT: usize = BUILT - frame_layout::LENGTH_LATENCY;
@@ -33,7 +33,7 @@ const TRANSPORT_BITS: usize = 8 * (Udp::LEN + Bth::LEN) + EXTENSION_BITS;
 const IPV4_BITS: usize = 8 * Ipv4::LEN;
 const IPV6_BITS: usize = 8 * Ipv6::LEN;
 
-/// Fields that the transport headers take as they are.
+/// Fields that the transport headers contain unchanged.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TransportFields {
     pub bth: TxBth,
@@ -42,7 +42,7 @@ pub struct TransportFields {
     pub pad: Bits<2>,
 }
 
-/// Fields of what stands before the packet.
+/// Fields of the headers in front of the packet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct OuterFields {
     pub ethernet: TxEthernet,
@@ -50,10 +50,10 @@ pub struct OuterFields {
     pub version6: Bit,
 }
 
-/// One frame per clock, never stalled. Beats of 2^`B` bytes.
+/// One frame per cycle, without stalls. Beats of 2^`B` bytes.
 ///
-/// Extension headers, lengths and checksum are made in turn; then the headers are put together from the IP header on (`packet`), and what
-/// stands before it is put in front (`frame`). LUT levels: `packet` 1 (version), `frame` 2 (one of four places), more only in the parts.
+/// Extension headers, lengths and checksum are computed one after the other. Then `packet` combines the headers from the IP header on, and `frame`
+/// adds the headers in front of it. LUT levels: `packet` 1 (version), `frame` 2 (one of four places), more only in the parts.
 #[derive(LogicBlock)]
 pub struct HeaderBuild<const B: usize> {
     pub clock: Signal<In, Clock>,

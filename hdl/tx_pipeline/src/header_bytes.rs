@@ -40,7 +40,7 @@ pub fn ipv6_bytes(ip: TxIp, payload_length: Bits<16>, next_header: Bits<8>) -> B
     with_address(from, ipv6::DESTINATION, ip.destination)
 }
 
-/// Outer IPv6 header around `length` bytes of the version `inner6` says, 40 bytes.
+/// Outer IPv6 header around `length` bytes, whose IP version `inner6` gives, 40 bytes.
 #[hdl_fn]
 pub fn outer_bytes(srv6: TxSrv6, length: Bits<16>, inner6: Bit) -> Bits<320> {
     let outer = TxIp {

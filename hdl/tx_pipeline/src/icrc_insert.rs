@@ -1,4 +1,4 @@
-//! Computes the invariant CRC of each frame and writes it behind the pad (`stellar_wire::icrc` says what it covers).
+//! Computes the invariant CRC of each frame and inserts it behind the pad (`stellar_wire::icrc` defines what it covers).
 
 use hdl_macros::hdl;
 use hdl_primitives::{Crc32Wide, Delay, WordMask};
@@ -8,13 +8,13 @@ use stellar_wire::icrc;
 
 use crate::records::{Nesting, TxBeat};
 
-/// Clocks from a beat in to the same beat out, at either width.
+/// Cycles from a beat in to the same beat out, at either width.
 pub const LATENCY: usize = 2 + CRC_CLOCKS;
-/// Of [`Crc32Wide`] at 1,024 bits; a narrower one waits.
+/// Latency of [`Crc32Wide`] at 1,024 bits; a narrower one is delayed to it.
 const CRC_CLOCKS: usize = Crc32Wide::<1024>::LATENCY;
-/// Clocks a beat waits for its frame's CRC.
+/// Cycles that a beat waits for its frame's CRC.
 const WAIT: usize = 1 + CRC_CLOCKS;
-/// What travels beside the data leaves one clock earlier, to choose byte lanes.
+/// The flags beside the data leave the delay one cycle earlier, to choose byte lanes.
 const BEAT_WAIT: usize = WAIT - 1;
 
 /// Kinds of [`Nesting`].
@@ -25,10 +25,10 @@ fn nesting_bits(index: usize) -> (bool, bool, bool) {
     (index & 1 != 0, index & 2 != 0, index & 4 != 0)
 }
 
-/// Constants that make of beat `beat` what the CRC reads: bits that stay, and bits that are ones.
+/// Masks that convert beat `beat` to the input of the CRC: bits that stay, and bits that become ones.
 ///
-/// The register starts at 0. Bytes before the IP header are read as zeros, which leave it there, but for the last four, read as ones:
-/// they bring it to where the eight bytes of ones would that stand for the local route header (`icrc::REGISTER_AFTER_LRH`).
+/// The CRC register starts at 0. Bytes before the IP header become zeros, which do not change it, except for the last four, which become ones. These
+/// bring the register to the state after the eight bytes of ones that the iCRC has for the local route header (`icrc::REGISTER_AFTER_LRH`).
 fn masks<const W: usize>(nesting: usize, beat: usize) -> (Bits<W>, Bits<W>) {
     let (tagged, encapsulated, version6) = nesting_bits(nesting);
     let packet_at = shift_bytes(tagged, encapsulated);
@@ -46,11 +46,10 @@ fn masks<const W: usize>(nesting: usize, beat: usize) -> (Bits<W>, Bits<W>) {
     })
 }
 
-/// `W` bits a beat, `N` = W / 8. One beat per clock, never stalled; pauses inside a frame do no harm.
+/// `W` bits a beat, `N` = W / 8. One beat per cycle, without stalls; pauses inside a frame are allowed.
 ///
-/// A beat waits for the CRC of its frame, which is ready when the beat in which it begins would leave; a second half in the next beat
-/// finds the same CRC, for the next frame's comes later.
-/// LUT levels: mask 2, lanes 3, insertion 1; the rest is [`Crc32Wide`].
+/// A beat waits for the CRC of its frame, which is ready when the beat with its first byte leaves. If the second half of the CRC is in the next beat,
+/// the same CRC is still there, because the next frame's comes later. LUT levels: mask 2, lanes 3, insertion 1; the rest is [`Crc32Wide`].
 #[derive(LogicBlock)]
 pub struct IcrcInsert<const W: usize, const N: usize> {
     pub clock: Signal<In, Clock>,

@@ -1,13 +1,13 @@
-//! IPv4 header checksum (RFC 1071) of a header that is about to be sent.
+//! IPv4 header checksum (RFC 1071) of a header to be sent.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::TxIp;
 use stellar_wire::ip::PROTO_UDP;
 
-/// Clocks from the header's fields in to the checksum out.
+/// Cycles from the header's fields to the checksum.
 pub const LATENCY: usize = 5;
-/// Clocks after the fields at which the total length comes.
+/// Cycles from the fields to the input of the total length.
 pub const LENGTH_AFTER: usize = 2;
 
 /// Version 4, five words.
@@ -15,8 +15,8 @@ pub const VERSION_IHL: u64 = 0x45;
 /// Flags and fragment offset: do not fragment.
 pub const DO_NOT_FRAGMENT: u64 = 0x4000;
 
-/// Nine half-words summed in a tree, then the carries folded in twice. One header per clock.
-/// LUT levels: every stage one add of up to 20 bits (a carry chain, 2), of three inputs where the length comes in (3).
+/// Nine half-words are summed in a tree, then the carries are folded in twice. One header per cycle. LUT levels: every stage is one sum of up to 20
+/// bits (a carry chain, 2), with three inputs where the length is added (3).
 #[derive(LogicBlock, Default)]
 pub struct IpChecksum {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! Puts payload behind headers: the beats of a frame, but for the iCRC, whose place is left zero.
+//! Puts payload behind headers. The output is the beats of a frame with zeros in place of the iCRC.
 
 use hdl_macros::hdl;
 use hdl_primitives::{ByteMask, ByteRotator};
@@ -6,16 +6,15 @@ use rust_hdl::prelude::*;
 
 use crate::records::{FrameHeader, FrameLayout, TxBeat};
 
-/// Clocks from a header offered to the first beat out, if nothing is in the way.
+/// Cycles from a valid header to the first beat of its frame, if nothing stalls.
 pub const LATENCY: usize = 4;
 
 /// `W` bits a beat, `N` = W / 8 = 2^`B`.
 ///
-/// A frame begins when its header and all of its payload are there; then one beat follows the other, but for clocks without `room`.
-/// The last beat of a frame and the first of the next are neighbours. A payload beat passes the rotator together with the one before it,
-/// which supplies the bytes in front; what a rotated beat holds beside payload is masked. A frame whose payload could not be read takes its
-/// place for one clock and sends nothing.
-/// LUT levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per clock.
+/// A frame begins when its header and all of its payload are there. Then its beats follow each other, except in cycles without `room`. The first beat
+/// of the next frame follows the last one directly. A payload beat passes the rotator together with the previous one, which supplies the bytes in
+/// front; bytes of a rotated beat that are not payload are masked. A frame whose payload could not be read takes one cycle and sends nothing. LUT
+/// levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per clock.
 #[derive(LogicBlock)]
 pub struct Join<const W: usize, const N: usize, const B: usize> {
     pub clock: Signal<In, Clock>,
@@ -48,26 +47,26 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
     pub out_data: Signal<Out, Bits<W>>,
     pub out_beat: Signal<Out, TxBeat>,
 
-    // The frame under way.
+    // The current frame.
     busy: DFF<Bit>,
     layout: DFF<FrameLayout>,
-    /// Header bytes not yet sent.
+    /// Header bytes that were not sent yet.
     headers: DFF<Bits<1232>>,
     beat: DFF<Bits<8>>,
-    /// The payload beat before the next one.
+    /// The previous payload beat.
     held: DFF<Bits<W>>,
     mismatch: DFF<Bit>,
 
     rotator: ByteRotator<W>,
-    // Beside the rotator's first clock.
+    // Parallel to the rotator's first cycle.
     placed_valid: DFF<Bit>,
     placed_header: DFF<Bits<W>>,
     placed: DFF<TxBeat>,
-    /// Bytes of payload in this beat: from, up to but not including; `payload` if any.
+    /// Range of payload bytes in this beat: first byte, and byte behind the last one; `payload` says whether there are any.
     from: DFF<Bits<7>>,
     below: DFF<Bits<8>>,
     payload: DFF<Bit>,
-    // Beside its second clock.
+    // Parallel to the rotator's second cycle.
     rotated_valid: DFF<Bit>,
     rotated_header: DFF<Bits<W>>,
     rotated: DFF<TxBeat>,

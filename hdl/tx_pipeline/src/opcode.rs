@@ -1,11 +1,11 @@
-//! What the opcode says about the extension headers, read off the tables of `stellar_wire`.
+//! The extension headers of each opcode, from the tables of `stellar_wire`.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::opcodes_with;
 use stellar_wire::{ExtKind, Opcode};
 
-/// Extension headers of a packet. Of an opcode the lane cannot send, none is set.
+/// Extension headers of a packet. For an opcode that the lane cannot send, none is set.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ExtensionSet {
     pub meth: Bit,

@@ -1,11 +1,11 @@
-//! Holds payload until a packet's is complete.
+//! Stores payload until the payload of a packet is complete.
 
 use hdl_macros::hdl;
 use hdl_primitives::BlockFifo;
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::MAX_PAYLOAD;
 
-/// What lies beside the data of a beat.
+/// The flags beside the data of a beat.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PayloadEnd {
     pub last: Bit,
@@ -14,10 +14,10 @@ pub struct PayloadEnd {
 
 /// 2^`A` beats of `W` bits; `C` = `A` + 1.
 ///
-/// `waiting` says that every beat of the next packet is in the FIFO: once it is begun, one beat per clock can be taken without a look at the FIFO.
-/// The last beat in in clock `n` is counted in `n + 1` and readable in `n + 2`; whoever sees `waiting` in `n + 1` takes the first beat one clock later.
-/// A whole packet fits, and the reader takes packets whole, so the writer never waits for good.
-/// LUT levels: count 3, the rest is [`BlockFifo`].
+/// `waiting` means that every beat of the next packet is in the FIFO. So after the packet has begun, the reader can take one beat per cycle without
+/// checking the FIFO. The last beat that enters in cycle `n` is counted in `n + 1` and readable in `n + 2`; a reader that sees `waiting` in `n + 1`
+/// takes the first beat one cycle later. A whole packet fits, and the reader takes whole packets, so the writer never waits forever. LUT levels:
+/// count 3, the rest is [`BlockFifo`].
 #[derive(LogicBlock)]
 pub struct PayloadBuffer<const W: usize, const A: usize, const C: usize> {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! Payload in the order of its frames, from the DMA or from the work request.
+//! Outputs payload in the order of its frames, from the DMA or from the work request.
 
 use hdl_macros::hdl;
 use hdl_primitives::SyncFifo;
@@ -8,10 +8,10 @@ use stellar_wire::hw::read::ReadBeat;
 
 use crate::tx_front::HEADER_ADDRESS;
 
-/// Frames whose payload has not passed: as many as the header FIFO holds, which wait for it. A full one only makes framing wait.
+/// Frames whose payload has not passed: as many as the header FIFO holds. If this FIFO is full, only framing waits.
 const SOURCE_ADDRESS: usize = HEADER_ADDRESS;
 const SOURCE_COUNT: usize = SOURCE_ADDRESS + 1;
-/// Reports of failed reads that wait.
+/// Reports of failed reads that may wait.
 const FAULT_ADDRESS: usize = 5;
 const FAULT_COUNT: usize = FAULT_ADDRESS + 1;
 
@@ -22,11 +22,11 @@ pub struct PayloadFault {
     pub slot: Bits<16>,
 }
 
-/// Puts inline payload between that of the DMA. A beat per clock of `W` bits, no clock lost between frames.
+/// Inserts inline payload between payload of the DMA. One beat of `W` bits per cycle, without a gap between frames.
 ///
-/// A read that failed becomes a beat with `payload_error`, which makes [`crate::TxFront`] leave the frame out, and a report. Reports never hold
-/// up payload: with 32 of them waiting, further ones are left out. Their frames are then merely lost, and when they are sent again, they are
-/// reported again. So whoever takes the reports may wait for framing meanwhile. LUT levels: 3 (source, select, ready).
+/// A failed read becomes a beat with `payload_error`, which makes [`crate::TxFront`] drop the frame, and a report. Reports never hold up payload: if
+/// 32 of them wait, further ones are dropped. Their frames are then lost, and reported when they are sent again. So the receiver of the reports may
+/// wait for framing. LUT levels: 3 (source, select, ready).
 #[derive(LogicBlock, Default)]
 pub struct PayloadMux<const W: usize> {
     pub clock: Signal<In, Clock>,

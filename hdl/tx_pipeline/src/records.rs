@@ -1,4 +1,4 @@
-//! What travels between the blocks of the transmit lane.
+//! Records between the blocks of the transmit lane.
 
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::shift_bytes;
@@ -17,7 +17,7 @@ pub const FRAME_HEADER_BITS: usize = 8 * FRAME_HEADER_BYTES;
 // Struct fields need plain numbers.
 const _: () = assert!(PACKET_HEADER_BITS == 768 && FRAME_HEADER_BITS == 1232);
 
-/// What stands before the IP header of the RoCE packet, and its version. The invariant CRC needs to know.
+/// The headers before the IP header of the RoCE packet, and its IP version. The invariant CRC needs them.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Nesting {
     /// One 802.1Q tag.
@@ -27,9 +27,9 @@ pub struct Nesting {
     pub version6: Bit,
 }
 
-/// Where the parts of a frame lie. Beats count from 0, places in a beat are bytes.
+/// Positions of the parts of a frame. Beats count from 0; a place in a beat is a byte number.
 ///
-/// Ethernet is 14 or 18 bytes and everything behind it a multiple of four, so headers and pad end at 2 modulo 4, never with a beat.
+/// Ethernet is 14 or 18 bytes and everything behind it a multiple of four, so headers and pad end at 2 modulo 4, and never at the end of a beat.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct FrameLayout {
     pub nesting: Nesting,
@@ -56,7 +56,7 @@ pub struct FrameHeader {
     pub bytes: Bits<1232>,
 }
 
-/// What travels beside the data of a beat.
+/// The flags beside the data of a beat.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TxBeat {
     pub nesting: Nesting,
@@ -69,11 +69,11 @@ pub struct TxBeat {
     /// The iCRC begins in this beat, at `icrc_at`.
     pub icrc: Bit,
     pub icrc_at: Bits<7>,
-    /// The beat holds nothing but the second half of the iCRC.
+    /// The beat contains only the second half of the iCRC.
     pub icrc_rest: Bit,
 }
 
-/// What stands beside the data in the output FIFO.
+/// The flags beside the data in the output FIFO.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MacBeat {
     pub bytes: Bits<8>,

@@ -16,15 +16,16 @@ pub type TxFront1024 = TxFront<1024, 128, 7, 9, 10>;
 /// For a lane of 512 bits, with 32 KiB of payload.
 pub type TxFront512 = TxFront<512, 64, 6, 9, 10>;
 
-/// Clocks from a record to the first beat of its frame, if nothing is before it and its payload is there: headers, FIFO 1, join, iCRC, FIFO 1.
+/// Cycles from a record to the first beat of its frame, if nothing is before it and its payload has arrived: headers, FIFO 1, join, iCRC, FIFO 1.
 pub const LATENCY: usize = header_build::LATENCY + 1 + join::LATENCY + icrc_insert::LATENCY + 1;
 
-/// Headers wait for payload, which comes up to a microsecond after it was asked for: as many as the DMA read engine of a lane of 1,024 bits has slots.
-/// A port of 200 Gb/s sends a packet of 256 bytes in 3.6 clocks, 50 of them in the 181 that a read of 600 ns takes in all; 32 would bound it at 5.7.
+/// Headers wait for payload, which arrives up to a microsecond after its request. There are as many entries as the DMA read engine of a lane of 1,024
+/// bits has slots. A port of 200 Gb/s sends a packet of 256 bytes in 3.6 cycles, so 50 of them in the 181 cycles of a read of 600 ns. 32 entries
+/// would limit it to one packet per 5.7 cycles.
 pub const HEADER_ADDRESS: usize = 6;
 const HEADER_COUNT: usize = HEADER_ADDRESS + 1;
-/// Beats: from the credit to the beat's return at full rate the join's and the iCRC's clocks, FIFO 1, credit 2.
-/// With more entries than that, a frame that was stalled and goes on never leaves a gap.
+/// Size in beats. From the credit to the beat's return at full rate there are the cycles of join and iCRC, 1 of the FIFO and 2 of the credit. With
+/// more entries than that, a frame continues without a gap after a stall.
 const BEAT_ADDRESS: usize = 5;
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
 const _: () = assert!(header_build::LATENCY + 3 < 1 << HEADER_ADDRESS);
@@ -32,8 +33,8 @@ const _: () = assert!(join::LATENCY + icrc_insert::LATENCY + 4 < 1 << BEAT_ADDRE
 
 /// `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` + 1: [`TxFront1024`], [`TxFront512`].
 ///
-/// Frames leave in the order of their records. A frame begins when all of its payload has arrived; then its beats follow each other as fast as
-/// the MAC takes them. Between the record FIFO and the output FIFO nothing stalls: beats are issued against credit for the output FIFO.
+/// Frames leave in the order of their records. A frame begins when all of its payload has arrived; then its beats follow each other as fast as the
+/// MAC accepts them. Between the record FIFO and the output FIFO nothing stalls: beats are issued against credits of the output FIFO.
 #[derive(LogicBlock)]
 pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize> {
     pub clock: Signal<In, Clock>,

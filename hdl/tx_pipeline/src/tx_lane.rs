@@ -1,4 +1,4 @@
-//! The transmit lane of one port: decided packets in, reads out and their payload in, frames out.
+//! The transmit lane of one port: decided packets and their payload in, reads and frames out.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -15,11 +15,11 @@ pub type TxLane1024 = TxLane<10, 1024, 128, 7, 9, 10>;
 /// For a lane of 512 bits and 1,024 queue pairs, with 32 KiB of payload.
 pub type TxLane512 = TxLane<10, 512, 64, 6, 9, 10>;
 
-/// Clocks from a packet without payload taken to the first beat of its frame, if nothing is before it.
+/// Cycles from an accepted packet without payload to the first beat of its frame, if nothing is before it.
 pub const LATENCY: usize = framing::LATENCY + tx_front::LATENCY;
 
-/// [`Framing`], [`PayloadMux`] and [`TxFront`]; see there. 2^`Q` queue pairs, `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload,
-/// `C` = `A` + 1.
+/// [`Framing`], [`PayloadMux`] and [`TxFront`] together. 2^`Q` queue pairs, `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` +
+/// 1.
 #[derive(LogicBlock, Default)]
 pub struct TxLane<
     const Q: usize,

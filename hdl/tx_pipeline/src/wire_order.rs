@@ -1,4 +1,4 @@
-//! Numbers into header vectors: byte `i` of a vector in bits `8i + 7 : 8i`, the most significant byte of a field first.
+//! Conversion of numbers to header vectors: byte `i` of a vector is in bits `8i + 7 : 8i`, and the most significant byte of a field comes first.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -14,7 +14,7 @@ pub fn network_order<const N: usize>(number: Bits<N>) -> Bits<N> {
     bytes
 }
 
-/// `vector` with the field that starts `at` bytes into it, where it held zeros.
+/// `vector` with a field from byte `at` on, which was zero before.
 #[hdl_fn]
 pub fn with_field<const V: usize, const N: usize>(
     vector: Bits<V>,
@@ -24,7 +24,8 @@ pub fn with_field<const V: usize, const N: usize>(
     vector | (bit_cast::<V, N>(network_order(number)) << ((8 * at) as u64))
 }
 
-/// `vector` with the IPv6 address that starts `at` bytes into it, where it held zeros. Words at a time: byte by byte, an address is 16 shifts of 128 bits.
+/// `vector` with an IPv6 address from byte `at` on, which was zero before. The address is inserted in words, because byte by byte it would be 16
+/// shifts of 128 bits.
 #[hdl_fn]
 pub fn with_address<const V: usize>(vector: Bits<V>, at: usize, address: Bits<128>) -> Bits<V> {
     let mut whole = vector;
@@ -34,7 +35,7 @@ pub fn with_address<const V: usize>(vector: Bits<V>, at: usize, address: Bits<12
     whole
 }
 
-/// `vector` with one bit, counted from the least significant of the byte `at`.
+/// `vector` with one bit set, counted from the least significant bit of byte `at`.
 #[hdl_fn]
 pub fn with_flag<const V: usize>(vector: Bits<V>, at: usize, bit: usize, flag: Bit) -> Bits<V> {
     vector | (bit_cast::<V, 1>(flag.into()) << ((8 * at + bit) as u64))

@@ -1,5 +1,5 @@
-//! What others wrote to read Verilog accepts every design, as `./stellar verilog` writes it: slang, which is as strict as Vivado about the
-//! order of declarations, a current Verilator beside the one that models are built with, and Icarus. No tool may say anything at all.
+//! Independent tools accept every design as `./stellar verilog` writes it: slang, which is as strict as Vivado about the order of declarations; a
+//! current Verilator, besides the one that builds the models; and Icarus. No tool may print a warning.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use hdl_verilog::tools::LINT_WAIVERS;
 
-/// A rule of newer Verilators that is switched off, because registers have initial values: UltraScale+ and Versal load them.
+/// A rule of newer Verilators that is disabled, because registers have initial values, which UltraScale+ and Versal load.
 const INITIAL_VALUES: &str = "-Wno-PROCASSINIT";
 
 /// The Python that has pyslang and the current Verilator.
@@ -16,7 +16,7 @@ fn python() -> PathBuf {
     env::var_os("STELLAR_PYTHON").map_or_else(own, PathBuf::from)
 }
 
-/// Runs `command`; what it said if it failed or said anything.
+/// Runs `command`; returns its output if it failed or printed anything.
 fn complaint(command: &mut Command) -> Option<String> {
     let output = command
         .output()
@@ -26,7 +26,7 @@ fn complaint(command: &mut Command) -> Option<String> {
     (!output.status.success() || !said.trim().is_empty()).then_some(said)
 }
 
-/// The complaints of one front end about all designs; `read` makes its command of a top module and a file.
+/// The complaints of one front end about all designs; `read` makes the command for a top module and a file.
 fn accepts_every_design(read: impl Fn(&str, &Path) -> Command) {
     let folder = tempfile::tempdir().unwrap();
     let mut complaints = String::new();

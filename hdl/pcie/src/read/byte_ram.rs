@@ -5,8 +5,8 @@ use std::fmt::Write;
 use hdl_primitives::ram::gated_read;
 use rust_hdl::prelude::*;
 
-/// 2^`A` words of `W` bits, `N` = `W` / 8 byte lanes. Data one clock after the address; a read of the address written in the same clock gives the
-/// old contents. 72 bits of width take a RAMB36 with its eight byte write enables, at up to 512 words.
+/// 2^`A` words of `W` bits, `N` = `W` / 8 byte lanes. The data comes one cycle after the address. A read of an address that is written in the same
+/// cycle gives the old contents. 72 bits of width take one RAMB36 with its eight byte write enables, up to 512 words.
 #[derive(LogicBlock)]
 pub struct ByteRam<const W: usize, const N: usize, const A: usize> {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! Holds every completion against what was asked for under its tag.
+//! Compares every completion with the request of its tag.
 
 use hdl_macros::hdl;
 use hdl_primitives::{BlockRam, BypassRam};
@@ -9,7 +9,7 @@ use super::records::{
     CheckedBeat, SlotReport, TagEntry, TagProgress, TagState, TagUse, PLACE_BITS, TAG_BITS,
 };
 
-/// A completion's own statement, seen as bytes; or a look at the deadline of a tag.
+/// The header of a completion in bytes; or a check of the deadline of a tag.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Claim {
     beat: Bit,
@@ -24,18 +24,18 @@ struct Claim {
     available: Bits<13>,
 }
 
-/// A claim beside what was asked for.
+/// A completion header with its comparison to the request.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct ComparedClaim {
     claim: Claim,
     entry: TagEntry,
     successful: Bit,
     has_data: Bit,
-    /// It says that it is the last of its request.
+    /// According to its header it is the last completion of its request.
     ends_request: Bit,
     /// Address and length fit the request and each other.
     fits: Bit,
-    /// All bytes of the request are still to come.
+    /// No byte of the request has arrived yet.
     counts_all: Bit,
     left_after: Bits<13>,
     start: Bits<PLACE_BITS>,
@@ -43,22 +43,22 @@ struct ComparedClaim {
     overdue: Bit,
 }
 
-/// One beat per clock, never stalled; [`CompletionCheck::LATENCY`] clocks from a beat to its verdict.
+/// One beat per cycle, without stalls; [`CompletionCheck::LATENCY`] cycles from a beat to its verdict.
 ///
-/// A completion is good if its tag waits, its status is successful, it has data, its byte count is exactly what the request still waits for, its lower
-/// address is that of the first of those bytes, and it has no double word too many. Then its bytes' place follows from the byte count alone.
-/// Otherwise its request has failed:
+/// A completion is good if its tag has a request, its status is successful, it has data, its byte count is exactly the number of bytes that are
+/// missing, its lower address is that of the first missing byte, and it has no double word too many. Then the place of its bytes follows from the
+/// byte count alone. Otherwise its request has failed:
 /// * another status ends the request: the tag is free;
-/// * poisoned data are not placed, but the request goes on to its last completion;
+/// * poisoned data are not placed, but the request continues to its last completion;
 /// * anything else is malformed: the tag is quarantined, until a later completion says that it is the last one, or until reset;
-/// * a request past its deadline likewise. Deadlines are looked at one tag per clock in which no completion is under way, so a
-///   request is overdue up to 256 such clocks late. A deadline cannot fall into the middle of a completion, whose beats would otherwise
-///   reach a slot that is no longer theirs.
+/// * a request past its deadline is treated likewise. The block checks the deadline of one tag per cycle, in cycles without a completion, so a
+///   timeout may come up to 256 such cycles late. So a timeout never falls into the middle of a completion, whose later beats would be written to a
+///   slot that is no longer theirs.
 ///
-/// Completions of tags that wait for nothing are dropped and pulse `unexpected`.
+/// Completions of tags without a request are dropped, and `unexpected` is high for one cycle.
 ///
-/// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one clock: bypassed memory, 13-bit compare,
-/// decide: 7 levels), verdict.
+/// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one clock: bypassed memory, 13-bit compare, decide: 7
+/// levels), verdict.
 #[derive(LogicBlock, Default)]
 pub struct CompletionCheck {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! Brings the bytes of completions to their places in the buffer.
+//! Writes the bytes of completions to their places in the buffer.
 
 use hdl_macros::hdl;
 use hdl_primitives::ByteRotator;
@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 
 use super::records::{CheckedBeat, SlotReport, PLACE_BITS, SLOT_BYTE_BITS};
 
-/// Where the bytes of one beat go.
+/// Places of the bytes of one beat.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct BeatPlace {
     /// There are bytes to write.
@@ -18,13 +18,12 @@ struct BeatPlace {
     report: SlotReport,
 }
 
-/// One beat of `W` bits per clock, never stalled. `B` = log2(W / 8), `N` = W / 8.
+/// One beat of `W` bits per cycle, without stalls. `B` = log2(W / 8), `N` = W / 8.
 ///
-/// The beat is rotated so that each byte is in the lane of its place, and written to one word and the next with byte enables. Rotating here, not
-/// when the slot is read, is what makes a slot a plain run of bytes: completions of one slot begin at any lane, and the pieces of a
-/// command may be aligned differently.
-/// A completion with more or fewer beats than its length, or with an error at its end, fails its slot. Reports leave with the write.
-/// Levels: place 5 (select, 13-bit subtract), sum 3, lanes 4 (shift by thermometer), rotator 2.
+/// The beat is rotated so that each byte is in the lane of its place, and written to one word and the next with byte enables. The rotation is here
+/// and not at the read side, so that a slot is a contiguous range of bytes: completions of one slot begin at any lane, and the pieces of a command
+/// may have different alignments. A completion with more or fewer beats than its length, or with an error at its end, fails its slot. Reports leave
+/// with the write. Levels: place 5 (select, 13-bit subtract), sum 3, lanes 4 (shift by thermometer), rotator 2.
 #[derive(LogicBlock, Default)]
 pub struct CompletionPlace<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -44,7 +43,7 @@ pub struct CompletionPlace<const W: usize, const B: usize, const N: usize> {
     pub damaged_seen: Signal<Out, Bit>,
 
     rotator: ByteRotator<W>,
-    /// Of the next beat: lanes left, and place of its lane 0.
+    /// For the next beat: lanes left, and place of its lane 0.
     left: DFF<Bits<13>>,
     base: DFF<Bits<PLACE_BITS>>,
     data: DFF<Bits<W>>,

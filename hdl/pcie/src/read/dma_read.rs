@@ -1,4 +1,4 @@
-//! The DMA read engine: read commands in, their payload out, in order.
+//! The DMA read engine: read commands in, payload out in the order of the commands.
 
 use hdl_macros::hdl;
 use hdl_primitives::{Counter, Delay};
@@ -15,19 +15,20 @@ use super::tag_pool::TagPool;
 use crate::piece_issue::PieceIssue;
 use crate::request_splitter::RequestSplitter;
 
-/// For a lane of 1,024 bits, 64 slots: 256 KiB. A port of 200 Gb/s sends 70 million packets of 256 bytes a second, 49 while a read takes 700 ns.
+/// For a lane of 1,024 bits, 64 slots: 256 KiB. A port of 200 Gb/s sends 70 million packets of 256 bytes per second, which is 49 packets during a
+/// read of 700 ns.
 pub type DmaRead1024 = DmaRead<1024, 7, 128, 6, 64, 10>;
 /// For a lane of 512 bits, 32 slots: 128 KiB.
 pub type DmaRead512 = DmaRead<512, 6, 64, 5, 32, 10>;
 
-/// 4,096 bytes, the largest maximum read request size there is.
+/// 4,096 bytes, the largest maximum read request size.
 const LARGEST_MRRS_CODE: usize = 5;
 const COUNTER_BITS: usize = 48;
 
 /// `W` bits a beat, `B` = log2(W / 8), `N` = W / 8; 2^`S` = `K` slots of 4 KiB, in two banks of 2^`A` words.
 ///
-/// After reset 256 clocks pass before the first request leaves. Reset forgets what is outstanding: hold it until every completion has come or the
-/// completion timeout of the platform is over, for completions that come later may meet a tag in use again.
+/// After reset, the first request leaves after 256 cycles. Reset discards outstanding requests. Hold it until every completion has arrived or the
+/// completion timeout of the platform has passed, because a later completion may meet a tag that is in use again.
 #[derive(LogicBlock)]
 pub struct DmaRead<
     const W: usize,

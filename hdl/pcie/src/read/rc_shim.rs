@@ -1,4 +1,4 @@
-//! AMD's requester completion stream as completions: the descriptor leaves the stream and becomes the header.
+//! Converts AMD's requester completion stream to completions: the descriptor leaves the stream and becomes the header.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -15,11 +15,11 @@ const DESCRIPTOR_DWORDS: usize = rc_descriptor::BITS / 32;
 
 /// `W` bits a beat, `N` = W / 32 double words a beat, `U` bits of `tuser`, of which `D` is `discontinue`.
 ///
-/// For the dword-aligned mode without straddle; never stalls. Every beat waits for its successor, whose first 12 bytes complete it; what is left at
-/// the end of a completion leaves in a beat of its own, in a clock in which the successor can only arrive. Two clocks from a beat to its payload.
-/// A completion that the block calls wrong (error code above 1) becomes one with a failing status if the block holds its request for
-/// ended, and one without data if not: the DMA read engine frees the tag of the first and quarantines that of the second.
-/// `discontinue` at the end, an uncorrectable error in the block's memories, becomes `completion_error`. Levels: 3.
+/// For the dword-aligned mode without straddle. It never stalls. Every beat waits for its successor, whose first 12 bytes complete it. The rest at
+/// the end of a completion leaves in a beat of its own, in a cycle in which the successor can only arrive. A beat reaches its payload after two
+/// cycles. If AMD's block reports an error (code above 1), the completion gets a failing status if that block regards the request as ended; otherwise
+/// it becomes a completion without data. The DMA read engine frees the tag of the first kind and quarantines that of the second. `discontinue` at the
+/// end, an uncorrectable error in the block's memories, becomes `completion_error`. Levels: 3.
 #[derive(LogicBlock)]
 pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize> {
     pub clock: Signal<In, Clock>,
@@ -43,7 +43,7 @@ pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize
 
     /// A completion has begun and not ended.
     open: DFF<Bit>,
-    /// A beat waits for the next one, or for a clock of its own.
+    /// A beat waits for the next one, or for a cycle of its own.
     held: DFF<Bit>,
     held_last: DFF<Bit>,
     held_error: DFF<Bit>,

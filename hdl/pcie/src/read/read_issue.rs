@@ -1,4 +1,4 @@
-//! Gives each request its tag and notes, by tag, where its bytes go.
+//! Gives each request its tag, and stores by tag where its bytes go.
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
@@ -9,7 +9,7 @@ use super::records::{SlotRequest, TagEntry, TagUse, PLACE_BITS, SLOT_BYTE_BITS};
 use crate::byte_enables;
 use crate::records::RequestChunk;
 
-/// Where a slot begins, modulo two slots.
+/// Start of a slot, modulo two slots.
 #[hdl_fn]
 fn slot_place(slot: Bits<6>) -> Bits<PLACE_BITS> {
     bit_cast::<PLACE_BITS, 6>(slot) << (SLOT_BYTE_BITS as u64)
@@ -18,7 +18,7 @@ fn slot_place(slot: Bits<6>) -> Bits<PLACE_BITS> {
 /// A chunk, measured in bytes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct MeasuredChunk {
-    /// Something is to be read; otherwise only `closes` counts.
+    /// The chunk has bytes to read; otherwise only `closes` matters.
     asks: Bit,
     closes: Bit,
     header: WriteTlpHeader,
@@ -29,7 +29,7 @@ struct MeasuredChunk {
     bytes: Bits<13>,
 }
 
-/// One request per clock while there are tags and PCIe takes them. Two stages. Levels: 5 (deadline: 32-bit sum).
+/// One request per cycle while there are tags and PCIe accepts requests. Two stages. Levels: 5 (deadline: 32-bit sum).
 #[derive(LogicBlock, Default)]
 pub struct ReadIssue {
     pub clock: Signal<In, Clock>,

@@ -1,4 +1,4 @@
-//! Reads complete slots and sends their bytes.
+//! Reads complete slots and outputs their bytes.
 
 use hdl_macros::hdl;
 use hdl_primitives::{ByteMask, Credit, SyncFifo};
@@ -10,14 +10,15 @@ use super::records::{SlotHead, SLOT_BYTE_BITS};
 use super::slot_buffer::READ_LATENCY;
 use super::slot_ledger::takes_two;
 
-/// Entries of the output FIFO. From the reservation to the entry's return at full rate: address register 1, buffer 2, mask 1, FIFO 1,
-/// counter 1 = 6 clocks; 32 is what a distributed RAM column holds anyway.
+/// Entries of the output FIFO. From the reservation to the entry's return at full rate: address register 1, buffer 2, mask 1, FIFO 1, counter 1 = 6
+/// cycles. 32 is the size of a distributed RAM column.
 const FIFO_ADDRESS: usize = 5;
 const FIFO_COUNT_BITS: usize = FIFO_ADDRESS + 1;
 
-/// One beat of `W` bits per clock, without a pause between slots. `B` = log2(W / 8), `N` = W / 8.
+/// One beat of `W` bits per cycle, without a pause between slots. `B` = log2(W / 8), `N` = W / 8.
 ///
-/// A beat is read only with an entry of the output FIFO in hand, so the way there never stalls. Levels: 4 (load: 13-bit subtract, select).
+/// A beat is read only after an entry of the output FIFO was reserved for it, so the pipeline to the FIFO never stalls. Levels: 4 (load: 13-bit
+/// subtract, select).
 #[derive(LogicBlock)]
 pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -51,7 +52,7 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     sent: DFF<Bit>,
     sent_word: DFF<Bits<14>>,
     sent_beat: DFF<ReadBeat>,
-    /// Reads under way, oldest last.
+    /// Reads in the pipeline, oldest last.
     reading: [DFF<Bit>; READ_LATENCY],
     reading_beat: [DFF<ReadBeat>; READ_LATENCY],
     lanes: DFF<Bits<N>>,

@@ -1,9 +1,9 @@
-//! What travels between the blocks of the DMA read engine.
+//! Records between the blocks of the DMA read engine.
 
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
-/// A command's bytes are in one slot, or in two that follow each other: the longest command's.
+/// A command's bytes are in one slot; the longest command uses two neighbouring slots.
 pub const SLOT_BYTES: usize = 1 << SLOT_BYTE_BITS;
 /// Bits of the place of a byte in the slots of its command.
 pub const PLACE_BITS: usize = SLOT_BYTE_BITS + 1;
@@ -25,10 +25,10 @@ pub struct TagUse {
     pub phase: Bit,
 }
 
-/// What a request asked for, by tag. 72 bits: one block RAM.
+/// The request of a tag. 72 bits: one block RAM.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TagEntry {
-    /// Of the use this entry belongs to.
+    /// Phase of the use that this entry belongs to.
     pub phase: Bit,
     /// First slot of the command.
     pub slot: Bits<6>,
@@ -39,22 +39,22 @@ pub struct TagEntry {
     pub end_address: Bits<7>,
     /// Bytes asked for, 1 to 4,096.
     pub bytes: Bits<13>,
-    /// Clock, modulo 2^32, from which on it is overdue.
+    /// Deadline: a cycle count, modulo 2^32.
     pub deadline: Bits<32>,
 }
 
-/// How far the completions of a tag have come.
+/// Progress of the completions of a tag.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum TagState {
     /// Nothing is outstanding.
     Done,
-    /// `left` bytes are to come.
+    /// `left` bytes are missing.
     Waiting,
-    /// Its command was told that it failed, and completions may still come: the tag is not to be used.
+    /// Its command has failed, and completions may still arrive: the tag must not be used.
     Quarantined,
 }
 
-/// Written by completions only. It counts if its phase is that of the [`TagEntry`]; else no completion of this use has come yet.
+/// Only completions write this. It is valid if its phase is that of the [`TagEntry`]; otherwise no completion of this use has arrived yet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TagProgress {
     pub phase: Bit,
@@ -62,28 +62,28 @@ pub struct TagProgress {
     pub left: Bits<13>,
 }
 
-/// What the slot ledger hears of requests that leave.
+/// Report to the slot ledger about requests that have left.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotRequest {
     /// First slot of the command, here and below.
     pub slot: Bits<6>,
     /// A request left.
     pub asks: Bit,
-    /// Nothing more will be asked for this slot.
+    /// This slot gets no more requests.
     pub closes: Bit,
 }
 
-/// What the slot ledger hears of completions whose bytes are in the buffer.
+/// Report to the slot ledger about completions whose bytes are in the buffer.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotReport {
     pub slot: Bits<6>,
-    /// A request needs no more bytes: they all came, or it failed.
+    /// A request needs no more bytes: all of them have arrived, or it failed.
     pub finished: Bit,
     /// Bytes of this slot are missing or wrong.
     pub failed: Bit,
 }
 
-/// A slot whose turn it is to be returned.
+/// The next slot to return.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotHead {
     pub slot: Bits<6>,

@@ -1,12 +1,12 @@
-//! The bytes of reads until they are returned.
+//! The buffer for the bytes of reads until they are returned.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
 use super::byte_ram::ByteRam;
 
-/// Words of `W` bits in two banks of 2^`A`, even and odd words, so that a beat at any byte is written in one clock: its
-/// first bytes end one word and its last bytes begin the next. `N` = `W` / 8.
+/// Words of `W` bits in two banks of 2^`A`, even and odd words, so that a beat at any byte is written in one cycle: its first bytes end one word and
+/// its last bytes begin the next. `N` = `W` / 8.
 ///
 /// Levels: 3 before the memory (address increment), 1 behind it (bank select).
 #[derive(LogicBlock, Default)]

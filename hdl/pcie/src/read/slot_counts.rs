@@ -4,7 +4,7 @@ use hdl_macros::hdl;
 use hdl_primitives::LutRam;
 use rust_hdl::prelude::*;
 
-/// Counts of 2^`S` slots, modulo 128, one of which is read: the head's. Combinational from `head` to `of_head`, one LUT level.
+/// Counts of 2^`S` slots, modulo 128. One of them is read: the head's. The path from `head` to `of_head` is combinational, one LUT level.
 #[derive(LogicBlock, Default)]
 pub struct SlotCounts<const S: usize> {
     pub clock: Signal<In, Clock>,
@@ -16,7 +16,7 @@ pub struct SlotCounts<const S: usize> {
     pub clear_slot: Signal<In, Bits<S>>,
     pub head: Signal<In, Bits<S>>,
     pub of_head: Signal<Out, Bits<7>>,
-    // The same counts twice, because a memory has one port to read: to add to, and for the head.
+    // The counts are stored twice, because a memory has one read port: one copy is read to add, the other for the head.
     counts: LutRam<Bits<7>, S>,
     counts_of_head: LutRam<Bits<7>, S>,
 }

@@ -1,4 +1,4 @@
-//! Which slots of the buffer are taken, what they still wait for, and whose turn it is.
+//! Tracks which slots of the buffer are in use, what they still lack, and which one is returned next.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::LutRam;
@@ -11,36 +11,35 @@ use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 use super::records::{SlotHead, SlotReport, SlotRequest, SLOT_BYTES};
 use super::slot_counts::SlotCounts;
 
-/// log2 of the beat that `piece_issue` is made for here: it counts places in the buffer in these.
+/// log2 of the beat of `piece_issue` in this engine, which counts places in the buffer in such beats.
 pub const SPAN_BEAT_BITS: usize = 7;
 /// log2 of such beats per slot.
 const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
 
-/// Requests of one command: 8,192 bytes are 64 of the smallest size, and each of three pieces may add a shorter one at both ends.
+/// Most requests of one command: 8,192 bytes are 64 of the smallest size, and each of three pieces may add a shorter one at both ends.
 const MOST_REQUESTS: usize = 70;
 
-/// A command of so many bytes takes two slots.
+/// A command of this number of bytes takes two slots.
 #[hdl_fn]
 pub fn takes_two(length: Bits<LENGTH_BITS>) -> Bit {
     length > (SLOT_BYTES as u64)
 }
 
-/// What a slot's command said.
+/// Data of a slot's command.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct SlotCommand {
     length: Bits<LENGTH_BITS>,
     user: Bits<32>,
 }
 
-/// 2^`S` = `K` slots, taken and returned in the order of commands. A command of more than a slot takes two that follow each other, in the ring that
-/// the slots are, and goes by the number of the first.
+/// 2^`S` = `K` slots, which are used and freed in the order of commands. The slots form a ring. A command that needs more than one slot takes two
+/// neighbouring ones, and has the number of the first.
 ///
-/// **Reserve before request:** a command is taken only with free slots for all of it in hand. So every byte that is asked for has its place, and
-/// completions never wait.
-/// A command is complete when it is closed (all its requests have left) and as many have finished as were asked. These two counts are kept per slot,
-/// modulo 128, and compared for the head alone. They are set to 0 in the `K` clocks after reset, before any command is taken. One command in and one
-/// out per clock.
-/// Levels: 6 (the head: its counts, their comparison, ready, and what is closed from then on).
+/// **Reserve before request:** a command is accepted only if there are free slots for all of it. So every requested byte has its place, and
+/// completions never wait. A command is complete when it is closed (all of its requests have left) and all of these requests have finished. The two
+/// counts are stored per slot, modulo 128, and compared for the head only. They are cleared in the `K` cycles after reset, before any command is
+/// accepted. One command enters and one leaves per cycle. Levels: 6 (the head: its counts, their comparison, ready, and the closed slots of the next
+/// cycle).
 #[derive(LogicBlock)]
 pub struct SlotLedger<const S: usize, const K: usize> {
     pub clock: Signal<In, Clock>,
@@ -67,11 +66,11 @@ pub struct SlotLedger<const S: usize, const K: usize> {
     commands: LutRam<SlotCommand, S>,
     tail: DFF<Bits<S>>,
     next_head: DFF<Bits<S>>,
-    /// Slots taken.
+    /// Number of slots in use.
     used: DFF<Bits<7>>,
-    /// Requests that have left.
+    /// Number of requests that have left.
     asked: SlotCounts<S>,
-    /// Of them, those that have finished.
+    /// Number of those that have finished.
     finished: SlotCounts<S>,
     /// Slots whose counts have been cleared since reset. Bit `S`: all.
     swept: DFF<Bits<7>>,

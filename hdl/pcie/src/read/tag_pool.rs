@@ -8,10 +8,10 @@ use super::records::{TagUse, TAG_BITS};
 
 const COUNT_BITS: usize = TAG_BITS + 1;
 
-/// A FIFO of all 256 tags: the one unused for longest is next, so a stray completion most likely finds a free tag.
+/// A FIFO of all 256 tags. The tag that was unused longest is next, so a stray completion most likely meets a free tag.
 ///
-/// After reset it shows every tag once on `sweep_tag`, for 256 clocks, and takes it in: whoever keeps a table by tag clears the entry then.
-/// At most one tag out and one in per clock. Levels: 2.
+/// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds it to the FIFO. Blocks with a table by tag clear the entry then. At
+/// most one tag leaves and one returns per cycle. Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct TagPool {
     pub clock: Signal<In, Clock>,

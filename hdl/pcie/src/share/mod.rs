@@ -1,4 +1,4 @@
-//! Several users of one PCIe interface.
+//! Arbiters: several clients of one PCIe interface.
 //!
 //! | block | does | clocks |
 //! |---|---|---|

@@ -11,13 +11,13 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 /// log2 of the bytes of a send queue entry: a beat has one or two.
 const ENTRY_LOG2: u64 = 6;
-/// Reads of entries that have not been given on whole, of at most 8 entries each.
+/// Outstanding reads of entries, of at most 8 entries each.
 const FETCHES: usize = 8;
 const FETCHES_BITS: usize = 4;
-/// Places for their beats: 8 each in a lane of 512 bits.
+/// Space for their beats: 8 each in a lane of 512 bits.
 const BEAT_ADDRESS: usize = 6;
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
-/// Fetches, payload of port 0, payload of port 1.
+/// The clients: fetches, payload of port 0, payload of port 1.
 const READERS: usize = 3;
 
 /// A payload read, marked with its port.
@@ -31,17 +31,17 @@ fn of_port(command: ReadCommand, port: u64) -> ReadCommand {
     }
 }
 
-/// Whether a beat of so many bits has two entries.
+/// Whether a beat of this number of bits has two entries.
 #[hdl_fn]
 fn two_a_beat(width: u64) -> Bit {
     width == 1024
 }
 
-/// In front of and behind one [`DmaRead`](crate::read::DmaRead), whose lane has `W` bits, 512 or 1,024.
+/// Arbiter around one [`DmaRead`](crate::read::DmaRead), whose lane has `W` bits, 512 or 1,024.
 ///
-/// Readers take turns. The engine returns in order, so whoever does not take what comes back holds up the others:
-/// - entries are asked for only with places for them here, so they never do, whenever they are taken;
-/// - payload must not: ask for it only with room for it (`docs/tx_lane.md`, payload).
+/// Clients take turns. The engine returns data in order, so a client that does not accept its data stalls the others:
+/// - entries are requested only if there is space for them in this block, so they never stall, however late they are accepted;
+/// - payload must not stall: request it only if there is space for it (`docs/tx_lane.md`, payload).
 ///
 /// LUT levels: 4 (turn, command); back 3 (user, ready).
 #[derive(LogicBlock)]

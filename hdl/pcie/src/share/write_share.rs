@@ -1,14 +1,14 @@
-//! Several streams of memory write TLPs into one.
+//! Merges several streams of memory write TLPs.
 
 use hdl_macros::hdl;
 use hdl_primitives::{RoundRobin, StreamSkid};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 
-/// Streams that come together.
+/// Number of streams.
 const WRITERS: usize = 3;
 
-/// What lies beside the data of a beat.
+/// The fields beside the data of a beat.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SharedBeat {
     pub header: WriteTlpHeader,
@@ -16,8 +16,8 @@ pub struct SharedBeat {
     pub last: Bit,
 }
 
-/// Streams of `W` bits as [`DmaWrite`](crate::DmaWrite) makes them. TLPs stay whole, and those of one stream in order; streams take turns TLP
-/// by TLP, so none waits for more than one TLP of each of the others. A beat per clock. An unused stream is one that is never valid.
+/// The streams have `W` bits, in the format of [`DmaWrite`](crate::DmaWrite). TLPs are not interleaved, and TLPs of one stream stay in order. Streams
+/// take turns TLP by TLP, so a stream waits for at most one TLP of each other stream. One beat per cycle. An unused stream is never valid.
 ///
 /// LUT levels: 5 (turn 3, select 1, ready 1).
 #[derive(LogicBlock, Default)]

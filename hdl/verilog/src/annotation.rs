@@ -1,4 +1,4 @@
-//! Comments of printed text, which the written files show and simulation models are built without: so a comment changes no model.
+//! Comments of printed text. The written files show them; simulation models are built without them, so a comment changes no model.
 
 /// Begins a line that is a comment.
 const LINE: char = '\u{1}';

@@ -1,4 +1,4 @@
-//! One signal's share of a module: an `assign`, or an `always @(*)` of its own.
+//! The driver of one signal: an `assign`, or an `always @(*)` of its own.
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::VerilogExpression as Expr;
@@ -12,7 +12,7 @@ use crate::simplify::simplify;
 use crate::statement::{covered, Case, Statement};
 use crate::symbols::Symbol;
 
-/// How a target is driven.
+/// The form of a target's driver.
 pub(crate) enum Driver {
     /// One unconditional expression.
     Expression(String),
@@ -40,7 +40,7 @@ pub(crate) fn driver(
     if let [Statement::Assign { value, .. }] = program {
         return Ok(Driver::Expression(printer.sized(value, width, name)?));
     }
-    // `always @(*)` over constants alone would never run.
+    // An `always @(*)` with constants only would never run.
     if let Some(value) = constant(printer, program, width) {
         return Ok(Driver::Expression(literal::sized(&value, width)));
     }

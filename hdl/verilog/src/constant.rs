@@ -1,4 +1,4 @@
-//! Values known when a design is printed.
+//! Values that are known when a design is printed.
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::{VerilogExpression as Expr, VerilogOp as Op};
@@ -28,7 +28,7 @@ impl Printer<'_> {
     }
 }
 
-/// What a comparison or a bitwise operation makes of constants; `None` for operations whose result depends on the width.
+/// Result of a comparison or a bitwise operation on constants; `None` for operations whose result depends on the width.
 pub(crate) fn operation(l: &BigUint, op: &Op, r: &BigUint) -> Option<BigUint> {
     let truth = |t: bool| Some(BigUint::from(u32::from(t)));
     let is_true = |x: &BigUint| *x != BigUint::default();
@@ -48,7 +48,7 @@ pub(crate) fn operation(l: &BigUint, op: &Op, r: &BigUint) -> Option<BigUint> {
     }
 }
 
-/// What an operation with the constant `one` on one side gives, whatever is on the other.
+/// Result of an operation with the constant `one` on one side, for any value on the other side.
 fn dominated(one: &BigUint, op: &Op) -> Option<BigUint> {
     let zero = BigUint::default();
     match op {
@@ -58,7 +58,7 @@ fn dominated(one: &BigUint, op: &Op) -> Option<BigUint> {
     }
 }
 
-/// The constant that changes nothing on either side of an operation.
+/// The neutral constant of an operation, for both sides.
 pub(crate) fn neutral(op: &Op) -> Option<u32> {
     match op {
         Op::BitOr | Op::BitXor | Op::LogicalOr => Some(0),

@@ -17,16 +17,16 @@ use crate::symbols::Symbols;
 #[derive(Clone)]
 pub(crate) struct Typed {
     pub text: String,
-    /// `None`: an unsized literal, whose width its neighbour decides.
+    /// `None`: an unsized literal, whose width depends on its neighbour.
     pub width: Option<usize>,
-    /// A plain identifier: may be selected from.
+    /// A plain identifier, which permits selects.
     identifier: bool,
     value: Option<BigUint>,
     /// Its fields, if it has any.
     record: Option<Rc<Record>>,
 }
 
-/// A wire invented because Verilog cannot select from an expression.
+/// A wire that is added because Verilog cannot select from an expression.
 pub(crate) struct Wire {
     pub name: String,
     pub width: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Printer<'a> {
     pub symbols: &'a mut Symbols,
     pub wires: Vec<Wire>,
     known: BTreeMap<String, String>,
-    /// Enumeration values used, to be declared: flat name to (identifier, value, width).
+    /// Enumeration values that need a declaration: flat name to (identifier, value, width).
     pub enums: BTreeMap<String, (String, u64, usize)>,
 }
 
@@ -87,13 +87,13 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints `e` with the width it has by itself.
+    /// Prints `e` with its own width.
     pub(crate) fn typed(&mut self, e: &Expr) -> Result<Typed, EmitError> {
         match e {
             Expr::Signal(name) => self.signal(name),
             Expr::Literal(l) => {
                 let (value, width) = literal::parse(l);
-                // A bool knows its width; integer literals take their neighbour's.
+                // A bool has a width; integer literals take their neighbour's.
                 let width = (width == 1).then_some(1);
                 Ok(Typed {
                     text: width.map_or_else(|| value.to_string(), |w| literal::sized(&value, w)),
@@ -114,7 +114,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Width of `e` without keeping anything that printing it invents.
+    /// Width of `e`. Wires that printing it adds are discarded.
     pub(crate) fn width_of(&mut self, e: &Expr) -> Result<usize, EmitError> {
         let typed = self.typed(e)?;
         typed.width.ok_or_else(|| EmitError::UnsizedLiteral {
@@ -309,7 +309,7 @@ impl<'a> Printer<'a> {
         let at = self.typed(offset)?;
         if let Some(low) = &at.value {
             let low = low.to_u32_digits().first().copied().unwrap_or(0) as usize;
-            // A constant part of a constant part is a part of the whole.
+            // A constant part of a constant part is a part of the whole vector.
             if let Expr::Slice(inner, inner_width, inner_offset) = strip(x) {
                 let inner_at = self.typed(inner_offset)?;
                 if let Some(base) = &inner_at.value {
@@ -335,7 +335,7 @@ impl<'a> Printer<'a> {
             return Ok(self.select(shifted, from, width, 0));
         }
         let name = self.named(t, from);
-        // The index gets just the bits that the vector needs, so that every tool agrees on its width.
+        // The index gets exactly the bits that the vector needs, so that every tool agrees on its width.
         let needed = rust_hdl::prelude::clog2(from).max(1);
         let index = self.cast(offset, needed)?.text;
         Ok(compound(format!("{name}[{index}]"), width))

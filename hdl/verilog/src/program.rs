@@ -1,4 +1,4 @@
-//! A kernel as the emitter works on it: loops unrolled, links turned into assignments, names flattened.
+//! A kernel in the form that the emitter uses: loops unrolled, links turned into assignments, names flattened.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,22 @@ use crate::error::EmitError;
 use crate::names::flat;
 use crate::statement::Statement;
 
-/// A kernel: its statements, and what its source says beside them.
+/// A kernel: its statements, and the comments of its source.
 #[derive(Default)]
 pub(crate) struct Program {
     pub statements: Vec<Statement>,
     /// The Rust type.
     pub type_path: Option<String>,
-    /// Lines on the block as a whole.
+    /// Comment lines of the block as a whole.
     pub about: Vec<String>,
-    /// Lines on a port, by its Rust name.
+    /// Comment lines of a port, by its Rust name.
     pub ports: BTreeMap<String, Vec<String>>,
-    /// Lines, and which statement they stand above.
+    /// Comment lines, with the statement below them.
     pub notes: Vec<(usize, String)>,
 }
 
 impl Program {
-    /// Normalises a block; `#[hdl]` leaves what the source says as comments between its statements.
+    /// Normalises a block. `#[hdl]` passes the source's comments as comments between its statements.
     pub(crate) fn of(block: &VerilogBlock, module: &str) -> Result<Self, EmitError> {
         let mut program = Self::default();
         let mut normaliser = Normaliser {
@@ -43,7 +43,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Comment lines on the block as a whole, above its module.
+    /// Comment lines of the block as a whole, above its module.
     pub(crate) fn about(&self) -> String {
         self.about
             .iter()
@@ -67,8 +67,8 @@ impl Program {
         }
     }
 
-    /// `targets` in the order of the statements that assign them last, with the number of that statement: a register's default, which
-    /// stands first, does not count where a later stage decides.
+    /// `targets` in the order of the statements that assign them last, with the number of that statement. The default of a register comes first and
+    /// does not count if a later stage assigns the register.
     pub(crate) fn in_order(&self, targets: &[String]) -> Vec<(usize, String)> {
         let mut last: BTreeMap<String, usize> = BTreeMap::new();
         for (at, statement) in self.statements.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Program {
     }
 }
 
-/// What the source says above stages, while their signals are printed. A comment belongs to the statements down to the next comment.
+/// The comments above stages, while the signals of the stages are printed. A comment belongs to the statements down to the next comment.
 pub(crate) struct Notes<'a> {
     left: std::iter::Peekable<std::slice::Iter<'a, (usize, String)>>,
 }
@@ -95,7 +95,7 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// The comment lines that belong to statement `at`, once; statements come in order.
+    /// The comment lines of statement `at`. They are returned once; statements come in order.
     pub(crate) fn above(&mut self, at: usize) -> String {
         let mut passed = vec![];
         while let Some(note) = self.left.next_if(|(of, _)| *of <= at) {

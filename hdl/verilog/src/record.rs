@@ -1,4 +1,4 @@
-//! The fields of a record signal, which Verilog has only as bits.
+//! The fields of a record signal. In Verilog the signal is a plain vector.
 
 use std::rc::Rc;
 
@@ -51,7 +51,7 @@ impl Record {
         Some(Rc::new(Self { width, fields }))
     }
 
-    /// What `width` bits from bit `low` on are called: a field, a field of a field, or bits of a field. `None` if they belong to several.
+    /// Name of `width` bits from bit `low` on: a field, a field of a field, or bits of a field. `None` if they belong to several fields.
     pub(crate) fn name_of(&self, low: usize, width: usize) -> Option<String> {
         let field = self.field_around(low, width)?;
         let inner = low - field.low;
@@ -65,7 +65,7 @@ impl Record {
         }
     }
 
-    /// The record that `width` bits from bit `low` on are, if they are a field with fields of its own.
+    /// The record of `width` bits from bit `low` on, if they are a field with fields of its own.
     pub(crate) fn part(&self, low: usize, width: usize) -> Option<Rc<Self>> {
         let field = self.field_around(low, width)?;
         let record = field.record.as_ref()?;
@@ -81,7 +81,7 @@ impl Record {
             .find(|f| f.low <= low && low + width <= f.low + f.width && width > 0)
     }
 
-    /// Lines that say where each field is, fields of fields one by one.
+    /// Lines with the position of each field, fields of fields one by one.
     pub(crate) fn map(&self) -> Vec<String> {
         let mut places = vec![];
         self.places("", 0, &mut places);
@@ -111,7 +111,7 @@ impl Record {
     }
 }
 
-/// Bits of the signal `name`, and beside them what the record calls them.
+/// A select of bits of the signal `name`, with the field's name as a comment.
 pub(crate) fn part(name: &str, low: usize, width: usize, record: Option<&Record>) -> String {
     let bits = if width == 1 {
         format!("{name}[{low}]")

@@ -1,4 +1,4 @@
-//! One signal's share of a program with nothing in it that cannot matter: branches of constant conditions, values that are overwritten.
+//! Simplifies the part of a program that drives one signal: it removes branches of constant conditions, and values that are overwritten.
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::VerilogExpression as Expr;
@@ -7,7 +7,7 @@ use crate::expression::Printer;
 use crate::literal;
 use crate::statement::{covered, Case, Statement};
 
-/// What remains of `program`, which drives one signal of `width` bits.
+/// The simplified `program`, which drives one signal of `width` bits.
 pub(crate) fn simplify(
     printer: &Printer,
     program: &[Statement],
@@ -18,7 +18,7 @@ pub(crate) fn simplify(
     keep_last(decided, width, exhaustive)
 }
 
-/// Takes the branch of each constant condition.
+/// Replaces each constant condition by its branch.
 fn decide(printer: &Printer, program: &[Statement]) -> Vec<Statement> {
     let mut out = vec![];
     for s in program {
@@ -49,8 +49,8 @@ fn decide(printer: &Printer, program: &[Statement]) -> Vec<Statement> {
     out
 }
 
-/// Drops assignments of which later statements overwrite every bit. No statement reads the signal itself: what kernels read are
-/// registers' outputs, ports and single-assignment locals.
+/// Removes assignments whose bits are all overwritten by later statements. No statement reads the signal itself: kernels read outputs of registers,
+/// ports and single-assignment locals.
 fn keep_last(
     mut program: Vec<Statement>,
     width: usize,
@@ -84,7 +84,7 @@ fn keep_last(
     program
 }
 
-/// The bits that a single assignment sets; `None` for other statements and for places known at run time only.
+/// The bits that an assignment sets; `None` for other statements and for positions that are known at run time only.
 fn assigned(s: &Statement, width: usize) -> Option<BigUint> {
     let ones = |n: usize| (BigUint::from(1u32) << n) - 1u32;
     match s {

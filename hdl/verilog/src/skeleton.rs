@@ -1,4 +1,4 @@
-//! What a printed module consists of, for whoever changes its text afterwards.
+//! The parts of a printed module, for passes that change its text afterwards.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ pub(crate) const CLOCK: &str = "clock";
 pub(crate) struct Skeleton {
     /// It has an input [`CLOCK`].
     pub clocked: bool,
-    /// Of each clock, by the name it has in the module: under which conditions its edge changes a register.
+    /// For each clock, by its name in the module: the conditions under which its edge changes a register.
     pub changes: BTreeMap<String, Vec<String>>,
     /// Name of each instance in it, and its module.
     pub children: Vec<(String, String)>,
-    /// What a hand-written primitive says of when its edge matters; empty for a kernel.
+    /// A hand-written primitive's conditions for its edge; empty for a kernel.
     pub gated: String,
-    /// Lines of a hand-written primitive that its gated text has others for.
+    /// Lines of a hand-written primitive that its gated text replaces.
     pub ungated: Vec<String>,
 }
 

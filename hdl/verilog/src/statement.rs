@@ -1,4 +1,4 @@
-//! rust-hdl statements on flat names.
+//! rust-hdl statements with flat names.
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::VerilogExpression as Expr;
@@ -6,7 +6,7 @@ use rust_hdl::core::ast::VerilogExpression as Expr;
 /// Pattern text (`default` for `_`) and body.
 pub(crate) type Case = (String, Vec<Statement>);
 
-/// One statement on flat names.
+/// One statement with flat names.
 #[derive(Clone, Debug)]
 pub(crate) enum Statement {
     Assign {
@@ -53,8 +53,8 @@ impl Statement {
         }
     }
 
-    /// The part of a program that decides a local: as locals are values and not memories, conditions around all of its assignments
-    /// do not matter to those who may read it.
+    /// The part of a program that decides a local. Locals are values and not memories, so conditions around all of their assignments do not matter to
+    /// readers.
     pub(crate) fn only_local(statements: &[Statement], target: &str) -> Vec<Statement> {
         let only = Self::only(statements, target);
         let inner = match only.as_slice() {
@@ -119,7 +119,7 @@ impl Statement {
     }
 }
 
-/// Which bits of a target a program assigns on every path, as a bit set.
+/// The bits of a target that a program assigns on every path, as a bit set.
 pub(crate) fn covered(
     statements: &[Statement],
     width: usize,

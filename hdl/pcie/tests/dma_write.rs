@@ -1,4 +1,4 @@
-//! The engine's Verilog against the transport reference, with a packet buffer that forgets what is freed.
+//! The engine's Verilog compared with the transport reference, with a packet buffer that discards freed beats.
 
 mod bench;
 

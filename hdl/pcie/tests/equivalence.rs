@@ -96,7 +96,7 @@ fn request_splitter() {
 
 #[test]
 fn beat_fetch() {
-    // Entries come back at random, but never more than were handed out.
+    // Entries return at random, but never more than were issued.
     let mut out = 0;
     check(
         BeatFetch::<6>::default,

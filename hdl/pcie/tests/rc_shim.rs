@@ -1,4 +1,4 @@
-//! The requester completion shim against the descriptor codec.
+//! The requester completion shim compared with the descriptor codec.
 
 use std::sync::OnceLock;
 
@@ -34,7 +34,7 @@ fn model(wide: bool) -> Model {
     library.instantiate()
 }
 
-/// A completion as it enters.
+/// An input completion.
 #[derive(Clone, Debug)]
 struct Sent {
     descriptor: RequesterCompletion,
@@ -42,7 +42,7 @@ struct Sent {
     discontinue: bool,
 }
 
-/// A completion as it leaves.
+/// An output completion.
 #[derive(Debug)]
 struct Received {
     header: Vec<u32>,

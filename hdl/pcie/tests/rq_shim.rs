@@ -1,4 +1,4 @@
-//! The requester request shim against the descriptor codec, and the descriptor record against the same.
+//! The requester request shim and the descriptor record, both compared with the descriptor codec.
 
 use std::sync::OnceLock;
 
@@ -38,7 +38,7 @@ fn shim(wide: bool) -> Model {
     }
 }
 
-/// What a PCIe block without straddle takes from the stream.
+/// The TLPs that a PCIe block without straddle reads from the stream.
 struct Request {
     descriptor: RequesterRequest,
     payload: Vec<u8>,
@@ -177,7 +177,7 @@ proptest! {
     ) {
         let tlps = tlps(&writes, 128 << mps_code);
         let mut turn = 0;
-        // Every pattern lets both sides go at times.
+        // Every pattern lets both sides be active at times.
         let (requests, _) = transfer(wide, &tlps, |side| {
             turn += 1;
             let (a, b) = pauses[turn / 2 % pauses.len()];

@@ -1,4 +1,4 @@
-//! The admin queue against what its commands say, with reads that take their time and tables that do not take rows at once.
+//! The admin queue compared with its commands, with reads of random latency and tables that stall.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ use crate::register_model::FEATURES;
 const RING: u64 = 0x7_0000_0000;
 const LISTS: u64 = 0x9_0000_0000;
 const LINE: u64 = 64;
-/// Clocks after which everything has been done.
+/// Cycles after which everything is done.
 const PATIENCE: usize = 60_000;
 
 fn model() -> &'static Library {
@@ -36,7 +36,7 @@ fn row_bits(select: u8) -> u8 {
     FEATURES.row_bits(ConfigSelect::ALL[usize::from(select)])
 }
 
-/// A row as it arrives at the tables.
+/// A row that arrives at the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     select: u64,
@@ -57,12 +57,12 @@ impl Row {
     }
 }
 
-/// Host memory, and what is on its way from it.
+/// Host memory, and its data in flight.
 struct Memory {
     bytes: BTreeMap<u64, [u8; LINE as usize]>,
-    /// Lines asked for: clocks until they may come, line, whether its read failed.
+    /// Requested lines: earliest cycle, line, and whether the read failed.
     coming: VecDeque<(usize, u64, bool)>,
-    /// Reads until one fails.
+    /// Number of reads until one fails.
     fails_after: Option<usize>,
     clock: usize,
 }
@@ -111,7 +111,7 @@ struct Host {
     memory: Memory,
     lines: Source<WqeFetched>,
     direct: Source<Row>,
-    /// Rows of the registers that were given, and what the tables took of both.
+    /// Rows that the registers sent, and rows that the tables accepted from both.
     given: Vec<Row>,
     direct_taken: Vec<Row>,
     own_taken: Vec<Row>,
@@ -139,7 +139,7 @@ impl Host {
         host
     }
 
-    /// A new ring.
+    /// Writes a new ring.
     fn renew(&mut self) {
         let base = RING;
         let log2_entries = self.log2_entries;
@@ -232,7 +232,7 @@ impl Host {
     }
 }
 
-/// A command in memory, and the rows that it stands for.
+/// A command in memory, and the rows that it writes.
 fn command(
     rng: &mut ChaCha8Rng,
     memory: &mut Memory,
@@ -257,7 +257,7 @@ fn command(
     } else {
         let count = rng.random_range(1..150u32);
         let last = (1 << FEATURES.log2_translations) - count;
-        // Also one that ends where the table does.
+        // One of the lists ends at the end of the table.
         let first = rng
             .random_range(0..=last)
             .max(last * u32::from(rng.random_ratio(1, 8)));
@@ -327,13 +327,13 @@ proptest! {
         let state = host.state();
         if state.error.is_some() {
             prop_assert_eq!(state.error, Some(AdminError::Read));
-            // Of the command that failed the rows before that are written.
+            // For the failed command, the rows before the failure are written.
             let whole: Vec<Row> = rows[..usize::from(state.done)].concat();
             let all = rows.concat();
             prop_assert!(host.own_taken.starts_with(&whole));
             prop_assert!(all.starts_with(&host.own_taken));
         }
-        // What is still on its way goes nowhere.
+        // Data in flight is discarded.
         for _ in 0..200 {
             host.clock(rng, false);
         }
@@ -367,7 +367,7 @@ fn what_is_no_command_stops_the_queue() {
     }
 }
 
-/// The first command, alone, stops the queue with this error, and nothing of it is written. Then the queue begins anew, and works.
+/// The first command, alone, stops the queue with this error, and none of its rows is written. Then the queue is started again, and works.
 fn stops_with(bytes: &[u8; AdminCommand::LEN], error: AdminError) {
     let rng = &mut generator(1);
     let mut host = Host::new(2);

@@ -63,7 +63,7 @@ impl Bench {
         self.0.get_words(id).to_vec()
     }
 
-    /// Outputs follow the inputs of this clock.
+    /// Outputs depend on the inputs of this cycle.
     pub fn settle(&mut self) {
         self.set("clock", 0);
         self.0.eval();
@@ -74,12 +74,12 @@ impl Bench {
         self.0.clock(clock);
     }
 
-    /// Both sides of a stream are willing in this clock.
+    /// Valid and ready are both high in this cycle.
     pub fn moves(&self, valid: &str, ready: &str) -> bool {
         self.is(valid) && self.is(ready)
     }
 
-    /// The write at `header` and `data`, which must be of whole double words, untranslated, and zero behind its end.
+    /// The write at `header` and `data`. It must consist of whole double words, be untranslated, and be zero behind its end.
     pub fn write(&self, header: &str, data: &str) -> HostWrite {
         let words = self.words(header);
         let record = Record::<WriteTlpHeader>::new(&words);
@@ -106,7 +106,7 @@ pub struct HostWrite {
     pub bytes: Vec<u8>,
 }
 
-/// The sending end of a stream: keeps an item until it is taken.
+/// The sending end of a stream: an item stays valid until it is accepted.
 pub struct Source<T> {
     valid: &'static str,
     ready: &'static str,
@@ -126,13 +126,13 @@ impl<T: Clone> Source<T> {
         self.waiting.is_none()
     }
 
-    /// Offers `item` from this clock on.
+    /// Makes `item` valid from this cycle on.
     pub fn offer(&mut self, item: T) {
         assert!(self.waiting.is_none(), "{}: an item waits", self.valid);
         self.waiting = Some(item);
     }
 
-    /// Drives the ports, with `set` for those of the item.
+    /// Drives the ports; `set` drives those of the item.
     pub fn drive(&self, bench: &mut Bench, set: impl FnOnce(&mut Bench, &T)) {
         bench.set(self.valid, self.waiting.is_some().into());
         if let Some(item) = &self.waiting {
@@ -140,7 +140,7 @@ impl<T: Clone> Source<T> {
         }
     }
 
-    /// The item that is taken at the end of this clock.
+    /// The item that is accepted at the end of this cycle.
     pub fn taken(&mut self, bench: &Bench) -> Option<T> {
         if bench.is(self.ready) {
             self.waiting.take()
@@ -150,12 +150,12 @@ impl<T: Clone> Source<T> {
     }
 }
 
-/// Lets a stream go on in `of` of 8 clocks.
+/// Lets a stream be active in `of` of 8 cycles.
 pub fn stall(bench: &mut Bench, rng: &mut ChaCha8Rng, ready: &str, of: u32) {
     bench.set(ready, rng.random_ratio(of, 8).into());
 }
 
-/// What came must be what is due next.
+/// The output must be the next expected one.
 pub fn expect<T: PartialEq + std::fmt::Debug>(due: &mut VecDeque<T>, came: &T, what: &str) {
     match due.pop_front() {
         Some(expected) => assert_eq!(*came, expected, "{what}"),

@@ -1,4 +1,4 @@
-//! Completion queues against the reference's ring.
+//! Completion queues compared with the reference's ring.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;

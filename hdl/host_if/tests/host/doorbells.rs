@@ -1,4 +1,4 @@
-//! Doorbells against a table of owners.
+//! Doorbells compared with a table of owners.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -44,7 +44,7 @@ impl PageWrite {
     }
 }
 
-/// Whose entry is kept, and its words so far.
+/// The page whose entry is stored, and the entry's words so far.
 #[derive(Default)]
 struct Pushing {
     page: u16,
@@ -52,7 +52,7 @@ struct Pushing {
 }
 
 impl Pushing {
-    /// Which word of an entry is written at an offset.
+    /// The word of an entry at an offset.
     fn word(offset: u16) -> Option<usize> {
         let words = (Doorbell::PUSH_OFFSET..).step_by(8).take(8);
         words.into_iter().position(|place| place == offset)
@@ -79,7 +79,7 @@ impl Pushing {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Outcome {
-    /// With the entry that was pushed.
+    /// A doorbell with a pushed entry.
     Send(Doorbell, Option<Vec<u64>>),
     Consume(ConsumerIndex),
     Refuse {
@@ -95,7 +95,7 @@ struct Counts {
     wrong: u32,
 }
 
-/// What must come of a write. Reserved bits of the word do not count.
+/// The expected effect of a write. Reserved bits of the word do not matter.
 fn judge(
     write: &PageWrite,
     owners: &[Option<u16>; QPS as usize],
@@ -177,7 +177,7 @@ fn outcome(bench: &Bench) -> Option<Outcome> {
 }
 
 fn random_write(rng: &mut impl Rng) -> PageWrite {
-    // Mostly queue pairs that exist, sometimes one that only looks so in its low bits.
+    // Mostly queue pairs that exist, and sometimes one that matches only in its low bits.
     let qp = match rng.random_range(0..8) {
         0 => QPS + rng.random_range(0..QPS),
         1 => 0x80_0000 | rng.random_range(0..QPS),
@@ -202,7 +202,7 @@ fn random_write(rng: &mut impl Rng) -> PageWrite {
     }
 }
 
-/// A write, or an entry pushed and its doorbell, in which something may be wrong.
+/// A write, or a pushed entry with its doorbell, possibly with an error.
 fn random_writes(rng: &mut impl Rng) -> Vec<PageWrite> {
     let mut last = random_write(rng);
     if rng.random() {
@@ -287,7 +287,7 @@ proptest! {
     }
 }
 
-/// Clocks until `port` is up, at most `most`.
+/// Cycles until `port` is high, at most `most`.
 fn clocks_until(bench: &mut Bench, port: &str, most: usize) -> usize {
     (0..=most)
         .find(|_| {

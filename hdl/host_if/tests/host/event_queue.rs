@@ -1,4 +1,4 @@
-//! The event queue against the reference's ring.
+//! The event queue compared with the reference's ring.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -103,7 +103,7 @@ proptest! {
         let mut sources = sources();
         let mut due = Due::default();
         let (mut lost, mut losses, mut written, mut made, mut refused, mut refusals) = (0, 0, 0, 0, 0, 0);
-        // An index acts after the entries under way: the next one comes after it acted.
+        // An index takes effect after the entries in progress, and before the next one.
         let mut quiet = 0;
         for clock in 0..clocks + 60 {
             let drains = clock >= clocks;
@@ -130,7 +130,7 @@ proptest! {
             let taken: Vec<Eqe> = sources.iter_mut().filter_map(|source| source.taken(&bench)).collect();
             prop_assert!(taken.len() <= 1);
             for event in taken {
-                // One that comes again leaves half of the ring to those that do not.
+                // A page fault, which is reported again when it is lost, leaves half of the ring to other events.
                 let gives_way = event.kind == EventKind::PageFault && ring.is_half_full();
                 match (!gives_way).then(|| ring.push(Eqe::LEN as u64)).flatten() {
                     Some((address, phase, raises)) => {
@@ -188,7 +188,7 @@ fn an_event_takes_no_more_clocks_than_promised_and_sources_take_turns() {
     }
 }
 
-/// An index that waits is replaced by the next one, and the arming stays asked for.
+/// A waiting index is replaced by the next one, and its arming is kept.
 #[test]
 fn the_last_index_counts_and_no_arming_is_lost() {
     let mut bench = Bench::new(model());
@@ -226,7 +226,7 @@ fn the_last_index_counts_and_no_arming_is_lost() {
         bench.clock();
     }
     assert_eq!(raises, 1, "armed, with an entry behind the last index");
-    // Index 2 counts: 3 is within, 1 is not any more.
+    // Index 2 was applied: 3 is valid, and 1 is not valid any more.
     for (index, refused) in [(1, 1), (3, 0)] {
         bench.set("consumer_valid", 1);
         bench.set("consumer_index", index);

@@ -1,4 +1,4 @@
-//! Rings, interrupts and a driver that sleeps until it is interrupted.
+//! Rings, interrupts, and a driver that sleeps until an interrupt.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,7 +14,7 @@ use crate::completion_queues::{completion, random_cqe};
 use crate::ring_reference::Settings;
 
 const QPS: u32 = 4;
-/// Messages go here; the data is the vector.
+/// Address of interrupt messages; the data is the vector.
 const DOORBELL: u64 = 0xfee0_0000;
 
 /// Host memory: double words by address.
@@ -48,7 +48,7 @@ impl Reader {
         }
     }
 
-    /// The next entry, if its phase says that it is new.
+    /// The next entry, if its phase is that of a new one.
     fn take<const N: usize>(
         &mut self,
         memory: &Memory,
@@ -73,7 +73,7 @@ impl Reader {
     }
 }
 
-/// What the driver has seen, and the words it is going to write.
+/// The entries that the driver has read, and the words that it will write.
 struct Driver {
     memory: Memory,
     completions: Vec<Reader>,
@@ -102,7 +102,7 @@ impl Driver {
         driver
     }
 
-    /// A write arrives. An interrupt wakes the reader, which must find something, takes everything and arms again.
+    /// A write arrives. An interrupt wakes the reader, which must find an entry, reads all entries and arms again.
     fn arrive(&mut self, write: &HostWrite) {
         if write.address != DOORBELL {
             for (n, part) in write.bytes.chunks(4).enumerate() {
@@ -172,7 +172,7 @@ fn configure(bench: &mut Bench, driver: &Driver) {
     bench.set("interrupt_config_valid", 0);
 }
 
-/// Delays of the fabric: TLPs arrive in order, some clocks after they left.
+/// Delays of the fabric: TLPs arrive in order, some cycles after they left.
 fn deliver(flying: &mut VecDeque<(usize, HostWrite)>, clock: usize, driver: &mut Driver) {
     while flying.front().is_some_and(|(at, _)| *at <= clock) {
         if let Some((_, write)) = flying.pop_front() {
@@ -203,7 +203,7 @@ fn run(bench: &mut Bench, rng: &mut ChaCha8Rng, clocks: usize, ready: u32) {
             errors.offer(());
         }
         deliver(&mut flying, clock, &mut driver);
-        // A driver takes its time, and writes one word after the other.
+        // The driver has a random delay, and writes one word after the other.
         let event_word = driver
             .words
             .front()
@@ -272,7 +272,7 @@ fn run(bench: &mut Bench, rng: &mut ChaCha8Rng, clocks: usize, ready: u32) {
     assert!(!driver.read.is_empty() && !left.is_empty(), "both happened");
 }
 
-/// Whoever looks only when interrupted sees every entry that was not lost, in spite of entries on their way while it arms.
+/// A driver that reads only after interrupts gets every entry that was not lost, although entries are in flight while it arms.
 #[test]
 fn a_driver_that_sleeps_until_interrupted_sees_everything() {
     let library = library(HostQueues::<2, 512>::default());

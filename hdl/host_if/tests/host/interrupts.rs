@@ -66,7 +66,7 @@ fn raise(bench: &mut Bench, vector: usize) {
     bench.set("completion_raise_valid", 0);
 }
 
-/// Messages that come within `clocks`.
+/// Messages within `clocks` cycles.
 fn messages(bench: &mut Bench, clocks: usize) -> Vec<HostWrite> {
     bench.set("write_ready", 1);
     let mut seen = vec![];
@@ -89,7 +89,7 @@ const OPEN: Entry = Entry {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
-    /// A pending bit is set by a raise alone, goes only when the vector may send, and each time it goes is one message, in this order.
+    /// Only a raise sets a pending bit. The bit is cleared only when the vector may send, and each clearing is one message, in this order.
     #[test]
     fn pending_bits_become_messages(seed: u64, clocks in 100..1500usize, ready in 2..=8u32, vectors in 1..=VECTORS) {
         let rng = &mut generator(seed);
@@ -100,7 +100,7 @@ proptest! {
         let (mut pending, mut sent, mut made) = (0u64, 0, 0);
         for clock in 0..clocks + 5 * VECTORS {
             let drains = clock >= clocks;
-            // What is pending already merges: see below.
+            // A raise of a pending vector merges: see below.
             let free = |vector: usize| !drains && pending >> vector & 1 == 0;
             let raised: Vec<usize> = (0..2)
                 .map(|_| rng.random_range(0..6 * vectors))
@@ -171,7 +171,7 @@ fn a_vector_is_masked_until_it_is_written_and_then_sends_once() {
     assert_eq!(bench.get("pending"), 0);
 }
 
-/// Whenever the second raise comes: merged before the pending bit goes, a message of its own after, never none.
+/// A second raise at any time either merges, before the pending bit is cleared, or gives a message of its own after that. It is never lost.
 #[test]
 fn a_raise_while_its_vector_is_sending_is_not_lost() {
     let mut counts = vec![];

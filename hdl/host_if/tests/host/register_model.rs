@@ -1,4 +1,4 @@
-//! The registers as the register map describes them, a clock at a time.
+//! The registers of the register map, cycle by cycle.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::bench::Bench;
 
-/// What the block under test says of the card.
+/// Sizes of the card in the block under test.
 pub const FEATURES: Features = Features {
     log2_queue_pairs: 10,
     ports: 2,
@@ -22,7 +22,7 @@ pub const FEATURES: Features = Features {
     log2_translations: 19,
 };
 
-/// Bits that a register which keeps what is written has.
+/// Bits of a register that stores what software writes.
 fn kept_bits(register: &Register) -> u64 {
     let bits = match *register {
         map::UDP_PORT => 16,
@@ -47,7 +47,7 @@ pub struct Write {
     pub enable: u8,
 }
 
-/// Inputs of one clock that are not software's.
+/// Inputs of one cycle other than software's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct World {
     pub port_up: u64,
@@ -68,7 +68,7 @@ enum Fence {
     Issued,
 }
 
-/// What the registers hold, as the map describes them.
+/// Contents of the registers, by the register map.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// By address.
@@ -109,7 +109,7 @@ impl Model {
         u64::from(done) << map::status::DONE_BIT | u64::from(busy) << map::status::BUSY_BIT
     }
 
-    /// Value of a read, but for the selected counter's. `None`: there is no register.
+    /// Value of a read, except for the selected counter. `None`: there is no register.
     pub fn read(&self, address: u16, world: &World) -> Option<u64> {
         let register = register_at(address)?;
         Some(match *register {
@@ -128,7 +128,7 @@ impl Model {
         })
     }
 
-    /// A write, and what the world did in the same clock.
+    /// A write, and the other inputs of the same cycle.
     pub fn step(&mut self, write: Option<Write>, world: &World) {
         let before = self.clone();
         if world.config_ready {
@@ -173,7 +173,7 @@ impl Model {
         self.refused += u64::from(!taken);
     }
 
-    /// Whether the command is taken.
+    /// Whether the command is accepted.
     fn act(&mut self, before: &Self, register: &Register, data: u64) -> bool {
         match *register {
             map::TABLE_COMMAND => {

@@ -1,4 +1,4 @@
-//! Registers against the register map, clock by clock.
+//! Registers compared with the register map, cycle by cycle.
 
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ fn random_write(rng: &mut ChaCha8Rng) -> Write {
     let address = random_address(rng);
     let data = if address == map::TABLE_COMMAND.offset {
         let select = rng.random_range(0..20u64);
-        // As many bits of a row as any number of them: most tables have few rows.
+        // The number of row bits is uniform, because most tables have few rows.
         let row = rng.random::<u64>() & 0xf_ffff >> rng.random_range(0..=20u32);
         rng.random::<u64>() & !0xff_ffff_ffff | select << 32 | row
     } else {
@@ -57,7 +57,7 @@ proptest! {
         let mut bench = Bench::new(model());
         let mut model = Model::new();
         let mut writing = None;
-        // Reads whose value is settled two clocks after they came; the counter's one clock later.
+        // Reads whose value is known two cycles after they came; the counter's value comes one cycle later.
         let mut asked = [None; 2];
         let mut picked: Option<Option<(u16, Option<u64>)>> = None;
         let mut answered: Option<u64> = None;
@@ -96,7 +96,7 @@ proptest! {
             if let Some(value) = answered {
                 prop_assert_eq!(bench.get("read_data"), value);
             }
-            // A stray read is counted in the clock after its registers were looked at.
+            // A stray read is counted in the cycle after the registers were examined.
             let strays = picked.flatten().is_some_and(|(_, value)| value.is_none());
             answered = picked.flatten().map(|(address, value)| match value {
                 Some(_) if address == map::COUNTER_VALUE.offset => counter,
@@ -207,7 +207,7 @@ fn what_software_must_not_do_is_refused_and_counted() {
     assert_eq!(read(&mut bench, map::UNMAPPED.offset), 3);
 }
 
-/// A counter that is selected and read at once, with two clocks from selection to value.
+/// A counter is selected and read at once, with two cycles from selection to value.
 #[test]
 fn a_counter_can_be_read_right_after_it_was_selected() {
     let mut bench = Bench::new(model());

@@ -1,4 +1,4 @@
-//! What must come of entries, consumer indices and arming: the reference's ring, with its reader.
+//! Expected effects of entries, consumer indices and arming: the reference's ring, with its reader.
 
 use std::collections::VecDeque;
 
@@ -42,7 +42,7 @@ impl Settings {
     }
 }
 
-/// A ring as the reference has it, with its reader: what must come of entries and consumer indices.
+/// The reference's ring with its reader: the expected effects of entries and consumer indices.
 pub struct Ring {
     settings: Settings,
     ring: PhaseRing<()>,
@@ -80,7 +80,7 @@ impl Ring {
         Some((address, phase?, raises.then_some(self.settings.vector)))
     }
 
-    /// The reader says how far it is: whether that can be, and the vector raised at once.
+    /// The reader writes its index. Returns whether the index is valid, and the vector raised at once.
     pub fn consume(&mut self, index: u32, arm: bool) -> (bool, Option<u8>) {
         let modulus = 1 << INDEX_BITS;
         let step = index.wrapping_sub(self.consumer) % modulus;
@@ -98,7 +98,7 @@ impl Ring {
         (true, (!self.armed).then_some(self.settings.vector))
     }
 
-    /// An index the reader may write: mostly one that can be, within what it may have seen.
+    /// A random index of the reader: mostly a valid one, within what it may have read.
     pub fn index(&self, rng: &mut impl Rng) -> u32 {
         match rng.random_range(0..8) {
             0 => rng.random_range(0..1 << INDEX_BITS),
@@ -109,11 +109,11 @@ impl Ring {
     }
 }
 
-/// What is due, and how far the outputs are.
+/// The expected outputs, and the progress of the outputs.
 #[derive(Default)]
 pub struct Due {
     pub writes: VecDeque<HostWrite>,
-    /// Vector, and how many writes must have been taken before it.
+    /// Vector, and the number of writes that must have been accepted before it.
     raises: VecDeque<(u8, usize)>,
     made: usize,
     taken: usize,
@@ -130,7 +130,7 @@ impl Due {
         self.raises.extend(vector.map(|vector| (vector, self.made)));
     }
 
-    /// Follows the outputs of this clock. A raise comes in a clock after its write.
+    /// Checks the outputs of this cycle. A raise comes in a cycle after its write.
     pub fn follow(&mut self, bench: &Bench) {
         if bench.is("raise_valid") {
             let raise = self.raises.pop_front().expect("an interrupt is due");

@@ -1,4 +1,4 @@
-//! Drives a `DmaWrite` model: commands in, packet buffer beside, TLPs out, everything checked as it leaves.
+//! Drives a `DmaWrite` model: commands in, packet buffer beside it, TLPs out. Everything is checked when it leaves.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -36,7 +36,7 @@ pub struct Report {
     pub beats: u64,
 }
 
-/// What the engine still owes, in order.
+/// The expected outputs, in order.
 enum Expected {
     Tlp {
         tlp: WriteTlp,
@@ -85,7 +85,7 @@ impl Bench {
             bytes,
             rng,
             ring,
-            // Near the end, so that runs wrap.
+            // Numbers start near their end, so that runs wrap.
             next: RING_BEATS - 40,
             used: 0,
             commands: VecDeque::new(),
@@ -116,7 +116,7 @@ impl Bench {
         self.model.get_u64(self.port(name))
     }
 
-    /// Queues a command that writes `length` bytes, `offset` bytes into a fresh frame, to one piece.
+    /// Queues a command that writes `length` bytes, `offset` bytes into a new frame, to one piece.
     pub fn place(&mut self, offset: usize, length: usize, address: u64, mps_code: u64) {
         self.mps_code = mps_code;
         let piece = Piece {
@@ -127,7 +127,7 @@ impl Bench {
         self.queue(offset, length, &[piece], true);
     }
 
-    /// The same, to three pages of 4 KiB that lie anywhere, `first` bytes in the first of them.
+    /// The same, to three pages of 4 KiB at random addresses, with `first` bytes in the first page.
     pub fn place_in_pages(&mut self, offset: usize, length: usize, first: usize) {
         let lengths = [first, WHOLE_PAGE, length - first - WHOLE_PAGE];
         let mut starts = [0x7000, 0x3_0000_0000, 0x5000];
@@ -231,7 +231,7 @@ impl Bench {
         self.drain(load.ready, load.valid);
     }
 
-    /// Any address, close to a 4 KiB boundary or at one more often than chance.
+    /// Any address; addresses close to or at a 4 KiB boundary are frequent.
     fn piece(&mut self, length: usize) -> Piece {
         let mut address = self.rng.random::<u64>() >> 1;
         match self.rng.random_range(0..4) {
@@ -255,7 +255,7 @@ impl Bench {
     fn drain(&mut self, ready: u32, valid: u32) {
         let mut idle = 0;
         self.set("mps_code", self.mps_code);
-        // Nothing may follow what was owed.
+        // No further output may follow.
         let mut after = 0;
         while after < 20 {
             let (owed, waiting) = (self.owed(), self.commands.len());
@@ -371,7 +371,7 @@ impl Bench {
     }
 }
 
-/// Independent of how the reference cuts: every TLP is legal, and together they write each payload byte once, in order.
+/// This check does not depend on how the reference cuts: every TLP is legal, and together they write each payload byte once, in order.
 fn check_legal(tlps: &[WriteTlp], pieces: &[Piece], payload: &[u8], mps: usize) {
     for tlp in tlps {
         let bytes = 4 * tlp.length_dw;

@@ -1,4 +1,4 @@
-//! Drives a `DmaRead` model: commands in, requests to the completer, completions back, payload out, everything checked as it leaves.
+//! Drives a `DmaRead` model: commands in, requests to the completer, completions back, payload out. Everything is checked when it leaves.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
@@ -40,7 +40,7 @@ pub struct Bench {
     pub(crate) load: Load,
     pub(crate) rng: ChaCha8Rng,
     commands: VecDeque<ReadCommand>,
-    /// Requests to come, and the number of their command.
+    /// Expected requests, and the number of their command.
     requests: VecDeque<(Request, usize)>,
     expected: VecDeque<Expected>,
     queued: usize,
@@ -105,7 +105,7 @@ impl Bench {
         bench
     }
 
-    /// Resets, and waits until tags are to be had.
+    /// Resets, and waits until tags are available.
     pub fn reset(&mut self) {
         self.set("reset", 1);
         self.set("command_valid", 0);
@@ -147,7 +147,7 @@ impl Bench {
         self.load.out = eighths;
     }
 
-    /// Queues a command and what must come of it.
+    /// Queues a command and its expected result.
     pub fn read(&mut self, pieces: &[Piece]) {
         let user = self.rng.random();
         let mrrs = 128 << self.load.mrrs_code.min(5);
@@ -157,7 +157,7 @@ impl Bench {
         self.queue(command(pieces, user), payload(pieces), false);
     }
 
-    /// Queues a command that asks for nothing.
+    /// Queues a command without requests.
     pub fn read_nothing(&mut self, command: ReadCommand, failed: bool) {
         self.queue(command, vec![], failed);
     }
@@ -169,7 +169,7 @@ impl Bench {
         self.queued += 1;
     }
 
-    /// Runs until everything has come, or had to be given up, and checks the counters.
+    /// Runs until everything has arrived or has timed out, and checks the counters.
     pub fn finish(&mut self) -> &Report {
         let (mut idle, mut seen) = (0, 0);
         while !self.is_done() {
@@ -187,7 +187,7 @@ impl Bench {
                 self.outstanding.len()
             );
         }
-        // Nothing may follow what was owed.
+        // No further output may follow.
         for _ in 0..60 {
             self.step();
         }

@@ -1,4 +1,4 @@
-//! A completer that answers memory reads in every way PCIe allows, and on request in ways it does not.
+//! A completer that answers memory reads in every way that PCIe permits, and on request in ways that it does not.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use stellar_wire::pcie::{Attributes, Completion, CompletionStatus};
 
 use crate::reference::{byte, Request};
 
-/// What goes wrong with one request.
+/// The fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     /// One completion, without data, has this status; none follow.
@@ -18,7 +18,7 @@ pub enum Fault {
     Poisoned,
     ByteCount,
     LowerAddress,
-    /// A completion before the last is lost, or comes twice: all that come are right in themselves.
+    /// A completion before the last is lost, or comes twice. Each completion by itself is correct.
     Lost,
     Repeated,
     /// The last completion has a double word too many.
@@ -30,12 +30,12 @@ pub enum Fault {
     LongStream,
     /// The stream ends with an error.
     Damaged,
-    /// Answered only when all requests that were left unanswered so far have timed out.
+    /// It is answered only after all requests without an answer have timed out.
     Late,
     Never,
 }
 
-/// What the engine must make of a completion.
+/// The expected reaction of the engine to a completion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
     Good,
@@ -51,11 +51,11 @@ pub struct Packet {
     pub outcome: Outcome,
     /// The stream ends with an error.
     pub damaged: bool,
-    /// With it the tag is free.
+    /// This completion frees the tag.
     pub frees_tag: bool,
 }
 
-/// How completions are cut.
+/// The way in which completions are cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     /// Read completion boundary: 64 or 128.
@@ -104,7 +104,7 @@ pub fn refusal(tag: u8, status: CompletionStatus, byte_count: u16) -> Packet {
     }
 }
 
-/// Everything that answers `request`, in order. `beat` is the width of the stream in bytes.
+/// All completions of `request`, in order. `beat` is the width of the stream in bytes.
 pub fn answer(
     request: &Request,
     tag: u8,
@@ -123,14 +123,14 @@ pub fn answer(
         let step = if cut.random {
             rng.random_range(1..=steps)
         } else {
-            // As late as a multiple of the largest completion.
+            // The cut is as late as possible, at a multiple of the largest completion.
             steps - (at as usize % cut.largest) / cut.rcb
         };
         let end = (boundary + (step * cut.rcb) as u64).min(start + length as u64);
         let lead = at as usize % 4;
         let bytes = (end - at) as usize;
         let dwords = (lead + bytes).div_ceil(4);
-        // What is not asked for may be anything.
+        // Bytes that were not requested may have any value.
         let mut data = vec![0; dwords * 4];
         rng.fill_bytes(&mut data);
         for i in 0..bytes {
@@ -181,7 +181,7 @@ fn spoil(packets: &mut Vec<Packet>, tag: u8, fault: Fault, beat: usize, rng: &mu
             packet.header.lower_address ^= 1 << rng.random_range(0..7);
             true
         }
-        // There is none before the last.
+        // There is no completion before the last.
         Fault::Lost | Fault::Repeated if single => {
             packet.outcome = Outcome::Good;
             false

@@ -1,4 +1,4 @@
-//! The completer's side of the bench: which completion comes next, beat by beat.
+//! The completer's side of the bench: the order of completions, beat by beat.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ pub struct Outstanding {
 }
 
 impl Bench {
-    /// Sends a completion that nobody waits for, of the tag freed last, if that one is far from being used again.
+    /// Sends a completion without a request, with the tag that was freed last, if this tag will not be used again soon.
     pub fn send_stray(&mut self) {
         let Some(&tag) = self.freed.last() else {
             return;
@@ -76,7 +76,7 @@ impl Bench {
             .collect();
         self.model.set(self.port("completion_data"), &words);
         self.set("completion_last", (beat + 1 == beats).into());
-        // On other beats it says nothing.
+        // On other beats the field has no meaning.
         let error = if beat + 1 == beats {
             packet.damaged
         } else {

@@ -57,7 +57,7 @@ fn request_splitter_of_reads() {
 
 #[test]
 fn tag_pool() {
-    // Only tags that were taken come back.
+    // Only tags that were taken return.
     let mut taken: Vec<TagUse> = vec![];
     check(
         TagPool::default,
@@ -81,22 +81,22 @@ fn tag_pool() {
     .unwrap();
 }
 
-/// What may be asked and reported of four slots.
+/// Legal requests and reports for four slots.
 #[derive(Default)]
 struct Slots {
-    /// Clocks since power-up: in the first ones, the ledger takes nothing.
+    /// Cycles since power-up. In the first ones, the ledger accepts no command.
     clock: usize,
     tail: usize,
     used: u64,
     /// Commands in the slots that have not been closed, by their first slot.
     open: [bool; 4],
     pending: [u32; 4],
-    /// Slots of the commands that have come back, oldest first.
+    /// Slots of the commands that have returned, oldest first.
     returned: VecDeque<u64>,
 }
 
 impl Slots {
-    /// A command was offered.
+    /// A command was valid.
     fn offer(&mut self, command: &ReadCommand, ready: bool) {
         let slots = 1 + u64::from(command.length.index() > SLOT_BYTES);
         if self.clock >= 4 && ready && self.used + slots <= 4 {
@@ -195,8 +195,8 @@ fn read_issue() {
     .unwrap();
 }
 
-/// At 128 bits and 4 slots: wide lanes crawl in rust-hdl's simulation, and the width is a parameter of the same text. Completions answer the
-/// requests that leave, some of them badly.
+/// The test uses 128 bits and 4 slots, because wide lanes are slow in rust-hdl's simulation, and the width is a parameter of the same text.
+/// Completions answer the requests, some of them with errors.
 #[test]
 fn dma_read() {
     let mut asked: Vec<CompletionHeader> = vec![];

@@ -11,7 +11,7 @@ use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::CompletionHeader;
 
-/// Few tags and few values, so that many completions fit an entry.
+/// There are few tags and few values, so that many completions fit an entry.
 fn completion(rng: &mut TestRng) -> CompletionHeader {
     let dwords = rng.random_range(0..=8u64);
     let lead = rng.random_range(0..=1u64);
@@ -69,7 +69,7 @@ fn completion_check() {
 #[test]
 fn byte_ram() {
     let drive = |uut: &mut ByteRam<64, 8, 3>, rng: &mut TestRng| {
-        // All lanes and none are frequent, and are cases of their own in gated models.
+        // All lanes and no lane are frequent, because gated models treat them separately.
         uut.write_lanes.next = match rng.random_range(0..4) {
             0 => 0xffu64.to_bits(),
             1 => 0u64.to_bits(),

@@ -1,4 +1,4 @@
-//! Completions that fail, lie, come late or not at all: the command says so, and shows no byte.
+//! Completions that fail, are wrong, come late or not at all: the command fails, and no byte is output.
 
 use proptest::prelude::*;
 use rand::Rng;
@@ -45,7 +45,7 @@ proptest! {
         bench.finish();
     }
 
-    /// The timeout is longer than any answer takes here; what is late comes after the timeout.
+    /// The timeout is longer than any answer takes in this test; late answers come after the timeout.
     #[test]
     fn a_request_without_answer_times_out(seed: u64, wide: bool) {
         let mut load = Load::full_speed();
@@ -60,7 +60,7 @@ proptest! {
         bench.finish();
     }
 
-    /// Deadlines fall before, into and behind completions of many beats: a command fails or is right, and no byte comes to a slot too late.
+    /// Deadlines fall before, into and behind completions of many beats. A command fails or is correct, and no byte reaches a slot too late.
     #[test]
     fn deadlines_race_completions(seed: u64, timeout in 20u64..600, completion in 3u32..=8, out in 4u32..=8, mrrs_code in 0u64..=5) {
         let mut load = Load::full_speed();
@@ -75,7 +75,7 @@ proptest! {
     }
 }
 
-/// More requests time out than there are tags: each late answer gives its tag back.
+/// More requests time out than there are tags: each late answer frees its tag.
 #[test]
 fn late_answers_free_their_tags() {
     let mut load = Load::full_speed();
@@ -111,7 +111,7 @@ fn each_fault_alone() {
     }
 }
 
-/// A request is overdue no earlier than its timeout, and at most 256 clocks later if no completion is under way.
+/// A request times out not before its timeout, and at most 256 cycles later if there are no completions.
 #[test]
 fn a_timeout_is_kept() {
     let mut load = Load::full_speed();
@@ -128,7 +128,7 @@ fn a_timeout_is_kept() {
     assert!((1000..1000 + 256 + 20).contains(&waited), "{waited} clocks");
 }
 
-/// Tags that never come back are gone until reset, and then there again.
+/// Tags that do not return are lost until reset, and then available again.
 #[test]
 fn reset_gives_lost_tags_back() {
     let mut load = Load::full_speed();

@@ -12,7 +12,7 @@ use crate::completer::Cut;
 use crate::load::Load;
 use crate::reference::Piece;
 
-/// Any address, close to a 4 KiB boundary or at one more often than chance.
+/// Any address; addresses close to or at a 4 KiB boundary are frequent.
 pub fn random_piece(bench: &mut Bench, length: usize) -> Piece {
     let rng = bench.random();
     let mut address = rng.random::<u64>() >> 1;
@@ -51,7 +51,7 @@ pub fn random_read(bench: &mut Bench, longest: usize) {
 }
 
 prop_compose! {
-    /// Surroundings without faults.
+    /// An environment without faults.
     pub fn any_load()(
         seed: u64, mrrs_code in 0u64..8, wide_rcb: bool, steps in 1usize..=8, random: bool,
         command in 1u32..=8, request in 1u32..=8, completion in 1u32..=8, out in 1u32..=8,
@@ -147,7 +147,7 @@ fn lengths_out_of_range_ask_for_nothing() {
     assert!(report.out_beats.len() >= 18);
 }
 
-/// The receiver takes nothing, and still every completion is taken: what was asked for has its place. Then all of it comes.
+/// The receiver stalls, and still every completion is accepted, because all requested data has its place. Then all of the payload arrives.
 #[test]
 fn a_stalled_receiver_does_not_stall_completions() {
     for wide in [true, false] {
@@ -165,7 +165,7 @@ fn a_stalled_receiver_does_not_stall_completions() {
         for _ in 0..10_000 {
             bench.step();
         }
-        // The slots, and what the output FIFO of 32 beats let go of: one command at 1,024 bits, none at 512.
+        // The slots, and the data that has moved to the output FIFO of 32 beats: one command at 1,024 bits, none at 512.
         let asked = slots(wide) + usize::from(wide);
         assert_eq!(bench.report.commands.len(), asked);
         assert_eq!(bench.report.requests.len(), asked * 32);
@@ -176,8 +176,8 @@ fn a_stalled_receiver_does_not_stall_completions() {
     }
 }
 
-/// Commands of two slots: the slots, odd or even in number, are taken in a ring, and requests lie across two of them. One slot stays empty if only
-/// that is left.
+/// Commands of two slots. The slots form a ring, so the pairs begin at odd and at even numbers, and requests lie across two slots. One slot
+/// stays empty if only that one is left.
 #[test]
 fn commands_of_two_slots_go_round_the_ring_at_every_place() {
     for wide in [true, false] {
@@ -207,7 +207,7 @@ fn commands_of_two_slots_go_round_the_ring_at_every_place() {
     }
 }
 
-/// More requests than tags: they wait for tags, and no tag is used twice.
+/// There are more requests than tags: requests wait for tags, and no tag is used twice.
 #[test]
 fn requests_wait_for_tags() {
     let mut load = Load::full_speed();

@@ -1,8 +1,8 @@
-//! What a run is like, and what is measured in it.
+//! Parameters of a run, and its measurements.
 
 use crate::completer::{Cut, Fault};
 
-/// How the surroundings behave. Probabilities are in eighths per clock.
+/// Behaviour of the environment. Probabilities are in eighths per cycle.
 #[derive(Clone, Debug)]
 pub struct Load {
     pub seed: u64,
@@ -12,20 +12,20 @@ pub struct Load {
     pub request: u32,
     pub completion: u32,
     pub out: u32,
-    /// Clocks from a request to its first completion, at least and at most.
+    /// Cycles from a request to its first completion, minimum and maximum.
     pub latency: (u64, u64),
-    /// Requests are answered one after the other, in their order.
+    /// Requests are answered one after the other, in order.
     pub in_order: bool,
-    /// One request in so many meets one of these.
+    /// One request in this number has one of these faults.
     pub faults: Vec<Fault>,
     pub one_in: u32,
     pub timeout: u64,
-    /// The timeout is about as long as an answer takes: any command may fail, and the counters may say anything.
+    /// The timeout is about as long as an answer takes: any command may fail, and the counters may have any value.
     pub races: bool,
 }
 
 impl Load {
-    /// Everything as fast as it can be, completions of 256 bytes, no faults.
+    /// Everything at full speed, completions of 256 bytes, no faults.
     pub fn full_speed() -> Self {
         Self {
             seed: 1,
@@ -49,7 +49,7 @@ impl Load {
     }
 }
 
-/// When things happened, in clocks.
+/// Times of events, in cycles.
 #[derive(Default, Debug)]
 pub struct Report {
     pub requests: Vec<u64>,

@@ -1,4 +1,4 @@
-//! The DMA read engine: each block against its own simulation, and the whole against a completer that answers as PCIe allows.
+//! The DMA read engine: each block compared with its own simulation, and the whole engine with a completer that follows PCIe.
 
 mod bench;
 mod completer;

@@ -1,4 +1,4 @@
-//! No bubbles where line rate needs none.
+//! There are no bubbles where the line rate permits none.
 
 use crate::bench::Bench;
 use crate::load::Load;
@@ -22,7 +22,7 @@ fn span(clocks: &[u64]) -> u64 {
     clocks.last().unwrap() - clocks.first().unwrap() + 1
 }
 
-/// Completions of 256 bytes without a pause: a beat in and a beat out per clock, 256 Gb/s at 1,024 bits and 250 MHz.
+/// Completions of 256 bytes without a pause: a beat enters and a beat leaves per cycle, 256 Gb/s at 1,024 bits and 250 MHz.
 #[test]
 fn full_beats_pass_at_one_per_clock() {
     for (wide, beats) in [(true, 32), (false, 64)] {
@@ -58,19 +58,19 @@ fn unaligned_packets_pass_at_200_gigabits_per_second() {
     assert!(gigabits >= 200.0, "{gigabits:.1} Gb/s");
 }
 
-/// Packets of 64 bytes: one command, one request and one beat per clock, as far as the slots reach.
+/// Packets of 64 bytes: one command, one request and one beat per cycle, as far as the slots permit.
 #[test]
 fn small_commands_pass_at_one_per_clock() {
     let bench = stream(true, Load::full_speed(), 64, 200, 0);
     let report = &bench.report;
     assert_eq!(span(&report.requests[..24]), 24);
-    // From a slot taken to the slot free again: 32 slots serve one command per clock only if that takes 32 clocks.
+    // Time from the use of a slot until it is free again: 32 slots serve one command per cycle only if that takes 32 cycles.
     let clocks = span(&report.out_beats);
     println!("200 beats in {clocks} clocks");
     assert!(clocks <= 250, "200 beats in {clocks} clocks");
 }
 
-/// A large command leaves as one request per clock.
+/// A large command leaves as one request per cycle.
 #[test]
 fn requests_leave_at_one_per_clock() {
     let mut load = Load::full_speed();

@@ -1,4 +1,4 @@
-//! What a command must ask for and return, computed apart from the engine.
+//! Expected requests and data of a command, computed independently of the engine.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ pub struct Request {
     pub address_type: AddressType,
 }
 
-/// Memory: every byte of both address spaces has a value of its own.
+/// Memory in which every byte of both address spaces has a value that depends on its address.
 pub fn byte(address: u64, address_type: AddressType) -> u8 {
     let mixed = (address ^ u64::from(address_type == AddressType::Translated) << 63)
         .wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -71,7 +71,7 @@ pub fn payload(pieces: &[Piece]) -> Vec<u8> {
 /// The command for one to three `pieces`.
 pub fn command(pieces: &[Piece], user: u32) -> ReadCommand {
     let (second, third) = (pieces.get(1), pieces.get(2));
-    // Of a single piece, a first length beyond the command's counts no more than it.
+    // For a single piece, a first length beyond the command's length counts as the command's.
     let beyond = if second.is_none() {
         u64::from(user % 3)
     } else {
@@ -93,7 +93,7 @@ pub fn command(pieces: &[Piece], user: u32) -> ReadCommand {
     }
 }
 
-/// The record for `request`, but for its tag.
+/// The record of `request`, without its tag.
 pub fn header(request: &Request, tag: u8) -> ReadTlpHeader {
     ReadTlpHeader {
         address_dw: (request.span.address >> 2).to_bits(),

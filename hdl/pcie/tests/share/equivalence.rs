@@ -47,7 +47,7 @@ fn write_share_is_its_verilog() {
 }
 
 fn read_share<const W: usize>() {
-    // Rounds: as many entries as there are places for are asked for, 7 at least; then these come back.
+    // Rounds: as many entries are requested as there is space for, at least 7; then these return.
     const ASKING: u32 = 30;
     const ROUND: u32 = 80;
     let mut clock = 0u32;

@@ -1,4 +1,4 @@
-//! Blocks that let several users share one PCIe interface.
+//! Arbiters that let several clients share one PCIe interface.
 
 mod equivalence;
 mod read_share;

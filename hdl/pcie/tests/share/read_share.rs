@@ -1,4 +1,4 @@
-//! What is read comes back to who asked, and nobody waits for somebody else.
+//! Data returns to the client that requested it, and no client waits for another.
 
 use hdl_pcie::share::ReadShare;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn readers_take_turns_and_a_command_leaves_in_every_clock() {
     for width in [512, 1024] {
         let mut bench = Bench::new(width, 1);
         bench.queue(60);
-        // Entries are taken at once, and every read is one beat or two: the engine keeps up with asking for a while.
+        // Entries are accepted at once, and every read has one beat or two: the engine keeps up with the requests for a while.
         for _ in 0..60 {
             bench.step(Pace::FULL);
         }
@@ -32,14 +32,14 @@ fn readers_take_turns_and_a_command_leaves_in_every_clock() {
         for turn in bench.grants.windows(3) {
             let mut sorted = turn.to_vec();
             sorted.sort_unstable();
-            // Fetches miss a turn when their places are taken.
+            // Fetches miss a turn while their space is used up.
             assert!(sorted == [0, 1, 2] || !turn.contains(&2), "{turn:?}");
         }
         bench.run(Pace::FULL, 60);
     }
 }
 
-/// Nobody takes the entries: no more are asked for than there are places, and payload goes on.
+/// The entries are not accepted: no more are requested than there is space for, and payload continues.
 #[test]
 fn entries_that_nobody_takes_do_not_hold_up_payload() {
     for width in [512, 1024] {

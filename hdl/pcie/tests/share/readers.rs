@@ -1,4 +1,4 @@
-//! Random readers before a Verilated `ReadShare`, and a read engine behind it that returns in order.
+//! Random clients in front of a Verilated `ReadShare`, and a read engine behind it that returns data in order.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -60,7 +60,7 @@ fn own(mut command: ReadCommand) -> ReadCommand {
     command
 }
 
-/// What the block must make of it.
+/// The expected command at the engine.
 fn marked(command: ReadCommand, port: usize) -> ReadCommand {
     let mut marked = own(command);
     marked.user = (marked.user.index() as u64 | (port as u64) << read_user::PORT).to_bits();
@@ -108,7 +108,7 @@ fn packed(words: &[u32]) -> Bits<512> {
     })
 }
 
-/// Beats that the engine returns, and to whom they go: 0 and 1 the ports, 2 entries.
+/// Beats that the engine returns, and their client: 0 and 1 the ports, 2 the entries.
 struct Return {
     to: usize,
     data: Vec<u32>,
@@ -123,15 +123,15 @@ pub struct Bench {
     reads: [VecDeque<ReadCommand>; 2],
     /// Fetch, reads, return.
     offered: [bool; 4],
-    /// Who was granted, in order: 0 and 1 the ports, 2 fetches; with the command that must follow.
+    /// The granted clients in order, 0 and 1 the ports, 2 the fetches, with the expected commands.
     granted: VecDeque<(usize, ReadCommand)>,
     returns: VecDeque<Return>,
-    /// Entries to be given on, and whether each is the last of its read.
+    /// Entries to output, and whether each is the last of its read.
     entries: VecDeque<(WqeFetched, bool)>,
-    /// Entries of the read coming back that have come.
+    /// Entries of the returning read that have arrived.
     given: usize,
     pub grants: Vec<usize>,
-    /// Reads that have come back whole, of the ports and of fetches.
+    /// Reads that have returned completely, of the ports and of fetches.
     pub returned: [usize; 3],
     pub clock: u64,
 }
@@ -156,7 +156,7 @@ impl Bench {
         bench.set("reset", 1);
         bench.tick();
         bench.set("reset", 0);
-        // The credit opens in the clock after.
+        // The credit is available one cycle later.
         bench.tick();
         bench
     }
@@ -273,7 +273,7 @@ impl Bench {
         self.offered = std::array::from_fn(|i| offered[i] && !moves[i]);
     }
 
-    /// The engine will return what was asked for: entries in as many beats as they take, payload in one or two.
+    /// The engine will return the requested data: entries in as many beats as they take, payload in one or two.
     fn command_taken(&mut self) {
         let (to, command) = self.granted.pop_front().expect("a command out of nothing");
         assert_eq!(self.words("command"), to_words(command));

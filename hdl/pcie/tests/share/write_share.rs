@@ -1,4 +1,4 @@
-//! Random TLPs of three streams through the Verilated block: whole, in order, fair, without a bubble.
+//! Random TLPs of three streams through the Verilated block: they stay whole and in order, shares are fair, and there is no bubble.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -63,7 +63,7 @@ fn model(width: usize) -> Model {
     .instantiate()
 }
 
-/// Sends the streams' beats, each side moving with its chance in percent; returns (clock, stream) of every beat that left.
+/// Sends the streams' beats, with each side active at its probability in percent; returns (cycle, stream) of every beat that left.
 fn run(
     width: usize,
     mut streams: [VecDeque<Beat>; STREAMS],
@@ -79,7 +79,7 @@ fn run(
     model.clock(clock);
     model.set_u64(reset, 0);
     let total: usize = streams.iter().map(VecDeque::len).sum();
-    // Beats taken in, in the order in which they must leave.
+    // Accepted beats, in the order in which they must leave.
     let mut inside: VecDeque<(usize, Beat)> = VecDeque::new();
     let mut offered = [false; STREAMS];
     let mut left = vec![];

@@ -33,7 +33,7 @@ fn build<B: Block>(mut block: B) -> Library {
         .expect("the model is built")
 }
 
-/// What the outside does in one clock.
+/// Behaviour of the neighbours in one cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Stimulus {
     pub offer_packet: bool,
@@ -42,7 +42,7 @@ pub struct Stimulus {
 }
 
 impl Stimulus {
-    /// Nothing waits.
+    /// No neighbour stalls.
     pub const FULL: Self = Self {
         offer_packet: true,
         offer_payload: true,
@@ -57,7 +57,7 @@ struct Beat {
     error: bool,
 }
 
-/// A frame as it left, and the clocks in which its first and its last beat moved.
+/// A frame that has left, and the cycles in which its first and its last beat moved.
 #[derive(Debug)]
 pub struct SentFrame {
     pub bytes: Vec<u8>,
@@ -94,18 +94,18 @@ pub struct Front {
     pub clock: u64,
     packets: VecDeque<Vec<u32>>,
     payload: VecDeque<Beat>,
-    /// The frame under way, and the clock of its first beat.
+    /// The current frame, and the cycle of its first beat.
     part: Vec<u8>,
     begun: Option<u64>,
     pub sent: Vec<SentFrame>,
-    /// Clock in which each record was taken.
+    /// Cycle in which each record was accepted.
     pub taken: Vec<u64>,
     pub mismatches: u64,
-    /// Beats of the payload buffer given back.
+    /// Beats of the payload buffer that were freed.
     pub freed: u64,
-    /// Frames that were not sent, by their payload.
+    /// Frames that were dropped because their payload failed.
     pub left_out: u64,
-    /// An offer stays until it is taken.
+    /// An item stays valid until it is accepted.
     offered: (bool, bool),
 }
 
@@ -153,7 +153,7 @@ impl Front {
         front
     }
 
-    /// One clock of reset; forgets everything under way.
+    /// One cycle of reset, which discards everything in progress.
     pub fn reset(&mut self) {
         self.packets.clear();
         self.payload.clear();
@@ -173,7 +173,7 @@ impl Front {
         self.model.clock(self.ports.clock);
     }
 
-    /// Queues a packet. Lanes beyond the end of its payload hold rubbish.
+    /// Queues a packet. Lanes beyond the end of its payload have random values.
     pub fn send(&mut self, packet: &TestPacket) {
         self.packets.push_back(to_words(packet.record));
         let beats = packet.payload.chunks(self.beat_bytes);
@@ -191,7 +191,7 @@ impl Front {
         }
     }
 
-    /// Queues a packet whose payload turns out not to be readable.
+    /// Queues a packet whose payload cannot be read.
     pub fn send_unreadable(&mut self, packet: &TestPacket) {
         assert!(!packet.payload.is_empty(), "there is nothing to read");
         self.packets.push_back(to_words(packet.record));
@@ -277,7 +277,7 @@ impl Front {
         }
     }
 
-    /// Steps until `count` frames have left; panics if that takes more than `limit` clocks.
+    /// Steps until `count` frames have left; panics if that takes more than `limit` cycles.
     pub fn run(&mut self, count: usize, limit: u64, mut stimulus: impl FnMut() -> Stimulus) {
         let end = self.clock + limit;
         while self.sent.len() < count {

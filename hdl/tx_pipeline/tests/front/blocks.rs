@@ -14,7 +14,7 @@ use stellar_wire::Opcode;
 
 use crate::packets::{fill, opcodes, Shape, TestPacket};
 
-/// Short enough for the slow simulation to see many.
+/// The sequence is short, so that the slow simulation runs many of them.
 fn packet(rng: &mut TestRng) -> TestPacket {
     let opcodes = opcodes();
     let shape = Shape {
@@ -41,7 +41,7 @@ fn extension_headers_are_their_verilog() {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.in_extensions.next = packet(rng).record.extensions;
-            // Opcodes the lane does not send, too.
+            // Opcodes that the lane does not send are included.
             u.in_opcode.next = if rng.random_bool(0.2) {
                 Bits::random(rng)
             } else {
@@ -109,13 +109,13 @@ fn header_build_is_its_verilog() {
 
 #[test]
 fn payload_buffer_is_its_verilog() {
-    // Complete packets not yet begun; what `start` may rely on.
+    // Complete packets that have not begun: the condition for `start`.
     let mut complete = 0u64;
     check(
         PayloadBuffer::<512, 8, 9>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
-            // Inputs of the clock before, and what came of them.
+            // Inputs of the previous cycle, and their effect.
             if u.in_valid.val() && u.in_ready.val() && u.in_last.val() {
                 complete += 1;
             }
@@ -231,7 +231,7 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
         TxFront::<W, N, B, A, C>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
-            // Signals still show the clock before.
+            // The signals still have the values of the previous cycle.
             if u.packet_valid.val() && u.packet_ready.val() {
                 records.pop_front();
             }

@@ -1,4 +1,4 @@
-//! Frames whose payload cannot be read are left out, and their neighbours do not notice.
+//! Frames whose payload cannot be read are dropped, and their neighbours are not affected.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -10,7 +10,7 @@ use crate::bench::{Front, Stimulus, WIDTHS};
 use crate::packets::{any_packet, fill, Shape, TestPacket};
 use crate::reference::{pace, Pace};
 
-/// Sends `packets`, of those marked and with payload not the frame, and compares.
+/// Sends `packets` and compares. Marked packets with payload must be dropped.
 fn compare(width: usize, packets: &[(TestPacket, bool)], pace: Pace) {
     let mut front = Front::new(width);
     let unreadable = |(packet, marked): &&(TestPacket, bool)| *marked && !packet.payload.is_empty();
@@ -34,7 +34,7 @@ fn compare(width: usize, packets: &[(TestPacket, bool)], pace: Pace) {
     }
     assert_eq!(front.left_out, failed as u64);
     assert_eq!(front.mismatches, 0);
-    // Frames left out give back what was reserved for them, not what they used.
+    // A dropped frame frees the space that was reserved for it, not only the space that it used.
     let beats = |(packet, _): &(TestPacket, bool)| packet.payload.len().div_ceil(width / 8) as u64;
     assert_eq!(front.freed, packets.iter().map(beats).sum::<u64>());
     let readable: Vec<_> = packets.iter().filter(|entry| !unreadable(entry)).collect();
@@ -63,7 +63,7 @@ fn unreadable_packets_between_others_at_random_paces() {
     }
 }
 
-/// At full rate a frame left out costs a clock, and no more.
+/// At full rate a dropped frame costs exactly one cycle.
 #[test]
 fn a_frame_left_out_costs_one_clock() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);

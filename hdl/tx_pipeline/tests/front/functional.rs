@@ -1,4 +1,4 @@
-//! Single blocks, Verilated, against what they are for: at one item per clock and with pauses.
+//! Single blocks, Verilated, compared with their specification: at one item per cycle and with stalls.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use stellar_wire::hw::pack::{to_words, Record};
 
 use crate::packets::{fill, opcodes, Shape, TestPacket};
 
-/// A Verilated block with ports by name, after a clock of reset.
+/// A Verilated block with ports by name, after a cycle of reset.
 struct Bench(Model);
 
 impl Bench {
@@ -32,7 +32,7 @@ impl Bench {
         bench
     }
 
-    /// Words the port has beyond `words` are zero.
+    /// Words of the port beyond `words` are zero.
     fn set(&mut self, port: &str, words: &[u32]) {
         let port = self.0.port(port).expect("a port");
         let mut all = self.0.get_words(port).to_vec();
@@ -78,7 +78,7 @@ fn packet(rng: &mut TestRng) -> TestPacket {
     fill(shape, rng)
 }
 
-/// Headers, and the places of everything behind them, counted from the frame's own length.
+/// Headers, and the positions of everything behind them, computed from the frame's own length.
 fn check_header(words: &[u32], packet: &TestPacket, beat: usize) {
     let frame = packet.frame();
     let payload = packet.payload.len();
@@ -199,13 +199,13 @@ fn the_icrc_is_that_of_the_frame_also_with_pauses_inside() {
     icrc_of_frames::<1024, 128>();
 }
 
-/// Random packets in, taken whole once complete: one beat per clock, in order, and none seen too early.
+/// Random packets enter, and each is taken when it is complete: one beat per cycle, in order, and none too early.
 #[test]
 fn payload_shows_only_when_complete_and_then_flows() {
     let mut bench = Bench::new(PayloadBuffer::<512, 8, 9>::default());
     let mut rng = TestRng::seed_from_u64(33);
     let mut offered: VecDeque<(u32, bool)> = VecDeque::new();
-    // Beats of packets in the buffer; complete packets not yet begun; beats left of the one being taken.
+    // Beats of packets in the buffer; complete packets that have not begun; beats left of the current one.
     let (mut held, mut complete, mut left) = (VecDeque::new(), VecDeque::new(), 0);
     let (mut beats, mut number, mut taken, mut full) = (0, 0, 0, false);
     for _ in 0..20_000 {

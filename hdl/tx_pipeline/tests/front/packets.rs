@@ -16,7 +16,7 @@ pub struct TestPacket {
 }
 
 impl TestPacket {
-    /// The bytes that must leave.
+    /// The expected bytes.
     pub fn frame(&self) -> Vec<u8> {
         let frame = self.record.to_frame(self.payload.clone());
         let bytes = frame.expect("a packet the lane sends").emit();
@@ -24,7 +24,7 @@ impl TestPacket {
     }
 }
 
-/// What a packet looks like from outside. Bits of `nesting`: tagged, encapsulated, IPv6.
+/// The form of a packet. Bits of `nesting`: tagged, encapsulated, IPv6.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub opcode: Opcode,
@@ -39,7 +39,7 @@ pub fn opcodes() -> Vec<Opcode> {
     all.filter(|&opcode| can_send(opcode)).collect()
 }
 
-/// Every field random; fields the packet does not have too.
+/// Every field is random, including fields that the packet does not have.
 pub fn fill(shape: Shape, rng: &mut TestRng) -> TestPacket {
     let record = TxPacket {
         ethernet: TxEthernet {
@@ -152,7 +152,7 @@ pub fn extensions(rng: &mut TestRng) -> TxExtensions {
     }
 }
 
-/// Any packet. Lengths crowd where a part of the frame ends near the end of a beat, and at both ends of what is allowed.
+/// Any packet. Lengths for which a part of the frame ends near the end of a beat are frequent, and so are the shortest and the longest.
 pub fn any_packet() -> impl Strategy<Value = TestPacket> {
     let lengths = prop_oneof![
         3 => Just(0usize),

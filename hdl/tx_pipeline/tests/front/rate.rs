@@ -1,4 +1,4 @@
-//! Full rate, latency, and what a reset leaves behind.
+//! Full rate, latency, and the state after a reset.
 
 use hdl_tx_pipeline::tx_front::LATENCY;
 use hdl_verilog::equivalence::TestRng;
@@ -10,7 +10,7 @@ use crate::packets::{fill, Shape, TestPacket};
 
 const PACKETS: usize = 600;
 
-/// The largest headers of each kind come with every nesting.
+/// The largest headers of each kind, with every nesting.
 fn packets(opcode: Opcode, payload_length: usize, nesting: u8) -> Vec<TestPacket> {
     let mut rng = TestRng::seed_from_u64(payload_length as u64);
     let shape = Shape {
@@ -23,7 +23,7 @@ fn packets(opcode: Opcode, payload_length: usize, nesting: u8) -> Vec<TestPacket
     (0..PACKETS).map(|i| few[i % 20].clone()).collect()
 }
 
-/// Clocks per frame once the first has left, and that every clock carries a beat.
+/// Cycles per frame after the first one has left. Every cycle must carry a beat.
 fn clocks_per_frame(width: usize, packets: &[TestPacket]) -> f64 {
     let mut front = Front::new(width);
     for packet in packets {
@@ -74,7 +74,7 @@ fn the_first_beat_leaves_after_the_documented_latency() {
         for length in [0, 1, 64] {
             let mut front = Front::new(width);
             for packet in packets(Opcode::MrcWriteOnly, length, 4).iter().take(3) {
-                // The payload of one beat is there when the header is.
+                // The payload of one beat arrives before the header.
                 front.send(packet);
                 let count = front.sent.len() + 1;
                 front.run(count, 100, || Stimulus::FULL);
@@ -85,7 +85,7 @@ fn the_first_beat_leaves_after_the_documented_latency() {
     }
 }
 
-/// Records far ahead of their payload: nothing leaves until it is complete, nothing overflows, and then all leaves.
+/// Records come long before their payload. Nothing leaves before the payload is complete, nothing overflows, and then everything leaves.
 #[test]
 fn a_frame_waits_for_all_of_its_payload() {
     for width in WIDTHS {

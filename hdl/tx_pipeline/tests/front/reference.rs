@@ -1,4 +1,4 @@
-//! The Verilated front against `RoceFrame::emit`, byte for byte.
+//! The Verilated front compared with `RoceFrame::emit`, byte for byte.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -10,7 +10,7 @@ use stellar_wire::{ethernet::MacAddr, ExtKind, Opcode, RoceFrame, Transport};
 use crate::bench::{Front, Stimulus, WIDTHS};
 use crate::packets::{any_packet, fill, opcodes, Shape, TestPacket};
 
-/// How often each side moves, in percent.
+/// Activity of each side, in percent.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     pub packets: u8,
@@ -63,13 +63,13 @@ fn compare(width: usize, packets: &[TestPacket], pace: Pace) {
     }
 }
 
-/// The receive reference takes every request, and the rest it refuses for no other reason than its opcode.
+/// The receive reference accepts every request, and refuses the other packets only for their opcode.
 fn check_reception(bytes: &[u8], packet: &TestPacket) {
     let frame = packet.record.to_frame(packet.payload.clone());
     let frame = frame.expect("a frame");
     let opcode = frame.bth.opcode;
     let write = matches!(opcode.code(), 0x06..=0x0b | 0xc6..=0xcb);
-    // Other requests of RC are good frames too; the queue pair refuses them.
+    // Other RC requests are good frames too; the queue pair refuses them.
     let refused = opcode.transport() == Transport::Rc && !opcode.is_response();
     let expected = if frame.udp.dport != RxConfig::default().udp_port {
         DropReason::WrongUdpPort
@@ -101,7 +101,7 @@ fn random_packets_at_random_paces() {
     }
 }
 
-/// Every opcode in every nesting, with and without TSETH, and with the payload lengths around which parts of the frame cross beats.
+/// Every opcode in every nesting, with and without TSETH, with payload lengths for which parts of the frame cross beats.
 #[test]
 fn every_opcode_in_every_nesting() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -131,7 +131,7 @@ fn every_opcode_in_every_nesting() {
     }
 }
 
-/// Every place of the end of payload in a beat, and so every place of the iCRC, those cut by a beat's end included.
+/// Every position of the end of payload in a beat, and so every position of the iCRC, including those that the end of a beat cuts.
 #[test]
 fn every_payload_length_up_to_three_beats_and_the_longest() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
@@ -161,7 +161,7 @@ fn every_payload_length_up_to_three_beats_and_the_longest() {
     }
 }
 
-/// A frame given as such takes the way of its record.
+/// A `RoceFrame` is converted to its record, and the same frame leaves.
 #[test]
 fn a_frame_becomes_a_record_and_leaves_as_that_frame() {
     let frame = RoceFrame {

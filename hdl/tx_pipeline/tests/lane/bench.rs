@@ -1,4 +1,4 @@
-//! Drives a Verilated lane: packets in, a DMA beside it, frames out, everything compared as it happens.
+//! Drives a Verilated lane: packets in, a DMA beside it, frames out. It compares everything at once.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use crate::memory::Memory;
 use crate::ways::{Tables, QP_BITS};
 
 pub const WIDTHS: [usize; 2] = [512, 1024];
-/// Clocks that payload may wait for inline payload before it.
+/// Cycles for which payload may wait for inline payload in front of it.
 const PATIENCE: u32 = 40;
 
 fn library(width: usize) -> &'static Library {
@@ -38,7 +38,7 @@ fn build<B: Block>(mut block: B) -> Library {
         .expect("the model is built")
 }
 
-/// How often each side moves, in percent.
+/// Activity of each side, in percent.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     pub answers: u8,
@@ -47,12 +47,12 @@ pub struct Pace {
     pub payload: u8,
     pub fault: u8,
     pub mac: u8,
-    /// Clocks from a read to its first beat, at most.
+    /// Most cycles from a read to its first beat.
     pub memory: u64,
 }
 
 impl Pace {
-    /// Nothing waits.
+    /// No neighbour stalls.
     pub const FULL: Self = Self {
         answers: 100,
         requests: 100,
@@ -64,7 +64,7 @@ impl Pace {
     };
 }
 
-/// A frame as it left, and the clocks of its first and last beat.
+/// A frame that has left, and the cycles of its first and last beat.
 pub struct Sent {
     pub first: u64,
     pub last: u64,
@@ -78,9 +78,9 @@ pub struct Bench {
     pub clock: u64,
     pub answers: VecDeque<Item>,
     pub requests: VecDeque<Item>,
-    /// Offers that stay until taken: answer, request, payload.
+    /// Inputs that stay valid until they are accepted: acknowledgement, request, payload.
     offered: [bool; 3],
-    /// Clock in which each packet was taken.
+    /// Cycle in which each packet was accepted.
     pub taken: Vec<u64>,
     memory: Memory,
     stalled: u32,
@@ -92,7 +92,7 @@ pub struct Bench {
     pub faults_taken: usize,
     pub faults_lost: u64,
     pub left_out: u64,
-    /// Bytes asked of the DMA in whole beats.
+    /// Bytes requested from the DMA, in whole beats.
     pub beats_asked: usize,
 }
 
@@ -134,7 +134,7 @@ impl Bench {
         bench
     }
 
-    /// Forgets everything under way, as the lane does.
+    /// Discards everything in progress, as the lane does.
     pub fn reset(&mut self) {
         self.set("reset", 1);
         for name in ["answer_valid", "request_valid", "payload_valid"] {
@@ -299,7 +299,7 @@ impl Bench {
         }
     }
 
-    /// What the faults say in the end, if only this many were kept.
+    /// The expected fault reports if only this number is stored.
     pub fn forget_faults_after(&mut self, kept: usize) {
         self.faults.truncate(kept);
     }
@@ -329,7 +329,7 @@ impl Bench {
         }
     }
 
-    /// Nothing is left to do.
+    /// Whether everything is finished.
     pub fn is_done(&self) -> bool {
         self.answers.is_empty()
             && self.requests.is_empty()
@@ -338,7 +338,7 @@ impl Bench {
             && self.faults.is_empty()
     }
 
-    /// Steps until nothing is left; panics if that takes more than `limit` clocks.
+    /// Steps until everything is finished; panics if that takes more than `limit` cycles.
     pub fn run(&mut self, pace: Pace, limit: u64) {
         let end = self.clock + limit;
         while !self.is_done() {

@@ -1,4 +1,4 @@
-//! Two reference cards in conversation, and what the lane of each port must be told about it.
+//! Two reference cards that exchange packets, and the tables for the lane of each port.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr};
@@ -25,7 +25,7 @@ use stellar_wire::{MacAddr, UsidContainer};
 
 use crate::ways::{Route, Tables, Way, QPS};
 
-/// Queue pairs of card 0 and their peers on card 1: MRC, RC, and one that asks for memory it may not have.
+/// Queue pairs of card 0 and their peers on card 1: MRC, RC, and one that uses memory without permission.
 pub const PAIRS: [(u32, u32); 3] = [(2, 7), (3, 6), (4, 5)];
 const RC: u32 = 3;
 const KEY: u32 = 1 << 8 | 0x5a;
@@ -33,7 +33,7 @@ const PD: u32 = 9;
 const DATA_DSCP: u8 = 10;
 const CONTROL_DSCP: u8 = 46;
 
-/// Every byte can be read, and tells its address.
+/// Memory in which every byte can be read, and depends on its address.
 struct Addresses;
 
 impl Memory for Addresses {
@@ -170,14 +170,14 @@ fn qp(card: u8, number: u32, peer: u32, version6: bool) -> QpConfig {
     }
 }
 
-/// A frame as it left a port of a card.
+/// A frame that has left a port of a card.
 pub struct Left {
     pub card: usize,
     pub port: usize,
     pub frame: Vec<u8>,
 }
 
-/// Writes of all lengths both ways over links that lose and delay; every frame of it.
+/// Writes of all lengths in both directions over links that lose and delay; returns every frame.
 pub fn conversation(version6: bool) -> Vec<Left> {
     let mut rng = TestRng::seed_from_u64(version6.into());
     let mut cards = [card(0, version6), card(1, version6)];
@@ -196,7 +196,7 @@ pub fn conversation(version6: bool) -> Vec<Left> {
                 } else {
                     rng.random_range(0..=5000)
                 };
-                // The last queue pair aims beside the region in the end.
+                // At the end, the last queue pair writes outside of the region.
                 let rkey = if a == PAIRS[2].0 && i == 20 {
                     KEY ^ 1
                 } else {
@@ -234,7 +234,7 @@ pub fn conversation(version6: bool) -> Vec<Left> {
             card.on_timer(Ticks(now));
             for port in 0..PORTS {
                 if let Some(frame) = card.poll_transmit(port, Ticks(now)) {
-                    // Plane 1 is dead for a while, so that there are paths to probe.
+                    // Plane 1 fails for a while, so that paths are probed.
                     let dead = port == 1 && (2_000..20_000).contains(&now);
                     if !dead && rng.random_bool(0.97) {
                         under_way.push_back((now + 400, 1 - number, port, frame.clone()));

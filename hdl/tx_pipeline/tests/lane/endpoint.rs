@@ -1,4 +1,4 @@
-//! The frames of two reference cards, taken apart into what their requesters and responders decided, and made again by the lane.
+//! The frames of two reference cards are converted back to the decisions of requesters and responders, and the lane builds them again.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::bench::{Bench, Pace, WIDTHS};
 use crate::conversation::{conversation, tables, PAIRS};
 use crate::items::{inline_data, pieces, Item, Packet};
 
-/// What was decided about a packet, read off its frame. Addresses, code points, P_Key and contexts are not: the tables must supply them.
+/// The decisions about a packet, from its frame. Addresses, code points, P_Key and contexts are not among them: the tables must supply these.
 fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
     let frame = RoceFrame::parse(bytes).expect("a frame of the reference");
     let record = TxPacket::from_frame(&frame).expect("a packet the lane sends");

@@ -37,7 +37,7 @@ fn read_beat(rng: &mut TestRng) -> ReadBeat {
 #[test]
 fn framing_is_its_verilog() {
     let tables = Tables::random(&mut TestRng::seed_from_u64(1));
-    // Beats asked for, of which as many may be freed. A record is offered for one clock or more, and not in the clock before.
+    // Requested beats, of which that many may be freed. A record is valid for one cycle or more, and not in the cycle before.
     let mut owed = 0;
     let mut offered = false;
     check(
@@ -117,7 +117,7 @@ fn tx_lane_is_its_verilog() {
             u.request_valid.next = rng.random_bool(0.7);
             u.request.next = request(&tables, rng);
             u.read_ready.next = rng.random_bool(0.8);
-            // Failed reads are whole after one beat, so frames and payload stay together.
+            // A failed read has one beat, so frames and payload stay aligned.
             u.payload_valid.next = rng.random_bool(0.5);
             u.payload_data.next = Bits::random(rng);
             u.payload_beat.next = ReadBeat {

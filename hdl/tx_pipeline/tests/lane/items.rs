@@ -1,4 +1,4 @@
-//! Packets with the frames they must become.
+//! Packets with the expected frames.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -24,12 +24,12 @@ pub enum Packet {
     Request {
         request: Box<TxRequest>,
         payload: Vec<u8>,
-        /// The DMA can read it.
+        /// The payload can be read.
         readable: bool,
     },
 }
 
-/// A packet and the frame that must leave for it.
+/// A packet and its expected frame.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub packet: Packet,
@@ -283,7 +283,7 @@ impl Tables {
     }
 }
 
-/// What is decided of a frame besides its way.
+/// The decisions about a frame, except its path.
 struct Decided {
     control: bool,
     entropy: Entropy,
@@ -318,7 +318,7 @@ pub fn pieces(rng: &mut TestRng) -> Pieces {
     }
 }
 
-/// At most 16 bytes of payload, and rubbish behind.
+/// At most 16 bytes of payload, and random bytes behind them.
 pub fn inline_data(payload: &[u8], rng: &mut TestRng) -> Bits<128> {
     let mut bytes: [u8; 16] = rng.random();
     bytes[..payload.len()].copy_from_slice(payload);

@@ -1,4 +1,4 @@
-//! The memory and the read engine before it: what the lane must ask for, and what it is given.
+//! The memory and its read engine: the reads that the lane must request, and their data.
 
 use std::collections::VecDeque;
 
@@ -8,23 +8,23 @@ use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::{ReadBeat, ReadCommand};
 use stellar_wire::hw::requester::TxRequest;
 
-/// A beat and what lies beside it.
+/// A beat and the fields beside it.
 type Beat = (Vec<u32>, ReadBeat);
 
-/// A read under way.
+/// An outstanding read.
 struct Read {
     due: u64,
     beats: VecDeque<Beat>,
 }
 
-/// A read that must be asked for.
+/// An expected read.
 struct Expected {
     command: ReadCommand,
     payload: Vec<u8>,
     readable: bool,
 }
 
-/// Returns in the order of asking.
+/// Returns data in the order of the requests.
 pub struct Memory {
     /// Bytes of a beat.
     bytes: usize,
@@ -46,7 +46,7 @@ impl Memory {
         self.reads.clear();
     }
 
-    /// The payload of this request is the next to be asked for but those expected before.
+    /// Expects the read of this request's payload, behind those expected before.
     pub fn expect(&mut self, request: &TxRequest, payload: Vec<u8>, readable: bool) {
         let user = (request.slot.index() as u64) << read_user::SLOT
             | (request.qp.index() as u64) << read_user::QP
@@ -62,7 +62,7 @@ impl Memory {
         });
     }
 
-    /// The lane asks; the first beat is there at `due`.
+    /// The lane requests a read; its first beat is there at `due`.
     pub fn asked(&mut self, words: &[u32], due: u64) {
         let read = self.expected.pop_front().expect("a read is due");
         assert_eq!(words, to_words(read.command), "{:?}", read.command);
@@ -96,7 +96,7 @@ impl Memory {
         read.beats.front()
     }
 
-    /// The lane took it.
+    /// The lane accepted the beat.
     pub fn taken(&mut self) {
         let read = self.reads.front_mut().expect("a read under way");
         read.beats.pop_front();
@@ -105,7 +105,7 @@ impl Memory {
         }
     }
 
-    /// All was asked for and all was returned.
+    /// Everything was requested, and everything was returned.
     pub fn is_done(&self) -> bool {
         self.expected.is_empty() && self.reads.is_empty()
     }

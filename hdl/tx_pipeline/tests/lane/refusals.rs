@@ -1,4 +1,4 @@
-//! Parameters that no lane can have.
+//! Invalid parameters of a lane.
 
 use hdl_tx_pipeline::Framing;
 

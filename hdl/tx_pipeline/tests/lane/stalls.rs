@@ -1,4 +1,4 @@
-//! Rate, latency, and neighbours that stop.
+//! Rate, latency, and neighbours that stall.
 
 use hdl_tx_pipeline::{framing, tx_lane};
 use hdl_verilog::equivalence::TestRng;
@@ -12,7 +12,7 @@ use crate::ways::Tables;
 
 /// Beats of the payload buffer of the lane under test.
 const BUFFER_BEATS: usize = 512;
-/// Reports of failed reads that are kept.
+/// Number of reports of failed reads that are stored.
 const FAULTS_KEPT: usize = 32;
 
 fn setup(width: usize, seed: u64) -> (Tables, Bench, TestRng) {
@@ -43,13 +43,13 @@ fn a_packet_every_three_clocks_and_the_documented_latency() {
             bench.sent[0].first - bench.taken[0],
             tx_lane::LATENCY as u64
         );
-        // An answer of two or three beats takes no longer than framing.
+        // An acknowledgement of two or three beats does not take longer than framing.
         let mean = (bench.sent[49].last - bench.sent[0].last) as f64 / 49.0;
         assert!(mean <= distance as f64 + 0.1, "{mean} clocks per answer");
     }
 }
 
-/// The MAC is never without a beat once the first frames have left.
+/// After the first frames have left, the MAC gets a beat in every cycle.
 #[test]
 fn payload_fills_the_line() {
     for (width, length) in [
@@ -72,7 +72,7 @@ fn payload_fills_the_line() {
     }
 }
 
-/// A port of 200 Gb/s, 100 bytes per clock, is not without small packets while reads take 600 ns and the read engine's clocks.
+/// A port of 200 Gb/s (100 bytes per cycle) always has small packets, while reads take 600 ns and the cycles of the read engine.
 #[test]
 fn small_packets_fill_the_wire_while_reads_are_under_way() {
     let (tables, mut bench, mut rng) = setup(1024, 5);
@@ -89,7 +89,7 @@ fn small_packets_fill_the_wire_while_reads_are_under_way() {
     assert!(mean <= wire, "{mean} clocks per packet");
 }
 
-/// The MAC stops: what was asked for still comes in, no more is asked for than there is room for, and then all goes on.
+/// The MAC stops. Requested payload still arrives, no more is requested than there is space for, and afterwards everything continues.
 #[test]
 fn a_stopped_mac_does_not_stop_the_dma() {
     for width in WIDTHS {
@@ -108,7 +108,7 @@ fn a_stopped_mac_does_not_stop_the_dma() {
             }
             assert!(!bench.requests.is_empty());
             assert!(bench.beats_asked <= BUFFER_BEATS, "{}", bench.beats_asked);
-            // Of long payloads as many as leave no room for one more of the longest, which fill it.
+            // The number of long payloads that leaves no space for one more of the longest.
             let longest = 8 * MAX_PAYLOAD / width;
             assert!(length < 4096 || bench.beats_asked > BUFFER_BEATS - longest);
             assert!(length < MAX_PAYLOAD || bench.beats_asked == BUFFER_BEATS);
@@ -118,7 +118,7 @@ fn a_stopped_mac_does_not_stop_the_dma() {
     }
 }
 
-/// Nobody takes the reports: payload and frames go on, the first reports are kept, the rest are left out.
+/// The reports are not accepted: payload and frames continue, the first reports are stored, and the rest is dropped.
 #[test]
 fn reports_of_failed_reads_never_hold_up_frames() {
     for width in WIDTHS {
@@ -148,7 +148,7 @@ fn reports_of_failed_reads_never_hold_up_frames() {
         bench.forget_faults_after(FAULTS_KEPT);
         bench.run(Pace::FULL, 200);
         assert_eq!(bench.faults_taken, FAULTS_KEPT);
-        // And the next one is reported again.
+        // The next failure is reported again.
         let mut again = requests(&tables, &mut rng, 1, 256);
         if let Packet::Request { readable, .. } = &mut again[0].packet {
             *readable = false;
@@ -159,7 +159,7 @@ fn reports_of_failed_reads_never_hold_up_frames() {
     }
 }
 
-/// An answer that comes while requests wait for room is the next to be taken.
+/// An acknowledgement that comes while requests wait for space is accepted next.
 #[test]
 fn answers_come_first() {
     for width in WIDTHS {

@@ -1,4 +1,4 @@
-//! The tables of a port, as told to the reference and to the hardware.
+//! The tables of a port, for the reference and for the hardware.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ pub const QP_BITS: usize = 3;
 /// Queue pairs of the lane under test.
 pub const QPS: usize = 1 << QP_BITS;
 
-/// Source routes, as told to the reference and to the hardware.
+/// Source routes, for the reference and for the hardware.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     pub container: UsidContainer,
@@ -30,7 +30,7 @@ impl Route {
         Srv6Template::new(self.container, self.plane_step, self.t1, self.uplink).expect("a route")
     }
 
-    /// The path of an entropy value by a port, which is its plane.
+    /// The path of an entropy value through a port, which is its plane.
     pub fn path(&self, port: u8, entropy: Entropy) -> UsidContainer {
         self.template().container(&Path {
             index: EvIndex::new(port).expect("an index of the plane"),
@@ -40,7 +40,7 @@ impl Route {
     }
 }
 
-/// The way of a queue pair by one port.
+/// The addresses of a queue pair at one port.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub peer_qp: u32,
@@ -93,12 +93,12 @@ impl Way {
     }
 }
 
-/// A port and the ways of its queue pairs.
+/// A port and the addresses of its queue pairs.
 #[derive(Clone, Debug)]
 pub struct Tables {
     pub port: u8,
     pub mac: MacAddr,
-    /// Of IPv6; its low 32 bits are the IPv4 address.
+    /// The IPv6 address; its low 32 bits are the IPv4 address.
     pub ip: Ipv6Addr,
     pub data_dscp: u8,
     pub control_dscp: u8,
@@ -119,7 +119,7 @@ impl Tables {
         }
     }
 
-    /// A port and ways of every kind.
+    /// A port, with addresses of every kind.
     pub fn random(rng: &mut TestRng) -> Self {
         let ways = (0..QPS)
             .map(|_| {
@@ -157,7 +157,7 @@ fn route(rng: &mut TestRng) -> Route {
     let length = rng.random_range(1..=UsidContainer::CAPACITY);
     let bits = rng.random_range(1..=16u8);
     let t1 = rng.random_range(0..length);
-    // The largest sum must fit 16 bits, the smallest not be zero.
+    // The largest sum must fit 16 bits, and the smallest must not be zero.
     let plane_step = rng.random_range(0..=0xffu16);
     let usids: Vec<u16> = (0..length)
         .map(|i| {

@@ -1,4 +1,4 @@
-//! One 48-bit counter per `DropReason`: what became of every packet.
+//! One 48-bit counter per `DropReason`.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -7,7 +7,7 @@ use stellar_wire::hw::frame::DropReason;
 /// Counters, by the value of `DropReason`; index 0 counts accepted packets.
 pub const COUNTERS: usize = 28;
 
-/// Counts one event per clock and answers reads one clock later. At 100 M packets per second a counter lasts 32 days.
+/// Counts one event per cycle, and answers reads one cycle later. At 100 M packets per second a counter wraps after 32 days.
 #[derive(LogicBlock, Default)]
 pub struct DropCounters {
     pub clock: Signal<In, Clock>,
@@ -21,7 +21,7 @@ pub struct DropCounters {
     /// The counter selected in the clock before; zero beyond the last.
     pub value: Signal<Out, Bits<48>>,
 
-    // The reason is decoded in a clock of its own, so that the adders see one bit each.
+    // The reason is decoded in a cycle of its own, so that each adder gets one bit.
     increment: DFF<Bits<COUNTERS>>,
     counters: [DFF<Bits<48>>; COUNTERS],
     read: DFF<Bits<48>>,

@@ -1,9 +1,9 @@
-//! A fence of two lanes is done when both have passed it.
+//! A fence of two lanes is done when both lanes have passed it.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-/// Fences one lane may be ahead of the other: those that wait in its place FIFO (64) and its DMA write engine (fewer than 64).
+/// Number of fences by which one lane may be ahead of the other: those in its place FIFO (64) and its DMA write engine (fewer than 64).
 const AHEAD_BITS: usize = 7;
 
 /// Pairs the reports of two DMA write engines; both report the same fences in the same order. LUT levels: 3 (7-bit counters).
@@ -18,7 +18,7 @@ pub struct FenceJoin {
     /// One clock per fence: both lanes passed it.
     pub done: Signal<Out, Bit>,
 
-    /// Fences that only lane 0, or only lane 1, has passed: at least one of the two is zero.
+    /// Fences that only lane 0, or only lane 1, has passed. At least one of the two numbers is zero.
     ahead0: DFF<Bits<AHEAD_BITS>>,
     ahead1: DFF<Bits<AHEAD_BITS>>,
     complete: DFF<Bit>,

@@ -1,4 +1,4 @@
-//! Sizes of the tables that the receive core and payload location each have a copy of, and that the registers tell of.
+//! Sizes of the tables of which the receive core and the local translation have a copy each, and which the registers report.
 
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 

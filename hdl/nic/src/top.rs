@@ -8,10 +8,10 @@ use rust_hdl::prelude::Block;
 
 use crate::{Nic, RxLane1024, RxLane512};
 
-/// rust-hdl keeps `Bits<N>` as `[bool; N]`: the card is a value too large for the stack of an ordinary thread, whoever calls.
+/// rust-hdl stores `Bits<N>` as `[bool; N]`, so the value of a card is too large for the stack of an ordinary thread.
 const STACK: usize = 512 << 20;
 
-/// What boards and simulations are made from.
+/// The designs for boards and simulations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Top {
     /// The card of two lanes.

@@ -1,4 +1,4 @@
-//! `OutcomeOrder` against its rules: order per queue pair, payload first, and no lane held up by the other without need.
+//! `OutcomeOrder` compared with its rules: order per queue pair, payload first, and no lane waits for the other without need.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -26,7 +26,7 @@ fn library() -> &'static Library {
     })
 }
 
-/// Tokens that still come after `room` went away: those in the core, and the one in its gate.
+/// Tokens that still arrive after `room` became low: those in the core, and the one in its gate.
 const IN_FLIGHT: usize = RxCore::LATENCY + 1;
 
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl Bench {
         bench
     }
 
-    /// A clock of reset: everything under way is forgotten.
+    /// A cycle of reset, which discards everything in progress.
     fn reset(&mut self) {
         self.set("reset", 1);
         self.set("in_valid", 0);
@@ -97,7 +97,7 @@ impl Bench {
         self.clock += 1;
     }
 
-    /// One clock: the next event if it may come, payloads of `sending` lanes, an outcome if `ready`.
+    /// One cycle: the next event if it may come, payloads of `sending` lanes, and an outcome if `ready`.
     fn step(&mut self, offer: bool, sending: [bool; 2], ready: bool) {
         self.model.eval();
         let room = [self.get("room0"), self.get("room1")];
@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// Lane 1 sends nothing. Lane 0 goes on with queue pairs that did not use lane 1, without end.
+/// Lane 1 sends nothing. Lane 0 continues forever with queue pairs that did not use lane 1.
 #[test]
 fn a_stalled_lane_holds_up_only_queue_pairs_that_used_it() {
     let stuck = (0..20).map(|n| Event {
@@ -227,7 +227,7 @@ fn a_stalled_lane_holds_up_only_queue_pairs_that_used_it() {
     bench.finish();
 }
 
-/// What the memory holds from before a reset changes no order and stops nothing.
+/// The contents of the memory from before a reset change no order and stop nothing.
 #[test]
 fn a_reset_forgets_what_waits_but_not_how_to_count() {
     let events: Vec<_> = (0..200)
@@ -252,7 +252,7 @@ fn a_reset_forgets_what_waits_but_not_how_to_count() {
     again.finish();
 }
 
-/// At full rate no clock is lost if payloads leave at once, of several queue pairs in turn and of one that uses both lanes in turn.
+/// At full rate no cycle is lost if payloads leave at once, of several queue pairs in turn and of one that uses both lanes in turn.
 #[test]
 fn one_outcome_leaves_per_clock() {
     [5, 1].into_iter().for_each(leave_at_full_rate);

@@ -1,4 +1,4 @@
-//! The Verilog of the top levels is what other tools take.
+//! Other tools accept the Verilog of the top levels.
 
 use hdl_nic::{RxLanes1024, RxLanes512, Top};
 use hdl_verilog::tools;
@@ -17,7 +17,7 @@ fn two_lanes_lint_in_verilator_parse_in_icarus_and_elaborate_in_yosys_without_la
     check::<RxLanes1024>();
 }
 
-/// Yosys sees the card's blocks one by one, in the tests of their crates.
+/// Yosys checks the card's blocks one by one, in the tests of their crates.
 #[test]
 fn the_card_lints_in_verilator_and_parses_in_icarus() {
     let design = Top::Nic.elaborate().unwrap();

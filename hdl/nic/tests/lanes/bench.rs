@@ -1,4 +1,4 @@
-//! Drives a Verilated `RxLanes` and keeps what comes out.
+//! Drives a Verilated `RxLanes` and records its outputs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
@@ -31,27 +31,27 @@ fn library(width: usize) -> &'static Library {
     }
 }
 
-/// What waits at the ports beside the MACs, in order.
+/// Inputs that wait at the ports other than the MACs, in order.
 pub enum Request {
     Table(TableWrite),
     Error(u32),
     Fence,
 }
 
-/// A write TLP as it left.
+/// A write TLP that has left.
 #[derive(Debug, PartialEq)]
 pub struct Tlp {
     pub header: Vec<u32>,
     pub data: Vec<u8>,
 }
 
-/// Something that left, with the TLPs each lane had sent until then.
+/// An output, with the number of TLPs that each lane had sent before.
 pub struct Event {
     pub words: Vec<u32>,
     pub tlps: [usize; 2],
 }
 
-/// What the outside does in one clock.
+/// Behaviour of the neighbours in one cycle.
 #[derive(Clone, Copy)]
 pub struct Io {
     pub idle: [bool; 2],
@@ -61,7 +61,7 @@ pub struct Io {
 }
 
 impl Io {
-    /// Everything moves.
+    /// No neighbour stalls.
     pub const OPEN: Self = Self {
         idle: [false; 2],
         tlp_ready: [true; 2],
@@ -166,7 +166,7 @@ const TLP: [[&str; 5]; 2] = [
 ];
 
 impl Bench {
-    /// Out of reset, UDP port 4791, maximum payload size 256.
+    /// The lanes after reset, with UDP port 4791 and maximum payload size 256.
     pub fn new(width: usize) -> Self {
         let model = library(width).instantiate();
         let ports = PORTS.map(|name| (name, model.port(name).expect("a port of the lanes")));
@@ -244,7 +244,8 @@ impl Bench {
         self.set("control_ready", io.control_ready.into());
         self.model.eval();
         self.take_requests();
-        // Before this clock's TLP beats: what is asserted of an outcome holds without them, as they may be of the same clock only by chance.
+        // This is before the TLP beats of this cycle. The assertions about an outcome must hold without these beats, because they are in the same
+        // cycle only by chance.
         let tlps = self.tlp_counts();
         for lane in 0..2 {
             self.take_tlp(lane, io.tlp_ready[lane]);

@@ -1,4 +1,4 @@
-//! A lane that stands still, and the other.
+//! A lane that stalls does not stop the other one.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +13,7 @@ const STALLED: Io = Io {
     ..Io::OPEN
 };
 
-/// Lane 1 has packets under way and its link stops. Lane 0 takes 300 packets of other queue pairs, outcomes and all, and tables are written; the
+/// Lane 1 has packets in flight and its link stops. Lane 0 accepts 300 packets of other queue pairs, with their outcomes, and tables are written. The
 /// fence and the queue pair of lane 1 wait.
 #[test]
 fn a_stalled_link_leaves_the_other_lane_running() {
@@ -38,7 +38,7 @@ fn a_stalled_link_leaves_the_other_lane_running() {
         length: 200,
         immediate: true,
     };
-    // No more than the core takes: a fence is behind tokens of the core, not behind frames that still wait for it.
+    // The number of frames is limited to what the core accepts: a fence is behind tokens of the core, not behind frames that still wait for it.
     for psn in 0..30 {
         let frame = write(8, 1, psn).frame(&mut rng);
         assert_eq!(reference.send(&mut bench, 1, frame), DropReason::None);
@@ -78,7 +78,7 @@ fn a_stalled_link_leaves_the_other_lane_running() {
     reference.check(&mut bench);
 }
 
-/// Fences that wait in one lane only come out once each.
+/// Fences that wait in one lane only are done once each.
 #[test]
 fn fences_are_paired() {
     let mut bench = Bench::new(512);

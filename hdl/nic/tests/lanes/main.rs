@@ -1,4 +1,4 @@
-//! Two lanes on one core, Verilated, beside the reference.
+//! Two lanes with one core, Verilated, compared with the reference.
 
 mod bench;
 mod independence;

@@ -1,4 +1,4 @@
-//! Queue pairs that use both lanes: frames, probes, errors, table writes and fences, one after the other, while both PCIe links pause at random.
+//! Queue pairs that use both lanes: frames, probes, errors, table writes and fences, one after the other, while both PCIe links stall at random.
 
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -13,10 +13,10 @@ use stellar_transport::rx::QpMode;
 const QPS: [u32; 5] = [2, 3, 4, 5, 1022];
 /// Queue pair without a peer.
 const PEERLESS: u32 = 5;
-/// Clocks from the last beat of a frame to the core and through it, with room.
+/// Cycles from the last beat of a frame to the core and through it, if there is space.
 const THROUGH: usize = 60;
 
-/// Links that pause for up to 200 clocks.
+/// Links that stall for up to 200 cycles.
 struct Links {
     paused: [u32; 2],
 }

@@ -15,8 +15,8 @@ const OWN: [[u32; 4]; 2] = [[2, 4, 6, 8], [12, 14, 16, 18]];
 /// One queue pair for both.
 const SHARED: [[u32; 4]; 2] = [[2; 4]; 2];
 
-/// Frames without a gap on both ports, `beats` each, out of order by up to 31 packets: every packet is placed, and the last outcome follows the last frame
-/// at once.
+/// Frames without a gap on both ports, `beats` each, out of order by up to 31 packets. Every packet is placed, and the last outcome follows the last
+/// frame at once.
 fn both_ports(width: usize, length: usize, beats: usize, qps: [[u32; 4]; 2]) {
     const FRAMES: u32 = 240;
     let mut rng = ChaCha8Rng::seed_from_u64(6);
@@ -33,7 +33,7 @@ fn both_ports(width: usize, length: usize, beats: usize, qps: [[u32; 4]; 2]) {
         bench.step(Io::OPEN);
     }
     for n in 0..FRAMES {
-        // The first turn is lane 1's.
+        // Lane 1 has the first turn.
         for lane in [1, 0] {
             let qp = qps[lane][n as usize % 4];
             let sent = sent.get_mut(&qp).expect("a queue pair of the test");
@@ -82,14 +82,14 @@ fn two_ports_of_full_packets() {
     both_ports(1024, 1024, 9, OWN);
 }
 
-/// Two beats each and two ports: one token per clock.
+/// Two beats per frame and two ports give one token per cycle.
 #[test]
 fn two_ports_of_small_packets_fill_the_core() {
     both_ports(512, 32, 2, OWN);
     both_ports(1024, 128, 2, OWN);
 }
 
-/// The same of one queue pair, whose packets come by both ports.
+/// The same with one queue pair, whose packets come through both ports.
 #[test]
 fn one_queue_pair_fills_the_core() {
     both_ports(512, 32, 2, SHARED);

@@ -1,4 +1,4 @@
-//! The reference beside the bench: what every frame must become.
+//! The reference for the bench: the expected outputs of every frame.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use stellar_wire::Opcode;
 use crate::bench::{Bench, Event, Request, Tlp};
 use crate::traffic::peer;
 
-/// Fields of an outcome that it defines, each with its name.
+/// The fields that the kind of an outcome defines, each with its name.
 type Fields = Vec<(&'static str, Vec<u32>)>;
 
-/// An outcome, and how many TLPs its lane must have sent before.
+/// An outcome, and the number of TLPs that its lane must have sent before.
 struct Expected {
     fields: Fields,
     lane: usize,
     tlps: usize,
 }
 
-/// The reference, and all it expects.
+/// The reference, and the expected outputs.
 pub struct Reference {
     pub lane: RxLane,
     /// Queue pairs with a peer.
@@ -115,7 +115,7 @@ impl Reference {
         }
     }
 
-    /// A table write, for both.
+    /// A table write, for hardware and reference.
     pub fn write(&mut self, bench: &mut Bench, write: TableWrite) {
         self.lane.write_table(&write).expect("a good table write");
         bench.requests.push_back(Request::Table(write));
@@ -131,7 +131,7 @@ impl Reference {
         bench.requests.push_back(Request::Fence);
     }
 
-    /// A frame, for both. Returns its fate.
+    /// A frame, for hardware and reference. Returns its outcome.
     pub fn send(&mut self, bench: &mut Bench, lane: usize, frame: Vec<u8>) -> DropReason {
         let reason = match parse_control(&frame, self.lane.config()) {
             Some(control) => self.control(lane, &control),
@@ -251,7 +251,7 @@ impl Reference {
         reason
     }
 
-    /// Everything came, nothing else did, in order, and no outcome or fence before its TLPs.
+    /// Every expected output came, in order, and no other; no outcome or fence came before its TLPs.
     pub fn check(self, bench: &mut Bench) {
         assert_eq!(bench.verdicts, self.verdicts);
         for reason in DropReason::ALL {
@@ -305,7 +305,7 @@ impl Reference {
     }
 }
 
-/// Of a probe, what the checks of the queue pair look at.
+/// The fields of a probe that the checks of the queue pair use.
 fn probe_headers(control: &ControlFrame) -> PacketHeaders {
     let roce = &control.roce;
     PacketHeaders {

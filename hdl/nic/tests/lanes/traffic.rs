@@ -125,7 +125,7 @@ pub struct Write {
     pub qp: u32,
     pub lane: usize,
     pub psn: u32,
-    /// From the start of the region.
+    /// Offset from the start of the region.
     pub offset: u64,
     pub length: usize,
     pub immediate: bool,
@@ -170,7 +170,7 @@ impl Write {
     }
 }
 
-/// A control packet from the peer, or from somebody else.
+/// A control packet from the peer, or from another sender.
 pub fn control(qp: u32, lane: usize, probe: bool, foreign: bool, rng: &mut impl Rng) -> Vec<u8> {
     let opcode = match (mode(qp), probe, rng.random()) {
         (QpMode::Rc, _, _) => Opcode::RcAck,

@@ -73,6 +73,8 @@ expect 'the usage names the server of cards' 0 '^  serve .*vfio-user' ./stellar 
 expect 'the usage names the RDMA tools' 0 '^  write_lat ' ./stellar help
 expect 'the usage names the test of immediates' 0 '^  write_imm_bw ' ./stellar help
 expect 'the usage names the guest' 0 '^  interop .*QEMU' ./stellar help
+expect 'the usage names the waves of a card' 0 '^  wave .*wave nic' ./stellar help
+expect 'the usage names the variable for the simulation mode' 0 '^  STELLAR_SIM_MODE .*--sim-mode' ./stellar help
 expect 'no command shows the usage' 2 '^usage: ' ./stellar
 expect 'an unknown command is refused' 2 "unknown command 'dmeo'" ./stellar dmeo
 expect 'an unknown option is refused' 2 "unknown option '--verbose'" ./stellar --verbose

@@ -7,8 +7,8 @@ use sim_bridge::{BitFlip, LinkAddress};
 use sim_interop::{cases, check_names, run as run_cases, Options};
 use sim_nic::NicModel;
 
-use crate::model_name::ModelName;
 use crate::progress;
+use crate::sim_mode::SimModeOption;
 
 #[derive(clap::Args)]
 #[command(
@@ -40,9 +40,8 @@ pub struct Arguments {
     /// Seed of all data and of the link's faults
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How the card's Verilog becomes a model
-    #[arg(long, value_enum, default_value = "on-change")]
-    model: ModelName,
+    #[command(flatten)]
+    sim_mode: SimModeOption,
     /// Inverts one header bit of all packets of the card, counted from the base transport header on. Every case must then fail
     #[arg(long, value_name = "BYTE.BIT")]
     flip: Option<BitFlip>,
@@ -59,6 +58,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let (Some(net), Some(control)) = (arguments.net, arguments.control) else {
         bail!("--net and --control are needed");
     };
+    arguments.sim_mode.choose();
     check_names(&arguments.case)?;
     let options = Options {
         net,
@@ -68,10 +68,9 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         names: arguments.case,
         is_short: arguments.short,
         seed: arguments.seed,
-        model: arguments.model.into(),
         flip: arguments.flip,
     };
-    progress::building("the card", || NicModel::shared(options.model))?;
+    progress::building("the card", NicModel::shared)?;
     let report = run_cases(&options, |line| eprintln!("{line}"))?;
     println!("{}", report.table());
     println!();

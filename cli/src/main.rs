@@ -4,13 +4,13 @@ mod bench;
 mod demo;
 mod fuzz;
 mod interop_rxe;
-mod model_name;
 mod path_mtu;
 mod pcapng;
 mod progress;
 mod rdma;
 mod scenarios;
 mod serve;
+mod sim_mode;
 mod synth;
 mod verilog;
 mod wave;
@@ -40,7 +40,7 @@ enum Command {
     Verilog(verilog::Arguments),
     /// Synthesise each block with Yosys: cells and logic levels
     Synth(synth::Arguments),
-    /// Run the receive lane with waves
+    /// Write waves of the receive lane; `wave nic`: of a card during a transfer
     Wave(wave::Arguments),
     /// Measure the hardware and the simulation
     Bench(bench::Arguments),

@@ -1,21 +1,31 @@
 //! Messages about wrong arguments and files: what is wrong, where, and what to do. The program never panics, and writes nothing.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// The program with `folder` as its directory.
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stellar-cli"));
+    command.args(arguments).current_dir(folder);
+    command
+}
+
 /// Runs the program in `folder`.
 fn stellar(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("the program starts")
+    let output = command(folder, arguments).output();
+    output.expect("the program starts")
 }
 
 /// Runs it and expects the exit status, and an error message that contains every one of `parts`.
 #[track_caller]
 fn refuse(folder: &Path, arguments: &[&str], status: i32, parts: &[&str]) {
-    let output = stellar(folder, arguments);
+    refuse_output(&stellar(folder, arguments), status, parts);
+}
+
+#[track_caller]
+fn refuse_output(output: &Output, status: i32, parts: &[&str]) {
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(status), "{message}");
     for part in parts {
@@ -55,7 +65,17 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
             &["interop-rxe", "--flip", "1", "--list"],
             &["--flip", "BYTE.BIT"],
         ),
-        (&["interop-rxe", "--model", "slow"], &["--model", "plain"]),
+        (
+            &["interop-rxe", "--sim-mode", "slow"],
+            &["--sim-mode", "plain, gated, on-change"],
+        ),
+        (&["demo", "--sim-mode", "fast"], &["fast", "on-change"]),
+        (&["demo", "rx", "--sim-mode", "plain"], &["--sim-mode"]),
+        (&["bench", "modes", "--repeat", "0"], &["--repeat", "0"]),
+        (&["wave", "nic", "--bytes", "0"], &["--bytes", "0"]),
+        (&["wave", "nic", "--card", "both"], &["both", "receiver"]),
+        (&["wave", "--width", "512", "nic"], &["--width"]),
+        (&["wave", "tx"], &["tx"]),
         (&["fuzz", "--frames", "0"], &["--frames", "0"]),
         (&["fuzz", "--seed", "-1"], &["-1"]),
         (&["bench", "tx"], &["tx"]),
@@ -97,6 +117,71 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
     }
     let left = std::fs::read_dir(folder.path()).expect("the folder");
     assert_eq!(left.count(), 0, "a refused command wrote something");
+}
+
+#[test]
+fn a_simulation_mode_needs_a_simulated_card() {
+    let folder = scratch();
+    for (arguments, needed) in [
+        (&["world", "--sim-mode", "plain"][..], "--nic rtl"),
+        (
+            &["devinfo", "--vfio-user", "nic0.sock", "--sim-mode", "plain"],
+            "--sim",
+        ),
+        (
+            &["write_bw", "--vfio", "0000:01:00.0", "--sim-mode", "plain"],
+            "--sim",
+        ),
+    ] {
+        refuse(folder.path(), arguments, 1, &["--sim-mode", needed]);
+    }
+}
+
+#[test]
+fn an_unknown_mode_in_the_environment_is_refused() {
+    let folder = scratch();
+    let mut demo = command(folder.path(), &["demo"]);
+    demo.env("STELLAR_SIM_MODE", "fast");
+    let parts = ["STELLAR_SIM_MODE", "`fast`", "plain, gated or on-change"];
+    refuse_output(&demo.output().expect("the program starts"), 1, &parts);
+}
+
+/// A command with something that calls itself another version of Verilator and builds nothing.
+fn with_other_verilator(folder: &Path, arguments: &[&str]) -> Output {
+    let program = folder.join("verilator");
+    let text = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'Verilator 5.020 2024-01-01' || exit 1\n";
+    std::fs::write(&program, text).expect("a file");
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
+    let mut command = command(folder, arguments);
+    command
+        .env("VERILATOR", &program)
+        .env_remove("STELLAR_SIM_MODE");
+    command.env("STELLAR_MODEL_CACHE", folder.join("cache"));
+    command.output().expect("the program starts")
+}
+
+#[test]
+fn mode_on_change_is_refused_with_another_verilator() {
+    let folder = scratch();
+    let output = with_other_verilator(folder.path(), &["demo", "--sim-mode", "on-change"]);
+    let parts = ["Verilator 5.020", "5.006 alone", "--sim-mode gated"];
+    refuse_output(&output, 1, &parts);
+    assert!(!folder.path().join("cache").exists(), "nothing was built");
+}
+
+#[test]
+fn the_default_mode_falls_back_with_one_warning() {
+    let folder = scratch();
+    let output = with_other_verilator(folder.path(), &["demo", "--quiet"]);
+    let parts = [
+        "warning: `nic` cannot be simulated in mode on-change",
+        "Mode gated",
+    ];
+    refuse_output(&output, 1, &parts);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(message.matches("warning:").count(), 1, "{message}");
+    // This Verilator cannot build the gated model either.
+    assert!(message.contains("verilator failed on `nic`"), "{message}");
 }
 
 #[test]

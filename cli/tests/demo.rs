@@ -6,10 +6,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Runs a short demonstration that loses packets; returns its report, and every file by name.
-fn demo(folder: &Path, seed: &str) -> (Value, BTreeMap<String, Vec<u8>>) {
+/// Runs a short demonstration that loses packets, with further options; returns its report, and every file by name.
+fn demo(folder: &Path, seed: &str, options: &[&str]) -> (Value, BTreeMap<String, Vec<u8>>) {
     let output = Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
         .args(["demo", "--bytes", "400001", "--loss", "0.5", "--json"])
+        .args(options)
         .args(["--seed", seed, "--out"])
         .arg(folder)
         .output()
@@ -29,7 +30,7 @@ fn demo(folder: &Path, seed: &str) -> (Value, BTreeMap<String, Vec<u8>>) {
 #[test]
 fn a_demonstration_recovers_losses_and_repeats_itself() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let run = |name: &str, seed| demo(&folder.path().join(name), seed);
+    let run = |name: &str, seed| demo(&folder.path().join(name), seed, &[]);
     let (report, files) = run("first", "4");
     assert_eq!(report["bytes"], 400_001);
     assert_eq!(report["completions"]["succeeded"], 1);
@@ -63,4 +64,20 @@ fn a_demonstration_recovers_losses_and_repeats_itself() {
     }
     assert!(run("again", "4").1 == files, "the same seed, other files");
     assert!(run("other", "5").1 != files, "another seed, the same files");
+}
+
+#[test]
+fn the_emitted_verilog_without_any_change_transmits_and_receives_the_same() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |name: &str, options: &[&str]| demo(&folder.path().join(name), "4", options);
+    let (report, default) = run("default", &[]);
+    let (_, plain) = run("plain", &["--sim-mode", "plain"]);
+    assert_eq!(report["completions"]["succeeded"], 1);
+    for (name, file) in &default {
+        assert!(
+            plain.get(name) == Some(file),
+            "{name} differs in mode plain"
+        );
+    }
+    assert_eq!(plain.len(), default.len());
 }

@@ -46,7 +46,7 @@ def arguments() -> argparse.ArgumentParser:
     chosen.add_argument("--case", action="append", default=[], metavar="NAME", help="only this case; may be given several times")
     chosen.add_argument("--list", action="store_true", help="name the cases and run none; those of the short form have a star")
     rxe.add_argument("--seed", type=int, help="seed of all data and of the link's faults (default: 1)")
-    rxe.add_argument("--model", choices=("on-change", "plain"), help="how the card is simulated; plain: nothing is rewritten, slow (default: on-change)")
+    rxe.add_argument("--sim-mode", choices=("plain", "gated", "on-change"), help="how the card is simulated; plain: nothing is rewritten, slow (default: STELLAR_SIM_MODE, else on-change)")
     rxe.add_argument("--link", choices=("dgram", "stream"), default="dgram", help="kind of QEMU's socket (default: %(default)s)")
     rxe.add_argument("--flip", type=bit, metavar="BYTE.BIT", help="make a header bit of all packets of the card wrong: every case is to fail")
     rxe.add_argument("--directory", type=Path, default=Path("out/interop_rxe"), help="where the captures go (default: %(default)s)")
@@ -64,8 +64,8 @@ def run_rxe(options: argparse.Namespace, target: Path) -> int:
     passed = ["--directory", str(options.directory), *(["--short"] if options.short else [])]
     for name in options.case:
         passed += ["--case", name]
-    for name in ("seed", "model", "flip"):
-        if (value := getattr(options, name)) is not None:
+    for name in ("seed", "sim-mode", "flip"):
+        if (value := getattr(options, name.replace("-", "_"))) is not None:
             passed += [f"--{name}", str(value)]
     return interop_rxe(ROOT / ".stellar/interop", target, passed, options.link, options.seconds)
 

@@ -1,5 +1,6 @@
 //! `./stellar bench`: measurements, as a table or as JSON.
 
+mod modes;
 mod nic;
 mod registration;
 mod rx;
@@ -23,6 +24,8 @@ enum Bench {
     Nic(nic::Arguments),
     /// Registration of memory: translations, register accesses, simulated time
     Registration(registration::Arguments),
+    /// The simulation modes: a recorded run is played into a model of each, every output compared, and the time taken
+    Modes(modes::Arguments),
 }
 
 /// One measured number. `ratio` is value over limit, or `null` if there is no limit.
@@ -74,6 +77,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Bench::Rx(a) => rx::run(a),
         Bench::Nic(a) => nic::run(a),
         Bench::Registration(a) => registration::run(a),
+        Bench::Modes(a) => modes::run(a),
     }
 }
 

@@ -8,7 +8,8 @@ use sim_net::{HostId, Time};
 use sim_nic::{FabricPair, RtlNic};
 use sim_world::pair::{base_round_trip, rate_gbps};
 use sim_world::report::Report;
-use sim_world::{MrcPlan, Plan, Verified};
+use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
+use sim_world::{lossy_topology, MrcPlan, Plan, TransportPlan, Verified};
 use stellar_driver::{
     AccessFlags, CompletionQueue, Context, DeviceConfig, InitAttributes, MemoryRegion, Modify,
     PageSize, Pages, PathAttributes, PciFunction, PortAddress, Probe, QueuePair, QueuePairConfig,
@@ -16,6 +17,7 @@ use stellar_driver::{
 };
 
 use crate::progress;
+use crate::world::{self, LOSSY_LINK};
 
 /// First PSN of both queue pairs.
 const PSN: u32 = 0x00c0_ffee;
@@ -110,32 +112,60 @@ fn connect(hosts: &[Host; 2], plan: &Plan, mrc: &MrcPlan) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Writes `bytes` from GPU to GPU as one message. Returns the cards, which still hold the captures, and the report.
-pub fn exchange(plan: &Plan, mrc: &MrcPlan, bytes: u32) -> anyhow::Result<(FabricPair, Report)> {
-    let pair = FabricPair::new(plan)?;
-    let hosts = [
-        bring_up(&pair, plan, 0, bytes.into())?,
-        bring_up(&pair, plan, 1, bytes.into())?,
-    ];
-    connect(&hosts, plan, mrc)?;
-    let [sender, receiver] = &hosts;
-    let function = Arc::clone(sender.context.device().probe().function());
-    pair.watch(sender.context.device().first_entropy());
-    let posted = function.now();
-    let to = receiver.gpu.remote();
-    let request = WorkRequest::write(1, sender.gpu.slice(0, bytes)?, to.address, to.rkey);
-    sender.qp.post_send(&request)?;
-    let ended = wait(sender, function.as_ref(), &pair, bytes.into())?;
-    pair.run(AFTERMATH);
-    let taken = (ended - posted).as_nanos() as Time * 1000;
-    check(&pair, bytes.into())?;
-    let verified = Verified {
-        bytes: bytes.into(),
-        succeeded: 1,
-        failed: 0,
-    };
-    let report = pair.report(verified, vec![taken], taken);
-    Ok((pair, report))
+/// The fabric and transport of the demonstration: leaf and spine switches, and one link between them that loses frames with probability `loss`.
+pub fn plan(paths: u8, loss: f64, seed: u64) -> anyhow::Result<(Plan, MrcPlan)> {
+    let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, Some((LOSSY_LINK, loss)))?;
+    let mut plan = Plan::new(topology, seed)?;
+    let mrc = world::sprayed(paths);
+    plan.transport = TransportPlan::Mrc(mrc);
+    plan.check()?;
+    Ok((plan, mrc))
+}
+
+/// Two hosts whose queue pairs are connected, and what the first one will write.
+pub struct Exchange<'a> {
+    pair: &'a FabricPair,
+    hosts: [Host; 2],
+    bytes: u32,
+}
+
+impl<'a> Exchange<'a> {
+    /// Brings both cards up for a write of `bytes`.
+    pub fn bring_up(
+        pair: &'a FabricPair,
+        plan: &Plan,
+        mrc: &MrcPlan,
+        bytes: u32,
+    ) -> anyhow::Result<Self> {
+        let hosts = [
+            bring_up(pair, plan, 0, bytes.into())?,
+            bring_up(pair, plan, 1, bytes.into())?,
+        ];
+        connect(&hosts, plan, mrc)?;
+        Ok(Self { pair, hosts, bytes })
+    }
+
+    /// Writes from GPU to GPU as one message, and checks every byte.
+    pub fn run(&self) -> anyhow::Result<Report> {
+        let Self { pair, bytes, .. } = *self;
+        let [sender, receiver] = &self.hosts;
+        let function = Arc::clone(sender.context.device().probe().function());
+        pair.watch(sender.context.device().first_entropy());
+        let posted = function.now();
+        let to = receiver.gpu.remote();
+        let request = WorkRequest::write(1, sender.gpu.slice(0, bytes)?, to.address, to.rkey);
+        sender.qp.post_send(&request)?;
+        let ended = wait(sender, function.as_ref(), pair, bytes.into())?;
+        pair.run(AFTERMATH);
+        let taken = (ended - posted).as_nanos() as Time * 1000;
+        check(pair, bytes.into())?;
+        let verified = Verified {
+            bytes: bytes.into(),
+            succeeded: 1,
+            failed: 0,
+        };
+        Ok(pair.report(verified, vec![taken], taken))
+    }
 }
 
 /// Waits for the completion; returns its time.

@@ -1,18 +1,19 @@
 //! `./stellar demo`: a write between two Verilated cards under the driver, or captures through the receive lane.
 
-mod cards;
+pub mod cards;
 mod rx;
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Subcommand;
-use sim_nic::RtlNic;
-use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{check_bytes, lossy_topology, Plan, TransportPlan};
+use sim_nic::{FabricPair, RtlNic};
+use sim_world::check_bytes;
 
 use crate::progress;
-use crate::world::{self, LOSS, LOSSY_LINK};
+use crate::sim_mode::SimModeOption;
+use crate::world::{self, LOSS};
+use cards::Exchange;
 
 /// Description of the run, printed above the table.
 const WHAT: &str = "programs on the driver: one RDMA WRITE from GPU memory to GPU memory";
@@ -40,6 +41,8 @@ pub struct Arguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    sim_mode: SimModeOption,
 }
 
 #[derive(Subcommand)]
@@ -58,20 +61,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// One WRITE from GPU memory to GPU memory over the leaf-spine fabric.
 fn between_cards(arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.sim_mode.choose();
     let bytes = check_bytes(arguments.bytes)?;
-    let loss = Some((LOSSY_LINK, arguments.loss));
-    let mut plan = Plan::new(
-        lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, loss)?,
-        arguments.seed,
-    )?;
-    let mrc = world::sprayed(arguments.paths);
-    plan.transport = TransportPlan::Mrc(mrc);
+    let (mut plan, mrc) = cards::plan(arguments.paths, arguments.loss, arguments.seed)?;
     plan.capture = world::captured(arguments.bytes);
     plan.check()?;
     std::fs::create_dir_all(&arguments.out)
         .with_context(|| format!("cannot create {}", arguments.out.display()))?;
     progress::building("the card", RtlNic::prepare)?;
-    let (pair, report) = cards::exchange(&plan, &mrc, bytes)?;
+    let pair = FabricPair::new(&plan)?;
+    let report = Exchange::bring_up(&pair, &plan, &mrc, bytes)?.run()?;
     let (out, json) = (&arguments.out, arguments.json);
     pair.captures(|captures| world::finish(WHAT, &report, captures, out, json))
 }

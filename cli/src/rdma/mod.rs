@@ -22,6 +22,7 @@ use sim_nic::CardPair;
 use stellar_driver::{PciFunction, Transport, Vfio, VfioUser};
 
 use crate::path_mtu::PathMtu;
+use crate::sim_mode::SimModeOption;
 
 /// A card for the driver.
 pub type Function = Arc<dyn PciFunction>;
@@ -45,6 +46,8 @@ pub struct Cards {
     /// are: timeouts are that many times longer, and the printed times that many times shorter, than this machine's
     #[arg(long, value_name = "TIMES", requires = "vfio", conflicts_with_all = ["sim", "vfio_user"])]
     slower: Option<NonZeroU32>,
+    #[command(flatten)]
+    sim_mode: SimModeOption,
 }
 
 /// Opens cards by their names.
@@ -75,11 +78,14 @@ impl Cards {
             "{found} cards are named; it takes {N}, each with its own --vfio-user or --vfio"
         );
         let functions = if self.sim {
+            self.sim_mode.choose();
             let pair = CardPair::new()?;
             (0..N).map(|host| pair.function(host)).collect()
         } else if self.vfio.is_empty() {
+            self.sim_mode.check_unused("--sim")?;
             open_all(&self.vfio_user, |socket| VfioUser::open(socket))?
         } else {
+            self.sim_mode.check_unused("--sim")?;
             let slowness = self.slower.unwrap_or(NonZeroU32::MIN);
             open_all(&self.vfio, |address| {
                 Vfio::open(address).map(|card| card.slowed(slowness))

@@ -8,9 +8,6 @@ use hex::FromHex;
 use sim_bridge::{
     BitFlip, Bridge, BridgeConfig, BridgeCounts, HostAddresses, Impairment, LinkAddress, LinkError,
 };
-use sim_nic::ModelKind;
-
-use crate::model_name::ModelName;
 
 /// One card with a bridge.
 #[derive(clap::Args)]
@@ -58,9 +55,6 @@ pub struct Options {
     /// the most significant
     #[arg(long, value_name = "BYTE.BIT", requires = "bridge")]
     flip: Option<BitFlip>,
-    /// How the card's Verilog becomes a model. Both kinds do the same in every cycle
-    #[arg(long, requires = "bridge", default_value = "on-change")]
-    model: ModelName,
 }
 
 /// A MAC address.
@@ -123,11 +117,6 @@ impl Options {
             anyhow::Error::new(error).context(options)
         })?;
         Ok(Some(bridge))
-    }
-
-    /// Description of the card.
-    pub fn model(&self) -> ModelKind {
-        self.model.into()
     }
 
     /// Prints the bridge's socket.

@@ -14,6 +14,7 @@ use sim_serve::Server;
 use tracing_subscriber::EnvFilter;
 
 use crate::progress;
+use crate::sim_mode::SimModeOption;
 
 /// Default log filter: drivers that connect and disconnect.
 const DEFAULT_LOG: &str = "info,vfio_user=warn";
@@ -51,6 +52,8 @@ pub struct Arguments {
     directory: PathBuf,
     #[command(flatten)]
     bridge: bridge::Options,
+    #[command(flatten)]
+    sim_mode: SimModeOption,
 }
 
 /// Serves until SIGINT or SIGTERM.
@@ -61,6 +64,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
+    arguments.sim_mode.choose();
     let bridge = arguments.bridge.open()?;
     let served = serve(arguments, bridge.as_ref());
     if let (Err(_), Some(bridge)) = (&served, &bridge) {
@@ -75,7 +79,7 @@ fn serve(arguments: &Arguments, bridge: Option<&Bridge>) -> anyhow::Result<()> {
     let Arguments { directory, .. } = arguments;
     let server = progress::building("the card", || match bridge {
         None => Server::start(directory),
-        Some(bridge) => Server::start_lone(directory, bridge.clone(), arguments.bridge.model()),
+        Some(bridge) => Server::start_lone(directory, bridge.clone()),
     })?;
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("waiting for signals")?;
     let stopper = server.stopper();

@@ -15,6 +15,7 @@ use stellar_transport::spray::Policy;
 
 use crate::path_mtu::PathMtu;
 use crate::progress;
+use crate::sim_mode::SimModeOption;
 
 pub use show::finish;
 
@@ -83,6 +84,8 @@ pub struct Arguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    sim_mode: SimModeOption,
 }
 
 /// Path policy.
@@ -154,6 +157,11 @@ enum Mode {
 
 /// Runs the chosen mode.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.nic == NicKind::Reference {
+        let needs = "--nic rtl, rtl-sender or rtl-receiver";
+        arguments.sim_mode.check_unused(needs)?;
+    }
+    arguments.sim_mode.choose();
     if arguments.list {
         show::scenarios();
         return Ok(());

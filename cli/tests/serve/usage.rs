@@ -62,7 +62,6 @@ fn options_that_do_not_go_together_are_named() {
         &["--reorder", "0.1"],
         &["--seed", "1"],
         &["--flip", "0.0"],
-        &["--model", "plain"],
     ] {
         refuse_with(2, &mut serve(folder, option), &["--bridge <SOCKET>"]);
     }
@@ -87,7 +86,7 @@ fn values_that_cannot_be_are_named_with_their_option() {
         ("--reorder", "often", "from 0 to 1"),
         ("--seed", "one", "--seed"),
         ("--flip", "3.8", "BYTE.BIT"),
-        ("--model", "fast", "on-change, plain"),
+        ("--sim-mode", "fast", "plain, gated, on-change"),
     ] {
         // The option and its value are one word, because a value may begin with a dash.
         let word = format!("{option}={value}");

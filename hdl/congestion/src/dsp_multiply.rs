@@ -1,6 +1,9 @@
 //! A multiplier of one DSP.
 
+use hdl_primitives::sim::text;
 use rust_hdl::prelude::*;
+
+use crate::sim;
 
 /// `product` is `a * b` of two cycles ago. The registers before and after the multiplier are those of the DSP (AREG, BREG, MREG).
 ///
@@ -52,20 +55,18 @@ impl<const A: usize, const B: usize, const P: usize> Logic for DspMultiply<A, B,
     }
 
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "// @module {name}\n\
-             \x20 reg [{a}:0] left = {A}'d0;\n\
+        let hardware = format!(
+            "\x20 reg [{a}:0] left = {A}'d0;\n\
              \x20 reg [{b}:0] right = {B}'d0;\n\
              \x20 initial product = {P}'d0;\n\
              \x20 always @(posedge clock) begin\n\
              \x20   left <= a;\n\
              \x20   right <= b;\n\
              \x20   product <= {{{B}'d0, left}} * {{{A}'d0, right}};\n\
-             \x20 end\n\
-             //@ assign gate_active = left != a || right != b || product != {{{B}'d0, left}} * {{{A}'d0, right}};\n",
-            name = std::any::type_name::<Self>(),
+             \x20 end\n",
             a = A - 1,
             b = B - 1,
-        ))
+        );
+        Verilog::Custom(text::<Self>(&hardware, sim::dsp_multiply(A, B)))
     }
 }

@@ -15,6 +15,7 @@ pub mod nscc_engine;
 pub mod reciprocal_rom;
 mod records;
 mod sample;
+mod sim;
 mod step;
 
 pub use dsp_multiply::DspMultiply;

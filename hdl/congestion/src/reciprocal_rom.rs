@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
+use hdl_primitives::sim::text;
 use rust_hdl::prelude::*;
 use stellar_transport::congestion::RECIPROCAL_ROM;
+
+use crate::sim;
 
 /// `reciprocal` is the entry of [`RECIPROCAL_ROM`] for the `mantissa` of the previous cycle. 256 bytes in LUTs. Levels: 2.
 #[derive(LogicBlock, Default)]
@@ -27,10 +30,8 @@ impl Logic for ReciprocalRom {
     }
 
     fn hdl(&self) -> Verilog {
-        let mut code = format!(
-            "// @module {}\n  initial reciprocal = 8'd0;\n  always @(posedge clock) case (mantissa)\n",
-            std::any::type_name::<Self>()
-        );
+        let mut hardware =
+            "  initial reciprocal = 8'd0;\n  always @(posedge clock) case (mantissa)\n".to_owned();
         for (mantissa, entry) in RECIPROCAL_ROM.iter().enumerate() {
             let is_last = mantissa + 1 == RECIPROCAL_ROM.len();
             let label = if is_last {
@@ -38,13 +39,9 @@ impl Logic for ReciprocalRom {
             } else {
                 format!("8'd{mantissa}")
             };
-            let _ = writeln!(code, "    {label}: reciprocal <= 8'd{entry};");
+            let _ = writeln!(hardware, "    {label}: reciprocal <= 8'd{entry};");
         }
-        code += "  endcase\n";
-        // The initial output is not an entry of the table, so the first edge always counts.
-        code += "//@ reg [7:0] gate_mantissa = 0; reg gate_begun = 0;\n\
-                 //@ always @(edge clock) begin gate_mantissa <= mantissa; gate_begun <= 1; end\n\
-                 //@ assign gate_active = !gate_begun || mantissa != gate_mantissa;\n";
-        Verilog::Custom(code)
+        hardware += "  endcase\n";
+        Verilog::Custom(text::<Self>(&hardware, sim::reciprocal_rom()))
     }
 }

@@ -1,47 +1,9 @@
 //! Zeroes the byte lanes of a beat that are not enabled.
 
-use std::fmt::Write;
-
 use rust_hdl::prelude::*;
 
 use crate::parameters::{Checked, Parameters};
-
-/// Statements that assign `data`, an expression, to `masked` in the byte lanes of `lanes`, and 0 in the others; `words` are the 32-bit groups of
-/// `data`, and their number is that of `lanes` / 4.
-///
-/// Gated models widen four lanes at a time: Verilator would take bit for bit.
-fn masked(data: &str, words: &[String]) -> String {
-    let lanes = 4 * words.len();
-    let joined = |parts: Vec<String>| parts.join(", ");
-    let bytes = (0..lanes)
-        .rev()
-        .map(|lane| format!("{{8{{lanes[{lane}]}}}}"));
-    let mut text = format!(
-        "  assign masked = {data} & {{{}}}; //-\n",
-        joined(bytes.collect())
-    );
-    for group in 0..words.len() {
-        let (top, low) = (4 * group + 3, 4 * group);
-        // One bit at the bottom of each byte, then all bits of these bytes.
-        let _ = writeln!(
-            text,
-            "//@ wire [31:0] spread_{group} = ({{28'b0, lanes[{top}:{low}]}} * 32'h00204081) & 32'h01010101;"
-        );
-    }
-    let word = |group: usize| {
-        format!(
-            "{} & ((spread_{group} << 8) - spread_{group})",
-            words[group]
-        )
-    };
-    let groups = (0..words.len()).rev().map(word);
-    let _ = writeln!(
-        text,
-        "//@ assign masked = {{{}}};",
-        joined(groups.collect())
-    );
-    text
-}
+use crate::sim;
 
 /// Combinational, part of one LUT level. `N` is the number of byte lanes, `W` = 8 `N`.
 #[derive(LogicBlock, Default)]
@@ -77,7 +39,7 @@ impl<const W: usize, const N: usize> Logic for ByteMask<W, N> {
     fn hdl(&self) -> Verilog {
         let word = |group: usize| format!("data[{}:{}]", 32 * group + 31, 32 * group);
         let words: Vec<_> = (0..N / 4).map(word).collect();
-        code::<Self>(masked("data", &words))
+        code::<Self>("data", &words)
     }
 }
 
@@ -112,7 +74,7 @@ impl<const W: usize, const N: usize> Logic for WordMask<W, N> {
 
     fn hdl(&self) -> Verilog {
         let words = vec!["word".to_owned(); N / 4];
-        code::<Self>(masked(&format!("{{{}{{word}}}}", N / 4), &words))
+        code::<Self>(&format!("{{{}{{word}}}}", N / 4), &words)
     }
 }
 
@@ -125,9 +87,15 @@ fn check_lanes(name: &str, width: usize, lanes: usize) {
     );
 }
 
-fn code<B>(statements: String) -> Verilog {
+/// Assigns `data`, an expression, to `masked` in the byte lanes of `lanes`, and 0 in the others. `words` are the 32-bit groups of `data`.
+fn code<B>(data: &str, words: &[String]) -> Verilog {
+    let lanes = (0..4 * words.len()).rev();
+    let wide: Vec<String> = lanes
+        .map(|lane| format!("{{8{{lanes[{lane}]}}}}"))
+        .collect();
+    let hardware = format!("  assign masked = {data} & {{{}}};\n", wide.join(", "));
     Verilog::Wrapper(Wrapper {
-        code: format!("// @module {}\n{statements}", std::any::type_name::<B>()),
+        code: sim::text::<B>(&hardware, sim::byte_mask(words)),
         cores: String::new(),
     })
 }

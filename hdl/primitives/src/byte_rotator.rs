@@ -1,10 +1,9 @@
 //! Takes a beat at any byte offset out of two neighbouring beats.
 
-use std::fmt::Write;
-
 use rust_hdl::prelude::*;
 
 use crate::parameters::{Checked, Parameters};
+use crate::sim;
 
 /// `out_data` is the `W` bits at byte `in_offset` of the window `{in_high, in_low}`, two clocks later.
 ///
@@ -75,9 +74,7 @@ impl<const W: usize> Logic for ByteRotator<W> {
         let (offset, fine) = (Self::OFFSET_BITS, Self::FINE_BITS);
         // The second clock still shifts by up to 2^fine - 1 bytes.
         let partial = W + 8 * ((1 << fine) - 1);
-        let mut out = format!("// @module {}\n", std::any::type_name::<Self>());
-        let _ = write!(
-            out,
+        let hardware = format!(
             "  reg valid_1;
   reg [{partial_top}:0] partial;
   reg [{fine_top}:0] fine;
@@ -95,7 +92,6 @@ impl<const W: usize> Logic for ByteRotator<W> {
     end
     if (valid_1) out_data <= fine_shifted[{data_top}:0];
   end
-//@ assign gate_active = in_valid || valid_1 || out_valid;
 ",
             partial_top = partial - 1,
             fine_top = fine - 1,
@@ -104,6 +100,6 @@ impl<const W: usize> Logic for ByteRotator<W> {
             zeros = fine + 3,
             data_top = W - 1,
         );
-        Verilog::Custom(out)
+        Verilog::Custom(sim::text::<Self>(&hardware, sim::byte_rotator()))
     }
 }

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use rust_hdl::prelude::*;
 
 use crate::crc32_matrix::{power, product, row, step, step_back};
+use crate::sim;
 
 /// CRC of frames of beats of `W` bits (a power of two from 64 to 1,024): one beat per clock, frames back to back, also of a single beat.
 ///
@@ -133,27 +134,12 @@ impl<const W: usize> Logic for Crc32Wide<W> {
     }
 
     fn hdl(&self) -> Verilog {
-        let mut text = format!("// @module {}\n", std::any::type_name::<Self>());
         let mut stages = String::new();
         self.mask_stage(&mut stages);
         self.group_stage(&mut stages);
         self.register_stage(&mut stages);
         self.pad_stages(&mut stages);
-        for line in stages.lines() {
-            let _ = writeln!(text, "{line} //-");
-        }
-        for line in self.gated_stages().lines() {
-            let _ = writeln!(text, "//@ {line}");
-        }
-        let valid: Vec<String> = (1..Self::PAD_STAGES + 3)
-            .map(|stage| format!("valid_{stage}"))
-            .collect();
-        let _ = writeln!(
-            text,
-            "//@ assign gate_active = in_valid || {} || out_valid || reset && !first;",
-            valid.join(" || ")
-        );
-        Verilog::Custom(text)
+        Verilog::Custom(sim::text::<Self>(&stages, self.gated()))
     }
 }
 

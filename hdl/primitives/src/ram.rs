@@ -14,6 +14,9 @@ use std::marker::PhantomData;
 
 use rust_hdl::prelude::*;
 
+use crate::sim::ram::gated_read;
+use crate::sim::{self, Gated};
+
 /// What tells the memory types apart.
 pub trait Style: 'static {
     /// Value of Vivado's `ram_style` attribute.
@@ -159,7 +162,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     fn verilog(&self) -> String {
         let zero = format!("{:x}", T::default().verilog());
         let top = T::BITS - 1;
-        let mut out = format!("// @module {}\n", std::any::type_name::<Self>());
+        let mut out = String::new();
         let _ = writeln!(
             out,
             "  (* ram_style = \"{}\" *) reg [{top}:0] memory [0:{}];",
@@ -212,8 +215,8 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
                 out += "  always @(posedge clock) read_data <= read;\n";
             }
         }
-        out += &gated_read(S::LATENCY, A, "write_enable");
-        out
+        let gated = gated_read(S::LATENCY, A, "write_enable");
+        sim::text::<Self>(&out, Gated::Beside(gated))
     }
 
     /// The memory stays a plain one that synthesis knows; the word written meanwhile waits beside it.
@@ -227,28 +230,4 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
              \x20 always @(*) read_data = same ? written : read;\n"
         )
     }
-}
-
-/// For gated models: when the edge matters to a memory of 2^`address_bits` words that is read `latency` clocks (0 to 2) after the address. It does
-/// not while nothing is written and what is at the address has arrived.
-pub fn gated_read(latency: usize, address_bits: usize, write: &str) -> String {
-    if latency == 0 {
-        return format!("//@ assign gate_active = {write};\n");
-    }
-    // The second clock of latency moves what the first one moved in the clock before.
-    let (declared, arrives, any) = match latency {
-        1 => ("", "", "gate_moved"),
-        _ => (
-            " reg gate_moved_1 = 0;",
-            " gate_moved_1 <= gate_moved;",
-            "gate_moved || gate_moved_1",
-        ),
-    };
-    format!(
-        "//@ reg [{top}:0] gate_address = 0; reg gate_written = 0;{declared}\n\
-         //@ wire gate_moved = {write} || gate_written || read_address != gate_address;\n\
-         //@ always @(edge clock) begin gate_address <= read_address; gate_written <= {write};{arrives} end\n\
-         //@ assign gate_active = {any};\n",
-        top = address_bits - 1,
-    )
 }

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rust_hdl::core::atom::{Atom, AtomKind};
 use rust_hdl::core::probe::Probe;
 use rust_hdl::prelude::*;
-use sim_verilated::{Model, ModelSpec, PortId};
+use sim_verilated::{Model, ModelSpec, PortId, SimMode, Toolchain};
 use thiserror::Error;
 
 use crate::names;
@@ -89,8 +89,8 @@ pub fn check<B: Block>(
     compare(make, model, clock, drive, clocks, seed)
 }
 
-/// [`check`] with the design's gated model, and without the tools. `drive` is asked in one clock of four: between, inputs stay as they are,
-/// so that parts of the design come to rest.
+/// [`check`] with the design's models in the modes that have gating, and without the tools. `drive` runs in one clock of four: between, inputs
+/// stay as they are, so that parts of the design come to rest. Mode [`SimMode::OnChange`] is left out with a Verilator that it does not support.
 pub fn check_gated<B: Block>(
     make: impl Fn() -> B,
     clock: ClockOf<B>,
@@ -98,13 +98,20 @@ pub fn check_gated<B: Block>(
     clocks: u64,
     seed: u64,
 ) -> Result<Design, EquivalenceError> {
-    let model = |design: &Design| Ok(design.gated_model()?);
-    let drive_at_times = |uut: &mut B, rng: &mut TestRng| {
+    let mut drive_at_times = |uut: &mut B, rng: &mut TestRng| {
         if rng.random_ratio(1, 4) {
             drive(uut, rng);
         }
     };
-    compare(make, model, Some(clock), drive_at_times, clocks, seed)
+    let mut check_in = |mode| {
+        let model = |design: &Design| Ok(design.model_in(mode)?);
+        compare(&make, model, Some(clock), &mut drive_at_times, clocks, seed)
+    };
+    let tools = Toolchain::find().map_err(|e| EquivalenceError::Build(e.to_string()))?;
+    if tools.runs_on_change() {
+        check_in(SimMode::OnChange)?;
+    }
+    check_in(SimMode::Gated)
 }
 
 fn compare<B: Block>(

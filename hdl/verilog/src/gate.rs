@@ -8,31 +8,31 @@
 //!
 //! Inputs are held in the same way: logic behind the inputs of an interface runs when one of them changes.
 //!
-//! A clock here has an event at both of its edges, so that the model only has to toggle it. Hand-written primitives say themselves when an
-//! edge matters, in lines behind `//@ ` that only gated text has and that assign `gate_active`; without them a primitive is refused. Lines
-//! that end with ` //-` are those that gated text does not have, where it says the same in a way that Verilator evaluates faster.
+//! A clock here has an event at both of its edges, so that the model only has to toggle it. Hand-written primitives have lines for gated
+//! models that assign `gate_active` when an edge matters; without them a primitive with a clock is refused. These lines may replace the
+//! primitive's own, with the same meaning in a form that Verilator evaluates faster. `hdl_primitives::sim` writes them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use sim_verilated::{Gate, Gating, HeldInputs, ModelSpec};
+use sim_verilated::{Gate, Gating, HeldInputs, ModelSpec, SimMode};
 
 use crate::design::{Design, Module, PortDirection};
 use crate::error::EmitError;
-use crate::skeleton::CLOCK;
+use crate::skeleton::{GatedText, CLOCK};
 
 /// Lines from which on a module has a clock of its own: below, asking costs more than evaluating.
 const LINES: usize = 100;
 
 impl Design {
-    /// The specification of a gated model of this design, which behaves as that of [`Self::model`] does and runs faster. A design without
-    /// a clock has nothing to gate: its model is the ordinary one.
+    /// The specification of a model of this design in `mode`. All modes behave alike in every cycle. A design without a clock has nothing to
+    /// gate: its model is the plain one in every mode.
     ///
     /// # Errors
     /// [`EmitError::Unsupported`] for a module with another clock than `clock`, or a primitive that does not say when its edge matters.
-    pub fn gated_model(&self) -> Result<ModelSpec, EmitError> {
+    pub fn model_in(&self, mode: SimMode) -> Result<ModelSpec, EmitError> {
         let top = self.modules.last().expect("the top is the last module");
-        if !top.skeleton.clocked {
+        if mode == SimMode::Plain || !top.skeleton.clocked {
             return Ok(self.model());
         }
         let mut gated = Gated::default();
@@ -49,8 +49,7 @@ impl Design {
         let (wrapper, gating) = self.wrapper(&inner, gates);
         let mut spec = self.model();
         spec.verilog = format!("{head}module {inner} ({tail}{wrapper}");
-        spec.gating = Some(gating);
-        Ok(spec)
+        Ok(spec.with_gating(mode, gating))
     }
 
     /// The module around the gated design: its ports, held inputs and the clocks as further ports.
@@ -134,8 +133,12 @@ impl Gated {
     /// The gated text of `module`, whose sub-modules came before it.
     fn module(&mut self, module: &Module) -> Result<String, EmitError> {
         let skeleton = &module.skeleton;
+        let own = own_lines(module);
         if !skeleton.clocked {
-            return Ok(module.plain.clone());
+            return Ok(match &skeleton.gated {
+                Some(gated) => with_logic(&own, &gated.lines),
+                None => own,
+            });
         }
         let unsupported = |what: String| EmitError::Unsupported {
             module: module.name.clone(),
@@ -145,18 +148,12 @@ impl Gated {
             return Err(unsupported(format!("gating registers clocked by {other}")));
         }
         let is_primitive = skeleton.changes.is_empty() && skeleton.children.is_empty();
-        if is_primitive && skeleton.gated.is_empty() {
+        if is_primitive && skeleton.gated.is_none() {
             return Err(unsupported(
-                "gating a primitive without lines for gated models (//@)".into(),
+                "gating a primitive without lines for gated models".into(),
             ));
         }
-        let mut text = module.plain.clone();
-        let mut ungated = skeleton.ungated.iter().peekable();
-        text = text
-            .split_inclusive('\n')
-            .filter(|line| ungated.next_if(|ungated| ungated == line).is_none())
-            .collect();
-        text = text.replace(&format!("@(posedge {CLOCK})"), &format!("@(edge {CLOCK})"));
+        let mut text = own.replace(&format!("@(posedge {CLOCK})"), &format!("@(edge {CLOCK})"));
         let mut conditions = skeleton.changes.get(CLOCK).cloned().unwrap_or_default();
         let mut declared = String::new();
         let mut gates = 0;
@@ -190,20 +187,37 @@ impl Gated {
         self.modules.insert(module.name.clone(), known);
         let mut ports: Vec<String> = (0..gates).map(gate_ports).collect();
         ports.push("  output wire gate_active".into());
-        let active = if is_primitive {
-            skeleton.gated.clone()
+        let active = if let Some(gated) = &skeleton.gated {
+            gated.lines.clone()
         } else if conditions.is_empty() {
             "  assign gate_active = 1'b0;\n".into()
         } else {
             format!("  assign gate_active = {};\n", conditions.join(" | "))
         };
         let (head, rest) = text.split_once("\n);\n").expect("a module has ports");
-        let (logic, end) = rest.rsplit_once("endmodule").expect("a module ends");
-        Ok(format!(
-            "{head},\n{}\n);\n{declared}{logic}{active}endmodule{end}",
-            ports.join(",\n")
-        ))
+        let text = format!("{head},\n{}\n);\n{declared}{rest}", ports.join(",\n"));
+        Ok(with_logic(&text, &active))
     }
+}
+
+/// The text of a module without the lines that its gated text replaces.
+fn own_lines(module: &Module) -> String {
+    let replaces = |gated: &GatedText| gated.replaces;
+    if !module.skeleton.gated.as_ref().is_some_and(replaces) {
+        return module.plain.clone();
+    }
+    let (head, rest) = module
+        .plain
+        .split_once("\n);\n")
+        .expect("a module has ports");
+    let (_, end) = rest.rsplit_once("endmodule").expect("a module ends");
+    format!("{head}\n);\nendmodule{end}")
+}
+
+/// The text of a module with `logic` at its end.
+fn with_logic(text: &str, logic: &str) -> String {
+    let (before, end) = text.rsplit_once("endmodule").expect("a module ends");
+    format!("{before}{logic}endmodule{end}")
 }
 
 /// What the ports of one interface have in common: the name up to the first underscore.

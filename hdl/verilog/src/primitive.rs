@@ -4,15 +4,14 @@ use rust_hdl::core::atom::AtomKind;
 
 use crate::collect::Instance;
 use crate::module::{body, range, Body};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{GatedText, Skeleton};
 
-/// What lines of a primitive that only gated models have begin with.
-const GATED: &str = "//@ ";
-/// What lines of a primitive end with that gated models are without.
-const UNGATED: &str = " //-";
+/// The line in front of what gated models have. Behind it, whether that goes beside the primitive's own lines or in their place.
+const GATED: &str = "// @gated ";
+const INSTEAD: &str = "instead";
 
-/// Prints a primitive: ports from the block, text as it is. `// @module <path>` on its first line names it, lines behind `//@ ` are for
-/// gated models, and lines before ` //-` for all others (see [`crate::gate`]). `output` is the kind of its output ports.
+/// Prints a primitive: ports from the block, text as it is. `// @module <path>` on its first line names it. What follows the line
+/// `// @gated beside` or `// @gated instead` is for gated models (see [`crate::gate`]). `output` is the kind of its output ports.
 pub(crate) fn print(instance: &Instance, code: &str, output: &str) -> Body {
     let trimmed = code.trim_start();
     let (type_path, code) = match trimmed.strip_prefix("// @module ") {
@@ -34,23 +33,19 @@ pub(crate) fn print(instance: &Instance, code: &str, output: &str) -> Body {
             format!("  {direction}{} {}", range(s.width), s.wanted)
         })
         .collect();
-    let (gated, code): (Vec<&str>, Vec<&str>) = code
-        .trim_matches('\n')
-        .lines()
-        .partition(|line| line.starts_with(GATED));
-    let mut text = format!("(\n{}\n);\n", ports.join(",\n"));
-    let mut ungated = vec![];
-    for line in code {
-        let plain = line.strip_suffix(UNGATED).unwrap_or(line);
-        if plain != line {
-            ungated.push(format!("{plain}\n"));
-        }
-        text += plain;
-        text.push('\n');
-    }
-    let gated = gated
-        .iter()
-        .map(|line| format!("  {}\n", &line[GATED.len()..]));
-    let skeleton = Skeleton::of_primitive(instance, gated.collect(), ungated);
+    let (code, gated) = match code.split_once(GATED) {
+        Some((code, gated)) => (code, gated.split_once('\n')),
+        None => (code, None),
+    };
+    let gated = gated.map(|(place, lines)| GatedText {
+        replaces: place == INSTEAD,
+        lines: lines.lines().map(|line| format!("  {line}\n")).collect(),
+    });
+    let text = format!(
+        "(\n{}\n);\n{}\n",
+        ports.join(",\n"),
+        code.trim_matches('\n')
+    );
+    let skeleton = Skeleton::of_primitive(instance, gated);
     body(instance, type_path, text, skeleton)
 }

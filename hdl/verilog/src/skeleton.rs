@@ -16,10 +16,16 @@ pub(crate) struct Skeleton {
     pub changes: BTreeMap<String, Vec<String>>,
     /// Name of each instance in it, and its module.
     pub children: Vec<(String, String)>,
-    /// A hand-written primitive's conditions for its edge; empty for a kernel.
-    pub gated: String,
-    /// Lines of a hand-written primitive that its gated text replaces.
-    pub ungated: Vec<String>,
+    /// What gated models have for a hand-written primitive.
+    pub gated: Option<GatedText>,
+}
+
+/// Lines of a hand-written primitive for gated models.
+#[derive(Clone, Debug)]
+pub(crate) struct GatedText {
+    pub lines: String,
+    /// They stand in place of the primitive's own lines, not beside them.
+    pub replaces: bool,
 }
 
 impl Skeleton {
@@ -36,18 +42,16 @@ impl Skeleton {
             clocked: is_clocked(instance),
             changes,
             children: children.collect(),
-            gated: String::new(),
-            ungated: vec![],
+            gated: None,
         }
     }
 
-    pub(crate) fn of_primitive(instance: &Instance, gated: String, ungated: Vec<String>) -> Self {
+    pub(crate) fn of_primitive(instance: &Instance, gated: Option<GatedText>) -> Self {
         Self {
             clocked: is_clocked(instance),
             changes: BTreeMap::new(),
             children: vec![],
             gated,
-            ungated,
         }
     }
 }

@@ -8,6 +8,7 @@ use hdl_verilog::emit;
 use hdl_verilog::equivalence::{check_gated, Random, TestRng};
 use rust_hdl::core::ast::Verilog;
 use rust_hdl::prelude::*;
+use sim_verilated::{SimMode, Toolchain};
 
 /// Two parts, and an output that depends on an input without a clock between.
 #[derive(LogicBlock, Default)]
@@ -43,7 +44,7 @@ fn parts_and_paths_without_a_clock_agree() {
 fn an_edge_goes_where_a_register_would_change() {
     let mut pair = Pair::default();
     pair.connect_all();
-    let spec = emit(&pair).unwrap().gated_model().unwrap();
+    let spec = emit(&pair).unwrap().model_in(SimMode::Gated).unwrap();
     let gating = spec.gating.expect("it has a clock");
     // Modules as small as these share the clock of the top.
     assert_eq!(gating.gates.len(), 1);
@@ -80,7 +81,7 @@ fn without_a_clock_the_model_is_the_ordinary_one() {
     let mut inverter = Inverter::default();
     inverter.connect_all();
     let design = emit(&inverter).unwrap();
-    let spec = design.gated_model().unwrap();
+    let spec = design.model_in(SimMode::Gated).unwrap();
     assert!(spec.gating.is_none());
     assert_eq!(spec.verilog, design.model().verilog);
 }
@@ -125,19 +126,21 @@ impl Logic for Register {
 fn a_primitive_that_does_not_say_when_its_edge_matters_is_refused() {
     let mut silent = Register::new("// @module test::Silent\n  always @(posedge clock) y <= a;\n");
     silent.connect_all();
-    let refused = emit(&silent).unwrap().gated_model().unwrap_err();
+    let refused = emit(&silent).unwrap().model_in(SimMode::Gated).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "silent: gating a primitive without lines for gated models (//@) is not supported by this emitter"
+        "silent: gating a primitive without lines for gated models is not supported by this emitter"
     );
 }
 
 /// A primitive that its gated text says in another way.
 const REWORDED: &str = "// @module test::Reworded
   initial y = 0;
-  always @(posedge clock) y <= a; //-
-//@ always @(edge clock) if (a != y) y <= a;
-//@ assign gate_active = a != y;
+  always @(posedge clock) y <= a;
+// @gated instead
+initial y = 0;
+always @(edge clock) if (a != y) y <= a;
+assign gate_active = a != y;
 ";
 
 #[test]
@@ -148,7 +151,7 @@ fn a_primitive_may_say_the_same_in_another_way() {
     let design = emit(&one).unwrap();
     let ordinary = "  always @(posedge clock) y <= a;\n";
     assert!(design.text().contains(ordinary), "{}", design.text());
-    let gated = design.gated_model().unwrap().verilog;
+    let gated = design.model_in(SimMode::Gated).unwrap().verilog;
     assert_eq!(gated.matches("y <= a;").count(), 1, "{gated}");
     assert!(gated.contains("  always @(edge clock) if (a != y) y <= a;\n"));
     let drive = |uut: &mut Register, rng: &mut TestRng| uut.a.next = bool::random(rng);
@@ -178,7 +181,10 @@ impl Logic for Crossing {
 fn another_clock_is_refused() {
     let mut crossing = Crossing::default();
     crossing.connect_all();
-    let refused = emit(&crossing).unwrap().gated_model().unwrap_err();
+    let refused = emit(&crossing)
+        .unwrap()
+        .model_in(SimMode::Gated)
+        .unwrap_err();
     assert!(
         refused
             .to_string()
@@ -236,9 +242,14 @@ fn wide_values_agree() {
 
 #[test]
 fn a_profile_names_the_blocks() {
+    // Only the C++ of one Verilator is known by its blocks.
+    if !Toolchain::find().unwrap().runs_on_change() {
+        return;
+    }
     let mut pair = Pair::default();
     pair.connect_all();
-    let library = emit(&pair).unwrap().gated_model().unwrap().build().unwrap();
+    let spec = emit(&pair).unwrap().model_in(SimMode::OnChange).unwrap();
+    let library = spec.build().unwrap();
     let mut model = library.instantiate();
     let port = |name: &str| model.port(name).unwrap();
     let (clock, add, enable) = (port("clock"), port("add"), port("enable"));
@@ -252,12 +263,7 @@ fn a_profile_names_the_blocks() {
     };
     assert_eq!(run(&mut model), None);
     model.start_profile();
-    let Some(profile) = run(&mut model) else {
-        // Only the C++ of one Verilator is known by its blocks.
-        let tools = sim_verilated::Toolchain::find().unwrap();
-        assert!(!tools.runs_on_change());
-        return;
-    };
+    let profile = run(&mut model).expect("a profile was taken");
     assert!(!profile.clock.is_zero());
     assert!(profile.blocks.contains_key("both.first"), "{profile:?}");
     let all: f64 = profile.blocks.values().sum();
@@ -265,12 +271,11 @@ fn a_profile_names_the_blocks() {
 }
 
 #[test]
-fn a_gated_model_whose_code_is_not_changed_gets_edges() {
+fn gated_models_may_have_signals_by_name() {
     let mut pair = Pair::default();
     pair.connect_all();
     let design = emit(&pair).unwrap();
-    // With signals by name, what the functions do has to stay visible.
-    let gated = design.gated_model().unwrap().with_signals();
+    let gated = design.model_in(SimMode::Gated).unwrap().with_signals();
     let mut models = [gated, design.model()].map(|spec| spec.build().unwrap().instantiate());
     let names = ["clock", "add", "enable", "sum"];
     let [clock, add, enable, sum] = names.map(|name| models[0].port(name).unwrap());

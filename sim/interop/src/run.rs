@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
 use sim_bridge::{BitFlip, Bridge, BridgeConfig, HostAddresses, Impairment, LinkAddress};
-use sim_nic::{LoneCard, ModelKind};
+use sim_nic::LoneCard;
 
 use crate::bed::Bed;
 use crate::card_end;
@@ -35,8 +35,6 @@ pub struct Options {
     pub is_short: bool,
     /// Seed of all data and of the link's faults.
     pub seed: u64,
-    /// Kind of the card's model.
-    pub model: ModelKind,
     /// Header bit to corrupt in all packets of the card. Every case should then fail.
     pub flip: Option<BitFlip>,
 }
@@ -149,7 +147,7 @@ fn row(bed: &mut Bed, number: u64, case: &Case) -> Row {
 /// Powers up the card with its bridge, and waits for the guest.
 fn prepare(options: &Options, capture: &Path) -> anyhow::Result<Bed> {
     // `tools/interop` starts the guest when the socket exists. The model must be built before that.
-    sim_nic::NicModel::shared(options.model)?;
+    sim_nic::NicModel::shared()?;
     let bridge = Bridge::open(&BridgeConfig {
         address: options.net.clone(),
         port: 0,
@@ -164,7 +162,7 @@ fn prepare(options: &Options, capture: &Path) -> anyhow::Result<Bed> {
         capture: Some(capture.to_owned()),
         pace: PACE,
     })?;
-    let card = LoneCard::plugged(Box::new(bridge.clone()), options.model)?;
+    let card = LoneCard::plugged(Box::new(bridge.clone()))?;
     let qmp = options.qmp.clone();
     Bed::new(card, bridge, &options.control, qmp, options.seed)
 }

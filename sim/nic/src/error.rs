@@ -1,6 +1,6 @@
 //! What can go wrong around a card.
 
-use sim_verilated::{BuildError, ModelError};
+use sim_verilated::{BuildError, ModeVariableError, ModelError};
 use sim_world::WorldError;
 use thiserror::Error;
 
@@ -11,6 +11,8 @@ pub enum NicError {
     Emit(#[from] hdl_verilog::EmitError),
     #[error("the Verilated NIC cannot be built: {0}")]
     Build(#[from] BuildError),
+    #[error(transparent)]
+    Mode(#[from] ModeVariableError),
     #[error("the cards do not fit the fabric: {0}")]
     Fabric(#[from] WorldError),
     #[error("the Verilated NIC is not the one this simulation knows: {0}")]

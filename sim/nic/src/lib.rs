@@ -26,7 +26,7 @@ pub use beat::Beat;
 pub use error::NicError;
 pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFrame, SimHosts};
 pub use mixed_nic::MixedNic;
-pub use model::{ModelKind, NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
+pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 pub use rtl_nic::RtlNic;
 pub use times::{Pace, PinTimes, Span};
 

@@ -1,9 +1,9 @@
 //! The pins of the Verilated NIC, by clocks.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use hdl_nic::{Top, RESET_CLOCKS};
-use sim_verilated::{Library, Model, Profile};
+use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
 
 use crate::beat::Beat;
 use crate::pins::{Pins, PortPins};
@@ -71,16 +71,6 @@ pub struct NicOutputs {
     pub payload_mismatch: bool,
 }
 
-/// How the card's Verilog becomes a model. Both models do the same in every clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ModelKind {
-    /// Code runs only when something that it reads has changed ([`hdl_verilog::Design::gated_model`], `docs/decisions/0004-gated-models.md`).
-    #[default]
-    OnChange,
-    /// Verilator translates the emitted Verilog, and nothing rewrites it before or after. It is several times slower.
-    Plain,
-}
-
 /// All bytes of a 64-bit word.
 const ALL_BYTES: u64 = 0xff;
 
@@ -91,35 +81,43 @@ pub struct NicModel {
 }
 
 impl NicModel {
-    /// Builds the NIC, once per content: later calls load what is there.
+    /// The card's model in `mode`.
     ///
     /// # Errors
     /// [`NicError`].
-    pub fn build(kind: ModelKind) -> Result<Library, NicError> {
-        let design = Top::Nic.elaborate()?;
-        let spec = match kind {
-            ModelKind::OnChange => design.gated_model()?,
-            ModelKind::Plain => design.model(),
-        };
-        Ok(spec.build()?)
+    pub fn spec(mode: SimMode) -> Result<ModelSpec, NicError> {
+        Ok(Top::Nic.elaborate()?.model_in(mode)?)
     }
 
-    /// The model of this kind for all cards of this process: built, or loaded, by whoever asks first.
+    /// The model for all cards of this process: built, or loaded, by the first caller. It has the mode that was chosen ([`SimMode::chosen`]). If
+    /// none was, it has mode [`SimMode::OnChange`], or with a warning on standard error [`SimMode::Gated`] where that is not possible.
     ///
     /// # Errors
-    /// Those of [`Self::build`].
-    pub fn shared(kind: ModelKind) -> Result<&'static Library, NicError> {
-        static ON_CHANGE: OnceLock<Library> = OnceLock::new();
-        static PLAIN: OnceLock<Library> = OnceLock::new();
-        let library = match kind {
-            ModelKind::OnChange => &ON_CHANGE,
-            ModelKind::Plain => &PLAIN,
-        };
-        if let Some(library) = library.get() {
+    /// [`NicError`].
+    pub fn shared() -> Result<&'static Library, NicError> {
+        static SHARED: OnceLock<Library> = OnceLock::new();
+        if let Some(library) = SHARED.get() {
             return Ok(library);
         }
-        let built = Self::build(kind)?;
-        Ok(library.get_or_init(|| built))
+        let built = match SimMode::chosen()? {
+            Some(mode) => Self::spec(mode)?.build()?,
+            None => Self::build_fastest()?,
+        };
+        Ok(SHARED.get_or_init(|| built))
+    }
+
+    /// The fastest mode that these tools can build.
+    fn build_fastest() -> Result<Library, NicError> {
+        static WARNED: Once = Once::new();
+        match Self::spec(SimMode::OnChange)?.build() {
+            Err(refusal @ BuildError::NotOnChange { .. }) => {
+                WARNED.call_once(|| {
+                    eprintln!("warning: {refusal}. Mode gated is used; choose it to be rid of this warning");
+                });
+                Ok(Self::spec(SimMode::Gated)?.build()?)
+            }
+            built => Ok(built?),
+        }
     }
 
     /// A fresh NIC, reset, its memories cleared.
@@ -152,6 +150,11 @@ impl NicModel {
     /// Where the time went since [`Model::start_profile`].
     pub fn profile(&self) -> Option<Profile> {
         self.model.profile()
+    }
+
+    /// Records what drives the pins from now on. A new card is in the state that a recording which starts right after power-up begins with.
+    pub fn start_recording(&mut self) {
+        self.model.start_recording(self.pins.clock);
     }
 
     /// Drives the reset pin.

@@ -22,7 +22,7 @@ use crate::bar::Bar;
 use crate::counted::CountedFields;
 use crate::entries;
 use crate::mac::{MacRx, MacTx};
-use crate::model::{ModelKind, NicInputs, NicModel, NicOutputs};
+use crate::model::{NicInputs, NicModel, NicOutputs};
 use crate::pcie::{Behind, Endpoint};
 use crate::rings::Rings;
 use crate::sampled::Windows;
@@ -100,7 +100,7 @@ impl RtlNic {
         Some(entry)
     }
 
-    /// A NIC of the model in `library` ([`NicModel::build`]), with its memory and the PCIe links to it.
+    /// A NIC of the model in `library` ([`NicModel::shared`]), with its memory and the PCIe links to it.
     ///
     /// # Errors
     /// [`NicError`] if the library is of something else.
@@ -158,7 +158,7 @@ impl RtlNic {
     /// # Errors
     /// [`NicError`].
     pub fn prepare() -> Result<(), NicError> {
-        NicModel::shared(ModelKind::default()).map(|_| ())
+        NicModel::shared().map(|_| ())
     }
 
     /// When what was seen at the pins.
@@ -352,7 +352,7 @@ impl Nic for RtlNic {
         reads: PcieReads,
     ) -> Result<Self, WorldError> {
         let failed = |error: NicError| WorldError::Nic(error.to_string());
-        let library = NicModel::shared(ModelKind::default()).map_err(failed)?;
+        let library = NicModel::shared().map_err(failed)?;
         Self::new(library, config, memory, reads).map_err(failed)
     }
 

@@ -69,6 +69,9 @@ fn build_sources(
         spec.assertions = assertions;
         spec.short_run = short_run;
         spec.verilator_arguments = verilator_arguments;
+        if !spec.signals {
+            spec.ports = interface.model_ports();
+        }
         build(spec, interface, tools, precision, &manifest)?;
         Ok(())
     })
@@ -76,15 +79,12 @@ fn build_sources(
 
 /// Builds `spec` and writes its description. Returns the name of the top module.
 fn build(
-    mut spec: ModelSpec,
+    spec: ModelSpec,
     interface: TopModule,
     tools: &Toolchain,
     precision: i8,
     manifest: &std::path::Path,
 ) -> PyResult<String> {
-    if !spec.signals {
-        spec.ports = interface.model_ports();
-    }
     let library = spec.build_file(tools, &default_cache()).map_err(failed)?;
     let description = Manifest {
         library,
@@ -100,7 +100,8 @@ fn build(
     Ok(description.top)
 }
 
-/// Builds the block `name` of the project, and describes the model in the file `manifest`. Returns the name of the top module.
+/// Builds the block `name` of the project from its Verilog as emitted, and describes it in the file `manifest`. Without waves it is the model that
+/// every other command uses in mode plain (`--sim-mode plain`). Returns the name of the top module.
 #[pyfunction]
 #[pyo3(signature = (manifest, name, *, waves=false, short_run=false))]
 fn build_design(
@@ -117,6 +118,13 @@ fn build_design(
         spec.short_run = short_run;
         let interface = TopModule::describe(&spec.top, &spec.verilog, &spec.parameters, tools)
             .map_err(failed)?;
+        // Other ports, or another order of them, would make it another model.
+        if interface.model_ports() != spec.ports {
+            let top = &spec.top;
+            return Err(failed(format!(
+                "the ports of `{top}` in its Verilog are not those that the emitter lists"
+            )));
+        }
         build(spec, interface, tools, -12, &manifest)
     })
 }

@@ -10,7 +10,7 @@ use std::thread;
 
 use rustix::event::{eventfd, EventfdFlags};
 use sim_bridge::Bridge;
-use sim_nic::{Hosts, ModelKind, NicError};
+use sim_nic::{Hosts, NicError};
 
 use crate::backend::Backend;
 use crate::clock_page::ClockPage;
@@ -65,17 +65,13 @@ impl Server {
         })
     }
 
-    /// The same with one card of this kind, at `nic0.sock`. One of its ports is connected to `bridge`; frames that leave by the other port are lost.
+    /// The same with one card, at `nic0.sock`. One of its ports is connected to `bridge`; frames that leave by the other port are lost.
     ///
     /// # Errors
     /// [`ServeError`].
-    pub fn start_lone(
-        directory: &Path,
-        bridge: Bridge,
-        kind: ModelKind,
-    ) -> Result<Self, ServeError> {
+    pub fn start_lone(directory: &Path, bridge: Bridge) -> Result<Self, ServeError> {
         Self::with_cards(directory, 1, || {
-            let hosts = Hosts::lone(PeerMemory::default(), Box::new(bridge.clone()), kind)?;
+            let hosts = Hosts::lone(PeerMemory::default(), Box::new(bridge.clone()))?;
             Ok((hosts, Some(bridge)))
         })
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sim_bridge::{Bridge, BridgeConfig, HostAddresses, Impairment, LinkAddress};
-use sim_nic::ModelKind;
 use sim_serve::Server;
 use stellar_driver::{
     Counter, Device, DeviceConfig, DropReason, PciFunction, PortAddress, Probe, VfioUser,
@@ -53,8 +52,7 @@ impl Bench {
         })
         .unwrap();
         peer.connect(&local).unwrap();
-        let kind = ModelKind::default();
-        let server = Server::start_lone(folder.path(), bridge.clone(), kind).unwrap();
+        let server = Server::start_lone(folder.path(), bridge.clone()).unwrap();
         assert_eq!(server.sockets(), [folder.path().join("nic0.sock")]);
         Self {
             folder,

@@ -25,11 +25,12 @@
 //! high and every output settled for the state after the edge. In a wave file, inputs therefore change on the falling edge before the
 //! rising edge that samples them.
 //!
-//! # Gating
-//! The Verilog may have clocks for its parts ([`Gating`], which `hdl_verilog::Design::gated_model` prepares): code then runs
-//! when something that it reads has changed: Verilator's C++ is changed for that before it is compiled. Where that is not possible, a part gets an edge
-//! only when that would change something in it, and Verilator leaves out what is behind the edges that do not come. Callers see no difference but the
-//! speed; waves and coverage show what was evaluated. [`Model::start_profile`] shows which blocks take the time.
+//! # Modes
+//! A [`SimMode`] says how Verilog becomes a model. A model in another mode than [`SimMode::Plain`] has Verilog with clocks for its parts
+//! ([`Gating`], which `hdl_verilog::Design::model_in` prepares). In mode [`SimMode::Gated`] a part gets an edge only when that would change
+//! something in it, and Verilator leaves out what is behind the edges that do not come. In mode [`SimMode::OnChange`] the crate
+//! `sim_on_change` rewrites Verilator's C++ before it is compiled, and code runs when something that it reads has changed. Callers see no
+//! difference but the speed; waves and coverage show what was evaluated. [`Model::start_profile`] shows which blocks take the time.
 //!
 //! # Determinism
 //! Registers without an initial value start at zero, and nothing in a run depends on the machine, the time or other instances.
@@ -38,28 +39,31 @@
 //! `$stop`, `$fatal`, `$finish`, a failed assertion (with [`ModelSpec::with_assertions`]) and a combinational loop that does not settle
 //! panic in [`Model::eval`] or [`Model::clock`] with the Verilog location: a check in the hardware must not pass unseen.
 
-mod activity;
+mod build;
 mod cache;
-mod compile;
 pub mod coverage;
 mod error;
-mod gating;
 mod library;
+mod mode;
 mod model;
 pub mod overlay;
 mod port;
-mod port_declarations;
 mod profile;
+pub mod recording;
 mod signal;
 mod slot;
 mod sources;
 mod spec;
 mod toolchain;
 
+#[cfg(test)]
+mod rewriting_tests;
+
+pub use build::{Gate, Gating, HeldInputs};
 pub use cache::default_directory as default_cache;
 pub use error::{BuildError, ModelError, SourceError, Stopped};
-pub use gating::{Gate, Gating, HeldInputs};
 pub use library::Library;
+pub use mode::{ModeVariableError, SimMode, UnknownMode};
 pub use model::{Model, PortId, DEFAULT_CLOCK_PERIOD_PS};
 pub use port::{Dir, Port};
 pub use profile::Profile;

@@ -12,6 +12,7 @@ use crate::error::{ModelError, Stopped};
 use crate::library::Loaded;
 use crate::port::Dir;
 use crate::profile::Sample;
+use crate::recording::Recorder;
 use crate::slot::{Slot, Words};
 
 /// Clock period of a new instance in picoseconds: 250 MHz, the clock of the hardware.
@@ -33,6 +34,7 @@ pub struct Model {
     /// Inputs were set since the model last looked.
     driven: bool,
     pub(crate) sample: Sample,
+    pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) library: Arc<Loaded>,
 }
 
@@ -67,6 +69,7 @@ impl Model {
             tracing: false,
             driven: true,
             sample: Sample::default(),
+            recorder: None,
             library,
         };
         // Runs initial blocks and lets Verilator see the clock low, without which it would miss the first edge.
@@ -203,6 +206,7 @@ impl Model {
     fn half(&mut self, clock: PortId, level: u64, now: u64) {
         self.input(clock).set_narrow(level);
         let driven = std::mem::take(&mut self.driven);
+        self.record(driven);
         self.profiled(|model| model.eval_at(now, driven));
         if self.tracing {
             self.dump(now);

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use roxmltree::{Document, Node};
 use serde::{Deserialize, Serialize};
 
+use crate::build::{excerpt, parameter_options};
 use crate::cache::io;
-use crate::compile::{excerpt, parameter_options};
 use crate::error::{BuildError, SourceError};
 use crate::port::{Dir, Port};
 use crate::toolchain::Toolchain;

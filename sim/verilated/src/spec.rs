@@ -3,18 +3,18 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use crate::build::{library_directory, Gating, LIBRARY_FILE};
 use crate::cache;
-use crate::compile::{library_directory, LIBRARY_FILE};
 use crate::coverage;
 use crate::error::BuildError;
-use crate::gating::Gating;
 use crate::library::Library;
+use crate::mode::SimMode;
 use crate::overlay;
 use crate::port::Port;
 use crate::toolchain::Toolchain;
 
 /// A Verilog design and how to build a model of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelSpec {
     /// Name of the top module.
     pub top: String,
@@ -40,7 +40,9 @@ pub struct ModelSpec {
     pub timescale: Option<String>,
     /// Further arguments for Verilator, taken as they are.
     pub verilator_arguments: Vec<String>,
-    /// Parts with clocks of their own, which get an edge only when it matters.
+    /// How the Verilog becomes a model.
+    pub mode: SimMode,
+    /// Parts with clocks of their own, which get an edge only when it matters: for every mode but [`SimMode::Plain`].
     pub gating: Option<Gating>,
 }
 
@@ -59,8 +61,16 @@ impl ModelSpec {
             parameters: Vec::new(),
             timescale: None,
             verilator_arguments: Vec::new(),
+            mode: SimMode::Plain,
             gating: None,
         }
+    }
+
+    /// Makes the model one whose Verilog has clocks for its parts, in a mode for such models.
+    pub fn with_gating(mut self, mode: SimMode, gating: Gating) -> Self {
+        self.mode = mode;
+        self.gating = Some(gating);
+        self
     }
 
     /// Makes the model able to write FST waves.
@@ -96,7 +106,7 @@ impl ModelSpec {
     /// Builds the model, or takes it from the cache.
     ///
     /// The cache is `verilated/<top>-<hash>/` in the directory named by `STELLAR_MODEL_CACHE`, else in cargo's target directory. The hash
-    /// covers the source, the options and the versions of Verilator and g++. Threads and processes that ask for the same
+    /// covers the specification, the versions of Verilator and g++, and the code that builds. Threads and processes that ask for the same
     /// model at once build it once. It keeps the Verilog source, the library and the tools' log.
     ///
     /// Where an overlay is set ([`overlay`](crate::overlay)), other Verilog may take the place of this one. Where coverage is wanted
@@ -136,7 +146,39 @@ impl ModelSpec {
     /// As [`build`](Self::build).
     pub fn build_file(&self, tools: &Toolchain, cache: &Path) -> Result<PathBuf, BuildError> {
         self.check()?;
+        self.check_mode(tools)?;
         Ok(library_directory(self, tools, cache)?.join(LIBRARY_FILE))
+    }
+
+    /// Refuses a mode that these tools, or this specification, cannot have, before anything is built.
+    fn check_mode(&self, tools: &Toolchain) -> Result<(), BuildError> {
+        if self.gating.is_some() != (self.mode != SimMode::Plain) {
+            let problem = match self.mode {
+                SimMode::Plain => "a plain model has no gating",
+                SimMode::Gated | SimMode::OnChange => "its mode needs gating",
+            };
+            return Err(BuildError::InvalidSpec {
+                name: self.top.clone(),
+                problem: problem.to_owned(),
+            });
+        }
+        let refused = |reason: String| {
+            Err(BuildError::NotOnChange {
+                top: self.top.clone(),
+                reason,
+            })
+        };
+        match self.mode {
+            SimMode::OnChange if !tools.runs_on_change() => refused(format!(
+                "this is {}, and the C++ of Verilator {} alone can be rewritten",
+                tools.version(),
+                sim_on_change::VERILATOR
+            )),
+            SimMode::OnChange if self.signals || self.trace || self.coverage => {
+                refused("waves, coverage and signals by name need all code to run".to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check(&self) -> Result<(), BuildError> {

@@ -60,9 +60,9 @@ impl Toolchain {
         })
     }
 
-    /// Whether the C++ of this Verilator is known, so that gated models run code when what it reads changes.
+    /// Whether models can have mode [`SimMode::OnChange`](crate::SimMode::OnChange): the C++ of this Verilator is known.
     pub fn runs_on_change(&self) -> bool {
-        self.version().starts_with("Verilator 5.006 ")
+        sim_on_change::supports(self.version())
     }
 
     /// What `verilator --version` prints, for reports.

@@ -1,14 +1,20 @@
-//! Gated models whose code runs on change, against the same models as Verilator wrote them.
+//! Models whose code runs on change, against the same models with gating alone.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::{env, fs};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use sim_verilated::{Gate, Gating, HeldInputs, Library, Model, ModelSpec, Port, Toolchain};
+use sim_verilated::{
+    BuildError, Gate, Gating, HeldInputs, Library, Model, ModelSpec, Port, SimMode, Toolchain,
+};
 
 /// Bits of the output of every design here.
 const WIDTH: usize = 160;
 
 /// A model of a design with the ports `clock`, `a`, `o`, and for gating `edge_1`, `active_1`, `edge_2`, `active_2`, `new_a`.
-fn spec(design: &str) -> ModelSpec {
+fn spec(design: &str, mode: SimMode) -> ModelSpec {
     let ports = vec![
         Port::input("clock", 1),
         Port::input("a", 32),
@@ -26,16 +32,15 @@ fn spec(design: &str) -> ModelSpec {
         clock: format!("edge_{number}"),
         active: format!("active_{number}"),
     };
-    let mut spec = ModelSpec::new("parts", text, ports);
-    spec.gating = Some(Gating {
+    let gating = Gating {
         clock: "clock".into(),
         gates: vec![gate(1), gate(2)],
         inputs: vec![HeldInputs {
             ports: vec!["a".into()],
             event: "new_a".into(),
         }],
-    });
-    spec
+    };
+    ModelSpec::new("parts", text, ports).with_gating(mode, gating)
 }
 
 /// One clock in which `a` is the input; what `o` is before and after the edge.
@@ -48,7 +53,7 @@ fn clock(model: &mut Model, a: u32) -> [Vec<u32>; 2] {
     [before, model.get_words(output).to_vec()]
 }
 
-/// Whether the code of a model runs on change: only then it knows its blocks.
+/// Whether the code of a model runs on change: only then it has the times of its blocks.
 fn runs_on_change(library: &Library) -> bool {
     let mut model = library.instantiate();
     model.start_profile();
@@ -58,17 +63,22 @@ fn runs_on_change(library: &Library) -> bool {
     model.profile().is_some()
 }
 
-/// Runs `design` as Verilator wrote it, which signals by name make it stay, and with code that runs on change. Returns whether it does.
-fn agree(design: &str, verilator_arguments: &[&str]) -> bool {
-    let mut spec = spec(design);
-    spec.verilator_arguments = verilator_arguments.iter().map(|&a| a.to_owned()).collect();
-    let library = |spec: ModelSpec| spec.build().unwrap();
-    let (changed, written) = (library(spec.clone()), library(spec.with_signals()));
+/// Compares the outputs of `design` with gating alone and with code that runs on change, where the rewriter supports the installed Verilator.
+fn agree(design: &str, verilator_arguments: &[&str]) {
+    if !Toolchain::find().unwrap().runs_on_change() {
+        return;
+    }
+    let library = |mode| {
+        let mut spec = spec(design, mode);
+        spec.verilator_arguments = verilator_arguments.iter().map(|&a| a.to_owned()).collect();
+        spec.build().unwrap()
+    };
+    let libraries = [SimMode::OnChange, SimMode::Gated].map(library);
     // Inputs stay for some clocks, so that parts come to rest.
     let inputs = prop::collection::vec((any::<u32>(), 1..5_usize), 40);
     let config = Config::with_cases(8);
     let agreed = TestRunner::new(config).run(&inputs, |inputs| {
-        let mut models = [&changed, &written].map(|library| library.instantiate());
+        let mut models = libraries.each_ref().map(Library::instantiate);
         for (a, clocks) in inputs {
             for _ in 0..clocks {
                 let [changed, written] = models.each_mut().map(|model| clock(model, a));
@@ -78,18 +88,12 @@ fn agree(design: &str, verilator_arguments: &[&str]) -> bool {
         Ok(())
     });
     agreed.unwrap();
-    assert!(!runs_on_change(&written));
-    runs_on_change(&changed)
-}
-
-/// Whether the C++ of this Verilator is known.
-fn is_known() -> bool {
-    Toolchain::find().unwrap().runs_on_change()
+    assert_eq!(libraries.each_ref().map(runs_on_change), [true, false]);
 }
 
 #[test]
 fn arrays_of_narrow_values() {
-    let changed = agree(
+    agree(
         "assign active_1 = 1; assign active_2 = 1;
          reg [31:0] m [0:3]; reg [31:0] n [0:3]; integer i;
          initial for (i = 0; i < 4; i = i + 1) begin m[i] = i; n[i] = 0; end
@@ -98,12 +102,11 @@ fn arrays_of_narrow_values() {
          assign o = shifted ^ {n[3], n[2], n[1], n[0], 32'd0};",
         &[],
     );
-    assert_eq!(changed, is_known());
 }
 
 #[test]
 fn shifts_of_wide_values() {
-    let changed = agree(
+    agree(
         "assign active_1 = 1; assign active_2 = 1;
          reg [199:0] q = 200'd1; always @(edge edge_1) q <= {q[166:0], held} ^ {q[7:0], 192'd0};
          wire [199:0] left = q << held[7:0], right = q >> held[15:8];
@@ -112,12 +115,11 @@ fn shifts_of_wide_values() {
          assign o = all[159:0] ^ {120'd0, all[199:160]};",
         &[],
     );
-    assert_eq!(changed, is_known());
 }
 
 #[test]
 fn flags_that_are_something_else_too() {
-    let changed = agree(
+    agree(
         "reg [31:0] q = 0, count = 0; always @(edge edge_1) q <= held;
          assign active_1 = q != held; wire differs = q != held;
          wire counts = differs & (held[0] | count[3]);
@@ -126,7 +128,6 @@ fn flags_that_are_something_else_too() {
          assign o = {count, q};",
         &[],
     );
-    assert_eq!(changed, is_known());
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn one_block_in_several_functions() {
             )
         })
         .collect();
-    let changed = agree(
+    agree(
         &format!(
             "assign active_1 = state != held; assign active_2 = 1;
              reg [31:0] state = 0; always @(edge edge_1) state <= held % 251;
@@ -150,12 +151,11 @@ fn one_block_in_several_functions() {
         ),
         &["--output-split-cfuncs", "30"],
     );
-    assert_eq!(changed, is_known());
 }
 
 #[test]
 fn memories_with_two_ports_and_registers_that_see_themselves() {
-    let changed = agree(
+    agree(
         "assign active_1 = 1; assign active_2 = 1;
          reg [79:0] rows [0:7]; integer i; initial for (i = 0; i < 8; i = i + 1) rows[i] = i;
          always @(edge edge_1) begin
@@ -167,16 +167,79 @@ fn memories_with_two_ports_and_registers_that_see_themselves() {
          assign o = {read, sum};",
         &[],
     );
-    assert_eq!(changed, is_known());
+}
+
+/// A design that the rewriter does not understand.
+const READS_TIME: &str = "assign active_1 = 1; assign active_2 = 1;
+     reg [63:0] time_of_edge = 0; always @(edge edge_1) time_of_edge <= $time;
+     assign o = {held, time_of_edge};";
+
+/// Why a specification is refused in mode on-change.
+fn refusal(spec: &ModelSpec, tools: &Toolchain, cache: &Path) -> String {
+    let error = spec.build_with(tools, cache).err().unwrap();
+    assert!(matches!(error, BuildError::NotOnChange { .. }), "{error}");
+    error.to_string()
 }
 
 #[test]
-fn what_has_effects_is_left_as_it_is() {
-    let changed = agree(
-        "assign active_1 = 1; assign active_2 = 1;
-         reg [63:0] time_of_edge = 0; always @(edge edge_1) time_of_edge <= $time;
-         assign o = {held, time_of_edge};",
-        &[],
-    );
-    assert!(!changed);
+fn what_has_effects_is_refused_on_change() {
+    let tools = Toolchain::find().unwrap();
+    if !tools.runs_on_change() {
+        return;
+    }
+    let cache = tempfile::tempdir().unwrap();
+    let refused = refusal(&spec(READS_TIME, SimMode::OnChange), tools, cache.path());
+    let expected = "its C++ has something that is not expected of Verilator 5.006";
+    assert!(refused.contains(expected), "{refused}");
+    spec(READS_TIME, SimMode::Gated).build().unwrap();
+}
+
+/// Something that calls itself another version of Verilator, and does nothing.
+fn other_verilator(folder: &Path) -> Toolchain {
+    let program = folder.join("verilator");
+    fs::write(
+        &program,
+        "#!/bin/sh\necho 'Verilator 5.020 2024-01-01 rev v5.020'\n",
+    )
+    .unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = env::var_os("PATH").unwrap();
+    Toolchain::with_verilator(&program, &path).unwrap()
+}
+
+#[test]
+fn another_version_of_verilator_is_refused_before_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let tools = other_verilator(folder.path());
+    let refused = refusal(&spec(READS_TIME, SimMode::OnChange), &tools, &cache);
+    for expected in [
+        "5.020",
+        "5.006 alone",
+        "--sim-mode gated",
+        "STELLAR_SIM_MODE=gated",
+    ] {
+        assert!(refused.contains(expected), "{expected}: {refused}");
+    }
+    assert!(!cache.exists(), "nothing was built");
+}
+
+#[test]
+fn waves_and_gating_are_refused_where_they_do_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Toolchain::find().unwrap();
+    if tools.runs_on_change() {
+        let waves = spec(READS_TIME, SimMode::OnChange).with_trace();
+        let refused = refusal(&waves, tools, folder.path());
+        assert!(refused.contains("waves, coverage"), "{refused}");
+    }
+    let mut plain = spec(READS_TIME, SimMode::Plain);
+    let mut ungated = spec(READS_TIME, SimMode::Gated);
+    ungated.gating = None;
+    for wrong in [&plain, &ungated] {
+        let error = wrong.build().err().unwrap();
+        assert!(matches!(error, BuildError::InvalidSpec { .. }), "{error}");
+    }
+    plain.gating = None;
+    plain.build().unwrap();
 }

@@ -20,7 +20,7 @@ def interop(*arguments: str) -> subprocess.CompletedProcess:
         (["siw"], "siw"),
         (["vfio", "--seconds", "0"], "above 0"),
         (["rxe", "--seconds", "soon"], "--seconds"),
-        (["rxe", "--model", "slow"], "--model"),
+        (["rxe", "--sim-mode", "slow"], "--sim-mode"),
         (["rxe", "--link", "tap"], "--link"),
         (["rxe", "--flip", "3"], "BYTE.BIT"),
         (["rxe", "--flip", "3.8"], "BYTE.BIT"),
@@ -38,5 +38,5 @@ def test_bad_usage_is_named_and_ends_with_2(arguments: list[str], named: str) ->
 def test_help_names_the_options() -> None:
     done = interop("rxe", "--help")
     assert done.returncode == 0
-    for option in ("--short", "--case", "--list", "--seed", "--model", "--link", "--flip", "--directory", "--seconds", "--required"):
+    for option in ("--short", "--case", "--list", "--seed", "--sim-mode", "--link", "--flip", "--directory", "--seconds", "--required"):
         assert option in done.stdout

@@ -10,6 +10,7 @@ use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{lossy_topology, Plan, TransportPlan};
 
 use super::Row;
+use crate::sim_mode::SimModeOption;
 use crate::{progress, world};
 
 #[derive(clap::Args)]
@@ -23,6 +24,8 @@ pub struct Arguments {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    sim_mode: SimModeOption,
 }
 
 /// The size of the benchmark, and its seed.
@@ -51,6 +54,7 @@ const QPS: [u32; 2] = [1, 16];
 
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.sim_mode.choose();
     progress::building("the card", RtlNic::prepare)?;
     let effort = Effort::of(arguments);
     let mut speed = speed::Speed::default();

@@ -14,6 +14,7 @@ use stellar_driver::{
 
 use super::Row;
 use crate::progress;
+use crate::sim_mode::SimModeOption;
 use counting::{Accesses, Counting};
 
 #[derive(clap::Args)]
@@ -24,6 +25,8 @@ pub struct Arguments {
     /// A 64th of everything: for a first look
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    sim_mode: SimModeOption,
 }
 
 /// Memory of one size in pages of one size. The memory itself does not exist: registering touches only the card's tables.
@@ -153,6 +156,7 @@ fn costs(name: &str, accesses: Accesses, time: Duration) -> Vec<Row> {
 
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.sim_mode.choose();
     let bench = Bench::new()?;
     let share = if arguments.quick { 64 } else { 1 };
     let mut rows = Vec::new();

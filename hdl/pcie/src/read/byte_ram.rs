@@ -1,9 +1,9 @@
 //! Block RAM with a write enable per byte.
 
-use std::fmt::Write;
-
-use hdl_primitives::ram::gated_read;
+use hdl_primitives::sim::text;
 use rust_hdl::prelude::*;
+
+use crate::sim;
 
 /// 2^`A` words of `W` bits, `N` = `W` / 8 byte lanes. The data comes one cycle after the address. A read of an address that is written in the same
 /// cycle gives the old contents. 72 bits of width take one RAMB36 with its eight byte write enables, up to 512 words.
@@ -59,34 +59,23 @@ impl<const W: usize, const N: usize, const A: usize> Logic for ByteRam<W, N, A> 
     }
 
     fn hdl(&self) -> Verilog {
-        let mut code = format!("// @module {}\n", std::any::type_name::<Self>());
-        let _ = write!(
-            code,
+        let hardware = format!(
             "  (* ram_style = \"block\" *) reg [{top}:0] memory [0:{last}];
 `ifndef SYNTHESIS
   integer i;
   initial for (i = 0; i < {depth}; i = i + 1) memory[i] = {W}'d0;
 `endif
   initial read_data = {W}'d0;
-  genvar lane; //-
-  generate for (lane = 0; lane < {N}; lane = lane + 1) begin : lanes //-
-    always @(posedge clock) if (write_lanes[lane]) memory[write_address][8*lane +: 8] <= write_data[8*lane +: 8]; //-
-  end endgenerate //-
-  always @(posedge clock) read_data <= memory[read_address]; //-
-//@ integer lane;
-//@ always @(edge clock) begin
-//@   read_data <= memory[read_address];
-//@   if (&write_lanes) memory[write_address] = write_data;
-//@   else if (|write_lanes)
-//@     for (lane = 0; lane < {N}; lane = lane + 1)
-//@       if (write_lanes[lane]) memory[write_address][8*lane +: 8] = write_data[8*lane +: 8];
-//@ end
+  genvar lane;
+  generate for (lane = 0; lane < {N}; lane = lane + 1) begin : lanes
+    always @(posedge clock) if (write_lanes[lane]) memory[write_address][8*lane +: 8] <= write_data[8*lane +: 8];
+  end endgenerate
+  always @(posedge clock) read_data <= memory[read_address];
 ",
             top = W - 1,
             last = (1 << A) - 1,
             depth = 1 << A,
         );
-        code += &gated_read(1, A, "(|write_lanes)");
-        Verilog::Custom(code)
+        Verilog::Custom(text::<Self>(&hardware, sim::byte_ram(N, A)))
     }
 }

@@ -105,6 +105,11 @@ impl<M: Memory> Card<M> {
         })
     }
 
+    /// The pins.
+    pub fn model_mut(&mut self) -> &mut NicModel {
+        &mut self.model
+    }
+
     /// Asserts reset. Everything around the card is reset with it.
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);

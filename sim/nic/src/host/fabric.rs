@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use sim_net::{Fabric, Time};
+use sim_verilated::Library;
 use sim_world::report::{Observed, Report};
 use sim_world::{Plan, Recorder, Verified};
 use stellar_transport::requester::RequesterCounters;
@@ -11,6 +12,7 @@ use stellar_transport::requester::RequesterCounters;
 use super::sim_hosts::SimHosts;
 use super::watch::Watch;
 use super::wire::Wire;
+use crate::model::NicModel;
 use crate::NicError;
 
 /// Two hosts with a Verilated card each, 0 at the sender and 1 at the receiver of a [`Plan`]'s fabric.
@@ -27,10 +29,18 @@ impl FabricPair {
     /// # Errors
     /// [`NicError`].
     pub fn new(plan: &Plan) -> Result<Self, NicError> {
+        Self::with_library(plan, NicModel::shared()?)
+    }
+
+    /// The same with the model in `library`, such as one with waves ([`NicModel::spec`]).
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn with_library(plan: &Plan, library: &Library) -> Result<Self, NicError> {
         let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
         let wire = Wire::fabric(fabric, vec![plan.sender, plan.receiver], plan.capture)?;
         Ok(Self {
-            hosts: SimHosts::new(2, wire)?,
+            hosts: SimHosts::with_library(2, wire, library)?,
             plan: Arc::new(plan.clone()),
         })
     }

@@ -2,12 +2,13 @@
 
 use hdl_nic::RESET_CLOCKS;
 use sim_net::Time;
+use sim_verilated::Library;
 use sim_world::PcieReads;
 use stellar_transport::endpoint::Memory;
 
 use super::card::{Card, Operation, Progress};
 use super::wire::{Line, Wire};
-use crate::model::{ModelKind, NicModel};
+use crate::model::NicModel;
 use crate::{NicError, CLOCK_PS};
 
 /// Cycles for which reset is asserted.
@@ -31,24 +32,23 @@ impl<M: Memory> Hosts<M> {
     /// # Errors
     /// [`NicError`].
     pub fn new(memories: [M; 2]) -> Result<Self, NicError> {
-        Self::with_wire(memories, Wire::cables(false), ModelKind::default())
+        Self::with_library(memories, Wire::cables(false), NicModel::shared()?)
     }
 
     /// The same with one card, whose ports are at the near end of a line.
     ///
     /// # Errors
     /// [`NicError`].
-    pub fn lone(memory: M, line: Box<dyn Line>, kind: ModelKind) -> Result<Self, NicError> {
-        Self::with_wire([memory], Wire::Line(line), kind)
+    pub fn lone(memory: M, line: Box<dyn Line>) -> Result<Self, NicError> {
+        Self::with_library([memory], Wire::Line(line), NicModel::shared()?)
     }
 
-    /// A card for each of the memories.
-    pub(super) fn with_wire(
+    /// A card of the model in `library` for each of the memories.
+    pub(super) fn with_library(
         memories: impl IntoIterator<Item = M>,
         wire: Wire,
-        kind: ModelKind,
+        library: &Library,
     ) -> Result<Self, NicError> {
-        let library = NicModel::shared(kind)?;
         let card = |memory| Card::new(library, PcieReads::default(), memory);
         let cards: Vec<_> = memories.into_iter().map(card).collect::<Result<_, _>>()?;
         Ok(Self {

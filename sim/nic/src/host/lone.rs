@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use super::sim_hosts::SimHosts;
 use super::wire::{Line, SentFrame, Wire};
-use crate::{ModelKind, NicError};
+use crate::NicError;
 
 /// One host, number 0, with a Verilated card. The caller acts as its peer with [`Self::receive`] and [`Self::take_sent`].
 #[derive(Clone)]
@@ -19,13 +19,12 @@ impl LoneCard {
         Ok(Self(SimHosts::new(1, Wire::Loose(Vec::new()))?))
     }
 
-    /// The same with a model of this kind, and with the ports at the near end of `line`: frames come from there and go there, and
-    /// [`Self::take_sent`] returns nothing.
+    /// The same with the ports at the near end of `line`: frames come from there and go there, and [`Self::take_sent`] returns nothing.
     ///
     /// # Errors
     /// [`NicError`].
-    pub fn plugged(line: Box<dyn Line>, kind: ModelKind) -> Result<Self, NicError> {
-        Ok(Self(SimHosts::with_model(1, Wire::Line(line), kind)?))
+    pub fn plugged(line: Box<dyn Line>) -> Result<Self, NicError> {
+        Ok(Self(SimHosts::new(1, Wire::Line(line))?))
     }
 
     /// Sends a frame, destination address to iCRC, to port 0 or 1 at 200 Gb/s. It begins to arrive behind those that are still arriving there.

@@ -1,7 +1,10 @@
 //! Hosts of this process.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sim_verilated::recording::Recording;
+use sim_verilated::Library;
 use sim_world::Backing;
 use stellar_driver::PciFunction;
 use stellar_transport::rx::Owner;
@@ -10,7 +13,7 @@ use super::function::SimFunction;
 use super::hosts::Hosts;
 use super::memory::LocalMemory;
 use super::wire::Wire;
-use crate::model::ModelKind;
+use crate::model::NicModel;
 use crate::rings::RINGS;
 use crate::NicError;
 
@@ -27,12 +30,16 @@ pub struct SimHosts {
 
 impl SimHosts {
     pub(super) fn new(count: usize, wire: Wire) -> Result<Self, NicError> {
-        Self::with_model(count, wire, ModelKind::default())
+        Self::with_library(count, wire, NicModel::shared()?)
     }
 
-    pub(super) fn with_model(count: usize, wire: Wire, kind: ModelKind) -> Result<Self, NicError> {
+    pub(super) fn with_library(
+        count: usize,
+        wire: Wire,
+        library: &Library,
+    ) -> Result<Self, NicError> {
         let memories = (0..count).map(|_| LocalMemory::new());
-        let hosts = Hosts::with_wire(memories, wire, kind)?;
+        let hosts = Hosts::with_library(memories, wire, library)?;
         Ok(Self {
             hosts: Arc::new(Mutex::new(hosts)),
         })
@@ -55,6 +62,44 @@ impl SimHosts {
         let count = self.count();
         assert!(host < count, "host {host}; there are {count}, from 0 on");
         Arc::new(SimFunction::new(Arc::clone(&self.hosts), host))
+    }
+
+    /// Records what drives the pins of every card from now on.
+    pub fn start_recording(&self) {
+        let mut hosts = self.lock();
+        for host in 0..hosts.count() {
+            hosts.card(host).model_mut().start_recording();
+        }
+    }
+
+    /// Ends recording, and returns that of each host's card; none if none was started.
+    pub fn take_recordings(&self) -> Vec<Recording> {
+        let mut hosts = self.lock();
+        let count = hosts.count();
+        let mut take = |host| hosts.card(host).model_mut().model_mut().take_recording();
+        (0..count).filter_map(&mut take).collect()
+    }
+
+    /// Writes waves of a host's card to `path` from now on.
+    ///
+    /// # Errors
+    /// [`NicError::Model`] if the model was built without waves, or the file cannot be written.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn open_waves(&self, host: usize, path: &Path) -> Result<(), NicError> {
+        let mut hosts = self.lock();
+        let model = hosts.card(host).model_mut().model_mut();
+        Ok(model.open_trace(path)?)
+    }
+
+    /// Completes the waves of a host's card.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn close_waves(&self, host: usize) {
+        let mut hosts = self.lock();
+        hosts.card(host).model_mut().model_mut().close_trace();
     }
 
     /// Lets time pass for all.

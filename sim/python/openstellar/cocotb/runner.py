@@ -58,7 +58,8 @@ class Runner(cocotb_runner.Runner):
         self.short_run = short_run
 
     def build_design(self, name: str, *, build_dir: str | Path = "sim_build", waves: bool = False) -> str:
-        """Builds one of the project's own blocks (`openstellar.designs.designs()`): with `short_run`, the very model that its tests simulate.
+        """Builds one of the project's own blocks (`openstellar.designs.designs()`) from its Verilog as emitted: the model of simulation mode plain. With
+        `short_run` it is the very model that the tests of the block simulate.
 
         Its ports are accessible. Returns the name of the top module, for `test`. Raises ValueError with the closest names if the block does not
         exist.

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::blocks::block;
-use super::copies::{copies, Copy, Target};
-use super::marks::{marks, marks_if, unmarked, GROUP, STRIDE};
-use super::source::{Member, Members};
-use super::usage::Usage;
-use super::{with_parts, HEADER_FILE};
+use crate::blocks::block;
+use crate::copies::{copies, Copy, Target};
+use crate::marks::{marks, marks_if, unmarked, GROUP, STRIDE};
+use crate::source::{Member, Members};
+use crate::usage::Usage;
+use crate::{with_parts, HEADER_FILE};
 
 /// Words from which on it is cheaper to ask whether the readers of a value are marked than to compare it.
 const WORTH_ASKING: usize = 17;
 
 /// A function that runs behind events.
-pub(super) struct Function {
+pub(crate) struct Function {
     pub body: String,
     pub wide_locals: BTreeSet<String>,
     pub usage: Usage,
@@ -24,7 +24,7 @@ pub(super) struct Function {
 
 /// What makes Verilator run functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// An edge of the clock, here of that of one part.
     Edge,
     /// Inputs of this number in the list of held inputs have other values.
@@ -33,7 +33,7 @@ pub(super) enum Event {
 
 /// When a function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Runs {
+pub(crate) enum Runs {
     /// Whenever something that it reads has changed.
     OnChange,
     /// At an edge, if something that it reads has changed since it ran.
@@ -43,17 +43,17 @@ pub(super) enum Runs {
 }
 
 /// Which functions make which others run. Functions have the numbers of the order they run in.
-pub(super) struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     /// The functions that have to run again when a signal changes.
     readers: BTreeMap<&'a str, BTreeSet<usize>>,
-    pub(super) runs: Vec<Runs>,
+    pub(crate) runs: Vec<Runs>,
     /// The blocks, each with its functions.
     blocks: BTreeMap<String, Vec<usize>>,
 }
 
 impl<'a> Plan<'a> {
     /// A plan for `functions` of a model with these `inputs`.
-    pub(super) fn of(functions: &'a [Function], inputs: &BTreeSet<&str>) -> Self {
+    pub(crate) fn of(functions: &'a [Function], inputs: &BTreeSet<&str>) -> Self {
         let mut last_writers: BTreeMap<&str, usize> = BTreeMap::new();
         let mut shared: BTreeSet<&str> = BTreeSet::new();
         for (number, function) in functions.iter().enumerate() {
@@ -111,12 +111,12 @@ impl<'a> Plan<'a> {
     }
 
     /// The names of the blocks, in the order of their times.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &str> {
         self.blocks.keys().map(String::as_str)
     }
 
     /// The state with room for the marks.
-    pub(super) fn header(&self, header: &str) -> Option<String> {
+    pub(crate) fn header(&self, header: &str) -> Option<String> {
         let (before, after) = header.split_once("    // DESIGN SPECIFIC STATE\n")?;
         let (top, class) = before.split_once("#include \"verilated.h\"\n")?;
         // At first, all code of registers has to run.
@@ -134,7 +134,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The number of the block of each function.
-    pub(super) fn blocks_of_functions(&self) -> String {
+    pub(crate) fn blocks_of_functions(&self) -> String {
         let mut numbers = vec![0; self.runs.len()];
         for (number, functions) in self.blocks.values().enumerate() {
             for function in functions {
@@ -146,7 +146,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The body of function `number`, with the marking of others when what it writes is different.
-    pub(super) fn body(&self, number: usize, function: &Function, members: &Members) -> String {
+    pub(crate) fn body(&self, number: usize, function: &Function, members: &Members) -> String {
         let usage = &function.usage;
         let copies = copies(&function.body, &function.wide_locals, members);
         let copied = copied_only(&copies, usage);

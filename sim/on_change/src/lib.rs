@@ -1,13 +1,16 @@
-//! Code of a gated model that runs only when something it reads has another value.
+//! Makes the code of a gated model run only when something it reads has another value.
 //!
 //! Verilator runs a function whenever one of the clocks before it had an event, whatever came of the event: of two modules side by side, a
-//! counter that moves in one makes the other look at all of its inputs again. Here the functions behind events are changed after Verilator
+//! counter that moves in one makes the other look at all of its inputs again. This crate changes the functions behind events after Verilator
 //! wrote them. Each compares what it writes and others read with what was there before, and marks the functions that read what is different;
 //! only marked functions run, in Verilator's order. A function gives the same again as long as nothing that it reads changes, so what is left
 //! out would have changed nothing. That holds for code of registers too, at the next edge: an edge then needs nobody to say whether it would
-//! change anything in a part, and what the text has for that ([`Gate::active`]) is left out.
+//! change anything in a part, and the code for that ([`GatePorts::flags`]) is removed.
 //!
-//! This reads C++ of Verilator 5.006. Where anything is not as expected, the code stays as Verilator wrote it: slower, and as right.
+//! The crate reads the C++ of one version of Verilator ([`VERILATOR`]). A caller asks [`supports`] first, and never tries another version.
+//! [`rewrite`] refuses code that has anything unexpected, and leaves the files as they are then.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod blocks;
 mod copies;
@@ -20,46 +23,79 @@ mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::cache::io;
-use crate::error::BuildError;
-use crate::gating::Gating;
+use include_dir::{include_dir, Dir};
 use rewrite::Event;
 use source::Definition;
+use thiserror::Error;
 
-/// Everything that decides what becomes of Verilator's code. It is part of the key of cached models. A test checks that no file of this folder is missing.
-pub(crate) const RECIPE: &str = concat!(
-    include_str!("../gating.rs"),
-    include_str!("activity.h"),
-    include_str!("blocks.rs"),
-    include_str!("copies.rs"),
-    include_str!("dispatch.rs"),
-    include_str!("marks.rs"),
-    include_str!("mod.rs"),
-    include_str!("rewrite.rs"),
-    include_str!("runner.rs"),
-    include_str!("source.rs"),
-    include_str!("usage.rs"),
-);
+/// The version of Verilator whose C++ is known.
+pub const VERILATOR: &str = "5.006";
+
+/// This crate's own source: all of it decides what becomes of Verilator's code, so all of it belongs in the key of a cached model.
+pub static SOURCES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src");
 
 /// What the changed code includes, under the name [`HEADER_FILE`].
-const HEADER: &str = include_str!("activity.h");
-const HEADER_FILE: &str = "activity.h";
+const HEADER: &str = include_str!("on_change.h");
+const HEADER_FILE: &str = "on_change.h";
 
 /// The state of the model, as Verilator declares it.
 const ROOT_HEADER: &str = "Vmodel___024root.h";
 /// The files with its code, but for what runs once (`__Slow`).
 const CODE_FILES: &str = "Vmodel___024root__DepSet_";
 
-/// Changes the code that Verilator wrote into `directory` for a model with this `gating`. Returns the names of the blocks whose times a profile
-/// has, or `None` if the code was not as expected.
-pub(crate) fn refine(directory: &Path, gating: &Gating) -> Result<Option<Vec<String>>, BuildError> {
-    let read = |path: &Path| fs::read_to_string(path).map_err(|source| io("read", path, source));
+/// Whether the C++ of a Verilator is known. `version` is the first line that its `--version` prints.
+pub fn supports(version: &str) -> bool {
+    version.split_whitespace().nth(1) == Some(VERILATOR)
+}
+
+/// The ports of a gated model's top module that only its clocks need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GatePorts {
+    /// Inputs that toggle when a part of the design gets an edge.
+    pub clocks: BTreeSet<String>,
+    /// Outputs that say whether a part needs an edge.
+    pub flags: BTreeSet<String>,
+    /// Inputs that toggle when held inputs have other values. An event's place in the list is its number.
+    pub events: Vec<String>,
+}
+
+/// Why code was not rewritten.
+#[derive(Debug, Error)]
+pub enum Refusal {
+    /// There is something in it that this crate does not know. The files are as Verilator wrote them.
+    #[error("its C++ has something that is not expected of Verilator {VERILATOR}")]
+    UnknownCode,
+    /// A file of the model could not be used.
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// Changes the code that Verilator wrote into `directory` with the prefix `Vmodel`. Returns the names of the blocks whose times a profile has.
+///
+/// # Errors
+/// [`Refusal`].
+pub fn rewrite(directory: &Path, ports: &GatePorts) -> Result<Vec<String>, Refusal> {
+    let failed = |action, path: &Path, source| Refusal::Io {
+        action,
+        path: path.to_path_buf(),
+        source,
+    };
+    let read =
+        |path: &Path| fs::read_to_string(path).map_err(|source| failed("read", path, source));
     let header_path = directory.join(ROOT_HEADER);
     let mut files = BTreeMap::new();
-    let listing = |source| io("list", directory, source);
+    let listing = |source| failed("list", directory, source);
     for file in fs::read_dir(directory).map_err(listing)? {
         let path = file.map_err(listing)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -68,20 +104,19 @@ pub(crate) fn refine(directory: &Path, gating: &Gating) -> Result<Option<Vec<Str
         }
     }
     if !header_path.is_file() {
-        return Ok(None);
+        return Err(Refusal::UnknownCode);
     }
     let header = read(&header_path)?;
-    let Some(changed) = changed(&header, &files, gating) else {
-        return Ok(None);
+    let changed = changed(&header, &files, ports).ok_or(Refusal::UnknownCode)?;
+    let write = |path: &Path, text: &str| {
+        fs::write(path, text).map_err(|source| failed("write", path, source))
     };
-    let write =
-        |path: &Path, text: &str| fs::write(path, text).map_err(|source| io("write", path, source));
     write(&header_path, &changed.header)?;
     for (path, text) in &changed.files {
         write(path, text)?;
     }
     write(&directory.join(HEADER_FILE), HEADER)?;
-    Ok(Some(changed.blocks))
+    Ok(changed.blocks)
 }
 
 struct Changed {
@@ -91,7 +126,7 @@ struct Changed {
 }
 
 /// The new text of the files, or `None` if one of them has something that is not expected.
-fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> Option<Changed> {
+fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -> Option<Changed> {
     let members = source::members(header);
     let mut definitions: BTreeMap<&str, (&Path, Definition)> = BTreeMap::new();
     let mut dispatcher = None;
@@ -112,7 +147,7 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
         }
         clocks = clocks.or_else(|| source::clocks(text));
     }
-    let clocks = clocks?.into_iter().map(|clock| event(clock, gating));
+    let clocks = clocks?.into_iter().map(|clock| event(clock, ports));
     let events = clocks.collect::<Option<Vec<Event>>>()?;
     let (dispatcher_path, dispatcher_body) = dispatcher?;
     let statements = &files[dispatcher_path][dispatcher_body.clone()];
@@ -130,7 +165,7 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
         Some(&files[*path][definition.body.clone()])
     };
     let bodies = calls.iter().map(body).collect::<Option<Vec<&str>>>()?;
-    let unread = unread(&bodies, gating);
+    let unread = unread(&bodies, &ports.flags);
     let mut functions = Vec::new();
     for (call, body) in calls.iter().zip(bodies) {
         let (_, definition) = definitions.get(call.function)?;
@@ -176,17 +211,17 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, gating: &Gating) -> 
 }
 
 /// What an event of `clock` stands for; `None` if it is no clock of the gating, or there are more inputs than bits for them.
-fn event(clock: &str, gating: &Gating) -> Option<Event> {
-    if gating.gates.iter().any(|gate| gate.clock == clock) {
+fn event(clock: &str, ports: &GatePorts) -> Option<Event> {
+    if ports.clocks.contains(clock) {
         return Some(Event::Edge);
     }
-    let input = gating.inputs.iter().position(|held| held.event == clock)?;
-    (gating.inputs.len() <= u64::BITS as usize).then_some(Event::Input(input))
+    let input = ports.events.iter().position(|event| event == clock)?;
+    (ports.events.len() <= u64::BITS as usize).then_some(Event::Input(input))
 }
 
-/// The signals that say whether parts want an edge, but for those that the code in `bodies` needs for something else.
-fn unread<'a>(bodies: &[&str], gating: &'a Gating) -> BTreeSet<&'a str> {
-    let mut unread: BTreeSet<&str> = gating.gates.iter().map(|gate| &*gate.active).collect();
+/// The `flags` that say whether parts want an edge, but for those that the code in `bodies` needs for something else.
+fn unread<'a>(bodies: &[&str], flags: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
+    let mut unread: BTreeSet<&str> = flags.iter().map(String::as_str).collect();
     loop {
         let rests: Vec<String> = bodies.iter().map(|body| without(body, &unread)).collect();
         let before = unread.len();
@@ -228,113 +263,47 @@ fn with_parts(text: &str, mut parts: Vec<(Range<usize>, String)>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Stdio;
-
     use super::*;
-    use crate::compile::VERILATE;
-    use crate::gating::{Gate, HeldInputs};
-    use crate::toolchain::Toolchain;
-
-    /// Two parts with clocks of their own, one with a memory, and logic behind both.
-    const PARTS: &str = "
-module parts(input wire one, input wire two, input wire [7:0] a, input wire [95:0] b, output reg [95:0] sum, output wire any);
-  reg [7:0] held = 0;
-  reg [95:0] wide = 0;
-  reg [7:0] memory [0:15];
-  always @(edge one) begin held <= a; memory[a[3:0]] <= held; end
-  always @(edge two) wide <= b;
-  always @(*) begin sum = wide + {88'd0, held}; if (wide[0]) sum[7:0] = memory[wide[4:1]]; end
-  assign any = |sum;
-endmodule
-";
 
     #[test]
-    fn every_file_of_the_rewriter_is_part_of_the_cache_key() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/activity");
+    fn one_version_of_verilator_is_known() {
+        assert!(supports("Verilator 5.006 2023-01-22 rev (Debian 5.006-3)"));
+        for other in ["Verilator 5.0061 2023", "Verilator 5.020 2024", "5.006", ""] {
+            assert!(!supports(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn every_source_file_is_part_of_the_cache_key() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let text = fs::read_to_string(&path).unwrap();
-            assert!(RECIPE.contains(&text), "RECIPE lacks {}", path.display());
+            let embedded = SOURCES.get_file(path.file_name().unwrap());
+            let embedded = embedded.map(include_dir::File::contents);
+            let text = fs::read(&path).unwrap();
+            assert_eq!(embedded, Some(text.as_slice()), "{}", path.display());
         }
     }
 
     #[test]
     fn flags_that_other_code_reads_stay() {
-        let gate = |active: &str| Gate {
-            clock: String::new(),
-            active: active.into(),
-        };
-        let gating = Gating {
-            clock: "clock".into(),
-            gates: ["one", "two", "three"].map(gate).into(),
-            inputs: vec![],
-        };
+        let flags = ["one", "two", "three"].map(str::to_owned).into();
         let bodies = [
             "vlSelf->one = vlSelf->a; vlSelf->two = vlSelf->one; vlSelf->three = vlSelf->two;",
             "if (vlSelf->two) {\n vlSelf->b = 1U;\n }",
         ];
-        assert_eq!(unread(&bodies, &gating), ["three"].into());
+        assert_eq!(unread(&bodies, &flags), ["three"].into());
         let rest = without(bodies[0], &["three"].into());
         assert_eq!(rest, "vlSelf->one = vlSelf->a; vlSelf->two = vlSelf->one; ");
     }
 
     #[test]
-    fn the_code_of_the_known_verilator_is_understood() {
-        let tools = Toolchain::find().unwrap();
+    fn a_directory_without_a_model_is_refused() {
         let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join("parts.v"), PARTS).unwrap();
-        let status = tools
-            .verilator()
-            .args(VERILATE)
-            .args(["--top-module", "parts", "parts.v"])
-            .current_dir(directory.path())
-            .stdout(Stdio::null())
-            .status()
-            .unwrap();
-        assert!(status.success());
-        let known = tools.runs_on_change();
-        let gating = Gating {
-            clock: "clock".into(),
-            gates: vec![Gate {
-                clock: "one".into(),
-                active: "any".into(),
-            }],
-            inputs: vec![HeldInputs {
-                ports: vec![],
-                event: "two".into(),
-            }],
-        };
-        let blocks = known.then(|| vec![String::new()]);
-        assert_eq!(refine(directory.path(), &gating).unwrap(), blocks);
-        if !known {
-            return;
-        }
-        let code = code(directory.path());
-        for expected in [
-            "{ const bool changed = stellar_copy_differs<3>(vlSelf->",
-            "= (stellar_0 != vlSelf->",
-            "vlSelf->stellar_marked[2] |= stellar_changed_0;",
-            "if (vlSelf->stellar_inputs >> 0 & 1) {",
-            "if (marked[0]) { marked[0] = 0; ",
-            "functions[number](vlSelf);",
-        ] {
-            assert!(code.contains(expected), "{expected}: {code}");
-        }
-        assert!(!code.contains("vlSelf->any = "), "{code}");
-        // What is changed already is nothing that Verilator wrote.
-        assert_eq!(refine(directory.path(), &gating).unwrap(), None);
-    }
-
-    /// The header and what runs behind events.
-    fn code(directory: &Path) -> String {
-        let files = fs::read_dir(directory)
-            .unwrap()
-            .map(|file| file.unwrap().path());
-        let of_code = |path: &PathBuf| {
-            let name = path.to_string_lossy();
-            name.ends_with(ROOT_HEADER) || name.contains(CODE_FILES) && !name.contains("__Slow")
-        };
-        let code = files.filter(of_code);
-        code.map(|path| fs::read_to_string(path).unwrap()).collect()
+        let refused = rewrite(directory.path(), &GatePorts::default()).unwrap_err();
+        assert!(matches!(refused, Refusal::UnknownCode), "{refused}");
+        let missing = directory.path().join("missing");
+        let refused = rewrite(&missing, &GatePorts::default()).unwrap_err();
+        assert!(refused.to_string().contains("cannot list"), "{refused}");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::{identifier, names, statements, Member, Members, Statement, STATE};
+use crate::source::{identifier, names, statements, Member, Members, Statement, STATE};
 
 /// Signals that a function reads and writes. Both may name more than it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Usage {
+pub(crate) struct Usage {
     pub reads: BTreeSet<String>,
     /// Signals written, with the number of statements that do.
     pub writes: BTreeMap<String, usize>,
@@ -55,7 +55,7 @@ fn is_pure(text: &str) -> bool {
 }
 
 /// What the statements of `body` use; `None` if one of them is of a kind that is not expected.
-pub(super) fn usage(body: &str, members: &Members) -> Option<Usage> {
+pub(crate) fn usage(body: &str, members: &Members) -> Option<Usage> {
     if !is_pure(body) {
         return None;
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 /// Marks that are looked at in one go.
-pub(super) const GROUP: usize = 8;
+pub(crate) const GROUP: usize = 8;
 /// Groups that are passed over in one go.
-pub(super) const STRIDE: usize = 8;
+pub(crate) const STRIDE: usize = 8;
 
 /// The mark of a function.
 fn mark(function: &usize) -> String {
@@ -13,13 +13,13 @@ fn mark(function: &usize) -> String {
 }
 
 /// Condition: one of `functions` is not marked.
-pub(super) fn unmarked(functions: &BTreeSet<usize>) -> String {
+pub(crate) fn unmarked(functions: &BTreeSet<usize>) -> String {
     let marks: Vec<_> = functions.iter().map(mark).collect();
     format!("!({})", marks.join(" & "))
 }
 
 /// Statements that mark functions if `condition` holds. They do not branch: whether a value changes is hard to foresee.
-pub(super) fn marks_if<'a>(
+pub(crate) fn marks_if<'a>(
     condition: &str,
     functions: impl IntoIterator<Item = &'a usize>,
 ) -> String {
@@ -27,7 +27,7 @@ pub(super) fn marks_if<'a>(
 }
 
 /// Statements that mark functions.
-pub(super) fn marks(functions: &BTreeSet<usize>) -> String {
+pub(crate) fn marks(functions: &BTreeSet<usize>) -> String {
     assigned("= 1", functions)
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// How the state keeps a signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Member {
+pub(crate) enum Member {
     /// As a value of this C++ type.
     Value(String),
     /// As words: a `VlWide` of so many.
@@ -15,11 +15,11 @@ pub(super) enum Member {
 }
 
 /// The signals in the state, by name.
-pub(super) type Members = BTreeMap<String, Member>;
+pub(crate) type Members = BTreeMap<String, Member>;
 
 /// A function that runs behind events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Definition<'a> {
+pub(crate) struct Definition<'a> {
     pub name: &'a str,
     /// Of combinational logic alone: Verilator calls code of registers, and logic behind a single event, `sequent`.
     pub combinational: bool,
@@ -31,7 +31,7 @@ pub(super) struct Definition<'a> {
 
 /// A statement, or the head of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Statement<'a> {
+pub(crate) struct Statement<'a> {
     /// Without what ends it.
     pub text: &'a str,
     /// Where it begins.
@@ -41,7 +41,7 @@ pub(super) struct Statement<'a> {
 }
 
 /// What stands before the name of a signal.
-pub(super) const STATE: &str = "vlSelf->";
+pub(crate) const STATE: &str = "vlSelf->";
 
 const FUNCTION: &str = "VL_INLINE_OPT void Vmodel___024root___nba_";
 const DISPATCHER: &str = "\nvoid Vmodel___024root___eval_nba(Vmodel___024root* vlSelf) {\n";
@@ -53,7 +53,7 @@ const BODY: &str = "    // Body\n";
 const TRIGGERS: &str = "\nvoid Vmodel___024root___eval_triggers__act(Vmodel___024root* vlSelf) {\n";
 
 /// The statements of `body`, in order.
-pub(super) fn statements(body: &str) -> impl Iterator<Item = Statement<'_>> {
+pub(crate) fn statements(body: &str) -> impl Iterator<Item = Statement<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         if at >= body.len() {
@@ -71,7 +71,7 @@ pub(super) fn statements(body: &str) -> impl Iterator<Item = Statement<'_>> {
 }
 
 /// The inputs of the model: ports that a header declares.
-pub(super) fn inputs(header: &str) -> BTreeSet<&str> {
+pub(crate) fn inputs(header: &str) -> BTreeSet<&str> {
     let ports = header
         .lines()
         .filter_map(|line| line.trim().strip_prefix("VL_IN"));
@@ -80,7 +80,7 @@ pub(super) fn inputs(header: &str) -> BTreeSet<&str> {
 }
 
 /// The clocks, in the order of the numbers that Verilator gave to their events, if this is the file with them.
-pub(super) fn clocks(text: &str) -> Option<Vec<&str>> {
+pub(crate) fn clocks(text: &str) -> Option<Vec<&str>> {
     let body = body(text, text.find(TRIGGERS)? + 1)?;
     let mut clocks = vec![];
     for statement in statements(&text[body]) {
@@ -98,20 +98,20 @@ pub(super) fn clocks(text: &str) -> Option<Vec<&str>> {
 }
 
 /// The members named in `text`.
-pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(STATE)
         .skip(1)
         .map(|rest| &rest[..identifier(rest)])
 }
 
 /// The length of the identifier that `text` begins with.
-pub(super) fn identifier(text: &str) -> usize {
+pub(crate) fn identifier(text: &str) -> usize {
     let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.find(|c| !of_name(c)).unwrap_or(text.len())
 }
 
 /// What `31` or `0x1f` stand for.
-pub(super) fn number(text: &str) -> Option<usize> {
+pub(crate) fn number(text: &str) -> Option<usize> {
     match text.strip_prefix("0x") {
         Some(digits) => usize::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
@@ -119,7 +119,7 @@ pub(super) fn number(text: &str) -> Option<usize> {
 }
 
 /// The members that a header declares.
-pub(super) fn members(header: &str) -> Members {
+pub(crate) fn members(header: &str) -> Members {
     header.lines().filter_map(member).collect()
 }
 
@@ -167,7 +167,7 @@ fn words(kind: &str) -> Option<usize> {
 }
 
 /// The functions of a file that run behind events; `None` if one of them looks otherwise than expected.
-pub(super) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
+pub(crate) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
     let mut found = vec![];
     for (at, _) in text.match_indices(FUNCTION) {
         let start = at + "VL_INLINE_OPT void ".len();
@@ -192,12 +192,12 @@ pub(super) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
 }
 
 /// The body of the function that runs them, if it is in this file.
-pub(super) fn dispatcher(text: &str) -> Option<Range<usize>> {
+pub(crate) fn dispatcher(text: &str) -> Option<Range<usize>> {
     body(text, text.find(DISPATCHER)? + 1)
 }
 
 /// Names and statements of its parts in this file.
-pub(super) fn parts(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
+pub(crate) fn parts(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
     text.match_indices(PART).filter_map(|(at, _)| {
         let (signature, _) = text[at..].split_once('\n')?;
         let name = signature
@@ -215,7 +215,7 @@ fn body(text: &str, start: usize) -> Option<Range<usize>> {
 }
 
 /// Whether there is code that runs in other ways than behind events that are known here: behind inputs, or to find events.
-pub(super) fn has_other_code(text: &str) -> bool {
+pub(crate) fn has_other_code(text: &str) -> bool {
     let other = |kind: &str| text.contains(&format!("void Vmodel___024root___{kind}_"));
     other("ico") || other("act")
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::source::{identifier, number, statements, Member, Members, STATE};
+use crate::source::{identifier, number, statements, Member, Members, STATE};
 
 /// How the names of wide constants begin.
 const CONSTANT: &str = "Vmodel__ConstPool__CONST_";
 
 /// A copy of the first words of one wide value, or of all, to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Copy<'a> {
+pub(crate) struct Copy<'a> {
     pub to: Target<'a>,
     /// The C++ of both.
     pub to_text: &'a str,
@@ -22,7 +22,7 @@ pub(super) struct Copy<'a> {
 
 /// What is copied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target<'a> {
+pub(crate) enum Target<'a> {
     /// All of a signal.
     Signal(&'a str),
     /// An element of this array.
@@ -31,7 +31,7 @@ pub(super) enum Target<'a> {
 }
 
 /// The copies among the statements of `body`, of a function with these wide local variables.
-pub(super) fn copies<'a>(
+pub(crate) fn copies<'a>(
     body: &'a str,
     wide_locals: &BTreeSet<String>,
     members: &Members,

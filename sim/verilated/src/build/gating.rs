@@ -1,8 +1,10 @@
 //! Models whose parts have clocks of their own.
 
+use sim_on_change::GatePorts;
+
+use super::port_declarations::member_names;
 use crate::error::BuildError;
 use crate::port::Port;
-use crate::port_declarations::member_names;
 use crate::spec::ModelSpec;
 
 /// A part of a model with a clock of its own. Both ports belong to the top module, are one bit wide and are not listed in the specification.
@@ -10,7 +12,7 @@ use crate::spec::ModelSpec;
 pub struct Gate {
     /// Input that toggles when the part gets an edge: `always @(edge clock)`.
     pub clock: String,
-    /// Output that says, before an edge, whether the edge would change anything in the part. Not asked where the model knows by itself.
+    /// Output that says, before an edge, whether the edge would change anything in the part. Code that runs on change does not need it.
     pub active: String,
 }
 
@@ -39,6 +41,16 @@ impl Gating {
     pub(crate) fn used_ports(&self) -> impl Iterator<Item = &str> {
         let held = self.inputs.iter().flat_map(|held| &held.ports);
         held.chain([&self.clock]).map(String::as_str)
+    }
+
+    /// The ports of the top module that are not in the specification.
+    pub(crate) fn ports(&self) -> GatePorts {
+        let events = self.inputs.iter().map(|held| held.event.clone());
+        GatePorts {
+            clocks: self.gates.iter().map(|gate| gate.clock.clone()).collect(),
+            flags: self.gates.iter().map(|gate| gate.active.clone()).collect(),
+            events: events.collect(),
+        }
     }
 
     /// The tables that the shim includes, of a model of `spec` with the header text `header`.

@@ -1,10 +1,10 @@
 //! Which function runs behind which events, from the function that asks.
 
-use super::source::number;
+use crate::source::number;
 
 /// A call behind events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Call<'a> {
+pub(crate) struct Call<'a> {
     pub function: &'a str,
     /// The events, any of which makes it run.
     pub events: Vec<usize>,
@@ -12,7 +12,7 @@ pub(super) struct Call<'a> {
 
 /// The calls of `if (events) { calls }`, one after the other, in order; `None` if there is anything else. Where there are many, some are in
 /// functions of their own, which are called in turn: `part` knows the bodies of these.
-pub(super) fn calls<'a>(
+pub(crate) fn calls<'a>(
     body: &'a str,
     part: &dyn Fn(&str) -> Option<&'a str>,
 ) -> Option<Vec<Call<'a>>> {

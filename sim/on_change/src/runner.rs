@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::marks::{marks, GROUP, STRIDE};
-use super::rewrite::{Event, Function, Plan, Runs};
+use crate::marks::{marks, GROUP, STRIDE};
+use crate::rewrite::{Event, Function, Plan, Runs};
 
 impl Plan<'_> {
     /// The body of the function that runs the functions with these `names`.
     ///
     /// They run in one pass, in Verilator's order. Combinational code only marks what is behind it. What is marked and waits for an edge, in a
     /// pass without one or because it is before what marks it, stays marked until the next.
-    pub(super) fn runner(&self, names: &[&str], functions: &[Function]) -> String {
+    pub(crate) fn runner(&self, names: &[&str], functions: &[Function]) -> String {
         let mut body = String::new();
         for name in names {
             let _ = writeln!(body, "    void {name}(Vmodel___024root* vlSelf);");

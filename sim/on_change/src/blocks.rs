@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::usage::Usage;
+use crate::usage::Usage;
 
 /// Levels of the hierarchy that a block's name has at most.
 const LEVELS: usize = 3;
 
 /// Path of the instance that most of what a function writes is in, as `port0.front.icrc`; empty for the top module.
-pub(super) fn block(usage: &Usage) -> String {
+pub(crate) fn block(usage: &Usage) -> String {
     let mut votes: BTreeMap<String, usize> = BTreeMap::new();
     for signal in usage.writes.keys() {
         *votes.entry(path(signal)).or_default() += 1;

@@ -7,7 +7,7 @@
 #include "Vmodel___024root.h"
 
 #if STELLAR_ON_CHANGE
-// Runs the code that was marked (activity.h).
+// Runs the code that was marked (on_change.h).
 void Vmodel___024root___eval_nba(Vmodel___024root* root);
 #endif
 

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::Gated;
 use crate::crc32::Crc32Wide;
 use crate::crc32_matrix::{power, product_rows, step_back, POLYNOMIAL};
 
@@ -10,15 +11,23 @@ use crate::crc32_matrix::{power, product_rows, step_back, POLYNOMIAL};
 const TABLES: [&str; 2] = ["step", "leap"];
 
 impl<const W: usize> Crc32Wide<W> {
-    /// The lines, without the mark of gated text.
-    pub(crate) fn gated_stages(&self) -> String {
+    /// The lines of gated models.
+    pub(crate) fn gated(&self) -> Gated {
         let mut text = String::new();
         tables(&mut text, [32, Self::GROUP]);
         Self::gated_mask_stage(&mut text);
         Self::gated_group_stage(&mut text);
         self.gated_register_stage(&mut text);
         Self::gated_pad_stages(&mut text);
-        text
+        let valid: Vec<String> = (1..Self::PAD_STAGES + 3)
+            .map(|stage| format!("valid_{stage}"))
+            .collect();
+        let _ = writeln!(
+            text,
+            "assign gate_active = in_valid || {} || out_valid || reset && !first;",
+            valid.join(" || ")
+        );
+        Gated::Instead(text)
     }
 
     fn gated_mask_stage(out: &mut String) {

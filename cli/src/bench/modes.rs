@@ -1,0 +1,132 @@
+//! `./stellar bench modes`: one recorded run of two cards, played into a model in each mode. Times them, and compares every output of every cycle.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use sim_nic::{FabricPair, NicModel};
+use sim_verilated::recording::{self, Recording, TIMED_CYCLES};
+use sim_verilated::{Library, SimMode, Toolchain};
+use sim_world::check_bytes;
+
+use super::Row;
+use crate::demo::cards::{self, Exchange};
+use crate::progress;
+use crate::sim_mode::SimModeOption;
+use crate::world::LOSS;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Bytes of the recorded transfer
+    #[arg(long, default_value_t = 1 << 20)]
+    bytes: u64,
+    /// Paths of the queue pair
+    #[arg(long, default_value_t = 128)]
+    paths: u8,
+    /// Probability that one link between switches loses a frame
+    #[arg(long, value_name = "P", default_value_t = LOSS)]
+    loss: f64,
+    /// Decides everything random
+    #[arg(long, default_value_t = 4)]
+    seed: u64,
+    /// How often the recording is played for the times; of each 1,000 cycles the least time counts
+    #[arg(long, value_name = "TIMES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Compile the models that no other command has for short runs: sooner there, and slower than they could be
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    recorded: SimModeOption,
+}
+
+/// The cards of the recording.
+const CARDS: [&str; 2] = ["sender", "receiver"];
+
+/// Records, compares, times and prints.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.recorded.choose();
+    let (recordings, retransmissions) = record(arguments)?;
+    let modes = modes()?;
+    let mut libraries = vec![];
+    for &mode in &modes {
+        let what = format!("the card in mode {mode}");
+        libraries.push(progress::building(&what, || build(mode, arguments.quick))?);
+    }
+    let sent_again = retransmissions as f64;
+    let mut rows = vec![Row::new(
+        "sender: retransmissions",
+        sent_again,
+        "packets",
+        None,
+    )];
+    for (card, recording) in CARDS.iter().zip(&recordings) {
+        let what = format!("{} cycles of the {card} in every mode", recording.cycles());
+        progress::measuring(&what, || compare(recording, &libraries))
+            .with_context(|| format!("{card}; models in the order of {modes:?}"))?;
+        let name = format!("{card}: cycles in which all outputs agree");
+        rows.push(Row::new(name, recording.cycles() as f64, "cycles", None));
+    }
+    for (mode, library) in modes.iter().zip(&libraries) {
+        for (card, recording) in CARDS.iter().zip(&recordings) {
+            let what = format!("the {card} in mode {mode}");
+            let time = progress::measuring(&what, || time(recording, library, arguments.repeat))?;
+            rows.push(Row::new(format!("{card}, {mode}"), time, "us/cycle", None));
+        }
+    }
+    super::print("modes", &rows, arguments.json)
+}
+
+/// The modes that these tools can build.
+fn modes() -> anyhow::Result<Vec<SimMode>> {
+    let on_change = Toolchain::find()?.runs_on_change();
+    let possible = |mode: &SimMode| on_change || *mode != SimMode::OnChange;
+    Ok(SimMode::ALL.into_iter().filter(possible).collect())
+}
+
+fn build(mode: SimMode, quick: bool) -> anyhow::Result<Library> {
+    let spec = NicModel::spec(mode)?;
+    // Mode gated is no command's default, and no other test's.
+    let short_run = quick && mode == SimMode::Gated;
+    let spec = if short_run {
+        spec.for_short_run()
+    } else {
+        spec
+    };
+    Ok(spec.build()?)
+}
+
+/// The pins of both cards from power-up to the end of a transfer, as in `demo`, and how many packets were sent again.
+fn record(arguments: &Arguments) -> anyhow::Result<(Vec<Recording>, u64)> {
+    let bytes = check_bytes(arguments.bytes)?;
+    let (plan, mrc) = cards::plan(arguments.paths, arguments.loss, arguments.seed)?;
+    progress::building("the card", NicModel::shared)?;
+    let pair = FabricPair::new(&plan)?;
+    pair.start_recording();
+    let report = Exchange::bring_up(&pair, &plan, &mrc, bytes)?.run()?;
+    Ok((pair.take_recordings(), report.requester.retransmissions))
+}
+
+/// Plays the recording into all models side by side.
+fn compare(recording: &Recording, libraries: &[Library]) -> anyhow::Result<()> {
+    let power_up = |library| NicModel::new(library);
+    let mut cards: Vec<_> = libraries.iter().map(power_up).collect::<Result<_, _>>()?;
+    let mut models: Vec<_> = cards.iter_mut().map(NicModel::model_mut).collect();
+    Ok(recording::compare(recording, &mut models)?)
+}
+
+/// Microseconds of a cycle: of each [`TIMED_CYCLES`] cycles the least time of all repetitions.
+fn time(recording: &Recording, library: &Library, repeat: u32) -> anyhow::Result<f64> {
+    let mut least: Vec<Duration> = vec![];
+    for _ in 0..repeat {
+        let mut card = NicModel::new(library)?;
+        let times = recording::time(recording, card.model_mut())?;
+        least.resize(times.len(), Duration::MAX);
+        for (least, time) in least.iter_mut().zip(times) {
+            *least = time.min(*least);
+        }
+    }
+    let cycles = least.len() * TIMED_CYCLES;
+    Ok(least.iter().sum::<Duration>().as_secs_f64() * 1e6 / cycles as f64)
+}

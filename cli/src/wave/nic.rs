@@ -1,0 +1,75 @@
+//! `./stellar wave nic`: the waves of a card while it takes part in a transfer.
+
+use std::path::{Path, PathBuf};
+
+use sim_nic::{FabricPair, NicModel};
+use sim_verilated::{Library, SimMode};
+use sim_world::check_bytes;
+
+use crate::demo::cards::{self, Exchange};
+use crate::progress;
+use crate::world::LOSS;
+
+/// Waves of more than this fill disks and viewers.
+const MOST_BYTES: u64 = 1 << 20;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Wave file to write (FST)
+    #[arg(long, value_name = "FILE", default_value = "out/wave/nic.fst")]
+    out: PathBuf,
+    /// Whose waves
+    #[arg(long, value_enum, default_value = "sender")]
+    card: Card,
+    /// Bytes that the sender writes, as one message; at most 1 MiB
+    #[arg(long, default_value_t = 16 << 10, value_parser = clap::value_parser!(u64).range(1..=MOST_BYTES))]
+    bytes: u64,
+    /// Paths of the queue pair
+    #[arg(long, default_value_t = 128)]
+    paths: u8,
+    /// Probability that one link between switches loses a frame
+    #[arg(long, value_name = "P", default_value_t = LOSS)]
+    loss: f64,
+    /// Decides everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Begin with the first register access of the driver instead of the work request
+    #[arg(long)]
+    bring_up: bool,
+}
+
+/// One of the two cards.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Card {
+    /// Reads the message from its GPU and sends it
+    Sender,
+    /// Writes it into its GPU
+    Receiver,
+}
+
+/// Runs the transfer and returns the path of the waves.
+pub fn run(arguments: &Arguments) -> anyhow::Result<&Path> {
+    let bytes = check_bytes(arguments.bytes)?;
+    let (plan, mrc) = cards::plan(arguments.paths, arguments.loss, arguments.seed)?;
+    super::make_folder(&arguments.out)?;
+    let library = progress::building("the card with waves", model)?;
+    let pair = FabricPair::with_library(&plan, &library)?;
+    let host = arguments.card as usize;
+    let open = || pair.open_waves(host, &arguments.out);
+    if arguments.bring_up {
+        open()?;
+    }
+    let exchange = Exchange::bring_up(&pair, &plan, &mrc, bytes)?;
+    if !arguments.bring_up {
+        open()?;
+    }
+    exchange.run()?;
+    pair.close_waves(host);
+    Ok(&arguments.out)
+}
+
+/// Waves show what the emitted Verilog does only in mode plain. They are over in seconds, so the model is compiled for that.
+fn model() -> anyhow::Result<Library> {
+    let spec = NicModel::spec(SimMode::Plain)?;
+    Ok(spec.with_trace().for_short_run().build()?)
+}

@@ -1,0 +1,21 @@
+//! One model of the card for every program.
+
+use hdl_designs::elaborate;
+use sim_nic::NicModel;
+use sim_verilated::SimMode;
+
+#[test]
+fn the_plain_card_is_the_design_that_benches_build_by_its_name() {
+    let design = elaborate("nic").expect("the card is emitted");
+    let spec = NicModel::spec(SimMode::Plain).expect("the card is emitted");
+    assert!(design.model() == spec, "two models of the card");
+}
+
+#[test]
+fn a_mode_decides_the_text_and_the_key() {
+    let [plain, gated, on_change] =
+        SimMode::ALL.map(|mode| NicModel::spec(mode).expect("the card is emitted"));
+    assert!(plain.gating.is_none() && !plain.verilog.contains("gate_"));
+    assert!(gated.gating.is_some() && gated.gating == on_change.gating);
+    assert!(gated.verilog == on_change.verilog && gated != on_change);
+}

@@ -1,0 +1,185 @@
+//! From a specification to a shared library. Everything that decides how a library is built is in this folder and in `sim_on_change`.
+
+mod gating;
+mod options;
+mod port_declarations;
+mod run;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use include_dir::{include_dir, Dir};
+
+use crate::cache::{digest, entry};
+use crate::error::BuildError;
+use crate::mode::SimMode;
+use crate::spec::ModelSpec;
+use crate::toolchain::Toolchain;
+use options::runtime_options;
+use run::Build;
+
+pub use gating::{Gate, Gating, HeldInputs};
+pub(crate) use options::parameter_options;
+#[cfg(test)]
+pub(crate) use options::VERILATE;
+
+/// The shared library inside a cache entry.
+pub(crate) const LIBRARY_FILE: &str = "model.so";
+const RUNTIME_FILE: &str = "runtime.a";
+
+const SHIM: &str = include_str!("shim.cpp");
+/// Put before the shim of a model with gating.
+const GATING: &str = "#define STELLAR_GATED 1\n";
+/// The shim's parts for models with gating.
+const PROFILE: &str = include_str!("profile.cpp");
+const GATES: &str = include_str!("gating.h");
+/// Appended to the shim of a model whose signals are accessible by name.
+const SIGNALS: &str = include_str!("signals.cpp");
+const MAKEFILE: &str = include_str!("model.mk");
+const LOG_FILE: &str = "build.log";
+
+/// All source files of this folder, for the keys of the cache.
+static SOURCES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/build");
+
+/// The cache entry of `spec`'s library, built if it is not there.
+pub(crate) fn library_directory(
+    spec: &ModelSpec,
+    tools: &Toolchain,
+    cache: &Path,
+) -> Result<PathBuf, BuildError> {
+    if cache.to_string_lossy().contains(char::is_whitespace) {
+        return Err(BuildError::SpaceInCachePath {
+            path: cache.to_path_buf(),
+        });
+    }
+    let name = format!("{}-{}", spec.top, key(spec, tools));
+    entry(cache, &name, |directory, failed| {
+        let runtime = runtime_library(spec, tools, cache)?;
+        let build = Build {
+            tools,
+            directory,
+            failed,
+            top: &spec.top,
+        };
+        build.model(spec, &runtime)
+    })
+}
+
+/// Verilator's run-time library for the options of `spec`: it takes twice as long to compile as a small model, and is always the same.
+fn runtime_library(
+    spec: &ModelSpec,
+    tools: &Toolchain,
+    cache: &Path,
+) -> Result<PathBuf, BuildError> {
+    let options = runtime_options(spec);
+    let parts = recipe(tools).into_iter();
+    let name = digest(parts.chain(options.iter().map(String::as_str)));
+    let directory = entry(cache, &format!("runtime-{name}"), |directory, failed| {
+        let build = Build {
+            tools,
+            directory,
+            failed,
+            top: "empty",
+        };
+        build.runtime(&options)
+    })?;
+    Ok(directory.join(RUNTIME_FILE))
+}
+
+/// What a library is found by: the whole specification, the tools, and all code that has a part in building it.
+fn key(spec: &ModelSpec, tools: &Toolchain) -> String {
+    let specification = format!("{spec:?}");
+    let rewriter = match spec.mode {
+        SimMode::OnChange => contents(&sim_on_change::SOURCES),
+        SimMode::Plain | SimMode::Gated => vec![],
+    };
+    let parts = recipe(tools).into_iter().chain(rewriter);
+    digest(parts.chain([specification.as_str()]))
+}
+
+/// What goes into every build.
+fn recipe(tools: &Toolchain) -> Vec<&str> {
+    let mut parts = contents(&SOURCES);
+    parts.extend(tools.identity());
+    parts
+}
+
+/// The texts of all files in `folder`, and their names.
+fn contents(folder: &'static Dir<'_>) -> Vec<&'static str> {
+    let mut files: Vec<_> = folder.files().collect();
+    files.sort_by_key(|file| file.path());
+    let text = |file: &'static include_dir::File<'_>| {
+        let name = file.path().to_str().expect("source files have plain names");
+        [name, file.contents_utf8().expect("source files are text")]
+    };
+    files.into_iter().flat_map(text).collect()
+}
+
+/// The C interface of a model of `spec`.
+fn shim(spec: &ModelSpec) -> Cow<'static, str> {
+    let gated = spec.gating.is_some();
+    if !(spec.signals || gated) {
+        return Cow::Borrowed(SHIM);
+    }
+    let part = |wanted, text| if wanted { text } else { "" };
+    let (before, profile) = (part(gated, GATING), part(gated, PROFILE));
+    Cow::Owned([before, SHIM, profile, part(spec.signals, SIGNALS)].concat())
+}
+
+/// The first lines of a log that report an error, or its last lines if none does.
+pub(crate) fn excerpt(log: &str) -> String {
+    const LINES: usize = 12;
+    let lines: Vec<&str> = log.lines().collect();
+    let first = lines
+        .iter()
+        .position(|line| line.contains("%Error") || line.contains("error:"))
+        .unwrap_or(lines.len().saturating_sub(LINES));
+    lines[first..]
+        .iter()
+        .take(LINES)
+        .copied()
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn key_of(change: impl FnOnce(&mut ModelSpec)) -> String {
+        let mut spec = ModelSpec::new("top", "module top(); endmodule", vec![]);
+        change(&mut spec);
+        key(&spec, Toolchain::find().unwrap())
+    }
+
+    #[test]
+    fn every_source_file_is_part_of_the_cache_key() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/build");
+        let known = contents(&SOURCES);
+        for file in fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            assert!(path.is_file(), "a folder: {}", path.display());
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(known.contains(&text.as_str()), "{}", path.display());
+        }
+        assert!(SOURCES.dirs().next().is_none() && sim_on_change::SOURCES.dirs().next().is_none());
+    }
+
+    #[test]
+    fn every_choice_has_a_library_of_its_own() {
+        let mut keys = vec![
+            key_of(|_| ()),
+            key_of(|spec| spec.trace = true),
+            key_of(|spec| spec.short_run = true),
+            key_of(|spec| spec.mode = SimMode::Gated),
+            key_of(|spec| spec.mode = SimMode::OnChange),
+        ];
+        let count = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
+        assert_eq!(key_of(|_| ()), key_of(|_| ()));
+    }
+}

@@ -1,0 +1,102 @@
+//! Options of Verilator, make and g++.
+
+use crate::spec::ModelSpec;
+
+/// Verilator options of every model.
+///
+/// Warnings do not stop the build: linting is a separate check on the generated Verilog. Registers start at zero. Waves include the
+/// 1024-bit data paths (Verilator's default stops at 256 bits).
+pub(crate) const VERILATE: &[&str] = &[
+    "--cc",
+    "--prefix",
+    "Vmodel",
+    "--Mdir",
+    ".",
+    "-O3",
+    "--no-timing",
+    "-Wno-fatal",
+    "-Wno-lint",
+    "-Wno-style",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "0",
+    "--output-split",
+    "20000",
+    "--output-split-cfuncs",
+    "5000",
+    "--output-split-ctrace",
+    "5000",
+];
+
+/// Time is counted in picoseconds unless the specification says otherwise.
+const PICOSECONDS: &str = "1ps/1ps";
+
+/// make variables of every model. Symbols are hidden and never unique across libraries, so that models built by different Verilators live
+/// in one process; VL_USER_* leaves those handlers to the shim. CFG_CXXFLAGS_PCH_I repairs the PyPI wheel, which was configured without it.
+pub(super) const MAKE: &[&str] = &[
+    "CXX=g++",
+    "LINK=g++",
+    "USER_CPPFLAGS=-fPIC -fvisibility=hidden -fno-gnu-unique -DVL_USER_FINISH -DVL_USER_STOP -DVL_USER_FATAL",
+    "OPT_SLOW=-O0",
+    "OPT_GLOBAL=-Os",
+    "CFG_CXXFLAGS_PCH_I=-include",
+];
+
+/// How g++ optimises a model: most of a build's time goes there. Verilator's own optimisation is the same in both.
+pub(super) const FOR_LONG_RUNS: &str = "OPT_FAST=-O3";
+const FOR_SHORT_RUNS: &str = "OPT_FAST=-O1";
+
+/// Two jobs bound the memory g++ takes; most models are one file anyway.
+pub(super) const JOBS: &str = "-j2";
+
+/// How g++ optimises a model of `spec`.
+pub(super) fn optimisation(spec: &ModelSpec) -> &'static str {
+    if spec.short_run {
+        FOR_SHORT_RUNS
+    } else {
+        FOR_LONG_RUNS
+    }
+}
+
+/// The options that decide which run-time code a model needs.
+pub(super) fn runtime_options(spec: &ModelSpec) -> Vec<String> {
+    let mut options = Vec::new();
+    if spec.trace {
+        options.extend([
+            "--trace-fst",
+            "--trace-structs",
+            "--trace-max-width",
+            "4096",
+        ]);
+    }
+    if spec.coverage {
+        options.push("--coverage-line");
+    }
+    if spec.assertions {
+        options.push("--assert");
+    }
+    options.into_iter().map(str::to_owned).collect()
+}
+
+/// The options of Verilator that are not those of every model.
+pub(super) fn options(spec: &ModelSpec) -> Vec<String> {
+    let mut options = runtime_options(spec);
+    let timescale = spec.timescale.as_deref().unwrap_or(PICOSECONDS);
+    options.extend(["--timescale-override".to_owned(), timescale.to_owned()]);
+    if spec.signals {
+        options.push("--public-flat-rw".to_owned());
+    }
+    options.extend(parameter_options(&spec.parameters));
+    options.extend(spec.verilator_arguments.iter().cloned());
+    options
+}
+
+/// Verilator's way to override parameters of the top module.
+pub(crate) fn parameter_options(
+    parameters: &[(String, String)],
+) -> impl Iterator<Item = String> + '_ {
+    parameters
+        .iter()
+        .map(|(name, value)| format!("-G{name}={value}"))
+}

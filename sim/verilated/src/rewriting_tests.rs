@@ -1,0 +1,77 @@
+//! The rewriter on what the installed Verilator writes.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use sim_on_change::{rewrite, GatePorts, Refusal};
+
+use crate::build::VERILATE;
+use crate::toolchain::Toolchain;
+
+/// Two parts with clocks of their own, one with a memory, and logic behind both.
+const PARTS: &str = "
+module parts(input wire one, input wire two, input wire [7:0] a, input wire [95:0] b, output reg [95:0] sum, output wire any);
+  reg [7:0] held = 0;
+  reg [95:0] wide = 0;
+  reg [7:0] memory [0:15];
+  always @(edge one) begin held <= a; memory[a[3:0]] <= held; end
+  always @(edge two) wide <= b;
+  always @(*) begin sum = wide + {88'd0, held}; if (wide[0]) sum[7:0] = memory[wide[4:1]]; end
+  assign any = |sum;
+endmodule
+";
+
+#[test]
+fn the_code_of_the_known_verilator_is_understood() {
+    let tools = Toolchain::find().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("parts.v"), PARTS).unwrap();
+    let status = tools
+        .verilator()
+        .args(VERILATE)
+        .args(["--top-module", "parts", "parts.v"])
+        .current_dir(directory.path())
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    if !tools.runs_on_change() {
+        return;
+    }
+    let ports = GatePorts {
+        clocks: ["one".to_owned()].into(),
+        flags: ["any".to_owned()].into(),
+        events: vec!["two".to_owned()],
+    };
+    let blocks = rewrite(directory.path(), &ports).unwrap();
+    assert_eq!(blocks, [""]);
+    let code = code(directory.path());
+    for expected in [
+        "{ const bool changed = stellar_copy_differs<3>(vlSelf->",
+        "= (stellar_0 != vlSelf->",
+        "vlSelf->stellar_marked[2] |= stellar_changed_0;",
+        "if (vlSelf->stellar_inputs >> 0 & 1) {",
+        "if (marked[0]) { marked[0] = 0; ",
+        "functions[number](vlSelf);",
+    ] {
+        assert!(code.contains(expected), "{expected}: {code}");
+    }
+    assert!(!code.contains("vlSelf->any = "), "{code}");
+    // What is changed already is nothing that Verilator wrote.
+    let refused = rewrite(directory.path(), &ports).unwrap_err();
+    assert!(matches!(refused, Refusal::UnknownCode), "{refused}");
+}
+
+/// The header and what runs behind events.
+fn code(directory: &Path) -> String {
+    let files = fs::read_dir(directory)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let of_code = |path: &std::path::PathBuf| {
+        let name = path.to_string_lossy();
+        name.ends_with("root.h") || name.ends_with(".cpp") && !name.contains("__Slow")
+    };
+    let code = files.filter(of_code);
+    code.map(|path| fs::read_to_string(path).unwrap()).collect()
+}

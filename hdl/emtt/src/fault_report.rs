@@ -1,7 +1,7 @@
 //! Page faults of the receive side, for the event queue.
 
-use hdl_macros::{bundle, hdl};
-use hdl_primitives::TokenFlowSnk;
+use hdl_macros::hdl;
+use hdl_primitives::{PageFaultSrc, TokenFlowSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
@@ -9,17 +9,6 @@ use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 /// log2 of the cycles after which a page is reported again: 66 us at 250 MHz, less than the time to a retransmission.
 pub const AGAIN_BITS: usize = 14;
-
-/// The driving end of reports of page faults.
-#[bundle(keep)]
-pub struct PageFaultSrc {
-    pub valid: Signal<Out, Bit>,
-    /// Index of the region.
-    pub region: Signal<Out, Bits<24>>,
-    /// Address of the first byte of the packet.
-    pub va: Signal<Out, Bits<64>>,
-    pub ready: Signal<In, Bit>,
-}
 
 /// Reports the page of an on-demand region that an MRC packet needed and that has no translation, once for many packets.
 ///

@@ -1,6 +1,7 @@
 //! The admin queue fetches table rows from a ring in host memory and writes them, one after another.
 
 use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{FlowSnk, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::host::admin::{AdminCommand, AdminRing, AdminState, PageList};
 use stellar_wire::host::registers::TableCommand;
@@ -73,17 +74,13 @@ pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
 
     // From the registers.
     /// A new ring ([`AdminRing`]): everything begins anew.
-    pub ring_valid: Signal<In, Bit>,
-    pub ring: Signal<In, Bits<64>>,
-    pub producer_valid: Signal<In, Bit>,
-    pub producer: Signal<In, Bits<16>>,
+    pub ring: FlowSnk<Bits<64>>,
+    pub producer: FlowSnk<Bits<16>>,
     /// Commands done, and the error ([`AdminState`]).
     pub done: Signal<Out, Bits<16>>,
     pub error: Signal<Out, Bits<8>>,
     /// Rows of the registers.
-    pub direct_valid: Signal<In, Bit>,
-    pub direct: Signal<In, ConfigWrite>,
-    pub direct_ready: Signal<Out, Bit>,
+    pub direct: Snk<ConfigWrite>,
 
     // To the tables.
     pub config_valid: Signal<Out, Bit>,
@@ -91,12 +88,8 @@ pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     pub config_ready: Signal<In, Bit>,
 
     // Reads of lines of 64 bytes.
-    pub fetch_valid: Signal<Out, Bit>,
-    pub fetch: Signal<Out, WqeFetch>,
-    pub fetch_ready: Signal<In, Bit>,
-    pub fetched_valid: Signal<In, Bit>,
-    pub fetched: Signal<In, WqeFetched>,
-    pub fetched_ready: Signal<Out, Bit>,
+    pub fetch: Src<WqeFetch>,
+    pub fetched: Snk<WqeFetched>,
 
     step: DFF<Step>,
     base: DFF<Bits<52>>,
@@ -142,8 +135,8 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
         dff_setup!(self, clock, held, held_own);
         let step = self.step.q.val();
         let command = self.command.q.val();
-        let fetched = self.fetched.val();
-        let comes = self.fetched_valid.val();
+        let fetched = self.fetched.record.val();
+        let comes = self.fetched.valid.val();
         let in_line = self.in_line.q.val();
         let left = self.left.q.val();
 
@@ -152,17 +145,17 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
         let mine = if self.held.q.val() {
             self.held_own.q.val()
         } else {
-            own & !self.direct_valid.val()
+            own & !self.direct.valid.val()
         };
-        let offers = if mine { own } else { self.direct_valid.val() };
+        let offers = if mine { own } else { self.direct.valid.val() };
         let takes = self.config_ready.val() & offers;
         self.config_valid.next = offers;
         self.held.d.next = offers & !self.config_ready.val();
         self.held_own.d.next = mine;
-        self.direct_ready.next = self.config_ready.val() & !mine;
+        self.direct.ready.next = self.config_ready.val() & !mine;
         let select = config_select(command.get_bits::<4>(TableCommand::SELECT_BIT));
         self.settings.next = if !mine {
-            self.direct.val()
+            self.direct.record.val()
         } else if step == Step::Row {
             ConfigWrite {
                 select,
@@ -187,9 +180,9 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
         } else {
             unasked.get_bits::<4>(0)
         };
-        let asked = asks & self.fetch_ready.val();
-        self.fetch_valid.next = asks;
-        self.fetch.next = WqeFetch {
+        let asked = asks & self.fetch.ready.val();
+        self.fetch.valid.next = asks;
+        self.fetch.record.next = WqeFetch {
             address: self.address.q.val(),
             qp: bits::<10>(0),
             entries: lines,
@@ -205,7 +198,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
             | ((step == Step::Pages) & !in_line.any())
             | (step == Step::Drain);
         let arrives = comes & room;
-        self.fetched_ready.next = room;
+        self.fetched.ready.next = room;
         let grown = if asked {
             self.coming.q.val() + bit_cast::<LINES_BITS, 4>(lines)
         } else {
@@ -311,13 +304,13 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
         }
 
         // registers
-        if self.producer_valid.val() {
-            self.produced.d.next = self.producer.val();
+        if self.producer.valid.val() {
+            self.produced.d.next = self.producer.record.val();
         }
-        if self.ring_valid.val() {
-            self.base.d.next = self.ring.val().get_bits::<52>(12);
-            self.log2_entries.d.next = self.ring.val().get_bits::<4>(0);
-            self.enabled.d.next = self.ring.val().get_bit(AdminRing::ENABLE_BIT);
+        if self.ring.valid.val() {
+            self.base.d.next = self.ring.record.val().get_bits::<52>(12);
+            self.log2_entries.d.next = self.ring.record.val().get_bits::<4>(0);
+            self.enabled.d.next = self.ring.record.val().get_bit(AdminRing::ENABLE_BIT);
             self.produced.d.next = bits::<16>(0);
             self.consumed.d.next = bits::<16>(0);
             self.failed.d.next = bits::<8>(0);

@@ -1,12 +1,13 @@
 //! Writes completions into rings in host memory, one ring per queue pair.
 
-use hdl_macros::hdl;
-use hdl_primitives::{BlockRam, RoundRobin};
+use hdl_macros::{hdl, reset};
+use hdl_primitives::{BlockRam, RoundRobin, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{CompletionEntry, CompletionQueueConfig};
 use stellar_wire::hw::messages::Completion;
 
+use crate::bundles::{ConsumerSnk, HostWriteSrc, OverrunSrc, RaiseSrc};
 use crate::queue_pairs::QueuePairs;
 use crate::ring::{
     consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
@@ -64,12 +65,8 @@ pub struct CompletionQueues<const Q: usize = 10> {
     pub reset: Signal<In, Bit>,
 
     // Completions.
-    pub send_valid: Signal<In, Bit>,
-    pub send: Signal<In, Completion>,
-    pub send_ready: Signal<Out, Bit>,
-    pub receive_valid: Signal<In, Bit>,
-    pub receive: Signal<In, Completion>,
-    pub receive_ready: Signal<Out, Bit>,
+    pub send: Snk<Completion>,
+    pub receive: Snk<Completion>,
 
     // From software.
     pub config_valid: Signal<In, Bit>,
@@ -77,25 +74,14 @@ pub struct CompletionQueues<const Q: usize = 10> {
     pub settings: Signal<In, CompletionQueueConfig>,
     pub config_ready: Signal<Out, Bit>,
     // From doorbells.
-    pub consumer_valid: Signal<In, Bit>,
-    pub consumer_qp: Signal<In, Bits<10>>,
-    pub consumer_index: Signal<In, Bits<24>>,
-    pub consumer_arm: Signal<In, Bit>,
-    pub consumer_ready: Signal<Out, Bit>,
+    pub consumer: ConsumerSnk,
 
     // To host_writes: entries of 32 bytes.
-    pub write_valid: Signal<Out, Bit>,
-    pub write_header: Signal<Out, WriteTlpHeader>,
-    pub write_data: Signal<Out, Bits<256>>,
-    pub write_ready: Signal<In, Bit>,
+    pub write: HostWriteSrc<256>,
     /// To interrupts: one clock, in a clock after the entry was taken.
-    pub raise_valid: Signal<Out, Bit>,
-    pub raise_vector: Signal<Out, Bits<6>>,
+    pub raise: RaiseSrc,
     // To event_queue: a completion was lost.
-    pub overrun_valid: Signal<Out, Bit>,
-    pub overrun_qp: Signal<Out, Bits<10>>,
-    pub overrun_wr_id: Signal<Out, Bits<64>>,
-    pub overrun_ready: Signal<In, Bit>,
+    pub overrun: OverrunSrc,
 
     // Counters: one clock per event.
     pub written: Signal<Out, Bit>,
@@ -148,30 +134,30 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         dff_setup!(self, clock, overrun_waits, overrun_of, overrun_id);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
         clock!(self, clock, rows, turns);
-        self.turns.reset.next = self.reset.val();
+        reset!(self, reset, turns);
 
         // take_turns
         let state = self.state.q.val();
         let idle = state == State::Idle;
         let takes = idle & !self.config_valid.val();
         let mut requests = bits::<3>(0);
-        requests = requests.replace_bit(0, self.send_valid.val());
-        requests = requests.replace_bit(1, self.receive_valid.val());
-        requests = requests.replace_bit(2, self.consumer_valid.val());
+        requests = requests.replace_bit(0, self.send.valid.val());
+        requests = requests.replace_bit(1, self.receive.valid.val());
+        requests = requests.replace_bit(2, self.consumer.valid.val());
         self.turns.request.next = requests;
         self.turns.accept.next = takes;
         let turn = self.turns.grant.val();
-        self.send_ready.next = takes & turn.get_bit(0);
-        self.receive_ready.next = takes & turn.get_bit(1);
-        self.consumer_ready.next = takes & turn.get_bit(2);
+        self.send.ready.next = takes & turn.get_bit(0);
+        self.receive.ready.next = takes & turn.get_bit(1);
+        self.consumer.ready.next = takes & turn.get_bit(2);
         self.config_ready.next = idle;
         let completion = if turn.get_bit(0) {
-            self.send.val()
+            self.send.record.val()
         } else {
-            self.receive.val()
+            self.receive.record.val()
         };
         let asked = if turn.get_bit(2) {
-            self.consumer_qp.val()
+            self.consumer.qp.val()
         } else {
             completion.qp
         };
@@ -180,8 +166,8 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
             self.qp.d.next = asked;
             self.completion.d.next = completion;
             self.update.d.next = ConsumerUpdate {
-                index: self.consumer_index.val(),
-                arm: self.consumer_arm.val(),
+                index: self.consumer.index.val(),
+                arm: self.consumer.arm.val(),
             };
         }
         if takes & requests.any() {
@@ -207,8 +193,8 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         let config = judged.row.settings;
         let stored = judged.row.ring;
         let completes = self.completes.q.val();
-        let write_taken = self.write_waits.q.val() & self.write_ready.val();
-        let overrun_taken = self.overrun_waits.q.val() & self.overrun_ready.val();
+        let write_taken = self.write_waits.q.val() & self.write.ready.val();
+        let overrun_taken = self.overrun_waits.q.val() & self.overrun.ready.val();
         // An interrupt raised at once must not overtake an entry that waits, either.
         let has_room = if !completes {
             !self.write_waits.q.val()
@@ -277,9 +263,9 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
                 reserved_end: bits::<16>(0),
             };
         }
-        self.write_valid.next = self.write_waits.q.val();
-        self.write_header.next = self.header.q.val();
-        self.write_data.next = self.entry.q.val().into();
+        self.write.valid.next = self.write_waits.q.val();
+        self.write.header.next = self.header.q.val();
+        self.write.data.next = self.entry.q.val().into();
 
         // raise
         let raises_now = consumes & consumed.raise;
@@ -289,8 +275,8 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         } else {
             self.vector.q.val()
         };
-        self.raise_valid.next = self.raising.q.val();
-        self.raise_vector.next = self.raised.q.val();
+        self.raise.valid.next = self.raising.q.val();
+        self.raise.vector.next = self.raised.q.val();
 
         // report_loss
         if overrun_taken {
@@ -301,9 +287,9 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
             self.overrun_of.d.next = done.qp;
             self.overrun_id.d.next = done.wr_id;
         }
-        self.overrun_valid.next = self.overrun_waits.q.val();
-        self.overrun_qp.next = self.overrun_of.q.val();
-        self.overrun_wr_id.next = self.overrun_id.q.val();
+        self.overrun.valid.next = self.overrun_waits.q.val();
+        self.overrun.qp.next = self.overrun_of.q.val();
+        self.overrun.wr_id.next = self.overrun_id.q.val();
         self.counts_written.d.next = writes;
         self.counts_lost.d.next = loses;
         self.counts_refused.d.next = consumes & !consumed.accepted;

@@ -1,10 +1,11 @@
 //! Doorbell pages: a write to a page takes effect only for the queue pairs that the page owns.
 
 use hdl_macros::hdl;
-use hdl_primitives::BlockRam;
+use hdl_primitives::{BlockRam, DoorbellSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 
+use crate::bundles::{ConsumerSrc, DoorbellWriteSnk};
 use crate::queue_pairs::QueuePairs;
 
 /// Cycles from one doorbell to the next.
@@ -48,12 +49,7 @@ pub struct Doorbells<const Q: usize = 10> {
     pub reset: Signal<In, Bit>,
 
     // From PCIe.
-    pub write_valid: Signal<In, Bit>,
-    pub write_page: Signal<In, Bits<16>>,
-    /// Bytes from the start of the page.
-    pub write_offset: Signal<In, Bits<12>>,
-    pub write_data: Signal<In, Bits<64>>,
-    pub write_enable: Signal<In, Bits<8>>,
+    pub write: DoorbellWriteSnk,
     pub ready: Signal<Out, Bit>,
 
     // From software: who owns a queue pair.
@@ -66,19 +62,9 @@ pub struct Doorbells<const Q: usize = 10> {
     pub owner_ready: Signal<Out, Bit>,
 
     // To the send side.
-    pub doorbell_valid: Signal<Out, Bit>,
-    pub doorbell_qp: Signal<Out, Bits<10>>,
-    pub doorbell_producer: Signal<Out, Bits<16>>,
-    /// The entry before `doorbell_producer` was pushed.
-    pub doorbell_pushed: Signal<Out, Bit>,
-    pub doorbell_entry: Signal<Out, Bits<512>>,
-    pub doorbell_ready: Signal<In, Bit>,
+    pub doorbell: DoorbellSrc,
     // To completion_queues.
-    pub consumer_valid: Signal<Out, Bit>,
-    pub consumer_qp: Signal<Out, Bits<10>>,
-    pub consumer_index: Signal<Out, Bits<24>>,
-    pub consumer_arm: Signal<Out, Bit>,
-    pub consumer_ready: Signal<In, Bit>,
+    pub consumer: ConsumerSrc,
     // To event_queue.
     pub refused_valid: Signal<Out, Bit>,
     pub refused_page: Signal<Out, Bits<16>>,
@@ -98,7 +84,7 @@ pub struct Doorbells<const Q: usize = 10> {
     /// Owners cleared; bit `Q` says all.
     swept: DFF<Bits<11>>,
     checking: DFF<Bit>,
-    write: DFF<PageWrite>,
+    page_write: DFF<PageWrite>,
     /// Entry pushed last, by `pusher`: words that have come, at the top, and how many.
     entry: DFF<Bits<512>>,
     entry_words: DFF<Bits<4>>,
@@ -116,7 +102,7 @@ pub struct Doorbells<const Q: usize = 10> {
 impl<const Q: usize> Logic for Doorbells<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, swept, checking, write);
+        dff_setup!(self, clock, swept, checking, page_write);
         dff_setup!(self, clock, entry, entry_words, pusher, pushed);
         dff_setup!(self, clock, doorbell_waits, consumer_waits, refused_waits);
         dff_setup!(self, clock, counts_refused, counts_short, counts_wrong);
@@ -143,8 +129,8 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         let waits =
             self.doorbell_waits.q.val() | self.consumer_waits.q.val() | self.refused_waits.q.val();
         let ready = !sweeping & !self.checking.q.val() & !waits;
-        let takes = ready & self.write_valid.val();
-        let offset = self.write_offset.val();
+        let takes = ready & self.write.valid.val();
+        let offset = self.write.offset.val();
         let aligned = !offset.get_bits::<3>(0).any();
         let kilobyte = offset.get_bits::<2>(10);
         let ends_push = offset == u64::from(Doorbell::PUSHED_OFFSET);
@@ -155,14 +141,14 @@ impl<const Q: usize> Logic for Doorbells<Q> {
             (offset == u64::from(ConsumerIndex::OFFSET)) | ((kilobyte == CONSUMER_SLOTS) & aligned);
         let pushes = (offset.get_bits::<6>(6) == PUSH_BLOCK) & aligned;
         let in_place = sends | consumes | pushes;
-        let whole = self.write_enable.val().all();
+        let whole = self.write.enable.val().all();
         self.ready.next = ready;
-        self.owners.read_address.next = self.write_data.val().get_bits::<Q>(Doorbell::QP_BIT);
+        self.owners.read_address.next = self.write.data.val().get_bits::<Q>(Doorbell::QP_BIT);
         self.checking.d.next = takes & (sends | consumes) & whole;
         if takes {
-            self.write.d.next = PageWrite {
-                page: self.write_page.val(),
-                data: self.write_data.val(),
+            self.page_write.d.next = PageWrite {
+                page: self.write.page.val(),
+                data: self.write.data.val(),
                 sends,
             };
         }
@@ -173,14 +159,14 @@ impl<const Q: usize> Logic for Doorbells<Q> {
 
         // push: words in any other order than theirs are no entry
         let words = self.entry_words.q.val();
-        let own = self.pusher.q.val() == self.write_page.val();
+        let own = self.pusher.q.val() == self.write.page.val();
         let word = offset.get_bits::<3>(3);
         let follows = own & (words == bit_cast::<4, 3>(word));
         let begins = !word.any();
         if takes & pushes & whole {
             self.entry.d.next =
-                (self.entry.q.val() >> 64) | (bit_cast::<512, 64>(self.write_data.val()) << 448);
-            self.pusher.d.next = self.write_page.val();
+                (self.entry.q.val() >> 64) | (bit_cast::<512, 64>(self.write.data.val()) << 448);
+            self.pusher.d.next = self.write.page.val();
             self.entry_words.d.next = if begins {
                 bits::<4>(1)
             } else if follows {
@@ -197,7 +183,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         }
 
         // check_owner
-        let write = self.write.q.val();
+        let write = self.page_write.q.val();
         let number = write.data.get_bits::<24>(Doorbell::QP_BIT);
         let owner = self.owners.read_data.val();
         let exists = !(number >> (Q as u64)).any();
@@ -209,20 +195,20 @@ impl<const Q: usize> Logic for Doorbells<Q> {
 
         // offer
         self.doorbell_waits.d.next = (checks & owned & write.sends)
-            | (self.doorbell_waits.q.val() & !self.doorbell_ready.val());
+            | (self.doorbell_waits.q.val() & !self.doorbell.ready.val());
         self.consumer_waits.d.next = (checks & owned & !write.sends)
-            | (self.consumer_waits.q.val() & !self.consumer_ready.val());
+            | (self.consumer_waits.q.val() & !self.consumer.ready.val());
         self.refused_waits.d.next =
             refuses | (self.refused_waits.q.val() & !self.refused_ready.val());
-        self.doorbell_valid.next = self.doorbell_waits.q.val();
-        self.doorbell_qp.next = number.get_bits::<10>(0);
-        self.doorbell_producer.next = write.data.get_bits::<16>(Doorbell::PRODUCER_BIT);
-        self.doorbell_pushed.next = self.pushed.q.val();
-        self.doorbell_entry.next = self.entry.q.val();
-        self.consumer_valid.next = self.consumer_waits.q.val();
-        self.consumer_qp.next = number.get_bits::<10>(0);
-        self.consumer_index.next = write.data.get_bits::<24>(ConsumerIndex::INDEX_BIT);
-        self.consumer_arm.next = write.data.get_bit(ConsumerIndex::ARM_BIT);
+        self.doorbell.valid.next = self.doorbell_waits.q.val();
+        self.doorbell.qp.next = number.get_bits::<10>(0);
+        self.doorbell.producer.next = write.data.get_bits::<16>(Doorbell::PRODUCER_BIT);
+        self.doorbell.pushed.next = self.pushed.q.val();
+        self.doorbell.entry.next = self.entry.q.val();
+        self.consumer.valid.next = self.consumer_waits.q.val();
+        self.consumer.qp.next = number.get_bits::<10>(0);
+        self.consumer.index.next = write.data.get_bits::<24>(ConsumerIndex::INDEX_BIT);
+        self.consumer.arm.next = write.data.get_bit(ConsumerIndex::ARM_BIT);
         self.refused_valid.next = self.refused_waits.q.val();
         self.refused_page.next = write.page;
         self.refused_qp.next = number;

@@ -1,12 +1,15 @@
 //! Writes events into one ring in host memory.
 
-use hdl_macros::hdl;
-use hdl_primitives::RoundRobin;
+use hdl_macros::{hdl, reset};
+use hdl_primitives::{PageFaultSnk, RoundRobin, ThresholdSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{EventEntry, EventQueueConfig};
 
+use crate::bundles::{
+    EventConsumerSnk, HostWriteSrc, OverrunSnk, QpFailureSnk, RaiseSrc, RefusedDoorbellSnk,
+};
 use crate::ring::{
     consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
 };
@@ -32,48 +35,26 @@ pub struct EventQueue {
     pub reset: Signal<In, Bit>,
 
     // A queue pair went to error.
-    pub qp_error_valid: Signal<In, Bit>,
-    pub qp_error_qp: Signal<In, Bits<10>>,
-    /// Code of a `WcStatus`.
-    pub qp_error_status: Signal<In, Bits<8>>,
-    pub qp_error_ready: Signal<Out, Bit>,
+    pub qp_error: QpFailureSnk,
     // A completion was lost.
-    pub overrun_valid: Signal<In, Bit>,
-    pub overrun_qp: Signal<In, Bits<10>>,
-    pub overrun_wr_id: Signal<In, Bits<64>>,
-    pub overrun_ready: Signal<Out, Bit>,
+    pub overrun: OverrunSnk,
     // An immediate counter reached its threshold.
-    pub imm_threshold_valid: Signal<In, Bit>,
-    pub imm_threshold_qp: Signal<In, Bits<10>>,
-    pub imm_threshold_count: Signal<In, Bits<32>>,
-    pub imm_threshold_ready: Signal<Out, Bit>,
+    pub imm_threshold: ThresholdSnk,
     // A doorbell rang for a queue pair of another page.
-    pub doorbell_refused_valid: Signal<In, Bit>,
-    pub doorbell_refused_page: Signal<In, Bits<16>>,
-    pub doorbell_refused_qp: Signal<In, Bits<24>>,
-    pub doorbell_refused_ready: Signal<Out, Bit>,
+    pub doorbell_refused: RefusedDoorbellSnk,
     // A page of an on-demand region is not there.
-    pub page_fault_valid: Signal<In, Bit>,
-    pub page_fault_region: Signal<In, Bits<24>>,
-    pub page_fault_va: Signal<In, Bits<64>>,
-    pub page_fault_ready: Signal<Out, Bit>,
+    pub page_fault: PageFaultSnk,
 
     // From software: the ring, which begins anew, and how far it was read.
     pub config_valid: Signal<In, Bit>,
     pub settings: Signal<In, EventQueueConfig>,
     pub config_ready: Signal<Out, Bit>,
-    pub consumer_valid: Signal<In, Bit>,
-    pub consumer_index: Signal<In, Bits<24>>,
-    pub consumer_arm: Signal<In, Bit>,
+    pub consumer: EventConsumerSnk,
 
     // To host_writes: entries of 16 bytes.
-    pub write_valid: Signal<Out, Bit>,
-    pub write_header: Signal<Out, WriteTlpHeader>,
-    pub write_data: Signal<Out, Bits<128>>,
-    pub write_ready: Signal<In, Bit>,
+    pub write: HostWriteSrc<128>,
     /// To interrupts: one clock, in a clock after the entry was taken.
-    pub raise_valid: Signal<Out, Bit>,
-    pub raise_vector: Signal<Out, Bits<6>>,
+    pub raise: RaiseSrc,
 
     // Counters: one clock per event.
     pub written: Signal<Out, Bit>,
@@ -126,25 +107,25 @@ impl Logic for EventQueue {
         );
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
         clock!(self, clock, turns);
-        self.turns.reset.next = self.reset.val();
+        reset!(self, reset, turns);
 
         // take_turns
         let acting = self.acting.q.val();
         let takes = !acting & !self.update_waits.q.val() & !self.config_valid.val();
         let mut requests = bits::<5>(0);
-        requests = requests.replace_bit(0, self.qp_error_valid.val());
-        requests = requests.replace_bit(1, self.overrun_valid.val());
-        requests = requests.replace_bit(2, self.imm_threshold_valid.val());
-        requests = requests.replace_bit(3, self.doorbell_refused_valid.val());
-        requests = requests.replace_bit(4, self.page_fault_valid.val());
+        requests = requests.replace_bit(0, self.qp_error.valid.val());
+        requests = requests.replace_bit(1, self.overrun.valid.val());
+        requests = requests.replace_bit(2, self.imm_threshold.valid.val());
+        requests = requests.replace_bit(3, self.doorbell_refused.valid.val());
+        requests = requests.replace_bit(4, self.page_fault.valid.val());
         self.turns.request.next = requests;
         self.turns.accept.next = takes;
         let turn = self.turns.grant.val();
-        self.qp_error_ready.next = takes & turn.get_bit(0);
-        self.overrun_ready.next = takes & turn.get_bit(1);
-        self.imm_threshold_ready.next = takes & turn.get_bit(2);
-        self.doorbell_refused_ready.next = takes & turn.get_bit(3);
-        self.page_fault_ready.next = takes & turn.get_bit(4);
+        self.qp_error.ready.next = takes & turn.get_bit(0);
+        self.overrun.ready.next = takes & turn.get_bit(1);
+        self.imm_threshold.ready.next = takes & turn.get_bit(2);
+        self.doorbell_refused.ready.next = takes & turn.get_bit(3);
+        self.page_fault.ready.next = takes & turn.get_bit(4);
         let kind = if turn.get_bit(0) {
             bits::<8>(EventKind::QpError.code().into())
         } else if turn.get_bit(1) {
@@ -157,26 +138,26 @@ impl Logic for EventQueue {
             bits::<8>(EventKind::PageFault.code().into())
         };
         let source = if turn.get_bit(0) {
-            bit_cast::<24, 10>(self.qp_error_qp.val())
+            bit_cast::<24, 10>(self.qp_error.qp.val())
         } else if turn.get_bit(1) {
-            bit_cast::<24, 10>(self.overrun_qp.val())
+            bit_cast::<24, 10>(self.overrun.qp.val())
         } else if turn.get_bit(2) {
-            bit_cast::<24, 10>(self.imm_threshold_qp.val())
+            bit_cast::<24, 10>(self.imm_threshold.qp.val())
         } else if turn.get_bit(3) {
-            bit_cast::<24, 16>(self.doorbell_refused_page.val())
+            bit_cast::<24, 16>(self.doorbell_refused.page.val())
         } else {
-            self.page_fault_region.val()
+            self.page_fault.region.val()
         };
         let data = if turn.get_bit(0) {
-            bit_cast::<64, 8>(self.qp_error_status.val())
+            bit_cast::<64, 8>(self.qp_error.status.val())
         } else if turn.get_bit(1) {
-            self.overrun_wr_id.val()
+            self.overrun.wr_id.val()
         } else if turn.get_bit(2) {
-            bit_cast::<64, 32>(self.imm_threshold_count.val())
+            bit_cast::<64, 32>(self.imm_threshold.count.val())
         } else if turn.get_bit(3) {
-            bit_cast::<64, 24>(self.doorbell_refused_qp.val())
+            bit_cast::<64, 24>(self.doorbell_refused.qp.val())
         } else {
-            self.page_fault_va.val()
+            self.page_fault.va.val()
         };
 
         // act
@@ -186,7 +167,7 @@ impl Logic for EventQueue {
         let is_fault = self.event.q.val().kind == (EventKind::PageFault.code() as u64);
         let half_full = is_full(ring, mask >> 1);
         let full = !shape.valid | is_full(ring, mask) | (is_fault & half_full);
-        let write_taken = self.write_waits.q.val() & self.write_ready.val();
+        let write_taken = self.write_waits.q.val() & self.write.ready.val();
         let loses = acting & full;
         let writes = acting & !full & (!self.write_waits.q.val() | write_taken);
         if !acting {
@@ -216,13 +197,13 @@ impl Logic for EventQueue {
             & !self.write_waits.q.val()
             & !self.config_valid.val();
         let stays = self.update_waits.q.val() & !consumes & !configures;
-        if self.consumer_valid.val() {
+        if self.consumer.valid.val() {
             self.update.d.next = ConsumerUpdate {
-                index: self.consumer_index.val(),
-                arm: self.consumer_arm.val() | (stays & update.arm),
+                index: self.consumer.index.val(),
+                arm: self.consumer.arm.val() | (stays & update.arm),
             };
         }
-        self.update_waits.d.next = self.consumer_valid.val() | stays;
+        self.update_waits.d.next = self.consumer.valid.val() | stays;
 
         // change_ring
         if configures {
@@ -257,15 +238,15 @@ impl Logic for EventQueue {
                 data: event.data,
             };
         }
-        self.write_valid.next = self.write_waits.q.val();
-        self.write_header.next = self.header.q.val();
-        self.write_data.next = self.entry.q.val().into();
+        self.write.valid.next = self.write_waits.q.val();
+        self.write.header.next = self.header.q.val();
+        self.write.data.next = self.entry.q.val().into();
 
         // raise
         self.raising.d.next =
             (write_taken & self.entry_raises.q.val()) | (consumes & consumed.raise);
-        self.raise_valid.next = self.raising.q.val();
-        self.raise_vector.next = shape.vector;
+        self.raise.valid.next = self.raising.q.val();
+        self.raise.vector.next = shape.vector;
 
         self.counts_written.d.next = writes;
         self.counts_lost.d.next = loses;

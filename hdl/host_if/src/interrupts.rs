@@ -1,11 +1,12 @@
 //! MSI-X: vectors, their masks, and the interrupt messages.
 
-use hdl_macros::{hdl, hdl_fn};
+use hdl_macros::{hdl, hdl_fn, reset};
 use hdl_primitives::{BlockRam, RoundRobin};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::InterruptEntry;
 
+use crate::bundles::{HostWriteSrc, RaiseSnk};
 use crate::ring::write_header;
 
 /// Vectors of the card.
@@ -46,10 +47,8 @@ pub struct Interrupts {
     pub reset: Signal<In, Bit>,
 
     // From completion_queues and event_queue: always taken.
-    pub completion_raise_valid: Signal<In, Bit>,
-    pub completion_raise_vector: Signal<In, Bits<6>>,
-    pub event_raise_valid: Signal<In, Bit>,
-    pub event_raise_vector: Signal<In, Bits<6>>,
+    pub completion_raise: RaiseSnk,
+    pub event_raise: RaiseSnk,
 
     // From software.
     pub config_valid: Signal<In, Bit>,
@@ -58,10 +57,7 @@ pub struct Interrupts {
     pub config_ready: Signal<Out, Bit>,
 
     // To host_writes.
-    pub write_valid: Signal<Out, Bit>,
-    pub write_header: Signal<Out, WriteTlpHeader>,
-    pub write_data: Signal<Out, Bits<32>>,
-    pub write_ready: Signal<In, Bit>,
+    pub write: HostWriteSrc<32>,
 
     /// Raised and not sent, by vector.
     pub pending: Signal<Out, Bits<64>>,
@@ -97,7 +93,7 @@ impl Logic for Interrupts {
         );
         dff_setup!(self, clock, counts_sent);
         clock!(self, clock, table, turns);
-        self.turns.reset.next = self.reset.val();
+        reset!(self, reset, turns);
 
         // choose
         let state = self.state.q.val();
@@ -133,14 +129,14 @@ impl Logic for Interrupts {
         }
         let cleared = vector_bit(state == State::Look, self.chosen.q.val());
         let raised = vector_bit(
-            self.completion_raise_valid.val(),
-            self.completion_raise_vector.val(),
-        ) | vector_bit(self.event_raise_valid.val(), self.event_raise_vector.val());
+            self.completion_raise.valid.val(),
+            self.completion_raise.vector.val(),
+        ) | vector_bit(self.event_raise.valid.val(), self.event_raise.vector.val());
         self.waiting.d.next = (self.waiting.q.val() & !cleared) | raised;
         self.pending.next = self.waiting.q.val();
 
         // act
-        let write_taken = self.write_waits.q.val() & self.write_ready.val();
+        let write_taken = self.write_waits.q.val() & self.write.ready.val();
         let acts = (state == State::Act) & (!self.write_waits.q.val() | write_taken);
         let message = self.table.read_data.val();
         if write_taken {
@@ -152,9 +148,9 @@ impl Logic for Interrupts {
             self.header.d.next = write_header(message.address, bits::<11>(1));
             self.data.d.next = message.data;
         }
-        self.write_valid.next = self.write_waits.q.val();
-        self.write_header.next = self.header.q.val();
-        self.write_data.next = self.data.q.val();
+        self.write.valid.next = self.write_waits.q.val();
+        self.write.header.next = self.header.q.val();
+        self.write.data.next = self.data.q.val();
         self.counts_sent.d.next = acts;
         self.sent.next = self.counts_sent.q.val();
 

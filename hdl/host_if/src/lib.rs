@@ -20,11 +20,14 @@
 //! | [`host_writes`] | entries and messages as one stream of write TLPs | 1 |
 //! | [`host_queues`] | the four above, put together | |
 //!
+//! Port groups of these blocks are in [`bundles`].
+//!
 //! **Order.** A ring asks for its interrupt in a clock after `host_writes` took the entry, and PCIe keeps posted writes in order: so an
 //! interrupt never arrives before the entry it announces. Blocks with a parameter `Q` have 2^`Q` queue pairs and use the low `Q` bits of `qp`.
 #![forbid(unsafe_code)]
 
 pub mod admin_queue;
+pub mod bundles;
 pub mod completion_queues;
 pub mod config_entry;
 pub mod doorbells;
@@ -40,6 +43,12 @@ pub mod ring;
 pub mod table_rows;
 
 pub use admin_queue::AdminQueue;
+pub use bundles::{
+    ConsumerSnk, ConsumerSrc, DoorbellWriteSnk, DoorbellWriteSrc, EventConsumerSnk,
+    EventConsumerSrc, HostWriteSnk, HostWriteSrc, OverrunSnk, OverrunSrc, QpFailureSnk,
+    QpFailureSrc, RaiseSnk, RaiseSrc, RefusedDoorbellSnk, RefusedDoorbellSrc, RegisterReadSnk,
+    RegisterReadSrc, RegisterWriteSnk, RegisterWriteSrc,
+};
 pub use completion_queues::CompletionQueues;
 pub use doorbells::Doorbells;
 pub use event_queue::EventQueue;

@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{self as map, status};
 
+use crate::bundles::RegisterReadSnk;
 use crate::register_address::{any, hit, is_at, places, shown};
 
 /// Cycles from `read_valid` to `read_done`.
@@ -40,10 +41,7 @@ pub struct RegisterView {
     pub clock: Signal<In, Clock>,
     /// Forgets reads under way.
     pub reset: Signal<In, Bit>,
-    pub read_valid: Signal<In, Bit>,
-    pub read_address: Signal<In, Bits<16>>,
-    pub read_done: Signal<Out, Bit>,
-    pub read_data: Signal<Out, Bits<64>>,
+    pub read: RegisterReadSnk,
     /// One clock per read of an address where no register is.
     pub read_unmapped: Signal<Out, Bit>,
 
@@ -88,8 +86,8 @@ impl Logic for RegisterView {
         dff_setup!(self, clock, done, shown);
 
         // take_read
-        self.reading_valid.d.next = self.read_valid.val();
-        self.reading.d.next = self.read_address.val();
+        self.reading_valid.d.next = self.read.valid.val();
+        self.reading.d.next = self.read.address.val();
         self.settled_valid.d.next = self.reading_valid.q.val();
         self.settled.d.next = self.reading.q.val();
 
@@ -159,8 +157,8 @@ impl Logic for RegisterView {
         } else {
             self.picked_single.q.val() | self.picked_table.q.val() | counter
         };
-        self.read_done.next = self.done.q.val();
-        self.read_data.next = self.shown.q.val();
+        self.read.done.next = self.done.q.val();
+        self.read.data.next = self.shown.q.val();
         self.read_unmapped.next = self.picked_valid.q.val() & self.picked_nothing.q.val();
 
         if self.reset.val() {

@@ -1,13 +1,14 @@
 //! BAR0 of the physical function.
 
-use hdl_macros::hdl;
-use hdl_primitives::Counter;
+use hdl_macros::{hdl, join, reset};
+use hdl_primitives::{ArmSrc, Counter, FenceSrc, FlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers::{self as map, ImmediateArm, TableCommand};
 use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
+use crate::bundles::{EventConsumerSrc, RegisterReadSnk, RegisterWriteSnk};
 use crate::config_entry::config_select;
 use crate::register_address::{any, byte_mask, command, hit, is_at, merged, places, read_only};
 use crate::register_view::{RegisterState, RegisterView};
@@ -49,15 +50,8 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub reset: Signal<In, Bit>,
 
     // From PCIe.
-    pub write_valid: Signal<In, Bit>,
-    pub write_address: Signal<In, Bits<16>>,
-    pub write_data: Signal<In, Bits<64>>,
-    pub write_enable: Signal<In, Bits<8>>,
-    pub read_valid: Signal<In, Bit>,
-    pub read_address: Signal<In, Bits<16>>,
-    /// [`READ_LATENCY`](crate::register_view::READ_LATENCY) clocks after `read_valid`.
-    pub read_done: Signal<Out, Bit>,
-    pub read_data: Signal<Out, Bits<64>>,
+    pub write: RegisterWriteSnk,
+    pub read: RegisterReadSnk,
 
     // What is shown.
     pub port_up: Signal<In, Bits<2>>,
@@ -77,27 +71,19 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub settings: Signal<Out, ConfigWrite>,
     pub config_ready: Signal<In, Bit>,
     // To the receive core.
-    pub fence_valid: Signal<Out, Bit>,
-    pub fence_ready: Signal<In, Bit>,
-    /// One clock: the fence is done.
+    pub fence: FenceSrc,
+    /// Pulses when the fence is done.
     pub fence_done: Signal<In, Bit>,
     // To the responder.
-    pub arm_valid: Signal<Out, Bit>,
-    pub arm_qp: Signal<Out, Bits<10>>,
-    pub arm_threshold: Signal<Out, Bits<32>>,
-    pub arm_ready: Signal<In, Bit>,
+    pub arm: ArmSrc,
     // To the admin queue, which always takes them.
-    pub admin_ring_valid: Signal<Out, Bit>,
-    pub admin_ring: Signal<Out, Bits<64>>,
-    pub admin_producer_valid: Signal<Out, Bit>,
-    pub admin_producer: Signal<Out, Bits<16>>,
+    pub admin_ring: FlowSrc<Bits<64>>,
+    pub admin_producer: FlowSrc<Bits<16>>,
     /// From it.
     pub admin_done: Signal<In, Bits<16>>,
     pub admin_error: Signal<In, Bits<8>>,
     // To event_queue, which always takes it.
-    pub event_consumer_valid: Signal<Out, Bit>,
-    pub event_consumer_index: Signal<Out, Bits<24>>,
-    pub event_consumer_arm: Signal<Out, Bit>,
+    pub event_consumer: EventConsumerSrc,
 
     writing_valid: DFF<Bit>,
     writing: DFF<BarWrite>,
@@ -111,7 +97,7 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     table_busy: DFF<Bit>,
     table: DFF<ConfigSelect>,
     row: DFF<Bits<EMTT_INDEX_BITS>>,
-    fence: DFF<Fence>,
+    fence_step: DFF<Fence>,
     fenced: DFF<Bit>,
     arm_busy: DFF<Bit>,
     armed_qp: DFF<Bits<10>>,
@@ -140,7 +126,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             read_size,
             timeout
         );
-        dff_setup!(self, clock, selected, table_busy, table, row, fence, fenced);
+        dff_setup!(self, clock, selected, table_busy, table, row, fence_step, fenced);
         dff_setup!(
             self,
             clock,
@@ -155,11 +141,11 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         clock!(self, clock, refused, unmapped, view);
 
         // take_write
-        self.writing_valid.d.next = self.write_valid.val();
+        self.writing_valid.d.next = self.write.valid.val();
         self.writing.d.next = BarWrite {
-            address: self.write_address.val(),
-            data: self.write_data.val(),
-            enable: self.write_enable.val(),
+            address: self.write.address.val(),
+            data: self.write.data.val(),
+            enable: self.write.enable.val(),
         };
 
         // store: registers that keep what is written.
@@ -208,7 +194,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         let to_fence = is_at(write.address, map::FENCE.index());
         let to_arm = is_at(write.address, map::IMMEDIATE_ARM.index());
         let to_consumer = is_at(write.address, map::EVENT_CONSUMER.index());
-        let fence = self.fence.q.val();
+        let fence = self.fence_step.q.val();
         let fence_busy = fence != Fence::Idle;
         let number = write.data.get_bits::<8>(TableCommand::SELECT_BIT);
         let row = write
@@ -226,7 +212,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             self.arm_busy.d.next = true;
             self.armed_qp.d.next = write.data.get_bits::<10>(ImmediateArm::QP_BIT);
             self.armed_threshold.d.next = write.data.get_bits::<32>(ImmediateArm::THRESHOLD_BIT);
-        } else if self.arm_ready.val() {
+        } else if self.arm.ready.val() {
             self.arm_busy.d.next = false;
         }
         self.consumer_valid.d.next = commands & to_consumer;
@@ -235,19 +221,19 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         self.written.d.next = write.data;
         if fence == Fence::Idle {
             if commands & to_fence {
-                self.fence.d.next = Fence::Queued;
+                self.fence_step.d.next = Fence::Queued;
                 self.fenced.d.next = false;
             }
         } else if fence == Fence::Queued {
             if !table_busy {
-                self.fence.d.next = Fence::Asked;
+                self.fence_step.d.next = Fence::Asked;
             }
         } else if fence == Fence::Asked {
-            if self.fence_ready.val() {
-                self.fence.d.next = Fence::Issued;
+            if self.fence.ready.val() {
+                self.fence_step.d.next = Fence::Issued;
             }
         } else if self.fence_done.val() {
-            self.fence.d.next = Fence::Idle;
+            self.fence_step.d.next = Fence::Idle;
             self.fenced.d.next = true;
         }
 
@@ -270,7 +256,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             | (to_table.any() & table_busy));
         let short = to_command.any() & !write.enable.all();
         let refuses = writes & (to_read_only.any() | short | !in_turn);
-        self.refused.reset.next = self.reset.val();
+        reset!(self, reset, refused);
         self.refused.add.next = if refuses {
             bits::<16>(1)
         } else {
@@ -282,7 +268,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         strays = strays.replace_bit(0, writes & !to_register.any());
         let mut more = bits::<16>(0);
         more = more.replace_bit(0, self.view.read_unmapped.val());
-        self.unmapped.reset.next = self.reset.val();
+        reset!(self, reset, unmapped);
         self.unmapped.add.next = strays + more;
 
         // show_outputs
@@ -291,10 +277,12 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             entry =
                 entry | (bit_cast::<1024, 64>(self.table_data[word].q.val()) << (64 * word as u64));
         }
-        self.view.reset.next = self.reset.val();
-        self.view.read_valid.next = self.read_valid.val();
-        self.view.read_address.next = self.read_address.val();
-        self.view.counter_value.next = self.counter_value.val();
+        reset!(self, reset, view);
+        join!(
+            self,
+            read => view.read,
+            counter_value => view.counter_value,
+        );
         self.view.table_data.next = entry;
         self.view.state.next = RegisterState {
             features: bits::<64>(features(Q, M, E).to_word()),
@@ -315,26 +303,24 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             admin_done: self.admin_done.val(),
             admin_error: self.admin_error.val(),
         };
-        self.read_done.next = self.view.read_done.val();
-        self.read_data.next = self.view.read_data.val();
         self.config_valid.next = table_busy;
         self.settings.next = ConfigWrite {
             select: self.table.q.val(),
             index: self.row.q.val(),
             entry,
         };
-        self.fence_valid.next = fence == Fence::Asked;
-        self.arm_valid.next = self.arm_busy.q.val();
-        self.arm_qp.next = self.armed_qp.q.val();
-        self.arm_threshold.next = self.armed_threshold.q.val();
-        self.event_consumer_valid.next = self.consumer_valid.q.val();
+        self.fence.valid.next = fence == Fence::Asked;
+        self.arm.valid.next = self.arm_busy.q.val();
+        self.arm.qp.next = self.armed_qp.q.val();
+        self.arm.threshold.next = self.armed_threshold.q.val();
+        self.event_consumer.valid.next = self.consumer_valid.q.val();
         let written = self.written.q.val();
-        self.event_consumer_index.next = written.get_bits::<24>(ConsumerIndex::INDEX_BIT);
-        self.event_consumer_arm.next = written.get_bit(ConsumerIndex::ARM_BIT);
-        self.admin_ring_valid.next = self.renews.q.val();
-        self.admin_ring.next = written;
-        self.admin_producer_valid.next = self.produces.q.val();
-        self.admin_producer.next = written.get_bits::<16>(0);
+        self.event_consumer.index.next = written.get_bits::<24>(ConsumerIndex::INDEX_BIT);
+        self.event_consumer.arm.next = written.get_bit(ConsumerIndex::ARM_BIT);
+        self.admin_ring.valid.next = self.renews.q.val();
+        self.admin_ring.record.next = written;
+        self.admin_producer.valid.next = self.produces.q.val();
+        self.admin_producer.record.next = written.get_bits::<16>(0);
         self.counter_select.next = self.selected.q.val();
         self.udp_port.next = self.port.q.val();
         self.mps_code.next = self.payload.q.val();
@@ -350,7 +336,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             self.timeout.d.next = bits::<31>(map::READ_TIMEOUT.reset);
             self.selected.d.next = bits::<8>(map::COUNTER_SELECT.reset);
             self.table_busy.d.next = false;
-            self.fence.d.next = Fence::Idle;
+            self.fence_step.d.next = Fence::Idle;
             self.fenced.d.next = false;
             self.arm_busy.d.next = false;
             self.consumer_valid.d.next = false;

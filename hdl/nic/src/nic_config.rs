@@ -1,6 +1,7 @@
 //! Table writes to the tables they are for.
 
 use hdl_macros::hdl;
+use hdl_primitives::{FlowSrc, Src, TableWriteSrc};
 use hdl_requester::ConfigureKind;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
@@ -31,22 +32,17 @@ pub struct NicConfig {
     pub row: Signal<Out, Bits<10>>,
 
     // Receive core and payload location: QP, MR and eMTT entries.
-    pub table_valid: Signal<Out, Bit>,
-    pub table_write: Signal<Out, TableWrite>,
-    pub table_ready: Signal<In, Bit>,
+    pub table: TableWriteSrc,
     /// One clock, as the receive core takes it.
     pub table_taken: Signal<Out, Bit>,
 
     // Requester engine.
-    pub configure_valid: Signal<Out, Bit>,
-    pub configure: Signal<Out, ConfigureKind>,
-    pub configure_ready: Signal<In, Bit>,
+    pub configure: Src<ConfigureKind>,
     pub requester: Signal<Out, RequesterConfig>,
     pub queue: Signal<Out, SendQueueConfig>,
     pub spray: Signal<Out, SprayConfig>,
     pub nscc: Signal<Out, NsccConfig>,
-    pub profile_valid: Signal<Out, Bit>,
-    pub profile: Signal<Out, EntropyProfileEntry>,
+    pub profile: FlowSrc<EntropyProfileEntry>,
     // Doorbells.
     pub owner_valid: Signal<Out, Bit>,
     pub owner_ready: Signal<In, Bit>,
@@ -54,23 +50,17 @@ pub struct NicConfig {
     // Frames: bit p is port p's.
     pub address_valid: Signal<Out, Bits<2>>,
     pub address: Signal<Out, FrameAddress>,
-    pub port0: Signal<Out, PortConfig>,
-    pub port1: Signal<Out, PortConfig>,
-    pub peer_valid: Signal<Out, Bit>,
-    pub peer: Signal<Out, ControlPeer>,
+    pub port: [Signal<Out, PortConfig>; 2],
+    pub peer: FlowSrc<ControlPeer>,
 
     // Responder and host queues.
-    pub responder_valid: Signal<Out, Bit>,
-    pub responder: Signal<Out, ResponderConfig>,
-    pub responder_ready: Signal<In, Bit>,
+    pub responder: Src<ResponderConfig>,
     pub completion_valid: Signal<Out, Bit>,
     pub completion_ready: Signal<In, Bit>,
     pub event_valid: Signal<Out, Bit>,
     pub event_ready: Signal<In, Bit>,
     pub ring: Signal<Out, RingConfig>,
-    pub interrupt_valid: Signal<Out, Bit>,
-    pub interrupt: Signal<Out, InterruptEntry>,
-    pub interrupt_ready: Signal<In, Bit>,
+    pub interrupt: Src<InterruptEntry>,
 
     port_config0: DFF<PortConfig>,
     port_config1: DFF<PortConfig>,
@@ -91,18 +81,18 @@ impl Logic for NicConfig {
         self.queue.next = SendQueueConfig::from_bits(write.entry);
         self.spray.next = SprayConfig::from_bits(write.entry);
         self.nscc.next = NsccConfig::from_bits(write.entry);
-        self.profile.next = EntropyProfileEntry::from_bits(write.entry);
+        self.profile.record.next = EntropyProfileEntry::from_bits(write.entry);
         self.address.next = FrameAddress::from_bits(write.entry);
-        self.peer.next = ControlPeer::from_bits(write.entry);
-        self.responder.next = ResponderConfig::from_bits(write.entry);
+        self.peer.record.next = ControlPeer::from_bits(write.entry);
+        self.responder.record.next = ResponderConfig::from_bits(write.entry);
         self.ring.next = RingConfig::from_bits(write.entry);
-        self.interrupt.next = InterruptEntry::from_bits(write.entry);
+        self.interrupt.record.next = InterruptEntry::from_bits(write.entry);
 
         let is_table = (select == ConfigSelect::Qp)
             | (select == ConfigSelect::Mr)
             | (select == ConfigSelect::Emtt);
-        self.table_valid.next = valid & is_table;
-        self.table_write.next = TableWrite {
+        self.table.valid.next = valid & is_table;
+        self.table.write.next = TableWrite {
             select: match select {
                 ConfigSelect::Mr => TableSelect::Mr,
                 ConfigSelect::Emtt => TableSelect::Emtt,
@@ -111,7 +101,7 @@ impl Logic for NicConfig {
             index: write.index,
             entry: write.entry.get_bits::<TABLE_ENTRY_BITS>(0),
         };
-        self.table_taken.next = valid & is_table & self.table_ready.val();
+        self.table_taken.next = valid & is_table & self.table.ready.val();
 
         let is_requester = select == ConfigSelect::Requester;
         let is_engine = is_requester
@@ -123,17 +113,17 @@ impl Logic for NicConfig {
         if valid & is_requester & self.owner_ready.val() {
             self.owner_done.d.next = true;
         }
-        self.configure_valid.next = valid & is_engine & (owner_done | !is_requester);
-        self.configure.next = match select {
+        self.configure.valid.next = valid & is_engine & (owner_done | !is_requester);
+        self.configure.record.next = match select {
             ConfigSelect::SendQueue => ConfigureKind::SendQueue,
             ConfigSelect::Spray => ConfigureKind::Spray,
             ConfigSelect::Nscc => ConfigureKind::Nscc,
             _ => ConfigureKind::Requester,
         };
-        if self.configure_ready.val() {
+        if self.configure.ready.val() {
             self.owner_done.d.next = false;
         }
-        self.profile_valid.next = valid & (select == ConfigSelect::Profile);
+        self.profile.valid.next = valid & (select == ConfigSelect::Profile);
 
         let address0 = valid & (select == ConfigSelect::Address0);
         let address1 = valid & (select == ConfigSelect::Address1);
@@ -146,25 +136,25 @@ impl Logic for NicConfig {
                 self.port_config0.d.next = PortConfig::from_bits(write.entry);
             }
         }
-        self.port0.next = self.port_config0.q.val();
-        self.port1.next = self.port_config1.q.val();
-        self.peer_valid.next = valid & (select == ConfigSelect::ControlPeer);
+        self.port[0].next = self.port_config0.q.val();
+        self.port[1].next = self.port_config1.q.val();
+        self.peer.valid.next = valid & (select == ConfigSelect::ControlPeer);
 
-        self.responder_valid.next = valid & (select == ConfigSelect::Responder);
+        self.responder.valid.next = valid & (select == ConfigSelect::Responder);
         self.completion_valid.next = valid & (select == ConfigSelect::CompletionQueue);
         self.event_valid.next = valid & (select == ConfigSelect::EventQueue);
-        self.interrupt_valid.next = valid & (select == ConfigSelect::Interrupt);
+        self.interrupt.valid.next = valid & (select == ConfigSelect::Interrupt);
 
         self.config_ready.next = match select {
-            ConfigSelect::Qp | ConfigSelect::Mr | ConfigSelect::Emtt => self.table_ready.val(),
+            ConfigSelect::Qp | ConfigSelect::Mr | ConfigSelect::Emtt => self.table.ready.val(),
             ConfigSelect::Requester
             | ConfigSelect::SendQueue
             | ConfigSelect::Spray
-            | ConfigSelect::Nscc => self.configure_ready.val(),
-            ConfigSelect::Responder => self.responder_ready.val(),
+            | ConfigSelect::Nscc => self.configure.ready.val(),
+            ConfigSelect::Responder => self.responder.ready.val(),
             ConfigSelect::CompletionQueue => self.completion_ready.val(),
             ConfigSelect::EventQueue => self.event_ready.val(),
-            ConfigSelect::Interrupt => self.interrupt_ready.val(),
+            ConfigSelect::Interrupt => self.interrupt.ready.val(),
             _ => true,
         };
         if self.reset.val() {

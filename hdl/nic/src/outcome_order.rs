@@ -1,6 +1,6 @@
 //! Outcomes wait until their payload has left, and stay in order per queue pair.
 
-use hdl_macros::{hdl, hdl_fn};
+use hdl_macros::{hdl, hdl_fn, join, reset};
 use hdl_primitives::{BypassRam, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::receive::RxOutcome;
@@ -106,9 +106,7 @@ impl Logic for OutcomeOrder {
         dff_setup!(self, clock, numbered, arrived, arrived_placed);
         dff_setup!(self, clock, next0, next1, released0, released1, credits0, credits1);
         clock!(self, clock, lasts, queue0, queue1, merge);
-        self.queue0.reset.next = self.reset.val();
-        self.queue1.reset.next = self.reset.val();
-        self.merge.reset.next = self.reset.val();
+        reset!(self, reset, queue0, queue1, merge);
 
         // read: the queue pair's last outcomes.
         let outcome = self.in_outcome.val();
@@ -172,12 +170,12 @@ impl Logic for OutcomeOrder {
         let blocked1 = head1.waits & holds(released0, head1.until);
         let unsent0 = head0.placed & !credits0.any();
         let unsent1 = head1.placed & !credits1.any();
-        self.merge.in0_valid.next = self.queue0.out_valid.val() & !blocked0 & !unsent0;
-        self.merge.in0_data.next = head0.outcome;
-        self.merge.in1_valid.next = self.queue1.out_valid.val() & !blocked1 & !unsent1;
-        self.merge.in1_data.next = head1.outcome;
-        let goes0 = self.merge.in0_ready.val();
-        let goes1 = self.merge.in1_ready.val();
+        self.merge.in_[0].valid.next = self.queue0.out_valid.val() & !blocked0 & !unsent0;
+        self.merge.in_[0].data.next = head0.outcome;
+        self.merge.in_[1].valid.next = self.queue1.out_valid.val() & !blocked1 & !unsent1;
+        self.merge.in_[1].data.next = head1.outcome;
+        let goes0 = self.merge.in_[0].ready.val();
+        let goes1 = self.merge.in_[1].ready.val();
         self.queue0.out_ready.next = goes0;
         self.queue1.out_ready.next = goes1;
         if goes0 {
@@ -188,9 +186,12 @@ impl Logic for OutcomeOrder {
         }
         self.credits0.d.next = counted(credits0, self.sent0.val(), goes0 & head0.placed);
         self.credits1.d.next = counted(credits1, self.sent1.val(), goes1 & head1.placed);
-        self.out_valid.next = self.merge.out_valid.val();
-        self.outcome.next = self.merge.out_data.val();
-        self.merge.out_ready.next = self.out_ready.val();
+        join!(
+            self,
+            merge.out.valid => out_valid,
+            merge.out.data => outcome,
+            out_ready => merge.out.ready,
+        );
 
         if self.reset.val() {
             self.numbered.d.next = false;

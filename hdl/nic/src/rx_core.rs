@@ -1,12 +1,11 @@
 //! The core pipeline: the tokens of two lanes pass QP check, RC tracking, region check, translation and PSN tracking in order.
 
-use hdl_emtt::fault_report::PageFaultSrc;
 use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
 use hdl_macros::{clock, hdl, join, reset};
 use hdl_primitives::receive::TokenSnk;
-use hdl_primitives::{FlowSrc, Src, SyncFifo};
+use hdl_primitives::{FenceSnk, FlowSrc, PageFaultSrc, Src, SyncFifo, TableWriteSnk};
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
-use hdl_rx_pipeline::bundles::{FenceSnk, QpErrorSnk, TableWriteSnk};
+use hdl_rx_pipeline::bundles::QpErrorSnk;
 use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::CoreToken;

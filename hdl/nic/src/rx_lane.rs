@@ -1,9 +1,8 @@
 //! One receive lane: it turns MAC frames into memory write TLPs and acknowledgement requests.
 
 use hdl_macros::{clock, hdl, join, reset};
-use hdl_pcie::{DmaWrite, TlpSrc};
-use hdl_primitives::{MacRxSnk, SyncFifo};
-use hdl_rx_pipeline::bundles::{FenceSnk, TableWriteSnk};
+use hdl_pcie::DmaWrite;
+use hdl_primitives::{FenceSnk, MacRxSnk, SyncFifo, TableWriteSnk, TlpSrc};
 use hdl_rx_pipeline::control_check::ControlCheckResult;
 use hdl_rx_pipeline::RxFront;
 use rust_hdl::prelude::*;

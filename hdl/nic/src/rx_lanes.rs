@@ -1,10 +1,9 @@
 //! Two receive lanes with one core: they turn the MAC frames of two ports into memory write TLPs, outcomes and control packets.
 
-use hdl_emtt::fault_report::PageFaultSrc;
 use hdl_macros::{clock, hdl, join, reset};
-use hdl_pcie::{DmaWrite, TlpSrc};
-use hdl_primitives::{MacRxSnk, Src};
-use hdl_rx_pipeline::bundles::{FenceSnk, PeerFlowSnk, QpErrorSnk, TableWriteSnk};
+use hdl_pcie::DmaWrite;
+use hdl_primitives::{FenceSnk, MacRxSnk, PageFaultSrc, Src, TableWriteSnk, TlpSrc};
+use hdl_rx_pipeline::bundles::{PeerFlowSnk, QpErrorSnk};
 use hdl_rx_pipeline::RxPort;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
@@ -141,15 +140,9 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLanes<W, B, N> 
             outcomes.outcome => outcome.record,
             outcome.ready => outcomes.out_ready,
 
-            port[0].control.valid => control_merge.in0_valid,
-            port[0].control.record => control_merge.in0_data,
-            control_merge.in0_ready => port[0].control.ready,
-            port[1].control.valid => control_merge.in1_valid,
-            port[1].control.record => control_merge.in1_data,
-            control_merge.in1_ready => port[1].control.ready,
-            control_merge.out_valid => control.valid,
-            control_merge.out_data => control.record,
-            control.ready => control_merge.out_ready,
+            port[0].control => control_merge.in_[0],
+            port[1].control => control_merge.in_[1],
+            control_merge.out => control,
 
             core.verdict_valid => verdict_valid,
             core.verdict_reason => verdict_reason,

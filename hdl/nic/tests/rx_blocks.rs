@@ -13,9 +13,10 @@ fn stream_merge_is_its_verilog() {
         Some(|b| &mut b.clock),
         |b, rng: &mut TestRng| {
             b.reset.next = rng.random_bool(0.02);
-            (b.in0_valid.next, b.in1_valid.next) = (rng.random_bool(0.7), rng.random_bool(0.7));
-            (b.in0_data.next, b.in1_data.next) = (Bits::random(rng), Bits::random(rng));
-            b.out_ready.next = rng.random_bool(0.7);
+            (b.in_[0].valid.next, b.in_[1].valid.next) =
+                (rng.random_bool(0.7), rng.random_bool(0.7));
+            (b.in_[0].data.next, b.in_[1].data.next) = (Bits::random(rng), Bits::random(rng));
+            b.out.ready.next = rng.random_bool(0.7);
         },
         400,
         1,

@@ -3,7 +3,7 @@
 use hdl_macros::{clock, hdl, hdl_fn, join, reset};
 use hdl_primitives::{
     BufferFreeSrc, BufferReadSrc, ByteMask, ByteRotator, Checked, Parameters, Snk, SyncFifo,
-    ValidDelay,
+    TlpSrc, ValidDelay,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
@@ -12,7 +12,6 @@ use crate::beat_fetch::{BeatFetch, FIFO_ADDRESS};
 use crate::piece_issue::PieceIssue;
 use crate::records::{FetchedBeat, TlpBeat};
 use crate::request_splitter::RequestSplitter;
-use crate::tlp::TlpSrc;
 
 /// For a lane of 1,024 bits.
 pub type DmaWrite1024 = DmaWrite<1024, 7, 128>;

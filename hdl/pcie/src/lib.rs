@@ -26,9 +26,7 @@ pub mod records;
 pub mod request_splitter;
 pub mod rq_shim;
 pub mod share;
-pub mod tlp;
 mod sim;
 
 pub use dma_write::{DmaWrite, DmaWrite1024, DmaWrite512};
 pub use rq_shim::{RqShim, RqShim1024, RqShim512};
-pub use tlp::{TlpSnk, TlpSrc};

@@ -1,11 +1,9 @@
 //! Converts write TLPs to AMD's requester request stream: the descriptor in band, then the payload, one TLP at a time.
 
 use hdl_macros::hdl;
-use hdl_primitives::{Checked, Parameters};
+use hdl_primitives::{Checked, Parameters, TlpSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::rq::{RqDescriptor, REQUEST_MEMORY_WRITE};
-
-use crate::tlp::TlpSnk;
 
 /// For 1,024 bits (CPM5, PG346): `tuser` of 373 bits, byte enables of the first TLP at bits 3:0 and 19:16.
 pub type RqShim1024 = RqShim<1024, 7, 32, 373>;

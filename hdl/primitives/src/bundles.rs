@@ -6,6 +6,7 @@ use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::read::{CompletionHeader, ReadBeat};
 use stellar_wire::hw::tables::TableWrite;
+use stellar_wire::hw::{Qpn, SqIndex};
 
 /// The driving end of a stream of frames to a MAC, `W` bits per beat. Byte `i` of a beat is `data[8i + 7 : 8i]`; lanes without a valid byte are zero.
 #[bundle(keep, frames)]
@@ -36,6 +37,7 @@ pub struct MacRxSrc<const W: usize> {
 pub struct TlpSrc<const W: usize> {
     pub valid: Signal<Out, Bit>,
     pub ready: Signal<In, Bit>,
+    /// Byte lanes that are not enabled, and those after the last double word, are zero.
     pub data: Signal<Out, Bits<W>>,
     /// The same in every beat of a TLP.
     pub header: Signal<Out, WriteTlpHeader>,
@@ -69,8 +71,8 @@ pub struct ReadDataSrc<const W: usize> {
 #[bundle(keep)]
 pub struct DoorbellSrc {
     pub valid: Signal<Out, Bit>,
-    pub qp: Signal<Out, Bits<10>>,
-    pub producer: Signal<Out, Bits<16>>,
+    pub qp: Signal<Out, Qpn>,
+    pub producer: Signal<Out, SqIndex>,
     /// The entry before `producer` came with the doorbell.
     pub pushed: Signal<Out, Bit>,
     pub entry: Signal<Out, Bits<512>>,
@@ -85,19 +87,18 @@ pub struct TableWriteSrc {
     pub ready: Signal<In, Bit>,
 }
 
-/// The driving end of a stream of deregistration fences. `done` pulses for one fence after the other, when every DMA of earlier packets has left.
+/// The driving end of a stream of deregistration fences, in order with packets.
 #[bundle(keep)]
 pub struct FenceSrc {
     pub valid: Signal<Out, Bit>,
     pub ready: Signal<In, Bit>,
-    pub done: Signal<In, Bit>,
 }
 
 /// The driving end of a stream of queue pairs.
 #[bundle(keep)]
 pub struct QpSrc {
     pub valid: Signal<Out, Bit>,
-    pub qp: Signal<Out, Bits<10>>,
+    pub qp: Signal<Out, Qpn>,
     pub ready: Signal<In, Bit>,
 }
 
@@ -116,8 +117,8 @@ pub struct PageFaultSrc {
 #[bundle(keep)]
 pub struct ReadFaultSrc {
     pub valid: Signal<Out, Bit>,
-    pub qp: Signal<Out, Bits<10>>,
-    pub slot: Signal<Out, Bits<16>>,
+    pub qp: Signal<Out, Qpn>,
+    pub slot: Signal<Out, SqIndex>,
     pub ready: Signal<In, Bit>,
 }
 
@@ -132,7 +133,7 @@ pub struct VerdictSrc {
 #[bundle(keep)]
 pub struct ArmSrc {
     pub valid: Signal<Out, Bit>,
-    pub qp: Signal<Out, Bits<10>>,
+    pub qp: Signal<Out, Qpn>,
     pub threshold: Signal<Out, Bits<32>>,
     pub ready: Signal<In, Bit>,
 }
@@ -141,16 +142,16 @@ pub struct ArmSrc {
 #[bundle(keep)]
 pub struct ThresholdSrc {
     pub valid: Signal<Out, Bit>,
-    pub qp: Signal<Out, Bits<10>>,
+    pub qp: Signal<Out, Qpn>,
     pub count: Signal<Out, Bits<32>>,
     pub ready: Signal<In, Bit>,
 }
 
-/// The driving end of a stream of paths that packets of a queue pair have passed, for the acknowledgements of its peer.
+/// The driving end of a stream of entropy values that are known to be good, for the acknowledgements of a queue pair.
 #[bundle]
-pub struct GoodPathSrc {
+pub struct ReverseEvSrc {
     pub valid: Signal<Out, Bit>,
-    pub qp: Signal<Out, Bits<10>>,
+    pub qp: Signal<Out, Qpn>,
     pub plane: Signal<Out, Bit>,
     pub entropy: Signal<Out, Bits<32>>,
 }

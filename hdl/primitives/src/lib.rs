@@ -50,8 +50,8 @@ pub mod valid_delay;
 pub use block_fifo::BlockFifo;
 pub use bundles::{
     ArmSnk, ArmSrc, CompletionSnk, CompletionSrc, DoorbellSnk, DoorbellSrc, FenceSnk, FenceSrc,
-    GoodPathSnk, GoodPathSrc, MacRxSnk, MacRxSrc, MacTxSnk, MacTxSrc, PageFaultSnk, PageFaultSrc,
-    QpSnk, QpSrc, ReadDataSnk, ReadDataSrc, ReadFaultSnk, ReadFaultSrc, TableWriteSnk,
+    MacRxSnk, MacRxSrc, MacTxSnk, MacTxSrc, PageFaultSnk, PageFaultSrc, QpSnk, QpSrc, ReadDataSnk,
+    ReadDataSrc, ReadFaultSnk, ReadFaultSrc, ReverseEvSnk, ReverseEvSrc, TableWriteSnk,
     TableWriteSrc, ThresholdSnk, ThresholdSrc, TlpSnk, TlpSrc, VerdictSnk, VerdictSrc,
 };
 pub use byte_mask::{ByteMask, WordMask};

@@ -3,7 +3,6 @@
 use hdl_macros::bundle;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::control::ControlPeer;
-use stellar_wire::hw::tables::TableWrite;
 use stellar_wire::hw::Qpn;
 
 use crate::beat::BeatInfo;
@@ -17,26 +16,11 @@ pub struct BeatFlowSrc<const W: usize> {
     pub beat: Signal<Out, BeatInfo>,
 }
 
-/// The driving end of writes of QP, MR and eMTT entries, which take effect in order with packets.
-#[bundle(keep)]
-pub struct TableWriteSrc {
-    pub valid: Signal<Out, Bit>,
-    pub write: Signal<Out, TableWrite>,
-    pub ready: Signal<In, Bit>,
-}
-
 /// The driving end of requests to move the context of a queue pair to state Error, in order with packets.
 #[bundle]
 pub struct QpErrorSrc {
     pub valid: Signal<Out, Bit>,
     pub qp: Signal<Out, Qpn>,
-    pub ready: Signal<In, Bit>,
-}
-
-/// The driving end of deregistration fences, in order with packets.
-#[bundle]
-pub struct FenceSrc {
-    pub valid: Signal<Out, Bit>,
     pub ready: Signal<In, Bit>,
 }
 

@@ -1,14 +1,14 @@
 //! The input arbiter of the core: packets of two lanes, table writes, errors and fences become one stream of tokens.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{TokenFlowSrc, TokenSnk};
+use hdl_primitives::{FenceSnk, TableWriteSnk, TokenFlowSrc, TokenSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, TokenKind};
 use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::tables::{TableSelect, EMTT_INDEX_BITS};
 use stellar_wire::hw::Qpn;
 
-use crate::bundles::{FenceSnk, QpErrorSnk, TableWriteSnk};
+use crate::bundles::QpErrorSnk;
 
 /// Cycles from an accepted input to its token.
 pub const LATENCY: usize = 1;

@@ -1,6 +1,7 @@
 //! Lengths of a frame, and the positions of its parts in beats.
 
 use hdl_macros::hdl;
+use hdl_primitives::{Checked, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::shift_bytes;
 use stellar_wire::mtu::LENGTH_BITS;
@@ -30,8 +31,9 @@ fn header_bytes(nesting: usize) -> u64 {
 
 /// One packet per cycle, for beats of 2^`B` bytes. LUT levels: sums of at most 14 bits (a carry chain, 2); the length of the headers also selects one
 /// of 8 constants (1).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct FrameLayouts<const B: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub in_nesting: Signal<In, Nesting>,
     pub in_payload_length: Signal<In, Bits<LENGTH_BITS>>,
@@ -58,29 +60,12 @@ pub struct FrameLayouts<const B: usize> {
     layout: DFF<FrameLayout>,
 }
 
-impl<const B: usize> Default for FrameLayouts<B> {
-    fn default() -> Self {
+impl<const B: usize> Parameters for FrameLayouts<B> {
+    fn check() {
         assert!(
             B == 6 || B == 7,
             "FrameLayouts<{B}>: use 6 (lanes of 512 bits) or 7 (1,024)"
         );
-        Self {
-            clock: Default::default(),
-            in_nesting: Default::default(),
-            in_payload_length: Default::default(),
-            in_words: Default::default(),
-            out_udp_length: Default::default(),
-            out_layout: Default::default(),
-            nesting: Default::default(),
-            payload_length: Default::default(),
-            padded: Default::default(),
-            fixed_bytes: Default::default(),
-            udp_words: Default::default(),
-            header: Default::default(),
-            end: Default::default(),
-            icrc: Default::default(),
-            layout: Default::default(),
-        }
     }
 }
 

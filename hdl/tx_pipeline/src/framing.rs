@@ -7,7 +7,7 @@
 //!    payload.
 
 use hdl_macros::hdl;
-use hdl_primitives::BlockRam;
+use hdl_primitives::{BlockRam, Checked, Parameters, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::payload::{read_user, PayloadSource};
@@ -41,8 +41,9 @@ enum FramingState {
 /// **Reserve before request**: a request is accepted only if the payload buffer has space for the longest payload beside everything that was
 /// requested and has not left. So payload from memory never waits for the MAC, and the DMA, which also serves others, never waits for this port
 /// (`docs/tx_lane.md`, payload).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Framing<const Q: usize, const B: usize, const A: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Forgets the packet under way and what was reserved; keeps the addresses. To be given together with that of the blocks behind.
     pub reset: Signal<In, Bit>,
@@ -56,30 +57,20 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     pub address: Signal<In, FrameAddress>,
 
     // What to send.
-    pub answer_valid: Signal<In, Bit>,
-    pub answer: Signal<In, TxAnswer>,
-    pub answer_ready: Signal<Out, Bit>,
-    pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, TxRequest>,
+    pub answer: Snk<TxAnswer>,
     /// Not while there is an answer.
-    pub request_ready: Signal<Out, Bit>,
+    pub request: Snk<TxRequest>,
 
     // To TxFront. What is offered stays until taken, here and below.
-    pub packet_valid: Signal<Out, Bit>,
-    pub packet: Signal<Out, TxPacket>,
-    pub packet_ready: Signal<In, Bit>,
+    pub packet: Src<TxPacket>,
     /// Beats that left the payload buffer in this clock.
     pub payload_freed: Signal<In, Bits<8>>,
 
     // To PayloadMux: one for each packet with payload, in order.
-    pub source_valid: Signal<Out, Bit>,
-    pub source: Signal<Out, PayloadSource>,
-    pub source_ready: Signal<In, Bit>,
+    pub source: Src<PayloadSource>,
 
     // To the DMA: one for each packet with payload in memory, in order.
-    pub read_valid: Signal<Out, Bit>,
-    pub read: Signal<Out, ReadCommand>,
-    pub read_ready: Signal<In, Bit>,
+    pub read: Src<ReadCommand>,
 
     addresses: BlockRam<FrameAddress, Q>,
     state: DFF<FramingState>,
@@ -98,8 +89,8 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     room: DFF<Bit>,
 }
 
-impl<const Q: usize, const B: usize, const A: usize> Default for Framing<Q, B, A> {
-    fn default() -> Self {
+impl<const Q: usize, const B: usize, const A: usize> Parameters for Framing<Q, B, A> {
+    fn check() {
         assert!(
             (1..=10).contains(&Q),
             "Framing<{Q}, {B}, {A}>: queue pair numbers have 10 bits, use Q = 1 to 10"
@@ -109,42 +100,6 @@ impl<const Q: usize, const B: usize, const A: usize> Default for Framing<Q, B, A
             "Framing<{Q}, {B}, {A}>: use B = 4 to 7, and A = {} to 11 so that the payload buffer holds {MAX_PAYLOAD} bytes",
             13usize.saturating_sub(B)
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            port_config: Default::default(),
-            address_valid: Default::default(),
-            address_qp: Default::default(),
-            address: Default::default(),
-            answer_valid: Default::default(),
-            answer: Default::default(),
-            answer_ready: Default::default(),
-            request_valid: Default::default(),
-            request: Default::default(),
-            request_ready: Default::default(),
-            packet_valid: Default::default(),
-            packet: Default::default(),
-            packet_ready: Default::default(),
-            payload_freed: Default::default(),
-            source_valid: Default::default(),
-            source: Default::default(),
-            source_ready: Default::default(),
-            read_valid: Default::default(),
-            read: Default::default(),
-            read_ready: Default::default(),
-            addresses: Default::default(),
-            state: Default::default(),
-            answering: Default::default(),
-            held_answer: Default::default(),
-            held_request: Default::default(),
-            held_address: Default::default(),
-            uplink: Default::default(),
-            packet_left: Default::default(),
-            source_left: Default::default(),
-            read_left: Default::default(),
-            used: Default::default(),
-            room: Default::default(),
-        }
     }
 }
 
@@ -161,21 +116,21 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
 
         // take
         let taking = self.state.q.val() == FramingState::Take;
-        let take_answer = taking & self.answer_valid.val();
-        let may_request = taking & self.room.q.val() & !self.answer_valid.val();
-        let take_request = may_request & self.request_valid.val();
-        self.answer_ready.next = taking;
-        self.request_ready.next = may_request;
-        let qp = if self.answer_valid.val() {
-            self.answer.val().qp
+        let take_answer = taking & self.answer.valid.val();
+        let may_request = taking & self.room.q.val() & !self.answer.valid.val();
+        let take_request = may_request & self.request.valid.val();
+        self.answer.ready.next = taking;
+        self.request.ready.next = may_request;
+        let qp = if self.answer.valid.val() {
+            self.answer.record.val().qp
         } else {
-            self.request.val().qp
+            self.request.record.val().qp
         };
         self.addresses.read_address.next = bit_cast::<Q, 10>(qp);
         if taking {
-            self.answering.d.next = self.answer_valid.val();
-            self.held_answer.d.next = self.answer.val();
-            self.held_request.d.next = self.request.val();
+            self.answering.d.next = self.answer.valid.val();
+            self.held_answer.d.next = self.answer.record.val();
+            self.held_request.d.next = self.request.record.val();
         }
         let answering = self.answering.q.val();
         let answer = self.held_answer.q.val();
@@ -216,12 +171,12 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
 
         // send
         let sending = self.state.q.val() == FramingState::Send;
-        let packet_waits = self.packet_left.q.val() & !self.packet_ready.val();
-        let source_waits = self.source_left.q.val() & !self.source_ready.val();
-        let read_waits = self.read_left.q.val() & !self.read_ready.val();
-        self.packet_valid.next = sending & self.packet_left.q.val();
-        self.source_valid.next = sending & self.source_left.q.val();
-        self.read_valid.next = sending & self.read_left.q.val();
+        let packet_waits = self.packet_left.q.val() & !self.packet.ready.val();
+        let source_waits = self.source_left.q.val() & !self.source.ready.val();
+        let read_waits = self.read_left.q.val() & !self.read.ready.val();
+        self.packet.valid.next = sending & self.packet_left.q.val();
+        self.source.valid.next = sending & self.source_left.q.val();
+        self.read.valid.next = sending & self.read_left.q.val();
         if sending {
             self.packet_left.d.next = packet_waits;
             self.source_left.d.next = source_waits;
@@ -237,12 +192,12 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
             self.state.d.next = FramingState::Take;
         }
 
-        self.source.next = PayloadSource {
+        self.source.record.next = PayloadSource {
             inline: request.inline,
             inline_data: request.inline_data,
         };
         let port = bit_cast::<32, 1>(bits::<1>(0).replace_bit(0, request.port));
-        self.read.next = ReadCommand {
+        self.read.record.next = ReadCommand {
             length: request.length,
             pieces: request.pieces,
             user: (bit_cast::<32, 16>(request.slot) << (read_user::SLOT as u64))
@@ -250,7 +205,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
                 | (port << (read_user::PORT as u64)),
         };
 
-        self.packet.next = frame_record(
+        self.packet.record.next = frame_record(
             self.port_config.val(),
             self.held_address.q.val(),
             self.uplink.q.val(),

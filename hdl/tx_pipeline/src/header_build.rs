@@ -1,6 +1,6 @@
 //! Builds all headers of a frame from its record.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, join};
 use hdl_primitives::Delay;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::shift_bytes;
@@ -175,9 +175,12 @@ impl<const B: usize> Logic for HeaderBuild<B> {
         self.checksum.in_ip.next = self.checksum_wait.delayed.val();
         self.checksum.in_total_length.next = udp_length + bits::<16>(Ipv4::LEN as u64);
         self.length_wait.data.next = udp_length;
-        self.extensions_wait.data.next = self.extensions.out_headers.val();
-        self.tseth_wait.data.next = self.extensions.out_tseth.val();
-        self.layout_wait.data.next = self.layouts.out_layout.val();
+        join!(
+            self,
+            extensions.out_headers => extensions_wait.data,
+            extensions.out_tseth => tseth_wait.data,
+            layouts.out_layout => layout_wait.data,
+        );
 
         // build_packet
         let ip = self.ip_wait.delayed.val();

@@ -1,6 +1,6 @@
 //! Computes the invariant CRC of each frame and inserts it behind the pad (`stellar_wire::icrc` defines what it covers).
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, reset};
 use hdl_primitives::{Crc32Wide, Delay, WordMask};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::{icrc_masked_bits, shift_bytes, ICRC_MASK_BYTES};
@@ -162,7 +162,7 @@ impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
         } else {
             bits::<8>(N as u64)
         };
-        self.crc.reset.next = self.reset.val();
+        reset!(self, reset, crc);
         self.crc.in_valid.next = self.crc_valid.q.val();
         self.crc.in_data.next = self.masked.q.val();
         self.crc.in_bytes.next = self.crc_bytes.q.val();

@@ -1,7 +1,7 @@
 //! Puts payload behind headers. The output is the beats of a frame with zeros in place of the iCRC.
 
 use hdl_macros::hdl;
-use hdl_primitives::{ByteMask, ByteRotator};
+use hdl_primitives::{ByteMask, ByteRotator, Checked, Parameters, Snk};
 use rust_hdl::prelude::*;
 
 use crate::records::{FrameHeader, FrameLayout, TxBeat};
@@ -15,14 +15,13 @@ pub const LATENCY: usize = 4;
 /// of the next frame follows the last one directly. A payload beat passes the rotator together with the previous one, which supplies the bytes in
 /// front; bytes of a rotated beat that are not payload are masked. A frame whose payload could not be read takes one cycle and sends nothing. LUT
 /// levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per clock.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Join<const W: usize, const N: usize, const B: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub header_valid: Signal<In, Bit>,
-    pub header: Signal<In, FrameHeader>,
-    pub header_ready: Signal<Out, Bit>,
+    pub header: Snk<FrameHeader>,
 
     /// From the payload buffer; see there.
     pub payload_waiting: Signal<In, Bit>,
@@ -78,54 +77,12 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
     info: DFF<TxBeat>,
 }
 
-impl<const W: usize, const N: usize, const B: usize> Default for Join<W, N, B> {
-    fn default() -> Self {
+impl<const W: usize, const N: usize, const B: usize> Parameters for Join<W, N, B> {
+    fn check() {
         assert!(
             (B == 6 || B == 7) && N == 1 << B && W == 8 * N,
             "Join<{W}, {N}, {B}>: use <512, 64, 6> or <1024, 128, 7>"
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            header_valid: Default::default(),
-            header: Default::default(),
-            header_ready: Default::default(),
-            payload_waiting: Default::default(),
-            payload_start: Default::default(),
-            payload_data: Default::default(),
-            payload_last: Default::default(),
-            payload_error: Default::default(),
-            payload_take: Default::default(),
-            payload_freed: Default::default(),
-            left_out: Default::default(),
-            payload_mismatch: Default::default(),
-            room: Default::default(),
-            issued: Default::default(),
-            out_valid: Default::default(),
-            out_data: Default::default(),
-            out_beat: Default::default(),
-            busy: Default::default(),
-            layout: Default::default(),
-            headers: Default::default(),
-            beat: Default::default(),
-            held: Default::default(),
-            mismatch: Default::default(),
-            rotator: Default::default(),
-            placed_valid: Default::default(),
-            placed_header: Default::default(),
-            placed: Default::default(),
-            from: Default::default(),
-            below: Default::default(),
-            payload: Default::default(),
-            rotated_valid: Default::default(),
-            rotated_header: Default::default(),
-            rotated: Default::default(),
-            rotated_lanes: Default::default(),
-            mask: Default::default(),
-            valid: Default::default(),
-            data: Default::default(),
-            info: Default::default(),
-        }
     }
 }
 
@@ -163,11 +120,11 @@ impl<const W: usize, const N: usize, const B: usize> Logic for Join<W, N, B> {
         let failed = starts & layout.payload_beats.any() & self.payload_error.val();
         let issue = self.busy.q.val() & self.room.val() & !failed;
         let ends = (issue & last) | failed;
-        let next = self.header.val();
+        let next = self.header.record.val();
         let has_payload = next.layout.payload_beats.any();
         let complete = self.payload_waiting.val() | !has_payload;
-        let begins = self.header_valid.val() & complete & (ends | !self.busy.q.val());
-        self.header_ready.next = begins;
+        let begins = self.header.valid.val() & complete & (ends | !self.busy.q.val());
+        self.header.ready.next = begins;
         self.payload_start.next = begins & has_payload;
         self.issued.next = issue;
         if begins {

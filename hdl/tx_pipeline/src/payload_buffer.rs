@@ -1,7 +1,7 @@
 //! Stores payload until the payload of a packet is complete.
 
-use hdl_macros::hdl;
-use hdl_primitives::BlockFifo;
+use hdl_macros::{hdl, join, reset};
+use hdl_primitives::{BlockFifo, Checked, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::MAX_PAYLOAD;
 
@@ -18,8 +18,9 @@ pub struct PayloadEnd {
 /// checking the FIFO. The last beat that enters in cycle `n` is counted in `n + 1` and readable in `n + 2`; a reader that sees `waiting` in `n + 1`
 /// takes the first beat one cycle later. A whole packet fits, and the reader takes whole packets, so the writer never waits forever. LUT levels:
 /// count 3, the rest is [`BlockFifo`].
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct PayloadBuffer<const W: usize, const A: usize, const C: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Empties the buffer.
     pub reset: Signal<In, Bit>,
@@ -47,31 +48,13 @@ pub struct PayloadBuffer<const W: usize, const A: usize, const C: usize> {
     packets: DFF<Bits<C>>,
 }
 
-impl<const W: usize, const A: usize, const C: usize> Default for PayloadBuffer<W, A, C> {
-    fn default() -> Self {
+impl<const W: usize, const A: usize, const C: usize> Parameters for PayloadBuffer<W, A, C> {
+    fn check() {
         assert!(
             (W / 8) << A >= 2 * MAX_PAYLOAD,
             "a payload buffer of 2^{A} beats of {W} bits: two packets of {MAX_PAYLOAD} bytes must fit, use A = {} or more",
             (2 * MAX_PAYLOAD / (W / 8)).ilog2()
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            in_valid: Default::default(),
-            in_data: Default::default(),
-            in_last: Default::default(),
-            in_error: Default::default(),
-            in_ready: Default::default(),
-            waiting: Default::default(),
-            start: Default::default(),
-            out_data: Default::default(),
-            out_last: Default::default(),
-            out_error: Default::default(),
-            take: Default::default(),
-            data: Default::default(),
-            ends: Default::default(),
-            packets: Default::default(),
-        }
     }
 }
 
@@ -80,8 +63,7 @@ impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, 
     fn update(&mut self) {
         dff_setup!(self, clock, packets);
         clock!(self, clock, data, ends);
-        self.data.reset.next = self.reset.val();
-        self.ends.reset.next = self.reset.val();
+        reset!(self, reset, data, ends);
 
         // Both FIFOs see the same beats, so they are full and empty together.
         let ready = self.data.in_ready.val() & self.ends.in_ready.val();
@@ -104,9 +86,12 @@ impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, 
         }
         self.waiting.next = self.packets.q.val().any();
 
-        self.data.out_ready.next = self.take.val();
-        self.ends.out_ready.next = self.take.val();
-        self.out_data.next = self.data.out_data.val();
+        join!(
+            self,
+            take => data.out_ready,
+            take => ends.out_ready,
+            data.out_data => out_data,
+        );
         let end = self.ends.out_data.val();
         self.out_last.next = end.last;
         self.out_error.next = end.error;

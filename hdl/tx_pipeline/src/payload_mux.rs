@@ -1,10 +1,9 @@
 //! Outputs payload in the order of its frames, from the DMA or from the work request.
 
-use hdl_macros::hdl;
-use hdl_primitives::SyncFifo;
+use hdl_macros::{hdl, join, reset};
+use hdl_primitives::{ReadDataSnk, ReadFaultSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::{read_user, PayloadSource};
-use stellar_wire::hw::read::ReadBeat;
 
 use crate::tx_front::HEADER_ADDRESS;
 
@@ -34,15 +33,10 @@ pub struct PayloadMux<const W: usize> {
     pub reset: Signal<In, Bit>,
 
     /// One for each frame with payload, in order.
-    pub source_valid: Signal<In, Bit>,
-    pub source: Signal<In, PayloadSource>,
-    pub source_ready: Signal<Out, Bit>,
+    pub source: Snk<PayloadSource>,
 
     // From the DMA: payload of the frames whose source it is, in order.
-    pub read_valid: Signal<In, Bit>,
-    pub read_data: Signal<In, Bits<W>>,
-    pub read_beat: Signal<In, ReadBeat>,
-    pub read_ready: Signal<Out, Bit>,
+    pub read: ReadDataSnk<W>,
 
     // To TxFront.
     pub payload_valid: Signal<Out, Bit>,
@@ -52,10 +46,7 @@ pub struct PayloadMux<const W: usize> {
     pub payload_ready: Signal<In, Bit>,
 
     // Payload that could not be read: the queue pair, and the send queue index of the message.
-    pub fault_valid: Signal<Out, Bit>,
-    pub fault_qp: Signal<Out, Bits<10>>,
-    pub fault_slot: Signal<Out, Bits<16>>,
-    pub fault_ready: Signal<In, Bit>,
+    pub fault: ReadFaultSrc,
     /// One clock: a report was left out.
     pub fault_lost: Signal<Out, Bit>,
 
@@ -67,29 +58,31 @@ impl<const W: usize> Logic for PayloadMux<W> {
     #[hdl]
     fn update(&mut self) {
         clock!(self, clock, sources, faults);
-        self.sources.reset.next = self.reset.val();
-        self.faults.reset.next = self.reset.val();
-        self.sources.in_valid.next = self.source_valid.val();
-        self.sources.in_data.next = self.source.val();
-        self.source_ready.next = self.sources.in_ready.val();
+        reset!(self, reset, sources, faults);
+        join!(
+            self,
+            source.valid => sources.in_valid,
+            source.record => sources.in_data,
+            sources.in_ready => source.ready,
+        );
 
         // choose
         let waiting = self.sources.out_valid.val();
         let source = self.sources.out_data.val();
-        let beat = self.read_beat.val();
+        let beat = self.read.beat.val();
         let from_memory = waiting & !source.inline;
-        let offered = waiting & (source.inline | self.read_valid.val());
+        let offered = waiting & (source.inline | self.read.valid.val());
         let moves = offered & self.payload_ready.val();
         let last = source.inline | beat.last;
         self.payload_valid.next = offered;
         self.payload_data.next = if source.inline {
             bit_cast::<W, 128>(source.inline_data)
         } else {
-            self.read_data.val()
+            self.read.data.val()
         };
         self.payload_last.next = last;
         self.payload_error.next = !source.inline & beat.error;
-        self.read_ready.next = from_memory & self.payload_ready.val();
+        self.read.ready.next = from_memory & self.payload_ready.val();
         self.sources.out_ready.next = moves & last;
 
         // report
@@ -101,9 +94,9 @@ impl<const W: usize> Logic for PayloadMux<W> {
         };
         self.fault_lost.next = failed & !self.faults.in_ready.val();
         let fault = self.faults.out_data.val();
-        self.fault_valid.next = self.faults.out_valid.val();
-        self.fault_qp.next = fault.qp;
-        self.fault_slot.next = fault.slot;
-        self.faults.out_ready.next = self.fault_ready.val();
+        self.fault.valid.next = self.faults.out_valid.val();
+        self.fault.qp.next = fault.qp;
+        self.fault.slot.next = fault.slot;
+        self.faults.out_ready.next = self.fault.ready.val();
     }
 }

@@ -1,7 +1,7 @@
 //! The frame end of the transmit lane: records and payload in, frames out.
 
 use hdl_macros::hdl;
-use hdl_primitives::{Credit, SyncFifo};
+use hdl_primitives::{Credit, MacTxSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::TxPacket;
 
@@ -42,9 +42,7 @@ pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usiz
     pub reset: Signal<In, Bit>,
 
     // What to send. `packet_ready` does not depend on `packet_valid`, here and below.
-    pub packet_valid: Signal<In, Bit>,
-    pub packet: Signal<In, TxPacket>,
-    pub packet_ready: Signal<Out, Bit>,
+    pub packet: Snk<TxPacket>,
 
     // Payload of packets that have any, in the order of their records, sooner or later than these: exactly
     // `payload_length` bytes. Byte 0 in lane 0; every beat full but the last.
@@ -58,13 +56,7 @@ pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usiz
     pub payload_freed: Signal<Out, Bits<8>>,
 
     // To the MAC: from the destination address to the iCRC; padding to 60 bytes and FCS are the MAC's.
-    pub mac_valid: Signal<Out, Bit>,
-    /// Byte 0 of the beat in bits 7:0; lanes beyond `mac_bytes` are zero.
-    pub mac_data: Signal<Out, Bits<W>>,
-    /// Valid bytes, 1 to W/8; full except in the last beat.
-    pub mac_bytes: Signal<Out, Bits<8>>,
-    pub mac_last: Signal<Out, Bit>,
-    pub mac_ready: Signal<In, Bit>,
+    pub mac: MacTxSrc<W>,
 
     /// One clock: a frame was left out, for its payload could not be read.
     pub left_out: Signal<Out, Bit>,
@@ -89,31 +81,25 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         Self {
             clock: Default::default(),
             reset: Default::default(),
-            packet_valid: Default::default(),
             packet: Default::default(),
-            packet_ready: Default::default(),
             payload_valid: Default::default(),
             payload_data: Default::default(),
             payload_last: Default::default(),
             payload_error: Default::default(),
             payload_ready: Default::default(),
             payload_freed: Default::default(),
+            mac: Default::default(),
             left_out: Default::default(),
-            mac_valid: Default::default(),
-            mac_data: Default::default(),
-            mac_bytes: Default::default(),
-            mac_last: Default::default(),
-            mac_ready: Default::default(),
             payload_mismatch: Default::default(),
+            header_credit: Credit::new(1 << HEADER_ADDRESS),
             build: Default::default(),
             headers: Default::default(),
             payload: Default::default(),
+            beat_credit: Credit::new(1 << BEAT_ADDRESS),
             join: Default::default(),
             icrc: Default::default(),
             data_fifo: Default::default(),
             beat_fifo: Default::default(),
-            header_credit: Credit::new(1 << HEADER_ADDRESS),
-            beat_credit: Credit::new(1 << BEAT_ADDRESS),
         }
     }
 }
@@ -145,12 +131,12 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.beat_fifo.reset.next = self.reset.val();
 
         // Records to headers.
-        let accepted = self.packet_valid.val() & self.header_credit.room.val();
-        self.packet_ready.next = self.header_credit.room.val();
+        let accepted = self.packet.valid.val() & self.header_credit.room.val();
+        self.packet.ready.next = self.header_credit.room.val();
         self.header_credit.take.next = accepted;
-        self.header_credit.give.next = self.join.header_ready.val();
+        self.header_credit.give.next = self.join.header.ready.val();
         self.build.in_valid.next = accepted;
-        self.build.in_packet.next = self.packet.val();
+        self.build.in_packet.next = self.packet.record.val();
         self.headers.in_valid.next = self.build.out_valid.val();
         self.headers.in_data.next = self.build.out_header.val();
         assert!(
@@ -165,9 +151,9 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.payload_ready.next = self.payload.in_ready.val();
 
         // Headers and payload to beats.
-        self.join.header_valid.next = self.headers.out_valid.val();
-        self.join.header.next = self.headers.out_data.val();
-        self.headers.out_ready.next = self.join.header_ready.val();
+        self.join.header.valid.next = self.headers.out_valid.val();
+        self.join.header.record.next = self.headers.out_data.val();
+        self.headers.out_ready.next = self.join.header.ready.val();
         self.join.payload_waiting.next = self.payload.waiting.val();
         self.payload.start.next = self.join.payload_start.val();
         self.join.payload_data.next = self.payload.out_data.val();
@@ -195,14 +181,14 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
             !self.icrc.out_valid.val() | self.data_fifo.in_ready.val(),
             "output FIFO overflow"
         );
-        let leaves = self.data_fifo.out_valid.val() & self.mac_ready.val();
+        let leaves = self.data_fifo.out_valid.val() & self.mac.ready.val();
         self.beat_credit.give.next = leaves;
-        self.data_fifo.out_ready.next = self.mac_ready.val();
-        self.beat_fifo.out_ready.next = self.mac_ready.val();
+        self.data_fifo.out_ready.next = self.mac.ready.val();
+        self.beat_fifo.out_ready.next = self.mac.ready.val();
         let beat = self.beat_fifo.out_data.val();
-        self.mac_valid.next = self.data_fifo.out_valid.val();
-        self.mac_data.next = self.data_fifo.out_data.val();
-        self.mac_bytes.next = beat.bytes;
-        self.mac_last.next = beat.last;
+        self.mac.valid.next = self.data_fifo.out_valid.val();
+        self.mac.data.next = self.data_fifo.out_data.val();
+        self.mac.bytes.next = beat.bytes;
+        self.mac.last.next = beat.last;
     }
 }

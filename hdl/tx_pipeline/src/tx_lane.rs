@@ -1,9 +1,10 @@
 //! The transmit lane of one port: decided packets and their payload in, reads and frames out.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, join, reset};
+use hdl_primitives::{MacTxSrc, ReadDataSnk, ReadFaultSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
-use stellar_wire::hw::read::{ReadBeat, ReadCommand};
+use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
 use crate::framing::{self, Framing};
@@ -40,35 +41,18 @@ pub struct TxLane<
     pub address: Signal<In, FrameAddress>,
 
     // What to send, answers first.
-    pub answer_valid: Signal<In, Bit>,
-    pub answer: Signal<In, TxAnswer>,
-    pub answer_ready: Signal<Out, Bit>,
-    pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, TxRequest>,
-    pub request_ready: Signal<Out, Bit>,
+    pub answer: Snk<TxAnswer>,
+    pub request: Snk<TxRequest>,
 
     // To the DMA, and what it returns, in order.
-    pub read_valid: Signal<Out, Bit>,
-    pub read: Signal<Out, ReadCommand>,
-    pub read_ready: Signal<In, Bit>,
-    pub payload_valid: Signal<In, Bit>,
-    pub payload_data: Signal<In, Bits<W>>,
-    pub payload_beat: Signal<In, ReadBeat>,
-    /// Never low for long: room was reserved.
-    pub payload_ready: Signal<Out, Bit>,
+    pub read: Src<ReadCommand>,
+    pub payload: ReadDataSnk<W>,
 
     // Payload that could not be read: the queue pair, and the send queue index of the message.
-    pub fault_valid: Signal<Out, Bit>,
-    pub fault_qp: Signal<Out, Bits<10>>,
-    pub fault_slot: Signal<Out, Bits<16>>,
-    pub fault_ready: Signal<In, Bit>,
+    pub fault: ReadFaultSrc,
 
     // To the MAC.
-    pub mac_valid: Signal<Out, Bit>,
-    pub mac_data: Signal<Out, Bits<W>>,
-    pub mac_bytes: Signal<Out, Bits<8>>,
-    pub mac_last: Signal<Out, Bit>,
-    pub mac_ready: Signal<In, Bit>,
+    pub mac: MacTxSrc<W>,
 
     // Counters: one clock each.
     /// A frame was not sent, because its payload could not be read.
@@ -95,53 +79,43 @@ impl<
     #[hdl]
     fn update(&mut self) {
         clock!(self, clock, framing, mux, front);
-        self.framing.reset.next = self.reset.val();
-        self.mux.reset.next = self.reset.val();
-        self.front.reset.next = self.reset.val();
+        reset!(self, reset, framing, mux, front);
 
-        self.framing.port_config.next = self.port_config.val();
-        self.framing.address_valid.next = self.address_valid.val();
-        self.framing.address_qp.next = self.address_qp.val();
-        self.framing.address.next = self.address.val();
-        self.framing.answer_valid.next = self.answer_valid.val();
-        self.framing.answer.next = self.answer.val();
-        self.answer_ready.next = self.framing.answer_ready.val();
-        self.framing.request_valid.next = self.request_valid.val();
-        self.framing.request.next = self.request.val();
-        self.request_ready.next = self.framing.request_ready.val();
-        self.read_valid.next = self.framing.read_valid.val();
-        self.read.next = self.framing.read.val();
-        self.framing.read_ready.next = self.read_ready.val();
+        join!(
+            self,
+            port_config => framing.port_config,
+            address_valid => framing.address_valid,
+            address_qp => framing.address_qp,
+            address => framing.address,
+            answer => framing.answer,
+            request => framing.request,
+            framing.read => read,
+        );
 
-        self.front.packet_valid.next = self.framing.packet_valid.val();
-        self.front.packet.next = self.framing.packet.val();
-        self.framing.packet_ready.next = self.front.packet_ready.val();
-        self.framing.payload_freed.next = self.front.payload_freed.val();
-        self.mux.source_valid.next = self.framing.source_valid.val();
-        self.mux.source.next = self.framing.source.val();
-        self.framing.source_ready.next = self.mux.source_ready.val();
+        join!(
+            self,
+            framing.packet => front.packet,
+            front.payload_freed => framing.payload_freed,
+            framing.source => mux.source,
+        );
 
-        self.mux.read_valid.next = self.payload_valid.val();
-        self.mux.read_data.next = self.payload_data.val();
-        self.mux.read_beat.next = self.payload_beat.val();
-        self.payload_ready.next = self.mux.read_ready.val();
-        self.front.payload_valid.next = self.mux.payload_valid.val();
-        self.front.payload_data.next = self.mux.payload_data.val();
-        self.front.payload_last.next = self.mux.payload_last.val();
-        self.front.payload_error.next = self.mux.payload_error.val();
-        self.mux.payload_ready.next = self.front.payload_ready.val();
-        self.fault_valid.next = self.mux.fault_valid.val();
-        self.fault_qp.next = self.mux.fault_qp.val();
-        self.fault_slot.next = self.mux.fault_slot.val();
-        self.mux.fault_ready.next = self.fault_ready.val();
+        join!(
+            self,
+            payload => mux.read,
+            mux.payload_valid => front.payload_valid,
+            mux.payload_data => front.payload_data,
+            mux.payload_last => front.payload_last,
+            mux.payload_error => front.payload_error,
+            front.payload_ready => mux.payload_ready,
+            mux.fault => fault,
+        );
 
-        self.mac_valid.next = self.front.mac_valid.val();
-        self.mac_data.next = self.front.mac_data.val();
-        self.mac_bytes.next = self.front.mac_bytes.val();
-        self.mac_last.next = self.front.mac_last.val();
-        self.front.mac_ready.next = self.mac_ready.val();
-        self.left_out.next = self.front.left_out.val();
-        self.fault_lost.next = self.mux.fault_lost.val();
-        self.payload_mismatch.next = self.front.payload_mismatch.val();
+        join!(
+            self,
+            front.mac => mac,
+            front.left_out => left_out,
+            mux.fault_lost => fault_lost,
+            front.payload_mismatch => payload_mismatch,
+        );
     }
 }

@@ -68,27 +68,27 @@ fn registers() {
                 u64::from(at + stray).to_bits::<16>()
             };
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.write_valid.next = rng.random_ratio(3, 4);
-            uut.write_address.next = address(rng);
-            uut.write_data.next = if Bit::random(rng) {
+            uut.write.valid.next = rng.random_ratio(3, 4);
+            uut.write.address.next = address(rng);
+            uut.write.data.next = if Bit::random(rng) {
                 Bits::random(rng)
             } else {
                 (rng.random_range(0..20u64) << 32).to_bits()
             };
-            uut.write_enable.next = if rng.random_ratio(3, 4) {
+            uut.write.enable.next = if rng.random_ratio(3, 4) {
                 255u64.to_bits()
             } else {
                 Bits::random(rng)
             };
-            uut.read_valid.next = Bit::random(rng);
-            uut.read_address.next = address(rng);
+            uut.read.valid.next = Bit::random(rng);
+            uut.read.address.next = address(rng);
             uut.port_up.next = Bits::random(rng);
             uut.interrupt_pending.next = Bits::random(rng);
             uut.counter_value.next = Bits::random(rng);
             uut.config_ready.next = rng.random_ratio(1, 4);
-            uut.fence_ready.next = rng.random_ratio(1, 4);
+            uut.fence.ready.next = rng.random_ratio(1, 4);
             uut.fence_done.next = rng.random_ratio(1, 4);
-            uut.arm_ready.next = rng.random_ratio(1, 4);
+            uut.arm.ready.next = rng.random_ratio(1, 4);
         },
         600,
         1,
@@ -103,25 +103,25 @@ fn admin_queue() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.ring_valid.next = rng.random_ratio(1, 300);
+            uut.ring.valid.next = rng.random_ratio(1, 300);
             let word = rng.random::<u64>() & !0xfff | 0x100 | rng.random_range(0..16u64);
-            uut.ring.next = word.to_bits();
-            uut.producer_valid.next = rng.random_ratio(1, 16);
-            uut.producer.next = Bits::random(rng);
-            uut.direct_valid.next = rng.random_ratio(1, 8);
-            uut.direct.next = ConfigWrite {
+            uut.ring.record.next = word.to_bits();
+            uut.producer.valid.next = rng.random_ratio(1, 16);
+            uut.producer.record.next = Bits::random(rng);
+            uut.direct.valid.next = rng.random_ratio(1, 8);
+            uut.direct.record.next = ConfigWrite {
                 select: ConfigSelect::Mr,
                 index: Bits::random(rng),
                 entry: Bits::random(rng),
             };
             uut.config_ready.next = rng.random_ratio(1, 2);
-            uut.fetch_ready.next = rng.random_ratio(1, 2);
-            uut.fetched_valid.next = rng.random_ratio(1, 2);
+            uut.fetch.ready.next = rng.random_ratio(1, 2);
+            uut.fetched.valid.next = rng.random_ratio(1, 2);
             // Commands of a few translations, and lists.
             let opcode = rng.random_range(0..4u64) << 56 | rng.random_range(0..16u64) << 32;
             let command =
                 opcode.to_bits::<512>() | (rng.random_range(0..40u64).to_bits::<512>() << 128);
-            uut.fetched.next = WqeFetched {
+            uut.fetched.record.next = WqeFetched {
                 qp: bits(rng, 1),
                 error: rng.random_ratio(1, 40),
                 entry: command,
@@ -141,8 +141,8 @@ fn doorbells() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.write_valid.next = rng.random_ratio(3, 4);
-            uut.write_page.next = bits(rng, 2);
+            uut.write.valid.next = rng.random_ratio(3, 4);
+            uut.write.page.next = bits(rng, 2);
             let offset: u64 = match rng.random_range(0..20) {
                 0..3 => 0,
                 3..5 => 8,
@@ -153,16 +153,16 @@ fn doorbells() {
                     64 + 8 * word
                 }
             };
-            uut.write_offset.next = offset.to_bits();
+            uut.write.offset.next = offset.to_bits();
             let word = rng.random::<u64>() & !0xff_ffff | rng.random_range(0..5u64);
-            uut.write_data.next = word.to_bits();
-            uut.write_enable.next = if rng.random_ratio(7, 8) { 255u64 } else { 15 }.to_bits();
+            uut.write.data.next = word.to_bits();
+            uut.write.enable.next = if rng.random_ratio(7, 8) { 255u64 } else { 15 }.to_bits();
             uut.owner_valid.next = rng.random_ratio(1, 8);
             uut.owner_qp.next = Bits::random(rng);
             uut.owner_present.next = rng.random_ratio(3, 4);
             uut.owner_page.next = bits(rng, 2);
-            uut.doorbell_ready.next = Bit::random(rng);
-            uut.consumer_ready.next = Bit::random(rng);
+            uut.doorbell.ready.next = Bit::random(rng);
+            uut.consumer.ready.next = Bit::random(rng);
             uut.refused_ready.next = Bit::random(rng);
         },
         1000,
@@ -178,19 +178,19 @@ fn completion_queues() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.send_valid.next = rng.random_ratio(1, 2);
-            uut.send.next = completion(rng);
-            uut.receive_valid.next = rng.random_ratio(1, 2);
-            uut.receive.next = completion(rng);
+            uut.send.valid.next = rng.random_ratio(1, 2);
+            uut.send.record.next = completion(rng);
+            uut.receive.valid.next = rng.random_ratio(1, 2);
+            uut.receive.record.next = completion(rng);
             uut.config_valid.next = rng.random_ratio(1, 30);
             uut.config_qp.next = bits(rng, 4);
             uut.settings.next = ring(rng);
-            uut.consumer_valid.next = rng.random_ratio(1, 2);
-            uut.consumer_qp.next = bits(rng, 4);
-            uut.consumer_index.next = bits(rng, 8);
-            uut.consumer_arm.next = Bit::random(rng);
-            uut.write_ready.next = rng.random_ratio(3, 4);
-            uut.overrun_ready.next = rng.random_ratio(1, 2);
+            uut.consumer.valid.next = rng.random_ratio(1, 2);
+            uut.consumer.qp.next = bits(rng, 4);
+            uut.consumer.index.next = bits(rng, 8);
+            uut.consumer.arm.next = Bit::random(rng);
+            uut.write.ready.next = rng.random_ratio(3, 4);
+            uut.overrun.ready.next = rng.random_ratio(1, 2);
         },
         800,
         3,
@@ -205,27 +205,27 @@ fn event_queue() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.qp_error_valid.next = rng.random_ratio(1, 4);
-            uut.qp_error_qp.next = Bits::random(rng);
-            uut.qp_error_status.next = Bits::random(rng);
-            uut.overrun_valid.next = rng.random_ratio(1, 4);
-            uut.overrun_qp.next = Bits::random(rng);
-            uut.overrun_wr_id.next = Bits::random(rng);
-            uut.imm_threshold_valid.next = rng.random_ratio(1, 4);
-            uut.imm_threshold_qp.next = Bits::random(rng);
-            uut.imm_threshold_count.next = Bits::random(rng);
-            uut.doorbell_refused_valid.next = rng.random_ratio(1, 4);
-            uut.doorbell_refused_page.next = Bits::random(rng);
-            uut.doorbell_refused_qp.next = Bits::random(rng);
-            uut.page_fault_valid.next = rng.random_ratio(1, 4);
-            uut.page_fault_region.next = Bits::random(rng);
-            uut.page_fault_va.next = Bits::random(rng);
+            uut.qp_error.valid.next = rng.random_ratio(1, 4);
+            uut.qp_error.qp.next = Bits::random(rng);
+            uut.qp_error.status.next = Bits::random(rng);
+            uut.overrun.valid.next = rng.random_ratio(1, 4);
+            uut.overrun.qp.next = Bits::random(rng);
+            uut.overrun.wr_id.next = Bits::random(rng);
+            uut.imm_threshold.valid.next = rng.random_ratio(1, 4);
+            uut.imm_threshold.qp.next = Bits::random(rng);
+            uut.imm_threshold.count.next = Bits::random(rng);
+            uut.doorbell_refused.valid.next = rng.random_ratio(1, 4);
+            uut.doorbell_refused.page.next = Bits::random(rng);
+            uut.doorbell_refused.qp.next = Bits::random(rng);
+            uut.page_fault.valid.next = rng.random_ratio(1, 4);
+            uut.page_fault.region.next = Bits::random(rng);
+            uut.page_fault.va.next = Bits::random(rng);
             uut.config_valid.next = rng.random_ratio(1, 50);
             uut.settings.next = ring(rng);
-            uut.consumer_valid.next = rng.random_ratio(1, 3);
-            uut.consumer_index.next = bits(rng, 20);
-            uut.consumer_arm.next = Bit::random(rng);
-            uut.write_ready.next = rng.random_ratio(3, 4);
+            uut.consumer.valid.next = rng.random_ratio(1, 3);
+            uut.consumer.index.next = bits(rng, 20);
+            uut.consumer.arm.next = Bit::random(rng);
+            uut.write.ready.next = rng.random_ratio(3, 4);
         },
         800,
         4,
@@ -240,14 +240,14 @@ fn interrupts() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 300);
-            uut.completion_raise_valid.next = rng.random_ratio(1, 4);
-            uut.completion_raise_vector.next = Bits::random(rng);
-            uut.event_raise_valid.next = rng.random_ratio(1, 4);
-            uut.event_raise_vector.next = Bits::random(rng);
+            uut.completion_raise.valid.next = rng.random_ratio(1, 4);
+            uut.completion_raise.vector.next = Bits::random(rng);
+            uut.event_raise.valid.next = rng.random_ratio(1, 4);
+            uut.event_raise.vector.next = Bits::random(rng);
             uut.config_valid.next = rng.random_ratio(1, 2);
             uut.config_vector.next = Bits::random(rng);
             uut.settings.next = vector(rng);
-            uut.write_ready.next = rng.random_ratio(3, 4);
+            uut.write.ready.next = rng.random_ratio(3, 4);
         },
         800,
         5,
@@ -261,16 +261,16 @@ fn host_writes_of<const W: usize>(seed: u64) {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 100);
-            uut.completion_valid.next = Bit::random(rng);
-            uut.completion_header.next = header(rng);
-            uut.completion_data.next = Bits::random(rng);
-            uut.event_valid.next = Bit::random(rng);
-            uut.event_header.next = header(rng);
-            uut.event_data.next = Bits::random(rng);
-            uut.interrupt_valid.next = Bit::random(rng);
-            uut.interrupt_header.next = header(rng);
-            uut.interrupt_data.next = Bits::random(rng);
-            uut.tlp_ready.next = rng.random_ratio(3, 4);
+            uut.completion.valid.next = Bit::random(rng);
+            uut.completion.header.next = header(rng);
+            uut.completion.data.next = Bits::random(rng);
+            uut.event.valid.next = Bit::random(rng);
+            uut.event.header.next = header(rng);
+            uut.event.data.next = Bits::random(rng);
+            uut.interrupt.valid.next = Bit::random(rng);
+            uut.interrupt.header.next = header(rng);
+            uut.interrupt.data.next = Bits::random(rng);
+            uut.tlp.ready.next = rng.random_ratio(3, 4);
         },
         200,
         seed,
@@ -291,38 +291,38 @@ fn host_queues() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 300);
-            uut.send_valid.next = rng.random_ratio(1, 2);
-            uut.send.next = completion(rng);
-            uut.receive_valid.next = rng.random_ratio(1, 2);
-            uut.receive.next = completion(rng);
-            uut.qp_error_valid.next = rng.random_ratio(1, 4);
-            uut.qp_error_qp.next = Bits::random(rng);
-            uut.qp_error_status.next = Bits::random(rng);
-            uut.imm_threshold_valid.next = rng.random_ratio(1, 4);
-            uut.imm_threshold_qp.next = Bits::random(rng);
-            uut.imm_threshold_count.next = Bits::random(rng);
-            uut.doorbell_refused_valid.next = rng.random_ratio(1, 4);
-            uut.doorbell_refused_page.next = Bits::random(rng);
-            uut.doorbell_refused_qp.next = Bits::random(rng);
-            uut.page_fault_valid.next = rng.random_ratio(1, 4);
-            uut.page_fault_region.next = Bits::random(rng);
-            uut.page_fault_va.next = Bits::random(rng);
+            uut.send.valid.next = rng.random_ratio(1, 2);
+            uut.send.record.next = completion(rng);
+            uut.receive.valid.next = rng.random_ratio(1, 2);
+            uut.receive.record.next = completion(rng);
+            uut.qp_error.valid.next = rng.random_ratio(1, 4);
+            uut.qp_error.qp.next = Bits::random(rng);
+            uut.qp_error.status.next = Bits::random(rng);
+            uut.imm_threshold.valid.next = rng.random_ratio(1, 4);
+            uut.imm_threshold.qp.next = Bits::random(rng);
+            uut.imm_threshold.count.next = Bits::random(rng);
+            uut.doorbell_refused.valid.next = rng.random_ratio(1, 4);
+            uut.doorbell_refused.page.next = Bits::random(rng);
+            uut.doorbell_refused.qp.next = Bits::random(rng);
+            uut.page_fault.valid.next = rng.random_ratio(1, 4);
+            uut.page_fault.region.next = Bits::random(rng);
+            uut.page_fault.va.next = Bits::random(rng);
             uut.completion_config_valid.next = rng.random_ratio(1, 30);
             uut.completion_config_qp.next = bits(rng, 4);
             uut.completion_config.next = ring(rng);
             uut.event_config_valid.next = rng.random_ratio(1, 50);
             uut.event_config.next = ring(rng);
-            uut.interrupt_config_valid.next = rng.random_ratio(1, 8);
+            uut.interrupt_config.valid.next = rng.random_ratio(1, 8);
             uut.interrupt_config_vector.next = bits(rng, 4);
-            uut.interrupt_config.next = vector(rng);
-            uut.consumer_valid.next = rng.random_ratio(1, 2);
-            uut.consumer_qp.next = bits(rng, 4);
-            uut.consumer_index.next = bits(rng, 8);
-            uut.consumer_arm.next = Bit::random(rng);
-            uut.event_consumer_valid.next = rng.random_ratio(1, 3);
-            uut.event_consumer_index.next = bits(rng, 20);
-            uut.event_consumer_arm.next = Bit::random(rng);
-            uut.tlp_ready.next = rng.random_ratio(3, 4);
+            uut.interrupt_config.record.next = vector(rng);
+            uut.consumer.valid.next = rng.random_ratio(1, 2);
+            uut.consumer.qp.next = bits(rng, 4);
+            uut.consumer.index.next = bits(rng, 8);
+            uut.consumer.arm.next = Bit::random(rng);
+            uut.event_consumer.valid.next = rng.random_ratio(1, 3);
+            uut.event_consumer.index.next = bits(rng, 20);
+            uut.event_consumer.arm.next = Bit::random(rng);
+            uut.tlp.ready.next = rng.random_ratio(3, 4);
         },
         500,
         8,

@@ -1,7 +1,7 @@
 //! Compares every completion with the request of its tag.
 
 use hdl_macros::hdl;
-use hdl_primitives::{BlockRam, BypassRam};
+use hdl_primitives::{BlockRam, BypassRam, FlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{CompletionHeader, STATUS_SUCCESSFUL};
 
@@ -82,8 +82,7 @@ pub struct CompletionCheck {
     pub entry_tag: Signal<In, Bits<8>>,
     pub entry: Signal<In, TagEntry>,
 
-    pub out_valid: Signal<Out, Bit>,
-    pub out: Signal<Out, CheckedBeat>,
+    pub out: FlowSrc<CheckedBeat>,
     pub return_valid: Signal<Out, Bit>,
     pub returned: Signal<Out, TagUse>,
 
@@ -298,8 +297,8 @@ impl Logic for CompletionCheck {
             self.entries.write_data.next = self.entry.val();
         }
 
-        self.out_valid.next = self.judged_valid.q.val();
-        self.out.next = self.judged.q.val();
+        self.out.valid.next = self.judged_valid.q.val();
+        self.out.record.next = self.judged.q.val();
         self.return_valid.next = self.freed_valid.q.val();
         self.returned.next = self.freed.q.val();
         self.unexpected.next = self.saw_unexpected.q.val();

@@ -1,9 +1,9 @@
 //! The DMA read engine: read commands in, payload out in the order of the commands.
 
-use hdl_macros::hdl;
-use hdl_primitives::{Counter, Delay};
+use hdl_macros::{hdl, join, reset};
+use hdl_primitives::{Checked, CompletionSnk, Counter, Delay, Parameters, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::read::{CompletionHeader, ReadBeat, ReadCommand, ReadTlpHeader};
+use stellar_wire::hw::read::{ReadCommand, ReadTlpHeader};
 
 use super::completion_check::CompletionCheck;
 use super::completion_place::CompletionPlace;
@@ -29,7 +29,7 @@ const COUNTER_BITS: usize = 48;
 ///
 /// After reset, the first request leaves after 256 cycles. Reset discards outstanding requests. Hold it until every completion has arrived or the
 /// completion timeout of the platform has passed, because a later completion may meet a tag that is in use again.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct DmaRead<
     const W: usize,
     const B: usize,
@@ -38,6 +38,7 @@ pub struct DmaRead<
     const K: usize,
     const A: usize,
 > {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Forgets every command and request under way.
     pub reset: Signal<In, Bit>,
@@ -50,29 +51,16 @@ pub struct DmaRead<
     pub timeout: Signal<In, Bits<31>>,
 
     // Commands.
-    pub command_valid: Signal<In, Bit>,
-    pub command: Signal<In, ReadCommand>,
-    pub command_ready: Signal<Out, Bit>,
+    pub command: Snk<ReadCommand>,
 
     // To PCIe: a request moves when valid and ready. Valid does not depend on ready, and a request stays until taken.
-    pub request_valid: Signal<Out, Bit>,
-    pub request: Signal<Out, ReadTlpHeader>,
-    pub request_ready: Signal<In, Bit>,
+    pub request: Src<ReadTlpHeader>,
 
     // From PCIe, never stalled. The header is looked at on the first beat of a completion; one without data is one beat.
-    pub completion_valid: Signal<In, Bit>,
-    pub completion: Signal<In, CompletionHeader>,
-    pub completion_data: Signal<In, Bits<W>>,
-    pub completion_last: Signal<In, Bit>,
-    /// With `completion_last`: the payload was damaged on its way.
-    pub completion_error: Signal<In, Bit>,
+    pub completion: CompletionSnk<W>,
 
     // Payload, command by command: a beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
-    pub out_valid: Signal<Out, Bit>,
-    /// Byte 0 of the command in lane 0 of its first beat. Lanes without a valid byte are zero.
-    pub out_data: Signal<Out, Bits<W>>,
-    pub out_beat: Signal<Out, ReadBeat>,
-    pub out_ready: Signal<In, Bit>,
+    pub out: ReadDataSrc<W>,
 
     // Counters.
     /// Completions of tags that waited for nothing.
@@ -106,9 +94,9 @@ impl<
         const S: usize,
         const K: usize,
         const A: usize,
-    > Default for DmaRead<W, B, N, S, K, A>
+    > Parameters for DmaRead<W, B, N, S, K, A>
 {
-    fn default() -> Self {
+    fn check() {
         assert!(
             (4..=7).contains(&B) && N == 1 << B && W == 8 * N,
             "DmaRead<{W}, {B}, {N}, {S}, {K}, {A}>: use B of 4 to 7, N = 2^B and W = 8 N (lanes of 1,024 bits: 1024, 7, 128)"
@@ -118,44 +106,6 @@ impl<
             "DmaRead<{W}, {B}, {N}, {S}, {K}, {A}>: 2^{S} slots of 4 KiB in two banks need A = S + 11 - B = {}",
             S + 11 - B
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            mrrs_code: Default::default(),
-            timeout: Default::default(),
-            command_valid: Default::default(),
-            command: Default::default(),
-            command_ready: Default::default(),
-            request_valid: Default::default(),
-            request: Default::default(),
-            request_ready: Default::default(),
-            completion_valid: Default::default(),
-            completion: Default::default(),
-            completion_data: Default::default(),
-            completion_last: Default::default(),
-            completion_error: Default::default(),
-            out_valid: Default::default(),
-            out_data: Default::default(),
-            out_beat: Default::default(),
-            out_ready: Default::default(),
-            unexpected: Default::default(),
-            bad_completions: Default::default(),
-            timeouts: Default::default(),
-            ledger: Default::default(),
-            issue: Default::default(),
-            splitter: Default::default(),
-            read_issue: Default::default(),
-            tags: Default::default(),
-            check: Default::default(),
-            data_delay: Default::default(),
-            place: Default::default(),
-            buffer: Default::default(),
-            read_return: Default::default(),
-            unexpected_counter: Default::default(),
-            bad_counter: Default::default(),
-            timeout_counter: Default::default(),
-            now: Default::default(),
-        }
     }
 }
 
@@ -180,86 +130,88 @@ impl<
             bad_counter,
             timeout_counter
         );
-        self.ledger.reset.next = self.reset.val();
-        self.issue.reset.next = self.reset.val();
-        self.splitter.reset.next = self.reset.val();
-        self.read_issue.reset.next = self.reset.val();
-        self.tags.reset.next = self.reset.val();
-        self.check.reset.next = self.reset.val();
-        self.place.reset.next = self.reset.val();
-        self.read_return.reset.next = self.reset.val();
-        self.unexpected_counter.reset.next = self.reset.val();
-        self.bad_counter.reset.next = self.reset.val();
-        self.timeout_counter.reset.next = self.reset.val();
+        reset!(
+            self,
+            reset,
+            ledger,
+            issue,
+            splitter,
+            read_issue,
+            tags,
+            check,
+            place,
+            read_return,
+            unexpected_counter,
+            bad_counter,
+            timeout_counter
+        );
         self.now.d.next = self.now.q.val() + 1;
 
         // Commands to slots, to pieces, to requests.
-        self.ledger.command_valid.next = self.command_valid.val();
-        self.ledger.command.next = self.command.val();
-        self.command_ready.next = self.ledger.command_ready.val();
-        self.issue.command_valid.next = self.ledger.place_valid.val();
-        self.issue.command.next = self.ledger.place.val();
-        self.ledger.place_ready.next = self.issue.command_ready.val();
-        self.splitter.size_code.next = self.mrrs_code.val();
-        self.splitter.piece.valid.next = self.issue.piece_valid.val();
-        self.splitter.piece.record.next = self.issue.piece.val();
-        self.issue.piece_ready.next = self.splitter.piece.ready.val();
-        self.read_issue.chunk_valid.next = self.splitter.chunk.valid.val();
-        self.read_issue.chunk.next = self.splitter.chunk.record.val();
-        self.splitter.chunk.ready.next = self.read_issue.chunk_ready.val();
+        join!(
+            self,
+            command => ledger.command,
+            ledger.place => issue.command,
+            mrrs_code => splitter.size_code,
+            issue.piece => splitter.piece,
+            splitter.chunk => read_issue.chunk,
+        );
         self.read_issue.now.next = self.now.q.val();
-        self.read_issue.timeout.next = self.timeout.val();
-        self.read_issue.tag_valid.next = self.tags.free_valid.val();
-        self.read_issue.tag.next = self.tags.free.val();
-        self.tags.free_ready.next = self.read_issue.tag_ready.val();
-        self.request_valid.next = self.read_issue.request_valid.val();
-        self.request.next = self.read_issue.request.val();
-        self.read_issue.request_ready.next = self.request_ready.val();
-        self.ledger.request.next = self.read_issue.slot_request.val();
+        join!(
+            self,
+            timeout => read_issue.timeout,
+            tags.free => read_issue.tag,
+            read_issue.request => request,
+            read_issue.slot_request => ledger.request,
+        );
 
         // Completions to verdicts, to the buffer.
         self.check.now.next = self.now.q.val();
         self.check.timeout_enabled.next = self.timeout.val().any();
-        self.check.sweeping.next = self.tags.sweeping.val();
-        self.check.sweep_tag.next = self.tags.sweep_tag.val();
-        self.check.in_valid.next = self.completion_valid.val();
-        self.check.in_header.next = self.completion.val();
-        self.check.in_last.next = self.completion_last.val();
-        self.check.in_error.next = self.completion_error.val();
-        self.check.entry_valid.next = self.read_issue.entry_valid.val();
-        self.check.entry_tag.next = self.read_issue.entry_tag.val();
-        self.check.entry.next = self.read_issue.entry.val();
-        self.tags.return_valid.next = self.check.return_valid.val();
-        self.tags.returned.next = self.check.returned.val();
-        self.data_delay.data.next = self.completion_data.val();
-        self.place.in_valid.next = self.check.out_valid.val();
-        self.place.in_beat.next = self.check.out.val();
-        self.place.in_data.next = self.data_delay.delayed.val();
-        self.buffer.write_word.next = self.place.write_word.val();
-        self.buffer.write_low.next = self.place.write_low.val();
-        self.buffer.write_high.next = self.place.write_high.val();
-        self.buffer.write_data.next = self.place.write_data.val();
-        self.ledger.report.next = self.place.report.val();
+        join!(
+            self,
+            tags.sweeping => check.sweeping,
+            tags.sweep_tag => check.sweep_tag,
+            completion.valid => check.in_valid,
+            completion.record => check.in_header,
+            completion.last => check.in_last,
+            completion.error => check.in_error,
+            read_issue.entry_valid => check.entry_valid,
+            read_issue.entry_tag => check.entry_tag,
+            read_issue.entry => check.entry,
+            check.return_valid => tags.return_valid,
+            check.returned => tags.returned,
+            completion.data => data_delay.data,
+            check.out.valid => place.in_valid,
+            check.out.record => place.in_beat,
+            data_delay.delayed => place.in_data,
+            place.write_word => buffer.write_word,
+            place.write_low => buffer.write_low,
+            place.write_high => buffer.write_high,
+            place.write_data => buffer.write_data,
+            place.report => ledger.report,
+        );
 
         // Complete slots to payload.
-        self.read_return.head_valid.next = self.ledger.head_valid.val();
-        self.read_return.head.next = self.ledger.head.val();
-        self.ledger.head_ready.next = self.read_return.head_ready.val();
-        self.ledger.freed.next = self.read_return.freed.val();
-        self.buffer.read_word.next = self.read_return.read_word.val();
-        self.read_return.read_data.next = self.buffer.read_data.val();
-        self.out_valid.next = self.read_return.out_valid.val();
-        self.out_data.next = self.read_return.out_data.val();
-        self.out_beat.next = self.read_return.out_beat.val();
-        self.read_return.out_ready.next = self.out_ready.val();
+        join!(
+            self,
+            ledger.head => read_return.head,
+            read_return.freed => ledger.freed,
+            read_return.read_word => buffer.read_word,
+            buffer.read_data => read_return.read_data,
+            read_return.out => out,
+        );
 
         // count
         self.unexpected_counter.add.next = bit_cast::<16, 1>(self.check.unexpected.val().into());
         self.bad_counter.add.next = bit_cast::<16, 1>(self.check.bad.val().into())
             + bit_cast::<16, 1>(self.place.damaged_seen.val().into());
         self.timeout_counter.add.next = bit_cast::<16, 1>(self.check.timed_out.val().into());
-        self.unexpected.next = self.unexpected_counter.total.val();
-        self.bad_completions.next = self.bad_counter.total.val();
-        self.timeouts.next = self.timeout_counter.total.val();
+        join!(
+            self,
+            unexpected_counter.total => unexpected,
+            bad_counter.total => bad_completions,
+            timeout_counter.total => timeouts,
+        );
     }
 }

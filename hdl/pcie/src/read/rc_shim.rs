@@ -1,6 +1,7 @@
 //! Converts AMD's requester completion stream to completions: the descriptor leaves the stream and becomes the header.
 
 use hdl_macros::hdl;
+use hdl_primitives::CompletionSrc;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{rc_descriptor, CompletionHeader, STATUS_SUCCESSFUL};
 
@@ -34,12 +35,8 @@ pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize
     pub rc_tlast: Signal<In, Bit>,
     pub rc_tuser: Signal<In, Bits<U>>,
 
-    pub completion_valid: Signal<Out, Bit>,
     /// The same on every beat of a completion.
-    pub completion: Signal<Out, CompletionHeader>,
-    pub completion_data: Signal<Out, Bits<W>>,
-    pub completion_last: Signal<Out, Bit>,
-    pub completion_error: Signal<Out, Bit>,
+    pub completion: CompletionSrc<W>,
 
     /// A completion has begun and not ended.
     open: DFF<Bit>,
@@ -73,11 +70,7 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize> Default
             rc_tkeep: Default::default(),
             rc_tlast: Default::default(),
             rc_tuser: Default::default(),
-            completion_valid: Default::default(),
             completion: Default::default(),
-            completion_data: Default::default(),
-            completion_last: Default::default(),
-            completion_error: Default::default(),
             open: Default::default(),
             held: Default::default(),
             held_last: Default::default(),
@@ -162,11 +155,11 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize> Logic for R
         self.out_header.d.next = self.header.q.val();
 
         self.rc_tready.next = true;
-        self.completion_valid.next = self.valid.q.val();
-        self.completion.next = self.out_header.q.val();
-        self.completion_data.next = self.data.q.val();
-        self.completion_last.next = self.last.q.val();
-        self.completion_error.next = self.error.q.val();
+        self.completion.valid.next = self.valid.q.val();
+        self.completion.record.next = self.out_header.q.val();
+        self.completion.data.next = self.data.q.val();
+        self.completion.last.next = self.last.q.val();
+        self.completion.error.next = self.error.q.val();
 
         if self.reset.val() {
             self.open.d.next = false;

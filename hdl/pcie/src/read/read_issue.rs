@@ -1,6 +1,7 @@
 //! Gives each request its tag, and stores by tag where its bytes go.
 
 use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::read::ReadTlpHeader;
@@ -39,17 +40,11 @@ pub struct ReadIssue {
     /// Clocks from a request to its deadline.
     pub timeout: Signal<In, Bits<31>>,
 
-    pub chunk_valid: Signal<In, Bit>,
-    pub chunk: Signal<In, RequestChunk>,
-    pub chunk_ready: Signal<Out, Bit>,
+    pub chunk: Snk<RequestChunk>,
 
-    pub tag_valid: Signal<In, Bit>,
-    pub tag: Signal<In, TagUse>,
-    pub tag_ready: Signal<Out, Bit>,
+    pub tag: Snk<TagUse>,
 
-    pub request_valid: Signal<Out, Bit>,
-    pub request: Signal<Out, ReadTlpHeader>,
-    pub request_ready: Signal<In, Bit>,
+    pub request: Src<ReadTlpHeader>,
 
     /// In the clock in which the request is first shown.
     pub entry_valid: Signal<Out, Bit>,
@@ -81,13 +76,13 @@ impl Logic for ReadIssue {
             told
         );
         let measured = self.measured.q.val();
-        let room = !self.sent_valid.q.val() | self.request_ready.val();
-        let goes = self.measured_valid.q.val() & (!measured.asks | (self.tag_valid.val() & room));
+        let room = !self.sent_valid.q.val() | self.request.ready.val();
+        let goes = self.measured_valid.q.val() & (!measured.asks | (self.tag.valid.val() & room));
         let asks = goes & measured.asks;
         let accept = !self.measured_valid.q.val() | goes;
 
         // measure_chunk
-        let chunk = self.chunk.val();
+        let chunk = self.chunk.record.val();
         let header = chunk.header;
         let lead = byte_enables::lowest_lane(header.first_be);
         let end_enables = if header.last_be.any() {
@@ -102,7 +97,7 @@ impl Logic for ReadIssue {
         // Lanes before the first byte, and after the last one.
         let outside = bit_cast::<13, 2>(lead) + bit_cast::<13, 2>(bits::<2>(3) - end_lane);
         if accept {
-            self.measured_valid.d.next = self.chunk_valid.val();
+            self.measured_valid.d.next = self.chunk.valid.val();
             self.measured.d.next = MeasuredChunk {
                 asks: chunk.place,
                 closes: chunk.end.free,
@@ -116,7 +111,7 @@ impl Logic for ReadIssue {
         }
 
         // tag_request
-        let tag = self.tag.val();
+        let tag = self.tag.record.val();
         if room {
             self.sent_valid.d.next = asks;
             self.sent.d.next = ReadTlpHeader {
@@ -145,10 +140,10 @@ impl Logic for ReadIssue {
             closes: goes & measured.closes,
         };
 
-        self.chunk_ready.next = accept;
-        self.tag_ready.next = asks;
-        self.request_valid.next = self.sent_valid.q.val();
-        self.request.next = self.sent.q.val();
+        self.chunk.ready.next = accept;
+        self.tag.ready.next = asks;
+        self.request.valid.next = self.sent_valid.q.val();
+        self.request.record.next = self.sent.q.val();
         self.entry_valid.next = self.noted_valid.q.val();
         self.entry_tag.next = self.sent.q.val().tag;
         self.entry.next = self.noted.q.val();

@@ -1,7 +1,7 @@
 //! Reads complete slots and outputs their bytes.
 
-use hdl_macros::hdl;
-use hdl_primitives::{ByteMask, Credit, SyncFifo};
+use hdl_macros::{hdl, join, reset};
+use hdl_primitives::{ByteMask, Credit, ReadDataSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::ReadBeat;
 use stellar_wire::mtu::LENGTH_BITS;
@@ -24,9 +24,7 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub head_valid: Signal<In, Bit>,
-    pub head: Signal<In, SlotHead>,
-    pub head_ready: Signal<Out, Bit>,
+    pub head: Snk<SlotHead>,
     /// The last beat of the oldest head is being read: so many slots are free.
     pub freed: Signal<Out, Bits<2>>,
 
@@ -35,11 +33,7 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     pub read_data: Signal<In, Bits<W>>,
 
     // A beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
-    pub out_valid: Signal<Out, Bit>,
-    /// Lanes without a valid byte are zero.
-    pub out_data: Signal<Out, Bits<W>>,
-    pub out_beat: Signal<Out, ReadBeat>,
-    pub out_ready: Signal<In, Bit>,
+    pub out: ReadDataSrc<W>,
 
     held: DFF<Bit>,
     current: DFF<SlotHead>,
@@ -66,16 +60,11 @@ impl<const W: usize, const B: usize, const N: usize> Default for ReadReturn<W, B
         Self {
             clock: Default::default(),
             reset: Default::default(),
-            head_valid: Default::default(),
             head: Default::default(),
-            head_ready: Default::default(),
             freed: Default::default(),
             read_word: Default::default(),
             read_data: Default::default(),
-            out_valid: Default::default(),
-            out_data: Default::default(),
-            out_beat: Default::default(),
-            out_ready: Default::default(),
+            out: Default::default(),
             held: Default::default(),
             current: Default::default(),
             beats_left: Default::default(),
@@ -103,20 +92,18 @@ impl<const W: usize, const B: usize, const N: usize> Logic for ReadReturn<W, B, 
             sent_beat, lanes
         );
         clock!(self, clock, credit, data_fifo, beat_fifo);
-        self.credit.reset.next = self.reset.val();
-        self.data_fifo.reset.next = self.reset.val();
-        self.beat_fifo.reset.next = self.reset.val();
+        reset!(self, reset, credit, data_fifo, beat_fifo);
 
         // load_slot: a failed one, and one without bytes, is a single beat without bytes.
         let current = self.current.q.val();
         let last = !self.beats_left.q.val().any();
         let send = self.held.q.val() & self.credit.room.val();
         let accept = !self.held.q.val() | (send & last);
-        let head = self.head.val();
+        let head = self.head.record.val();
         let empty = head.failed | !head.length.any();
         let last_byte = head.length - 1;
         if accept {
-            self.held.d.next = self.head_valid.val();
+            self.held.d.next = self.head.valid.val();
             self.current.d.next = head;
             self.next_word.d.next =
                 bit_cast::<14, 6>(head.slot) << (SLOT_BYTE_BITS as u64 - B as u64);
@@ -153,7 +140,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for ReadReturn<W, B, 
         } else {
             bits::<2>(1)
         };
-        self.head_ready.next = accept;
+        self.head.ready.next = accept;
 
         // wait_for_data
         for i in 0..READ_LATENCY {
@@ -181,12 +168,15 @@ impl<const W: usize, const B: usize, const N: usize> Logic for ReadReturn<W, B, 
         self.beat_fifo.in_data.next = self.reading_beat[READ_LATENCY - 1].q.val();
 
         // send
-        let taken = self.beat_fifo.out_valid.val() & self.out_ready.val();
-        self.data_fifo.out_ready.next = self.out_ready.val();
-        self.beat_fifo.out_ready.next = self.out_ready.val();
-        self.out_valid.next = self.beat_fifo.out_valid.val();
-        self.out_data.next = self.data_fifo.out_data.val();
-        self.out_beat.next = self.beat_fifo.out_data.val();
+        let taken = self.beat_fifo.out_valid.val() & self.out.ready.val();
+        join!(
+            self,
+            out.ready => data_fifo.out_ready,
+            out.ready => beat_fifo.out_ready,
+            beat_fifo.out_valid => out.valid,
+            data_fifo.out_data => out.data,
+            beat_fifo.out_data => out.beat,
+        );
 
         // reserve_entry
         self.credit.take.next = send;

@@ -1,7 +1,7 @@
 //! Tracks which slots of the buffer are in use, what they still lack, and which one is returned next.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::LutRam;
+use hdl_primitives::{Checked, LutRam, Parameters, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::BufferSpan;
 use stellar_wire::hw::dma::PlaceCommand;
@@ -40,26 +40,21 @@ struct SlotCommand {
 /// counts are stored per slot, modulo 128, and compared for the head only. They are cleared in the `K` cycles after reset, before any command is
 /// accepted. One command enters and one leaves per cycle. Levels: 6 (the head: its counts, their comparison, ready, and the closed slots of the next
 /// cycle).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct SlotLedger<const S: usize, const K: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub command_valid: Signal<In, Bit>,
-    pub command: Signal<In, ReadCommand>,
-    pub command_ready: Signal<Out, Bit>,
+    pub command: Snk<ReadCommand>,
 
     /// To the blocks that cut it into requests; the buffer span is the slot.
-    pub place_valid: Signal<Out, Bit>,
-    pub place: Signal<Out, PlaceCommand>,
-    pub place_ready: Signal<In, Bit>,
+    pub place: Src<PlaceCommand>,
 
     pub request: Signal<In, SlotRequest>,
     pub report: Signal<In, SlotReport>,
 
-    pub head_valid: Signal<Out, Bit>,
-    pub head: Signal<Out, SlotHead>,
-    pub head_ready: Signal<In, Bit>,
+    pub head: Src<SlotHead>,
     /// The slots of the oldest command handed to `head` may be taken again: one, or two.
     pub freed: Signal<In, Bits<2>>,
 
@@ -80,39 +75,12 @@ pub struct SlotLedger<const S: usize, const K: usize> {
     out: DFF<SlotHead>,
 }
 
-impl<const S: usize, const K: usize> Default for SlotLedger<S, K> {
-    fn default() -> Self {
+impl<const S: usize, const K: usize> Parameters for SlotLedger<S, K> {
+    fn check() {
         assert!(
             (2..=6).contains(&S) && K == 1 << S,
             "SlotLedger<{S}, {K}>: use S = 2 (4 slots of 4 KiB) to 6 (64 slots), and K = 2^S"
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            command_valid: Default::default(),
-            command: Default::default(),
-            command_ready: Default::default(),
-            place_valid: Default::default(),
-            place: Default::default(),
-            place_ready: Default::default(),
-            request: Default::default(),
-            report: Default::default(),
-            head_valid: Default::default(),
-            head: Default::default(),
-            head_ready: Default::default(),
-            freed: Default::default(),
-            commands: Default::default(),
-            tail: Default::default(),
-            next_head: Default::default(),
-            used: Default::default(),
-            asked: Default::default(),
-            finished: Default::default(),
-            swept: Default::default(),
-            closed: Default::default(),
-            failed: Default::default(),
-            out_valid: Default::default(),
-            out: Default::default(),
-        }
     }
 }
 
@@ -123,23 +91,23 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
         clock!(self, clock, commands, asked, finished);
 
         // take_slot
-        let command = self.command.val();
+        let command = self.command.record.val();
         let tail = self.tail.q.val();
         let two = takes_two(command.length);
         let needs = if two { bits::<7>(2) } else { bits::<7>(1) };
         let swept = self.swept.q.val();
         let sweeping = !swept.get_bit(S);
         let room = ((self.used.q.val() + needs) <= (K as u64)) & !sweeping;
-        let take = self.command_valid.val() & room & self.place_ready.val();
+        let take = self.command.valid.val() & room & self.place.ready.val();
         let too_long = command.length > (MAX_PAYLOAD as u64);
         if take {
             self.tail.d.next = if two { tail + 2 } else { tail + 1 };
         }
         let taken = if take { needs } else { bits::<7>(0) };
         self.used.d.next = self.used.q.val() + taken - bit_cast::<7, 2>(self.freed.val());
-        self.command_ready.next = room & self.place_ready.val();
-        self.place_valid.next = self.command_valid.val() & room;
-        self.place.next = PlaceCommand {
+        self.command.ready.next = room & self.place.ready.val();
+        self.place.valid.next = self.command.valid.val() & room;
+        self.place.record.next = PlaceCommand {
             fence: false,
             place: !too_long,
             span: BufferSpan {
@@ -160,7 +128,7 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
 
         // choose_head
         let head = self.next_head.q.val();
-        let out_room = !self.out_valid.q.val() | self.head_ready.val();
+        let out_room = !self.out_valid.q.val() | self.head.ready.val();
         self.asked.head.next = head;
         self.finished.head.next = head;
         let asked = self.asked.of_head.val();
@@ -190,8 +158,8 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
                 failed: self.failed.q.val().get_bit(head.index()),
             };
         }
-        self.head_valid.next = self.out_valid.q.val();
-        self.head.next = self.out.q.val();
+        self.head.valid.next = self.out_valid.q.val();
+        self.head.record.next = self.out.q.val();
 
         // follow_requests
         let request = self.request.val();

@@ -1,7 +1,7 @@
 //! Tags that no outstanding request uses.
 
-use hdl_macros::hdl;
-use hdl_primitives::BlockFifo;
+use hdl_macros::{hdl, join, reset};
+use hdl_primitives::{BlockFifo, Src};
 use rust_hdl::prelude::*;
 
 use super::records::{TagUse, TAG_BITS};
@@ -21,10 +21,8 @@ pub struct TagPool {
     pub sweeping: Signal<Out, Bit>,
     pub sweep_tag: Signal<Out, Bits<8>>,
 
-    pub free_valid: Signal<Out, Bit>,
     /// The tag, and the phase of its use that now begins.
-    pub free: Signal<Out, TagUse>,
-    pub free_ready: Signal<In, Bit>,
+    pub free: Src<TagUse>,
 
     pub return_valid: Signal<In, Bit>,
     /// The use that ended.
@@ -40,7 +38,7 @@ impl Logic for TagPool {
     fn update(&mut self) {
         dff_setup!(self, clock, swept);
         clock!(self, clock, tags);
-        self.tags.reset.next = self.reset.val();
+        reset!(self, reset, tags);
         let sweeping = !self.swept.q.val().get_bit(TAG_BITS);
         let sweep_tag = self.swept.q.val().get_bits::<8>(0);
         let returned = self.returned.val();
@@ -64,9 +62,12 @@ impl Logic for TagPool {
 
         self.sweeping.next = sweeping;
         self.sweep_tag.next = sweep_tag;
-        self.free_valid.next = self.tags.out_valid.val();
-        self.free.next = self.tags.out_data.val();
-        self.tags.out_ready.next = self.free_ready.val();
+        join!(
+            self,
+            tags.out_valid => free.valid,
+            tags.out_data => free.record,
+            free.ready => tags.out_ready,
+        );
 
         if self.reset.val() {
             self.swept.d.next = bits(0);

@@ -1,7 +1,7 @@
 //! One DMA read engine for send queue entries and for the payload of two ports.
 
-use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{Credit, RoundRobin, StreamSkid, SyncFifo};
+use hdl_macros::{hdl, hdl_fn, join, reset};
+use hdl_primitives::{Credit, ReadDataSnk, RoundRobin, Snk, Src, StreamSkid, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
@@ -51,22 +51,13 @@ pub struct ReadShare<const W: usize> {
     pub reset: Signal<In, Bit>,
 
     // Send queue entries.
-    pub fetch_valid: Signal<In, Bit>,
     /// The address is a multiple of 64.
-    pub fetch: Signal<In, WqeFetch>,
-    pub fetch_ready: Signal<Out, Bit>,
+    pub fetch: Snk<WqeFetch>,
     /// Each entry, in the order of the fetches. If a read failed, all of its entries did.
-    pub fetched_valid: Signal<Out, Bit>,
-    pub fetched: Signal<Out, WqeFetched>,
-    pub fetched_ready: Signal<In, Bit>,
+    pub fetched: Src<WqeFetched>,
 
     // Payload of port 0 and of port 1. The port in `user` is set here.
-    pub read0_valid: Signal<In, Bit>,
-    pub read0: Signal<In, ReadCommand>,
-    pub read0_ready: Signal<Out, Bit>,
-    pub read1_valid: Signal<In, Bit>,
-    pub read1: Signal<In, ReadCommand>,
-    pub read1_ready: Signal<Out, Bit>,
+    pub read: [Snk<ReadCommand>; 2],
 
     // What came back, for each port in the order of its reads.
     pub payload0_valid: Signal<Out, Bit>,
@@ -78,13 +69,8 @@ pub struct ReadShare<const W: usize> {
     pub payload_beat: Signal<Out, ReadBeat>,
 
     // To and from the engine.
-    pub command_valid: Signal<Out, Bit>,
-    pub command: Signal<Out, ReadCommand>,
-    pub command_ready: Signal<In, Bit>,
-    pub in_valid: Signal<In, Bit>,
-    pub in_data: Signal<In, Bits<W>>,
-    pub in_beat: Signal<In, ReadBeat>,
-    pub in_ready: Signal<Out, Bit>,
+    pub command: Src<ReadCommand>,
+    pub in_: ReadDataSnk<W>,
 
     turns: RoundRobin<READERS, 2>,
     commands: StreamSkid<ReadCommand>,
@@ -104,31 +90,17 @@ impl<const W: usize> Default for ReadShare<W> {
         Self {
             clock: Default::default(),
             reset: Default::default(),
-            fetch_valid: Default::default(),
             fetch: Default::default(),
-            fetch_ready: Default::default(),
-            fetched_valid: Default::default(),
             fetched: Default::default(),
-            fetched_ready: Default::default(),
-            read0_valid: Default::default(),
-            read0: Default::default(),
-            read0_ready: Default::default(),
-            read1_valid: Default::default(),
-            read1: Default::default(),
-            read1_ready: Default::default(),
+            read: Default::default(),
             payload0_valid: Default::default(),
             payload0_ready: Default::default(),
             payload1_valid: Default::default(),
             payload1_ready: Default::default(),
             payload_data: Default::default(),
             payload_beat: Default::default(),
-            command_valid: Default::default(),
             command: Default::default(),
-            command_ready: Default::default(),
-            in_valid: Default::default(),
-            in_data: Default::default(),
-            in_beat: Default::default(),
-            in_ready: Default::default(),
+            in_: Default::default(),
             turns: Default::default(),
             commands: Default::default(),
             fetch_credit: Credit::new(FETCHES),
@@ -144,27 +116,23 @@ impl<const W: usize> Logic for ReadShare<W> {
     fn update(&mut self) {
         dff_setup!(self, clock, given);
         clock!(self, clock, turns, commands, fetch_credit, beats, of_beats);
-        self.turns.reset.next = self.reset.val();
-        self.commands.reset.next = self.reset.val();
-        self.fetch_credit.reset.next = self.reset.val();
-        self.beats.reset.next = self.reset.val();
-        self.of_beats.reset.next = self.reset.val();
+        reset!(self, reset, turns, commands, fetch_credit, beats, of_beats);
 
         // take_turns
-        let may_fetch = self.fetch_valid.val() & self.fetch_credit.room.val();
+        let may_fetch = self.fetch.valid.val() & self.fetch_credit.room.val();
         self.turns.request.next = bits::<READERS>(0)
             .replace_bit(0, may_fetch)
-            .replace_bit(1, self.read0_valid.val())
-            .replace_bit(2, self.read1_valid.val());
+            .replace_bit(1, self.read[0].valid.val())
+            .replace_bit(2, self.read[1].valid.val());
         let room = self.commands.in_ready.val();
         let grant = self.turns.grant.val();
         self.turns.accept.next = room;
         let fetches = grant.get_bit(0) & room;
-        self.fetch_ready.next = fetches;
-        self.read0_ready.next = grant.get_bit(1) & room;
-        self.read1_ready.next = grant.get_bit(2) & room;
+        self.fetch.ready.next = fetches;
+        self.read[0].ready.next = grant.get_bit(1) & room;
+        self.read[1].ready.next = grant.get_bit(2) & room;
         self.fetch_credit.take.next = fetches;
-        let fetch = self.fetch.val();
+        let fetch = self.fetch.record.val();
         let fetched_bytes = bit_cast::<LENGTH_BITS, 4>(fetch.entries) << ENTRY_LOG2;
         let of_entries = ReadCommand {
             length: fetched_bytes,
@@ -182,24 +150,27 @@ impl<const W: usize> Logic for ReadShare<W> {
         self.commands.in_data.next = if grant.get_bit(0) {
             of_entries
         } else if grant.get_bit(1) {
-            of_port(self.read0.val(), 0)
+            of_port(self.read[0].record.val(), 0)
         } else {
-            of_port(self.read1.val(), 1)
+            of_port(self.read[1].record.val(), 1)
         };
-        self.command_valid.next = self.commands.out_valid.val();
-        self.command.next = self.commands.out_data.val();
-        self.commands.out_ready.next = self.command_ready.val();
+        join!(
+            self,
+            commands.out_valid => command.valid,
+            commands.out_data => command.record,
+            command.ready => commands.out_ready,
+        );
 
         // return
-        let beat = self.in_beat.val();
+        let beat = self.in_.beat.val();
         let is_entry = beat.user.get_bit(read_user::FETCH);
         let port = beat.user.get_bit(read_user::PORT);
-        let returned = self.in_valid.val();
+        let returned = self.in_.valid.val();
         self.payload0_valid.next = returned & !is_entry & !port;
         self.payload1_valid.next = returned & !is_entry & port;
-        self.payload_data.next = self.in_data.val();
+        self.payload_data.next = self.in_.data.val();
         self.payload_beat.next = beat;
-        self.in_ready.next = if is_entry {
+        self.in_.ready.next = if is_entry {
             true
         } else if port {
             self.payload1_ready.val()
@@ -207,7 +178,7 @@ impl<const W: usize> Logic for ReadShare<W> {
             self.payload0_ready.val()
         };
         self.beats.in_valid.next = returned & is_entry;
-        self.beats.in_data.next = self.in_data.val();
+        self.beats.in_data.next = self.in_.data.val();
         self.of_beats.in_valid.next = returned & is_entry;
         self.of_beats.in_data.next = beat;
         assert!(
@@ -221,7 +192,7 @@ impl<const W: usize> Logic for ReadShare<W> {
         let is_last = (given + 1) == front.user.get_bits::<4>(read_user::ENTRIES);
         let is_second = given.get_bit(0) & two_a_beat(W as u64) & !front.error;
         let beat_ends = is_last | (!front.error & (is_second | !two_a_beat(W as u64)));
-        let taken = self.of_beats.out_valid.val() & self.fetched_ready.val();
+        let taken = self.of_beats.out_valid.val() & self.fetched.ready.val();
         if taken {
             self.given.d.next = if is_last { bits(0) } else { given + 1 };
         }
@@ -229,8 +200,8 @@ impl<const W: usize> Logic for ReadShare<W> {
         self.beats.out_ready.next = taken & beat_ends;
         self.of_beats.out_ready.next = taken & beat_ends;
         let entries = self.beats.out_data.val();
-        self.fetched_valid.next = self.of_beats.out_valid.val();
-        self.fetched.next = WqeFetched {
+        self.fetched.valid.next = self.of_beats.out_valid.val();
+        self.fetched.record.next = WqeFetched {
             qp: front.user.get_bits::<10>(read_user::QP),
             error: front.error,
             entry: if is_second {

@@ -64,15 +64,15 @@ fn tag_pool() {
         Some(|u| &mut u.clock),
         move |uut, rng| {
             uut.reset.next = false;
-            uut.free_ready.next = Bit::random(rng);
+            uut.free.ready.next = Bit::random(rng);
             let back = !uut.sweeping.val() && !taken.is_empty() && rng.random_ratio(1, 3);
             uut.return_valid.next = back;
             if back {
                 let which = rng.random_range(0..taken.len());
                 uut.returned.next = taken.swap_remove(which);
             }
-            if uut.free_ready.next && uut.free_valid.val() {
-                taken.push(uut.free.val());
+            if uut.free.ready.next && uut.free.valid.val() {
+                taken.push(uut.free.record.val());
             }
         },
         900,
@@ -133,20 +133,20 @@ fn slot_ledger() {
             slots.open[slot] &= !closes;
             slots.pending[slot] += u32::from(asks);
             slots.pending[done] -= u32::from(finished);
-            uut.command_valid.next = Bit::random(rng);
-            uut.command.next = command(rng, 9000);
-            uut.place_ready.next = Bit::random(rng);
-            if uut.command_valid.next {
-                slots.offer(&uut.command.next, uut.place_ready.next);
+            uut.command.valid.next = Bit::random(rng);
+            uut.command.record.next = command(rng, 9000);
+            uut.place.ready.next = Bit::random(rng);
+            if uut.command.valid.next {
+                slots.offer(&uut.command.record.next, uut.place.ready.next);
             }
             slots.clock += 1;
-            uut.head_ready.next = Bit::random(rng);
+            uut.head.ready.next = Bit::random(rng);
             let freed = Bit::random(rng).then(|| slots.returned.pop_front());
             let freed = freed.flatten().unwrap_or(0);
             slots.used -= freed;
             uut.freed.next = freed.to_bits();
-            if uut.head_valid.val() && uut.head_ready.next {
-                let two = uut.head.val().length.index() > SLOT_BYTES;
+            if uut.head.valid.val() && uut.head.ready.next {
+                let two = uut.head.record.val().length.index() > SLOT_BYTES;
                 slots.returned.push_back(1 + u64::from(two));
             }
         },
@@ -165,8 +165,8 @@ fn read_issue() {
             uut.reset.next = rng.random_ratio(1, 100);
             uut.now.next = Bits::random(rng);
             uut.timeout.next = Bits::random(rng);
-            uut.chunk_valid.next = Bit::random(rng);
-            uut.chunk.next = RequestChunk {
+            uut.chunk.valid.next = Bit::random(rng);
+            uut.chunk.record.next = RequestChunk {
                 place: rng.random_ratio(7, 8),
                 end: CommandEnd {
                     free: Bit::random(rng),
@@ -182,12 +182,12 @@ fn read_issue() {
                 },
                 position: Bits::random(rng),
             };
-            uut.tag_valid.next = rng.random_ratio(3, 4);
-            uut.tag.next = TagUse {
+            uut.tag.valid.next = rng.random_ratio(3, 4);
+            uut.tag.record.next = TagUse {
                 tag: Bits::random(rng),
                 phase: Bit::random(rng),
             };
-            uut.request_ready.next = Bit::random(rng);
+            uut.request.ready.next = Bit::random(rng);
         },
         500,
         4,
@@ -208,12 +208,12 @@ fn dma_read() {
             uut.reset.next = false;
             uut.mrrs_code.next = bits(0);
             uut.timeout.next = bits(250);
-            uut.command_valid.next = rng.random_ratio(1, 4);
-            uut.command.next = command(rng, 300);
-            uut.request_ready.next = rng.random_ratio(3, 4);
-            uut.out_ready.next = rng.random_ratio(3, 4);
-            let request = uut.request.val();
-            if uut.request_valid.val() && uut.request_ready.next {
+            uut.command.valid.next = rng.random_ratio(1, 4);
+            uut.command.record.next = command(rng, 300);
+            uut.request.ready.next = rng.random_ratio(3, 4);
+            uut.out.ready.next = rng.random_ratio(3, 4);
+            let request = uut.request.record.val();
+            if uut.request.valid.val() && uut.request.ready.next {
                 let (first, last) = (request.first_be.to_u64(), request.last_be.to_u64());
                 let lead = u64::from(first.trailing_zeros());
                 let end = if last == 0 { first } else { last };
@@ -229,16 +229,16 @@ fn dma_read() {
                 });
             }
             let valid = !asked.is_empty() && rng.random_ratio(3, 4);
-            uut.completion_valid.next = valid;
-            uut.completion_data.next = Bits::random(rng);
-            uut.completion_last.next = false;
-            uut.completion_error.next = rng.random_ratio(1, 40);
+            uut.completion.valid.next = valid;
+            uut.completion.data.next = Bits::random(rng);
+            uut.completion.last.next = false;
+            uut.completion.error.next = rng.random_ratio(1, 40);
             if valid {
                 let header = asked[0];
-                uut.completion.next = header;
+                uut.completion.record.next = header;
                 beats += 1;
                 if beats * 4 >= header.length_dw.to_u64() {
-                    uut.completion_last.next = true;
+                    uut.completion.last.next = true;
                     beats = 0;
                     asked.remove(0);
                 }

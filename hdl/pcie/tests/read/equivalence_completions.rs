@@ -140,15 +140,15 @@ fn read_return() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 300);
-            uut.head_valid.next = rng.random_ratio(3, 4);
-            uut.head.next = SlotHead {
+            uut.head.valid.next = rng.random_ratio(3, 4);
+            uut.head.record.next = SlotHead {
                 slot: Bits::random(rng),
                 length: rng.random_range(0..=100u64).to_bits(),
                 user: Bits::random(rng),
                 failed: rng.random_ratio(1, 8),
             };
             uut.read_data.next = Bits::random(rng);
-            uut.out_ready.next = Bit::random(rng);
+            uut.out.ready.next = Bit::random(rng);
         },
         500,
         9,

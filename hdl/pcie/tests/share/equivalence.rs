@@ -17,22 +17,22 @@ fn write_share<const W: usize>() {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_ratio(1, 100);
-            u.in0_valid.next = rng.random();
-            u.in0_data.next = Bits::random(rng);
-            u.in0_header.next = header(rng);
-            u.in0_first.next = rng.random();
-            u.in0_last.next = rng.random();
-            u.in1_valid.next = rng.random();
-            u.in1_data.next = Bits::random(rng);
-            u.in1_header.next = header(rng);
-            u.in1_first.next = rng.random();
-            u.in1_last.next = rng.random();
-            u.in2_valid.next = rng.random();
-            u.in2_data.next = Bits::random(rng);
-            u.in2_header.next = header(rng);
-            u.in2_first.next = rng.random();
-            u.in2_last.next = rng.random();
-            u.tlp_ready.next = rng.random_bool(0.8);
+            u.in0.valid.next = rng.random();
+            u.in0.data.next = Bits::random(rng);
+            u.in0.header.next = header(rng);
+            u.in0.first.next = rng.random();
+            u.in0.last.next = rng.random();
+            u.in1.valid.next = rng.random();
+            u.in1.data.next = Bits::random(rng);
+            u.in1.header.next = header(rng);
+            u.in1.first.next = rng.random();
+            u.in1.last.next = rng.random();
+            u.in2.valid.next = rng.random();
+            u.in2.data.next = Bits::random(rng);
+            u.in2.header.next = header(rng);
+            u.in2.first.next = rng.random();
+            u.in2.last.next = rng.random();
+            u.tlp.ready.next = rng.random_bool(0.8);
         },
         200,
         51,
@@ -63,27 +63,27 @@ fn read_share<const W: usize>() {
                 owed = 7;
             }
             u.reset.next = false;
-            u.fetch_valid.next = asking;
-            u.fetch.next = WqeFetch {
+            u.fetch.valid.next = asking;
+            u.fetch.record.next = WqeFetch {
                 address: Bits::random(rng),
                 qp: Bits::random(rng),
                 entries: rng.random_range(1..=8_u64).to_bits(),
             };
-            u.fetched_ready.next = rng.random_bool(0.3) || phase > ROUND - 12;
-            u.read0_valid.next = rng.random();
-            u.read0.next = read(rng);
-            u.read1_valid.next = rng.random();
-            u.read1.next = read(rng);
+            u.fetched.ready.next = rng.random_bool(0.3) || phase > ROUND - 12;
+            u.read[0].valid.next = rng.random();
+            u.read[0].record.next = read(rng);
+            u.read[1].valid.next = rng.random();
+            u.read[1].record.next = read(rng);
             u.payload0_ready.next = rng.random();
             u.payload1_ready.next = rng.random();
-            u.command_ready.next = asking || rng.random_bool(0.8);
+            u.command.ready.next = asking || rng.random_bool(0.8);
             let returns = rng.random();
             let entry = returns && owed > 0 && phase < ROUND - 12 && rng.random();
             owed -= u32::from(entry);
             let user = Bits::<32>::random(rng).replace_bit(read_user::FETCH, entry);
-            u.in_valid.next = returns;
-            u.in_data.next = Bits::random(rng);
-            u.in_beat.next = ReadBeat {
+            u.in_.valid.next = returns;
+            u.in_.data.next = Bits::random(rng);
+            u.in_.beat.next = ReadBeat {
                 bytes: Bits::random(rng),
                 last: rng.random(),
                 error: rng.random(),

@@ -159,8 +159,8 @@ fn join<const W: usize, const N: usize, const B: usize>(clocks: u64) {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.01);
-            u.header_valid.next = rng.random_bool(0.8);
-            u.header.next = FrameHeader {
+            u.header.valid.next = rng.random_bool(0.8);
+            u.header.record.next = FrameHeader {
                 layout: layout(rng, N as u64),
                 bytes: Bits::random(rng),
             };
@@ -232,7 +232,7 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
         Some(|u| &mut u.clock),
         move |u, rng| {
             // The signals still have the values of the previous cycle.
-            if u.packet_valid.val() && u.packet_ready.val() {
+            if u.packet.valid.val() && u.packet.ready.val() {
                 records.pop_front();
             }
             if u.payload_valid.val() && u.payload_ready.val() {
@@ -261,8 +261,8 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
                 records.push_back(next.record);
             }
             u.reset.next = false;
-            u.packet_valid.next = rng.random_bool(0.7);
-            u.packet.next = records[0];
+            u.packet.valid.next = rng.random_bool(0.7);
+            u.packet.record.next = records[0];
             u.payload_valid.next = !beats.is_empty() && rng.random_bool(0.9);
             let idle = (Bits::random(rng), rng.random(), rng.random());
             (
@@ -270,7 +270,7 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
                 u.payload_last.next,
                 u.payload_error.next,
             ) = *beats.front().unwrap_or(&idle);
-            u.mac_ready.next = rng.random_bool(0.8);
+            u.mac.ready.next = rng.random_bool(0.8);
         },
         clocks,
         28,

@@ -44,23 +44,23 @@ fn framing_is_its_verilog() {
         Framing::<QP_BITS, 6, 7>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
-            if u.packet_valid.val() && !offered {
-                owed += u.packet.val().payload_length.index().div_ceil(64);
+            if u.packet.valid.val() && !offered {
+                owed += u.packet.record.val().payload_length.index().div_ceil(64);
             }
-            offered = u.packet_valid.val();
+            offered = u.packet.valid.val();
             u.reset.next = false;
             u.port_config.next = tables.config();
             u.address_valid.next = rng.random_bool(0.2);
             u.address_qp.next = Bits::random(rng);
             let way = rng.random_range(0..QPS);
             u.address.next = tables.ways[way].address(tables.port);
-            u.answer_valid.next = rng.random_bool(0.2);
-            u.answer.next = answer(&tables, rng);
-            u.request_valid.next = rng.random_bool(0.7);
-            u.request.next = request(&tables, rng);
-            u.packet_ready.next = rng.random_bool(0.8);
-            u.source_ready.next = rng.random_bool(0.8);
-            u.read_ready.next = rng.random_bool(0.8);
+            u.answer.valid.next = rng.random_bool(0.2);
+            u.answer.record.next = answer(&tables, rng);
+            u.request.valid.next = rng.random_bool(0.7);
+            u.request.record.next = request(&tables, rng);
+            u.packet.ready.next = rng.random_bool(0.8);
+            u.source.ready.next = rng.random_bool(0.8);
+            u.read.ready.next = rng.random_bool(0.8);
             let free = if rng.random_bool(0.3) {
                 rng.random_range(0..=owed.min(64))
             } else {
@@ -82,16 +82,16 @@ fn payload_mux_is_its_verilog() {
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_ratio(1, 100);
-            u.source_valid.next = rng.random_bool(0.7);
-            u.source.next = PayloadSource {
+            u.source.valid.next = rng.random_bool(0.7);
+            u.source.record.next = PayloadSource {
                 inline: rng.random_bool(0.3),
                 inline_data: Bits::random(rng),
             };
-            u.read_valid.next = rng.random_bool(0.8);
-            u.read_data.next = Bits::random(rng);
-            u.read_beat.next = read_beat(rng);
+            u.read.valid.next = rng.random_bool(0.8);
+            u.read.data.next = Bits::random(rng);
+            u.read.beat.next = read_beat(rng);
             u.payload_ready.next = rng.random_bool(0.8);
-            u.fault_ready.next = rng.random_bool(0.1);
+            u.fault.ready.next = rng.random_bool(0.1);
         },
         400,
         32,
@@ -112,21 +112,21 @@ fn tx_lane_is_its_verilog() {
             u.address_qp.next = Bits::random(rng);
             let way = rng.random_range(0..QPS);
             u.address.next = tables.ways[way].address(tables.port);
-            u.answer_valid.next = rng.random_bool(0.4);
-            u.answer.next = answer(&tables, rng);
-            u.request_valid.next = rng.random_bool(0.7);
-            u.request.next = request(&tables, rng);
-            u.read_ready.next = rng.random_bool(0.8);
-            // A failed read has one beat, so frames and payload stay aligned.
-            u.payload_valid.next = rng.random_bool(0.5);
-            u.payload_data.next = Bits::random(rng);
-            u.payload_beat.next = ReadBeat {
+            u.answer.valid.next = rng.random_bool(0.4);
+            u.answer.record.next = answer(&tables, rng);
+            u.request.valid.next = rng.random_bool(0.7);
+            u.request.record.next = request(&tables, rng);
+            u.read.ready.next = rng.random_bool(0.8);
+            // Failed reads are whole after one beat, so frames and payload stay together.
+            u.payload.valid.next = rng.random_bool(0.5);
+            u.payload.data.next = Bits::random(rng);
+            u.payload.beat.next = ReadBeat {
                 last: true,
                 error: true,
                 ..read_beat(rng)
             };
-            u.fault_ready.next = rng.random_bool(0.3);
-            u.mac_ready.next = rng.random_bool(0.8);
+            u.fault.ready.next = rng.random_bool(0.3);
+            u.mac.ready.next = rng.random_bool(0.8);
         },
         120,
         33,

@@ -1,0 +1,104 @@
+//! Port groups of the host interface.
+
+use hdl_macros::bundle;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::Qpn;
+
+/// The driving end of writes to BAR0, which are always taken.
+#[bundle]
+pub struct RegisterWriteSrc {
+    pub valid: Signal<Out, Bit>,
+    /// Byte address in the BAR.
+    pub address: Signal<Out, Bits<16>>,
+    pub data: Signal<Out, Bits<64>>,
+    /// Bit i: byte i of `data` is written.
+    pub enable: Signal<Out, Bits<8>>,
+}
+
+/// The driving end of reads of BAR0, which are always taken and answered in order.
+#[bundle]
+pub struct RegisterReadSrc {
+    pub valid: Signal<Out, Bit>,
+    /// Byte address in the BAR.
+    pub address: Signal<Out, Bits<16>>,
+    /// Rises [`READ_LATENCY`](crate::register_view::READ_LATENCY) cycles after `valid`, with the data.
+    pub done: Signal<In, Bit>,
+    pub data: Signal<In, Bits<64>>,
+}
+
+/// The driving end of writes to doorbell pages.
+#[bundle]
+pub struct DoorbellWriteSrc {
+    pub valid: Signal<Out, Bit>,
+    pub page: Signal<Out, Bits<16>>,
+    /// Bytes from the start of the page.
+    pub offset: Signal<Out, Bits<12>>,
+    pub data: Signal<Out, Bits<64>>,
+    /// Bit i: byte i of `data` is written.
+    pub enable: Signal<Out, Bits<8>>,
+}
+
+/// The driving end of a stream of consumer indices of completion queues.
+#[bundle(keep)]
+pub struct ConsumerSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    pub index: Signal<Out, Bits<24>>,
+    /// The next completion raises an interrupt.
+    pub arm: Signal<Out, Bit>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of consumer indices of the event queue, which are always taken.
+#[bundle]
+pub struct EventConsumerSrc {
+    pub valid: Signal<Out, Bit>,
+    pub index: Signal<Out, Bits<24>>,
+    /// The next event raises an interrupt.
+    pub arm: Signal<Out, Bit>,
+}
+
+/// The driving end of a stream of entries and messages, `W` bits each, for host memory.
+#[bundle(keep)]
+pub struct HostWriteSrc<const W: usize> {
+    pub valid: Signal<Out, Bit>,
+    pub header: Signal<Out, WriteTlpHeader>,
+    pub data: Signal<Out, Bits<W>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of raised interrupts: a pulse for each.
+#[bundle]
+pub struct RaiseSrc {
+    pub valid: Signal<Out, Bit>,
+    pub vector: Signal<Out, Bits<6>>,
+}
+
+/// The driving end of a stream of completions that found their queue full.
+#[bundle(keep)]
+pub struct OverrunSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    pub wr_id: Signal<Out, Bits<64>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of queue pairs that went to error.
+#[bundle(keep)]
+pub struct QpFailureSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    /// Code of a `WcStatus`.
+    pub status: Signal<Out, Bits<8>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of doorbells for a queue pair of another page.
+#[bundle(keep)]
+pub struct RefusedDoorbellSrc {
+    pub valid: Signal<Out, Bit>,
+    pub page: Signal<Out, Bits<16>>,
+    pub qp: Signal<Out, Bits<24>>,
+    pub ready: Signal<In, Bit>,
+}

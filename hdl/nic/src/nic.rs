@@ -5,7 +5,7 @@ use hdl_host_if::{
     AdminQueue, DoorbellWriteSnk, Doorbells, HostQueues, RegisterReadSnk, RegisterWriteSnk,
     Registers,
 };
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock, hdl, join, reset};
 use hdl_pcie::read::DmaRead1024;
 use hdl_pcie::share::{ReadShare, WriteShare};
 use hdl_primitives::{CompletionSnk, MacRxSnk, MacTxSrc, Src, TlpSrc, VerdictSrc};

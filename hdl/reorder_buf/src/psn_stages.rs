@@ -9,7 +9,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 use crate::distance::Distance;
 use crate::tracked::Tracked;
 use crate::verdict::{moves_qp_to_error, Verdict};
-use crate::window_row::{Prefixes, WindowFlags};
+use crate::window_row::{with_plane, Prefixes, WindowFlags};
 
 /// Forwarding (read-after-write hazards): which of the two tokens before a packet are packets of its queue pair. `_1` is the token immediately
 /// before it, `_2` the one before that.

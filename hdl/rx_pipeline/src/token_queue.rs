@@ -89,9 +89,9 @@ impl Logic for TokenQueue {
 
         let refill = !head_valid | take_head;
         let queued = self.queue.out_data.val();
-        self.queue.out.ready.next = refill;
+        self.queue.out_ready.next = refill;
         if refill {
-            self.head_valid.d.next = self.queue.out.valid.val();
+            self.head_valid.d.next = self.queue.out_valid.val();
             self.head.d.next = queued.frame;
             self.drop_reports_left.d.next = queued.drops_before;
             self.drop_reports_pending.d.next = queued.drops_before.any();

@@ -42,12 +42,12 @@ fn request_splitter_of_reads() {
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
             uut.size_code.next = Bits::random(rng);
-            uut.piece_valid.next = Bit::random(rng);
-            uut.piece.next.place = true;
-            uut.piece.next.address = Bits::random(rng);
-            uut.piece.next.length = rng.random_range(0..=8192u64).to_bits();
-            uut.piece.next.position = Bits::random(rng);
-            uut.chunk_ready.next = rng.random_ratio(7, 8);
+            uut.piece.valid.next = Bit::random(rng);
+            uut.piece.record.next.place = true;
+            uut.piece.record.next.address = Bits::random(rng);
+            uut.piece.record.next.length = rng.random_range(0..=8192u64).to_bits();
+            uut.piece.record.next.position = Bits::random(rng);
+            uut.chunk.ready.next = rng.random_ratio(7, 8);
         },
         400,
         1,

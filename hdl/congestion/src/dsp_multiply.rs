@@ -1,6 +1,7 @@
 //! A multiplier of one DSP.
 
 use hdl_primitives::sim::text;
+use hdl_primitives::{Checked, Parameters};
 use rust_hdl::prelude::*;
 
 use crate::sim;
@@ -9,8 +10,9 @@ use crate::sim;
 ///
 /// Unsigned. A DSP48E2 multiplies 27 by 18 signed bits, so `A` is at most 26, `B` at most 17, and `P` = `A` + `B`. There is no reset; two cycles flush the
 /// pipeline.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct DspMultiply<const A: usize, const B: usize, const P: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub a: Signal<In, Bits<A>>,
     pub b: Signal<In, Bits<B>>,
@@ -24,20 +26,13 @@ impl<const A: usize, const B: usize, const P: usize> DspMultiply<A, B, P> {
     pub const LATENCY: usize = 2;
 }
 
-impl<const A: usize, const B: usize, const P: usize> Default for DspMultiply<A, B, P> {
-    fn default() -> Self {
+impl<const A: usize, const B: usize, const P: usize> Parameters for DspMultiply<A, B, P> {
+    fn check() {
         assert!(
             (1..=26).contains(&A) && (1..=17).contains(&B) && P == A + B,
             "DspMultiply<{A}, {B}, {P}>: use A of 1 to 26, B of 1 to 17 and P = A + B = {}, or several of them",
             A + B
         );
-        Self {
-            clock: Default::default(),
-            a: Default::default(),
-            b: Default::default(),
-            product: Default::default(),
-            _operands: (0, 0),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The congestion windows of all queue pairs (reference: `stellar_transport::congestion::Nscc`).
 
-use hdl_macros::hdl;
-use hdl_primitives::BlockRam;
+use hdl_macros::{hdl, reset};
+use hdl_primitives::{BlockRam, Checked, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{
     CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse,
@@ -36,18 +36,16 @@ pub mod max_cycles {
 /// multiplier serves all of them.
 ///
 /// Levels: 8 (lost bytes off the window 1, choice of the window 2, clamp 3, state 2; two carry chains).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct NsccEngine<const Q: usize = 10> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, NsccRequest>,
-    pub request_ready: Signal<Out, Bit>,
+    pub request: Snk<NsccRequest>,
     /// Valid with a `Configure` request.
     pub settings: Signal<In, NsccConfig>,
-    pub response_valid: Signal<Out, Bit>,
-    pub response: Signal<Out, NsccResponse>,
+    pub response: FlowSrc<NsccResponse>,
     /// Valid with the response to a SACK.
     pub sampled: Signal<Out, CongestionSample>,
 
@@ -60,29 +58,12 @@ pub struct NsccEngine<const Q: usize = 10> {
     work: DFF<Work>,
 }
 
-impl<const Q: usize> Default for NsccEngine<Q> {
-    fn default() -> Self {
+impl<const Q: usize> Parameters for NsccEngine<Q> {
+    fn check() {
         assert!(
             (1..=10).contains(&Q),
             "NsccEngine<{Q}>: use Q of 1 to 10 (2 to 1,024 queue pairs)"
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            request_valid: Default::default(),
-            request: Default::default(),
-            request_ready: Default::default(),
-            settings: Default::default(),
-            response_valid: Default::default(),
-            response: Default::default(),
-            sampled: Default::default(),
-            states: Default::default(),
-            configs: Default::default(),
-            multiply: Default::default(),
-            rom: Default::default(),
-            step: Default::default(),
-            work: Default::default(),
-        }
     }
 }
 
@@ -91,9 +72,9 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
     fn update(&mut self) {
         dff_setup!(self, clock, step, work);
         clock!(self, clock, states, configs, multiply, rom);
-        self.multiply.reset.next = self.reset.val();
+        reset!(self, reset, multiply);
         let step = self.step.q.val();
-        let request = self.request.val();
+        let request = self.request.record.val();
         let work = self.work.q.val();
         let asked = work.asked;
         let state = work.state;
@@ -138,7 +119,7 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             Step::Idle => {
                 self.work.d.next.asked = request;
                 self.work.d.next.registers = self.settings.val();
-                if self.request_valid.val() {
+                if self.request.valid.val() {
                     self.step.d.next = if request.op == NsccOp::Configure {
                         Step::Begin
                     } else {
@@ -310,9 +291,9 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         self.configs.write_address.next = row;
         self.configs.write_data.next = registers;
 
-        self.request_ready.next = step == Step::Idle;
-        self.response_valid.next = responds;
-        self.response.next = NsccResponse {
+        self.request.ready.next = step == Step::Idle;
+        self.response.valid.next = responds;
+        self.response.record.next = NsccResponse {
             cwnd: state_after.allowed,
         };
         self.sampled.next = CongestionSample {

@@ -196,13 +196,16 @@ impl Logic for Nic {
             nic_config.table => receive.table,
             nic_config.table_taken => locate.table_valid,
             nic_config.table.write => locate.table_write,
-            nic_config.configure => engine.configure,
-            nic_config.row => engine.configure_qp,
+            nic_config.configure.valid => engine.configure.valid,
+            nic_config.configure.record => engine.configure.record,
+            nic_config.row => engine.configure.qp,
+            engine.configure.ready => nic_config.configure.ready,
             nic_config.requester => engine.requester_settings,
             nic_config.queue => engine.queue_settings,
             nic_config.spray => engine.spray_settings,
             nic_config.nscc => engine.nscc_settings,
-            nic_config.profile => engine.profile,
+            nic_config.profile.valid => engine.profile.valid,
+            nic_config.profile.record => engine.profile.record,
             nic_config.owner_valid => doorbells.owner_valid,
             nic_config.row => doorbells.owner_qp,
             doorbells.owner_ready => nic_config.owner_ready,
@@ -222,7 +225,7 @@ impl Logic for Nic {
             queues.event_config_ready => nic_config.event_ready,
             nic_config.interrupt => queues.interrupt_config,
         );
-        self.engine.profile_index.next = self.nic_config.row.val().get_bits::<3>(0);
+        self.engine.profile.index.next = self.nic_config.row.val().get_bits::<3>(0);
         self.queues.interrupt_config_vector.next = self.nic_config.row.val().get_bits::<6>(0);
         self.doorbells.owner_present.next = self.nic_config.requester.val().valid;
         self.doorbells.owner_page.next = self.nic_config.requester.val().page;

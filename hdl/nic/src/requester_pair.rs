@@ -2,15 +2,17 @@
 
 use hdl_macros::{clock, hdl, hdl_fn, join, reset};
 use hdl_primitives::{DoorbellSnk, FlowSnk, QpSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src};
-use hdl_requester::{ConfigureKind, Failure, RequesterEngine, StatPulses};
+use hdl_requester::bundles::ConfigureSnk;
+use hdl_requester::{Failure, RequesterEngine, StatPulses};
+use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
     ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
 };
-use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
-use stellar_wire::hw::{Qpn, SqIndex};
+use stellar_wire::hw::spray::SprayConfig;
+use stellar_wire::hw::Qpn;
 
 use crate::stream_merge::StreamMerge;
 
@@ -53,14 +55,12 @@ pub struct RequesterPair {
     pub plane_up: Signal<In, Bits<2>>,
 
     // Configuration: see `RequesterCore`.
-    pub configure: Snk<ConfigureKind>,
-    pub configure_qp: Signal<In, Qpn>,
+    pub configure: ConfigureSnk,
     pub requester_settings: Signal<In, RequesterConfig>,
     pub queue_settings: Signal<In, SendQueueConfig>,
     pub spray_settings: Signal<In, SprayConfig>,
     pub nscc_settings: Signal<In, NsccConfig>,
-    pub profile: FlowSnk<EntropyProfileEntry>,
-    pub profile_index: Signal<In, Bits<3>>,
+    pub profile: ProfileSnk,
 
     // Control packets, doorbells, payload faults, and flushes. Each is accepted when valid and ready are high.
     /// SACK, NACK or RC acknowledgement.
@@ -141,7 +141,7 @@ impl Logic for RequesterPair {
         let control = self.control.record.val();
         let fetched = self.fetched.record.val();
         let xlate_rsp = self.xlate_rsp.record.val();
-        let configure_odd = self.configure_qp.val().get_bit(0);
+        let configure_odd = self.configure.qp.val().get_bit(0);
         let control_odd = control.qp.get_bit(0);
         let doorbell_odd = self.doorbell.qp.val().get_bit(0);
         let fault_odd = self.fault.qp.val().get_bit(0);
@@ -151,127 +151,125 @@ impl Logic for RequesterPair {
                 self,
                 now => engines[i].now,
                 plane_up => engines[i].plane_up,
-                configure.record => engines[i].configure,
+                configure.record => engines[i].configure.record,
                 requester_settings => engines[i].requester_settings,
                 queue_settings => engines[i].queue_settings,
                 spray_settings => engines[i].spray_settings,
                 nscc_settings => engines[i].nscc_settings,
-                profile.valid => engines[i].profile_valid,
-                profile_index => engines[i].profile_index,
-                profile.record => engines[i].profile,
-                doorbell.producer => engines[i].doorbell_producer,
-                doorbell.pushed => engines[i].doorbell_pushed,
-                doorbell.entry => engines[i].doorbell_entry,
-                fault.slot => engines[i].fault_slot,
+                profile => engines[i].profile,
+                doorbell.producer => engines[i].doorbell.producer,
+                doorbell.pushed => engines[i].doorbell.pushed,
+                doorbell.entry => engines[i].doorbell.entry,
+                fault.slot => engines[i].fault.slot,
             );
-            self.engines[i].configure_valid.next =
+            self.engines[i].configure.valid.next =
                 self.configure.valid.val() & to_engine(configure_odd).get_bit(i);
-            self.engines[i].configure_qp.next = to_local_qp(self.configure_qp.val());
-            self.engines[i].control_valid.next =
+            self.engines[i].configure.qp.next = to_local_qp(self.configure.qp.val());
+            self.engines[i].control.valid.next =
                 self.control.valid.val() & to_engine(control_odd).get_bit(i);
-            self.engines[i].control.next = ControlPacket {
+            self.engines[i].control.record.next = ControlPacket {
                 qp: to_local_qp(control.qp),
                 ..control
             };
-            self.engines[i].doorbell_valid.next =
+            self.engines[i].doorbell.valid.next =
                 self.doorbell.valid.val() & to_engine(doorbell_odd).get_bit(i);
-            self.engines[i].doorbell_qp.next = to_local_qp(self.doorbell.qp.val());
-            self.engines[i].fault_valid.next =
+            self.engines[i].doorbell.qp.next = to_local_qp(self.doorbell.qp.val());
+            self.engines[i].fault.valid.next =
                 self.fault.valid.val() & to_engine(fault_odd).get_bit(i);
-            self.engines[i].fault_qp.next = to_local_qp(self.fault.qp.val());
-            self.engines[i].flush_valid.next =
+            self.engines[i].fault.qp.next = to_local_qp(self.fault.qp.val());
+            self.engines[i].flush.valid.next =
                 self.flush.valid.val() & to_engine(flush_odd).get_bit(i);
-            self.engines[i].flush_qp.next = to_local_qp(self.flush.qp.val());
-            self.engines[i].fetched_valid.next =
+            self.engines[i].flush.qp.next = to_local_qp(self.flush.qp.val());
+            self.engines[i].fetched.valid.next =
                 self.fetched.valid.val() & to_engine(fetched.qp.get_bit(0)).get_bit(i);
-            self.engines[i].fetched.next = WqeFetched {
+            self.engines[i].fetched.record.next = WqeFetched {
                 qp: to_local_qp(fetched.qp),
                 ..fetched
             };
-            self.engines[i].xlate_rsp_valid.next =
+            self.engines[i].xlate_rsp.valid.next =
                 self.xlate_rsp.valid.val() & to_engine(xlate_rsp.qp.get_bit(0)).get_bit(i);
-            self.engines[i].xlate_rsp.next = TranslateResponse {
+            self.engines[i].xlate_rsp.record.next = TranslateResponse {
                 qp: to_local_qp(xlate_rsp.qp),
                 ..xlate_rsp
             };
         }
         self.fetched.ready.next = if fetched.qp.get_bit(0) {
-            self.engines[1].fetched_ready.val()
+            self.engines[1].fetched.ready.val()
         } else {
-            self.engines[0].fetched_ready.val()
+            self.engines[0].fetched.ready.val()
         };
         self.configure.ready.next = if configure_odd {
-            self.engines[1].configure_ready.val()
+            self.engines[1].configure.ready.val()
         } else {
-            self.engines[0].configure_ready.val()
+            self.engines[0].configure.ready.val()
         };
         self.control.ready.next = if control_odd {
-            self.engines[1].control_ready.val()
+            self.engines[1].control.ready.val()
         } else {
-            self.engines[0].control_ready.val()
+            self.engines[0].control.ready.val()
         };
         self.doorbell.ready.next = if doorbell_odd {
-            self.engines[1].doorbell_ready.val()
+            self.engines[1].doorbell.ready.val()
         } else {
-            self.engines[0].doorbell_ready.val()
+            self.engines[0].doorbell.ready.val()
         };
         self.fault.ready.next = if fault_odd {
-            self.engines[1].fault_ready.val()
+            self.engines[1].fault.ready.val()
         } else {
-            self.engines[0].fault_ready.val()
+            self.engines[0].fault.ready.val()
         };
         self.flush.ready.next = if flush_odd {
-            self.engines[1].flush_ready.val()
+            self.engines[1].flush.ready.val()
         } else {
-            self.engines[0].flush_ready.val()
+            self.engines[0].flush.ready.val()
         };
 
         // merge
         for i in 0..2 {
-            let tx0 = self.engines[i].tx0.val();
+            let tx0 = self.engines[i].tx[0].record.val();
             self.merge_tx[0].in_[i].data.next = TxRequest {
                 qp: to_global_qp(tx0.qp, i),
                 ..tx0
             };
-            let tx1 = self.engines[i].tx1.val();
+            let tx1 = self.engines[i].tx[1].record.val();
             self.merge_tx[1].in_[i].data.next = TxRequest {
                 qp: to_global_qp(tx1.qp, i),
                 ..tx1
             };
-            let xlate_req = self.engines[i].xlate_req.val();
+            let xlate_req = self.engines[i].xlate_req.record.val();
             self.merge_xlate_req.in_[i].data.next = TranslateRequest {
                 qp: to_global_qp(xlate_req.qp, i),
                 ..xlate_req
             };
-            let fetch = self.engines[i].fetch.val();
+            let fetch = self.engines[i].fetch.record.val();
             self.merge_fetch.in_[i].data.next = WqeFetch {
                 qp: to_global_qp(fetch.qp, i),
                 ..fetch
             };
-            let cqe = self.engines[i].cqe.val();
+            let cqe = self.engines[i].cqe.record.val();
             self.merge_cqe.in_[i].data.next = Completion {
                 qp: to_global_qp(cqe.qp, i),
                 ..cqe
             };
-            let failure = self.engines[i].failure.val();
+            let failure = self.engines[i].failure.record.val();
             self.merge_failure.in_[i].data.next = Failure {
                 qp: to_global_qp(failure.qp, i),
                 ..failure
             };
             join!(
                 self,
-                engines[i].tx0_valid => merge_tx[0].in_[i].valid,
-                merge_tx[0].in_[i].ready => engines[i].tx0_ready,
-                engines[i].tx1_valid => merge_tx[1].in_[i].valid,
-                merge_tx[1].in_[i].ready => engines[i].tx1_ready,
-                engines[i].xlate_req_valid => merge_xlate_req.in_[i].valid,
-                merge_xlate_req.in_[i].ready => engines[i].xlate_req_ready,
-                engines[i].fetch_valid => merge_fetch.in_[i].valid,
-                merge_fetch.in_[i].ready => engines[i].fetch_ready,
-                engines[i].cqe_valid => merge_cqe.in_[i].valid,
-                merge_cqe.in_[i].ready => engines[i].cqe_ready,
-                engines[i].failure_valid => merge_failure.in_[i].valid,
-                merge_failure.in_[i].ready => engines[i].failure_ready,
+                engines[i].tx[0].valid => merge_tx[0].in_[i].valid,
+                merge_tx[0].in_[i].ready => engines[i].tx[0].ready,
+                engines[i].tx[1].valid => merge_tx[1].in_[i].valid,
+                merge_tx[1].in_[i].ready => engines[i].tx[1].ready,
+                engines[i].xlate_req.valid => merge_xlate_req.in_[i].valid,
+                merge_xlate_req.in_[i].ready => engines[i].xlate_req.ready,
+                engines[i].fetch.valid => merge_fetch.in_[i].valid,
+                merge_fetch.in_[i].ready => engines[i].fetch.ready,
+                engines[i].cqe.valid => merge_cqe.in_[i].valid,
+                merge_cqe.in_[i].ready => engines[i].cqe.ready,
+                engines[i].failure.valid => merge_failure.in_[i].valid,
+                merge_failure.in_[i].ready => engines[i].failure.ready,
             );
         }
         join!(
@@ -289,20 +287,20 @@ impl Logic for RequesterPair {
             self.late.q.val()
         } else {
             ReverseEv {
-                qp: to_global_qp(self.engines[1].reverse_ev_qp.val(), 1),
-                plane: self.engines[1].reverse_ev_plane.val(),
-                entropy: self.engines[1].reverse_ev_entropy.val(),
+                qp: to_global_qp(self.engines[1].reverse_ev.qp.val(), 1),
+                plane: self.engines[1].reverse_ev.plane.val(),
+                entropy: self.engines[1].reverse_ev.entropy.val(),
             }
         };
-        let has_even = self.engines[0].reverse_ev_valid.val();
-        let has_odd = self.late_valid.q.val() | self.engines[1].reverse_ev_valid.val();
+        let has_even = self.engines[0].reverse_ev.valid.val();
+        let has_odd = self.late_valid.q.val() | self.engines[1].reverse_ev.valid.val();
         self.late_valid.d.next = has_odd & has_even;
         self.late.d.next = odd_ev;
         self.reverse_ev.valid.next = has_even | has_odd;
         if has_even {
-            self.reverse_ev.qp.next = to_global_qp(self.engines[0].reverse_ev_qp.val(), 0);
-            self.reverse_ev.plane.next = self.engines[0].reverse_ev_plane.val();
-            self.reverse_ev.entropy.next = self.engines[0].reverse_ev_entropy.val();
+            self.reverse_ev.qp.next = to_global_qp(self.engines[0].reverse_ev.qp.val(), 0);
+            self.reverse_ev.plane.next = self.engines[0].reverse_ev.plane.val();
+            self.reverse_ev.entropy.next = self.engines[0].reverse_ev.entropy.val();
         } else {
             self.reverse_ev.qp.next = odd_ev.qp;
             self.reverse_ev.plane.next = odd_ev.plane;

@@ -1,7 +1,7 @@
 //! Sends packets of one message back to back (reference: the end of `MrcRequester::transmit_burst`).
 
 use hdl_macros::hdl;
-use hdl_primitives::SyncFifo;
+use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
@@ -80,18 +80,13 @@ pub struct BurstSend {
     pub paths_pending: Signal<Out, Bit>,
 
     // Responses of the spray engine.
-    pub spray_response_valid: Signal<In, Bit>,
-    pub spray_response: Signal<In, SprayResponse>,
+    pub path: FlowSnk<SprayResponse>,
     // Local translation. A request is accepted when valid and ready are high. Responses come in the order of the requests.
-    pub xlate_req_valid: Signal<Out, Bit>,
-    pub xlate_req: Signal<Out, TranslateRequest>,
-    pub xlate_req_ready: Signal<In, Bit>,
-    pub xlate_rsp_valid: Signal<In, Bit>,
-    pub xlate_rsp: Signal<In, TranslateResponse>,
+    pub xlate_req: OfferSrc<TranslateRequest>,
+    pub xlate_rsp: FlowSnk<TranslateResponse>,
 
     /// High for one cycle per packet sent.
-    pub tx_valid: Signal<Out, Bit>,
-    pub tx: Signal<Out, TxRequest>,
+    pub tx: FlowSrc<TxRequest>,
     /// Record of the packet for the transmit window.
     pub sent: Signal<Out, SentPacket>,
 
@@ -146,9 +141,9 @@ impl Logic for BurstSend {
 
         // translate: request the location of every payload
         let locates = self.to_locate.q.val().any();
-        let requested = locates & self.xlate_req_ready.val();
-        self.xlate_req_valid.next = locates;
-        self.xlate_req.next = TranslateRequest {
+        let requested = locates & self.xlate_req.ready.val();
+        self.xlate_req.valid.next = locates;
+        self.xlate_req.record.next = TranslateRequest {
             qp: sender.qp,
             pd: sender.pd,
             lkey: message.lkey,
@@ -163,23 +158,23 @@ impl Logic for BurstSend {
         }
 
         // collect: paths and locations
-        let spray_response = self.spray_response.val();
+        let new_path = self.path.record.val();
         let expects_path = self.paths_due.q.val().any();
-        let path_arrives = self.spray_response_valid.val() & expects_path;
+        let path_arrives = self.path.valid.val() & expects_path;
         self.paths.in_valid.next = path_arrives;
-        self.paths.in_data.next = spray_response;
+        self.paths.in_data.next = new_path;
         if path_arrives {
-            self.paths_due.d.next = if spray_response.found {
+            self.paths_due.d.next = if new_path.found {
                 self.paths_due.q.val() - 1
             } else {
                 bits::<6>(0)
             };
         }
-        self.locations.in_valid.next = self.xlate_rsp_valid.val();
-        self.locations.in_data.next = self.xlate_rsp.val();
-        self.locations_due.d.next = if requested & !self.xlate_rsp_valid.val() {
+        self.locations.in_valid.next = self.xlate_rsp.valid.val();
+        self.locations.in_data.next = self.xlate_rsp.record.val();
+        self.locations_due.d.next = if requested & !self.xlate_rsp.valid.val() {
             self.locations_due.q.val() + 1
-        } else if !requested & self.xlate_rsp_valid.val() {
+        } else if !requested & self.xlate_rsp.valid.val() {
             self.locations_due.q.val() - 1
         } else {
             self.locations_due.q.val()
@@ -206,8 +201,8 @@ impl Logic for BurstSend {
         let ack_req = leaving.last | ack_req_now;
         self.paths.out_ready.next = moves;
         self.locations.out_ready.next = moves;
-        self.tx_valid.next = leaves_now;
-        self.tx.next = TxRequest {
+        self.tx.valid.next = leaves_now;
+        self.tx.record.next = TxRequest {
             qp: sender.qp,
             port: sender.port,
             opcode: write_opcode(leaving, message.has_immediate, rc),

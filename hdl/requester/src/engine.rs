@@ -1,20 +1,23 @@
 //! A requester engine: the requester core with the schedulers of both ports, the timers and the queues around it.
 
-use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::SyncFifo;
+use hdl_macros::{clock, hdl, hdl_fn, join, reset};
+use hdl_primitives::bundles::{DoorbellSnk, GoodPathSrc, QpSnk, ReadFaultSnk};
+use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, SyncFifo};
+use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
 use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{
     ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
 };
-use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
-use stellar_wire::hw::{Qpn, SqIndex};
+use stellar_wire::hw::spray::SprayConfig;
+use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
+use crate::bundles::ConfigureSnk;
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
-use crate::records::{ConfigureKind, Failure, StatPulses};
+use crate::records::{Failure, StatPulses};
 use crate::requester_core::RequesterCore;
 use crate::timer_scan::TimerScan;
 use crate::wake_queue::WakeQueue;
@@ -81,55 +84,27 @@ pub struct RequesterEngine<
     pub plane_up: Signal<In, Bits<2>>,
 
     // Configuration: see `RequesterCore`.
-    pub configure_valid: Signal<In, Bit>,
-    pub configure: Signal<In, ConfigureKind>,
-    pub configure_qp: Signal<In, Qpn>,
+    pub configure: ConfigureSnk,
     pub requester_settings: Signal<In, RequesterConfig>,
     pub queue_settings: Signal<In, SendQueueConfig>,
     pub spray_settings: Signal<In, SprayConfig>,
     pub nscc_settings: Signal<In, NsccConfig>,
-    pub configure_ready: Signal<Out, Bit>,
-    pub profile_valid: Signal<In, Bit>,
-    pub profile_index: Signal<In, Bits<3>>,
-    pub profile: Signal<In, EntropyProfileEntry>,
+    pub profile: ProfileSnk,
 
     // Control packets, doorbells, payload faults, and flushes. Each is accepted when valid and ready are high.
-    pub control_valid: Signal<In, Bit>,
     /// SACK, NACK or RC acknowledgement.
-    pub control: Signal<In, ControlPacket>,
-    pub control_ready: Signal<Out, Bit>,
-    pub doorbell_valid: Signal<In, Bit>,
-    pub doorbell_qp: Signal<In, Qpn>,
-    pub doorbell_producer: Signal<In, SqIndex>,
-    /// The doorbell carries the send queue entry before `doorbell_producer`.
-    pub doorbell_pushed: Signal<In, Bit>,
-    pub doorbell_entry: Signal<In, Bits<512>>,
-    pub doorbell_ready: Signal<Out, Bit>,
-    pub fault_valid: Signal<In, Bit>,
-    pub fault_qp: Signal<In, Qpn>,
-    pub fault_slot: Signal<In, SqIndex>,
-    pub fault_ready: Signal<Out, Bit>,
-    pub flush_valid: Signal<In, Bit>,
-    pub flush_qp: Signal<In, Qpn>,
-    pub flush_ready: Signal<Out, Bit>,
+    pub control: Snk<ControlPacket>,
+    pub doorbell: DoorbellSnk,
+    pub fault: ReadFaultSnk,
+    pub flush: QpSnk,
 
     // Packets of port 0 and of port 1.
-    pub tx0_valid: Signal<Out, Bit>,
-    pub tx0: Signal<Out, TxRequest>,
-    pub tx0_ready: Signal<In, Bit>,
-    pub tx1_valid: Signal<Out, Bit>,
-    pub tx1: Signal<Out, TxRequest>,
-    pub tx1_ready: Signal<In, Bit>,
+    pub tx: [Src<TxRequest>; 2],
 
     // Pulses to the responder: a SACK confirmed that this entropy value is good on this plane.
-    pub reverse_ev_valid: Signal<Out, Bit>,
-    pub reverse_ev_qp: Signal<Out, Qpn>,
-    pub reverse_ev_plane: Signal<Out, Bit>,
-    pub reverse_ev_entropy: Signal<Out, Bits<32>>,
+    pub reverse_ev: GoodPathSrc,
     // Queue pairs that moved to the error state.
-    pub failure_valid: Signal<Out, Bit>,
-    pub failure: Signal<Out, Failure>,
-    pub failure_ready: Signal<In, Bit>,
+    pub failure: Src<Failure>,
     // Statistics pulses.
     pub event_qp: Signal<Out, Qpn>,
     pub refused: Signal<Out, Bit>,
@@ -138,32 +113,20 @@ pub struct RequesterEngine<
     pub sampled: Signal<Out, CongestionSample>,
 
     // Local translation, WQE reads, completions: see `RequesterCore`.
-    pub xlate_req_valid: Signal<Out, Bit>,
-    pub xlate_req: Signal<Out, TranslateRequest>,
-    pub xlate_req_ready: Signal<In, Bit>,
-    pub xlate_rsp_valid: Signal<In, Bit>,
-    pub xlate_rsp: Signal<In, TranslateResponse>,
-    pub fetch_valid: Signal<Out, Bit>,
-    pub fetch: Signal<Out, WqeFetch>,
-    pub fetch_ready: Signal<In, Bit>,
-    pub fetched_valid: Signal<In, Bit>,
-    pub fetched: Signal<In, WqeFetched>,
-    pub fetched_ready: Signal<Out, Bit>,
-    pub cqe_valid: Signal<Out, Bit>,
-    pub cqe: Signal<Out, Completion>,
-    pub cqe_ready: Signal<In, Bit>,
+    pub xlate_req: OfferSrc<TranslateRequest>,
+    pub xlate_rsp: FlowSnk<TranslateResponse>,
+    pub fetch: Src<WqeFetch>,
+    pub fetched: Snk<WqeFetched>,
+    pub cqe: Src<Completion>,
 
     core: RequesterCore<Q, S, M, A, E>,
-    schedule0: QpSchedule<Q, P>,
-    schedule1: QpSchedule<Q, P>,
+    schedules: [QpSchedule<Q, P>; 2],
     timers: TimerScan<Q>,
     wakes: WakeQueue<Q, C, K>,
     controls: SyncFifo<ControlPacket, CONTROLS_BITS, { CONTROLS_BITS + 1 }>,
-    packets0: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
-    packets1: SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>,
-    /// Payload bytes queued in `packets0` and `packets1`.
-    bytes0: DFF<Bits<19>>,
-    bytes1: DFF<Bits<19>>,
+    packets: [SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>; 2],
+    /// Payload bytes queued in `packets`.
+    bytes: [DFF<Bits<19>>; 2],
     failures: SyncFifo<Failure, FAILURES_BITS, { FAILURES_BITS + 1 }>,
 }
 
@@ -181,149 +144,117 @@ impl<
     #[hdl]
     fn update(&mut self) {
         clock!(
-            self, clock, core, schedule0, schedule1, timers, wakes, packets0, packets1, failures
+            self,
+            clock,
+            core,
+            schedules[..],
+            timers,
+            wakes,
+            controls,
+            packets[..],
+            bytes[..],
+            failures
         );
-        clock!(self, clock, controls);
-        dff_setup!(self, clock, bytes0, bytes1);
-        self.controls.reset.next = self.reset.val();
-        self.core.reset.next = self.reset.val();
-        self.schedule0.reset.next = self.reset.val();
-        self.schedule1.reset.next = self.reset.val();
-        self.timers.reset.next = self.reset.val();
-        self.wakes.reset.next = self.reset.val();
-        self.packets0.reset.next = self.reset.val();
-        self.packets1.reset.next = self.reset.val();
-        self.failures.reset.next = self.reset.val();
-
-        // pass through
-        self.core.now.next = self.now.val();
-        self.core.plane_up.next = self.plane_up.val();
-        self.core.configure_valid.next = self.configure_valid.val();
-        self.core.configure.next = self.configure.val();
-        self.core.configure_qp.next = self.configure_qp.val();
-        self.core.requester_settings.next = self.requester_settings.val();
-        self.core.queue_settings.next = self.queue_settings.val();
-        self.core.spray_settings.next = self.spray_settings.val();
-        self.core.nscc_settings.next = self.nscc_settings.val();
-        self.core.profile_valid.next = self.profile_valid.val();
-        self.core.profile_index.next = self.profile_index.val();
-        self.core.profile.next = self.profile.val();
-        self.core.doorbell_valid.next = self.doorbell_valid.val();
-        self.core.doorbell_qp.next = self.doorbell_qp.val();
-        self.core.doorbell_producer.next = self.doorbell_producer.val();
-        self.core.doorbell_pushed.next = self.doorbell_pushed.val();
-        self.core.doorbell_entry.next = self.doorbell_entry.val();
-        self.core.fault_valid.next = self.fault_valid.val();
-        self.core.fault_qp.next = self.fault_qp.val();
-        self.core.fault_slot.next = self.fault_slot.val();
-        self.core.flush_valid.next = self.flush_valid.val();
-        self.core.flush_qp.next = self.flush_qp.val();
-        self.core.xlate_req_ready.next = self.xlate_req_ready.val();
-        self.core.xlate_rsp_valid.next = self.xlate_rsp_valid.val();
-        self.core.xlate_rsp.next = self.xlate_rsp.val();
-        self.core.fetch_ready.next = self.fetch_ready.val();
-        self.core.fetched_valid.next = self.fetched_valid.val();
-        self.core.fetched.next = self.fetched.val();
-        self.fetched_ready.next = self.core.fetched_ready.val();
-        self.core.cqe_ready.next = self.cqe_ready.val();
-        self.configure_ready.next = self.core.configure_ready.val();
-        self.doorbell_ready.next = self.core.doorbell_ready.val();
-        self.fault_ready.next = self.core.fault_ready.val();
-        self.flush_ready.next = self.core.flush_ready.val();
-        self.reverse_ev_valid.next = self.core.reverse_ev_valid.val();
-        self.reverse_ev_qp.next = self.core.reverse_ev_qp.val();
-        self.reverse_ev_plane.next = self.core.reverse_ev_plane.val();
-        self.reverse_ev_entropy.next = self.core.reverse_ev_entropy.val();
-        self.event_qp.next = self.core.event_qp.val();
-        self.refused.next = self.core.refused.val();
-        self.stats.next = self.core.stats.val();
-        self.sampled.next = self.core.sampled.val();
-        self.xlate_req_valid.next = self.core.xlate_req_valid.val();
-        self.xlate_req.next = self.core.xlate_req.val();
-        self.fetch_valid.next = self.core.fetch_valid.val();
-        self.fetch.next = self.core.fetch.val();
-        self.cqe_valid.next = self.core.cqe_valid.val();
-        self.cqe.next = self.core.cqe.val();
+        reset!(
+            self,
+            reset,
+            core,
+            schedules[..],
+            timers,
+            wakes,
+            controls,
+            packets[..],
+            failures
+        );
+        join!(
+            self,
+            now => core.now,
+            plane_up => core.plane_up,
+            configure => core.configure,
+            requester_settings => core.requester_settings,
+            queue_settings => core.queue_settings,
+            spray_settings => core.spray_settings,
+            nscc_settings => core.nscc_settings,
+            profile => core.profile,
+            doorbell => core.doorbell,
+            fault => core.fault,
+            flush => core.flush,
+            core.reverse_ev => reverse_ev,
+            core.event_qp => event_qp,
+            core.refused => refused,
+            core.stats => stats,
+            core.sampled => sampled,
+            core.xlate_req => xlate_req,
+            xlate_rsp => core.xlate_rsp,
+            core.fetch => fetch,
+            fetched => core.fetched,
+            core.cqe => cqe,
+        );
 
         // queue control packets
-        self.controls.in_valid.next = self.control_valid.val();
-        self.controls.in_data.next = self.control.val();
-        self.control_ready.next = self.controls.in_ready.val();
-        self.core.control_valid.next = self.controls.out_valid.val();
-        self.core.control.next = self.controls.out_data.val();
-        self.controls.out_ready.next = self.core.control_ready.val();
+        self.controls.in_valid.next = self.control.valid.val();
+        self.controls.in_data.next = self.control.record.val();
+        self.control.ready.next = self.controls.in_ready.val();
+        self.core.control.valid.next = self.controls.out_valid.val();
+        self.core.control.record.next = self.controls.out_data.val();
+        self.controls.out_ready.next = self.core.control.ready.val();
         self.core.control_almost_full.next = self.controls.count.val() >= CONTROLS_ALMOST_FULL;
 
         // schedule: both ports schedule a queue pair in the same cycle
-        let both_ready = self.schedule0.wake_ready.val() & self.schedule1.wake_ready.val();
-        let wake = self.core.schedule_valid.val() & both_ready;
-        self.core.schedule_ready.next = both_ready;
-        self.schedule0.wake_valid.next = wake;
-        self.schedule0.wake_page.next = self.core.schedule_page.val();
-        self.schedule0.wake_qp.next = self.core.schedule_qp.val();
-        self.schedule1.wake_valid.next = wake;
-        self.schedule1.wake_page.next = self.core.schedule_page.val();
-        self.schedule1.wake_qp.next = self.core.schedule_qp.val();
+        let both_ready = self.schedules[0].wake.ready.val() & self.schedules[1].wake.ready.val();
+        self.core.schedule.ready.next = both_ready;
+        for p in 0..2 {
+            self.schedules[p].wake.valid.next = self.core.schedule.valid.val() & both_ready;
+            self.schedules[p].wake.page.next = self.core.schedule.page.val();
+            self.schedules[p].wake.qp.next = self.core.schedule.qp.val();
+            self.schedules[p].rotate.next = self.core.rotate.val().get_bit(p);
+            self.schedules[p].deactivate.next = self.core.deactivate.val().get_bit(p);
+        }
         let up = self.plane_up.val();
-        let heads = pair(
-            self.schedule0.head_valid.val() & up.get_bit(0),
-            self.schedule1.head_valid.val() & up.get_bit(1),
+        self.core.head_valid.next = pair(
+            self.schedules[0].head_valid.val() & up.get_bit(0),
+            self.schedules[1].head_valid.val() & up.get_bit(1),
         );
-        self.core.head_valid.next = heads;
-        self.core.head0_qp.next = self.schedule0.head_qp.val();
-        self.core.head1_qp.next = self.schedule1.head_qp.val();
-        self.schedule0.rotate.next = self.core.rotate.val().get_bit(0);
-        self.schedule0.deactivate.next = self.core.deactivate.val().get_bit(0);
-        self.schedule1.rotate.next = self.core.rotate.val().get_bit(1);
-        self.schedule1.deactivate.next = self.core.deactivate.val().get_bit(1);
+        self.core.head0_qp.next = self.schedules[0].head_qp.val();
+        self.core.head1_qp.next = self.schedules[1].head_qp.val();
 
-        self.timers.now.next = self.now.val();
-        self.timers.set_valid.next = self.core.deadline_valid.val();
-        self.timers.set_qp.next = self.core.deadline_qp.val();
-        self.timers.set_armed.next = self.core.deadline_armed.val();
-        self.timers.set_at.next = self.core.deadline.val();
-        self.core.due_valid.next = self.timers.due_valid.val();
-        self.core.due_qp.next = self.timers.due_qp.val();
-        self.timers.due_ready.next = self.core.due_ready.val();
+        // arm timers
+        self.timers.set_valid.next = self.core.deadline.valid.val();
+        self.timers.set_qp.next = self.core.deadline.qp.val();
+        self.timers.set_armed.next = self.core.deadline.armed.val();
+        self.timers.set_at.next = self.core.deadline.record.val();
+        join!(self, now => timers.now, timers.due => core.due);
 
         // wake up queue pairs: a send queue entry arrived, or a port changed its state
         self.wakes.in_valid.next = self.core.entry_arrived.val();
         self.wakes.in_qp.next = self.core.entry_arrived_qp.val();
-        self.wakes.plane_up.next = self.plane_up.val();
-        self.core.wake_valid.next = self.wakes.out_valid.val();
-        self.core.wake_qp.next = self.wakes.out_qp.val();
-        self.wakes.out_ready.next = self.core.wake_ready.val();
+        join!(self, plane_up => wakes.plane_up, wakes.out => core.wake);
 
         // queue packets
-        let tx = self.core.tx.val();
+        let tx = self.core.tx.record.val();
         self.core.tx_space.next = pair(
-            has_space(self.packets0.count.val(), self.bytes0.q.val()),
-            has_space(self.packets1.count.val(), self.bytes1.q.val()),
+            has_space(self.packets[0].count.val(), self.bytes[0].q.val()),
+            has_space(self.packets[1].count.val(), self.bytes[1].q.val()),
         );
-        let enters0 = self.core.tx_valid.val() & !tx.port;
-        let enters1 = self.core.tx_valid.val() & tx.port;
-        let leaves0 = self.packets0.out_valid.val() & self.tx0_ready.val();
-        let leaves1 = self.packets1.out_valid.val() & self.tx1_ready.val();
-        self.bytes0.d.next = bytes_after(
-            self.bytes0.q.val(),
-            length_if(enters0, tx),
-            length_if(leaves0, self.packets0.out_data.val()),
-        );
-        self.bytes1.d.next = bytes_after(
-            self.bytes1.q.val(),
-            length_if(enters1, tx),
-            length_if(leaves1, self.packets1.out_data.val()),
-        );
-        self.packets0.in_valid.next = enters0;
-        self.packets0.in_data.next = tx;
-        self.packets1.in_valid.next = enters1;
-        self.packets1.in_data.next = tx;
-        self.tx0_valid.next = self.packets0.out_valid.val();
-        self.tx0.next = self.packets0.out_data.val();
-        self.packets0.out_ready.next = self.tx0_ready.val();
-        self.tx1_valid.next = self.packets1.out_valid.val();
-        self.tx1.next = self.packets1.out_data.val();
-        self.packets1.out_ready.next = self.tx1_ready.val();
+        for p in 0..2 {
+            let to_port = if p == 0 { !tx.port } else { tx.port };
+            let enters = self.core.tx.valid.val() & to_port;
+            let leaves = self.packets[p].out_valid.val() & self.tx[p].ready.val();
+            self.bytes[p].d.next = if self.reset.val() {
+                bits::<19>(0)
+            } else {
+                bytes_after(
+                    self.bytes[p].q.val(),
+                    length_if(enters, tx),
+                    length_if(leaves, self.packets[p].out_data.val()),
+                )
+            };
+            self.packets[p].in_valid.next = enters;
+            self.packets[p].in_data.next = tx;
+            self.tx[p].valid.next = self.packets[p].out_valid.val();
+            self.tx[p].record.next = self.packets[p].out_data.val();
+            self.packets[p].out_ready.next = self.tx[p].ready.val();
+        }
 
         // queue failures
         self.core.hold.next = self.failures.count.val() >= FAILURES_LIMIT;
@@ -332,13 +263,8 @@ impl<
             qp: self.core.event_qp.val(),
             status: self.core.failed_status.val(),
         };
-        self.failure_valid.next = self.failures.out_valid.val();
-        self.failure.next = self.failures.out_data.val();
-        self.failures.out_ready.next = self.failure_ready.val();
-
-        if self.reset.val() {
-            self.bytes0.d.next = bits::<19>(0);
-            self.bytes1.d.next = bits::<19>(0);
-        }
+        self.failure.valid.next = self.failures.out_valid.val();
+        self.failure.record.next = self.failures.out_data.val();
+        self.failures.out_ready.next = self.failure.ready.val();
     }
 }

@@ -1,5 +1,6 @@
 //! Requester in hardware: what a queue pair sends, and how acknowledgements and timers change its state (`docs/requester.md`).
 
+pub mod bundles;
 mod burst;
 mod choice;
 mod deadline;

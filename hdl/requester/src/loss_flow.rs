@@ -11,6 +11,7 @@ use stellar_wire::hw::Psn;
 use stellar_wire::mrc::NackReason;
 use stellar_wire::mtu::LENGTH_BITS;
 
+use crate::bundles::CallSrc;
 use crate::deadline::{earlier, reached, timeout};
 use crate::records::{NextAction, Op, OpKind, OpResult, RequesterState, StatPulses};
 
@@ -46,16 +47,10 @@ pub struct LossFlow {
     pub stats: Signal<Out, StatPulses>,
 
     // Functional units.
-    pub spray_start: Signal<Out, Bit>,
-    pub spray_request: Signal<Out, SprayRequest>,
-    pub spray_busy: Signal<In, Bit>,
-    pub nscc_start: Signal<Out, Bit>,
-    pub nscc_request: Signal<Out, NsccRequest>,
-    pub nscc_busy: Signal<In, Bit>,
-    pub window_start: Signal<Out, Bit>,
-    pub window_request: Signal<Out, WindowRequest>,
-    pub window_busy: Signal<In, Bit>,
-    pub window: Signal<In, WindowResponse>,
+    pub spray: CallSrc<SprayRequest>,
+    pub nscc: CallSrc<NsccRequest>,
+    pub window: CallSrc<WindowRequest>,
+    pub window_response: Signal<In, WindowResponse>,
 
     step: DFF<Step>,
     state: DFF<RequesterState>,
@@ -91,7 +86,7 @@ impl Logic for LossFlow {
         let step = self.step.q.val();
         let state = self.state.q.val();
         let sent = self.sent.q.val();
-        let window = self.window.val();
+        let window = self.window_response.val();
         let timer = op.kind == OpKind::Timer;
 
         // classify the NACK
@@ -118,8 +113,8 @@ impl Logic for LossFlow {
             sent.retries
         };
 
-        self.spray_start.next = false;
-        self.spray_request.next = SprayRequest {
+        self.spray.start.next = false;
+        self.spray.request.next = SprayRequest {
             op: SprayOp::Feedback,
             qp: op.qp,
             index: sent.ev,
@@ -127,16 +122,16 @@ impl Logic for LossFlow {
             now: op.now,
             ..SprayRequest::default()
         };
-        self.nscc_start.next = false;
-        self.nscc_request.next = NsccRequest {
+        self.nscc.start.next = false;
+        self.nscc.request.next = NsccRequest {
             op: NsccOp::Loss,
             qp: op.qp,
             now: op.now,
             bytes: bit_cast::<24, LENGTH_BITS>(sent.length),
             ..NsccRequest::default()
         };
-        self.window_start.next = false;
-        self.window_request.next = WindowRequest {
+        self.window.start.next = false;
+        self.window.request.next = WindowRequest {
             op: match step {
                 Step::Idle => {
                     if timer {
@@ -178,7 +173,7 @@ impl Logic for LossFlow {
                     if timer {
                         self.state.d.next.armed = false;
                     }
-                    self.window_start.next = true;
+                    self.window.start.next = true;
                     self.step.d.next = Step::ReadState;
                 }
             }
@@ -189,7 +184,7 @@ impl Logic for LossFlow {
                 self.reports_path.d.next = trimmed;
                 self.feedback.d.next = SprayFeedback::Skip;
                 self.costs_retry.d.next = recoverable;
-                if !self.window_busy.val() {
+                if !self.window.busy.val() {
                     if timer {
                         self.step.d.next = Step::FindInFlight;
                     } else {
@@ -213,7 +208,7 @@ impl Logic for LossFlow {
                 }
             }
             Step::FindInFlight => {
-                self.window_start.next = true;
+                self.window.start.next = true;
                 self.step.d.next = Step::ComputeExpiry;
             }
             Step::ComputeExpiry => {
@@ -224,7 +219,7 @@ impl Logic for LossFlow {
                 self.reports_path.d.next = true;
                 self.feedback.d.next = SprayFeedback::Timeout;
                 self.costs_retry.d.next = true;
-                if !self.window_busy.val() {
+                if !self.window.busy.val() {
                     if window.found {
                         self.step.d.next = Step::CheckExpiry;
                     } else {
@@ -245,21 +240,21 @@ impl Logic for LossFlow {
                 }
             }
             Step::MarkLost => {
-                if !self.spray_busy.val() {
-                    self.spray_start.next = self.reports_path.q.val();
+                if !self.spray.busy.val() {
+                    self.spray.start.next = self.reports_path.q.val();
                     if exhausted {
                         self.done.next = true;
                         self.result.next.next_action = NextAction::Fail;
                         self.step.d.next = Step::Idle;
                     } else {
-                        self.window_start.next = true;
+                        self.window.start.next = true;
                         self.step.d.next = Step::ReportLossToCc;
                     }
                 }
             }
             Step::ReportLossToCc => {
-                if !self.window_busy.val() & !self.nscc_busy.val() {
-                    self.nscc_start.next = true;
+                if !self.window.busy.val() & !self.nscc.busy.val() {
+                    self.nscc.start.next = true;
                     if timer {
                         self.step.d.next = Step::FindInFlight;
                     } else {

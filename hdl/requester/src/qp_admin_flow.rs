@@ -9,6 +9,7 @@ use stellar_wire::hw::spray::{SprayOp, SprayRequest};
 use stellar_wire::hw::window::{WindowOp, WindowRequest};
 use stellar_wire::hw::{Psn, SqIndex};
 
+use crate::bundles::CallSrc;
 use crate::records::{ConfigureKind, NextAction, Op, OpKind, OpResult, RcState, RequesterState};
 
 /// Step of the flow. A step that issues a request is followed by one that waits for the response.
@@ -56,19 +57,11 @@ pub struct QpAdminFlow {
     pub failed_status: Signal<Out, Bits<8>>,
 
     // Functional units.
-    pub spray_start: Signal<Out, Bit>,
-    pub spray_request: Signal<Out, SprayRequest>,
-    pub spray_busy: Signal<In, Bit>,
-    pub nscc_start: Signal<Out, Bit>,
-    pub nscc_request: Signal<Out, NsccRequest>,
-    pub nscc_busy: Signal<In, Bit>,
-    pub window_start: Signal<Out, Bit>,
-    pub window_request: Signal<Out, WindowRequest>,
-    pub window_busy: Signal<In, Bit>,
-    pub messages_start: Signal<Out, Bit>,
-    pub messages_request: Signal<Out, MessageRequest>,
-    pub messages_busy: Signal<In, Bit>,
-    pub messages: Signal<In, MessageResponse>,
+    pub spray: CallSrc<SprayRequest>,
+    pub nscc: CallSrc<NsccRequest>,
+    pub window: CallSrc<WindowRequest>,
+    pub messages: CallSrc<MessageRequest>,
+    pub messages_response: Signal<In, MessageResponse>,
 
     step: DFF<Step>,
     state_after: DFF<RequesterState>,
@@ -97,35 +90,35 @@ impl Logic for QpAdminFlow {
         let op_result = self.op_result.val();
         let step = self.step.q.val();
         let state_after = self.state_after.q.val();
-        let messages = self.messages.val();
-        let free = !self.spray_busy.val()
-            & !self.nscc_busy.val()
-            & !self.window_busy.val()
-            & !self.messages_busy.val();
+        let messages = self.messages_response.val();
+        let free = !self.spray.busy.val()
+            & !self.nscc.busy.val()
+            & !self.window.busy.val()
+            & !self.messages.busy.val();
 
-        self.spray_start.next = false;
-        self.spray_request.next = SprayRequest {
+        self.spray.start.next = false;
+        self.spray.request.next = SprayRequest {
             op: SprayOp::Configure,
             qp: op.qp,
             now: op.now,
             ..SprayRequest::default()
         };
-        self.nscc_start.next = false;
-        self.nscc_request.next = NsccRequest {
+        self.nscc.start.next = false;
+        self.nscc.request.next = NsccRequest {
             op: NsccOp::Configure,
             qp: op.qp,
             now: op.now,
             ..NsccRequest::default()
         };
-        self.window_start.next = false;
-        self.window_request.next = WindowRequest {
+        self.window.start.next = false;
+        self.window.request.next = WindowRequest {
             op: WindowOp::Configure,
             qp: op.qp,
             psn: op.settings.first_psn,
             ..WindowRequest::default()
         };
-        self.messages_start.next = false;
-        self.messages_request.next = MessageRequest {
+        self.messages.start.next = false;
+        self.messages.request.next = MessageRequest {
             op: match step {
                 Step::ConfigureUnit => MessageOp::Configure,
                 Step::Idle => {
@@ -186,7 +179,7 @@ impl Logic for QpAdminFlow {
                         } else {
                             bits::<8>(WcStatus::WrFlushErr.code() as u64)
                         };
-                        self.messages_start.next =
+                        self.messages.start.next =
                             (op.kind == OpKind::Doorbell) | (op.kind == OpKind::Fault);
                         self.step.d.next = match op.kind {
                             OpKind::Configure => Step::ConfigureUnit,
@@ -200,7 +193,7 @@ impl Logic for QpAdminFlow {
                 if free {
                     match op.configure {
                         ConfigureKind::Requester => {
-                            self.window_start.next = true;
+                            self.window.start.next = true;
                             self.state_after.d.next = RequesterState {
                                 failed: false,
                                 una: op.settings.first_psn,
@@ -220,14 +213,14 @@ impl Logic for QpAdminFlow {
                             };
                         }
                         ConfigureKind::SendQueue => {
-                            self.messages_start.next = true;
+                            self.messages.start.next = true;
                         }
                         ConfigureKind::Spray => {
-                            self.spray_start.next = true;
+                            self.spray.start.next = true;
                             self.state_after.d.next.may_probe = self.may_probe.val();
                         }
                         ConfigureKind::Nscc => {
-                            self.nscc_start.next = true;
+                            self.nscc.start.next = true;
                         }
                     }
                     self.step.d.next = Step::WaitConfigured;
@@ -240,7 +233,7 @@ impl Logic for QpAdminFlow {
                 }
             }
             Step::WaitMessageTable => {
-                if !self.messages_busy.val() {
+                if !self.messages.busy.val() {
                     if op.kind == OpKind::Doorbell {
                         self.done.next = true;
                         self.reschedule.next = messages.found & !state_after.failed;
@@ -252,11 +245,11 @@ impl Logic for QpAdminFlow {
                 }
             }
             Step::Complete => {
-                self.messages_start.next = true;
+                self.messages.start.next = true;
                 self.step.d.next = Step::WaitCompleted;
             }
             Step::WaitCompleted => {
-                if !self.messages_busy.val() {
+                if !self.messages.busy.val() {
                     if messages.found & !state_after.failed {
                         self.failed_slot_valid.d.next = true;
                         self.slot.d.next = messages.slot;
@@ -271,25 +264,25 @@ impl Logic for QpAdminFlow {
                 }
             }
             Step::LookupOldest => {
-                self.messages_start.next = true;
+                self.messages.start.next = true;
                 self.step.d.next = Step::WaitOldest;
             }
             Step::WaitOldest => {
                 self.failed_slot_valid.d.next = messages.found;
                 self.slot.d.next = messages.slot;
-                if !self.messages_busy.val() {
+                if !self.messages.busy.val() {
                     self.step.d.next = Step::Flush;
                 }
             }
             Step::Flush => {
-                self.messages_start.next = true;
+                self.messages.start.next = true;
                 self.state_after.d.next.failed = true;
                 self.state_after.d.next.armed = false;
                 self.failed.next = !state_after.failed;
                 self.step.d.next = Step::WaitFlushed;
             }
             Step::WaitFlushed => {
-                if !self.messages_busy.val() {
+                if !self.messages.busy.val() {
                     self.done.next = true;
                     self.step.d.next = Step::Idle;
                 }

@@ -1,9 +1,11 @@
 //! Schedule of the queue pairs at a port (reference: `stellar_transport::endpoint::scheduler::Schedule`).
 
 use hdl_macros::hdl;
-use hdl_primitives::BlockRam;
+use hdl_primitives::{BlockRam, Checked, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Qpn;
+
+use crate::bundles::ScheduleSnk;
 
 /// Maximum number of cycles from `rotate` or `deactivate` to the next valid head.
 pub const TURN_CYCLES: u64 = 6;
@@ -48,16 +50,14 @@ enum Step {
 /// low.
 ///
 /// `Q` is the log2 of the number of queue pairs, at most 10. `P` is the log2 of the number of pages, at most 16. Levels: 3 behind a carry chain.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct QpSchedule<const Q: usize = 10, const P: usize = 16> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
     // Wake-ups: the queue pair may have something to send.
-    pub wake_valid: Signal<In, Bit>,
-    pub wake_page: Signal<In, Bits<16>>,
-    pub wake_qp: Signal<In, Qpn>,
-    pub wake_ready: Signal<Out, Bit>,
+    pub wake: ScheduleSnk,
 
     // Sequencer.
     pub head_valid: Signal<Out, Bit>,
@@ -95,41 +95,12 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 16> {
     page_tail: DFF<Bits<Q>>,
 }
 
-impl<const Q: usize, const P: usize> Default for QpSchedule<Q, P> {
-    fn default() -> Self {
+impl<const Q: usize, const P: usize> Parameters for QpSchedule<Q, P> {
+    fn check() {
         assert!(
             (1..=10).contains(&Q) && (1..=16).contains(&P),
             "QpSchedule<{Q}, {P}>: use Q of 1 to 10 (2 to 1,024 queue pairs) and P of 1 to 16 (2 to 65,536 pages)"
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            wake_valid: Default::default(),
-            wake_page: Default::default(),
-            wake_qp: Default::default(),
-            wake_ready: Default::default(),
-            head_valid: Default::default(),
-            head_qp: Default::default(),
-            rotate: Default::default(),
-            deactivate: Default::default(),
-            present: Default::default(),
-            page: Default::default(),
-            queue_next: Default::default(),
-            page_next: Default::default(),
-            tail: Default::default(),
-            step: Default::default(),
-            swept: Default::default(),
-            busy: Default::default(),
-            head: Default::default(),
-            last: Default::default(),
-            turn_pending: Default::default(),
-            head_leaves: Default::default(),
-            wake_pending: Default::default(),
-            woken: Default::default(),
-            woken_page: Default::default(),
-            already_present: Default::default(),
-            page_tail: Default::default(),
-        }
     }
 }
 

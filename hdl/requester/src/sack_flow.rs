@@ -1,6 +1,7 @@
 //! Processes a SACK (reference: `MrcRequester::on_sack`).
 
 use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{FlowSrc, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
@@ -15,6 +16,7 @@ use stellar_wire::hw::Psn;
 use stellar_wire::mrc::PathHint;
 use stellar_wire::mtu::LENGTH_BITS;
 
+use crate::bundles::CallSrc;
 use crate::deadline::reached;
 use crate::records::{NextAction, Op, OpResult, RequesterState, StatPulses};
 
@@ -84,28 +86,19 @@ pub struct SackFlow {
     pub stats: Signal<Out, StatPulses>,
 
     // Functional units.
-    pub nscc_start: Signal<Out, Bit>,
-    pub nscc_request: Signal<Out, NsccRequest>,
-    pub nscc_busy: Signal<In, Bit>,
-    pub window_start: Signal<Out, Bit>,
-    pub window_request: Signal<Out, WindowRequest>,
-    pub window_busy: Signal<In, Bit>,
-    pub window: Signal<In, WindowResponse>,
+    pub nscc: CallSrc<NsccRequest>,
+    pub window: CallSrc<WindowRequest>,
+    pub window_response: Signal<In, WindowResponse>,
     /// The flow does not wait for the response.
-    pub messages_start: Signal<Out, Bit>,
-    pub messages_request: Signal<Out, MessageRequest>,
-    pub messages_busy: Signal<In, Bit>,
-    pub messages: Signal<In, MessageResponse>,
+    pub messages: CallSrc<MessageRequest>,
+    pub messages_response: Signal<In, MessageResponse>,
     /// The message table still processes the previous SACK. If that moves the queue pair to the error state, this SACK changes nothing.
     pub completing: Signal<In, Bit>,
 
     // Path feedback. The spray engine may be busy with a burst, so the feedback goes through a FIFO. It is accepted when valid and ready are high.
-    pub feedback_valid: Signal<Out, Bit>,
-    pub feedback: Signal<Out, SprayRequest>,
-    pub feedback_ready: Signal<In, Bit>,
+    pub feedback: Src<SprayRequest>,
     /// High for one cycle: the SACK reflects this entropy value without a mark.
-    pub reverse_ev_valid: Signal<Out, Bit>,
-    pub reverse_ev: Signal<Out, Reflected>,
+    pub reverse_ev: FlowSrc<Reflected>,
 
     step: DFF<Step>,
     state: DFF<RequesterState>,
@@ -136,7 +129,7 @@ impl Logic for SackFlow {
         let op = self.op.val();
         let seth = op.control.seth;
         let step = self.step.q.val();
-        let window = self.window.val();
+        let window = self.window_response.val();
         let candidate = self.candidate.q.val();
         let una = self.una.q.val();
 
@@ -180,8 +173,8 @@ impl Logic for SackFlow {
         let at = self.at.q.val();
         let sent_before = (window.sent.at != at) & reached(at, window.sent.at);
 
-        self.feedback_valid.next = false;
-        self.feedback.next = SprayRequest {
+        self.feedback.valid.next = false;
+        self.feedback.record.next = SprayRequest {
             op: if step == Step::ReportProbe {
                 SprayOp::Feedback
             } else {
@@ -199,13 +192,13 @@ impl Logic for SackFlow {
             ..SprayRequest::default()
         };
         let changes_path = accepted & !seth.probe_response & !good;
-        self.reverse_ev_valid.next = false;
-        self.reverse_ev.next = Reflected {
+        self.reverse_ev.valid.next = false;
+        self.reverse_ev.record.next = Reflected {
             qp: op.qp,
             entropy: op.control.reflected,
         };
-        self.nscc_start.next = false;
-        self.nscc_request.next = NsccRequest {
+        self.nscc.start.next = false;
+        self.nscc.request.next = NsccRequest {
             op: if step == Step::ReportFeedback {
                 NsccOp::Ack
             } else {
@@ -225,8 +218,8 @@ impl Logic for SackFlow {
             in_flight: self.in_flight.q.val(),
             penalty: op.control.cc_state.rcv_cwnd_pen,
         };
-        self.window_start.next = false;
-        self.window_request.next = WindowRequest {
+        self.window.start.next = false;
+        self.window.request.next = WindowRequest {
             op: match step {
                 Step::Idle | Step::ReportFeedback => WindowOp::Sack,
                 Step::FindInFlight => WindowOp::NextInFlight,
@@ -251,8 +244,8 @@ impl Logic for SackFlow {
             stamp: window_control.cc_state.timestamp,
         };
 
-        self.messages_start.next = false;
-        self.messages_request.next = MessageRequest {
+        self.messages.start.next = false;
+        self.messages.request.next = MessageRequest {
             op: MessageOp::Complete,
             qp: op.qp,
             psn: window.una,
@@ -272,8 +265,8 @@ impl Logic for SackFlow {
             },
             una,
             failed_slot_valid: true,
-            slot: self.messages.val().slot,
-            status: self.messages.val().status,
+            slot: self.messages_response.val().slot,
+            status: self.messages_response.val().status,
         };
         self.stats.next = StatPulses::default();
 
@@ -281,7 +274,7 @@ impl Logic for SackFlow {
             Step::Idle => {
                 if self.start.val() {
                     self.state.d.next = op.state;
-                    self.window_start.next = true;
+                    self.window.start.next = true;
                     self.step.d.next = Step::ApplyToWindow;
                 }
             }
@@ -298,14 +291,14 @@ impl Logic for SackFlow {
                 self.sample.d.next = window.packets.any() | (window.state != PacketState::Free);
                 self.bytes.d.next = window.bytes;
                 self.rtt.d.next = op.now - window.sent.at;
-                if self.window_busy.val() | self.messages_busy.val() {
+                if self.window.busy.val() | self.messages.busy.val() {
                     self.step.d.next = Step::ApplyToWindow;
-                } else if self.completing.val() & self.messages.val().found {
+                } else if self.completing.val() & self.messages_response.val().found {
                     self.done.next = true;
                     self.result.next.next_action = NextAction::Fail;
                     self.step.d.next = Step::Idle;
                 } else {
-                    self.messages_start.next = moves;
+                    self.messages.start.next = moves;
                     self.stats.next.sack = is_accepted;
                     self.stats.next.sack_out_of_window = window.verdict == SackVerdict::OutOfWindow;
                     self.stats.next.sack_inconsistent = window.verdict == SackVerdict::Inconsistent;
@@ -324,10 +317,10 @@ impl Logic for SackFlow {
                 }
             }
             Step::ReportFeedback => {
-                if self.feedback_ready.val() & (!accepted | !self.nscc_busy.val()) {
-                    self.feedback_valid.next = changes_path;
-                    self.reverse_ev_valid.next = good;
-                    self.nscc_start.next = accepted;
+                if self.feedback.ready.val() & (!accepted | !self.nscc.busy.val()) {
+                    self.feedback.valid.next = changes_path;
+                    self.reverse_ev.valid.next = good;
+                    self.nscc.start.next = accepted;
                     if probe_good & probe_known {
                         self.step.d.next = Step::ReportProbe;
                     } else if checks_early_loss {
@@ -335,7 +328,7 @@ impl Logic for SackFlow {
                     } else {
                         self.done.next = true;
                         self.may_chain.next = true;
-                        self.window_start.next = self.chains_next.val();
+                        self.window.start.next = self.chains_next.val();
                         self.step.d.next = if self.chains_next.val() {
                             Step::ApplyToWindow
                         } else {
@@ -345,8 +338,8 @@ impl Logic for SackFlow {
                 }
             }
             Step::ReportProbe => {
-                if self.feedback_ready.val() {
-                    self.feedback_valid.next = true;
+                if self.feedback.ready.val() {
+                    self.feedback.valid.next = true;
                     if checks_early_loss {
                         self.step.d.next = Step::FindInFlight;
                     } else {
@@ -356,18 +349,18 @@ impl Logic for SackFlow {
                 }
             }
             Step::FindInFlight => {
-                self.window_start.next = true;
+                self.window.start.next = true;
                 self.step.d.next = Step::CheckEarlyLoss;
             }
             Step::CheckEarlyLoss => {
                 self.candidate.d.next = window.sent;
                 self.from.d.next = window.psn + 1;
-                if !self.window_busy.val() {
+                if !self.window.busy.val() {
                     if !window.found | !within {
                         self.done.next = true;
                         self.step.d.next = Step::Idle;
                     } else if sent_before {
-                        self.window_start.next = true;
+                        self.window.start.next = true;
                         self.stats.next.early_loss = true;
                         self.step.d.next = Step::MarkLost;
                     } else {
@@ -376,13 +369,13 @@ impl Logic for SackFlow {
                 }
             }
             Step::MarkLost => {
-                if !self.window_busy.val() {
+                if !self.window.busy.val() {
                     self.step.d.next = Step::ReportLossToCc;
                 }
             }
             Step::ReportLossToCc => {
-                if !self.nscc_busy.val() {
-                    self.nscc_start.next = true;
+                if !self.nscc.busy.val() {
+                    self.nscc.start.next = true;
                     self.step.d.next = Step::FindInFlight;
                 }
             }

@@ -1,7 +1,8 @@
 //! The sequencer of a requester engine: executes one operation after the other (`docs/requester.md`).
 
-use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::BlockRam;
+use hdl_macros::{hdl, hdl_fn, join, reset};
+use hdl_primitives::bundles::{QpSnk, ReadFaultSnk};
+use hdl_primitives::{BlockRam, FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccRequest, NsccResponse};
@@ -12,8 +13,9 @@ use stellar_wire::hw::requester::{
 use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
 use stellar_wire::hw::tx::TxSeth;
 use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
-use stellar_wire::hw::{Psn, Qpn, SqIndex};
+use stellar_wire::hw::{Psn, Qpn};
 
+use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, ProducerSnk, ScheduleSrc};
 use crate::loss_flow::LossFlow;
 use crate::op_arbiter::OpArbiter;
 use crate::ports::pair;
@@ -63,38 +65,23 @@ pub struct Sequencer<const Q: usize = 10> {
     pub hold: Signal<In, Bit>,
 
     // Configuration. The settings of a functional unit go to that unit directly. All inputs are stable until `configure_ready`.
-    pub configure_valid: Signal<In, Bit>,
-    pub configure: Signal<In, ConfigureKind>,
-    pub configure_qp: Signal<In, Qpn>,
+    pub configure: ConfigureSnk,
     pub settings: Signal<In, RequesterConfig>,
     /// Valid with `ConfigureKind::Spray`: the path policy sends probes.
     pub may_probe: Signal<In, Bit>,
-    pub configure_ready: Signal<Out, Bit>,
 
     // Control packets, doorbells, payload faults, flushes, and wake-ups. Each is accepted when valid and ready are high.
-    pub control_valid: Signal<In, Bit>,
     /// SACK, NACK or RC acknowledgement.
-    pub control: Signal<In, ControlPacket>,
-    pub control_ready: Signal<Out, Bit>,
+    pub control: Snk<ControlPacket>,
     /// Many control packets are queued: they have priority over the next burst.
     pub control_almost_full: Signal<In, Bit>,
-    pub doorbell_valid: Signal<In, Bit>,
-    pub doorbell_qp: Signal<In, Qpn>,
-    pub doorbell_producer: Signal<In, SqIndex>,
-    pub doorbell_ready: Signal<Out, Bit>,
+    pub doorbell: ProducerSnk,
     /// The payload of a packet of this message cannot be read.
-    pub fault_valid: Signal<In, Bit>,
-    pub fault_qp: Signal<In, Qpn>,
-    pub fault_slot: Signal<In, SqIndex>,
-    pub fault_ready: Signal<Out, Bit>,
+    pub fault: ReadFaultSnk,
     /// The receive side failed.
-    pub flush_valid: Signal<In, Bit>,
-    pub flush_qp: Signal<In, Qpn>,
-    pub flush_ready: Signal<Out, Bit>,
+    pub flush: QpSnk,
     /// The queue pair may have something to send: an entry of its send queue arrived, or a port came up.
-    pub wake_valid: Signal<In, Bit>,
-    pub wake_qp: Signal<In, Qpn>,
-    pub wake_ready: Signal<Out, Bit>,
+    pub wake: QpSnk,
 
     // Schedulers of the ports: bit p belongs to port p.
     pub head_valid: Signal<In, Bits<2>>,
@@ -104,29 +91,19 @@ pub struct Sequencer<const Q: usize = 10> {
     pub rotate: Signal<Out, Bits<2>>,
     pub deactivate: Signal<Out, Bits<2>>,
     /// Schedules a queue pair at both ports.
-    pub schedule_valid: Signal<Out, Bit>,
-    pub schedule_page: Signal<Out, Bits<16>>,
-    pub schedule_qp: Signal<Out, Qpn>,
-    pub schedule_ready: Signal<In, Bit>,
+    pub schedule: ScheduleSrc,
 
     // Timers.
-    pub due_valid: Signal<In, Bit>,
-    pub due_qp: Signal<In, Qpn>,
-    pub due_ready: Signal<Out, Bit>,
-    pub deadline_valid: Signal<Out, Bit>,
-    pub deadline_qp: Signal<Out, Qpn>,
-    pub deadline_armed: Signal<Out, Bit>,
-    pub deadline: Signal<Out, Bits<32>>,
+    pub due: DueSnk,
+    pub deadline: DeadlineSrc,
 
     // Packets. Bit p of `tx_space`: the queue of port p has space for 32 packets.
     pub tx_space: Signal<In, Bits<2>>,
-    pub tx_valid: Signal<Out, Bit>,
-    pub tx: Signal<Out, TxRequest>,
+    pub tx: FlowSrc<TxRequest>,
 
     // Pulses.
     /// A SACK reflected this entropy value without a mark.
-    pub reverse_ev_valid: Signal<Out, Bit>,
-    pub reverse_ev: Signal<Out, Reflected>,
+    pub reverse_ev: FlowSrc<Reflected>,
     pub failed: Signal<Out, Bit>,
     /// Queue pair of `failed`, `refused` and `stats`.
     pub event_qp: Signal<Out, Qpn>,
@@ -136,34 +113,18 @@ pub struct Sequencer<const Q: usize = 10> {
     pub stats: Signal<Out, StatPulses>,
 
     // Functional units and local translation.
-    pub spray_request_valid: Signal<Out, Bit>,
-    pub spray_request: Signal<Out, SprayRequest>,
-    pub spray_request_ready: Signal<In, Bit>,
-    pub spray_response_valid: Signal<In, Bit>,
-    pub spray_response: Signal<In, SprayResponse>,
-    pub nscc_request_valid: Signal<Out, Bit>,
-    pub nscc_request: Signal<Out, NsccRequest>,
-    pub nscc_request_ready: Signal<In, Bit>,
-    pub nscc_response_valid: Signal<In, Bit>,
-    pub nscc_response: Signal<In, NsccResponse>,
-    pub window_request_valid: Signal<Out, Bit>,
-    pub window_request: Signal<Out, WindowRequest>,
-    pub window_request_ready: Signal<In, Bit>,
-    pub window_response_valid: Signal<In, Bit>,
-    pub window_response: Signal<In, WindowResponse>,
+    pub spray_request: Src<SprayRequest>,
+    pub spray_response: FlowSnk<SprayResponse>,
+    pub nscc_request: Src<NsccRequest>,
+    pub nscc_response: FlowSnk<NsccResponse>,
+    pub window_request: Src<WindowRequest>,
+    pub window_response: FlowSnk<WindowResponse>,
     /// Records of the packets of an `Allocate`, as they are sent.
-    pub sent_packet_valid: Signal<Out, Bit>,
-    pub sent_packet: Signal<Out, SentPacket>,
-    pub messages_request_valid: Signal<Out, Bit>,
-    pub messages_request: Signal<Out, MessageRequest>,
-    pub messages_request_ready: Signal<In, Bit>,
-    pub messages_response_valid: Signal<In, Bit>,
-    pub messages_response: Signal<In, MessageResponse>,
-    pub xlate_req_valid: Signal<Out, Bit>,
-    pub xlate_req: Signal<Out, TranslateRequest>,
-    pub xlate_req_ready: Signal<In, Bit>,
-    pub xlate_rsp_valid: Signal<In, Bit>,
-    pub xlate_rsp: Signal<In, TranslateResponse>,
+    pub sent_packet: FlowSrc<SentPacket>,
+    pub messages_request: Src<MessageRequest>,
+    pub messages_response: FlowSnk<MessageResponse>,
+    pub xlate_req: OfferSrc<TranslateRequest>,
+    pub xlate_rsp: FlowSnk<TranslateResponse>,
 
     arbiter: OpArbiter,
     transmit: TransmitFlow,
@@ -215,52 +176,56 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             messages,
             spray_feedback_fifo
         );
-        self.arbiter.reset.next = self.reset.val();
-        self.transmit.reset.next = self.reset.val();
-        self.sack.reset.next = self.reset.val();
-        self.loss.reset.next = self.reset.val();
-        self.rc.reset.next = self.reset.val();
-        self.admin.reset.next = self.reset.val();
-        self.spray_feedback_fifo.reset.next = self.reset.val();
-        self.spray.reset.next = self.reset.val();
-        self.nscc.reset.next = self.reset.val();
-        self.window.reset.next = self.reset.val();
-        self.messages.reset.next = self.reset.val();
+        reset!(
+            self,
+            reset,
+            arbiter,
+            transmit,
+            sack,
+            loss,
+            rc,
+            admin,
+            spray_feedback_fifo,
+            spray,
+            nscc,
+            window,
+            messages
+        );
 
         // arbitrate: while a burst is sent in the background, only SACKs that cannot cover its PSNs, doorbells and wake-ups start. Near its end the next
         // burst of the other port may start too, if nothing else is pending. A doorbell waits while the message table looks up the message of the burst.
         let bg_burst_active = self.transmit.bg_burst_active.val();
         let free = !bg_burst_active;
-        let control = self.control.val();
+        let control = self.control.record.val();
         let is_sack = control.kind == ControlKind::Sack;
         let may_pass = self.control_checked.q.val() & self.control_before_burst.q.val() & is_sack;
         self.arbiter.now.next = self.now.val();
         self.arbiter.rollback_valid.next = self.transmit.ended_early.val();
         self.arbiter.rollback_qp.next = self.transmit.bg_burst_qp.val();
         self.arbiter.rollback_port.next = self.transmit.bg_burst_port.val();
-        self.arbiter.configure_valid.next = self.configure_valid.val() & free;
-        self.arbiter.configure.next = self.configure.val();
-        self.arbiter.configure_qp.next = self.configure_qp.val();
-        self.arbiter.control_valid.next = self.control_valid.val() & (free | may_pass);
+        self.arbiter.configure_valid.next = self.configure.valid.val() & free;
+        self.arbiter.configure.next = self.configure.record.val();
+        self.arbiter.configure_qp.next = self.configure.qp.val();
+        self.arbiter.control_valid.next = self.control.valid.val() & (free | may_pass);
         self.arbiter.control.next = control;
-        self.arbiter.due_valid.next = self.due_valid.val() & free;
-        self.arbiter.due_qp.next = self.due_qp.val();
-        self.arbiter.fault_valid.next = self.fault_valid.val() & free;
-        self.arbiter.fault_qp.next = self.fault_qp.val();
-        self.arbiter.fault_slot.next = self.fault_slot.val();
-        self.arbiter.flush_valid.next = self.flush_valid.val() & free;
-        self.arbiter.flush_qp.next = self.flush_qp.val();
-        self.arbiter.doorbell_valid.next = self.doorbell_valid.val() & !self.messages.busy.val();
-        self.arbiter.doorbell_qp.next = self.doorbell_qp.val();
-        self.arbiter.doorbell_producer.next = self.doorbell_producer.val();
-        self.arbiter.wake_valid.next = self.wake_valid.val() & self.schedule_ready.val();
-        self.arbiter.wake_qp.next = self.wake_qp.val();
+        self.arbiter.due_valid.next = self.due.valid.val() & free;
+        self.arbiter.due_qp.next = self.due.qp.val();
+        self.arbiter.fault_valid.next = self.fault.valid.val() & free;
+        self.arbiter.fault_qp.next = self.fault.qp.val();
+        self.arbiter.fault_slot.next = self.fault.slot.val();
+        self.arbiter.flush_valid.next = self.flush.valid.val() & free;
+        self.arbiter.flush_qp.next = self.flush.qp.val();
+        self.arbiter.doorbell_valid.next = self.doorbell.valid.val() & !self.messages.busy.val();
+        self.arbiter.doorbell_qp.next = self.doorbell.qp.val();
+        self.arbiter.doorbell_producer.next = self.doorbell.producer.val();
+        self.arbiter.wake_valid.next = self.wake.valid.val() & self.schedule.ready.val();
+        self.arbiter.wake_qp.next = self.wake.qp.val();
         let heads = self.head_valid.val() & self.tx_space.val();
-        let higher_prio_pending = self.configure_valid.val()
-            | (self.control_valid.val() & !is_sack)
-            | self.due_valid.val()
-            | self.fault_valid.val()
-            | self.flush_valid.val();
+        let higher_prio_pending = self.configure.valid.val()
+            | (self.control.valid.val() & !is_sack)
+            | self.due.valid.val()
+            | self.fault.valid.val()
+            | self.flush.valid.val();
         let bg_burst_port = self.transmit.bg_burst_port.val();
         let other_port = pair(bg_burst_port, !bg_burst_port);
         let ends_soon = self.transmit.ends_soon.val() & !higher_prio_pending;
@@ -302,16 +267,16 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             & ((offered_op.kind == OpKind::Sack)
                 | (offered_op.kind == OpKind::Nack)
                 | (offered_op.kind == OpKind::Ack));
-        self.control_ready.next = control_goes;
-        self.control_checked.d.next = self.control_valid.val() & bg_burst_active & !control_goes;
+        self.control.ready.next = control_goes;
+        self.control_checked.d.next = self.control.valid.val() & bg_burst_active & !control_goes;
         let other_qp = control.qp != self.transmit.bg_burst_qp.val();
         self.control_before_burst.d.next =
             other_qp | names_only_before(control.seth, self.transmit.bg_burst_first_psn.val());
-        self.due_ready.next = take & (offered_op.kind == OpKind::Timer);
-        self.fault_ready.next = take & (offered_op.kind == OpKind::Fault);
-        self.flush_ready.next = take & (offered_op.kind == OpKind::Flush);
-        self.doorbell_ready.next = take & (offered_op.kind == OpKind::Doorbell);
-        self.wake_ready.next = take & (offered_op.kind == OpKind::Wake);
+        self.due.ready.next = take & (offered_op.kind == OpKind::Timer);
+        self.fault.ready.next = take & (offered_op.kind == OpKind::Fault);
+        self.flush.ready.next = take & (offered_op.kind == OpKind::Flush);
+        self.doorbell.ready.next = take & (offered_op.kind == OpKind::Doorbell);
+        self.wake.ready.next = take & (offered_op.kind == OpKind::Wake);
 
         // The read ports keep the addresses of the rows from the cycle after arbitration on.
         let row = if (step == Step::Arbitrate) & !completing {
@@ -406,7 +371,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else if (step == Step::Arbitrate) & answered {
             self.completing.d.next = false;
         }
-        self.chains_next.next = self.sack.may_chain.val() & self.schedule_ready.val();
+        self.chains_next.next = self.sack.may_chain.val() & self.schedule.ready.val();
         let writes = flow_done | admin_done;
         self.states.write_enable.next = writes;
         self.states.write_address.next = current.qp.get_bits::<Q>(0);
@@ -414,11 +379,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.configs.write_enable.next = admin_done & configures_requester;
         self.configs.write_address.next = current.qp.get_bits::<Q>(0);
         self.configs.write_data.next = self.settings.val();
-        self.configure_ready.next = admin_done & (current.kind == OpKind::Configure);
-        self.deadline_valid.next = writes;
-        self.deadline_qp.next = current.qp;
-        self.deadline_armed.next = state.armed;
-        self.deadline.next = state.deadline;
+        self.configure.ready.next = admin_done & (current.kind == OpKind::Configure);
+        self.deadline.valid.next = writes;
+        self.deadline.qp.next = current.qp;
+        self.deadline.armed.next = state.armed;
+        self.deadline.record.next = state.deadline;
 
         // report
         let sent = flow_done & is_transmit;
@@ -436,13 +401,14 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else {
             (flow_done & !is_transmit & !needs_admin) | (starts & is_wake & !ignored)
         };
-        self.schedule_valid.next = reschedule | (step == Step::Reschedule);
-        self.schedule_page.next = op.settings.page;
-        self.schedule_qp.next = current.qp;
-        self.tx_valid.next = self.transmit.tx_valid.val();
-        self.tx.next = self.transmit.tx.val();
-        self.reverse_ev_valid.next = self.sack.reverse_ev_valid.val();
-        self.reverse_ev.next = self.sack.reverse_ev.val();
+        self.schedule.valid.next = reschedule | (step == Step::Reschedule);
+        self.schedule.page.next = op.settings.page;
+        self.schedule.qp.next = current.qp;
+        join!(
+            self,
+            transmit.tx => tx,
+            sack.reverse_ev => reverse_ev,
+        );
         self.failed.next = self.admin.failed.val();
         self.failed_status.next = self.admin.failed_status.val();
         self.event_qp.next = current.qp;
@@ -462,7 +428,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.stats.next.sent_qp = sent_stats.sent_qp;
 
         // next step
-        let after_reschedule = if self.schedule_ready.val() {
+        let after_reschedule = if self.schedule.ready.val() {
             Step::Arbitrate
         } else {
             Step::Reschedule
@@ -506,45 +472,43 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         // has been processed.
         let spray_in_use = self.spray.busy.val() | self.transmit.paths_pending.val();
         let spray_busy = spray_in_use | self.spray_feedback_fifo.pending.val();
-        self.spray_feedback_fifo.in_valid.next = self.sack.feedback_valid.val();
-        self.spray_feedback_fifo.in_feedback.next = self.sack.feedback.val();
-        self.sack.feedback_ready.next = self.spray_feedback_fifo.in_ready.val();
-        self.spray_feedback_fifo.spray_busy.next = spray_in_use;
-        self.spray.start.next = self.transmit.spray_start.val()
-            | self.spray_feedback_fifo.spray_start.val()
-            | self.loss.spray_start.val()
-            | self.admin.spray_start.val();
-        self.spray.request.next = if self.transmit.spray_start.val() {
-            self.transmit.spray_request.val()
-        } else if self.spray_feedback_fifo.spray_start.val() {
-            self.spray_feedback_fifo.spray_request.val()
-        } else if self.loss.spray_start.val() {
-            self.loss.spray_request.val()
+        join!(self, sack.feedback => spray_feedback_fifo.feedback);
+        self.spray_feedback_fifo.spray.busy.next = spray_in_use;
+        self.spray.start.next = self.transmit.spray.start.val()
+            | self.spray_feedback_fifo.spray.start.val()
+            | self.loss.spray.start.val()
+            | self.admin.spray.start.val();
+        self.spray.request.next = if self.transmit.spray.start.val() {
+            self.transmit.spray.request.val()
+        } else if self.spray_feedback_fifo.spray.start.val() {
+            self.spray_feedback_fifo.spray.request.val()
+        } else if self.loss.spray.start.val() {
+            self.loss.spray.request.val()
         } else {
-            self.admin.spray_request.val()
+            self.admin.spray.request.val()
         };
-        self.transmit.spray_busy.next = spray_busy;
-        self.loss.spray_busy.next = spray_busy;
-        self.admin.spray_busy.next = spray_busy;
-        self.transmit.spray.next = self.spray.response.val();
-        self.spray_request_valid.next = self.spray.unit_request_valid.val();
-        self.spray_request.next = self.spray.unit_request.val();
-        self.spray.unit_request_ready.next = self.spray_request_ready.val();
-        self.spray.unit_response_valid.next = self.spray_response_valid.val();
-        self.spray.unit_response.next = self.spray_response.val();
-        let uses_nscc = self.transmit.nscc_start.val()
-            | self.sack.nscc_start.val()
-            | self.loss.nscc_start.val()
-            | self.admin.nscc_start.val();
+        self.transmit.spray.busy.next = spray_busy;
+        self.loss.spray.busy.next = spray_busy;
+        self.admin.spray.busy.next = spray_busy;
+        self.transmit.spray_response.next = self.spray.response.val();
+        join!(
+            self,
+            spray.unit_request => spray_request,
+            spray_response => spray.unit_response,
+        );
+        let uses_nscc = self.transmit.nscc.start.val()
+            | self.sack.nscc.start.val()
+            | self.loss.nscc.start.val()
+            | self.admin.nscc.start.val();
         self.nscc.start.next = uses_nscc;
-        self.nscc.request.next = if self.transmit.nscc_start.val() {
-            self.transmit.nscc_request.val()
-        } else if self.sack.nscc_start.val() {
-            self.sack.nscc_request.val()
-        } else if self.loss.nscc_start.val() {
-            self.loss.nscc_request.val()
+        self.nscc.request.next = if self.transmit.nscc.start.val() {
+            self.transmit.nscc.request.val()
+        } else if self.sack.nscc.start.val() {
+            self.sack.nscc.request.val()
+        } else if self.loss.nscc.start.val() {
+            self.loss.nscc.request.val()
         } else {
-            self.admin.nscc_request.val()
+            self.admin.nscc.request.val()
         };
         if uses_nscc {
             self.cwnd_cache_valid.d.next = true;
@@ -552,73 +516,68 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         }
         self.transmit.cwnd_cached.next =
             self.cwnd_cache_valid.q.val() & (self.cwnd_cache_qp.q.val() == current.qp);
-        self.transmit.nscc_busy.next = self.nscc.busy.val();
-        self.sack.nscc_busy.next = self.nscc.busy.val();
-        self.loss.nscc_busy.next = self.nscc.busy.val();
-        self.admin.nscc_busy.next = self.nscc.busy.val();
-        self.transmit.nscc.next = self.nscc.response.val();
-        self.nscc_request_valid.next = self.nscc.unit_request_valid.val();
-        self.nscc_request.next = self.nscc.unit_request.val();
-        self.nscc.unit_request_ready.next = self.nscc_request_ready.val();
-        self.nscc.unit_response_valid.next = self.nscc_response_valid.val();
-        self.nscc.unit_response.next = self.nscc_response.val();
-        self.window.start.next = self.transmit.window_start.val()
-            | self.sack.window_start.val()
-            | self.loss.window_start.val()
-            | self.admin.window_start.val();
-        self.window.request.next = if self.transmit.window_start.val() {
-            self.transmit.window_request.val()
-        } else if self.sack.window_start.val() {
-            self.sack.window_request.val()
-        } else if self.loss.window_start.val() {
-            self.loss.window_request.val()
+        self.transmit.nscc.busy.next = self.nscc.busy.val();
+        self.sack.nscc.busy.next = self.nscc.busy.val();
+        self.loss.nscc.busy.next = self.nscc.busy.val();
+        self.admin.nscc.busy.next = self.nscc.busy.val();
+        self.transmit.nscc_response.next = self.nscc.response.val();
+        join!(
+            self,
+            nscc.unit_request => nscc_request,
+            nscc_response => nscc.unit_response,
+        );
+        self.window.start.next = self.transmit.window.start.val()
+            | self.sack.window.start.val()
+            | self.loss.window.start.val()
+            | self.admin.window.start.val();
+        self.window.request.next = if self.transmit.window.start.val() {
+            self.transmit.window.request.val()
+        } else if self.sack.window.start.val() {
+            self.sack.window.request.val()
+        } else if self.loss.window.start.val() {
+            self.loss.window.request.val()
         } else {
-            self.admin.window_request.val()
+            self.admin.window.request.val()
         };
-        self.transmit.window_busy.next = self.window.busy.val();
-        self.sack.window_busy.next = self.window.busy.val();
-        self.loss.window_busy.next = self.window.busy.val();
-        self.admin.window_busy.next = self.window.busy.val();
-        self.transmit.window.next = self.window.response.val();
-        self.sack.window.next = self.window.response.val();
-        self.loss.window.next = self.window.response.val();
-        self.window_request_valid.next = self.window.unit_request_valid.val();
-        self.window_request.next = self.window.unit_request.val();
-        self.window.unit_request_ready.next = self.window_request_ready.val();
-        self.window.unit_response_valid.next = self.window_response_valid.val();
-        self.window.unit_response.next = self.window_response.val();
-        self.messages.start.next = self.transmit.messages_start.val()
-            | self.sack.messages_start.val()
-            | self.admin.messages_start.val();
-        self.messages.request.next = if self.transmit.messages_start.val() {
-            self.transmit.messages_request.val()
-        } else if self.sack.messages_start.val() {
-            self.sack.messages_request.val()
+        self.transmit.window.busy.next = self.window.busy.val();
+        self.sack.window.busy.next = self.window.busy.val();
+        self.loss.window.busy.next = self.window.busy.val();
+        self.admin.window.busy.next = self.window.busy.val();
+        self.transmit.window_response.next = self.window.response.val();
+        self.sack.window_response.next = self.window.response.val();
+        self.loss.window_response.next = self.window.response.val();
+        join!(
+            self,
+            window.unit_request => window_request,
+            window_response => window.unit_response,
+        );
+        self.messages.start.next = self.transmit.messages.start.val()
+            | self.sack.messages.start.val()
+            | self.admin.messages.start.val();
+        self.messages.request.next = if self.transmit.messages.start.val() {
+            self.transmit.messages.request.val()
+        } else if self.sack.messages.start.val() {
+            self.sack.messages.request.val()
         } else {
-            self.admin.messages_request.val()
+            self.admin.messages.request.val()
         };
         self.sack.completing.next = completing;
         self.transmit.completing.next = completing;
-        self.sack.messages_busy.next = self.messages.busy.val();
-        self.sack.messages.next = self.messages.response.val();
-        self.transmit.messages_busy.next = self.messages.busy.val();
-        self.admin.messages_busy.next = self.messages.busy.val();
-        self.transmit.messages.next = self.messages.response.val();
-        self.admin.messages.next = self.messages.response.val();
-        self.messages_request_valid.next = self.messages.unit_request_valid.val();
-        self.messages_request.next = self.messages.unit_request.val();
-        self.messages.unit_request_ready.next = self.messages_request_ready.val();
-        self.messages.unit_response_valid.next = self.messages_response_valid.val();
-        self.messages.unit_response.next = self.messages_response.val();
-        self.transmit.spray_response_valid.next = self.spray_response_valid.val();
-        self.transmit.spray_response.next = self.spray_response.val();
-        self.sent_packet_valid.next = self.transmit.sent_packet_valid.val();
-        self.sent_packet.next = self.transmit.sent_packet.val();
-        self.xlate_req_valid.next = self.transmit.xlate_req_valid.val();
-        self.xlate_req.next = self.transmit.xlate_req.val();
-        self.transmit.xlate_req_ready.next = self.xlate_req_ready.val();
-        self.transmit.xlate_rsp_valid.next = self.xlate_rsp_valid.val();
-        self.transmit.xlate_rsp.next = self.xlate_rsp.val();
+        self.sack.messages.busy.next = self.messages.busy.val();
+        self.sack.messages_response.next = self.messages.response.val();
+        self.transmit.messages.busy.next = self.messages.busy.val();
+        self.admin.messages.busy.next = self.messages.busy.val();
+        self.transmit.messages_response.next = self.messages.response.val();
+        self.admin.messages_response.next = self.messages.response.val();
+        join!(
+            self,
+            messages.unit_request => messages_request,
+            messages_response => messages.unit_response,
+            spray_response => transmit.path,
+            transmit.sent_packet => sent_packet,
+            transmit.xlate_req => xlate_req,
+            xlate_rsp => transmit.xlate_rsp,
+        );
 
         if self.reset.val() {
             self.control_checked.d.next = false;

@@ -1,10 +1,11 @@
 //! Timers of all queue pairs.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{BypassRam, LutRam};
+use hdl_primitives::{BypassRam, Checked, LutRam, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Qpn;
 
+use crate::bundles::DueSrc;
 use crate::deadline::reached;
 
 /// Cycles from the check of a deadline to its offer.
@@ -38,8 +39,9 @@ fn member(qp: Qpn) -> Bits<32> {
 /// A timer is armed if two bits differ: one is written by sets only, the other by disarms only. So both may happen in one cycle. The bits are stored in words
 /// of 32 queue pairs. A word counts as disarmed until its first set after reset, so no initialisation is needed. Levels: 5 (armed: LUT RAM 1, choice of 32 3;
 /// both and hold 1).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct TimerScan<const Q: usize = 10> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -55,9 +57,7 @@ pub struct TimerScan<const Q: usize = 10> {
     pub now: Signal<In, Bits<32>>,
 
     // Expired timers.
-    pub due_valid: Signal<Out, Bit>,
-    pub due_qp: Signal<Out, Qpn>,
-    pub due_ready: Signal<In, Bit>,
+    pub due: DueSrc,
 
     deadlines: BypassRam<Bits<32>, Q>,
     /// Bits written by sets: one copy per reader.
@@ -72,31 +72,12 @@ pub struct TimerScan<const Q: usize = 10> {
     offer: DFF<Bits<10>>,
 }
 
-impl<const Q: usize> Default for TimerScan<Q> {
-    fn default() -> Self {
+impl<const Q: usize> Parameters for TimerScan<Q> {
+    fn check() {
         assert!(
             (1..=10).contains(&Q),
             "TimerScan<{Q}>: use Q of 1 to 10 (2 to 1,024 queue pairs)"
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            set_valid: Default::default(),
-            set_qp: Default::default(),
-            set_armed: Default::default(),
-            set_at: Default::default(),
-            now: Default::default(),
-            due_valid: Default::default(),
-            due_qp: Default::default(),
-            due_ready: Default::default(),
-            deadlines: Default::default(),
-            set_words: Default::default(),
-            taken_words: Default::default(),
-            known: Default::default(),
-            scanned: Default::default(),
-            offered: Default::default(),
-            offer: Default::default(),
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: the packets that it went back over, or new ones (reference:
 //! `MrcRequester::transmit_burst`, `RcRequester::transmit_burst`).
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, join, reset};
+use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest, NsccResponse};
@@ -13,6 +14,7 @@ use stellar_wire::hw::{Psn, Qpn};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::Opcode;
 
+use crate::bundles::CallSrc;
 use crate::burst::{Burst, BurstSend};
 use crate::choice::choose;
 use crate::deadline::{earlier, timeout};
@@ -88,27 +90,18 @@ pub struct TransmitFlow {
     pub ended_early: Signal<Out, Bit>,
 
     // Functional units.
-    pub spray_start: Signal<Out, Bit>,
-    pub spray_request: Signal<Out, SprayRequest>,
-    pub spray_busy: Signal<In, Bit>,
-    pub spray: Signal<In, SprayResponse>,
-    /// Responses as they arrive: a burst has many.
-    pub spray_response_valid: Signal<In, Bit>,
+    pub spray: CallSrc<SprayRequest>,
     pub spray_response: Signal<In, SprayResponse>,
-    pub nscc_start: Signal<Out, Bit>,
-    pub nscc_request: Signal<Out, NsccRequest>,
-    pub nscc_busy: Signal<In, Bit>,
+    /// Responses as they arrive: a burst has many.
+    pub path: FlowSnk<SprayResponse>,
+    pub nscc: CallSrc<NsccRequest>,
     /// The request in progress, or the last one, was about this queue pair: `nscc` is or will be its window.
     pub cwnd_cached: Signal<In, Bit>,
-    pub nscc: Signal<In, NsccResponse>,
-    pub window_start: Signal<Out, Bit>,
-    pub window_request: Signal<Out, WindowRequest>,
-    pub window_busy: Signal<In, Bit>,
-    pub window: Signal<In, WindowResponse>,
-    pub messages_start: Signal<Out, Bit>,
-    pub messages_request: Signal<Out, MessageRequest>,
-    pub messages_busy: Signal<In, Bit>,
-    pub messages: Signal<In, MessageResponse>,
+    pub nscc_response: Signal<In, NsccResponse>,
+    pub window: CallSrc<WindowRequest>,
+    pub window_response: Signal<In, WindowResponse>,
+    pub messages: CallSrc<MessageRequest>,
+    pub messages_response: Signal<In, MessageResponse>,
     /// The message table still processes the previous SACK. If that moves the queue pair to the error state, nothing is sent.
     pub completing: Signal<In, Bit>,
 
@@ -116,19 +109,14 @@ pub struct TransmitFlow {
     pub paths_pending: Signal<Out, Bit>,
 
     // Records of the packets of a burst, for the window.
-    pub sent_packet_valid: Signal<Out, Bit>,
-    pub sent_packet: Signal<Out, SentPacket>,
+    pub sent_packet: FlowSrc<SentPacket>,
 
     // Local translation. A request is accepted when valid and ready are high. Responses come in the order of the requests.
-    pub xlate_req_valid: Signal<Out, Bit>,
-    pub xlate_req: Signal<Out, TranslateRequest>,
-    pub xlate_req_ready: Signal<In, Bit>,
-    pub xlate_rsp_valid: Signal<In, Bit>,
-    pub xlate_rsp: Signal<In, TranslateResponse>,
+    pub xlate_req: OfferSrc<TranslateRequest>,
+    pub xlate_rsp: FlowSnk<TranslateResponse>,
 
     /// High for one cycle per packet sent.
-    pub tx_valid: Signal<Out, Bit>,
-    pub tx: Signal<Out, TxRequest>,
+    pub tx: FlowSrc<TxRequest>,
 
     send: BurstSend,
     /// A burst is sent in the background.
@@ -226,7 +214,7 @@ impl Logic for TransmitFlow {
         );
         dff_setup!(self, clock, armed_before_burst, deadline_before_burst);
         clock!(self, clock, send);
-        self.send.reset.next = self.reset.val();
+        reset!(self, reset, send);
         let op = self.op.val();
         let step = self.step.q.val();
         let state = self.state.q.val();
@@ -239,10 +227,10 @@ impl Logic for TransmitFlow {
         let last_sent = self.last_sent.q.val();
         let mtu_log2 = op.settings.mtu_log2;
         let rc = op.settings.rc;
-        let spray = self.spray.val();
-        let window = self.window.val();
-        let messages = self.messages.val();
-        let cwnd = self.nscc.val().cwnd;
+        let spray = self.spray_response.val();
+        let window = self.window_response.val();
+        let messages = self.messages_response.val();
+        let cwnd = self.nscc_response.val().cwnd;
 
         // select
         let port = op.port;
@@ -251,15 +239,15 @@ impl Logic for TransmitFlow {
         let mut query_response = spray;
         query_response.found = spray.found & spray_requested;
         let needs_spray_query = !spray_requested & window.lost.any();
-        let units_ready = !self.window_busy.val()
+        let units_ready = !self.window.busy.val()
             & !needs_spray_query
-            & !(spray_requested & self.spray_busy.val());
+            & !(spray_requested & self.spray.busy.val());
         let choice = choose(state, port, query_response, window);
         let rc_space = rc_space(op.settings, op.state);
         let other_port = rc & (op.settings.plane != port);
 
         // measure, admit
-        let cwnd_known = rc | (self.cwnd_requested.q.val() & !self.nscc_busy.val());
+        let cwnd_known = rc | (self.cwnd_requested.q.val() & !self.nscc.busy.val());
         let in_flight = self.in_flight.q.val();
         let cwnd_space = bit_cast::<25, 24>(cwnd) - bit_cast::<25, 24>(in_flight);
         let overdrawn = cwnd_space.get_bit(24);
@@ -283,7 +271,7 @@ impl Logic for TransmitFlow {
 
         // send
         let admitted = may_send & !window_full;
-        let spray_free = rc | !self.spray_busy.val();
+        let spray_free = rc | !self.spray.busy.val();
         let starts_burst = (step == Step::Admit) & admitted & spray_free & !bg_active;
         let in_memory = self.in_memory.q.val();
         self.send.start.next = starts_burst;
@@ -298,15 +286,14 @@ impl Logic for TransmitFlow {
             is_retransmit: is_retransmit & !rc,
             retries,
         };
-        self.send.spray_response_valid.next = self.spray_response_valid.val();
-        self.send.spray_response.next = self.spray_response.val();
-        self.xlate_req_valid.next = self.send.xlate_req_valid.val();
-        self.xlate_req.next = self.send.xlate_req.val();
-        self.send.xlate_req_ready.next = self.xlate_req_ready.val();
-        self.send.xlate_rsp_valid.next = self.xlate_rsp_valid.val();
-        self.send.xlate_rsp.next = self.xlate_rsp.val();
+        join!(
+            self,
+            path => send.path,
+            send.xlate_req => xlate_req,
+            xlate_rsp => send.xlate_rsp,
+        );
         self.paths_pending.next = self.send.paths_pending.val();
-        let leaves = self.send.tx_valid.val();
+        let leaves = self.send.tx.valid.val();
         let any = self.send.any.val();
         let rest = self.send.rest.val();
         let left = self.send.left.val();
@@ -324,8 +311,8 @@ impl Logic for TransmitFlow {
         };
 
         // send in the background
-        self.sent_packet_valid.next = leaves & bg_active;
-        self.sent_packet.next = self.send.sent.val();
+        self.sent_packet.valid.next = leaves & bg_active;
+        self.sent_packet.record.next = self.send.sent.val();
         self.bg_burst_active.next = bg_active;
         self.bg_burst_qp.next = self.bg_qp.q.val();
         self.bg_burst_port.next = self.bg_port.q.val();
@@ -359,8 +346,8 @@ impl Logic for TransmitFlow {
         } else {
             state.probe
         };
-        self.spray_start.next = false;
-        self.spray_request.next = SprayRequest {
+        self.spray.start.next = false;
+        self.spray.request.next = SprayRequest {
             op: match step {
                 Step::Idle | Step::WaitForUnits => {
                     if probe_waits {
@@ -380,15 +367,15 @@ impl Logic for TransmitFlow {
             now: op.now,
             ..SprayRequest::default()
         };
-        self.nscc_start.next = false;
-        self.nscc_request.next = NsccRequest {
+        self.nscc.start.next = false;
+        self.nscc.request.next = NsccRequest {
             op: NsccOp::Query,
             qp: op.qp,
             now: op.now,
             ..NsccRequest::default()
         };
-        self.window_start.next = false;
-        self.window_request.next = WindowRequest {
+        self.window.start.next = false;
+        self.window.request.next = WindowRequest {
             op: match step {
                 Step::Idle | Step::WaitForUnits => {
                     if is_rollback {
@@ -421,8 +408,8 @@ impl Logic for TransmitFlow {
             },
             ..WindowRequest::default()
         };
-        self.messages_start.next = false;
-        self.messages_request.next = MessageRequest {
+        self.messages.start.next = false;
+        self.messages.request.next = MessageRequest {
             op: match step {
                 Step::Idle | Step::WaitForUnits => {
                     if rc_space.is_retransmit {
@@ -471,8 +458,8 @@ impl Logic for TransmitFlow {
         };
 
         // Packets.
-        self.tx_valid.next = leaves;
-        self.tx.next = if (step == Step::Select) & !bg_active {
+        self.tx.valid.next = leaves;
+        self.tx.record.next = if (step == Step::Select) & !bg_active {
             TxRequest {
                 qp: op.qp,
                 port,
@@ -484,7 +471,7 @@ impl Logic for TransmitFlow {
                 ..TxRequest::default()
             }
         } else {
-            self.send.tx.val()
+            self.send.tx.record.val()
         };
 
         // Result. When it is valid is decided below.
@@ -512,7 +499,7 @@ impl Logic for TransmitFlow {
         self.stats.next.packet = leaves;
         self.stats.next.retransmission = leaves & is_retransmit & !bg_active;
         self.stats.next.sent_qp = if leaves {
-            self.send.tx.val().qp
+            self.send.tx.record.val().qp
         } else {
             bits::<10>(0)
         };
@@ -523,8 +510,8 @@ impl Logic for TransmitFlow {
         } else if (step != Step::Idle) & !self.cwnd_requested.q.val() {
             // Congestion control is not queried if the request in progress, or the last one, was about this queue pair.
             let cached = self.cwnd_cached.val();
-            self.nscc_start.next = !cached & !self.nscc_busy.val();
-            self.cwnd_requested.d.next = cached | !self.nscc_busy.val();
+            self.nscc.start.next = !cached & !self.nscc.busy.val();
+            self.cwnd_requested.d.next = cached | !self.nscc.busy.val();
         }
 
         match step {
@@ -547,16 +534,16 @@ impl Logic for TransmitFlow {
                         self.result.next.already_reported = is_rollback & any;
                         self.result.next.next_action = NextAction::Nothing;
                     } else if is_rollback {
-                        self.window_start.next = true;
+                        self.window.start.next = true;
                         self.step.d.next = Step::Rollback;
                     } else if rc & !bg_active {
-                        self.messages_start.next = true;
+                        self.messages.start.next = true;
                         self.step.d.next = Step::LookupMessage;
-                    } else if rc | (op.state.may_probe & self.spray_busy.val()) {
+                    } else if rc | (op.state.may_probe & self.spray.busy.val()) {
                         self.step.d.next = Step::WaitForUnits;
                     } else {
-                        self.spray_start.next = op.state.may_probe;
-                        self.window_start.next = true;
+                        self.spray.start.next = op.state.may_probe;
+                        self.window.start.next = true;
                         self.step.d.next = Step::Select;
                     }
                 }
@@ -569,12 +556,12 @@ impl Logic for TransmitFlow {
                         self.result.next.next_action = NextAction::Nothing;
                         self.step.d.next = Step::Idle;
                     } else if !bg_active {
-                        self.messages_start.next = true;
+                        self.messages.start.next = true;
                         self.step.d.next = Step::LookupMessage;
                     }
-                } else if !self.spray_busy.val() {
-                    self.spray_start.next = true;
-                    self.window_start.next = true;
+                } else if !self.spray.busy.val() {
+                    self.spray.start.next = true;
+                    self.window.start.next = true;
                     self.step.d.next = Step::Select;
                 }
             }
@@ -582,12 +569,12 @@ impl Logic for TransmitFlow {
                 self.una.d.next = window.una;
                 self.window_space.d.next = choice.window_space;
                 self.in_flight.d.next = window.in_flight;
-                if needs_spray_query & !self.window_busy.val() & !self.spray_busy.val() {
-                    self.spray_start.next = true;
+                if needs_spray_query & !self.window.busy.val() & !self.spray.busy.val() {
+                    self.spray.start.next = true;
                     self.spray_requested.d.next = true;
                 }
                 let fails = self.completing.val() & messages.found;
-                if units_ready & !self.messages_busy.val() {
+                if units_ready & !self.messages.busy.val() {
                     self.state.d.next.probe = choice.probe;
                     self.state.d.next.probe_index = choice.probe_index;
                     self.state.d.next.probe_entropy = choice.probe_entropy;
@@ -612,12 +599,12 @@ impl Logic for TransmitFlow {
                         let is_new = !choice.probes & !choice.is_retransmit;
                         self.psn.d.next = window.next_psn;
                         if is_new & !self.peek_found_none.q.val() {
-                            self.messages_start.next = true;
+                            self.messages.start.next = true;
                             self.peeked.d.next = true;
                             self.step.d.next = Step::LookupMessage;
                         }
                     } else if choice.probes {
-                        self.tx_valid.next = true;
+                        self.tx.valid.next = true;
                         self.done.next = true;
                         self.stats.next.probe = true;
                         self.result.next.state.probe = false;
@@ -625,12 +612,12 @@ impl Logic for TransmitFlow {
                         self.result.next.una = window.una;
                         self.step.d.next = Step::Idle;
                     } else if choice.is_retransmit {
-                        self.window_start.next = true;
+                        self.window.start.next = true;
                         self.is_retransmit.d.next = true;
                         self.psn.d.next = choice.lost_psn;
                         self.step.d.next = Step::ReadSentPacket;
                     } else {
-                        self.messages_start.next = true;
+                        self.messages.start.next = true;
                         self.psn.d.next = window.next_psn;
                         self.step.d.next = Step::LookupMessage;
                     }
@@ -638,8 +625,8 @@ impl Logic for TransmitFlow {
             }
             Step::ReadSentPacket => {
                 self.last_sent.d.next = window.sent;
-                if !self.window_busy.val() {
-                    self.messages_start.next = true;
+                if !self.window.busy.val() {
+                    self.messages.start.next = true;
                     self.step.d.next = Step::LookupMessage;
                 }
             }
@@ -649,7 +636,7 @@ impl Logic for TransmitFlow {
                 self.segment.d.next = segment_at(fetched, psn, mtu_log2);
                 self.timeout.d.next = timeout(op.settings, retries);
                 self.in_memory.d.next = !fetched.inline & fetched.length.any();
-                if !self.messages_busy.val() {
+                if !self.messages.busy.val() {
                     if messages.found & !(is_retransmit & fetched.fault) {
                         self.step.d.next = Step::MeasureSpace;
                     } else if peeked & messages.waits & !self.burst_ended_early.q.val() {
@@ -662,7 +649,7 @@ impl Logic for TransmitFlow {
                         self.peek_found_none.d.next = true;
                         self.step.d.next = Step::Select;
                     } else {
-                        self.messages_start.next = true;
+                        self.messages.start.next = true;
                         self.done.next = true;
                         self.result.next.next_action = NextAction::Completing;
                         self.step.d.next = Step::Idle;
@@ -701,10 +688,10 @@ impl Logic for TransmitFlow {
                     self.result.next.next_action = NextAction::Nothing;
                     self.step.d.next = Step::Idle;
                 } else if starts_burst {
-                    self.spray_start.next = !rc;
+                    self.spray.start.next = !rc;
                     // `PeekNext` has not started the message.
-                    self.messages_start.next = peeked;
-                    self.window_start.next = is_new;
+                    self.messages.start.next = peeked;
+                    self.window.start.next = is_new;
                     if is_new {
                         self.bg_active.d.next = true;
                         self.bg_qp.d.next = op.qp;
@@ -721,23 +708,23 @@ impl Logic for TransmitFlow {
                         self.step.d.next = Step::Send;
                     }
                 } else if !admitted & peeked & !bg_active {
-                    self.messages_start.next = true;
+                    self.messages.start.next = true;
                     self.peeked.d.next = false;
                     self.step.d.next = Step::LookupMessage;
                 } else if !admitted & !bg_active {
-                    self.messages_start.next = true;
+                    self.messages.start.next = true;
                     self.done.next = true;
                     self.result.next.next_action = NextAction::Completing;
                     self.step.d.next = Step::Idle;
                 }
             }
             Step::Send => {
-                self.window_start.next = leaves & is_retransmit & !rc;
+                self.window.start.next = leaves & is_retransmit & !rc;
                 if self.send.done.val() {
                     self.result.next.state = sent;
                     self.result.next.packet_sent = any;
                     if self.send.unreadable.val() {
-                        self.messages_start.next = true;
+                        self.messages.start.next = true;
                         self.step.d.next = Step::MarkMessageFault;
                     } else {
                         self.done.next = true;
@@ -750,10 +737,10 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::Rollback => {
-                if !self.window_busy.val() {
+                if !self.window.busy.val() {
                     self.result.next.already_reported = any;
                     if self.send.unreadable.val() {
-                        self.messages_start.next = true;
+                        self.messages.start.next = true;
                         self.step.d.next = Step::MarkMessageFault;
                     } else {
                         self.done.next = true;
@@ -762,7 +749,7 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::MarkMessageFault => {
-                if !self.messages_busy.val() {
+                if !self.messages.busy.val() {
                     self.done.next = true;
                     self.result.next.state = ended;
                     self.result.next.packet_sent = any & !is_rollback;

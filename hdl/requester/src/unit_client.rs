@@ -1,6 +1,7 @@
 //! Client side of a functional unit's request and response ports (`docs/requester.md`).
 
 use hdl_macros::hdl;
+use hdl_primitives::{FlowSnk, Src};
 use rust_hdl::prelude::*;
 
 /// Holds a request until the unit accepts it, and the response until the next request.
@@ -21,11 +22,8 @@ pub struct UnitClient<R: Synth, S: Synth> {
     pub response: Signal<Out, S>,
 
     // Functional unit.
-    pub unit_request_valid: Signal<Out, Bit>,
-    pub unit_request: Signal<Out, R>,
-    pub unit_request_ready: Signal<In, Bit>,
-    pub unit_response_valid: Signal<In, Bit>,
-    pub unit_response: Signal<In, S>,
+    pub unit_request: Src<R>,
+    pub unit_response: FlowSnk<S>,
 
     /// The unit has not accepted the request yet.
     request_pending: DFF<Bit>,
@@ -47,21 +45,21 @@ impl<R: Synth, S: Synth> Logic for UnitClient<R, S> {
         );
         let start = self.start.val();
         let request_pending = self.request_pending.q.val();
-        self.unit_request_valid.next = start | request_pending;
-        self.unit_request.next = if request_pending {
+        self.unit_request.valid.next = start | request_pending;
+        self.unit_request.record.next = if request_pending {
             self.request_held.q.val()
         } else {
             self.request.val()
         };
-        self.request_pending.d.next = (start | request_pending) & !self.unit_request_ready.val();
+        self.request_pending.d.next = (start | request_pending) & !self.unit_request.ready.val();
         if start {
             self.request_held.d.next = self.request.val();
             self.response_pending.d.next = true;
-        } else if self.unit_response_valid.val() {
+        } else if self.unit_response.valid.val() {
             self.response_pending.d.next = false;
         }
-        if self.unit_response_valid.val() {
-            self.response_held.d.next = self.unit_response.val();
+        if self.unit_response.valid.val() {
+            self.response_held.d.next = self.unit_response.record.val();
         }
         self.busy.next = self.response_pending.q.val();
         self.response.next = self.response_held.q.val();

@@ -1,7 +1,8 @@
 //! Queue of the queue pairs that may have work.
 
-use hdl_macros::hdl;
-use hdl_primitives::BlockFifo;
+use hdl_macros::{hdl, reset};
+use hdl_primitives::bundles::QpSrc;
+use hdl_primitives::{BlockFifo, Checked, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Qpn;
 
@@ -9,8 +10,9 @@ use stellar_wire::hw::Qpn;
 /// added again. When a port comes up or goes down, every queue pair is added.
 ///
 /// The queue never overflows, so it has no back-pressure. Levels: 5 (one of `K` bits).
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -19,9 +21,7 @@ pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
     /// Bit p: port p is up.
     pub plane_up: Signal<In, Bits<2>>,
 
-    pub out_valid: Signal<Out, Bit>,
-    pub out_qp: Signal<Out, Qpn>,
-    pub out_ready: Signal<In, Bit>,
+    pub out: QpSrc,
 
     queue: BlockFifo<Bits<Q>, Q, C>,
     queued: DFF<Bits<K>>,
@@ -30,26 +30,12 @@ pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
     sweep: DFF<Bits<C>>,
 }
 
-impl<const Q: usize, const C: usize, const K: usize> Default for WakeQueue<Q, C, K> {
-    fn default() -> Self {
+impl<const Q: usize, const C: usize, const K: usize> Parameters for WakeQueue<Q, C, K> {
+    fn check() {
         assert!(
             (1..=10).contains(&Q) && C == Q + 1 && K == 1 << Q,
             "WakeQueue<{Q}, {C}, {K}>: use Q of 1 to 10, C = Q + 1 and K = 2^Q"
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            in_valid: Default::default(),
-            in_qp: Default::default(),
-            plane_up: Default::default(),
-            out_valid: Default::default(),
-            out_qp: Default::default(),
-            out_ready: Default::default(),
-            queue: Default::default(),
-            queued: Default::default(),
-            planes: Default::default(),
-            sweep: Default::default(),
-        }
     }
 }
 
@@ -58,7 +44,7 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
     fn update(&mut self) {
         dff_setup!(self, clock, queued, planes, sweep);
         clock!(self, clock, queue);
-        self.queue.reset.next = self.reset.val();
+        reset!(self, reset, queue);
 
         // add
         let sweeping = !self.sweep.q.val().get_bit(Q);
@@ -80,10 +66,10 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
         }
 
         // remove
-        self.out_valid.next = self.queue.out_valid.val();
-        self.out_qp.next = bit_cast::<10, Q>(self.queue.out_data.val());
-        self.queue.out_ready.next = self.out_ready.val();
-        let dequeues = self.queue.out_valid.val() & self.out_ready.val();
+        self.out.valid.next = self.queue.out_valid.val();
+        self.out.qp.next = bit_cast::<10, Q>(self.queue.out_data.val());
+        self.queue.out_ready.next = self.out.ready.val();
+        let dequeues = self.queue.out_valid.val() & self.out.ready.val();
         let queued_after_dequeue = if dequeues {
             queued.replace_bit(self.queue.out_data.val().index(), false)
         } else {

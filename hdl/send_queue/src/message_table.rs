@@ -1,8 +1,8 @@
 //! The message table, a functional unit of the requester: messages from doorbell to completion.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, join, reset};
 use hdl_primitives::ram::{BlockRam, UltraRam};
-use hdl_primitives::BlockFifo;
+use hdl_primitives::{BlockFifo, Checked, FlowSnk, FlowSrc, Parameters, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{
     Completion, MessageOp, MessageRequest, MessageResponse, SendQueueConfig, WqeFetch, WqeFetched,
@@ -66,36 +66,27 @@ pub struct MessageTable<
     const A: usize = 16,
     const E: usize = 14,
 > {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Clears all state. Queue pairs have to be configured again.
     pub reset: Signal<In, Bit>,
 
-    pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, MessageRequest>,
-    pub request_ready: Signal<Out, Bit>,
-    pub response_valid: Signal<Out, Bit>,
-    pub response: Signal<Out, MessageResponse>,
+    pub request: Snk<MessageRequest>,
+    pub response: FlowSrc<MessageResponse>,
     /// Valid with a `Configure` request.
     pub settings: Signal<In, SendQueueConfig>,
 
     /// Reads of entries, one per queue pair at a time. Reads may be answered in any order; the entries of a read come in order.
-    pub fetch_valid: Signal<Out, Bit>,
-    pub fetch: Signal<Out, WqeFetch>,
-    pub fetch_ready: Signal<In, Bit>,
-    pub fetched_valid: Signal<In, Bit>,
-    pub fetched: Signal<In, WqeFetched>,
-    pub fetched_ready: Signal<Out, Bit>,
+    pub fetch: Src<WqeFetch>,
+    pub fetched: Snk<WqeFetched>,
 
     /// An entry that a doorbell carried, before its `Doorbell` request. If it is the next entry to read, no read is needed.
-    pub pushed_valid: Signal<In, Bit>,
-    pub pushed: Signal<In, WqeFetched>,
+    pub pushed: FlowSnk<WqeFetched>,
     /// Producer index of the doorbell. If the entry does not name the slot before it, the entry is ignored: it is read from memory, and refused.
     pub pushed_producer: Signal<In, SqIndex>,
 
     /// Completions; those of a queue pair come in order.
-    pub cqe_valid: Signal<Out, Bit>,
-    pub cqe: Signal<Out, Completion>,
-    pub cqe_ready: Signal<In, Bit>,
+    pub cqe: Src<Completion>,
 
     /// An entry has arrived: a `NextMessage` that missed it may be tried again.
     pub wake_valid: Signal<Out, Bit>,
@@ -132,21 +123,16 @@ pub struct MessageTable<
     ends: Signal<Local, Bit>,
     /// A message completes in this cycle.
     completed: Signal<Local, Bit>,
-    _size: TableSize<Q, M, A, E>,
 }
 
-/// Checks the parameters when the block is constructed.
-struct TableSize<const Q: usize, const M: usize, const A: usize, const E: usize>;
-
-impl<const Q: usize, const M: usize, const A: usize, const E: usize> Default
-    for TableSize<Q, M, A, E>
+impl<const Q: usize, const M: usize, const A: usize, const E: usize> Parameters
+    for MessageTable<Q, M, A, E>
 {
-    fn default() -> Self {
+    fn check() {
         assert!(
             (1..=10).contains(&Q) && (1..=7).contains(&M) && A == Q + M && E == Q + BUFFERED_LOG2 as usize,
             "MessageTable<{Q}, {M}, {A}, {E}>: use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, A = Q + M and E = Q + 4"
         );
-        Self
     }
 }
 
@@ -167,8 +153,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         dff_setup!(self, clock, flush_wait, row, lookup, place, low, size);
         dff_setup!(self, clock, responds, response_held, completes, completion);
         clock!(self, clock, rows, queues, messages, prefetch, flush_queue);
-        self.prefetch.reset.next = self.reset.val();
-        self.flush_queue.reset.next = self.reset.val();
+        reset!(self, reset, prefetch, flush_queue);
         assert!(
             !self.flush_queue.in_valid.val() || self.flush_queue.in_ready.val(),
             "a queue pair waits for more than one visit"
@@ -194,14 +179,14 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         let flush_due = self.flush_queue.out_valid.val() & !flush_waits & !self.completes.q.val();
         let idle = (step == Step::Idle) & !self.responds.q.val();
         let flush_qp = self.flush_queue.out_data.val();
-        let mut request = self.request.val();
+        let mut request = self.request.record.val();
         request.qp = if flush_due { flush_qp } else { request.qp };
         let qp = if step == Step::Idle {
             request.qp
         } else {
             asked.qp
         };
-        self.request_ready.next = idle & !flush_due;
+        self.request.ready.next = idle & !flush_due;
         self.flush_queue.out_ready.next = idle & flush_due;
         self.rows.read_address.next = qp.get_bits::<Q>(0);
         self.queues.read_address.next = qp.get_bits::<Q>(0);
@@ -247,7 +232,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         let ahead = asked.psn - message.message.first;
         let is_done = ahead >= message.message.packets;
         let completes = is_complete & !message.message.fault & is_done;
-        let completion_free = !self.completes.q.val() | self.cqe_ready.val();
+        let completion_free = !self.completes.q.val() | self.cqe.ready.val();
         let pops = (step == Step::ReadMessage)
             & (is_flush_step | (completes & (completion_free | !message.signaled)));
         let completion_blocked = completes & message.signaled & !completion_free;
@@ -284,7 +269,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.completed.next = false;
         self.flush_queue.in_valid.next = false;
         self.flush_queue.in_data.next = asked.qp;
-        self.prefetch.ask_valid.next = false;
+        self.prefetch.ask.valid.next = false;
         self.queues.write_enable.next = false;
         self.messages.write_enable.next = false;
         match step {
@@ -295,7 +280,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                 }
             }
             Step::Idle => {
-                if idle & (flush_due | self.request_valid.val()) {
+                if idle & (flush_due | self.request.valid.val()) {
                     self.step.d.next = Step::LookUp;
                 }
             }
@@ -317,7 +302,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                     self.ends.next = true;
                     self.completed.next = decision.completes;
                     self.queues.write_enable.next = is_configure;
-                    self.prefetch.ask_valid.next = decision.asks | decision.offers | is_configure;
+                    self.prefetch.ask.valid.next = decision.asks | decision.offers | is_configure;
                     self.flush_queue.in_valid.next = decision.queues;
                 }
             }
@@ -370,8 +355,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                 message.message
             },
         };
-        self.response_valid.next = self.responds.q.val();
-        self.response.next = self.response_held.q.val();
+        self.response.valid.next = self.responds.q.val();
+        self.response.record.next = self.response_held.q.val();
         if ends {
             self.step.d.next = Step::Idle;
             if is_flush_step {
@@ -388,8 +373,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                 of_message(asked.qp, message, status)
             };
         }
-        self.cqe_valid.next = self.completes.q.val();
-        self.cqe.next = self.completion.q.val();
+        self.cqe.valid.next = self.completes.q.val();
+        self.cqe.record.next = self.completion.q.val();
 
         // write back
         let clear = step == Step::Clear;
@@ -425,7 +410,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         // fetch
         self.prefetch.clear.next = clear;
         self.prefetch.clear_qp.next = self.cleared.q.val();
-        self.prefetch.ask.next = Ask {
+        self.prefetch.ask.record.next = Ask {
             qp: asked.qp,
             restarts: is_configure,
             offers: decision.offers,
@@ -434,17 +419,16 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             slot: decision.row.next_slot,
             producer: decision.row.producer,
         };
-        self.fetch_valid.next = self.prefetch.fetch_valid.val();
-        self.fetch.next = self.prefetch.fetch.val();
-        self.prefetch.fetch_ready.next = self.fetch_ready.val();
-        self.prefetch.fetched_valid.next = self.fetched_valid.val();
-        self.prefetch.fetched.next = self.fetched.val();
-        let pushed = self.pushed.val();
+        join!(
+            self,
+            prefetch.fetch => fetch,
+            fetched => prefetch.fetched,
+        );
+        let pushed = self.pushed.record.val();
         let behind_pushed = pushed.entry.get_bits::<16>(offset::SLOT) + 1;
-        self.prefetch.pushed_valid.next =
-            self.pushed_valid.val() & (behind_pushed == self.pushed_producer.val());
-        self.prefetch.pushed.next = pushed;
-        self.fetched_ready.next = self.prefetch.fetched_ready.val();
+        self.prefetch.pushed.valid.next =
+            self.pushed.valid.val() & (behind_pushed == self.pushed_producer.val());
+        self.prefetch.pushed.record.next = pushed;
         self.wake_valid.next = self.prefetch.wake_valid.val();
         self.wake_qp.next = self.prefetch.wake_qp.val();
 

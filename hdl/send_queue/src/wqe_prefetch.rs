@@ -1,8 +1,8 @@
 //! Prefetch of send queue entries.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, reset};
 use hdl_primitives::ram::{BlockRam, LutRam, UltraRam};
-use hdl_primitives::{BlockFifo, Delay};
+use hdl_primitives::{BlockFifo, Delay, FlowSnk, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::Qpn;
@@ -42,23 +42,17 @@ pub struct WqePrefetch<const Q: usize, const E: usize> {
     /// Resets the state of a queue pair. No entry may arrive in this cycle.
     pub clear: Signal<In, Bit>,
     pub clear_qp: Signal<In, Bits<Q>>,
-    pub ask_valid: Signal<In, Bit>,
-    pub ask: Signal<In, Ask>,
+    pub ask: FlowSnk<Ask>,
     pub look_qp: Signal<In, Bits<Q>>,
     /// Entry of the queue pair that was addressed in the previous cycle.
     pub entry: Signal<Out, Entry>,
 
-    pub fetch_valid: Signal<Out, Bit>,
-    pub fetch: Signal<Out, WqeFetch>,
-    pub fetch_ready: Signal<In, Bit>,
+    pub fetch: Src<WqeFetch>,
     /// One response for each entry of a read, in order.
-    pub fetched_valid: Signal<In, Bit>,
-    pub fetched: Signal<In, WqeFetched>,
-    pub fetched_ready: Signal<Out, Bit>,
+    pub fetched: Snk<WqeFetched>,
 
     /// An entry that a doorbell carried. The next request of its queue pair delivers it, buffers it, or discards it.
-    pub pushed_valid: Signal<In, Bit>,
-    pub pushed: Signal<In, WqeFetched>,
+    pub pushed: FlowSnk<WqeFetched>,
 
     /// High for one cycle for every requested entry that arrives, or is cancelled by a restart.
     pub wake_valid: Signal<Out, Bit>,
@@ -99,7 +93,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         dff_setup!(self, clock, step, asking_valid, asking, asked, answers);
         dff_setup!(self, clock, answer, offers, offer_valid, offer, row, moves);
         clock!(self, clock, rows, entries, buffered, phases, queue, wakes);
-        self.queue.reset.next = self.reset.val();
+        reset!(self, reset, queue);
         let step = self.step.q.val();
         let takes = step == PrefetchStep::Take;
         let acts = step == PrefetchStep::Act;
@@ -111,16 +105,16 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         let asked = self.asked.q.val();
         let answers = self.answers.q.val();
         let answer = self.answer.q.val();
-        let fetched = self.fetched.val();
+        let fetched = self.fetched.record.val();
         assert!(
-            !self.ask_valid.val() | !waits | takes,
+            !self.ask.valid.val() | !waits | takes,
             "a question before the last one is taken"
         );
-        self.fetched_ready.next = takes & !waits;
-        if self.ask_valid.val() {
-            self.asking.d.next = self.ask.val();
+        self.fetched.ready.next = takes & !waits;
+        if self.ask.valid.val() {
+            self.asking.d.next = self.ask.record.val();
         }
-        self.asking_valid.d.next = self.ask_valid.val() | (waits & !takes);
+        self.asking_valid.d.next = self.ask.valid.val() | (waits & !takes);
         let qp = if takes & waits {
             asking.qp
         } else if takes {
@@ -140,7 +134,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
             self.answers.d.next = !waits;
             self.answer.d.next = if waits { self.offer.q.val() } else { fetched };
             self.offers.d.next = self.offer_valid.q.val();
-            if waits | self.fetched_valid.val() {
+            if waits | self.fetched.valid.val() {
                 self.step.d.next = PrefetchStep::Act;
             }
         }
@@ -177,12 +171,12 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         self.buffered.write_data.next = decoded;
 
         // push
-        if self.pushed_valid.val() {
-            self.offer.d.next = self.pushed.val();
+        if self.pushed.valid.val() {
+            self.offer.d.next = self.pushed.record.val();
         }
         let offer_is_over = acts & !answers & (self.offer.q.val().qp == asked.qp);
         self.offer_valid.d.next =
-            self.pushed_valid.val() | (self.offer_valid.q.val() & !offer_is_over);
+            self.pushed.valid.val() | (self.offer_valid.q.val() & !offer_is_over);
 
         // read
         let known = self.row.q.val();
@@ -198,9 +192,9 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
             !(reads & read.entries.any()) | self.queue.in_ready.val(),
             "more than one read of a queue pair under way"
         );
-        self.fetch_valid.next = self.queue.out_valid.val();
-        self.fetch.next = self.queue.out_data.val();
-        self.queue.out_ready.next = self.fetch_ready.val();
+        self.fetch.valid.next = self.queue.out_valid.val();
+        self.fetch.record.next = self.queue.out_data.val();
+        self.queue.out_ready.next = self.fetch.ready.val();
 
         // deliver
         let moves = reads & self.moves.q.val();

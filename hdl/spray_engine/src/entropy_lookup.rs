@@ -7,6 +7,7 @@ use stellar_wire::hw::spray::{EntropyProfileEntry, PROFILE_BITS};
 use stellar_wire::hw::Qpn;
 
 use crate::entropy_index::{self, EntropyIndex};
+use crate::profile::ProfileSnk;
 use crate::row::{backups_of, has_index, slots_of};
 
 /// Cycles from a request to its response: the row, its register, the index.
@@ -42,9 +43,7 @@ pub struct EntropyLookup<const Q: usize = 10> {
     pub configure_qp: Signal<In, Qpn>,
     pub identity: Signal<In, Identity>,
     /// Writes an entropy profile.
-    pub profile_valid: Signal<In, Bit>,
-    pub profile_index: Signal<In, Bits<PROFILE_BITS>>,
-    pub profile: Signal<In, EntropyProfileEntry>,
+    pub profile: ProfileSnk,
 
     pub asked_valid: Signal<In, Bit>,
     pub asked: Signal<In, Reflected>,
@@ -71,9 +70,9 @@ impl<const Q: usize> Logic for EntropyLookup<Q> {
         self.identities.write_enable.next = self.configure.val();
         self.identities.write_address.next = self.configure_qp.val().get_bits::<Q>(0);
         self.identities.write_data.next = self.identity.val();
-        self.profiles.write_enable.next = self.profile_valid.val();
-        self.profiles.write_address.next = self.profile_index.val();
-        self.profiles.write_data.next = self.profile.val();
+        self.profiles.write_enable.next = self.profile.valid.val();
+        self.profiles.write_address.next = self.profile.index.val();
+        self.profiles.write_data.next = self.profile.record.val();
 
         // read
         self.identities.read_address.next = self.asked.val().qp.get_bits::<Q>(0);

@@ -5,7 +5,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`spray_engine`], [`step`], [`cycles`] | sequence of every operation |
-//! | [`row`] | state of a queue pair |
+//! | [`row`], [`profile`] | state of a queue pair, writes of entropy profiles |
 //! | [`candidates`] | slots that a packet may take: in service, last resort, avoided value |
 //! | [`order`], [`slot_order`], [`slot_at`] | keyed permutation of maps and of single slots |
 //! | [`search`], [`first_place`], [`place_search`] | search for the places of a map in order |
@@ -27,6 +27,7 @@ pub mod key_stream;
 pub mod order;
 pub mod place_search;
 pub mod place_value;
+pub mod profile;
 pub mod row;
 pub mod search;
 pub mod slot_at;

@@ -1,7 +1,8 @@
 //! The spray engine, a functional unit of the requester: path selection.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, join, reset};
 use hdl_primitives::ram::{BlockRam, LutRam};
+use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
     EntropyProfileEntry, SprayConfig, SprayOp, SprayPolicy, SprayRequest, SprayResponse,
@@ -15,6 +16,7 @@ use crate::ev_update::{unserved, usable_planes};
 use crate::key_stream::next_word;
 use crate::place_search::PlaceSearch;
 use crate::place_value::{self, PlaceValue};
+use crate::profile::ProfileSnk;
 use crate::row::{
     backups_of, begun, configured, probed, slots_of, swap_planes, PairRow, Planes, SprayRow,
 };
@@ -41,30 +43,25 @@ const SERVED: u64 = AT_ONCE >> 1;
 /// LUT levels: 8 at most ([`PlaceSearch`], [`PlaceValue`]; `usable`: 8 from the profile's number).
 #[derive(LogicBlock, Default)]
 pub struct SprayEngine<const Q: usize = 10> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Bit `p`: port `p` is up.
     pub plane_up: Signal<In, Bits<2>>,
 
-    pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, SprayRequest>,
-    pub request_ready: Signal<Out, Bit>,
+    pub request: Snk<SprayRequest>,
     /// Registers of the queue pair, valid with a `Configure` request.
     pub settings: Signal<In, SprayConfig>,
-    pub response_valid: Signal<Out, Bit>,
-    pub response: Signal<Out, SprayResponse>,
+    pub response: FlowSrc<SprayResponse>,
 
     /// Ports of [`EntropyLookup`], which works in parallel with operations.
-    pub reflected_valid: Signal<In, Bit>,
-    pub reflected: Signal<In, Reflected>,
+    pub reflected: FlowSnk<Reflected>,
     pub known: Signal<Out, Bit>,
     pub known_value: Signal<Out, Reflected>,
     pub known_plane: Signal<Out, Bit>,
 
     /// Writes an entropy profile.
-    pub profile_valid: Signal<In, Bit>,
-    pub profile_index: Signal<In, Bits<3>>,
-    pub profile: Signal<In, EntropyProfileEntry>,
+    pub profile: ProfileSnk,
 
     rows: BlockRam<SprayRow, Q>,
     profiles: LutRam<EntropyProfileEntry, 3>,
@@ -98,16 +95,12 @@ pub struct SprayEngine<const Q: usize = 10> {
     _queue_pairs: QueuePairs<Q>,
 }
 
-/// Checks the parameter when the block is constructed.
-struct QueuePairs<const Q: usize>;
-
-impl<const Q: usize> Default for QueuePairs<Q> {
-    fn default() -> Self {
+impl<const Q: usize> Parameters for SprayEngine<Q> {
+    fn check() {
         assert!(
             (1..=10).contains(&Q),
             "SprayEngine<{Q}>: requests have queue pair numbers of 10 bits, so use 1 to 10"
         );
-        Self
     }
 }
 
@@ -157,7 +150,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let idle = step == Step::Idle;
         let responds = step == Step::Respond;
         let row = if idle {
-            self.request.val().qp
+            self.request.record.val().qp
         } else {
             asked.qp
         };
@@ -168,9 +161,9 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             pair,
             planes: swap_planes(planes, exchange),
         };
-        self.profiles.write_enable.next = self.profile_valid.val();
-        self.profiles.write_address.next = self.profile_index.val();
-        self.profiles.write_data.next = self.profile.val();
+        self.profiles.write_enable.next = self.profile.valid.val();
+        self.profiles.write_address.next = self.profile.index.val();
+        self.profiles.write_data.next = self.profile.record.val();
         self.profiles.read_address.next = pair.profile;
         let profile = self.profiles.read_data.val();
         let backups = backups_of(profile.backups);
@@ -189,13 +182,13 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let word = next_word(pair.lfsr);
         let new_key = word.get_bits::<28>(0);
 
-        self.request_ready.next = idle;
+        self.request.ready.next = idle;
         self.usable.d.next = usable_planes(pair.policy, planes, exchange, up, backups);
         let comes_early = self.early.q.val().get_bit(0);
         let early_next = self.early.q.val() >> 1;
         self.early.d.next = early_next;
-        self.response_valid.next = responds | comes_early;
-        self.response.next = SprayResponse {
+        self.response.valid.next = responds | comes_early;
+        self.response.record.next = SprayResponse {
             found: self.found.q.val() | comes_early,
             index: if asked.op == SprayOp::Reflect {
                 asked.index
@@ -207,7 +200,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         };
 
         // look up
-        self.lookup.reset.next = self.reset.val();
+        reset!(self, reset, lookup);
         self.lookup.configure.next = step == Step::InitPlanes;
         self.lookup.configure_qp.next = asked.qp;
         self.lookup.identity.next = Identity {
@@ -215,11 +208,9 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             profile: pair.profile,
             rotation: pair.rotation,
         };
-        self.lookup.profile_valid.next = self.profile_valid.val();
-        self.lookup.profile_index.next = self.profile_index.val();
-        self.lookup.profile.next = self.profile.val();
-        self.lookup.asked_valid.next = self.reflected_valid.val();
-        self.lookup.asked.next = self.reflected.val();
+        join!(self, profile => lookup.profile);
+        self.lookup.asked_valid.next = self.reflected.valid.val();
+        self.lookup.asked.next = self.reflected.record.val();
         self.known.next = self.lookup.found.val();
         self.known_value.next = self.lookup.value.val();
         self.known_plane.next = self.lookup.plane.val();
@@ -282,14 +273,14 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         match step {
             Step::Idle => {
-                self.asked.d.next = self.request.val();
+                self.asked.d.next = self.request.record.val();
                 self.up.d.next = self.plane_up.val();
                 self.planes_swapped.d.next = false;
                 self.found.d.next = false;
                 self.wrapped.d.next = false;
-                if self.request_valid.val() {
+                if self.request.valid.val() {
                     self.step.d.next = Step::Fetch;
-                    if self.request.val().op == SprayOp::Configure {
+                    if self.request.record.val().op == SprayOp::Configure {
                         self.pair.d.next = configured(self.settings.val());
                         self.step.d.next = Step::DrawStart;
                     }

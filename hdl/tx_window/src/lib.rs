@@ -15,7 +15,6 @@ pub mod sack;
 pub mod search;
 pub mod sent_bank;
 pub mod sent_memory;
-pub mod size;
 pub mod slot_memory;
 pub mod slot_seek;
 pub mod slots;

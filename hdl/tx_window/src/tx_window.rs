@@ -2,6 +2,7 @@
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::BlockRam;
+use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse};
 
@@ -16,7 +17,6 @@ use crate::search::{
     search_start, una_search, Pending, Search, Target,
 };
 use crate::sent_memory::SentMemory;
-use crate::size::WindowSize;
 use crate::slot_memory::SlotMemory;
 use crate::slot_seek::SlotSeek;
 use crate::slots::{
@@ -44,21 +44,18 @@ use crate::step::{step_after_walk, Step};
 /// `Q` is at most 10. `S` = `Q` + 8 is the address width of a bank of records. LUT levels: 6 (memory, choice of the word, slots that the SACK acknowledges).
 #[derive(LogicBlock, Default)]
 pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Aborts the operation in progress. Queue pairs have to be configured again.
     pub reset: Signal<In, Bit>,
 
-    pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, WindowRequest>,
-    pub request_ready: Signal<Out, Bit>,
-    pub response_valid: Signal<Out, Bit>,
-    pub response: Signal<Out, WindowResponse>,
+    pub request: Snk<WindowRequest>,
+    pub response: FlowSrc<WindowResponse>,
 
     /// Record of the next packet of the last `Allocate`, in the order of their PSNs. Always accepted, one per cycle. The first one comes at least 2 cycles
     /// after the request. All records, except those of packets that were rolled back, come before the next `Allocate`. A record is written in the next cycle;
     /// until then it must not be requested.
-    pub sent_packet_valid: Signal<In, Bit>,
-    pub sent_packet: Signal<In, SentPacket>,
+    pub sent_packet: FlowSnk<SentPacket>,
 
     rows: BlockRam<WindowRow, Q>,
     slots: SlotMemory<Q>,
@@ -93,7 +90,15 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
     target: Signal<Local, Target>,
     /// The part of the response that is not in the row.
     result: DFF<WindowResponse>,
-    _size: WindowSize<Q, S>,
+}
+
+impl<const Q: usize, const S: usize> Parameters for TxWindow<Q, S> {
+    fn check() {
+        assert!(
+            (1..=10).contains(&Q) && S == Q + 8,
+            "TxWindow<{Q}, {S}>: use Q = 1 (2 queue pairs) to 10 (1,024) and S = Q + 8"
+        );
+    }
 }
 
 impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
@@ -143,7 +148,7 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
 
         // In `Idle` the request at the port addresses the memories.
         let request = if step == Step::Idle {
-            self.request.val()
+            self.request.record.val()
         } else {
             asked
         };
@@ -181,8 +186,8 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         if writes_sent {
             self.sent_packet_slot.d.next = sent_packet_slot + 1;
         }
-        self.sent_packet_held_valid.d.next = self.sent_packet_valid.val();
-        self.sent_packet_held.d.next = self.sent_packet.val();
+        self.sent_packet_held_valid.d.next = self.sent_packet.valid.val();
+        self.sent_packet_held.d.next = self.sent_packet.record.val();
 
         // Writes the word that was changed in the last cycle, and updates the summary in the row.
         let word = self.word.q.val();
@@ -293,8 +298,8 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
 
         match step {
             Step::Idle => {
-                if self.request_valid.val() {
-                    self.asked.d.next = self.request.val();
+                if self.request.valid.val() {
+                    self.asked.d.next = self.request.record.val();
                     self.step.d.next = Step::Fetch;
                 }
             }
@@ -409,9 +414,9 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
             }
         }
 
-        self.request_ready.next = step == Step::Idle;
-        self.response_valid.next = responds;
-        self.response.next = with_row(result, row);
+        self.request.ready.next = step == Step::Idle;
+        self.response.valid.next = responds;
+        self.response.record.next = with_row(result, row);
         if self.reset.val() {
             self.step.d.next = Step::Idle;
             self.word_changed.d.next = false;

@@ -161,8 +161,8 @@ fn random_config(rng: &mut TestRng) -> NsccConfig {
 fn nscc_engine_agrees_with_rust_hdl() {
     let drive = |block: &mut NsccEngine<1>, rng: &mut TestRng| {
         block.reset.next = rng.random_ratio(1, 200);
-        block.request_valid.next = rng.random_ratio(3, 4);
-        block.request.next = random_request(rng);
+        block.request.valid.next = rng.random_ratio(3, 4);
+        block.request.record.next = random_request(rng);
         block.settings.next = random_config(rng);
     };
     check(NsccEngine::default, Some(|b| &mut b.clock), drive, 2_500, 5).expect("nscc_engine");

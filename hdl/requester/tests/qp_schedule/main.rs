@@ -15,9 +15,9 @@ fn verilog_agrees_with_rust_hdl() {
     let drive = |block: &mut Small, rng: &mut TestRng| {
         let near: Bits<3> = Bits::random(rng);
         block.reset.next = rng.random_ratio(1, 400);
-        block.wake_valid.next = rng.random_ratio(1, 4);
-        block.wake_page.next = bit_cast(near);
-        block.wake_qp.next = Bits::random(rng);
+        block.wake.valid.next = rng.random_ratio(1, 4);
+        block.wake.page.next = bit_cast(near);
+        block.wake.qp.next = Bits::random(rng);
         let turns = rng.random_ratio(1, 3);
         let leaves = rng.random_ratio(2, 3);
         block.rotate.next = turns && !leaves;

@@ -30,9 +30,9 @@ fn a_unit_client_is_its_verilog() {
             u.reset.next = rng.random_bool(0.02);
             u.start.next = rng.random_bool(0.3);
             u.request.next = Bits::random(rng);
-            u.unit_request_ready.next = rng.random();
-            u.unit_response_valid.next = rng.random_bool(0.3);
-            u.unit_response.next = Bits::random(rng);
+            u.unit_request.ready.next = rng.random();
+            u.unit_response.valid.next = rng.random_bool(0.3);
+            u.unit_response.record.next = Bits::random(rng);
         },
         2000,
         31,
@@ -54,7 +54,7 @@ fn the_wake_queue_is_its_verilog() {
             } else {
                 3u64.to_bits()
             };
-            u.out_ready.next = rng.random_bool(0.5);
+            u.out.ready.next = rng.random_bool(0.5);
         },
         3000,
         32,

@@ -29,7 +29,7 @@ fn verilog_agrees_with_rust_hdl() {
         };
         block.set_armed.next = rng.random_ratio(3, 4);
         block.set_at.next = (time + rng.random_range(0..100)).to_bits();
-        block.due_ready.next = rng.random_ratio(3, 4);
+        block.due.ready.next = rng.random_ratio(3, 4);
     };
     check(Timers::default, Some(|b| &mut b.clock), drive, 2_000, 1).expect("timer_scan");
 }

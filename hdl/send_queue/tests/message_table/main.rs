@@ -88,23 +88,23 @@ fn verilog_agrees_with_rust_hdl() {
             owed[block.fetched.val().qp.index()] -= 1;
         }
         block.reset.next = false;
-        block.request_valid.next = rng.random_bool(0.8);
-        block.request.next = random_request(rng);
+        block.request.valid.next = rng.random_bool(0.8);
+        block.request.record.next = random_request(rng);
         block.settings.next = SendQueueConfig {
             base: Bits::random(rng),
             log2_entries: rng.random_range(1..5_u64).to_bits(),
             mtu_log2: rng.random_range(8..14_u64).to_bits(),
             max_wimm: rng.random_range(0..3_u64).to_bits(),
         };
-        block.fetch_ready.next = rng.random_bool(0.7);
-        block.cqe_ready.next = rng.random_bool(0.7);
+        block.fetch.ready.next = rng.random_bool(0.7);
+        block.cqe.ready.next = rng.random_bool(0.7);
         let answer = random_answer(rng);
-        block.fetched_valid.next = owed[answer.qp.index()] > 0;
-        block.fetched.next = answer;
-        block.pushed_valid.next = rng.random_bool(0.1);
+        block.fetched.valid.next = owed[answer.qp.index()] > 0;
+        block.fetched.record.next = answer;
+        block.pushed.valid.next = rng.random_bool(0.1);
         let pushed = random_answer(rng);
         let behind = pushed.entry.get_bits::<16>(offset::SLOT) + 1;
-        block.pushed.next = pushed;
+        block.pushed.record.next = pushed;
         block.pushed_producer.next = if rng.random_bool(0.9) {
             behind
         } else {

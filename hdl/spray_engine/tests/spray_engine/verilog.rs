@@ -61,10 +61,10 @@ fn verilog_agrees_with_rust_hdl() {
     let drive = |block: &mut SprayEngine<{ Q }>, rng: &mut TestRng| {
         block.reset.next = rng.random_range(0..100) == 0;
         block.plane_up.next = rng.random_range(0..4_u64).to_bits();
-        block.request_valid.next = bool::random(rng);
-        block.request.next = random_request(rng);
-        block.reflected_valid.next = rng.random_range(0..3) == 0;
-        block.reflected.next = Reflected {
+        block.request.valid.next = bool::random(rng);
+        block.request.record.next = random_request(rng);
+        block.reflected.valid.next = rng.random_range(0..3) == 0;
+        block.reflected.record.next = Reflected {
             qp: Bits::random(rng),
             entropy: Bits::random(rng),
         };
@@ -77,9 +77,9 @@ fn verilog_agrees_with_rust_hdl() {
             skip_next_turn: bool::random(rng),
             probe_interval: Bits::random(rng),
         };
-        block.profile_valid.next = rng.random_range(0..8) == 0;
-        block.profile_index.next = Bits::random(rng);
-        block.profile.next = EntropyProfileEntry {
+        block.profile.valid.next = rng.random_range(0..8) == 0;
+        block.profile.index.next = Bits::random(rng);
+        block.profile.record.next = EntropyProfileEntry {
             base: Bits::random(rng),
             stride_log2: rng.random_range(0..=24_u64).to_bits(),
             active: rng.random_range(1..=128_u64).to_bits(),

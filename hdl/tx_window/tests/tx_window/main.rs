@@ -108,10 +108,10 @@ fn random_request(rng: &mut TestRng) -> WindowRequest {
 fn verilog_agrees_with_rust_hdl() {
     let drive = |block: &mut Small, rng: &mut TestRng| {
         block.reset.next = rng.random_bool(0.01);
-        block.request_valid.next = rng.random_bool(0.8);
-        block.request.next = random_request(rng);
-        block.sent_packet_valid.next = rng.random_bool(0.6);
-        block.sent_packet.next = random_packet(rng);
+        block.request.valid.next = rng.random_bool(0.8);
+        block.request.record.next = random_request(rng);
+        block.sent_packet.valid.next = rng.random_bool(0.6);
+        block.sent_packet.record.next = random_packet(rng);
     };
     check(Small::default, Some(|b| &mut b.clock), drive, 400, 1).unwrap();
 }

@@ -1,7 +1,7 @@
 //! A requester engine: the requester core with the schedulers of both ports, the timers and the queues around it.
 
 use hdl_macros::{clock, hdl, hdl_fn, join, reset};
-use hdl_primitives::bundles::{DoorbellSnk, GoodPathSrc, QpSnk, ReadFaultSnk};
+use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, SyncFifo};
 use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
@@ -102,7 +102,7 @@ pub struct RequesterEngine<
     pub tx: [Src<TxRequest>; 2],
 
     // Pulses to the responder: a SACK confirmed that this entropy value is good on this plane.
-    pub reverse_ev: GoodPathSrc,
+    pub reverse_ev: ReverseEvSrc,
     // Queue pairs that moved to the error state.
     pub failure: Src<Failure>,
     // Statistics pulses.

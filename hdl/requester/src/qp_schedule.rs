@@ -143,10 +143,10 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             self.turn_pending.d.next = true;
             self.head_leaves.d.next = self.deactivate.val();
         }
-        if ready & self.wake_valid.val() {
+        if ready & self.wake.valid.val() {
             self.wake_pending.d.next = true;
-            self.woken.d.next = self.wake_qp.val().get_bits::<Q>(0);
-            self.woken_page.d.next = self.wake_page.val().get_bits::<P>(0);
+            self.woken.d.next = self.wake.qp.val().get_bits::<Q>(0);
+            self.woken_page.d.next = self.wake.page.val().get_bits::<P>(0);
         }
 
         // read
@@ -275,7 +275,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             }
         }
 
-        self.wake_ready.next = ready;
+        self.wake.ready.next = ready;
         self.head_valid.next = head_stable;
         self.head_qp.next = bit_cast::<10, Q>(head);
         if self.reset.val() {

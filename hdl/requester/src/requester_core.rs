@@ -2,7 +2,7 @@
 
 use hdl_congestion::NsccEngine;
 use hdl_macros::{hdl, join, reset};
-use hdl_primitives::bundles::{DoorbellSnk, GoodPathSrc, QpSnk, ReadFaultSnk};
+use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_send_queue::MessageTable;
 use hdl_spray_engine::profile::ProfileSnk;
@@ -65,7 +65,7 @@ pub struct RequesterCore<
     pub deadline: DeadlineSrc,
     pub tx_space: Signal<In, Bits<2>>,
     pub tx: FlowSrc<TxRequest>,
-    pub reverse_ev: GoodPathSrc,
+    pub reverse_ev: ReverseEvSrc,
     pub failed: Signal<Out, Bit>,
     pub event_qp: Signal<Out, Qpn>,
     pub failed_status: Signal<Out, Bits<8>>,

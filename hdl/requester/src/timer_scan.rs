@@ -98,7 +98,7 @@ impl<const Q: usize> Logic for TimerScan<Q> {
         let sets = self.set_valid.val();
         let set_qp = bit_cast::<10, Q>(self.set_qp.val().get_bits::<Q>(0));
         let withdraws = sets & (set_qp == offer);
-        let moves = !self.offered.q.val() | self.due_ready.val() | withdraws;
+        let moves = !self.offered.q.val() | self.due.ready.val() | withdraws;
 
         // set
         let own = member(set_qp);
@@ -145,13 +145,13 @@ impl<const Q: usize> Logic for TimerScan<Q> {
         let disarmed = self.taken_words[2].read_data.val() ^ member(offer);
         for i in 0..3 {
             self.taken_words[i].write_enable.next =
-                self.offered.q.val() & self.due_ready.val() & !withdraws;
+                self.offered.q.val() & self.due.ready.val() & !withdraws;
             self.taken_words[i].write_address.next = group(offer);
             self.taken_words[i].write_data.next = disarmed;
         }
 
-        self.due_valid.next = self.offered.q.val();
-        self.due_qp.next = offer;
+        self.due.valid.next = self.offered.q.val();
+        self.due.qp.next = offer;
         if self.reset.val() {
             self.known.d.next = bits(0);
             self.offered.d.next = false;

@@ -91,8 +91,6 @@ pub struct SprayEngine<const Q: usize = 10> {
     found: DFF<Bit>,
     /// Responses of a burst before the last one. Bit n: a response is due in n cycles.
     early: DFF<Bits<AHEAD>>,
-
-    _queue_pairs: QueuePairs<Q>,
 }
 
 impl<const Q: usize> Parameters for SprayEngine<Q> {

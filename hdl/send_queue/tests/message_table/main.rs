@@ -80,12 +80,12 @@ fn random_answer(rng: &mut TestRng) -> WqeFetched {
 fn verilog_agrees_with_rust_hdl() {
     let mut owed = [0; 2];
     let drive = |block: &mut Tiny, rng: &mut TestRng| {
-        if block.fetch_valid.val() & block.fetch_ready.val() {
-            let fetch = block.fetch.val();
+        if block.fetch.valid.val() & block.fetch.ready.val() {
+            let fetch = block.fetch.record.val();
             owed[fetch.qp.index()] = fetch.entries.index();
         }
-        if block.fetched_valid.val() & block.fetched_ready.val() {
-            owed[block.fetched.val().qp.index()] -= 1;
+        if block.fetched.valid.val() & block.fetched.ready.val() {
+            owed[block.fetched.record.val().qp.index()] -= 1;
         }
         block.reset.next = false;
         block.request.valid.next = rng.random_bool(0.8);

@@ -1,7 +1,7 @@
 //! The admin queue fetches table rows from a ring in host memory and writes them, one after another.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{FlowSnk, Snk, Src};
+use hdl_primitives::{FlowSnk, OfferSrc, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::admin::{AdminCommand, AdminRing, AdminState, PageList};
 use stellar_wire::host::registers::TableCommand;
@@ -88,7 +88,7 @@ pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     pub config_ready: Signal<In, Bit>,
 
     // Reads of lines of 64 bytes.
-    pub fetch: Src<WqeFetch>,
+    pub fetch: OfferSrc<WqeFetch>,
     pub fetched: Snk<WqeFetched>,
 
     step: DFF<Step>,

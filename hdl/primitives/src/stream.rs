@@ -54,7 +54,7 @@ pub struct DataFlowSrc<T: Synth> {
     pub data: Signal<Out, T>,
 }
 
-/// Joins streams whose payloads have ports of different names.
+/// Joins streams whose payloads have ports of different names, and sources that hold their offers to sinks that do not need it.
 macro_rules! join_payloads {
     ($($from:ident.$sent:ident => $to:ident.$taken:ident;)*) => {$(
         impl<T: Synth> Join<$to<T>> for $from<T> {
@@ -87,4 +87,7 @@ join_payloads! {
     DataSrc.data => Src.record;
     Src.record => DataSnk.data;
     Snk.record => DataSnk.data;
+    Src.record => OfferSnk.record;
+    Snk.record => OfferSnk.record;
+    Src.record => OfferSrc.record;
 }

@@ -73,6 +73,11 @@ impl Design {
         sim_verilated::ModelSpec::new(self.top.clone(), self.checked(), ports)
     }
 
+    /// The text without comments.
+    pub(crate) fn plain(&self) -> String {
+        plain(&self.modules)
+    }
+
     /// The text without comments, with what simulation checks of the bundles.
     fn checked(&self) -> String {
         let checked = |m: &Module| {

@@ -1,7 +1,7 @@
 //! One DMA read engine for send queue entries and for the payload of two ports.
 
 use hdl_macros::{hdl, hdl_fn, join, reset};
-use hdl_primitives::{Credit, ReadDataSnk, RoundRobin, Snk, Src, StreamSkid, SyncFifo};
+use hdl_primitives::{Credit, OfferSnk, ReadDataSnk, RoundRobin, Snk, Src, StreamSkid, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::Pieces;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
@@ -52,7 +52,7 @@ pub struct ReadShare<const W: usize> {
 
     // Send queue entries.
     /// The address is a multiple of 64.
-    pub fetch: Snk<WqeFetch>,
+    pub fetch: OfferSnk<WqeFetch>,
     /// Each entry, in the order of the fetches. If a read failed, all of its entries did.
     pub fetched: Src<WqeFetched>,
 

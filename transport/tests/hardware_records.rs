@@ -61,7 +61,7 @@ fn a_packet_arrives_in_headers_pieces_tlps_and_acknowledgement() {
 
     let outcome = accepted(&mut lane(0x80_0001), &frame);
     let words = to_words(pieces_to_hw(&outcome.place.expect("payload").pieces));
-    let record = Record::<core::Pieces>::new(&words);
+    let record = Record::<core::DmaSegments>::new(&words);
     assert_eq!(record.u64("first_length"), 30);
     assert!(!record.bool("first_translated") && record.bool("second_translated"));
 

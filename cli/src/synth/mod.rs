@@ -33,7 +33,7 @@ const BLOCKS: &[&str] = &[
     "dma_write",
     "drop_counters",
     "rx_control",
-    "outcome_order",
+    "ack_order_queue",
     "responder",
     "spray_engine",
     "nscc_engine",

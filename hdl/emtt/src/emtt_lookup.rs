@@ -65,7 +65,7 @@ impl<const BANK: usize> Logic for EmttLookup<BANK> {
             rc_class: packet.rc_class,
             rc_epsn: packet.rc_epsn,
             rc_msn: packet.rc_msn,
-            pieces: answer.pieces,
+            segments: answer.segments,
         };
     }
 }

@@ -1,7 +1,7 @@
 //! Checks and translates the address of a payload that the requester will read.
 
 use hdl_macros::hdl;
-use hdl_primitives::{Delay, ValidDelay};
+use hdl_primitives::{Delay, FlowSrc, Snk, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse};
@@ -33,15 +33,11 @@ pub struct LocalTranslate<const R: usize, const BANK: usize> {
     /// Discards requests in flight, but keeps the tables and pending writes to them.
     pub reset: Signal<In, Bit>,
 
-    pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, TranslateRequest>,
-    /// Always high.
-    pub request_ready: Signal<Out, Bit>,
+    /// `ready` is always high.
+    pub request: Snk<TranslateRequest>,
 
-    /// [`LATENCY`] cycles after the request. The requester must accept it.
-    pub response_valid: Signal<Out, Bit>,
-    /// A fault has no segments.
-    pub response: Signal<Out, TranslateResponse>,
+    /// [`LATENCY`] cycles after the request. A fault has no segments.
+    pub response: FlowSrc<TranslateResponse>,
 
     /// A write to `Mr` or `Emtt`, always accepted; others are ignored. It applies to requests of later cycles, and to no earlier ones.
     pub table_valid: Signal<In, Bit>,
@@ -70,12 +66,12 @@ impl<const R: usize, const BANK: usize> Logic for LocalTranslate<R, BANK> {
             write_valid,
             write
         );
-        self.request_ready.next = true;
+        self.request.ready.next = true;
 
         // check_message
-        let request = self.request.val();
+        let request = self.request.record.val();
         self.qp.reset.next = self.reset.val();
-        self.qp.in_valid.next = self.request_valid.val();
+        self.qp.in_valid.next = self.request.valid.val();
         self.qp.in_data.next = request.qp;
         self.check.table_valid.next = self.table_valid.val();
         self.check.table.next = self.table_write.val();
@@ -113,11 +109,11 @@ impl<const R: usize, const BANK: usize> Logic for LocalTranslate<R, BANK> {
         };
 
         let answer = self.lookup.answer.val();
-        self.response_valid.next = self.qp.out_valid.val();
-        self.response.next = TranslateResponse {
+        self.response.valid.next = self.qp.out_valid.val();
+        self.response.record.next = TranslateResponse {
             qp: self.qp.out_data.val(),
             fault: answer.reason != DropReason::None,
-            pieces: answer.pieces,
+            segments: answer.segments,
         };
     }
 }

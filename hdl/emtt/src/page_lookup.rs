@@ -11,7 +11,7 @@
 use hdl_macros::hdl;
 use hdl_primitives::Delay;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::{Pieces, WHOLE_PAGE};
+use stellar_wire::hw::core::{DmaSegments, WHOLE_PAGE};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{
     EmttEntry, Owner, PageSize, TableSelect, TableWrite, EMTT_INDEX_BITS,
@@ -59,7 +59,7 @@ pub struct PageAnswer {
     pub reason: DropReason,
     /// With `PageAbsent`: table index of the first page.
     pub page: Bits<EMTT_INDEX_BITS>,
-    pub pieces: Pieces,
+    pub segments: DmaSegments,
 }
 
 /// Results of the stage `count_pages`, before the table is read.
@@ -204,8 +204,8 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
         // The other segments start at the start of their pages.
         let second_address = bus_address(second.frame, bits::<64>(0), placed.page_size);
         let third_address = bus_address(third.frame, bits::<64>(0), placed.page_size);
-        let pieces = if free {
-            Pieces {
+        let segments = if free {
+            DmaSegments {
                 first_length: span.first_length,
                 first_address,
                 first_translated: first.owner == Owner::Gpu,
@@ -215,7 +215,7 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
                     bits::<64>(0)
                 },
                 second_translated: continues & (second.owner == Owner::Gpu),
-                three: ends_in_third,
+                has_third: ends_in_third,
                 third_address: if ends_in_third {
                     third_address
                 } else {
@@ -224,7 +224,7 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
                 third_translated: ends_in_third & (third.owner == Owner::Gpu),
             }
         } else {
-            Pieces::default()
+            DmaSegments::default()
         };
         self.translated.d.next = PageAnswer {
             reason: if span.wanted & !pages_valid & placed.on_demand {
@@ -235,7 +235,7 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
                 placed.reason
             },
             page: self.page.delayed.val(),
-            pieces,
+            segments,
         };
         self.answer.next = self.translated.q.val();
     }

@@ -1,10 +1,10 @@
 //! Top levels: the receive lane and two lanes on one core, put together from the blocks of the other `hdl` crates (see `docs/rx_lane.md`).
 
+pub mod ack_order_queue;
 pub mod drop_counters;
-pub mod fence_join;
+pub mod fence_barrier;
 pub mod nic;
 pub mod nic_config;
-pub mod outcome_order;
 pub mod requester_pair;
 pub mod rx_core;
 pub mod rx_lane;
@@ -13,11 +13,11 @@ pub mod stream_merge;
 pub mod table_bits;
 pub mod top;
 
+pub use ack_order_queue::AckOrderQueue;
 pub use drop_counters::DropCounters;
-pub use fence_join::FenceJoin;
+pub use fence_barrier::FenceBarrier;
 pub use nic::{Nic, RESET_CLOCKS, VERIFICATION_PORTS};
 pub use nic_config::NicConfig;
-pub use outcome_order::OutcomeOrder;
 pub use requester_pair::RequesterPair;
 pub use rx_core::RxCore;
 pub use rx_lane::{RxLane, RxLane1024, RxLane512};

@@ -164,10 +164,7 @@ impl Logic for Nic {
             registers.mps_code => receive.mps_code,
             registers.fence => receive.fence,
             receive.fence_done => registers.fence_done,
-            registers.arm.valid => responder.arm_valid,
-            registers.arm.qp => responder.arm_qp,
-            registers.arm.threshold => responder.arm_threshold,
-            responder.arm_ready => registers.arm.ready,
+            registers.arm => responder.arm,
             registers.event_consumer => queues.event_consumer,
             doorbells.doorbell => engine.doorbell,
             doorbells.consumer => queues.consumer,
@@ -234,11 +231,8 @@ impl Logic for Nic {
         join!(
             self,
             rx => receive.mac,
-            receive.outcome.valid => responder.outcome_valid,
-            receive.outcome.record => responder.outcome,
-            responder.outcome_ready => receive.outcome.ready,
-            receive.verdict_valid => verdict.valid,
-            receive.verdict_reason => verdict.reason,
+            receive.outcome => responder.outcome,
+            receive.verdict => verdict,
             receive.fault => queues.page_fault,
         );
         // Probes come as outcomes too, which the responder answers.
@@ -249,40 +243,27 @@ impl Logic for Nic {
         self.receive.control.ready.next = self.engine.control.ready.val() | !for_engine;
 
         // responder
-        let answer = self.responder.answer.val();
-        self.lanes[0].answer.valid.next = self.responder.answer_valid.val() & !answer.port;
-        self.lanes[1].answer.valid.next = self.responder.answer_valid.val() & answer.port;
-        self.responder.answer_ready.next = if answer.port {
+        let answer = self.responder.answer.record.val();
+        self.lanes[0].answer.valid.next = self.responder.answer.valid.val() & !answer.port;
+        self.lanes[1].answer.valid.next = self.responder.answer.valid.val() & answer.port;
+        self.responder.answer.ready.next = if answer.port {
             self.lanes[1].answer.ready.val()
         } else {
             self.lanes[0].answer.ready.val()
         };
         join!(
             self,
-            responder.completion_valid => queues.receive.valid,
-            responder.completion => queues.receive.record,
-            queues.receive.ready => responder.completion_ready,
-            responder.threshold_valid => queues.imm_threshold.valid,
-            responder.threshold_qp => queues.imm_threshold.qp,
-            responder.threshold_count => queues.imm_threshold.count,
-            queues.imm_threshold.ready => responder.threshold_ready,
-            responder.failed_valid => engine.flush.valid,
-            responder.failed_qp => engine.flush.qp,
-            engine.flush.ready => responder.failed_ready,
-            engine.reverse_ev.valid => responder.good_valid,
-            engine.reverse_ev.qp => responder.good_qp,
-            engine.reverse_ev.plane => responder.good_plane,
-            engine.reverse_ev.entropy => responder.good_entropy,
+            responder.completion => queues.receive,
+            responder.threshold => queues.imm_threshold,
+            responder.failed => engine.flush,
+            engine.reverse_ev => responder.good,
         );
 
         // requester
         join!(
             self,
-            engine.xlate_req.valid => locate.request_valid,
-            engine.xlate_req.record => locate.request,
-            locate.request_ready => engine.xlate_req.ready,
-            locate.response_valid => engine.xlate_rsp.valid,
-            locate.response => engine.xlate_rsp.record,
+            engine.xlate_req => locate.request,
+            locate.response => engine.xlate_rsp,
             engine.cqe => queues.send,
             engine.sampled => sampled,
             engine.event0_qp => counted0_qp,

@@ -3,14 +3,13 @@
 use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
 use hdl_macros::{clock, hdl, join, reset};
 use hdl_primitives::receive::TokenSnk;
-use hdl_primitives::{FenceSnk, FlowSrc, PageFaultSrc, Src, SyncFifo, TableWriteSnk};
+use hdl_primitives::{FenceSnk, FlowSrc, PageFaultSrc, Src, SyncFifo, TableWriteSnk, VerdictSrc};
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
 use hdl_rx_pipeline::bundles::QpErrorSnk;
 use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::PlaceCommand;
-use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
 
 use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
@@ -45,9 +44,8 @@ pub struct RxCore {
     pub outcome0_room: Signal<In, Bit>,
     pub outcome1_room: Signal<In, Bit>,
 
-    /// The result of one packet, for the counters.
-    pub verdict_valid: Signal<Out, Bit>,
-    pub verdict_reason: Signal<Out, DropReason>,
+    /// The result of each packet.
+    pub verdict: VerdictSrc,
 
     /// A packet needed a page of an on-demand region that has no translation.
     pub fault: PageFaultSrc,
@@ -116,8 +114,8 @@ impl Logic for RxCore {
             mr_check.out => emtt_lookup.in_,
             emtt_lookup.out => psn_track.in_,
             psn_track.outcome => outcome,
-            psn_track.out.counted => verdict_valid,
-            psn_track.out.reason => verdict_reason,
+            psn_track.out.counted => verdict.valid,
+            psn_track.out.reason => verdict.reason,
 
             emtt_lookup.out => fault_report.in_,
             emtt_lookup.out_page => fault_report.in_page,

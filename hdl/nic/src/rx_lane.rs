@@ -2,13 +2,12 @@
 
 use hdl_macros::{clock, hdl, join, reset};
 use hdl_pcie::DmaWrite;
-use hdl_primitives::{FenceSnk, MacRxSnk, SyncFifo, TableWriteSnk, TlpSrc};
+use hdl_primitives::{FenceSnk, MacRxSnk, SyncFifo, TableWriteSnk, TlpSrc, VerdictSrc};
 use hdl_rx_pipeline::control_check::ControlCheckResult;
 use hdl_rx_pipeline::RxFront;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::core::CoreToken;
-use stellar_wire::hw::frame::DropReason;
 
 use crate::drop_counters::DropCounters;
 use crate::rx_core::{RxCore, ISSUE_LIMIT};
@@ -49,8 +48,7 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
     pub tlp: TlpSrc<W>,
 
     /// The result of each packet.
-    pub verdict_valid: Signal<Out, Bit>,
-    pub verdict_reason: Signal<Out, DropReason>,
+    pub verdict: VerdictSrc,
     /// Counter read port, with a latency of one cycle.
     pub counter_select: Signal<In, Bits<6>>,
     pub counter_value: Signal<Out, Bits<48>>,
@@ -87,10 +85,9 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
             ack_fifo.out_data => ack_request,
             ack_ready => ack_fifo.out_ready,
 
-            core.verdict_valid => verdict_valid,
-            core.verdict_reason => verdict_reason,
-            core.verdict_valid => counters.counted,
-            core.verdict_reason => counters.reason,
+            core.verdict => verdict,
+            core.verdict.valid => counters.counted,
+            core.verdict.reason => counters.reason,
             counter_select => counters.select,
             counters.value => counter_value,
         );

@@ -2,17 +2,16 @@
 
 use hdl_macros::{clock, hdl, join, reset};
 use hdl_pcie::DmaWrite;
-use hdl_primitives::{FenceSnk, MacRxSnk, PageFaultSrc, Src, TableWriteSnk, TlpSrc};
+use hdl_primitives::{FenceSnk, MacRxSnk, PageFaultSrc, Src, TableWriteSnk, TlpSrc, VerdictSrc};
 use hdl_rx_pipeline::bundles::{PeerFlowSnk, QpErrorSnk};
 use hdl_rx_pipeline::RxPort;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::ControlPacket;
 
+use crate::ack_order_queue::AckOrderQueue;
 use crate::drop_counters::DropCounters;
-use crate::fence_join::FenceJoin;
-use crate::outcome_order::OutcomeOrder;
+use crate::fence_barrier::FenceBarrier;
 use crate::rx_core::RxCore;
 use crate::stream_merge::StreamMerge;
 
@@ -58,9 +57,8 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     /// Memory writes of each lane.
     pub tlp: [TlpSrc<W>; 2],
 
-    /// The result of each frame.
-    pub verdict_valid: Signal<Out, Bit>,
-    pub verdict_reason: Signal<Out, DropReason>,
+    /// The result of each packet.
+    pub verdict: VerdictSrc,
 
     /// A packet needed a page of an on-demand region that has no translation.
     pub fault: PageFaultSrc,
@@ -71,8 +69,8 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     port: [RxPort<W>; 2],
     core: RxCore,
     dma: [DmaWrite<W, B, N>; 2],
-    outcomes: OutcomeOrder,
-    fences: FenceJoin,
+    outcomes: AckOrderQueue,
+    fences: FenceBarrier,
     control_merge: StreamMerge<ControlPacket>,
     counters: DropCounters,
 }
@@ -144,10 +142,9 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLanes<W, B, N> 
             port[1].control => control_merge.in_[1],
             control_merge.out => control,
 
-            core.verdict_valid => verdict_valid,
-            core.verdict_reason => verdict_reason,
-            core.verdict_valid => counters.counted,
-            core.verdict_reason => counters.reason,
+            core.verdict => verdict,
+            core.verdict.valid => counters.counted,
+            core.verdict.reason => counters.reason,
             counter_select => counters.select,
             counters.value => counter_value,
         );

@@ -1,6 +1,6 @@
 //! The small blocks behind two lanes: their rust-hdl simulation and their Verilog agree, and the Verilog is clean.
 
-use hdl_nic::{FenceJoin, OutcomeOrder, StreamMerge};
+use hdl_nic::{AckOrderQueue, FenceBarrier, StreamMerge};
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -25,9 +25,9 @@ fn stream_merge_is_its_verilog() {
 }
 
 #[test]
-fn fence_join_is_its_verilog() {
+fn fence_barrier_is_its_verilog() {
     check(
-        FenceJoin::default,
+        FenceBarrier::default,
         Some(|b| &mut b.clock),
         |b, rng: &mut TestRng| {
             b.reset.next = rng.random_bool(0.05);
@@ -40,13 +40,13 @@ fn fence_join_is_its_verilog() {
 }
 
 #[test]
-fn outcome_order_is_its_verilog() {
+fn ack_order_queue_is_its_verilog() {
     // As many payloads leave as were placed, and no more are queued than fit.
     let mut since = 3;
     let mut inside = 0;
     let mut owed = [0, 0];
     check(
-        OutcomeOrder::default,
+        AckOrderQueue::default,
         Some(|b| &mut b.clock),
         |b, rng: &mut TestRng| {
             b.reset.next = false;

@@ -9,9 +9,9 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
 
 use crate::beat_fetch::{BeatFetch, FIFO_ADDRESS};
-use crate::piece_issue::PieceIssue;
 use crate::records::{FetchedBeat, TlpBeat};
 use crate::request_splitter::RequestSplitter;
+use crate::segment_issue::SegmentIssue;
 
 /// For a lane of 1,024 bits.
 pub type DmaWrite1024 = DmaWrite<1024, 7, 128>;
@@ -68,7 +68,7 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
     /// Payload bytes of that TLP.
     pub tlp_sent_bytes: Signal<Out, Bits<11>>,
 
-    issue: PieceIssue<B>,
+    issue: SegmentIssue<B>,
     splitter: RequestSplitter<LARGEST_MPS_CODE>,
     fetch: BeatFetch<B>,
     rotator: ByteRotator<W>,
@@ -90,7 +90,7 @@ pub struct DmaWrite<const W: usize, const B: usize, const N: usize> {
 }
 
 impl<const W: usize, const B: usize, const N: usize> DmaWrite<W, B, N> {
-    /// Cycles from accepting a command to its first TLP beat: pieces 2, splitter 3, fetch 2, buffer 2, rotator 2, FIFO 1.
+    /// Cycles from accepting a command to its first TLP beat: segments 2, splitter 3, fetch 2, buffer 2, rotator 2, FIFO 1.
     pub const LATENCY: usize = 7 + READ_LATENCY + ByteRotator::<W>::LATENCY + 1;
 }
 
@@ -122,7 +122,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         clock!(self, clock, issue, splitter, fetch, reading, rotator, data_fifo, beat_fifo);
         reset!(self, reset, issue, splitter, fetch, reading, data_fifo, beat_fifo);
 
-        // From commands to pieces, chunks and buffer reads.
+        // From commands to segments, chunks and buffer reads.
         join!(
             self,
             command => issue.command,

@@ -2,13 +2,13 @@
 //! engine is [`read`]. The arbiters that share both between several users are in [`mod@share`].
 //!
 //! ```text
-//! PlaceCommand ─► piece_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 cycles) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
+//! PlaceCommand ─► segment_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 cycles) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
 //! └───────────────────────────────────────────── dma_write ────────────────────────────────────────────────────────────────────┘      │
 //!                                                                                       AMD requester request stream ◄─ rq_shim ◄─────┘
 //! ```
 //! | block | does | cycles |
 //! |---|---|---|
-//! | [`piece_issue`] | one segment of a command per cycle, with its position in the packet buffer | 2 |
+//! | [`segment_issue`] | one segment of a command per cycle, with its position in the packet buffer | 2 |
 //! | [`request_splitter`] | one chunk (a TLP) per cycle: cuts segments at multiples of the largest request | 3 |
 //! | [`beat_fetch`] | one buffer read per TLP beat and cycle, with an entry of the FIFO reserved | 2 |
 //! | [`byte_rotator`](hdl_primitives::byte_rotator) | moves the first double word of the chunk to byte lane 0 | 2 |
@@ -20,11 +20,11 @@
 pub mod beat_fetch;
 pub mod byte_enables;
 pub mod dma_write;
-pub mod piece_issue;
 pub mod read;
 pub mod records;
 pub mod request_splitter;
 pub mod rq_shim;
+pub mod segment_issue;
 pub mod share;
 mod sim;
 

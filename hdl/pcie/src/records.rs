@@ -19,7 +19,7 @@ pub struct CommandEnd {
 
 /// Consecutive payload bytes that go to consecutive addresses.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct PlacePiece {
+pub struct PlaceSegment {
     /// There are bytes to write. Otherwise only `end` is used.
     pub place: Bit,
     pub end: CommandEnd,

@@ -1,4 +1,4 @@
-//! Splits pieces into memory requests at multiples of the largest request: the maximum payload size for writes, the maximum read request size for
+//! Splits segments into memory requests at multiples of the largest request: the maximum payload size for writes, the maximum read request size for
 //! reads (PCIe base specification, section 2.2.7).
 
 use hdl_macros::{hdl, hdl_fn};
@@ -7,11 +7,11 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::records::{CommandEnd, PlacePiece, RequestChunk};
+use crate::records::{CommandEnd, PlaceSegment, RequestChunk};
 
 /// A piece in double words, with the inputs of the splitting loop.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct PreparedPiece {
+struct PreparedSegment {
     place: Bit,
     end: CommandEnd,
     translated: Bit,
@@ -35,8 +35,8 @@ struct PreparedPiece {
 
 /// The next chunk, and the rest of its piece.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct RunningPiece {
-    piece: PreparedPiece,
+struct RunningSegment {
+    piece: PreparedSegment,
     first: Bit,
     last: Bit,
     /// Offset from the start of `frame`. Bits 11:10 are the number of frames after it.
@@ -64,7 +64,7 @@ fn enables_below(tail: Bits<2>) -> Bits<4> {
     }
 }
 
-/// It makes one chunk per cycle while there are pieces. The three stages share one ready signal.
+/// It makes one chunk per cycle while there are segments. The three stages share one ready signal.
 ///
 /// `LARGEST` is the highest size code, at most 5. The longest chunk has 128 bytes shifted left by it.
 /// Every cut is at a multiple of the selected size, which divides 4 KiB. So no chunk crosses a 4 KiB boundary.
@@ -74,20 +74,20 @@ pub struct RequestSplitter<const LARGEST: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Bytes of the largest request: 128 shifted left by this; codes above `LARGEST` count as `LARGEST`. It must not change while pieces
+    /// Bytes of the largest request: 128 shifted left by this; codes above `LARGEST` count as `LARGEST`. It must not change while segments
     /// are in flight.
     pub size_code: Signal<In, Bits<3>>,
 
-    pub piece: Snk<PlacePiece>,
+    pub piece: Snk<PlaceSegment>,
 
     pub chunk: Src<RequestChunk>,
 
     /// Largest request in double words.
     max_dwords: DFF<Bits<11>>,
     prepared_valid: DFF<Bit>,
-    prepared: DFF<PreparedPiece>,
+    prepared: DFF<PreparedSegment>,
     running_valid: DFF<Bit>,
-    running: DFF<RunningPiece>,
+    running: DFF<RunningSegment>,
     sent_valid: DFF<Bit>,
     sent: DFF<RequestChunk>,
 }
@@ -136,7 +136,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         let into_block = bit_cast::<11, 10>(piece.address.get_bits::<10>(2)) & (max_dwords - 1);
         if accept {
             self.prepared_valid.d.next = self.piece.valid.val();
-            self.prepared.d.next = PreparedPiece {
+            self.prepared.d.next = PreparedSegment {
                 place: piece.place,
                 end: piece.end,
                 translated: piece.translated,
@@ -160,7 +160,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         let more = todo > bit_cast::<12, 11>(limit);
         if load | step {
             self.running_valid.d.next = !load | self.prepared_valid.q.val();
-            self.running.d.next = RunningPiece {
+            self.running.d.next = RunningSegment {
                 piece: if load { prepared } else { running.piece },
                 first: load,
                 last: !more,

@@ -79,7 +79,7 @@ fn aligned_payloads_leave_at_one_beat_per_clock() {
     }
 }
 
-/// A payload that fills whole pages but begins and ends inside one: three pieces, and a beat per cycle but where a write ends early.
+/// A payload that fills whole pages but begins and ends inside one: three segments, and a beat per cycle but where a write ends early.
 #[test]
 fn a_payload_over_three_pages_is_three_runs() {
     for mut bench in [lane_1024(), lane_512()] {

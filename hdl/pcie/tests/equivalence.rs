@@ -1,14 +1,14 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle, and the Verilog against the tools.
 
 use hdl_pcie::beat_fetch::BeatFetch;
-use hdl_pcie::piece_issue::PieceIssue;
-use hdl_pcie::records::{CommandEnd, PlacePiece, RequestChunk};
+use hdl_pcie::records::{CommandEnd, PlaceSegment, RequestChunk};
 use hdl_pcie::request_splitter::RequestSplitter;
+use hdl_pcie::segment_issue::SegmentIssue;
 use hdl_pcie::{DmaWrite, RqShim512};
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::{BufferSpan, Pieces};
+use stellar_wire::hw::core::{BufferSpan, DmaSegments};
 use stellar_wire::hw::dma::{PlaceCommand, WriteTlpHeader};
 
 fn end(rng: &mut TestRng) -> CommandEnd {
@@ -39,13 +39,13 @@ fn command(rng: &mut TestRng) -> PlaceCommand {
         },
         offset: Bits::random(rng),
         length: rng.random_range(0..=8192u64).to_bits(),
-        pieces: Pieces {
+        segments: DmaSegments {
             first_length: rng.random_range(0..=8192u64).to_bits(),
             first_address: Bits::random(rng),
             first_translated: Bit::random(rng),
             second_address: Bits::random(rng),
             second_translated: Bit::random(rng),
-            three: Bit::random(rng),
+            has_third: Bit::random(rng),
             third_address: Bits::random(rng),
             third_translated: Bit::random(rng),
         },
@@ -53,9 +53,9 @@ fn command(rng: &mut TestRng) -> PlaceCommand {
 }
 
 #[test]
-fn piece_issue() {
+fn segment_issue() {
     check(
-        PieceIssue::<7>::default,
+        SegmentIssue::<7>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 50);
@@ -78,7 +78,7 @@ fn request_splitter() {
             uut.reset.next = rng.random_ratio(1, 200);
             uut.size_code.next = Bits::random(rng);
             uut.piece.valid.next = Bit::random(rng);
-            uut.piece.record.next = PlacePiece {
+            uut.piece.record.next = PlaceSegment {
                 place: Bit::random(rng),
                 end: end(rng),
                 address: Bits::random(rng),

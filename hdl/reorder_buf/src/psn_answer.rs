@@ -110,7 +110,7 @@ impl Logic for PsnAnswer {
             span: tracked.span,
             offset: tracked.payload_offset,
             length: tracked.payload_length,
-            pieces: tracked.pieces,
+            segments: tracked.segments,
         };
         let answered = answers(verdict, tracked.ack_req);
         let named_psn = if tracked.probe {

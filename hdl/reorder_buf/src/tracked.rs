@@ -2,7 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::{BufferSpan, Pieces, RcClass, TokenKind, TranslatedToken};
+use stellar_wire::hw::core::{BufferSpan, DmaSegments, RcClass, TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::{DropReason, Position};
 use stellar_wire::hw::{Psn, Qpn};
 use stellar_wire::mtu::LENGTH_BITS;
@@ -44,7 +44,7 @@ pub struct Tracked {
     pub span: BufferSpan,
     pub payload_offset: Bits<8>,
     pub payload_length: Bits<LENGTH_BITS>,
-    pub pieces: Pieces,
+    pub segments: DmaSegments,
 }
 
 /// Selects the fields from a token.
@@ -80,7 +80,7 @@ pub fn tracked(token: TranslatedToken) -> Tracked {
         span: token.token.span,
         payload_offset: headers.payload_offset,
         payload_length: headers.payload_length,
-        pieces: token.pieces,
+        segments: token.segments,
     }
 }
 

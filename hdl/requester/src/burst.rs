@@ -227,7 +227,7 @@ impl Logic for BurstSend {
                 path.entropy
             },
             length,
-            pieces: location.pieces,
+            segments: location.segments,
             inline: message.inline,
             inline_data: message.inline_data,
             slot: message.slot,

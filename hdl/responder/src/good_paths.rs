@@ -1,9 +1,8 @@
 //! The newest entropy values of good paths to the peer (reference: `ReversePaths`).
 
 use hdl_macros::hdl;
-use hdl_primitives::BypassRam;
+use hdl_primitives::{BypassRam, ReverseEvSnk};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::Qpn;
 
 use crate::records::GoodPath;
 
@@ -13,13 +12,10 @@ use crate::records::GoodPath;
 pub struct GoodPaths<const Q: usize> {
     pub clock: Signal<In, Clock>,
 
-    // A good value, always accepted.
-    pub good_valid: Signal<In, Bit>,
-    pub good_qp: Signal<In, Qpn>,
-    pub good_plane: Signal<In, Bit>,
-    pub good_entropy: Signal<In, Bits<32>>,
+    /// A good value.
+    pub good: ReverseEvSnk,
 
-    /// Clears both values of a queue pair. Only in a cycle without `good_valid`.
+    /// Clears both values of a queue pair. Only in a cycle without `good.valid`.
     pub forget: Signal<In, Bit>,
     pub forget_row: Signal<In, Bits<Q>>,
 
@@ -36,15 +32,15 @@ impl<const Q: usize> Logic for GoodPaths<Q> {
     #[hdl]
     fn update(&mut self) {
         clock!(self, clock, plane_0, plane_1);
-        let sacked = self.good_valid.val();
-        let plane = self.good_plane.val();
+        let sacked = self.good.valid.val();
+        let plane = self.good.plane.val();
         let forget = self.forget.val();
         let path = GoodPath {
             known: sacked,
-            entropy: self.good_entropy.val(),
+            entropy: self.good.entropy.val(),
         };
         let row = if sacked {
-            self.good_qp.val().get_bits::<Q>(0)
+            self.good.qp.val().get_bits::<Q>(0)
         } else {
             self.forget_row.val()
         };

@@ -1,7 +1,7 @@
 //! The output FIFOs of the responder.
 
-use hdl_macros::hdl;
-use hdl_primitives::SyncFifo;
+use hdl_macros::{clock, hdl, join, reset};
+use hdl_primitives::{QpSrc, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::requester::TxAnswer;
@@ -26,18 +26,10 @@ pub struct OutputFifos {
     pub stashed: Signal<In, Completion>,
     pub completion_room: Signal<Out, Bit>,
 
-    pub answer_valid: Signal<Out, Bit>,
-    pub answer: Signal<Out, TxAnswer>,
-    pub answer_ready: Signal<In, Bit>,
-    pub completion_valid: Signal<Out, Bit>,
-    pub completion: Signal<Out, Completion>,
-    pub completion_ready: Signal<In, Bit>,
-    pub threshold_valid: Signal<Out, Bit>,
-    pub threshold: Signal<Out, ThresholdReached>,
-    pub threshold_ready: Signal<In, Bit>,
-    pub failed_valid: Signal<Out, Bit>,
-    pub failed_qp: Signal<Out, Qpn>,
-    pub failed_ready: Signal<In, Bit>,
+    pub answer: Src<TxAnswer>,
+    pub completion: Src<Completion>,
+    pub threshold: Src<ThresholdReached>,
+    pub failed: QpSrc,
 
     // Four entries cover the cycle of delay of `room`, for a receiver that accepts one per cycle. Two entries are enough for the other streams.
     answers: SyncFifo<TxAnswer, 2, 3>,
@@ -50,10 +42,7 @@ impl Logic for OutputFifos {
     #[hdl]
     fn update(&mut self) {
         clock!(self, clock, answers, completions, thresholds, failures);
-        self.answers.reset.next = self.reset.val();
-        self.completions.reset.next = self.reset.val();
-        self.thresholds.reset.next = self.reset.val();
-        self.failures.reset.next = self.reset.val();
+        reset!(self, reset, answers, completions, thresholds, failures);
 
         let settles = self.settles.val();
         let updated = self.accounted.val();
@@ -65,9 +54,6 @@ impl Logic for OutputFifos {
 
         self.answers.in_valid.next = settles & committed.answered;
         self.answers.in_data.next = committed.answer;
-        self.answer_valid.next = self.answers.out_valid.val();
-        self.answer.next = self.answers.out_data.val();
-        self.answers.out_ready.next = self.answer_ready.val();
 
         let stashed_valid = self.stashed_valid.val();
         self.completions.in_valid.next = stashed_valid | (settles & committed.completed);
@@ -77,23 +63,30 @@ impl Logic for OutputFifos {
             committed.completion
         };
         self.completion_room.next = self.completions.in_ready.val();
-        self.completion_valid.next = self.completions.out_valid.val();
-        self.completion.next = self.completions.out_data.val();
-        self.completions.out_ready.next = self.completion_ready.val();
 
         self.thresholds.in_valid.next = settles & committed.reached;
         self.thresholds.in_data.next = ThresholdReached {
             qp: updated.operation.qp,
             count: committed.state.count,
         };
-        self.threshold_valid.next = self.thresholds.out_valid.val();
-        self.threshold.next = self.thresholds.out_data.val();
-        self.thresholds.out_ready.next = self.threshold_ready.val();
 
         self.failures.in_valid.next = settles & updated.fails;
         self.failures.in_data.next = updated.operation.qp;
-        self.failed_valid.next = self.failures.out_valid.val();
-        self.failed_qp.next = self.failures.out_data.val();
-        self.failures.out_ready.next = self.failed_ready.val();
+
+        join!(
+            self,
+            answers.out_valid => answer.valid,
+            answers.out_data => answer.record,
+            answer.ready => answers.out_ready,
+            completions.out_valid => completion.valid,
+            completions.out_data => completion.record,
+            completion.ready => completions.out_ready,
+            thresholds.out_valid => threshold.valid,
+            thresholds.out_data => threshold.record,
+            threshold.ready => thresholds.out_ready,
+            failures.out_valid => failed.valid,
+            failures.out_data => failed.qp,
+            failed.ready => failures.out_ready,
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! The responder turns the outcomes of the receive core into acknowledgements, and received WRITEs with immediate into completions.
 
-use hdl_macros::hdl;
-use hdl_primitives::{BypassRam, Checked, Parameters, StreamSkid};
+use hdl_macros::{clock, hdl, join, reset};
+use hdl_primitives::{
+    ArmSnk, BypassRam, Checked, Parameters, QpSrc, ReverseEvSnk, Snk, Src, StreamSkid, ThresholdSrc,
+};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckKind;
 use stellar_wire::hw::messages::Completion;
@@ -50,48 +52,31 @@ pub struct Responder<
     /// Bit p: port p can send. An acknowledgement leaves by the port of its packet, or by the other port if that one cannot send.
     pub plane_up: Signal<In, Bits<2>>,
 
-    // From the receive core, in its order. An accepted MRC packet comes with the SACK of the window after it.
-    pub outcome_valid: Signal<In, Bit>,
-    pub outcome: Signal<In, RxOutcome>,
-    pub outcome_ready: Signal<Out, Bit>,
+    /// From the receive core, in its order. An accepted MRC packet comes with the SACK of the window after it.
+    pub outcome: Snk<RxOutcome>,
 
     // From software.
     pub config_valid: Signal<In, Bit>,
     pub config_qp: Signal<In, Qpn>,
-    /// Initialises the queue pair, in a cycle without `good_valid`.
+    /// Initialises the queue pair, in a cycle without `good.valid`.
     pub settings: Signal<In, ResponderConfig>,
     pub config_ready: Signal<Out, Bit>,
-    pub arm_valid: Signal<In, Bit>,
-    pub arm_qp: Signal<In, Qpn>,
-    pub arm_threshold: Signal<In, Bits<32>>,
-    pub arm_ready: Signal<Out, Bit>,
+    pub arm: ArmSnk,
 
-    // From the requester, always accepted: the newest entropy value of a plane whose packet was acknowledged without a mark.
-    pub good_valid: Signal<In, Bit>,
-    pub good_qp: Signal<In, Qpn>,
-    pub good_plane: Signal<In, Bit>,
-    pub good_entropy: Signal<In, Bits<32>>,
+    /// From the requester: the newest entropy value of a plane whose packet was acknowledged without a mark.
+    pub good: ReverseEvSnk,
 
-    // To framing.
-    pub answer_valid: Signal<Out, Bit>,
-    pub answer: Signal<Out, TxAnswer>,
-    pub answer_ready: Signal<In, Bit>,
+    /// To framing.
+    pub answer: Src<TxAnswer>,
 
-    // To the completion queues: WRITEs with immediate received.
-    pub completion_valid: Signal<Out, Bit>,
-    pub completion: Signal<Out, Completion>,
-    pub completion_ready: Signal<In, Bit>,
+    /// To the completion queues: WRITEs with immediate received.
+    pub completion: Src<Completion>,
 
-    // To the event queue: the counter has reached the armed threshold.
-    pub threshold_valid: Signal<Out, Bit>,
-    pub threshold_qp: Signal<Out, Qpn>,
-    pub threshold_count: Signal<Out, Bits<32>>,
-    pub threshold_ready: Signal<In, Bit>,
+    /// To the event queue: the counter has reached the armed threshold.
+    pub threshold: ThresholdSrc,
 
-    // The queue pair must move to the error state: fatal NAK or NACK, or too many immediates. Raised once, until it is configured again.
-    pub failed_valid: Signal<Out, Bit>,
-    pub failed_qp: Signal<Out, Qpn>,
-    pub failed_ready: Signal<In, Bit>,
+    /// The queue pair must move to the error state: fatal NAK or NACK, or too many immediates. Raised once, until it is configured again.
+    pub failed: QpSrc,
 
     // Statistics pulses of one cycle.
     /// A WRITE with immediate beyond MAX_WIMM.
@@ -148,20 +133,25 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             looked_up
         );
         dff_setup!(self, clock, updated_valid, updated, called, stashed, whole);
-        clock!(self, clock, operations, states, good_paths, stash);
-        clock!(self, clock, output_fifos);
-        self.operations.reset.next = self.reset.val();
-        self.stash.reset.next = self.reset.val();
-        self.output_fifos.reset.next = self.reset.val();
+        clock!(
+            self,
+            clock,
+            operations,
+            states,
+            good_paths,
+            stash,
+            output_fifos
+        );
+        reset!(self, reset, operations, stash, output_fifos);
 
         // take
         let configures = self.config_valid.val();
-        let arms = self.arm_valid.val();
+        let arms = self.arm.valid.val();
         let room = self.operations.in_ready.val();
         self.config_ready.next = room;
-        self.arm_ready.next = room & !configures;
-        self.outcome_ready.next = room & !configures & !arms;
-        self.operations.in_valid.next = configures | arms | self.outcome_valid.val();
+        self.arm.ready.next = room & !configures;
+        self.outcome.ready.next = room & !configures & !arms;
+        self.operations.in_valid.next = configures | arms | self.outcome.valid.val();
         self.operations.in_data.next = Operation {
             kind: if configures {
                 OperationKind::Configure
@@ -173,13 +163,13 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             qp: if configures {
                 self.config_qp.val()
             } else if arms {
-                self.arm_qp.val()
+                self.arm.qp.val()
             } else {
-                self.outcome.val().qp
+                self.outcome.record.val().qp
             },
-            outcome: self.outcome.val(),
+            outcome: self.outcome.record.val(),
             settings: self.settings.val(),
-            threshold: self.arm_threshold.val(),
+            threshold: self.arm.threshold.val(),
         };
 
         // A stage advances if its successor is empty or advances too. An operation does not read the state of its queue pair while another
@@ -193,7 +183,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let is_configure = operation.kind == OperationKind::Configure;
         let out_room = self.output_fifos.room.val();
         let decided = !updated.stashes | self.stashed.q.val();
-        let good_is_free = !(is_configure & self.good_valid.val());
+        let good_is_free = !(is_configure & self.good.valid.val());
         let settles = self.updated_valid.q.val() & out_room & decided & good_is_free;
         let update_moves = !self.updated_valid.q.val() | settles;
         let lookup_moves = !self.looked_up_valid.q.val() | update_moves;
@@ -314,10 +304,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.states.write_data.next = committed.state;
 
         // The newest good paths: written by the requester, cleared by a configuration.
-        self.good_paths.good_valid.next = self.good_valid.val();
-        self.good_paths.good_qp.next = self.good_qp.val();
-        self.good_paths.good_plane.next = self.good_plane.val();
-        self.good_paths.good_entropy.next = self.good_entropy.val();
+        join!(self, good => good_paths.good);
         self.good_paths.forget.next = settles & is_configure;
         self.good_paths.forget_row.next = updated_row;
 
@@ -325,22 +312,19 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.output_fifos.settles.next = settles;
         self.output_fifos.accounted.next = updated;
         self.output_fifos.settled.next = committed;
-        self.output_fifos.stashed_valid.next = self.stash.completion_valid.val();
-        self.output_fifos.stashed.next = self.stash.completion.val();
-        self.stash.completion_ready.next = self.output_fifos.completion_room.val();
-        self.answer_valid.next = self.output_fifos.answer_valid.val();
-        self.answer.next = self.output_fifos.answer.val();
-        self.output_fifos.answer_ready.next = self.answer_ready.val();
-        self.completion_valid.next = self.output_fifos.completion_valid.val();
-        self.completion.next = self.output_fifos.completion.val();
-        self.output_fifos.completion_ready.next = self.completion_ready.val();
-        self.threshold_valid.next = self.output_fifos.threshold_valid.val();
-        self.threshold_qp.next = self.output_fifos.threshold.val().qp;
-        self.threshold_count.next = self.output_fifos.threshold.val().count;
-        self.output_fifos.threshold_ready.next = self.threshold_ready.val();
-        self.failed_valid.next = self.output_fifos.failed_valid.val();
-        self.failed_qp.next = self.output_fifos.failed_qp.val();
-        self.output_fifos.failed_ready.next = self.failed_ready.val();
+        join!(
+            self,
+            stash.completion_valid => output_fifos.stashed_valid,
+            stash.completion => output_fifos.stashed,
+            output_fifos.completion_room => stash.completion_ready,
+            output_fifos.answer => answer,
+            output_fifos.completion => completion,
+            output_fifos.failed => failed,
+            output_fifos.threshold.valid => threshold.valid,
+            threshold.ready => output_fifos.threshold.ready,
+        );
+        self.threshold.qp.next = self.output_fifos.threshold.record.val().qp;
+        self.threshold.count.next = self.output_fifos.threshold.record.val().count;
 
         // Counters.
         let answered = settles & updated.answers;

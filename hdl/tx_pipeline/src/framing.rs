@@ -199,7 +199,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
         let port = bit_cast::<32, 1>(bits::<1>(0).replace_bit(0, request.port));
         self.read.record.next = ReadCommand {
             length: request.length,
-            pieces: request.pieces,
+            segments: request.segments,
             user: (bit_cast::<32, 16>(request.slot) << (read_user::SLOT as u64))
                 | (bit_cast::<32, 10>(request.qp) << (read_user::QP as u64))
                 | (port << (read_user::PORT as u64)),

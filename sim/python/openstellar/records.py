@@ -3,8 +3,8 @@
     from openstellar.records import Record
 
     command = Record("ReadCommand")
-    word = command.pack({"length": 100, "pieces.first_length": 100, "pieces.first_address": 0x1000})
-    command.unpack(word)["pieces.first_address"]
+    word = command.pack({"length": 100, "segments.first_length": 100, "segments.first_address": 0x1000})
+    command.unpack(word)["segments.first_address"]
 
 Layouts come from the definitions that hardware, models and drivers share: no bit offset is defined twice.
 """

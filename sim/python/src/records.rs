@@ -29,7 +29,7 @@ const ALL: &[Known] = &[
     congestion::CongestionSample::descriptor,
     congestion::NsccResponse::descriptor,
     core::AddressedToken::descriptor,
-    core::Pieces::descriptor,
+    core::DmaSegments::descriptor,
     core::QpToken::descriptor,
     core::TranslatedToken::descriptor,
     dma::PlaceCommand::descriptor,

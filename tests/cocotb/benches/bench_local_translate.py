@@ -42,7 +42,7 @@ class Located(Server):
         """The expected lengths, addresses and address types (AT = 10 or not), page by page."""
         page, at = divmod(VA % PAGE + offset, PAGE)
         pages = range(page, page + (at + length - 1) // PAGE + 1)
-        where = {"first_length": min(length, PAGE - at), "three": int(len(pages) == 3)}
+        where = {"first_length": min(length, PAGE - at), "has_third": int(len(pages) == 3)}
         for name, n in zip(("first", "second", "third"), pages, strict=False):
             where[f"{name}_address"] = self.frames[n] * PAGE + (at if n == page else 0)
             where[f"{name}_translated"] = int(n % 3 != 0)
@@ -65,7 +65,7 @@ async def every_packet_is_found_in_its_pages(dut):
         found = await server.ask(qp=5, pd=PD, lkey=LKEY, va=VA, message_length=LENGTH, offset=offset, length=length)
         assert not found["fault"] and found["qp"] == 5
         for field, value in server.expected(offset, length).items():
-            assert found[f"pieces.{field}"] == value, field
+            assert found[f"segments.{field}"] == value, field
 
 
 @cocotb.test()

@@ -108,7 +108,7 @@ class Requester:
         while True:
             asked = await self.locates.recv()
             assert (asked["pd"], asked["lkey"]) == (PD, LKEY)
-            where = {"pieces.first_length": asked["length"], "pieces.first_address": asked["va"] + asked["offset"]}
+            where = {"segments.first_length": asked["length"], "segments.first_address": asked["va"] + asked["offset"]}
             await self.located.send({"qp": asked["qp"], **where})
 
     async def post(self, length: int) -> dict[str, int]:
@@ -162,7 +162,7 @@ async def messages_leave_as_packets_over_all_paths_and_complete_in_order(dut):
         assert (packet["psn"], packet["qp"], packet["retransmission"]) == (psn(number), QP, 0)
         assert packet["length"] == min(MTU, entry["length"] - offset)
         assert (packet["reth.va"], packet["reth.rkey"], packet["reth.dma_length"]) == (entry["remote_va"] + offset, entry["rkey"], entry["length"])
-        assert (packet["pieces.first_address"], packet["pieces.first_length"]) == (entry["local_va"] + offset, packet["length"])
+        assert (packet["segments.first_address"], packet["segments.first_length"]) == (entry["local_va"] + offset, packet["length"])
     # Each rotation uses every path of a plane once.
     for plane in range(2):
         loads = [sum(packet["entropy"] == path for packet in packets) for path in range(ENTROPY + plane, ENTROPY + PATHS, 2)]

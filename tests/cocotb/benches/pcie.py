@@ -94,11 +94,11 @@ def pieces(first: tuple[int, int], length: int, second: tuple[int, int] | None =
     address, at = first
     there, other = second or (0, UNTRANSLATED)
     return {
-        "pieces.first_length": length if cut is None else cut,
-        "pieces.first_address": address,
-        "pieces.first_translated": int(at == TRANSLATED),
-        "pieces.second_address": there,
-        "pieces.second_translated": int(other == TRANSLATED),
+        "segments.first_length": length if cut is None else cut,
+        "segments.first_address": address,
+        "segments.first_translated": int(at == TRANSLATED),
+        "segments.second_address": there,
+        "segments.second_translated": int(other == TRANSLATED),
     }
 
 

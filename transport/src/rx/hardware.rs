@@ -174,7 +174,7 @@ impl AckRequest {
 ///
 /// # Panics
 /// If there is none, or more than three, or the second of three is not as long as the record says without words.
-pub fn pieces_to_hw(pieces: &[Piece]) -> core::Pieces {
+pub fn pieces_to_hw(pieces: &[Piece]) -> core::DmaSegments {
     assert!(
         (1..=3).contains(&pieces.len()),
         "{} pieces: a payload has one to three",
@@ -189,13 +189,13 @@ pub fn pieces_to_hw(pieces: &[Piece]) -> core::Pieces {
     }
     let address = |n: usize| bits(pieces.get(n).map_or(0, |piece| piece.address));
     let translated = |n: usize| pieces.get(n).is_some_and(|piece| piece.translated);
-    core::Pieces {
+    core::DmaSegments {
         first_length: bits(pieces[0].length as u64),
         first_address: address(0),
         first_translated: translated(0),
         second_address: address(1),
         second_translated: translated(1),
-        three: pieces.len() == 3,
+        has_third: pieces.len() == 3,
         third_address: address(2),
         third_translated: translated(2),
     }

@@ -93,7 +93,7 @@ pub struct RegionToken {
     pub on_demand: Bit,
 }
 
-/// Token after `emtt_lookup`: up to three physical pieces, and the access verdict.
+/// Token after `emtt_lookup`: up to three physical segments, and the access verdict.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TranslatedToken {
     pub token: CoreToken,
@@ -105,12 +105,12 @@ pub struct TranslatedToken {
     pub rc_class: RcClass,
     pub rc_epsn: Bits<24>,
     pub rc_msn: Bits<24>,
-    pub pieces: Pieces,
+    pub segments: DmaSegments,
 }
 
 /// Target of one packet: it lies in one page, or in two or three neighbours of the table.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Pieces {
+pub struct DmaSegments {
     /// Bytes that lie in the first page (all of them if the packet does not cross).
     pub first_length: Bits<14>,
     pub first_address: Bits<64>,
@@ -119,7 +119,7 @@ pub struct Pieces {
     pub second_address: Bits<64>,
     pub second_translated: Bit,
     /// It lies in three pages. They are the smallest there are, so [`WHOLE_PAGE`] bytes of it lie in the second.
-    pub three: Bit,
+    pub has_third: Bit,
     pub third_address: Bits<64>,
     pub third_translated: Bit,
 }

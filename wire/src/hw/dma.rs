@@ -1,6 +1,6 @@
 //! Records between the core, the DMA write engine and the PCIe requester interface.
 
-use super::core::{BufferSpan, Pieces};
+use super::core::{BufferSpan, DmaSegments};
 use rust_hdl::prelude::*;
 
 /// What `verdict` tells the DMA write engine: one command per token that is a frame or a fence, in order.
@@ -15,7 +15,7 @@ pub struct PlaceCommand {
     pub offset: Bits<8>,
     /// Payload bytes, 0 to 8,192.
     pub length: Bits<14>,
-    pub pieces: Pieces,
+    pub segments: DmaSegments,
 }
 
 /// Header of one posted memory write TLP (PCIe Base, memory request header), beside a stream of its payload:

@@ -1,6 +1,6 @@
 //! Records of the DMA read engine: what it is asked, what it asks of PCIe, and what comes back.
 
-use super::core::Pieces;
+use super::core::DmaSegments;
 use rust_hdl::prelude::*;
 
 /// `CompletionHeader::status` of a successful completion; every other value ends the request without data (PCIe base
@@ -13,7 +13,7 @@ pub struct ReadCommand {
     /// Bytes, 1 to 8,192. 0 returns no bytes; more than 8,192 returns an error. Neither asks for anything.
     pub length: Bits<14>,
     /// Where they lie. A first length beyond `length` is cut to it.
-    pub pieces: Pieces,
+    pub segments: DmaSegments,
     /// Comes back with the payload, unchanged.
     pub user: Bits<32>,
 }

@@ -1,6 +1,6 @@
 //! Records between the requester and its neighbours (`docs/requester.md`).
 
-use super::core::Pieces;
+use super::core::DmaSegments;
 use super::tx::{TxAeth, TxCcState, TxMeth, TxNeth, TxPeth, TxReth, TxSeth};
 use super::{Psn, Qpn, SqIndex};
 use hdl_macros::FromBits;
@@ -28,7 +28,7 @@ pub struct TxRequest {
     /// Payload bytes.
     pub length: Bits<14>,
     /// Location of the payload in memory, unless `inline`.
-    pub pieces: Pieces,
+    pub segments: DmaSegments,
     /// The payload is the first `length` bytes of `inline_data`.
     pub inline: Bit,
     pub inline_data: Bits<128>,
@@ -112,7 +112,7 @@ pub struct TranslateResponse {
     pub qp: Qpn,
     /// The local buffer cannot be read: key, protection domain, bounds or page.
     pub fault: Bit,
-    pub pieces: Pieces,
+    pub segments: DmaSegments,
 }
 
 /// Registers of a requester, checked by software. Registers of one transport are ignored by the other.

@@ -53,10 +53,10 @@ fn clocks(ops: &[Op]) -> Vec<Clock> {
             };
             let request = request(&local, packet.tag);
             let answer = world.locate(&local).map(|payload| match payload {
-                Payload::Memory(pieces) => TranslateResponse {
+                Payload::Memory(segments) => TranslateResponse {
                     qp: request.qp,
                     fault: false,
-                    pieces: pieces_to_hw(&pieces),
+                    segments: pieces_to_hw(&segments),
                 },
                 Payload::Inline(_) => unreachable!("the message is not inline"),
             });
@@ -138,8 +138,8 @@ fn the_requests_reach_every_answer_often() {
         for (request, answer) in clocks(&ops).into_iter().filter_map(|clock| clock.request) {
             let name = match answer {
                 Err(reason) => format!("{reason:?}"),
-                Ok(found) if found.pieces.three => "three pages".into(),
-                Ok(found) if found.pieces.first_length < request.length => "two pages".into(),
+                Ok(found) if found.segments.has_third => "three pages".into(),
+                Ok(found) if found.segments.first_length < request.length => "two pages".into(),
                 Ok(_) if request.offset == 0 => "one page, first packet".into(),
                 Ok(_) => "one page, later packet".into(),
             };
@@ -174,9 +174,9 @@ fn local_translate_is_its_verilog() {
         |uut, rng| {
             let now = clocks.next().unwrap();
             uut.reset.next = rng.random_ratio(1, 40);
-            uut.request_valid.next = now.request.is_some();
+            uut.request.valid.next = now.request.is_some();
             if let Some((request, _)) = now.request {
-                uut.request.next = request;
+                uut.request.record.next = request;
             }
             uut.table_valid.next = now.table.is_some();
             if let Some(table) = now.table {

@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// How often the traffic, with a fixed seed, ends in each access reason and each shape of pieces.
+/// How often the traffic, with a fixed seed, ends in each access reason and each shape of segments.
 fn outcomes() -> BTreeMap<String, usize> {
     let mut runner = TestRunner::deterministic();
     let mut counts = BTreeMap::new();
@@ -108,16 +108,16 @@ fn outcomes() -> BTreeMap<String, usize> {
         let ops = traffic(200).new_tree(&mut runner).unwrap().current();
         for step in World::run(&ops).into_iter().flatten() {
             let t = step.translated;
-            let pieces = t.pieces;
-            let outcome = if pieces.first_length == 0 {
+            let segments = t.segments;
+            let outcome = if segments.first_length == 0 {
                 format!("{:?}", t.access_reason)
-            } else if pieces.first_length < t.token.headers.payload_length {
+            } else if segments.first_length < t.token.headers.payload_length {
                 format!(
                     "two pages {} {}",
-                    pieces.first_translated, pieces.second_translated
+                    segments.first_translated, segments.second_translated
                 )
             } else {
-                format!("one page {}", pieces.first_translated)
+                format!("one page {}", segments.first_translated)
             };
             *counts.entry(outcome).or_default() += 1;
         }

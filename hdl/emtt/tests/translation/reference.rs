@@ -128,7 +128,7 @@ impl World {
                 step.region.first_emtt = entry.first_emtt;
                 step.region.on_demand = entry.on_demand;
                 match look_up_pages(&self.tables, &region, target.va, headers.payload_bytes()) {
-                    Ok(pieces) => step.translated.pieces = pieces_to_hw(&pieces),
+                    Ok(segments) => step.translated.segments = pieces_to_hw(&segments),
                     Err(reason) => step.translated.access_reason = reason.into(),
                 }
             }
@@ -258,7 +258,7 @@ fn no_packet(tag: u32) -> Packet {
     }
 }
 
-/// The token with neither access reason nor pieces.
+/// The token with neither access reason nor segments.
 fn untouched(input: AddressedToken) -> Step {
     Step {
         input,

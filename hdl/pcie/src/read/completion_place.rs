@@ -21,7 +21,7 @@ struct BeatPlace {
 /// One beat of `W` bits per cycle, without stalls. `B` = log2(W / 8), `N` = W / 8.
 ///
 /// The beat is rotated so that each byte is in the lane of its place, and written to one word and the next with byte enables. The rotation is here
-/// and not at the read side, so that a slot is a contiguous range of bytes: completions of one slot begin at any lane, and the pieces of a command
+/// and not at the read side, so that a slot is a contiguous range of bytes: completions of one slot begin at any lane, and the segments of a command
 /// may have different alignments. A completion with more or fewer beats than its length, or with an error at its end, fails its slot. Reports leave
 /// with the write. Levels: place 5 (select, 13-bit subtract), sum 3, lanes 4 (shift by thermometer), rotator 2.
 #[derive(LogicBlock, Default)]

@@ -12,8 +12,8 @@ use super::read_return::ReadReturn;
 use super::slot_buffer::SlotBuffer;
 use super::slot_ledger::{SlotLedger, SPAN_BEAT_BITS};
 use super::tag_pool::TagPool;
-use crate::piece_issue::PieceIssue;
 use crate::request_splitter::RequestSplitter;
+use crate::segment_issue::SegmentIssue;
 
 /// For a lane of 1,024 bits, 64 slots: 256 KiB. A port of 200 Gb/s sends 70 million packets of 256 bytes per second, which is 49 packets during a
 /// read of 700 ns.
@@ -71,7 +71,7 @@ pub struct DmaRead<
     pub timeouts: Signal<Out, Bits<COUNTER_BITS>>,
 
     ledger: SlotLedger<S, K>,
-    issue: PieceIssue<SPAN_BEAT_BITS>,
+    issue: SegmentIssue<SPAN_BEAT_BITS>,
     splitter: RequestSplitter<LARGEST_MRRS_CODE>,
     read_issue: ReadIssue,
     tags: TagPool,
@@ -147,7 +147,7 @@ impl<
         );
         self.now.d.next = self.now.q.val() + 1;
 
-        // Commands to slots, to pieces, to requests.
+        // Commands to slots, to segments, to requests.
         join!(
             self,
             command => ledger.command,

@@ -1,7 +1,7 @@
 //! The read part of the PCIe DMA: from `ReadCommand`s to memory read requests, and from their completions back to the payload, in order.
 //!
 //! ```text
-//! ReadCommand ─► slot_ledger ─► piece_issue ─► request_splitter ─► read_issue ─► memory read requests
+//! ReadCommand ─► slot_ledger ─► segment_issue ─► request_splitter ─► read_issue ─► memory read requests
 //!                 │  ▲  ▲ requests that left ───────────────────────┘ ▲   │ entries by tag
 //!                 │  │                                       tag_pool ┘   ▼
 //!                 │  └─ reports ─ completion_place ◄─ completion_check ◄─ completions (never stalled)
@@ -23,7 +23,7 @@
 //! | [`dma_read`] | the whole, for lane width 1,024 or 512 | see there |
 //! | [`rc_shim`] | AMD's requester completion stream as completions | 2 |
 //!
-//! Pieces and their cuts are those of the write engine: [`crate::piece_issue`], [`crate::request_splitter`].
+//! DmaSegments and their cuts are those of the write engine: [`crate::segment_issue`], [`crate::request_splitter`].
 
 pub mod byte_ram;
 pub mod completion_check;

@@ -11,12 +11,12 @@ use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 use super::records::{SlotHead, SlotReport, SlotRequest, SLOT_BYTES};
 use super::slot_counts::SlotCounts;
 
-/// log2 of the beat of `piece_issue` in this engine, which counts places in the buffer in such beats.
+/// log2 of the beat of `segment_issue` in this engine, which counts places in the buffer in such beats.
 pub const SPAN_BEAT_BITS: usize = 7;
 /// log2 of such beats per slot.
 const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
 
-/// Most requests of one command: 8,192 bytes are 64 of the smallest size, and each of three pieces may add a shorter one at both ends.
+/// Most requests of one command: 8,192 bytes are 64 of the smallest size, and each of three segments may add a shorter one at both ends.
 const MOST_REQUESTS: usize = 70;
 
 /// A command of this number of bytes takes two slots.
@@ -117,7 +117,7 @@ impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
             },
             offset: bits(0),
             length: command.length,
-            pieces: command.pieces,
+            segments: command.segments,
         };
         self.commands.write_enable.next = take;
         self.commands.write_address.next = tail;

@@ -3,7 +3,7 @@
 use hdl_macros::{hdl, hdl_fn, join, reset};
 use hdl_primitives::{Credit, OfferSnk, ReadDataSnk, RoundRobin, Snk, Src, StreamSkid, SyncFifo};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::{ReadBeat, ReadCommand};
@@ -26,7 +26,7 @@ fn of_port(command: ReadCommand, port: u64) -> ReadCommand {
     let cleared = command.user & bits::<32>(!(0b11 << read_user::PORT) & 0xffff_ffff);
     ReadCommand {
         length: command.length,
-        pieces: command.pieces,
+        segments: command.segments,
         user: cleared | bits::<32>(port << read_user::PORT),
     }
 }
@@ -136,11 +136,11 @@ impl<const W: usize> Logic for ReadShare<W> {
         let fetched_bytes = bit_cast::<LENGTH_BITS, 4>(fetch.entries) << ENTRY_LOG2;
         let of_entries = ReadCommand {
             length: fetched_bytes,
-            pieces: Pieces {
+            segments: DmaSegments {
                 first_length: fetched_bytes,
                 first_address: fetch.address,
                 first_translated: false,
-                ..Pieces::default()
+                ..DmaSegments::default()
             },
             user: (bit_cast::<32, 10>(fetch.qp) << (read_user::QP as u64))
                 | bit_cast::<32, 4>(fetch.entries)

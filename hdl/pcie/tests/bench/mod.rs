@@ -132,7 +132,7 @@ impl Bench {
         let lengths = [first, WHOLE_PAGE, length - first - WHOLE_PAGE];
         let mut starts = [0x7000, 0x3_0000_0000, 0x5000];
         starts[0] += WHOLE_PAGE as u64 - first as u64;
-        let pieces: Vec<_> = starts
+        let segments: Vec<_> = starts
             .into_iter()
             .zip(lengths)
             .map(|(address, length)| Piece {
@@ -141,10 +141,10 @@ impl Bench {
                 translated: address > 0x1_0000,
             })
             .collect();
-        self.queue(offset, length, &pieces, true);
+        self.queue(offset, length, &segments, true);
     }
 
-    fn queue(&mut self, offset: usize, length: usize, pieces: &[Piece], place: bool) {
+    fn queue(&mut self, offset: usize, length: usize, segments: &[Piece], place: bool) {
         // Frame plus iCRC.
         let beats = (offset + length + 4).div_ceil(self.bytes);
         assert!(
@@ -163,8 +163,8 @@ impl Bench {
             .collect();
         if place {
             let mps = MaxPayload::new(128 << self.mps_code.min(3)).unwrap();
-            let tlps = write_tlps(pieces, &payload, mps);
-            check_legal(&tlps, pieces, &payload, mps.bytes());
+            let tlps = write_tlps(segments, &payload, mps);
+            check_legal(&tlps, segments, &payload, mps.bytes());
             let count = tlps.len();
             let numbered = tlps.into_iter().zip(1..);
             self.expected.extend(numbered.map(|(tlp, n)| Expected::Tlp {
@@ -182,7 +182,7 @@ impl Bench {
             },
             offset: (offset as u64).to_bits(),
             length: (length as u64).to_bits(),
-            pieces: pieces_to_hw(pieces),
+            segments: pieces_to_hw(segments),
         });
     }
 
@@ -194,7 +194,7 @@ impl Bench {
             ..Default::default()
         };
         fence.length = self.rng.random_range(0..16_384u64).to_bits();
-        fence.pieces.first_length = self.rng.random_range(0..16_384u64).to_bits();
+        fence.segments.first_length = self.rng.random_range(0..16_384u64).to_bits();
         self.commands.push_back(fence);
     }
 
@@ -217,16 +217,16 @@ impl Bench {
                 0 => self.rng.random_range(0..=length),
                 _ => length,
             };
-            let mut pieces = vec![self.piece(first)];
+            let mut segments = vec![self.piece(first)];
             let rest = length - first;
             if rest > WHOLE_PAGE && self.rng.random() {
-                pieces.push(self.piece(WHOLE_PAGE));
-                pieces.push(self.piece(rest - WHOLE_PAGE));
+                segments.push(self.piece(WHOLE_PAGE));
+                segments.push(self.piece(rest - WHOLE_PAGE));
             } else if rest > 0 {
-                pieces.push(self.piece(rest));
+                segments.push(self.piece(rest));
             }
             let place = self.rng.random_ratio(7, 8);
-            self.queue(offset, length, &pieces, place);
+            self.queue(offset, length, &segments, place);
         }
         self.drain(load.ready, load.valid);
     }
@@ -372,13 +372,13 @@ impl Bench {
 }
 
 /// This check does not depend on how the reference cuts: every TLP is legal, and together they write each payload byte once, in order.
-fn check_legal(tlps: &[WriteTlp], pieces: &[Piece], payload: &[u8], mps: usize) {
+fn check_legal(tlps: &[WriteTlp], segments: &[Piece], payload: &[u8], mps: usize) {
     for tlp in tlps {
         let bytes = 4 * tlp.length_dw;
         assert!(bytes <= mps && tlp.address % 4096 + bytes as u64 <= 4096);
         assert!(tlp.first_be != 0 && (tlp.length_dw == 1) == (tlp.last_be == 0));
     }
-    let addresses = pieces
+    let addresses = segments
         .iter()
         .flat_map(|p| (0..p.length as u64).map(|i| p.address + i));
     let wanted: Vec<(u64, u8)> = addresses.zip(payload.iter().copied()).collect();

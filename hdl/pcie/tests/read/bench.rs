@@ -148,13 +148,13 @@ impl Bench {
     }
 
     /// Queues a command and its expected result.
-    pub fn read(&mut self, pieces: &[Piece]) {
+    pub fn read(&mut self, segments: &[Piece]) {
         let user = self.rng.random();
         let mrrs = 128 << self.load.mrrs_code.min(5);
-        let asks = requests(pieces, mrrs);
+        let asks = requests(segments, mrrs);
         self.requests
             .extend(asks.into_iter().map(|r| (r, self.queued)));
-        self.queue(command(pieces, user), payload(pieces), false);
+        self.queue(command(segments, user), payload(segments), false);
     }
 
     /// Queues a command without requests.

@@ -13,20 +13,20 @@ use hdl_pcie::request_splitter::RequestSplitter;
 use hdl_verilog::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::read::{CompletionHeader, ReadCommand};
 
 fn command(rng: &mut TestRng, longest: u64) -> ReadCommand {
     ReadCommand {
         length: rng.random_range(0..=longest).to_bits(),
-        pieces: Pieces {
+        segments: DmaSegments {
             first_length: rng.random_range(0..=longest).to_bits(),
             first_address: Bits::random(rng),
             first_translated: Bit::random(rng),
             second_address: Bits::random(rng),
             second_translated: Bit::random(rng),
-            three: Bit::random(rng),
+            has_third: Bit::random(rng),
             third_address: Bits::random(rng),
             third_translated: Bit::random(rng),
         },

@@ -28,7 +28,7 @@ pub fn random_piece(bench: &mut Bench, length: usize) -> Piece {
     }
 }
 
-/// A command of one to three pieces, of up to `longest` bytes.
+/// A command of one to three segments, of up to `longest` bytes.
 pub fn random_read(bench: &mut Bench, longest: usize) {
     let length = match bench.random().random_range(0..8) {
         0 => longest,
@@ -39,15 +39,15 @@ pub fn random_read(bench: &mut Bench, longest: usize) {
         0 => bench.random().random_range(0..=length),
         _ => length,
     };
-    let mut pieces = vec![random_piece(bench, first)];
+    let mut segments = vec![random_piece(bench, first)];
     let rest = length - first;
     if rest > WHOLE_PAGE && bench.random().random() {
-        pieces.push(random_piece(bench, WHOLE_PAGE));
-        pieces.push(random_piece(bench, rest - WHOLE_PAGE));
+        segments.push(random_piece(bench, WHOLE_PAGE));
+        segments.push(random_piece(bench, rest - WHOLE_PAGE));
     } else if rest > 0 {
-        pieces.push(random_piece(bench, rest));
+        segments.push(random_piece(bench, rest));
     }
-    bench.read(&pieces);
+    bench.read(&segments);
 }
 
 prop_compose! {
@@ -95,12 +95,12 @@ fn every_alignment_at_both_ends() {
         let mut bench = Bench::new(wide, load);
         for length in [1, 2, 3, 4, 5, 7, 63, 64, 65, 127, 128, 129, 256] {
             for address in [0, 1, 2, 3, 61, 63, 64, 127] {
-                let pieces = [Piece {
+                let segments = [Piece {
                     address: 0x5_0000 + address,
                     length,
                     translated: length % 2 == 0,
                 }];
-                bench.read(&pieces);
+                bench.read(&segments);
             }
         }
         bench.finish();
@@ -138,7 +138,7 @@ fn lengths_out_of_range_ask_for_nothing() {
                 user: (round << 16 | length).to_bits(),
                 ..Default::default()
             };
-            command.pieces.first_length = length.to_bits();
+            command.segments.first_length = length.to_bits();
             bench.read_nothing(command, length != 0);
             random_read(&mut bench, 500);
         }

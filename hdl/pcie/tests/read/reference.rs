@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::read::{ReadCommand, ReadTlpHeader};
 use stellar_wire::pcie::{AddressType, DwSpan};
 
@@ -41,10 +41,10 @@ impl Piece {
     }
 }
 
-/// The requests for `pieces`: cut at multiples of `mrrs`, which divide 4 KiB.
-pub fn requests(pieces: &[Piece], mrrs: usize) -> VecDeque<Request> {
+/// The requests for `segments`: cut at multiples of `mrrs`, which divide 4 KiB.
+pub fn requests(segments: &[Piece], mrrs: usize) -> VecDeque<Request> {
     let mut requests = VecDeque::new();
-    for piece in pieces {
+    for piece in segments {
         let mut done = 0;
         while done < piece.length {
             let address = piece.address + done as u64;
@@ -59,18 +59,18 @@ pub fn requests(pieces: &[Piece], mrrs: usize) -> VecDeque<Request> {
     requests
 }
 
-/// The bytes of `pieces`.
-pub fn payload(pieces: &[Piece]) -> Vec<u8> {
+/// The bytes of `segments`.
+pub fn payload(segments: &[Piece]) -> Vec<u8> {
     let bytes = |p: &Piece| {
         let (address, at) = (p.address, p.address_type());
         (0..p.length as u64).map(move |i| byte(address + i, at))
     };
-    pieces.iter().flat_map(bytes).collect()
+    segments.iter().flat_map(bytes).collect()
 }
 
-/// The command for one to three `pieces`.
-pub fn command(pieces: &[Piece], user: u32) -> ReadCommand {
-    let (second, third) = (pieces.get(1), pieces.get(2));
+/// The command for one to three `segments`.
+pub fn command(segments: &[Piece], user: u32) -> ReadCommand {
+    let (second, third) = (segments.get(1), segments.get(2));
     // For a single piece, a first length beyond the command's length counts as the command's.
     let beyond = if second.is_none() {
         u64::from(user % 3)
@@ -78,14 +78,14 @@ pub fn command(pieces: &[Piece], user: u32) -> ReadCommand {
         0
     };
     ReadCommand {
-        length: (pieces.iter().map(|p| p.length as u64).sum::<u64>()).to_bits(),
-        pieces: Pieces {
-            first_length: (pieces[0].length as u64 + beyond).to_bits(),
-            first_address: pieces[0].address.to_bits(),
-            first_translated: pieces[0].translated,
+        length: (segments.iter().map(|p| p.length as u64).sum::<u64>()).to_bits(),
+        segments: DmaSegments {
+            first_length: (segments[0].length as u64 + beyond).to_bits(),
+            first_address: segments[0].address.to_bits(),
+            first_translated: segments[0].translated,
             second_address: second.map_or(0, |p| p.address).to_bits(),
             second_translated: second.is_some_and(|p| p.translated),
-            three: third.is_some(),
+            has_third: third.is_some(),
             third_address: third.map_or(0, |p| p.address).to_bits(),
             third_translated: third.is_some_and(|p| p.translated),
         },

@@ -8,7 +8,7 @@ use hdl_verilog::equivalence::{Random, TestRng};
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model};
-use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::payload::read_user;
@@ -39,13 +39,13 @@ impl Pace {
 pub fn read(rng: &mut TestRng) -> ReadCommand {
     ReadCommand {
         length: rng.random_range(1..=8192u64).to_bits(),
-        pieces: Pieces {
+        segments: DmaSegments {
             first_length: Bits::random(rng),
             first_address: Bits::random(rng),
             first_translated: rng.random(),
             second_address: Bits::random(rng),
             second_translated: rng.random(),
-            three: rng.random(),
+            has_third: rng.random(),
             third_address: Bits::random(rng),
             third_translated: rng.random(),
         },
@@ -70,10 +70,10 @@ fn marked(command: ReadCommand, port: usize) -> ReadCommand {
 fn of_fetch(fetch: WqeFetch) -> ReadCommand {
     ReadCommand {
         length: (64 * fetch.entries.index() as u64).to_bits(),
-        pieces: Pieces {
+        segments: DmaSegments {
             first_length: (64 * fetch.entries.index() as u64).to_bits(),
             first_address: fetch.address,
-            ..Pieces::default()
+            ..DmaSegments::default()
         },
         user: ((fetch.qp.index() as u64) << read_user::QP
             | 1 << read_user::FETCH

@@ -2,7 +2,7 @@
 
 use rust_hdl::prelude::*;
 use stellar_transport::rx::{self, AckBody, Psn, QpMode, RcClass, RcOutcome, TrackedPacket};
-use stellar_wire::hw::core::{Pieces, TranslatedToken};
+use stellar_wire::hw::core::{DmaSegments, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::receive::RxOutcome;
@@ -97,19 +97,19 @@ pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedT
     token.rc_class = class.into();
     token.rc_epsn = u64::from(epsn).to_bits();
     token.rc_msn = u64::from(msn).to_bits();
-    token.pieces = Pieces {
+    token.segments = DmaSegments {
         first_length: u64::from(length).to_bits(),
         first_address: u64::from(count).to_bits(),
         first_translated: true,
         second_address: u64::from(!count).to_bits(),
         second_translated: false,
-        three: count % 2 == 1,
+        has_third: count % 2 == 1,
         third_address: u64::from(count ^ 0x5555).to_bits(),
         third_translated: count % 3 == 1,
     };
     let accepted = verdict.reason == rx::DropReason::None;
     let bytes = if accepted { length.into() } else { 0 };
-    let place = (bytes > 0).then(|| (58, bytes, to_words(token.pieces)));
+    let place = (bytes > 0).then(|| (58, bytes, to_words(token.segments)));
     let outcome = RxOutcome {
         qp: u64::from(pair.number).to_bits(),
         port: token.token.lane,

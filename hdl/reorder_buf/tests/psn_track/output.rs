@@ -23,7 +23,7 @@ pub enum Command {
         reason: String,
         bytes: u64,
         span: Vec<u32>,
-        /// Offset, length and pieces, if placed.
+        /// Offset, length and segments, if placed.
         place: Option<(u64, u64, Vec<u32>)>,
     },
 }
@@ -91,7 +91,7 @@ pub fn command(words: &[u32], lane: bool, counted: bool, reason: String, bytes: 
         (
             command.u64("offset"),
             command.u64("length"),
-            command.words("pieces"),
+            command.words("segments"),
         )
     });
     Command::Frame {

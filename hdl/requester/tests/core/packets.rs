@@ -72,20 +72,20 @@ pub fn compare_packet(wanted: &RequestPacket, words: &[u32], qp: u32, port: u8) 
                 .collect();
             assert_eq!(data, bytes, "inline data");
         }
-        Payload::Memory(pieces) if !pieces.is_empty() => {
+        Payload::Memory(segments) if !segments.is_empty() => {
             check("inline", 0);
-            let pieces = to_words(pieces_record(pieces));
-            let wanted = Record::<stellar_wire::hw::core::Pieces>::new(&pieces);
+            let segments = to_words(pieces_record(segments));
+            let wanted = Record::<stellar_wire::hw::core::DmaSegments>::new(&segments);
             for field in ["first_length", "first_address", "first_translated"] {
-                check(&format!("pieces.{field}"), wanted.u64(field));
+                check(&format!("segments.{field}"), wanted.u64(field));
             }
             if wanted.u64("first_length") < u64::from(found.u64("length") as u16) {
-                for field in ["second_address", "second_translated", "three"] {
-                    check(&format!("pieces.{field}"), wanted.u64(field));
+                for field in ["second_address", "second_translated", "has_third"] {
+                    check(&format!("segments.{field}"), wanted.u64(field));
                 }
                 for field in ["third_address", "third_translated"] {
-                    if wanted.bool("three") {
-                        check(&format!("pieces.{field}"), wanted.u64(field));
+                    if wanted.bool("has_third") {
+                        check(&format!("segments.{field}"), wanted.u64(field));
                     }
                 }
             }

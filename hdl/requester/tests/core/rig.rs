@@ -10,7 +10,7 @@ use sim_verilated::{Library, Model, PortId};
 use stellar_transport::requester::{locate_payload, Payload, Segment};
 use stellar_transport::rx::{pieces_to_hw, Piece, Tables};
 use stellar_wire::host::Wqe;
-use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse};
@@ -324,9 +324,9 @@ impl Rig {
         TranslateResponse {
             qp: request.u64("qp").to_bits(),
             fault: found.is_err(),
-            pieces: match found {
-                Ok(Payload::Memory(pieces)) => pieces_record(&pieces),
-                _ => Pieces::default(),
+            segments: match found {
+                Ok(Payload::Memory(segments)) => pieces_record(&segments),
+                _ => DmaSegments::default(),
             },
         }
     }
@@ -594,10 +594,10 @@ impl Rig {
 }
 
 /// Returns the hardware's record of the location of a payload.
-pub fn pieces_record(pieces: &[Piece]) -> Pieces {
-    if pieces.is_empty() {
-        Pieces::default()
+pub fn pieces_record(segments: &[Piece]) -> DmaSegments {
+    if segments.is_empty() {
+        DmaSegments::default()
     } else {
-        pieces_to_hw(pieces)
+        pieces_to_hw(segments)
     }
 }

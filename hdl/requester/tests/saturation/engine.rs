@@ -9,7 +9,7 @@ use rust_hdl::prelude::*;
 use sim_verilated::{Library, Model, PortId};
 use stellar_transport::responder::default_sack_every;
 use stellar_wire::host::{Wqe, WqeOpcode};
-use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
@@ -233,9 +233,9 @@ impl Bench {
         let located = TranslateResponse {
             qp: request.u64("qp").to_bits(),
             fault: false,
-            pieces: Pieces {
+            segments: DmaSegments {
                 first_length: request.u64("length").to_bits(),
-                ..Pieces::default()
+                ..DmaSegments::default()
             },
         };
         self.located.push_back((self.cycles + LOCATE, located));

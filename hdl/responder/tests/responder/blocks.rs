@@ -90,8 +90,8 @@ fn responder() {
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
             uut.plane_up.next = Bits::random(rng);
-            uut.outcome_valid.next = rng.random_ratio(3, 4);
-            uut.outcome.next = outcome(rng);
+            uut.outcome.valid.next = rng.random_ratio(3, 4);
+            uut.outcome.record.next = outcome(rng);
             uut.config_valid.next = rng.random_ratio(1, 20);
             uut.config_qp.next = near(rng);
             uut.settings.next = ResponderConfig {
@@ -102,17 +102,17 @@ fn responder() {
                 sack_every: rng.random_range(1..=63_u64).to_bits(),
                 completions: Bit::random(rng),
             };
-            uut.arm_valid.next = rng.random_ratio(1, 10);
-            uut.arm_qp.next = near(rng);
-            uut.arm_threshold.next = near(rng);
-            uut.good_valid.next = rng.random_ratio(1, 4);
-            uut.good_qp.next = near(rng);
-            uut.good_plane.next = Bit::random(rng);
-            uut.good_entropy.next = Bits::random(rng);
-            uut.answer_ready.next = rng.random_ratio(3, 4);
-            uut.completion_ready.next = rng.random_ratio(3, 4);
-            uut.threshold_ready.next = rng.random_ratio(3, 4);
-            uut.failed_ready.next = rng.random_ratio(3, 4);
+            uut.arm.valid.next = rng.random_ratio(1, 10);
+            uut.arm.qp.next = near(rng);
+            uut.arm.threshold.next = near(rng);
+            uut.good.valid.next = rng.random_ratio(1, 4);
+            uut.good.qp.next = near(rng);
+            uut.good.plane.next = Bit::random(rng);
+            uut.good.entropy.next = Bits::random(rng);
+            uut.answer.ready.next = rng.random_ratio(3, 4);
+            uut.completion.ready.next = rng.random_ratio(3, 4);
+            uut.threshold.ready.next = rng.random_ratio(3, 4);
+            uut.failed.ready.next = rng.random_ratio(3, 4);
         },
         600,
         1,

@@ -12,7 +12,7 @@ use stellar_wire::{Opcode, RoceFrame};
 
 use crate::bench::{Bench, Pace, WIDTHS};
 use crate::conversation::{conversation, tables, PAIRS};
-use crate::items::{inline_data, pieces, Item, Packet};
+use crate::items::{inline_data, segments, Item, Packet};
 
 /// The decisions about a packet, from its frame. Addresses, code points, P_Key and contexts are not among them: the tables must supply these.
 fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
@@ -57,7 +57,7 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
                 probe_id: ext.peth.probe_id,
                 entropy,
                 length: record.payload_length,
-                pieces: pieces(rng),
+                segments: segments(rng),
                 inline,
                 inline_data: if inline {
                     inline_data(&frame.payload, rng)

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use hdl_verilog::equivalence::{Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::core::Pieces;
+use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::{
     TxAeth, TxCcState, TxExtensions, TxMeth, TxNeth, TxPacket, TxReflection, TxReth, TxSeth,
@@ -232,7 +232,7 @@ impl Tables {
             probe_id: Bits::random(rng),
             entropy: u64::from(entropy).to_bits(),
             length: (length as u64).to_bits(),
-            pieces: pieces(rng),
+            segments: segments(rng),
             inline,
             inline_data: if inline {
                 inline_data(&payload, rng)
@@ -305,14 +305,14 @@ fn headers(opcode: Opcode, extensions: TxExtensions) -> ExtHeaders {
         .ext
 }
 
-pub fn pieces(rng: &mut TestRng) -> Pieces {
-    Pieces {
+pub fn segments(rng: &mut TestRng) -> DmaSegments {
+    DmaSegments {
         first_length: Bits::random(rng),
         first_address: Bits::random(rng),
         first_translated: rng.random(),
         second_address: Bits::random(rng),
         second_translated: rng.random(),
-        three: rng.random(),
+        has_third: rng.random(),
         third_address: Bits::random(rng),
         third_translated: rng.random(),
     }

@@ -54,7 +54,7 @@ impl Memory {
         self.expected.push_back(Expected {
             command: ReadCommand {
                 length: request.length,
-                pieces: request.pieces,
+                segments: request.segments,
                 user: user.to_bits(),
             },
             payload,

@@ -1,4 +1,4 @@
-//! Splits place commands into their one to three pieces.
+//! Splits place commands into their one to three segments.
 
 use hdl_macros::hdl;
 use hdl_primitives::{Snk, Src};
@@ -7,7 +7,7 @@ use stellar_wire::hw::core::WHOLE_PAGE;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::records::{CommandEnd, PlacePiece};
+use crate::records::{CommandEnd, PlaceSegment};
 
 /// The piece of a command that is issued next.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -20,16 +20,16 @@ enum Turn {
 /// It issues one piece per cycle. `B` is log2 of the bytes of a buffer beat, at most 7.
 ///
 /// A command without payload, and a fence, become one piece without bytes. A first length greater than the payload is limited to it, and a
-/// command has three pieces only if bytes remain after the first two.
+/// command has three segments only if bytes remain after the first two.
 /// Levels: 3 to accept (two 14-bit sums, compare, position sum), 3 to issue (select).
 #[derive(LogicBlock, Default)]
-pub struct PieceIssue<const B: usize> {
+pub struct SegmentIssue<const B: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
     pub command: Snk<PlaceCommand>,
 
-    pub piece: Src<PlacePiece>,
+    pub piece: Src<PlaceSegment>,
 
     held: DFF<Bit>,
     current: DFF<PlaceCommand>,
@@ -46,10 +46,10 @@ pub struct PieceIssue<const B: usize> {
     turn: DFF<Turn>,
 
     issued: DFF<Bit>,
-    issued_piece: DFF<PlacePiece>,
+    issued_piece: DFF<PlaceSegment>,
 }
 
-impl<const B: usize> Logic for PieceIssue<B> {
+impl<const B: usize> Logic for SegmentIssue<B> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -84,10 +84,10 @@ impl<const B: usize> Logic for PieceIssue<B> {
             self.held.d.next = self.command.valid.val();
             self.current.d.next = command;
             self.has_payload.d.next = payload;
-            let first_length = command.pieces.first_length;
+            let first_length = command.segments.first_length;
             let crosses = payload & (first_length < command.length);
             let before_third = first_length + (WHOLE_PAGE as u64);
-            let three = crosses & command.pieces.three & (before_third < command.length);
+            let three = crosses & command.segments.has_third & (before_third < command.length);
             self.crosses.d.next = crosses;
             self.three.d.next = three;
             self.end_length.d.next = if three {
@@ -110,12 +110,12 @@ impl<const B: usize> Logic for PieceIssue<B> {
 
         // issue_piece
         let current = self.current.q.val();
-        let pieces = current.pieces;
+        let segments = current.segments;
         // A command without payload must become exactly one chunk, whatever its length field is.
         let length = if !self.has_payload.q.val() {
             bits(0)
         } else if (turn == Turn::First) & self.crosses.q.val() {
-            pieces.first_length
+            segments.first_length
         } else if turn == Turn::First {
             current.length
         } else if (turn == Turn::Second) & self.three.q.val() {
@@ -126,22 +126,22 @@ impl<const B: usize> Logic for PieceIssue<B> {
         let payload_position = self.payload_position.q.val();
         let position = match turn {
             Turn::First => payload_position,
-            Turn::Second => payload_position + bit_cast::<19, LENGTH_BITS>(pieces.first_length),
+            Turn::Second => payload_position + bit_cast::<19, LENGTH_BITS>(segments.first_length),
             Turn::Third => self.third_position.q.val(),
         };
         let address = match turn {
-            Turn::First => pieces.first_address,
-            Turn::Second => pieces.second_address,
-            Turn::Third => pieces.third_address,
+            Turn::First => segments.first_address,
+            Turn::Second => segments.second_address,
+            Turn::Third => segments.third_address,
         };
         let translated = match turn {
-            Turn::First => pieces.first_translated,
-            Turn::Second => pieces.second_translated,
-            Turn::Third => pieces.third_translated,
+            Turn::First => segments.first_translated,
+            Turn::Second => segments.second_translated,
+            Turn::Third => segments.third_translated,
         };
         if room {
             self.issued.d.next = self.held.q.val();
-            self.issued_piece.d.next = PlacePiece {
+            self.issued_piece.d.next = PlaceSegment {
                 place: self.has_payload.q.val() & length.any(),
                 end: CommandEnd {
                     fence: current.fence,

@@ -8,7 +8,7 @@ const AHEAD_BITS: usize = 7;
 
 /// Pairs the reports of two DMA write engines; both report the same fences in the same order. LUT levels: 3 (7-bit counters).
 #[derive(LogicBlock, Default)]
-pub struct FenceJoin {
+pub struct FenceBarrier {
     pub clock: Signal<In, Clock>,
     /// Forgets fences under way.
     pub reset: Signal<In, Bit>,
@@ -24,7 +24,7 @@ pub struct FenceJoin {
     complete: DFF<Bit>,
 }
 
-impl Logic for FenceJoin {
+impl Logic for FenceBarrier {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, ahead0, ahead1, complete);

@@ -51,7 +51,7 @@ fn reached(next: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
 /// outcome wait at most for older ones: never for itself.
 /// LUT levels: 6 (48-bit subtraction 3, gates 2, turn 1). Latency 4 clocks.
 #[derive(LogicBlock, Default)]
-pub struct OutcomeOrder {
+pub struct AckOrderQueue {
     pub clock: Signal<In, Clock>,
     /// Forgets outcomes under way.
     pub reset: Signal<In, Bit>,
@@ -100,7 +100,7 @@ fn counted(credits: Bits<8>, earned: Bit, spent: Bit) -> Bits<8> {
     }
 }
 
-impl Logic for OutcomeOrder {
+impl Logic for AckOrderQueue {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, numbered, arrived, arrived_placed);

@@ -1,9 +1,9 @@
-//! `OutcomeOrder` compared with its rules: order per queue pair, payload first, and no lane waits for the other without need.
+//! `AckOrderQueue` compared with its rules: order per queue pair, payload first, and no lane waits for the other without need.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
-use hdl_nic::{OutcomeOrder, RxCore};
+use hdl_nic::{AckOrderQueue, RxCore};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -15,14 +15,14 @@ use stellar_wire::hw::receive::RxOutcome;
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let mut block = OutcomeOrder::default();
+        let mut block = AckOrderQueue::default();
         block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("outcome_order elaborates");
+        let design = hdl_verilog::emit(&block).expect("ack_order_queue elaborates");
         design
             .model()
             .for_short_run()
             .build()
-            .expect("outcome_order verilates")
+            .expect("ack_order_queue verilates")
     })
 }
 

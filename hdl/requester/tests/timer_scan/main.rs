@@ -23,7 +23,7 @@ fn verilog_agrees_with_rust_hdl() {
         block.set_valid.next = bool::random(rng);
         // The queue pair that is offered is set often.
         block.set_qp.next = if rng.random_ratio(1, 4) {
-            block.due_qp.val()
+            block.due.qp.val()
         } else {
             qp
         };

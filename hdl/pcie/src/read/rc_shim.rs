@@ -1,7 +1,7 @@
 //! Converts AMD's requester completion stream to completions: the descriptor leaves the stream and becomes the header.
 
 use hdl_macros::hdl;
-use hdl_primitives::CompletionSrc;
+use hdl_primitives::{Checked, CompletionSrc, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{rc_descriptor, CompletionHeader, STATUS_SUCCESSFUL};
 
@@ -21,8 +21,9 @@ const DESCRIPTOR_DWORDS: usize = rc_descriptor::BITS / 32;
 /// cycles. If AMD's block reports an error (code above 1), the completion gets a failing status if that block regards the request as ended; otherwise
 /// it becomes a completion without data. The DMA read engine frees the tag of the first kind and quarantines that of the second. `discontinue` at the
 /// end, an uncorrectable error in the block's memories, becomes `completion_error`. Levels: 3.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -53,36 +54,14 @@ pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize
     out_header: DFF<CompletionHeader>,
 }
 
-impl<const W: usize, const N: usize, const U: usize, const D: usize> Default
+impl<const W: usize, const N: usize, const U: usize, const D: usize> Parameters
     for RcShim<W, N, U, D>
 {
-    fn default() -> Self {
+    fn check() {
         assert!(
             matches!((W, N, U, D), (512, 16, 161, 96) | (1024, 32, 337, 208)),
             "RcShim<{W}, {N}, {U}, {D}>: use <512, 16, 161, 96> or <1024, 32, 337, 208>"
         );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            rc_tvalid: Default::default(),
-            rc_tready: Default::default(),
-            rc_tdata: Default::default(),
-            rc_tkeep: Default::default(),
-            rc_tlast: Default::default(),
-            rc_tuser: Default::default(),
-            completion: Default::default(),
-            open: Default::default(),
-            held: Default::default(),
-            held_last: Default::default(),
-            held_error: Default::default(),
-            held_data: Default::default(),
-            header: Default::default(),
-            valid: Default::default(),
-            data: Default::default(),
-            last: Default::default(),
-            error: Default::default(),
-            out_header: Default::default(),
-        }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Macros and `join`/`link` calls that stand as statements.
+//! Macros that stand as statements.
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Expr, ExprCall, Macro, PathArguments, Result, Token};
+use syn::{Expr, Macro, Result, Token};
 
 use crate::connection::{Fanout, Joins};
 use crate::lowered::Lowered;
@@ -84,44 +84,4 @@ fn lower_flip_flops(mac: &Macro, scope: &Scope) -> Result<Lowered> {
     }
     clocks.then(holds);
     Ok(clocks)
-}
-
-/// Lowers `Type::join(&mut self.a, &mut self.b)` and `Type::link(...)`.
-pub fn lower_join_or_link(call: &ExprCall, scope: &Scope) -> Result<Lowered> {
-    scope.check_may_drive(syn::spanned::Spanned::span(call))?;
-    let usage = || {
-        syn::Error::new_spanned(
-            call,
-            "the only calls that stand alone are `Type::join(&mut self.a, &mut self.b)` and `Type::link(&mut self.a, &mut self.b)`",
-        )
-    };
-    let Expr::Path(function) = &*call.func else {
-        return Err(usage());
-    };
-    let mut function = function.clone();
-    let kind = match function.path.segments.last_mut() {
-        Some(last) if last.ident == "join" || last.ident == "link" => {
-            let kind = last.ident.clone();
-            last.ident = format_ident!("{}_hdl", kind);
-            last.arguments = PathArguments::None;
-            kind
-        }
-        _ => return Err(usage()),
-    };
-    let mut names = Vec::new();
-    for argument in &call.args {
-        let Expr::Reference(reference) = argument else {
-            return Err(usage());
-        };
-        names.push(signal_name(&reference.expr, scope)?);
-    }
-    let [left, right] = names.as_slice() else {
-        return Err(usage());
-    };
-    let (source, target) = (&call.args[0], &call.args[1]);
-    let connect = format_ident!("logic_connect_{}_fn", kind);
-    Ok(Lowered {
-        hdl: quote!(__statements.push(::hdl_macros_support::core::ast::VerilogStatement::Link(#function("", &#left, &#right)));),
-        connect: quote!(::hdl_macros_support::core::logic::#connect(#source, #target);),
-    })
 }

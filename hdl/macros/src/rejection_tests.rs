@@ -1,7 +1,8 @@
 //! What the macros refuse, and what they say.
 use quote::quote;
-use syn::ItemFn;
+use syn::{ItemFn, ItemStruct};
 
+use crate::bundle;
 use crate::kernel::{expand_helper, expand_update};
 
 #[track_caller]
@@ -138,4 +139,55 @@ fn wrong_places_for_the_attributes() {
         .unwrap_err()
         .to_string()
         .contains("free function"));
+}
+
+#[track_caller]
+fn assert_no_bundle(rules: proc_macro2::TokenStream, bundle: ItemStruct, message: &str) {
+    let error = bundle::expand(rules, &bundle)
+        .expect_err("must be refused")
+        .to_string();
+    assert!(error.contains(message), "said: {error}");
+}
+
+#[test]
+fn bundles_of_other_names_rules_and_fields() {
+    assert_no_bundle(
+        quote!(keep),
+        syn::parse_quote!(
+            struct Stream {
+                valid: Signal<Out, Bit>,
+            }
+        ),
+        "under a name that ends in `Src`",
+    );
+    assert_no_bundle(
+        quote!(hold),
+        syn::parse_quote!(
+            struct StreamSrc {
+                valid: Signal<Out, Bit>,
+            }
+        ),
+        "no rule of a bundle; there are keep, frames",
+    );
+    assert_no_bundle(
+        quote!(),
+        syn::parse_quote!(
+            struct StreamSrc {
+                valid: bool,
+            }
+        ),
+        "a field of a bundle is",
+    );
+}
+
+#[test]
+fn connections_of_what_is_no_port() {
+    assert_refused(
+        quote!(join!(self, a.val() => b);),
+        "name a port without `self`",
+    );
+    assert_refused(
+        quote!(let x = { join!(self, a => b); self.c.val() };),
+        "cannot be driven inside",
+    );
 }

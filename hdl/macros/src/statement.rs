@@ -43,7 +43,6 @@ pub fn lower_expression_statement(expr: &Expr, scope: &Scope) -> Result<Lowered>
             Ok(Lowered { hdl: quote!({ #hdl }), connect: quote!({ #connect }) })
         }
         Expr::Macro(mac) => invocation::lower_macro(&mac.mac, scope),
-        Expr::Call(call) => invocation::lower_join_or_link(call, scope),
         Expr::Paren(paren) => lower_expression_statement(&paren.expr, scope),
         Expr::Tuple(tuple) if tuple.elems.is_empty() => Ok(Lowered::default()),
         Expr::Binary(binary) => Err(syn::Error::new_spanned(
@@ -53,7 +52,7 @@ pub fn lower_expression_statement(expr: &Expr, scope: &Scope) -> Result<Lowered>
         _ => Err(syn::Error::new_spanned(
             expr,
             "not a hardware statement; supported are `let`, assignments, `if`, `match`, `for` over a constant range, \
-             `Type::join`/`Type::link`, dff_setup!, clock!, comment! and assert!",
+             join!, dff_setup!, clock!, reset!, comment! and assert!",
         )),
     }
 }

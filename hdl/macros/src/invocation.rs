@@ -19,13 +19,6 @@ pub fn lower_macro(mac: &Macro, scope: &Scope) -> Result<Lowered> {
         .map(|segment| segment.ident.to_string())
         .unwrap_or_default();
     match name.as_str() {
-        "comment" => {
-            let text: syn::LitStr = mac.parse_body()?;
-            let ast = quote!(::hdl_macros_support::core::ast);
-            Ok(Lowered::hdl(quote!(
-                __statements.push(#ast::VerilogStatement::Comment(::std::string::String::from(#text)));
-            )))
-        }
         "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => Ok(Lowered::default()),
         "dff_setup" => lower_flip_flops(mac, scope),
         "clock" => fan_out(mac, "clock", scope),
@@ -36,7 +29,7 @@ pub fn lower_macro(mac: &Macro, scope: &Scope) -> Result<Lowered> {
         }
         _ => Err(syn::Error::new_spanned(
             mac,
-            "this macro does not translate to hardware; supported are dff_setup!, clock!, reset!, join!, comment! and the assert! family (simulation only)",
+            "this macro does not translate to hardware; supported are dff_setup!, clock!, reset!, join! and the assert! family (simulation only)",
         )),
     }
 }

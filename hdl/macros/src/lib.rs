@@ -40,7 +40,7 @@
 //! * `for i in a..b` over any constant range or iterator: unrolled.
 //! * Struct literals on the right side of `let` and `=`, with `..base`.
 //! * `dff_setup!(self, clock, a, b)`, `clock!(self, clock, a, b[..])`, `reset!(self, reset, a, b[..])`, where `b[..]` is every block of an array;
-//!   `join!(self, a.x => b.y)`; `comment!("..")`; the `assert!` family is for simulation only.
+//!   `join!(self, a.x => b.y)`; the `assert!` family is for simulation only.
 //!
 //! **Expressions**: `self.a.val()`, locals, fields of `LogicStruct`s, `+ - * & | ^ << >> == != < <= > >= && || !`, unary `-`, `get_bit(i)`,
 //! `get_bits::<N>(offset)`, `replace_bit(i, b)`, `any()`, `all()`, `xor()`, `index()`, `to_u8()` ..., `into()`, `to_bits::<N>()`,

@@ -10,7 +10,6 @@
 //! | [`stream_skid`] | register stage of a valid/ready stream | 1 |
 //! | [`sync_fifo`] | first-word-fall-through FIFO in LUT RAM | 1 |
 //! | [`block_fifo`] | first-word-fall-through FIFO in block RAM | 2 |
-//! | [`packet_fifo`] | FIFO of whole frames: commit, drop, overflow | 2 |
 //! | [`round_robin`] | fair arbiter | 0 |
 //! | [`crc32`] | Ethernet CRC-32 over a beat per clock | `Crc32Wide::LATENCY` |
 //! | [`byte_mask`] | zeroes byte lanes of a beat, or of a word in all of a beat | 0 |
@@ -20,7 +19,6 @@
 //! | [`valid_delay`] | delay line of a stream that never waits, with reset | its parameter |
 //! | [`trailing_ones`] | function: ones below the lowest zero of a word | 0 |
 //! | [`counter`] | event counter, wrapping or saturating | 1 |
-//! | [`lfsr`] | maximal-length shift register | 1 |
 //!
 //! Parameters are checked when a block is constructed (`Default::default` or `new`): a wrong one panics and says what to change.
 #![forbid(unsafe_code)]
@@ -34,8 +32,6 @@ pub mod crc32;
 mod crc32_matrix;
 pub mod credit;
 pub mod delay;
-pub mod lfsr;
-pub mod packet_fifo;
 pub mod parameters;
 pub mod ram;
 pub mod receive;
@@ -60,8 +56,6 @@ pub use counter::Counter;
 pub use crc32::Crc32Wide;
 pub use credit::Credit;
 pub use delay::Delay;
-pub use lfsr::Lfsr;
-pub use packet_fifo::PacketFifo;
 pub use parameters::{Checked, Parameters};
 pub use ram::{BlockRam, BypassRam, LutRam, UltraRam};
 pub use receive::{

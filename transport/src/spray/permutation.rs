@@ -1,6 +1,6 @@
 //! Keyed permutations of the 64 slots of a plane, and the register their keys come from.
 
-/// The 32-bit linear-feedback register of the hardware's `Lfsr`: Galois form, shifting right, polynomial
+/// A 32-bit linear-feedback shift register: Galois form, shifting right, polynomial
 /// x^32 + x^22 + x^2 + x + 1, period 2^32 - 1, never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lfsr32(u32);

@@ -8,5 +8,6 @@ mod ev_state;
 mod histories;
 mod planes;
 mod profile;
+mod register;
 mod rotation;
 mod srv6;

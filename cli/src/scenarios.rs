@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{reorder, Message, Wrapping};
 use sim_cosim::{Capture, RegionSpec, Session, SessionConfig, CAPTURE_PD};
 use sim_verilated::Library;
-use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
+use stellar_transport::rx::{Owner, PageSize, Psn, QpMode, QpRow, QpState};
 
 /// A named list of frames with a lane ready to receive them.
 pub struct Scenario {
@@ -114,7 +114,7 @@ pub fn multipath(
         let mut psn = (0x100_0000 - rng.random_range(1..40)) & 0xff_ffff;
         session.write_qp(
             qp,
-            QpContext {
+            QpRow {
                 state: QpState::Ready,
                 mode: QpMode::Mrc,
                 pd: PD,

@@ -3,7 +3,7 @@
 /// Buffers begin at multiples of this, the largest page but one.
 const ALIGN: u64 = 1 << 21;
 
-/// Hands out bus addresses, never one twice: an access to memory that was freed meets nothing else.
+/// Allocates bus addresses, never one twice: a late access to freed memory cannot reach other memory.
 pub struct BusAddresses {
     next: u64,
     end: u64,

@@ -1,27 +1,25 @@
-//! What the driver asks of the card's registers.
+//! Accesses to the card's registers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rust_hdl::prelude::Synth;
 use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
 use stellar_wire::host::registers::{
     status, ImmediateArm, Register, TableCommand, COUNTER_SELECT, COUNTER_VALUE, EVENT_CONSUMER,
     FENCE, IMMEDIATE_ARM, TABLE_COMMAND, TABLE_DATA,
 };
 use stellar_wire::host::{ConsumerIndex, Doorbell, Wqe};
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::rows::{ConfigSelect, Row};
 
 use crate::device::{DeviceError, Interrupt, PciFunction};
 
-/// Longest the card may take for one thing it is told, on its own clock.
+/// Longest time for one command of the card, on its own clock.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// Longest that what a queue pair has already begun to send may still read memory: 24 KiB that wait for a port of 200 Gb/s and PCIe
-/// reads of a microsecond, many times over. The card has no fence for its transmit side.
+/// Longest time that packets of a stopped queue pair may still read memory: a large multiple of 24 KiB at 200 Gb/s plus PCIe reads of a
+/// microsecond. The card has no fence for its transmit side.
 const QUIET: Duration = Duration::from_micros(20);
 
-/// A mutex's content, also after a thread died with it: every guarded value of this crate is whole between two statements.
+/// Locks a mutex, also after a thread panicked with it locked: every guarded value of this crate is consistent between two statements.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -64,7 +62,7 @@ impl Card {
         self.function.write64(Bar::Registers, offset, value)
     }
 
-    /// Waits until a command register says that nothing is under way.
+    /// Waits until a command register is not busy.
     fn finish(&self, register: Register, what: &'static str) -> Result<(), DeviceError> {
         let began = self.function.now();
         loop {
@@ -82,7 +80,7 @@ impl Card {
 
     fn commit(&self, select: ConfigSelect, index: u32) -> Result<(), DeviceError> {
         let command = TableCommand {
-            select: select as u8,
+            select: select.index(),
             index,
         };
         self.write(TABLE_COMMAND, command.to_word())?;
@@ -100,26 +98,26 @@ impl Card {
     }
 
     /// Writes a row of a table.
-    pub fn write_row<T: Synth>(
+    pub fn write_row(
         &self,
         select: ConfigSelect,
         index: u32,
-        row: T,
+        row: &impl Row,
     ) -> Result<(), DeviceError> {
         let _table = lock(&self.table);
-        self.put_entry(&to_words(row))?;
+        self.put_entry(&row.pack())?;
         self.commit(select, index)
     }
 
     /// Writes the same row at every index below `count`.
-    pub fn fill_table<T: Synth>(
+    pub fn fill_table(
         &self,
         select: ConfigSelect,
         count: u32,
-        row: T,
+        row: &impl Row,
     ) -> Result<(), DeviceError> {
         let _table = lock(&self.table);
-        self.put_entry(&to_words(row))?;
+        self.put_entry(&row.pack())?;
         (0..count).try_for_each(|index| self.commit(select, index))
     }
 
@@ -129,7 +127,7 @@ impl Card {
         self.function.interrupt(vector)
     }
 
-    /// Returns when every packet and table write the card accepted before has left for memory.
+    /// Returns when the memory writes of every packet and table write that the card accepted before have left the card.
     pub fn fence(&self) -> Result<(), DeviceError> {
         let _table = lock(&self.table);
         self.finish(FENCE, "finish an earlier fence")?;
@@ -137,7 +135,7 @@ impl Card {
         self.finish(FENCE, "finish a fence")
     }
 
-    /// Lets pass what a queue pair that no longer sends has begun to read.
+    /// Waits until a queue pair that was stopped no longer reads memory.
     pub fn quiesce(&self) {
         let end = self.function.now() + QUIET;
         while self.function.now() < end {
@@ -149,7 +147,7 @@ impl Card {
     pub fn counter(&self, index: u8) -> Result<u64, DeviceError> {
         let _counter = lock(&self.counter);
         self.write(COUNTER_SELECT, index.into())?;
-        // The value follows its selection by a few clocks: one access more lets them pass.
+        // The value follows its selection after a few cycles: another access bridges them.
         self.read(COUNTER_SELECT)?;
         self.read(COUNTER_VALUE)
     }
@@ -171,7 +169,7 @@ impl Card {
         self.write_page(page, offset, doorbell.to_bytes())
     }
 
-    /// Rings for new send queue entries, and brings the last of them along.
+    /// Rings for new send queue entries and pushes the last of them to the card.
     pub fn push(
         &self,
         page: u16,
@@ -185,7 +183,7 @@ impl Card {
         Ok(())
     }
 
-    /// Tells how far a completion queue has been read, in the queue pair's slot of the page if it has one.
+    /// Writes the consumer index of a completion queue, in the queue pair's slot of the page if it has one.
     pub fn consume(
         &self,
         page: u16,
@@ -196,12 +194,12 @@ impl Card {
         self.write_page(page, offset, index.to_bytes())
     }
 
-    /// Tells how far the event queue has been read.
+    /// Writes the consumer index of the event queue.
     pub fn consume_events(&self, index: ConsumerIndex) -> Result<(), DeviceError> {
         self.write(EVENT_CONSUMER, u64::from_le_bytes(index.to_bytes()))
     }
 
-    /// Asks for an event at a count of immediates.
+    /// Arms an event at a count of immediates.
     pub fn arm_immediates(&self, arm: ImmediateArm) -> Result<(), DeviceError> {
         let _table = lock(&self.table);
         self.finish(IMMEDIATE_ARM, "take an earlier immediate threshold")?;

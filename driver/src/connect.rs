@@ -1,4 +1,4 @@
-//! What the two ends of a connection tell each other, out of band.
+//! Parameters that the two ends of a connection exchange out of band.
 
 use std::io::{self, Read, Write};
 
@@ -22,7 +22,7 @@ pub struct Connection {
     pub ports: [PortAddress; 2],
 }
 
-/// A memory region, for the peer that is to write it.
+/// A memory region, for the peer that writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteRegion {
     /// Address of its first byte.
@@ -33,13 +33,13 @@ pub struct RemoteRegion {
     pub length: u64,
 }
 
-/// Why nothing was exchanged.
+/// Why the exchange failed.
 #[derive(Debug, Error)]
 pub enum ConnectError {
     /// The stream.
     #[error("the exchange with the peer failed: {0}")]
     Io(#[from] io::Error),
-    /// What came is not what was expected.
+    /// The message is not of the expected form.
     #[error(
         "the peer sent something else than it should: {0}; both ends must run the same version"
     )]

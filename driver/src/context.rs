@@ -17,7 +17,7 @@ use crate::open::{Device, Shared};
 use crate::pd::ProtectionDomain;
 use crate::qp::QueuePair;
 
-/// A context, for what was made from it.
+/// A context, shared by everything made from it.
 pub(crate) struct Opened {
     pub device: Arc<Shared>,
     /// Its doorbell page.
@@ -58,12 +58,12 @@ impl Context {
         self.0.page
     }
 
-    /// Its doorbell page, for whoever posts and polls himself. It stays this context's until the last of these is gone.
+    /// Its doorbell page, for an owner of rings that posts and polls itself. The page belongs to this context until the last of these handles is dropped.
     pub fn doorbells(&self) -> DoorbellPage {
         DoorbellPage(Arc::clone(&self.0))
     }
 
-    /// A protection domain: what its queue pairs may reach.
+    /// A protection domain: its queue pairs reach its regions only.
     ///
     /// # Errors
     /// [`Error::Exhausted`].
@@ -80,7 +80,7 @@ impl Context {
         CompletionQueue::new(Arc::clone(&self.0), entries, interrupt)
     }
 
-    /// Zeroed host memory that the card can be let reach.
+    /// Zeroed host memory that can be registered for the card.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -119,7 +119,7 @@ impl Context {
         }
     }
 
-    /// Asks for one [`AsyncEvent::ImmediateThreshold`] when `qp` has received `count` WRITEs with immediate since it was ready to receive.
+    /// Arms one [`AsyncEvent::ImmediateThreshold`] for when `qp` has received `count` WRITEs with immediate since it was ready to receive.
     ///
     /// # Errors
     /// [`Error::OtherContext`], [`Error::Device`].
@@ -135,7 +135,7 @@ impl Context {
     }
 }
 
-/// A doorbell page: what of the card may be mapped into a guest.
+/// A doorbell page: the part of the card that may be mapped into a guest.
 pub struct DoorbellPage(Arc<Opened>);
 
 impl DoorbellPage {
@@ -144,7 +144,7 @@ impl DoorbellPage {
         self.0.page
     }
 
-    /// Stores eight bytes in the page, as a processor does that has it mapped.
+    /// Stores eight bytes in the page, like a processor that has it mapped.
     ///
     /// # Errors
     /// [`DeviceError::OutsideBar`] beyond the page, [`DeviceError::Misaligned`], and the back end's.

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, WcStatus};
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::host_queues::RingConfig;
+use stellar_wire::rows::{ConfigSelect, RingRow};
 
 use crate::card::lock;
 use crate::card::Card;
@@ -25,7 +24,7 @@ pub struct Completion {
     pub wr_id: u64,
     /// How it ended.
     pub status: WcStatus,
-    /// What completed. Means nothing unless the status is success.
+    /// The operation that completed. Undefined unless the status is success.
     pub opcode: CqeOpcode,
     /// Local queue pair.
     pub qp: u32,
@@ -48,7 +47,7 @@ impl Completion {
     }
 }
 
-/// Longest that a page fault waits for somebody who waits for completions.
+/// Longest time that a page fault waits while the application waits for completions.
 const FAULT_PERIOD: Duration = Duration::from_micros(20);
 
 /// The ring of one queue pair.
@@ -57,7 +56,7 @@ struct Attached {
     ring: Ring,
     /// The card takes this ring's consumer index.
     live: bool,
-    /// Completions that the driver makes itself: of what it took from the card.
+    /// Completions that the driver makes itself, for work requests that it removed from the card.
     flushed: VecDeque<Completion>,
 }
 
@@ -92,10 +91,10 @@ impl Drop for Queue {
     }
 }
 
-/// Takes a queue pair's ring from the card: when this returns, the card writes it no more.
+/// Removes a queue pair's ring from the card. When this returns, the card no longer writes it.
 pub(crate) fn take_ring(card: &Card, qp: u32) -> Result<(), DeviceError> {
-    let none = RingConfig::default();
-    card.write_row(ConfigSelect::CompletionQueue, qp, none)?;
+    let none = RingRow::default();
+    card.write_row(ConfigSelect::CompletionQueue, qp, &none)?;
     card.fence()
 }
 
@@ -108,9 +107,9 @@ impl Completions for Queue {
         let ring = Ring::new::<Cqe>(card.function(), self.log2_entries)?;
         let vector = self.vector.as_ref().map(|(vector, _)| *vector);
         let row = ring_row(&ring, vector);
-        let given = card.write_row(ConfigSelect::CompletionQueue, shared.number, row);
+        let given = card.write_row(ConfigSelect::CompletionQueue, shared.number, &row);
         if let Err(error) = given {
-            // The card may have it all the same.
+            // The card may have received it nevertheless.
             std::mem::forget(ring);
             return Err(error.into());
         }
@@ -129,7 +128,7 @@ impl Completions for Queue {
         }
     }
 
-    /// Reads what it completed, so that it is not flushed as well; the driver ends the rest.
+    /// Reads the completions that the card has written, so that they are not flushed too. The driver completes the rest.
     fn ended(&self, shared: &Shared) -> Result<(), Error> {
         let mut rings = lock(&self.rings);
         let is_it = |a: &&mut Attached| a.shared.number == shared.number;
@@ -146,7 +145,7 @@ impl Completions for Queue {
         Ok(())
     }
 
-    /// Takes a queue pair's ring from the card, and what nobody has polled with it.
+    /// Removes a queue pair's ring from the card. Completions that were not polled are lost.
     fn detach(&self, qp: u32) -> Result<(), DeviceError> {
         let mut rings = lock(&self.rings);
         let Some(at) = rings.iter().position(|a| a.shared.number == qp) else {
@@ -164,7 +163,7 @@ impl Queue {
     fn poll(&self, most: usize, arm: bool) -> Result<Vec<Completion>, Error> {
         let mut rings = lock(&self.rings);
         let mut completions = Vec::new();
-        // The queue pair behind the one that came last comes first.
+        // Start with the queue pair after the one that was served last.
         for _ in 0..rings.len() {
             let Some(attached) = rings.front_mut() else {
                 break;
@@ -237,7 +236,7 @@ impl CompletionQueue {
         self.0.poll(most, false)
     }
 
-    /// Waits for completions, at most `timeout` on the card's clock, and takes up to `most`; none if the time is over.
+    /// Waits for completions, at most `timeout` on the card's clock, and takes up to `most`; none after the timeout.
     ///
     /// # Errors
     /// [`Error::NoInterrupt`], and as [`Self::poll`].
@@ -247,13 +246,13 @@ impl CompletionQueue {
         let end = function.now() + timeout;
         loop {
             let faults = self.0.context.device.serve_faults()?;
-            // Arming announces what came since the last look, so nothing is missed between here and the wait.
+            // Arming raises an interrupt for entries written since the last poll, so none is missed before the wait.
             let completions = self.0.poll(most, true)?;
             let left = end.saturating_sub(function.now());
             if !completions.is_empty() || left.is_zero() {
                 return Ok(completions);
             }
-            // Faults come by the event queue's interrupt, not by this one.
+            // Faults raise the interrupt of the event queue, not this one.
             interrupt.wait(if faults { left.min(FAULT_PERIOD) } else { left })?;
         }
     }

@@ -1,8 +1,6 @@
 //! What can go wrong with verbs.
 
-use stellar_transport::congestion::ParamError;
-use stellar_transport::endpoint::ConfigError;
-use stellar_transport::spray::ProfileError;
+use stellar_wire::config::{ConfigError, ParamError, ProfileError};
 use stellar_wire::WireError;
 use thiserror::Error;
 
@@ -21,13 +19,13 @@ pub enum Error {
     /// The path cannot be congestion controlled.
     #[error(transparent)]
     Path(#[from] ParamError),
-    /// The device's entropy values cannot be.
+    /// The device's entropy values do not work.
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// Not in this state.
     #[error(transparent)]
     Transition(#[from] IllegalTransition),
-    /// What belongs to the other transport.
+    /// Attributes or a peer of the other transport.
     #[error("queue pair {qp} is of {own}, and {what} of {given}: make both ends with one `QueuePairConfig::transport`, and give attributes of that")]
     Transport {
         /// The queue pair.
@@ -47,7 +45,7 @@ pub enum Error {
         /// How many there are.
         have: u32,
     },
-    /// A queue of a size that cannot be.
+    /// An impossible size of a queue.
     #[error("{queue} queue of {entries} entries; use a power of two from {least} to {most}")]
     QueueSize {
         /// Which.
@@ -59,7 +57,7 @@ pub enum Error {
         /// Largest.
         most: u32,
     },
-    /// A region that cannot be.
+    /// An impossible region.
     #[error("memory region: {0}")]
     Region(String),
     /// Two objects that cannot work together.
@@ -83,7 +81,7 @@ pub enum Error {
     /// The card wrote an entry no driver can read.
     #[error("the card wrote an entry that cannot be: {0}; reset it")]
     BadEntry(#[from] WireError),
-    /// The card says to have done what it was not asked for.
+    /// The card reports work that was not posted.
     #[error("queue pair {qp}: the card frees send queue entries up to {head}, of {freed} to {producer} that are posted; reset it")]
     BadHead {
         /// The queue pair.
@@ -95,7 +93,7 @@ pub enum Error {
         /// Behind the last.
         producer: u16,
     },
-    /// There is nothing to wait on.
+    /// The completion queue has no interrupt to wait for.
     #[error("the completion queue was made without an interrupt; make it with one, or poll")]
     NoInterrupt,
 }

@@ -1,4 +1,4 @@
-//! Eventfds, as interrupts arrive by.
+//! Eventfds, which carry interrupts.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn failed(error: &impl ToString) -> DeviceError {
     }
 }
 
-/// An event that nobody has signalled.
+/// An event that is not signalled.
 pub fn new_event() -> Result<OwnedFd, DeviceError> {
     let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
     eventfd(0, flags).map_err(|error| failed(&error))
@@ -32,7 +32,7 @@ pub fn take_event(event: &OwnedFd, timeout: Duration) -> Result<bool, DeviceErro
     }
     match rustix::io::read(event, &mut [0; 8]) {
         Ok(_) => Ok(true),
-        // Another thread was faster.
+        // Another thread has consumed it.
         Err(Errno::AGAIN) => Ok(false),
         Err(error) => Err(failed(&error)),
     }

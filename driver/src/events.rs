@@ -1,4 +1,4 @@
-//! The event queue, and who is told what is in it.
+//! The event queue, and the contexts that its entries are for.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -27,7 +27,7 @@ pub enum AsyncEvent {
         /// Of the work request.
         wr_id: u64,
     },
-    /// The count of WRITEs with immediate that a queue pair received has reached what was asked for.
+    /// The count of WRITEs with immediate that a queue pair received has reached the armed threshold.
     ImmediateThreshold {
         /// Which.
         qp: u32,
@@ -46,12 +46,12 @@ pub enum AsyncEvent {
 /// The event queue and what was read from it.
 pub struct Events {
     ring: Ring,
-    /// Not read by their context yet, by its page.
+    /// Events that their context has not read yet, by its page.
     waiting: BTreeMap<u16, VecDeque<AsyncEvent>>,
     queue_pairs: BTreeMap<u32, Weak<Shared>>,
     /// Regions whose pages come on demand.
     regions: BTreeMap<u32, Weak<OnDemand>>,
-    /// Pages that packets lacked, by the address of the packet's first byte.
+    /// Page faults, by the address of the packet's first byte.
     faults: Vec<(Arc<OnDemand>, u64)>,
 }
 
@@ -77,48 +77,48 @@ impl Events {
         &self.ring
     }
 
-    /// A queue pair there is.
+    /// Adds a queue pair.
     pub fn add(&mut self, shared: &Arc<Shared>) {
         self.queue_pairs
             .insert(shared.number, Arc::downgrade(shared));
     }
 
-    /// It is gone.
+    /// Removes it.
     pub fn remove(&mut self, qp: u32) {
         self.queue_pairs.remove(&qp);
     }
 
-    /// An on-demand region there is.
+    /// Adds an on-demand region.
     pub fn add_region(&mut self, index: u32, memory: &Arc<OnDemand>) {
         self.regions.insert(index, Arc::downgrade(memory));
     }
 
-    /// It is gone.
+    /// Removes it.
     pub fn remove_region(&mut self, index: u32) {
         self.regions.remove(&index);
     }
 
-    /// Whether pages may be asked for.
+    /// Whether page faults are possible.
     pub fn expect_faults(&self) -> bool {
         !self.regions.is_empty()
     }
 
-    /// Pages that were asked for since the last look. The caller brings them when it has let go of this.
+    /// Page faults since the last call. The caller maps the pages after it has released the lock of this.
     pub fn take_faults(&mut self) -> Vec<(Arc<OnDemand>, u64)> {
         std::mem::take(&mut self.faults)
     }
 
-    /// A context is gone: the next one of its page shall not hear of it.
+    /// Removes a context: the next one with its page must not get its events.
     pub fn forget_page(&mut self, page: u16) {
         self.waiting.remove(&page);
     }
 
-    /// The next event of a page that was read already.
+    /// The next event of a page, out of those that were read.
     pub fn next_of(&mut self, page: u16) -> Option<AsyncEvent> {
         self.waiting.get_mut(&page)?.pop_front()
     }
 
-    /// Reads what the card has written; whether there was anything. Events of what nobody has any more are dropped.
+    /// Reads the entries that the card has written; returns whether there were any. Events of objects that no longer exist are dropped.
     pub fn collect(&mut self) -> Result<bool, Error> {
         let before = self.ring.taken();
         while let Some(eqe) = self.ring.take::<Eqe>()? {
@@ -127,7 +127,7 @@ impl Events {
         Ok(self.ring.taken() != before)
     }
 
-    /// Gives an event to whom it concerns.
+    /// Passes an event to its context.
     fn hand_on(&mut self, eqe: &Eqe) {
         let qp = eqe.source;
         let owner = self.queue_pairs.get(&qp).and_then(Weak::upgrade);

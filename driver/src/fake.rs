@@ -1,4 +1,4 @@
-//! A function that takes notes, for tests of what needs no card: registers keep what is written, table rows are remembered, memory is a vector.
+//! A recording mock PCI function, for tests that need no card: registers keep what is written, table rows are recorded, memory is a vector.
 
 mod admin;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use stellar_wire::host::config_space::{Bar, ALL, LENGTH};
 use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABLE_COMMAND};
-use stellar_wire::hw::tables::EMTT_INDEX_BITS;
+use stellar_wire::rows::EMTT_INDEX_BITS;
 
 use crate::card::lock;
 use crate::context::Context;

@@ -6,18 +6,18 @@
 //!                       └─────► CompletionQueue ◄───────┘
 //! ```
 //!
-//! [`PciFunction`] is all the driver knows of how it reaches the card. [`VfioUser`] reaches one that `stellar serve` simulates in another process, [`Vfio`]
+//! [`PciFunction`] is the driver's only access to the card. [`VfioUser`] reaches one that `stellar serve` simulates in another process, [`Vfio`]
 //! one that is bound to Linux's `vfio-pci`; `sim-nic` has the one that runs a Verilated card in this process.
 //! [`Probe::new`] looks at a function and changes nothing. [`Probe::bring_up`] resets it, writes its tables and makes it a [`Device`].
 //! The rest has the names and the order of verbs.
 //!
-//! **Memory**: what the card may touch outlives what the card may do. Objects hold what they were made from, so they can be dropped in any
+//! **Memory** outlives the card's access to it. Objects hold the objects they were made from, so they can be dropped in any
 //! order; a posted work request holds its region until it has completed; a region that is posted cannot be deregistered. When the
-//! card does not answer while something is taken down, its memory is never freed rather than freed too early. The crate's
+//! card does not answer during a teardown, the memory is never freed. The crate's
 //! `unsafe` functions are those that take memory by address: [`ProtectionDomain::register_translated`], whose final addresses no IOMMU checks, and
 //! [`ProtectionDomain::register_mapped`] and [`ProtectionDomain::create_mediated_qp`], for guests.
 //!
-//! **Time** of a simulated card passes only while the driver waits for it ([`PciFunction::relax`]), so a loop that polls calls that, or waits by
+//! **Time** of a simulated card passes only while the driver waits for it ([`PciFunction::relax`]), so a polling loop calls that, or waits by
 //! [`CompletionQueue::wait`] and [`Context::wait_event`].
 //!
 //! `docs/driver.md` walks through bring-up. `cargo run --example bring_up` does it.
@@ -73,7 +73,8 @@ pub use qp::{
     WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
-pub use stellar_transport::rx::{DropReason, PageSize};
 pub use stellar_wire::host::{CqeOpcode, WcStatus};
+pub use stellar_wire::receive::DropReason;
+pub use stellar_wire::rows::PageSize;
 pub use vfio::{Vfio, VfioError};
 pub use vfio_user::{VfioUser, VfioUserError};

@@ -1,8 +1,8 @@
-//! How much of everything the card has, and what of it is free.
+//! Resources of the card, and the free ones among them.
 
-use stellar_transport::rx::Tables;
 use stellar_wire::host::config_space::DOORBELL_PAGES;
 use stellar_wire::host::Wqe;
+use stellar_wire::rows::FIRST_QP;
 
 use crate::numbers::{Numbers, Runs};
 use crate::probe::Probe;
@@ -15,14 +15,14 @@ pub const MOST_ENTRIES: u32 = 1 << 20;
 /// Protection domains that 20 bits name, less the one that memory regions never written have.
 const DOMAINS: u32 = (1 << 20) - 1;
 
-/// How much of everything a card has (verbs: `ibv_device_attr`).
+/// Resources of a card (verbs: `ibv_device_attr`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Queue pairs.
     pub queue_pairs: u32,
     /// Entries of a send queue.
     pub send_entries: u32,
-    /// Bytes that a work request brings with it.
+    /// Bytes of inline data of a work request.
     pub inline_bytes: u32,
     /// WRITEs with immediate under way in each direction of a queue pair.
     pub write_imm: u16,
@@ -41,12 +41,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Of a card that was looked at.
+    /// Of a card that was probed.
     pub fn of(probe: &Probe) -> Self {
         let queue_pairs = 1 << probe.features.log2_queue_pairs;
         let vectors = probe.msi_x_vectors.min(probe.features.vectors.into());
         Self {
-            queue_pairs: queue_pairs - Tables::FIRST_QP,
+            queue_pairs: queue_pairs - FIRST_QP,
             send_entries: SEND_ENTRIES.1,
             inline_bytes: Wqe::INLINE as u32,
             write_imm: MOST_WRITE_IMM,
@@ -60,7 +60,7 @@ impl Limits {
     }
 }
 
-/// Numbers that are given out.
+/// Numbers to allocate.
 pub struct Pools {
     pub queue_pairs: Numbers,
     pub regions: Numbers,
@@ -78,7 +78,7 @@ impl Pools {
         let from = |what, first: u32, count: u32| Numbers::new(what, first, first + count);
         let vectors = limits.completion_vectors.into();
         Self {
-            queue_pairs: from("queue pairs", Tables::FIRST_QP, limits.queue_pairs),
+            queue_pairs: from("queue pairs", FIRST_QP, limits.queue_pairs),
             regions: from("memory regions", 0, limits.regions),
             keys: vec![0; limits.regions as usize],
             translations: Runs::new("page translations", limits.translations),

@@ -1,4 +1,4 @@
-//! Memory mapped here and for the card.
+//! Memory that is mapped both into this process and for the card.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ const PAGE: usize = 4096;
 
 const INSIDE: &str = "the caller has checked the bounds";
 
-/// How memory of this process comes within the card's reach, and out of it.
+/// How memory of this process is mapped for the card and unmapped.
 pub trait Reach: Send + Sync {
     /// Bus addresses that are free.
     fn addresses(&self) -> &Mutex<BusAddresses>;
@@ -25,7 +25,7 @@ pub trait Reach: Send + Sync {
     /// Why there is none; then the card reaches nothing at these addresses.
     fn map(&self, address: u64, bytes: usize) -> Result<MmapRegion, DeviceError>;
 
-    /// Takes it out of the card's reach; `false` if the card may still reach it.
+    /// Unmaps it for the card; `false` if the card may still reach it.
     fn unmap(&self, address: u64, bytes: usize) -> bool;
 }
 
@@ -79,7 +79,7 @@ impl<R: Reach> DmaMemory for MappedMemory<R> {
     }
 
     fn store(&self, offset: usize, bytes: &[u8]) {
-        // What orders this before a later register write: a fence (VFIO), or the message that carries it (vfio-user).
+        // A later register write orders this: by a fence (VFIO), or by the message that carries it (vfio-user).
         let memory = self.region.as_volatile_slice();
         memory.write_slice(bytes, offset).expect(INSIDE);
     }
@@ -92,7 +92,7 @@ impl<R: Reach> DmaMemory for MappedMemory<R> {
 }
 
 impl<R: Reach> Drop for MappedMemory<R> {
-    /// What the card may still reach stays mapped here for good.
+    /// Memory that the card may still reach stays mapped in this process for good.
     fn drop(&mut self) {
         if !self.reach.unmap(self.address, self.region.size()) {
             std::mem::forget(Arc::clone(&self.region));
@@ -104,7 +104,7 @@ impl<R: Reach> Drop for MappedMemory<R> {
 mod tests {
     use super::*;
 
-    /// A card that reaches everything, and lets go of it or not.
+    /// A card that reaches everything, and releases it or not.
     struct Everything {
         addresses: Mutex<BusAddresses>,
         mapped: Mutex<Vec<(u64, usize)>>,

@@ -1,17 +1,17 @@
-//! Numbers to give out: queue pairs, regions, translations, vectors, pages.
+//! Allocation of numbers: queue pairs, regions, translations, vectors, pages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use crate::error::Error;
 
-/// Single numbers. The one that was free longest is given next, so that a late user of an old one is found out.
+/// Single numbers. The one that was free longest is allocated next, so that a stale user of an old number is detected.
 pub struct Numbers {
     what: &'static str,
     have: u32,
-    /// Those that were never given.
+    /// Numbers that were never allocated.
     fresh: Range<u32>,
-    /// Those that came back, in this order.
+    /// Numbers that were released, in this order.
     free: VecDeque<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Numbers {
         }
     }
 
-    /// One of them.
+    /// Allocates one.
     pub fn take(&mut self) -> Result<u32, Error> {
         let number = self.fresh.next().or_else(|| self.free.pop_front());
         number.ok_or(Error::Exhausted {
@@ -35,7 +35,7 @@ impl Numbers {
         })
     }
 
-    /// Takes one back.
+    /// Releases one.
     pub fn give_back(&mut self, number: u32) {
         self.free.push_back(number);
     }
@@ -59,7 +59,7 @@ impl Runs {
         }
     }
 
-    /// The first of `count` consecutive numbers.
+    /// Allocates `count` consecutive numbers; returns the first.
     pub fn take(&mut self, count: u32) -> Result<u32, Error> {
         let fits = |(_, length): &(&u32, &u32)| **length >= count;
         let Some((&first, &length)) = self.free.iter().find(fits) else {
@@ -73,7 +73,7 @@ impl Runs {
         Ok(first)
     }
 
-    /// Takes a run back.
+    /// Releases a run.
     pub fn give_back(&mut self, first: u32, count: u32) {
         let (mut first, mut count) = (first, count);
         if let Some((&before, &length)) = self.free.range(..first).next_back() {
@@ -97,7 +97,7 @@ mod tests {
     const END: u32 = 64;
 
     proptest! {
-        /// Against a list of who has what: runs never overlap, and one is refused only if no gap is wide enough.
+        /// Compared with a list of the allocated runs: runs never overlap, and one is refused only if no gap is wide enough.
         #[test]
         fn runs_are_apart_and_refused_only_without_room(steps in prop::collection::vec((any::<bool>(), 1u32..20, any::<prop::sample::Index>()), 1..80)) {
             let mut runs = Runs::new("translations", END);

@@ -1,14 +1,14 @@
-//! Memory that is there from its first use on (verbs: on-demand paging).
+//! Memory that is allocated on first use (verbs: on-demand paging).
 //!
-//! A region of such memory has room in the card's tables and no pages. What is sent from it, and what this side stores in it, brings the pages first.
-//! What a peer writes meets pages that are not there: the card treats the packets as lost and reports the page, the driver brings it, and the
+//! Such a region has entries in the card's tables and at first no pages. Sending from it and storing in it map the pages first.
+//! When a peer writes to an absent page, the card treats the packets as lost and reports the page; the driver maps it, and the
 //! retransmission finds it. That takes MRC; over RC it is an access error.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use stellar_transport::rx::{EmttEntry, Owner, PageSize};
+use stellar_wire::rows::{EmttRow, Owner, PageSize};
 
 use crate::card::lock;
 use crate::device::{DeviceError, DmaBuffer};
@@ -16,12 +16,12 @@ use crate::error::Error;
 use crate::open::Shared;
 use crate::region::{translation, Backing, MemoryRegion};
 
-/// What packets touch of memory.
+/// Range of memory that packets may touch.
 #[derive(Debug)]
 pub(crate) struct Reach(AtomicU64);
 
 impl Default for Reach {
-    /// Of the path MTU that queue pairs have unless told otherwise.
+    /// Of the default path MTU of queue pairs.
     fn default() -> Self {
         Self(AtomicU64::new(4096))
     }
@@ -44,7 +44,7 @@ impl Reach {
 pub struct OnDemandShape {
     /// Bytes, more than 0. Addresses in the region begin at 0.
     pub length: u64,
-    /// What comes at once, up to 2 MiB.
+    /// Unit of allocation, up to 2 MiB.
     pub page_size: PageSize,
 }
 
@@ -64,28 +64,28 @@ impl OnDemandShape {
         Ok(())
     }
 
-    /// Pages when all are there.
+    /// Number of its pages.
     pub(crate) const fn pages(self) -> u64 {
         self.length.div_ceil(self.page_size.bytes())
     }
 }
 
-/// The pages of a region that are there.
+/// The pages of a region that are mapped.
 #[derive(Default)]
 struct Resident {
-    /// Table index of the first page. Without one no page comes.
+    /// Table index of the first page. Without one no page is mapped.
     first: Option<u32>,
     pages: BTreeMap<u64, DmaBuffer>,
 }
 
-/// An on-demand region, for what brings its pages.
+/// An on-demand region, shared by everything that maps its pages.
 pub(crate) struct OnDemand {
     shape: OnDemandShape,
     resident: Mutex<Resident>,
 }
 
 impl OnDemand {
-    /// No pages, and none may come yet. The card has `translations` in all.
+    /// A region without pages, closed. The card has `translations` entries in all.
     ///
     /// # Errors
     /// [`Error::Region`], [`Error::Exhausted`].
@@ -107,7 +107,7 @@ impl OnDemand {
         self.shape
     }
 
-    /// Pages may come: the region is in the tables, its first page at `first`.
+    /// Opens it: the region is in the tables, its first page at `first`.
     pub fn open(&self, first: u32) {
         lock(&self.resident).first = Some(first);
     }
@@ -118,7 +118,7 @@ impl OnDemand {
         offset / size..(offset + length).div_ceil(size)
     }
 
-    /// Brings the pages that hold `length` bytes at `offset`, which lie in the region.
+    /// Maps the pages that hold `length` bytes at `offset`, which lie in the region.
     pub fn page_in(&self, device: &Shared, offset: u64, length: u64) -> Result<(), DeviceError> {
         if length == 0 {
             return Ok(());
@@ -138,9 +138,9 @@ impl OnDemand {
                 run.push(self.bring(device)?);
             }
             let row = |memory: &DmaBuffer| translation(memory.address(), Owner::Host, 0);
-            let rows: Vec<EmttEntry> = run.iter().map(row).collect();
+            let rows: Vec<EmttRow> = run.iter().map(row).collect();
             if let Err(error) = device.write_translations(first + page as u32, &rows) {
-                // The card may have some all the same.
+                // The card may have received some nevertheless.
                 std::mem::forget(run);
                 return Err(error);
             }
@@ -154,7 +154,7 @@ impl OnDemand {
         DmaBuffer::new(device.card.function(), bytes)
     }
 
-    /// Brings what a packet lacked whose first byte has this address.
+    /// Maps the pages of a packet whose first byte has this address.
     pub fn serve(&self, device: &Shared, va: u64) -> Result<(), DeviceError> {
         match self.shape.length.checked_sub(va) {
             Some(left) => self.page_in(device, va, left.min(device.reach.bytes())),
@@ -162,7 +162,7 @@ impl OnDemand {
         }
     }
 
-    /// Takes pages from the card and frees them.
+    /// Removes pages from the card and frees them.
     fn discard(&self, device: &Shared, pages: std::ops::Range<u64>) -> Result<(), DeviceError> {
         let mut resident = lock(&self.resident);
         let there: Vec<u64> = resident.pages.range(pages).map(|(page, _)| *page).collect();
@@ -170,8 +170,8 @@ impl OnDemand {
         else {
             return Ok(());
         };
-        // Rows between two pages that are there are none already.
-        let none = vec![EmttEntry::default(); (high - low + 1) as usize];
+        // Rows between two mapped pages are invalid already.
+        let none = vec![EmttRow::default(); (high - low + 1) as usize];
         let taken = device
             .write_translations(first + low as u32, &none)
             .and_then(|()| device.card.fence());
@@ -184,12 +184,12 @@ impl OnDemand {
         taken
     }
 
-    /// No page comes after this.
+    /// Closes it: no page is mapped after this.
     pub fn close(&self) {
         lock(&self.resident).first = None;
     }
 
-    /// The card has not let go of the pages: they are never freed.
+    /// The card has not released the pages: they are never freed.
     pub fn abandon(&self) {
         std::mem::forget(std::mem::take(&mut lock(&self.resident).pages));
     }
@@ -231,7 +231,7 @@ impl MemoryRegion {
         }
     }
 
-    /// Bytes of an on-demand region that are there, whole pages; of any other all.
+    /// Mapped bytes of an on-demand region, in whole pages; of any other region all its bytes.
     pub fn resident(&self) -> u64 {
         match &self.registered.backing {
             Backing::OnDemand(memory) => {
@@ -242,7 +242,7 @@ impl MemoryRegion {
         }
     }
 
-    /// Brings pages of an on-demand region before they are used (verbs: `ibv_advise_mr`).
+    /// Maps pages of an on-demand region before they are used (verbs: `ibv_advise_mr`).
     ///
     /// # Errors
     /// [`Error::Region`] for another region or beyond its end, [`Error::Device`].
@@ -253,7 +253,7 @@ impl MemoryRegion {
         Ok(memory.page_in(device, offset, length)?)
     }
 
-    /// Frees the pages of an on-demand region that lie inside `length` bytes at `offset`; what was in them is gone, and they read as zeros.
+    /// Frees the pages of an on-demand region that lie inside `length` bytes at `offset`; their contents are lost, and they read as zeros.
     ///
     /// # Errors
     /// [`Error::Region`] for another region, beyond its end, or while posted work requests use it; [`Error::Device`].
@@ -277,7 +277,7 @@ impl MemoryRegion {
         Ok(memory.discard(device, offset.div_ceil(size)..last)?)
     }
 
-    /// Copies bytes out of an on-demand region; of pages that are not there, zeros.
+    /// Copies bytes out of an on-demand region; absent pages read as zeros.
     ///
     /// # Errors
     /// [`Error::Region`] for another region or beyond its end.
@@ -295,7 +295,7 @@ impl MemoryRegion {
         Ok(())
     }
 
-    /// Copies bytes into an on-demand region, which brings the pages.
+    /// Copies bytes into an on-demand region and maps its pages.
     ///
     /// # Errors
     /// As [`Self::load`], and [`Error::Device`].
@@ -304,7 +304,7 @@ impl MemoryRegion {
         let memory = self.on_demand()?;
         let resident = lock(&memory.resident);
         for piece in memory.pieces(offset, bytes.len()) {
-            // It was brought, and nobody else can discard it while the region is borrowed.
+            // The page was mapped, and cannot be discarded while the region is borrowed.
             let page = &resident.pages[&piece.page];
             page.write(piece.in_page, &bytes[piece.bytes])?;
         }

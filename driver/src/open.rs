@@ -4,16 +4,14 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
-use stellar_transport::endpoint::{hardware, EndpointConfig, PlaneAddress};
-use stellar_transport::rx::{DropReason, EmttEntry, MrEntry, QpContext, RxConfig};
-use stellar_transport::spray::{EntropyProfile, GeneratedEntropy, HeaderFields};
+use stellar_wire::config::{EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig};
 use stellar_wire::host::config_space::{command, header};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
 use stellar_wire::host::{ConsumerIndex, Eqe};
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::control::ControlPeer;
-use stellar_wire::hw::host_queues::RingConfig;
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::receive::DropReason;
+use stellar_wire::rows::{
+    ConfigSelect, ControlPeerRow, EmttRow, GeneratedEntropy, MrRow, QpRow, RingRow, Row as _,
+};
 use stellar_wire::MacAddr;
 
 use crate::admin::{self, AdminQueue};
@@ -53,7 +51,7 @@ impl PortAddress {
     }
 }
 
-/// What a card is told at bring-up.
+/// Configuration of a card at bring-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
     /// Its address in each plane, of one IP version.
@@ -64,7 +62,7 @@ pub struct DeviceConfig {
     pub control_dscp: u8,
     /// Entries of the event queue, a power of two up to 2^20.
     pub event_entries: u32,
-    /// Where the queue pairs' choices of paths begin: any number, different on every host.
+    /// Seed of the queue pairs' path choice: any number, different on every host.
     pub seed: u64,
 }
 
@@ -94,13 +92,13 @@ impl DeviceConfig {
 /// A counter of received packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// What became of the packets; `None` counts those that were accepted.
+    /// Fate of the packets; `None` counts those that were accepted.
     pub reason: DropReason,
     /// Packets since the last reset.
     pub value: u64,
 }
 
-/// The card, for everything made from it.
+/// The card, shared by everything made from it.
 pub(crate) struct Shared {
     pub card: Card,
     pub probe: Probe,
@@ -115,7 +113,7 @@ pub(crate) struct Shared {
 }
 
 impl Drop for Shared {
-    /// The card stops before the memory of its event queue goes. If it does not, the memory stays.
+    /// The card stops before the memory of its event queue is freed. If it does not stop, the memory is never freed.
     fn drop(&mut self) {
         if self.card.function().reset().is_err() {
             std::mem::forget(lock(&self.events).ring().memory().clone());
@@ -125,20 +123,20 @@ impl Drop for Shared {
 
 impl Shared {
     /// Writes rows of the eMTT from `first` on: few through registers, many through the admin queue.
-    pub fn write_translations(&self, first: u32, rows: &[EmttEntry]) -> Result<(), DeviceError> {
+    pub fn write_translations(&self, first: u32, rows: &[EmttRow]) -> Result<(), DeviceError> {
         if rows.len() < admin::LEAST {
-            return (first..).zip(rows).try_for_each(|(index, row)| {
-                self.card.write_row(ConfigSelect::Emtt, index, row.to_hw())
-            });
+            return (first..)
+                .zip(rows)
+                .try_for_each(|(index, row)| self.card.write_row(ConfigSelect::Emtt, index, row));
         }
-        let packed: Vec<u64> = rows.iter().map(|row| packed(*row)).collect();
+        let packed: Vec<u64> = rows.iter().map(packed).collect();
         lock(&self.admin).write_translations(&self.card, first, &packed)
     }
 }
 
 /// A row of the eMTT in a list of the admin queue.
-fn packed(row: EmttEntry) -> u64 {
-    let words = to_words(row.to_hw());
+fn packed(row: &EmttRow) -> u64 {
+    let words = row.pack();
     u64::from(words[1]) << 32 | u64::from(words[0])
 }
 
@@ -147,7 +145,7 @@ fn packed(row: EmttEntry) -> u64 {
 pub struct Device(pub(crate) Arc<Shared>);
 
 impl Probe {
-    /// Resets the card and writes its tables; all of it, as tables keep what they held.
+    /// Resets the card and writes all of its tables, because tables keep their contents over a reset.
     ///
     /// # Errors
     /// [`Error`].
@@ -169,16 +167,15 @@ impl Probe {
         self.set_sizes(&card, &endpoint)?;
         self.clear_tables(&card)?;
         for (index, plane) in (0..).zip(endpoint.planes) {
-            let row = hardware::port(&endpoint, plane);
-            card.write_row(ConfigSelect::Port, index, row)?;
+            card.write_row(ConfigSelect::Port, index, &endpoint.port_row(plane))?;
         }
-        card.write_row(ConfigSelect::Profile, PROFILE.into(), ENTROPY.to_hw())?;
+        card.write_row(ConfigSelect::Profile, PROFILE.into(), &ENTROPY)?;
         let event_vector = card.interrupt(EVENT_VECTOR)?;
         let log2_entries = config.event_entries.ilog2() as u8;
         let ring = Ring::new::<Eqe>(card.function(), log2_entries)?;
         let row = ring_row(&ring, Some(EVENT_VECTOR));
         let admin = AdminQueue::new(card.function())?;
-        // What resets the card before the ring goes exists before the card hears of the ring.
+        // `Shared` resets the card before the ring is freed. So it exists before the card gets the address of the ring.
         let device = Device(Arc::new(Shared {
             pools: Mutex::new(Pools::new(&Limits::of(&self))),
             events: Mutex::new(Events::new(ring)),
@@ -190,12 +187,12 @@ impl Probe {
             event_vector,
             reach: Reach::default(),
         }));
-        device.0.card.write_row(ConfigSelect::EventQueue, 0, row)?;
+        device.0.card.write_row(ConfigSelect::EventQueue, 0, &row)?;
         lock(&device.0.admin).start(&device.0.card)?;
         Ok(device)
     }
 
-    /// The counters of received packets since the last reset, accepted ones first, as they are: the card is not reset.
+    /// The counters of received packets since the last reset, accepted ones first. The card is not reset.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -214,11 +211,11 @@ impl Probe {
     /// Rows that would let packets in: queue pairs, their peers, regions.
     fn clear_tables(&self, card: &Card) -> Result<(), DeviceError> {
         let queue_pairs = 1 << self.features.log2_queue_pairs;
-        card.fill_table(ConfigSelect::Qp, queue_pairs, QpContext::default().to_hw())?;
-        let nobody = ControlPeer::default();
-        card.fill_table(ConfigSelect::ControlPeer, queue_pairs, nobody)?;
+        card.fill_table(ConfigSelect::Qp, queue_pairs, &QpRow::default())?;
+        let nobody = ControlPeerRow::default();
+        card.fill_table(ConfigSelect::ControlPeer, queue_pairs, &nobody)?;
         let regions = 1 << self.features.log2_regions;
-        card.fill_table(ConfigSelect::Mr, regions, MrEntry::default().to_hw())
+        card.fill_table(ConfigSelect::Mr, regions, &MrRow::default())
     }
 }
 
@@ -231,13 +228,13 @@ fn all_counters(card: &Card) -> Result<Vec<Counter>, DeviceError> {
 }
 
 /// The row of a ring whose entries raise `vector` when it is armed.
-pub(crate) fn ring_row(ring: &Ring, vector: Option<u16>) -> RingConfig {
-    RingConfig {
+pub(crate) fn ring_row(ring: &Ring, vector: Option<u16>) -> RingRow {
+    RingRow {
         valid: true,
         interrupts: vector.is_some(),
-        vector: u64::from(vector.unwrap_or(0)).into(),
-        log2_entries: u64::from(ring.log2_entries()).into(),
-        base: ring.memory().address().into(),
+        vector: vector.unwrap_or(0),
+        log2_entries: ring.log2_entries(),
+        base: ring.memory().address(),
     }
 }
 
@@ -250,17 +247,17 @@ impl Device {
         Context::new(Arc::clone(&self.0))
     }
 
-    /// What was found at bring-up.
+    /// The result of the probe at bring-up.
     pub fn probe(&self) -> &Probe {
         &self.0.probe
     }
 
-    /// What the card has.
+    /// Resources of the card.
     pub fn limits(&self) -> Limits {
         Limits::of(self.probe())
     }
 
-    /// What the card was told at bring-up.
+    /// Its configuration.
     pub fn config(&self) -> &DeviceConfig {
         &self.0.config
     }
@@ -273,7 +270,7 @@ impl Device {
             .map_or(0, |entropy| entropy.base as u16)
     }
 
-    /// Returns when every packet and table write that the card accepted before has left for memory.
+    /// Returns when the memory writes of every packet and table write that the card accepted before have left the card.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -293,7 +290,7 @@ impl Device {
 }
 
 impl Shared {
-    /// Reads the event queue and tells the card how far, and brings pages that peers wrote to.
+    /// Reads the event queue, writes its consumer index, and maps pages that peers wrote to.
     pub fn collect_events(&self, arm: bool) -> Result<(), Error> {
         let (collected, faults) = {
             let mut events = lock(&self.events);
@@ -305,7 +302,7 @@ impl Shared {
         collected
     }
 
-    /// The same if there are on-demand regions, whose faults do not wait until somebody asks for events. Whether there are.
+    /// The same, but only if there are on-demand regions: their faults must not wait until the application reads events. Returns whether there are.
     pub fn serve_faults(&self) -> Result<bool, Error> {
         let expected = lock(&self.events).expect_faults();
         if expected {
@@ -316,7 +313,7 @@ impl Shared {
 
     fn read_events(&self, events: &mut Events, arm: bool) -> Result<(), Error> {
         let collected = events.collect();
-        // A bad entry counts as read, so the card hears of it too.
+        // A bad entry counts as read, so the consumer index includes it.
         if arm || !matches!(collected, Ok(false)) {
             self.card.consume_events(ConsumerIndex {
                 qp: 0,

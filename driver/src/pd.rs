@@ -12,7 +12,7 @@ use crate::on_demand::{OnDemand, OnDemandShape};
 use crate::qp::{ForeignRings, MediatedQueuePair, QueuePair, QueuePairConfig};
 use crate::region::{AccessFlags, Backing, Hold, MemoryRegion, Pages};
 
-/// A protection domain, for what was made in it.
+/// A protection domain, shared by everything made in it.
 pub(crate) struct Domain {
     pub context: Arc<Opened>,
     pub number: u32,
@@ -51,9 +51,9 @@ impl ProtectionDomain {
         MemoryRegion::new(Arc::clone(&self.0), Backing::Host(memory), access)
     }
 
-    /// Registers host memory that comes when it is first used, page by page (verbs: `IBV_ACCESS_ON_DEMAND`): when it is sent from, stored to, or written by a
-    /// peer over MRC. A peer's packets to a page that is not there count as lost; the page comes when this side next reads events or completions, and the
-    /// packets are sent again, so the peer needs retries enough. Over RC, where such a packet ends the queue pair, [`MemoryRegion::prefetch`] first.
+    /// Registers host memory that is allocated page by page on first use (verbs: `IBV_ACCESS_ON_DEMAND`): when it is sent from, stored to, or written by a
+    /// peer over MRC. A peer's packets to an absent page count as lost. The page is mapped when this side next reads events or completions, and the
+    /// packets are retransmitted, so the peer needs enough retries. Over RC such a packet ends the queue pair: call [`MemoryRegion::prefetch`] first.
     ///
     /// # Errors
     /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
@@ -67,7 +67,7 @@ impl ProtectionDomain {
         MemoryRegion::new(Arc::clone(&self.0), Backing::OnDemand(memory), access)
     }
 
-    /// Registers memory by the final addresses of its pages, as of a GPU's BAR. TLPs carry AT = 10: no IOMMU looks at them.
+    /// Registers memory by the final addresses of its pages, as of a GPU's BAR. TLPs carry AT = 10: no IOMMU checks them.
     ///
     /// # Errors
     /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
@@ -84,8 +84,8 @@ impl ProtectionDomain {
         MemoryRegion::new(Arc::clone(&self.0), Backing::Translated(pages), access)
     }
 
-    /// Registers host memory that somebody else has mapped for the card, by the IO virtual addresses of its pages: a guest's. TLPs carry AT = 00: the
-    /// IOMMU translates.
+    /// Registers host memory that another owner, such as a guest, has mapped for the card, by the IO virtual addresses of its pages. TLPs carry
+    /// AT = 00: the IOMMU translates.
     ///
     /// # Errors
     /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
@@ -103,7 +103,7 @@ impl ProtectionDomain {
         MemoryRegion::new(Arc::clone(&self.0), Backing::Mapped(pages, hold), access)
     }
 
-    /// A queue pair in state RESET with rings in somebody else's memory.
+    /// A queue pair in state RESET with rings in memory of another owner.
     ///
     /// # Errors
     /// [`Error::QueueSize`], [`Error::Region`], [`Error::Exhausted`].

@@ -7,7 +7,7 @@ use stellar_wire::host::config_space::{
     VENDOR,
 };
 use stellar_wire::host::registers::{Features, FEATURES, IDENTITY, PORT_STATE, VERSION};
-use stellar_wire::hw::tables::EMTT_INDEX_BITS;
+use stellar_wire::rows::EMTT_INDEX_BITS;
 use thiserror::Error;
 
 use crate::device::{DeviceError, PciFunction};

@@ -4,8 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use stellar_transport::rx::{EmttEntry, MrEntry, Owner, PageSize};
-use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::rows::{ConfigSelect, EmttRow, MrRow, Owner, PageSize};
 use thiserror::Error as ThisError;
 
 use crate::card::lock;
@@ -16,7 +15,7 @@ use crate::on_demand::OnDemand;
 use crate::pd::Domain;
 use crate::qp::Source;
 
-/// What a region's memory may be used for besides being sent from (verbs: `ibv_access_flags`).
+/// Access to a region besides sending from it (verbs: `ibv_access_flags`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessFlags {
     /// The peer may write.
@@ -34,16 +33,16 @@ pub struct Pages {
     pub size: PageSize,
     /// Their addresses in order, multiples of the size.
     pub addresses: Vec<u64>,
-    /// Address that work requests name the first page by, a multiple of the size.
+    /// Address of the first page in work requests, a multiple of the size.
     pub base: u64,
     /// Index of the device, for reports, 10 bits.
     pub device: u16,
 }
 
-/// What keeps memory where the card finds it: dropped when the card has let go of it, and never if it does not.
+/// An object that keeps memory mapped. It is dropped when the card no longer uses the memory, and never if the card does not release it.
 pub type Hold = Arc<dyn Any + Send + Sync>;
 
-/// What is behind a region.
+/// The memory of a region.
 pub(crate) enum Backing {
     Host(DmaBuffer),
     Translated(Pages),
@@ -51,7 +50,7 @@ pub(crate) enum Backing {
     OnDemand(Arc<OnDemand>),
 }
 
-/// A region as the card has it.
+/// A region in the tables of the card.
 pub(crate) struct Registered {
     pub domain: Arc<Domain>,
     pub backing: Backing,
@@ -63,18 +62,18 @@ pub(crate) struct Registered {
     length: u64,
 }
 
-/// What the tables are to hold.
+/// Contents for the tables.
 struct Plan {
     size: PageSize,
-    translations: Vec<EmttEntry>,
+    translations: Vec<EmttRow>,
     address: u64,
     length: u64,
     on_demand: bool,
 }
 
 /// The translation of a page at this address.
-pub(crate) fn translation(address: u64, owner: Owner, device: u16) -> EmttEntry {
-    EmttEntry {
+pub(crate) fn translation(address: u64, owner: Owner, device: u16) -> EmttRow {
+    EmttRow {
         valid: true,
         owner,
         device,
@@ -108,8 +107,8 @@ impl Plan {
             Backing::Mapped(pages, _) => Self::of_pages(pages, Owner::Host),
             Backing::OnDemand(memory) => Ok(Self {
                 size: memory.shape().page_size,
-                // What an earlier region left there must not be met.
-                translations: vec![EmttEntry::default(); memory.shape().pages() as usize],
+                // Entries of an earlier region must not remain.
+                translations: vec![EmttRow::default(); memory.shape().pages() as usize],
                 address: 0,
                 length: memory.shape().length,
                 on_demand: true,
@@ -143,7 +142,7 @@ impl Plan {
 }
 
 impl Registered {
-    /// Brings what is to be sent, if it comes on demand.
+    /// Maps the pages to send, if the region is on-demand.
     pub fn prepare(&self, offset: u64, length: u32) -> Result<(), DeviceError> {
         match &self.backing {
             Backing::OnDemand(memory) => {
@@ -170,7 +169,7 @@ impl Registered {
                 }
             }
         };
-        // From here on dropping it gives everything back.
+        // From here on, dropping it releases everything.
         let registered = Self {
             backing,
             index,
@@ -192,7 +191,7 @@ impl Registered {
     fn write_rows(&self, plan: &Plan, access: AccessFlags) -> Result<(), DeviceError> {
         let device = &self.domain.context.device;
         device.write_translations(self.first_translation, &plan.translations)?;
-        let row = MrEntry {
+        let row = MrRow {
             valid: true,
             key: self.key,
             pd: self.domain.number,
@@ -206,15 +205,15 @@ impl Registered {
             on_demand: plan.on_demand,
         };
         let card = &device.card;
-        card.write_row(ConfigSelect::Mr, self.index, row.to_hw())
+        card.write_row(ConfigSelect::Mr, self.index, &row)
     }
 
-    /// Takes the region from the card: when this returns, no packet that used it is still under way.
+    /// Removes the region from the card. When this returns, no packet that used it is in flight.
     fn invalidate(&self) -> Result<(), DeviceError> {
         let device = &self.domain.context.device;
-        let none = MrEntry::default().to_hw();
-        device.card.write_row(ConfigSelect::Mr, self.index, none)?;
-        let none = vec![EmttEntry::default(); self.translations as usize];
+        let none = MrRow::default();
+        device.card.write_row(ConfigSelect::Mr, self.index, &none)?;
+        let none = vec![EmttRow::default(); self.translations as usize];
         device.write_translations(self.first_translation, &none)?;
         device.card.fence()
     }
@@ -226,7 +225,7 @@ impl Registered {
 }
 
 impl Drop for Registered {
-    /// If the card does not let go, its memory and its numbers are never used again.
+    /// If the card does not release the region, its memory and its numbers are never used again.
     fn drop(&mut self) {
         if let Backing::OnDemand(memory) = &self.backing {
             memory.close();
@@ -291,17 +290,17 @@ impl MemoryRegion {
         self.registered.length
     }
 
-    /// Key that local work requests name it by.
+    /// Its key in local work requests.
     pub fn lkey(&self) -> u32 {
         self.registered.rkey()
     }
 
-    /// Key that the peer names it by.
+    /// Its key in requests of the peer.
     pub fn rkey(&self) -> u32 {
         self.registered.rkey()
     }
 
-    /// What the peer has to know of it.
+    /// Its parameters for the peer.
     pub fn remote(&self) -> RemoteRegion {
         RemoteRegion {
             address: self.address(),
@@ -341,7 +340,7 @@ impl MemoryRegion {
         })
     }
 
-    /// Takes it from the card and frees its memory.
+    /// Removes it from the card and frees its memory.
     ///
     /// # Errors
     /// [`DeregisterError`], with the region, if work requests that use it have not completed.

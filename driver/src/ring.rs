@@ -17,7 +17,7 @@ pub trait Entry: Sized {
     type Bytes: Default + AsMut<[u8]>;
     /// Bytes of it.
     const LENGTH: usize;
-    /// Where its phase is in its first eight bytes.
+    /// Bit of the phase in its first eight bytes.
     const PHASE_BIT: usize;
 
     /// The entry these bytes hold.
@@ -75,7 +75,7 @@ impl Ring {
         self.log2_entries
     }
 
-    /// What the card is to be told: entries taken.
+    /// Consumer index for the card: entries taken.
     pub const fn taken(&self) -> u32 {
         self.taken
     }

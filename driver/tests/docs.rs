@@ -15,7 +15,7 @@ fn line(description: &str) -> String {
         .replace("[`", "`")
         .replace("`]", "`")
         .replace("crate::host::", "")
-        .replace("crate::hw::config::", "")
+        .replace("crate::rows::", "")
         .replace('|', "\\|")
 }
 

@@ -42,11 +42,11 @@ def hosts(example: dict[str, Any]) -> list[Host]:
 
 
 @pytest.fixture(autouse=True)
-def no_strays(example: dict[str, Any]) -> Any:
+def no_bad_accesses(example: dict[str, Any]) -> Any:
     """In no test a card accesses memory that is not mapped for it."""
     yield
-    assert [example["pair"].strays(host) for host in (0, 1)] == [0, 0]
-    assert example["card"].strays() == 0
+    assert [example["pair"].bad_accesses(host) for host in (0, 1)] == [0, 0]
+    assert example["card"].bad_accesses() == 0
 
 
 def test_the_example_of_the_documentation_runs(example: dict[str, Any]) -> None:

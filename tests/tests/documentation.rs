@@ -78,3 +78,35 @@ fn hardware_blocks_of_the_transmit_side_have_files_of_their_names() {
     }
     assert!(checked > 10, "only {checked} blocks were found");
 }
+
+/// The lines of all Rust files below a folder.
+fn lines(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder exists") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(lines(&path));
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let text = fs::read_to_string(&path).expect("sources are text");
+            found.extend(text.lines().map(str::to_owned));
+        }
+    }
+    found
+}
+
+#[test]
+fn hardware_blocks_that_the_reference_names_have_files_of_their_names() {
+    let mut blocks = BTreeSet::new();
+    modules(&root().join("hdl"), &mut blocks);
+    let mut checked = 0;
+    for line in lines(&root().join("transport/src")) {
+        let Some((_, named)) = line.split_once("(hardware block") else {
+            continue;
+        };
+        for name in named.split('`').skip(1).step_by(2) {
+            assert!(blocks.contains(name), "no file in hdl is called {name}.rs");
+            checked += 1;
+        }
+    }
+    assert!(checked > 15, "only {checked} blocks were found");
+}

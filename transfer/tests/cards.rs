@@ -229,5 +229,5 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
     assert!(reasons[0].contains("RemOpErr"), "{}", reasons[0]);
     // The queue pair there has refused the packet, and is in error as well.
     assert!(reasons[1].contains("queue pair 0"), "{}", reasons[1]);
-    assert_eq!((pair.strays(0), pair.strays(1)), (0, 0));
+    assert_eq!((pair.bad_accesses(0), pair.bad_accesses(1)), (0, 0));
 }

@@ -1,8 +1,11 @@
 //! Bit-exact software reference of the transport.
 //!
-//! Everything the hardware decides, decided again in plain Rust from `docs/rx_lane.md` and the standards it names, so
-//! that the two can be held against each other. Nothing here knows how the hardware does it: no pipelines, no rings, no
-//! clocks. One module per decision, named as the hardware block that makes it.
+//! This crate makes every decision of the hardware again in plain Rust, from `docs/rx_lane.md` and the standards it names. Tests compare
+//! the two. The reference has no pipelines, no rings and no clocks. There is one module per decision; its first line names the hardware
+//! block that makes it, where there is one.
+//!
+//! Configurations and table rows are those of `stellar_wire`, re-exported beside the decisions that they are for. The feature `hdl` adds what
+//! tests need to compare a value with the hardware's record of it.
 
 pub mod congestion;
 pub mod endpoint;
@@ -10,4 +13,5 @@ pub mod requester;
 pub mod responder;
 pub mod rx;
 pub mod spray;
-pub mod time;
+
+pub use stellar_wire::time;

@@ -8,7 +8,7 @@ use common::{
     REGION_LENGTH, RKEY,
 };
 use stellar_transport::rx::{
-    AckBody, DropReason, EmttEntry, MrEntry, PageSize, Psn, QpContext, QpMode, QpState, RxLane,
+    AckBody, AckKind, DropReason, EmttRow, MrRow, PageSize, Psn, QpMode, QpRow, QpState, RxLane,
     Tables,
 };
 use stellar_wire::mrc::NackReason;
@@ -95,7 +95,7 @@ fn only_a_ready_queue_pair_receives() {
         write_qp(
             &mut lane,
             RC_QP,
-            QpContext {
+            QpRow {
                 state,
                 ..context(QpMode::Rc, 0)
             },
@@ -130,7 +130,7 @@ fn partition_keys_match_unless_both_are_limited_members() {
         write_qp(
             &mut lane,
             RC_QP,
-            QpContext {
+            QpRow {
                 pkey: local,
                 ..context(QpMode::Rc, 0)
             },
@@ -161,7 +161,7 @@ fn an_unknown_stale_or_invalid_key_is_refused() {
             DropReason::BadKey,
         );
     }
-    let invalid = MrEntry {
+    let invalid = MrRow {
         valid: false,
         ..region(PageSize::Size4K)
     };
@@ -171,7 +171,7 @@ fn an_unknown_stale_or_invalid_key_is_refused() {
 #[test]
 fn a_region_of_another_protection_domain_is_refused() {
     // Every other reason against the region that comes later is there too.
-    let foreign = MrEntry {
+    let foreign = MrRow {
         pd: PD ^ 0x8_0000,
         remote_write: false,
         length: 0,
@@ -182,7 +182,7 @@ fn a_region_of_another_protection_domain_is_refused() {
 
 #[test]
 fn region_and_queue_pair_must_both_allow_writes() {
-    let read_only = MrEntry {
+    let read_only = MrRow {
         remote_write: false,
         length: 0,
         ..region(PageSize::Size4K)
@@ -194,7 +194,7 @@ fn region_and_queue_pair_must_both_allow_writes() {
     );
     let forbid = |lane: &mut RxLane| {
         for mode in MODES {
-            let denied = QpContext {
+            let denied = QpRow {
                 remote_write: false,
                 ..context(mode, 0)
             };
@@ -232,7 +232,7 @@ fn the_first_packet_of_an_rc_message_answers_for_all_of_it() {
 
 #[test]
 fn a_range_that_wraps_at_64_bits_is_out_of_bounds() {
-    let low = MrEntry {
+    let low = MrRow {
         base_va: 0,
         length: (1 << 48) - 1,
         ..region(PageSize::Size4K)
@@ -243,7 +243,7 @@ fn a_range_that_wraps_at_64_bits_is_out_of_bounds() {
         DropReason::OutOfBounds,
     );
     // A region that ends exactly at 2^64 can be written to its last byte, and no further.
-    let top = MrEntry {
+    let top = MrRow {
         base_va: u64::MAX - 4095,
         length: 4096,
         ..region(PageSize::Size4K)
@@ -266,7 +266,7 @@ fn a_range_that_wraps_at_64_bits_is_out_of_bounds() {
 fn a_page_past_the_end_of_the_table_is_invalid() {
     let last = Tables::EMTT - 1;
     let at_the_end = |lane: &mut RxLane| {
-        let region = MrEntry {
+        let region = MrRow {
             base_va: 0,
             first_emtt: last,
             on_demand: false,
@@ -292,7 +292,7 @@ fn a_page_past_the_end_of_the_table_is_invalid() {
 
 #[test]
 fn a_region_that_runs_past_the_last_address_goes_on_with_its_next_page() {
-    let over_the_top = MrEntry {
+    let over_the_top = MrRow {
         base_va: u64::MAX - 4095,
         length: 8192,
         ..region(PageSize::Size4K)
@@ -329,7 +329,7 @@ fn a_page_counts_only_if_a_byte_lies_in_it() {
     // The second page of the region is gone.
     let second_page = BASE_VA.next_multiple_of(4096);
     let unmap = |lane: &mut RxLane| {
-        let entry = EmttEntry {
+        let entry = EmttRow {
             valid: false,
             ..page(PageSize::Size4K, 1)
         };
@@ -404,13 +404,13 @@ fn everything_is_counted_by_reason() {
         (counters.frames, counters.bytes_placed, counters.tlps),
         (6, 8, 1)
     );
-    let acks: Vec<_> = (0..4).map(|kind| counters.ack_kind(kind)).collect();
+    let acks: Vec<_> = AckKind::ALL.map(|kind| counters.ack_kind(kind)).to_vec();
     assert_eq!(acks, [0, 1, 2, 0], "ACK, NAK, SACK, NACK");
 }
 
 #[test]
 fn a_page_of_an_on_demand_region_that_is_not_there_is_a_loss_over_mrc_and_an_error_over_rc() {
-    let on_demand = MrEntry {
+    let on_demand = MrRow {
         on_demand: true,
         ..region(PageSize::Size4K)
     };
@@ -418,7 +418,7 @@ fn a_page_of_an_on_demand_region_that_is_not_there_is_a_loss_over_mrc_and_an_err
     let at_the_border = |mode, psn| only(mode, psn, second_page - 4, 8);
     let absent = |lane: &mut RxLane| {
         write_mr(lane, on_demand);
-        write_emtt(lane, FIRST_EMTT + 1, EmttEntry::default());
+        write_emtt(lane, FIRST_EMTT + 1, EmttRow::default());
     };
 
     let mut lane = lane(0);

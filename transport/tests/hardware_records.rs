@@ -13,7 +13,7 @@ fn every_reason_has_the_hardwares_index_and_name() {
     for (index, reason) in DropReason::ALL.into_iter().enumerate() {
         assert_eq!(usize::from(reason.index()), index);
         let record = frame::PacketHeaders {
-            reason: reason.into(),
+            reason,
             ..Default::default()
         };
         let words = to_words(record);

@@ -8,14 +8,14 @@ use common::{
 };
 use proptest::prelude::*;
 use stellar_transport::rx::{
-    write_tlps, EmttEntry, MaxPayload, MrEntry, Owner, PageSize, Piece, QpContext, QpMode,
-    RxConfig, RxLane, WriteTlp,
+    write_tlps, EmttRow, MaxPayload, MrRow, Owner, PageSize, Piece, QpMode, QpRow, RxConfig,
+    RxLane, WriteTlp,
 };
 
 /// A lane whose region has pages of `page_size`, enough to be crossed twice from the middle, and path MTU 8,192.
 fn lane_of(page_size: PageSize) -> RxLane {
     let mut lane = RxLane::new(RxConfig::default());
-    let context = QpContext {
+    let context = QpRow {
         mtu_log2: 13,
         ..context(QpMode::Mrc, 0)
     };
@@ -23,7 +23,7 @@ fn lane_of(page_size: PageSize) -> RxLane {
     let length = 6 * page_size.bytes();
     write_mr(
         &mut lane,
-        MrEntry {
+        MrRow {
             length,
             ..region(page_size)
         },
@@ -128,7 +128,7 @@ fn changing_the_owner_of_a_page_changes_the_next_packet() {
         .iter()
         .enumerate()
     {
-        let entry = EmttEntry {
+        let entry = EmttRow {
             owner: *owner,
             ..page(PageSize::Size2M, 0)
         };

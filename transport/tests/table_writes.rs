@@ -4,18 +4,18 @@ mod common;
 
 use common::{accepted, context, lane, only, page, region, BASE_VA, MR_INDEX, RC_QP};
 use stellar_transport::rx::{
-    EmttEntry, MrEntry, PageSize, QpContext, QpMode, TableError, TableWrite, Tables,
+    EmttRow, MrRow, PageSize, QpMode, QpRow, TableError, TableWrite, Tables,
 };
 
-fn qp(index: u32, context: QpContext) -> TableWrite {
+fn qp(index: u32, context: QpRow) -> TableWrite {
     TableWrite::Qp { index, context }
 }
 
-fn mr(index: u32, entry: MrEntry) -> TableWrite {
+fn mr(index: u32, entry: MrRow) -> TableWrite {
     TableWrite::Mr { index, entry }
 }
 
-fn emtt(index: u32, entry: EmttEntry) -> TableWrite {
+fn emtt(index: u32, entry: EmttRow) -> TableWrite {
     TableWrite::Emtt { index, entry }
 }
 
@@ -61,49 +61,49 @@ fn values_wider_than_their_field_are_refused_and_change_nothing() {
     for write in [
         qp(
             RC_QP,
-            QpContext {
+            QpRow {
                 pd: 1 << 20,
                 ..context
             },
         ),
         qp(
             RC_QP,
-            QpContext {
+            QpRow {
                 mtu_log2: 16,
                 ..context
             },
         ),
         mr(
             MR_INDEX,
-            MrEntry {
+            MrRow {
                 pd: 1 << 20,
                 ..region
             },
         ),
         mr(
             MR_INDEX,
-            MrEntry {
+            MrRow {
                 length: 1 << 48,
                 ..region
             },
         ),
         mr(
             MR_INDEX,
-            MrEntry {
+            MrRow {
                 first_emtt: 1 << 20,
                 ..region
             },
         ),
         emtt(
             common::FIRST_EMTT,
-            EmttEntry {
+            EmttRow {
                 device: 1 << 10,
                 ..page
             },
         ),
         emtt(
             common::FIRST_EMTT,
-            EmttEntry {
+            EmttRow {
                 frame: 1 << 52,
                 ..page
             },

@@ -1,8 +1,9 @@
 //! Layouts that cross hardware blocks: the records, table entries and enumerations of the lanes.
 //!
 //! Every struct here is a rust-hdl `LogicStruct`: the first field sits at bit 0. Hardware blocks use them as signal types,
-//! test benches and drivers pack and unpack the same definitions, so that no bit offset is written down twice. The rows of tables also derive
-//! [`FromBits`], by which hardware reads them out of a table write.
+//! test benches pack and unpack the same definitions, so that no bit offset is written down twice. Records of table rows come from
+//! [`crate::rows`], which declares them together with their plain form; they also derive [`FromBits`], by which hardware reads them out of a
+//! table write.
 //! `docs/rx_lane.md` and `docs/tx_lane.md` draw the pipelines that these records travel through.
 
 pub mod ack;

@@ -3,6 +3,9 @@
 //! Every header is a plain struct implementing [`Header`]: `parse` takes it off the front of a byte slice, `emit`
 //! appends it to a vector. Whole packets are built and taken apart by [`RoceFrame`].
 //!
+//! [`rows`] are the tables of the card as software writes them, [`config`] is what they follow from. With the feature `hdl`, `hw` has the
+//! records that hardware blocks exchange; nothing else needs rust-hdl.
+//!
 //! Conventions, everywhere in this crate:
 //! - Reserved bits are sent as zero and ignored on receipt, except where a struct has a field for them (BTH, IPv4),
 //!   which it has where real traffic must be re-emitted bit for bit.
@@ -12,15 +15,19 @@
 mod code_enum;
 mod error;
 mod header;
+mod psn;
+mod record_enum;
 
 pub mod aeth;
 pub mod atomic;
 pub mod bth;
+pub mod config;
 pub mod deth;
 pub mod ethernet;
 pub mod ext;
 pub mod frame;
 pub mod host;
+#[cfg(feature = "hdl")]
 pub mod hw;
 pub mod icrc;
 pub mod ieth;
@@ -32,8 +39,11 @@ pub mod mrc;
 pub mod mtu;
 pub mod opcode;
 pub mod pcie;
+pub mod receive;
 pub mod reth;
+pub mod rows;
 pub mod srv6;
+pub mod time;
 pub mod transfer;
 pub mod udp;
 pub mod vstellar;
@@ -53,6 +63,7 @@ pub use ip::{Ecn, Ip};
 pub use ipv4::Ipv4;
 pub use ipv6::Ipv6;
 pub use opcode::{Opcode, Position, Transport};
+pub use psn::Psn;
 pub use reth::Reth;
 pub use srv6::{Srv6Encap, UsidContainer};
 pub use udp::Udp;

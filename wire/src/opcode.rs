@@ -1,7 +1,11 @@
 //! BTH opcodes: reliable connection, the unreliable ones seen in captures, congestion notification, and MRC.
 
+#[cfg(feature = "hdl")]
+use rust_hdl::prelude::*;
+
 use crate::code_enum::code_enum;
 use crate::ext::ExtKind::{self, *};
+use crate::record_enum::record_enum;
 
 code_enum! {
     /// BTH opcode (InfiniBand architecture volume 1, section 9.2.1; MRC 1.0 for `Mrc...`).
@@ -77,13 +81,14 @@ pub enum Transport {
     Mrc,
 }
 
-/// Place of a packet in its message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Position {
-    First,
-    Middle,
-    Last,
-    Only,
+record_enum! {
+    /// Place of a packet in its message.
+    pub enum Position {
+        First,
+        Middle,
+        Last,
+        Only,
+    }
 }
 
 impl Position {

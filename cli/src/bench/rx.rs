@@ -9,7 +9,7 @@ use sim_cosim::{
     LaneModel, LaneWidth, RegionSpec, Session, SessionConfig, CLOCK_PS, WIRE_OVERHEAD,
 };
 use sim_verilated::Library;
-use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
+use stellar_transport::rx::{Owner, PageSize, Psn, QpMode, QpRow, QpState};
 
 use super::Row;
 use crate::verilog::Width;
@@ -94,7 +94,7 @@ fn session(library: &Library, width: LaneWidth, length: u64) -> anyhow::Result<S
     for n in 0..SMALL_QPS {
         session.write_qp(
             QP + n,
-            QpContext {
+            QpRow {
                 state: QpState::Ready,
                 mode: QpMode::Mrc,
                 pd: PD,

@@ -229,10 +229,10 @@ fn check(pair: &FabricPair, bytes: u64) -> anyhow::Result<()> {
         written == bytes,
         "{written} bytes of the receiver's memory were written, not {bytes}"
     );
-    let strays = pair.strays(0) + pair.strays(1);
+    let bad_accesses = pair.bad_accesses(0) + pair.bad_accesses(1);
     ensure!(
-        strays == 0,
-        "{strays} accesses of the cards met no memory that is mapped for them"
+        bad_accesses == 0,
+        "{bad_accesses} accesses of the cards met no memory that is mapped for them"
     );
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::Weak;
 
 use stellar_wire::host::admin::{AdminCommand, AdminState};
 use stellar_wire::host::registers;
-use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::rows::ConfigSelect;
 
 use crate::device::DmaMemory;
 
@@ -22,7 +22,7 @@ impl State {
         true
     }
 
-    /// Does the commands of the admin queue before `producer`.
+    /// Executes the commands of the admin queue before `producer`.
     pub(super) fn execute(&mut self, producer: u16) {
         let base = self.admin_ring & !0xfff;
         let places = 1 << (self.admin_ring & 0xf);
@@ -47,7 +47,7 @@ impl State {
         self.registers[place(registers::ADMIN_STATE)] = done.into();
     }
 
-    /// Does a command of the admin queue; otherwise the error's code.
+    /// Executes a command of the admin queue, or returns the code of the error.
     fn act(&mut self, command: Option<AdminCommand>) -> Result<(), u8> {
         match command.ok_or(AdminState::COMMAND)? {
             AdminCommand::Row { command, entry } => {
@@ -59,7 +59,7 @@ impl State {
             }
             AdminCommand::Pages(list) if list.count == 0 => return Err(AdminState::COMMAND),
             AdminCommand::Pages(list) => {
-                let emtt = ConfigSelect::Emtt as u8;
+                let emtt = ConfigSelect::Emtt.index();
                 let rows = list.first..list.first + list.count;
                 if !FakeCard::FEATURES.has_row(emtt, rows.end - 1) {
                     return Err(AdminState::ROW);

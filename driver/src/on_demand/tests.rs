@@ -1,8 +1,8 @@
-//! On-demand regions, on a function that takes notes.
+//! On-demand regions, on a recording mock PCI function.
 
 use std::sync::Arc;
 
-use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::rows::ConfigSelect;
 
 use super::*;
 use crate::fake::{open, FakeCard};
@@ -24,7 +24,7 @@ fn region(pd: &ProtectionDomain, length: u64, page_size: PageSize) -> Result<Mem
 fn frames(card: &FakeCard, pages: std::ops::Range<u32>) -> Vec<u64> {
     let frame = |index| {
         let row = card
-            .row(ConfigSelect::Emtt as u8, index)
+            .row(ConfigSelect::Emtt.index(), index)
             .unwrap_or_default();
         let row = row.first().copied().unwrap_or(0);
         if row & 1 == 1 {
@@ -39,10 +39,10 @@ fn frames(card: &FakeCard, pages: std::ops::Range<u32>) -> Vec<u64> {
 #[test]
 fn rows_of_earlier_regions_are_gone_before_any_page_comes() {
     let (card, context, pd) = card();
-    let stale = EmttEntry {
+    let stale = EmttRow {
         valid: true,
         frame: 7,
-        ..EmttEntry::default()
+        ..EmttRow::default()
     };
     let device = &context.0.device;
     device.write_translations(0, &[stale; 3]).unwrap();

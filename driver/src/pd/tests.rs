@@ -1,7 +1,7 @@
-//! Regions, on a function that takes notes.
+//! Regions, on a recording mock PCI function.
 
 use stellar_wire::host::registers::{Features, FEATURES};
-use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::rows::ConfigSelect;
 
 use super::*;
 use crate::fake::{open, FakeCard};
@@ -74,7 +74,7 @@ fn a_list_holds_the_rows_that_registers_would_have_been_given() {
     let pd = context.alloc_pd().unwrap();
     let first = |count: u64| -> Vec<u64> {
         let region = register(&pd, count).unwrap();
-        let rows = (0..31).map(|index| function.row(ConfigSelect::Emtt as u8, index).unwrap()[0]);
+        let rows = (0..31).map(|index| function.row(ConfigSelect::Emtt.index(), index).unwrap()[0]);
         let rows = rows.collect();
         region.deregister().unwrap();
         rows
@@ -82,7 +82,7 @@ fn a_list_holds_the_rows_that_registers_would_have_been_given() {
     let by_registers = first(31);
     assert!(by_registers.iter().all(|&row| row != 0));
     assert_eq!(first(10_000), by_registers);
-    let last = function.row(ConfigSelect::Emtt as u8, 9_999).unwrap();
+    let last = function.row(ConfigSelect::Emtt.index(), 9_999).unwrap();
     assert_eq!(last[0], 0, "deregistered");
 }
 
@@ -122,7 +122,7 @@ fn a_terabyte_in_pages_of_2_mib_is_registered() {
     let region = unsafe { pd.register_translated(pages, AccessFlags::default()) }.unwrap();
     assert_eq!(region.length(), 1 << 40);
     assert_eq!(function.stores() - before, ALL / 8192 + region_row);
-    let rows = function.last_rows(ConfigSelect::Emtt as u8);
+    let rows = function.last_rows(ConfigSelect::Emtt.index());
     assert_eq!(rows.len() as u64, ALL);
     for (index, address) in (0..).zip(addresses) {
         let row = rows[&index][0];
@@ -133,7 +133,7 @@ fn a_terabyte_in_pages_of_2_mib_is_registered() {
         );
     }
     region.deregister().unwrap();
-    let rows = function.last_rows(ConfigSelect::Emtt as u8);
+    let rows = function.last_rows(ConfigSelect::Emtt.index());
     assert!(rows.values().all(|row| row[0] == 0));
 }
 
@@ -172,7 +172,7 @@ fn a_list_that_runs_beyond_the_table_is_an_error_and_other_regions_stay() {
         }
         other => panic!("{:?}", other.map(|_| ())),
     }
-    let rows = function.last_rows(ConfigSelect::Emtt as u8);
+    let rows = function.last_rows(ConfigSelect::Emtt.index());
     let lists = (ALL - 1000) / 8192 * 8192;
     assert_eq!(rows.len() as u64, 1000 + lists);
     assert!(
@@ -183,7 +183,7 @@ fn a_list_that_runs_beyond_the_table_is_an_error_and_other_regions_stay() {
     // The queue has begun anew.
     kept.deregister().unwrap();
     let again = register(&pd, 1000).unwrap();
-    let rows = function.last_rows(ConfigSelect::Emtt as u8);
+    let rows = function.last_rows(ConfigSelect::Emtt.index());
     assert!(rows.range(..1000).all(|(_, row)| row[0] & 1 == 1));
     again.deregister().unwrap();
 }

@@ -1,14 +1,12 @@
-//! What a queue pair is made with and told on its way to RTS, whatever its transport.
+//! Attributes of a queue pair from its creation to RTS, for both transports.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use stellar_transport::endpoint::{ImmConfig, Peer, QpConfig, TransportConfig};
-use stellar_transport::requester::SqRing;
-use stellar_transport::rx::Psn;
-use stellar_transport::time::Ticks;
-use stellar_wire::mtu;
+use stellar_wire::config::{ImmConfig, Peer, QpConfig, SqRing, TransportConfig};
+use stellar_wire::time::Ticks;
+use stellar_wire::{mtu, Psn};
 
 use super::mrc::{RtrAttributes, RtsAttributes};
 use super::rc::{RcRtrAttributes, RcRtsAttributes};
@@ -36,7 +34,7 @@ impl fmt::Display for Transport {
     }
 }
 
-/// What a queue pair is made with.
+/// Configuration of a queue pair at its creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePairConfig {
     /// Entries of its send queue, a power of two from 2 to 2^15.
@@ -77,7 +75,7 @@ impl Default for InitAttributes {
 /// A step of a queue pair, with what it needs (verbs: `ibv_modify_qp`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modify {
-    /// To RESET: nothing of it is left.
+    /// To RESET: it has no rows on the card.
     Reset,
     /// To INIT.
     Init(InitAttributes),
@@ -89,7 +87,7 @@ pub enum Modify {
     RcRtr(RcRtrAttributes),
     /// To RTS, over RC.
     RcRts(RcRtsAttributes),
-    /// To ERROR: what is posted completes with [`crate::WcStatus::WrFlushErr`].
+    /// To ERROR: posted work requests complete with [`crate::WcStatus::WrFlushErr`].
     Error,
 }
 
@@ -155,7 +153,7 @@ pub(super) fn first_psn(field: &'static str, value: u32) -> Result<Psn, Error> {
     Ok(Psn::new(value))
 }
 
-/// Who a queue pair is on its card.
+/// Identity of a queue pair on its card.
 pub struct Place {
     pub number: u32,
     pub transport: Transport,
@@ -164,17 +162,17 @@ pub struct Place {
     pub ring: SqRing,
 }
 
-/// What RTR says over either transport.
+/// Attributes of RTR for both transports.
 pub struct Receive {
     pub peer: Connection,
     pub mtu_log2: u8,
     pub imm: ImmConfig,
-    /// MRC's.
+    /// MRC only.
     pub sack_every: u8,
 }
 
 impl Place {
-    /// Checks that what belongs to `given` may be used with this queue pair.
+    /// Checks that an object of transport `given` fits this queue pair.
     pub fn check_transport(&self, what: &'static str, given: Transport) -> Result<(), Error> {
         if given == self.transport {
             return Ok(());
@@ -187,7 +185,7 @@ impl Place {
         })
     }
 
-    /// The queue pair as the tables want it, except for what comes with RTS.
+    /// Configuration of the queue pair, without the attributes of RTS.
     pub fn config(
         &self,
         device: &Device,

@@ -1,9 +1,8 @@
-//! A queue pair's way through its states, wherever its rings are.
+//! State transitions of a queue pair, for rings of the driver and of another owner.
 
 use std::sync::{Arc, Mutex};
 
-use stellar_transport::endpoint::QpConfig;
-use stellar_transport::requester::SqRing;
+use stellar_wire::config::{QpConfig, SqRing};
 
 use super::attributes::{InitAttributes, Modify, Place, QueuePairConfig, Transport};
 use super::state::{IllegalTransition, QpState};
@@ -14,21 +13,21 @@ use crate::device::DeviceError;
 use crate::error::Error;
 use crate::pd::Domain;
 
-/// Where the card puts a queue pair's completions.
+/// Owner of a queue pair's completions.
 pub trait Completions {
-    /// The driver posts and polls, and nobody else.
+    /// Only the driver posts and polls.
     const OF_DRIVER: bool;
 
     /// Gives the card a ring for a queue pair.
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error>;
 
-    /// The card takes the consumer index of a queue pair's ring, or does so no longer.
+    /// Sets whether the card accepts the consumer index of a queue pair's ring.
     fn set_live(&self, qp: u32, live: bool);
 
-    /// The card completes nothing of a queue pair any more.
+    /// Completes the rest, after the card has stopped to complete work requests of a queue pair.
     fn ended(&self, shared: &Shared) -> Result<(), Error>;
 
-    /// Takes a queue pair's ring from the card.
+    /// Removes a queue pair's ring from the card.
     fn detach(&self, qp: u32) -> Result<(), DeviceError>;
 }
 
@@ -53,7 +52,7 @@ impl<C: Completions> Core<C> {
     ) -> Result<Self, Error> {
         let context = &domain.context;
         let number = lock(&context.device.pools).queue_pairs.take()?;
-        // What finds no slot rings at the first word of the page.
+        // A queue pair without a slot rings at the first word of the page.
         let slot = C::OF_DRIVER
             .then(|| lock(&context.slots).take().ok())
             .flatten();
@@ -71,7 +70,7 @@ impl<C: Completions> Core<C> {
         })
     }
 
-    /// What its peer has to know, if it will send from `psn` on.
+    /// Its parameters for the peer, if it sends from `psn` on.
     pub fn connection(&self, psn: u32) -> Connection {
         Connection {
             qp: self.shared.number,
@@ -147,7 +146,7 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// `complete` adds to its rows what comes with RTS.
+    /// `complete` adds the attributes of RTS to its configuration.
     fn enter_rts(
         &self,
         complete: impl FnOnce(&QpConfig) -> Result<QpConfig, Error>,
@@ -163,7 +162,7 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// Takes it from the card but for its ring, and ends what is posted.
+    /// Removes it from the card, except for its ring, and flushes posted work requests.
     fn enter_error(&self, from: QpState) -> Result<(), Error> {
         if from == QpState::Error {
             return Ok(());
@@ -172,7 +171,7 @@ impl<C: Completions> Core<C> {
         self.completions.ended(&self.shared)
     }
 
-    /// The card neither takes nor sends anything of it when this returns; nothing is posted any more from its start on.
+    /// Stops it: posting is refused from the start of this call, and when it returns the card neither accepts nor sends its packets.
     fn stop(&self) -> Result<(), DeviceError> {
         let card = &self.domain.context.device.card;
         let config = {
@@ -190,7 +189,7 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// Takes all of it from the card.
+    /// Removes all of it from the card.
     fn leave(&self, from: QpState) -> Result<(), DeviceError> {
         if from == QpState::Reset {
             return Ok(());
@@ -201,8 +200,8 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// Takes it from the card for good. If the card does not let go, its number is not used again, and `false` says that it may still
-    /// touch its rings.
+    /// Removes it from the card for good. If the card does not release it, its number is not used again, and `false` means that the card may still
+    /// access its rings.
     pub fn remove(&self) -> bool {
         let context = &self.domain.context;
         let number = self.shared.number;

@@ -1,10 +1,9 @@
-//! Queue pairs whose rings are in memory of somebody else, who posts and polls: a guest.
+//! Queue pairs whose rings are in memory of another owner, such as a guest, which posts and polls.
 
 use std::sync::Arc;
 
 use stellar_wire::host::{Cqe, Wqe};
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::host_queues::RingConfig;
+use stellar_wire::rows::{ConfigSelect, RingRow};
 
 use super::core::{Completions, Core};
 use super::{send_ring, Modify, QpState, QueuePairConfig, Shared, Transport};
@@ -72,7 +71,7 @@ impl ForeignRings {
 /// The ring the card completes to.
 struct ForeignCompletions {
     context: Arc<Opened>,
-    row: RingConfig,
+    row: RingRow,
 }
 
 impl Completions for ForeignCompletions {
@@ -80,13 +79,13 @@ impl Completions for ForeignCompletions {
 
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
         let card = &self.context.device.card;
-        Ok(card.write_row(ConfigSelect::CompletionQueue, shared.number, self.row)?)
+        Ok(card.write_row(ConfigSelect::CompletionQueue, shared.number, &self.row)?)
     }
 
-    /// Whoever owns the ring writes its consumer index.
+    /// The owner of the ring writes its consumer index.
     fn set_live(&self, _qp: u32, _live: bool) {}
 
-    /// Whoever posted knows what has not completed.
+    /// The owner keeps its own list of posted work requests.
     fn ended(&self, _shared: &Shared) -> Result<(), Error> {
         Ok(())
     }
@@ -96,7 +95,7 @@ impl Completions for ForeignCompletions {
     }
 }
 
-/// A queue pair of MRC of which the driver has the control path alone: it writes its rows. Work requests, doorbells and completions are its owner's, who has the doorbell
+/// A queue pair of MRC whose control path alone is the driver's: it writes the rows. The owner of the rings posts, rings and polls; it has the doorbell
 /// page ([`crate::Context::doorbells`]).
 pub struct MediatedQueuePair {
     core: Core<ForeignCompletions>,
@@ -107,11 +106,11 @@ impl MediatedQueuePair {
     pub(crate) fn new(domain: Arc<Domain>, rings: ForeignRings, hold: Hold) -> Result<Self, Error> {
         rings.check()?;
         let ring = send_ring(rings.send, rings.send_entries)?;
-        let row = RingConfig {
+        let row = RingRow {
             valid: true,
-            log2_entries: u64::from(rings.completion_entries.ilog2()).into(),
-            base: rings.completions.into(),
-            ..RingConfig::default()
+            log2_entries: rings.completion_entries.ilog2() as u8,
+            base: rings.completions,
+            ..RingRow::default()
         };
         let context = Arc::clone(&domain.context);
         let completions = Arc::new(ForeignCompletions { context, row });
@@ -133,7 +132,7 @@ impl MediatedQueuePair {
         self.core.shared.state()
     }
 
-    /// What its peer has to know, if it will send from `psn` on.
+    /// Its parameters for the peer, if it sends from `psn` on.
     pub fn connection(&self, psn: u32) -> Connection {
         self.core.connection(psn)
     }
@@ -148,7 +147,7 @@ impl MediatedQueuePair {
 }
 
 impl Drop for MediatedQueuePair {
-    /// If the card does not let go, what holds its rings is never dropped.
+    /// If the card does not release the queue pair, the holder of its rings is never dropped.
     fn drop(&mut self) {
         if !self.core.remove() {
             std::mem::forget(Arc::clone(&self.hold));

@@ -14,8 +14,7 @@ mod work;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
-use stellar_transport::endpoint::QpConfig;
-use stellar_transport::requester::SqRing;
+use stellar_wire::config::{QpConfig, SqRing};
 use stellar_wire::host::{Cqe, Doorbell, WcStatus, Wqe};
 
 use crate::card::lock;
@@ -41,11 +40,11 @@ use work::Work;
 /// Smallest and largest send queue.
 pub(crate) const SEND_ENTRIES: (u32, u32) = (2, 1 << 15);
 
-/// What completions and events have to know of a queue pair.
+/// The part of a queue pair that completions and events use.
 pub(crate) struct Shared {
     pub number: u32,
     pub page: u16,
-    /// Its slot of the page, if the driver rings for it and had one left.
+    /// Its slot of the page, if the driver rings for it and there was a free one.
     pub slot: Option<u16>,
     inner: Mutex<Inner>,
 }
@@ -54,7 +53,7 @@ struct Inner {
     state: QpState,
     work: Work,
     init: InitAttributes,
-    /// While the card has rows of it: from RTR on.
+    /// Present while the card has its rows: from RTR on.
     config: Option<QpConfig>,
 }
 
@@ -80,12 +79,12 @@ impl Shared {
         lock(&self.inner).state
     }
 
-    /// Completions of what the card will not do any more.
+    /// Completions, as flushed, of all work requests that have not completed.
     pub fn flush(&self) -> Vec<Completion> {
         lock(&self.inner).work.flush(self.number)
     }
 
-    /// The card took it out of service.
+    /// The card has put it in error.
     pub fn has_failed(&self) {
         let mut inner = lock(&self.inner);
         if matches!(inner.state, QpState::Rtr | QpState::Rts) {
@@ -119,7 +118,7 @@ fn send_ring(base: u64, entries: u32) -> Result<SqRing, Error> {
     })
 }
 
-/// A queue pair of MRC or RC (verbs: `ibv_qp`). Dropped, it is taken from the card; its completions that nobody has polled are lost.
+/// A queue pair of MRC or RC (verbs: `ibv_qp`). Dropping it removes it from the card; completions that were not polled are lost.
 pub struct QueuePair {
     core: Core<Queue>,
     memory: DmaBuffer,
@@ -161,7 +160,7 @@ impl QueuePair {
         lock(&self.core.shared.inner).work.len()
     }
 
-    /// What its peer has to know, if it will send from `psn` on.
+    /// Its parameters for the peer, if it sends from `psn` on.
     pub fn connection(&self, psn: u32) -> Connection {
         self.core.connection(psn)
     }
@@ -173,8 +172,8 @@ impl QueuePair {
     /// Moves it to another state.
     ///
     /// # Errors
-    /// [`Error::Transition`], [`Error::Transport`], [`Error::Config`], [`Error::Path`], [`Error::Attribute`]: it is in the state it was in. [`Error::Device`]: the card did not
-    /// do what it was told; only RESET makes sense then.
+    /// [`Error::Transition`], [`Error::Transport`], [`Error::Config`], [`Error::Path`], [`Error::Attribute`]: its state does not change. [`Error::Device`]: the card did not
+    /// execute a command; only RESET is possible then.
     pub fn modify(&self, step: Modify) -> Result<(), Error> {
         self.core.modify(step)
     }
@@ -184,8 +183,8 @@ impl QueuePair {
         self.core.transport()
     }
 
-    /// Receive work requests (verbs: `ibv_post_recv`) are refused: the card has no receive queues. It takes WRITEs alone, whose sender names the
-    /// place, and one with immediate completes here without a receive work request.
+    /// Receive work requests (verbs: `ibv_post_recv`) are refused: the card has no receive queues. It executes WRITEs only, whose sender gives the
+    /// address; one with immediate completes here without a receive work request.
     ///
     /// # Errors
     /// [`PostError::NoReceiveQueue`], always.
@@ -211,7 +210,7 @@ impl QueuePair {
         let at = inner.work.place() * Wqe::LEN;
         let entry = ready.wqe.to_bytes();
         self.memory.write(at, &entry)?;
-        // From here on the entry counts: a doorbell that failed on its way may have arrived.
+        // From here on the entry is posted: a doorbell that returned an error may have arrived.
         inner.work.push(ready);
         let doorbell = Doorbell {
             qp: self.number(),
@@ -228,7 +227,7 @@ impl QueuePair {
 }
 
 impl Drop for QueuePair {
-    /// If the card does not let go, nothing that it may still touch is freed.
+    /// If the card does not release the queue pair, nothing that it may still access is freed.
     fn drop(&mut self) {
         if !self.core.remove() {
             let kept = (self.memory.clone(), Arc::clone(&self.core.shared));

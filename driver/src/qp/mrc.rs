@@ -1,13 +1,12 @@
-//! What an MRC queue pair is told on its way to RTS.
+//! Attributes of an MRC queue pair from INIT to RTS.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use stellar_transport::congestion::NsccParams;
-use stellar_transport::endpoint::{ImmConfig, QpConfig, TransportConfig};
-use stellar_transport::requester::{coalesce_from, MrcConfig};
-use stellar_transport::responder::default_sack_every;
-use stellar_transport::spray::{PlaneMask, SprayConfig};
+use stellar_wire::config::{
+    coalesce_from, default_sack_every, ImmConfig, MrcConfig, NsccParams, PlaneMask, QpConfig,
+    SprayConfig, TransportConfig,
+};
 
 use super::attributes::{
     check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM,
@@ -16,10 +15,9 @@ use crate::connect::Connection;
 use crate::error::Error;
 use crate::open::Shared as Device;
 
-pub use stellar_transport::requester::Backoff;
-pub use stellar_transport::spray::{Policy, SkipScope};
+pub use stellar_wire::config::{Backoff, Policy, SkipScope};
 
-/// The way to the peer over MRC: what congestion control and path choice have to know of it.
+/// The path to the peer over MRC: parameters of congestion control and path choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathAttributes {
     /// log2 of the path MTU in bytes: 8 (256) to 13 (8,192).
@@ -59,21 +57,21 @@ impl Default for PathAttributes {
 /// INIT to RTR, over MRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtrAttributes {
-    /// The peer, as it said itself.
+    /// The peer, by its own parameters.
     pub peer: Connection,
-    /// The way there.
+    /// The path to it.
     pub path: PathAttributes,
     /// Most WRITEs with immediate under way in each direction, 1 to 16; both ends agree on it.
     pub max_write_imm: u16,
     /// WRITEs with immediate that arrive make completions; otherwise they are only counted.
     pub imm_completions: bool,
-    /// Packets that one SACK may answer while the window is wide, 1 to 63; both ends agree on it. `None`: as the path MTU has it,
+    /// Packets that one SACK may acknowledge while the window is wide, 1 to 63; both ends agree on it. `None`: the default of the path MTU,
     /// [`default_sack_every`].
     pub sack_every: Option<u8>,
 }
 
 impl RtrAttributes {
-    /// For this peer, with the default path, 16 WRITEs with immediate, completions for them, SACKs as the path MTU has it.
+    /// For this peer, with the default path, 16 WRITEs with immediate, completions for them, SACKs by [`default_sack_every`].
     pub fn new(peer: Connection) -> Self {
         Self {
             peer,
@@ -85,13 +83,13 @@ impl RtrAttributes {
     }
 }
 
-/// Receivers keep packets of two words of 64 PSNs to themselves: one less far behind may just not have been answered yet.
+/// A receiver may withhold SACKs for packets of two words of 64 PSNs, so a packet closer than that may have arrived already.
 const LEAST_EARLY_LOSS: u16 = 128;
 
 /// RTR to RTS, over MRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtsAttributes {
-    /// First PSN sent, 24 bits; the peer was told.
+    /// First PSN sent, 24 bits; the peer has it from the exchange.
     pub psn: u32,
     /// Retransmission timeout of a first transmission, 8 ns to 8 ms.
     pub timeout: Duration,
@@ -101,7 +99,7 @@ pub struct RtsAttributes {
     pub retry_count: u8,
     /// Most packets the window may span, 1 to 1,024.
     pub window: u16,
-    /// A packet this many behind the latest that was acknowledged is lost, and not below 128 as SACKs answer several packets; 0 to wait for
+    /// A packet this many PSNs below the highest acknowledged one counts as lost. At least 128, because a SACK acknowledges several packets; 0 waits for
     /// the timeout.
     pub early_loss: u16,
 }
@@ -129,7 +127,7 @@ fn seed(card: u64, qp: u32) -> u32 {
 }
 
 impl RtrAttributes {
-    /// The queue pair as the tables want it, except for what comes with RTS.
+    /// Configuration of the queue pair, without the attributes of RTS.
     pub(super) fn config(
         &self,
         device: &Device,
@@ -172,7 +170,7 @@ impl RtrAttributes {
 }
 
 impl RtsAttributes {
-    /// Adds what comes with RTS.
+    /// Adds the attributes of RTS.
     pub(super) fn complete(&self, config: &QpConfig, device: &Device) -> Result<QpConfig, Error> {
         let psn = first_psn("psn", self.psn)?;
         let rto = ticks("timeout (8 ns)", self.timeout)?;

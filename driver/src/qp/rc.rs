@@ -1,9 +1,8 @@
-//! What an RC queue pair is told on its way to RTS (InfiniBand architecture volume 1, section 11.2.5.2; names of `ibv_qp_attr`).
+//! Attributes of an RC queue pair from INIT to RTS (InfiniBand architecture volume 1, section 11.2.5.2; names of `ibv_qp_attr`).
 
 use std::time::Duration;
 
-use stellar_transport::endpoint::{ImmConfig, QpConfig, TransportConfig};
-use stellar_transport::requester::RcConfig;
+use stellar_wire::config::{ImmConfig, QpConfig, RcConfig, TransportConfig};
 
 use super::attributes::{
     check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM,
@@ -15,11 +14,11 @@ use crate::open::Shared as Device;
 /// INIT to RTR, over RC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RcRtrAttributes {
-    /// The peer, as it said itself.
+    /// The peer, by its own parameters.
     pub peer: Connection,
     /// log2 of the path MTU in bytes: 8 (256) to 13 (8,192). Both ends agree on it.
     pub mtu_log2: u8,
-    /// Port of the card that it sends by, 0 or 1. What the peer sends is taken from both.
+    /// Port of the card that it sends by, 0 or 1. Packets of the peer are accepted on both.
     pub port: u8,
     /// UDP source port of its one path; RoCEv2 uses 0xc000 to 0xffff.
     pub udp_sport: u16,
@@ -42,7 +41,7 @@ impl RcRtrAttributes {
         }
     }
 
-    /// The queue pair as the tables want it, except for what comes with RTS.
+    /// Configuration of the queue pair, without the attributes of RTS.
     pub(super) fn config(
         &self,
         device: &Device,
@@ -55,7 +54,7 @@ impl RcRtrAttributes {
             peer: self.peer,
             mtu_log2: self.mtu_log2,
             imm: ImmConfig {
-                // RC has no limit; the field has to hold something.
+                // RC has no limit; the field must hold a legal value.
                 max_wimm: MOST_WRITE_IMM,
                 completions: self.imm_completions,
             },
@@ -73,7 +72,7 @@ impl RcRtrAttributes {
 /// RTR to RTS, over RC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RcRtsAttributes {
-    /// First PSN sent (`sq_psn`), 24 bits; the peer was told.
+    /// First PSN sent (`sq_psn`), 24 bits; the peer has it from the exchange.
     pub psn: u32,
     /// Time without progress after which everything unacknowledged is sent again, 8 ns to 8 ms.
     pub timeout: Duration,
@@ -81,7 +80,7 @@ pub struct RcRtsAttributes {
     pub retry_cnt: u8,
     /// Most packets unacknowledged, 1 to 1,024: RC has no congestion control.
     pub window: u16,
-    /// An acknowledgement is asked for every so many packets, 1 or more, besides the last of each message.
+    /// An acknowledgement is requested for every so many packets, 1 or more, besides the last of each message.
     pub ack_every: u16,
 }
 
@@ -104,7 +103,7 @@ impl RcRtsAttributes {
         }
     }
 
-    /// Adds what comes with RTS.
+    /// Adds the attributes of RTS.
     pub(super) fn complete(&self, config: &QpConfig, device: &Device) -> Result<QpConfig, Error> {
         let mut config = config.clone();
         config.sq_psn = first_psn("psn", self.psn)?;

@@ -1,11 +1,7 @@
 //! Table rows of a queue pair, in the order in which they may be written.
 
-use rust_hdl::prelude::Synth;
-use stellar_transport::endpoint::{hardware, QpConfig, TransportConfig};
-use stellar_transport::rx::{QpContext, QpState};
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::control::ControlPeer;
-use stellar_wire::hw::requester::RequesterConfig;
+use stellar_wire::config::{QpConfig, TransportConfig};
+use stellar_wire::rows::{ConfigSelect, ControlPeerRow, QpRow, QpState, RequesterRow, Row};
 
 use crate::card::Card;
 use crate::device::DeviceError;
@@ -18,23 +14,23 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn put<T: Synth>(&self, select: ConfigSelect, row: T) -> Result<(), DeviceError> {
+    fn put(&self, select: ConfigSelect, row: &impl Row) -> Result<(), DeviceError> {
         self.card.write_row(select, self.config.number, row)
     }
 
-    /// Where its frames go, which answers need too.
+    /// Addresses of its frames. Acknowledgements need them too.
     fn put_addresses(&self) -> Result<(), DeviceError> {
-        self.put(ConfigSelect::Address0, hardware::address(self.config, 0))?;
-        self.put(ConfigSelect::Address1, hardware::address(self.config, 1))
+        self.put(ConfigSelect::Address0, &self.config.address_row(0))?;
+        self.put(ConfigSelect::Address1, &self.config.address_row(1))
     }
 
-    /// The send side, which names the doorbell page; without a doorbell nothing is sent.
+    /// The send side, which names the doorbell page. Without a doorbell the card sends no requests.
     fn put_requester(&self) -> Result<(), DeviceError> {
         let config = self.config;
-        self.put(ConfigSelect::Requester, hardware::requester(config))?;
+        self.put(ConfigSelect::Requester, &config.requester_row())?;
         if let TransportConfig::Mrc(mrc) = &config.transport {
-            self.put(ConfigSelect::Spray, mrc.spray.to_hw(PROFILE))?;
-            self.put(ConfigSelect::Nscc, mrc.nscc.registers().to_hw())?;
+            self.put(ConfigSelect::Spray, &mrc.spray.row(PROFILE))?;
+            self.put(ConfigSelect::Nscc, mrc.nscc.registers())?;
         }
         self.put_send_queue()
     }
@@ -42,7 +38,7 @@ impl Rows<'_> {
     fn put_send_queue(&self) -> Result<(), DeviceError> {
         let config = self.config;
         match config.sq {
-            Some(ring) => self.put(ConfigSelect::SendQueue, hardware::send_queue(config, ring)),
+            Some(ring) => self.put(ConfigSelect::SendQueue, &config.send_queue_row(ring)),
             None => Ok(()),
         }
     }
@@ -54,25 +50,25 @@ pub fn write_receive(card: &Card, config: &QpConfig) -> Result<(), DeviceError> 
     let rows = Rows { card, config };
     rows.put_addresses()?;
     rows.put_requester()?;
-    rows.put(ConfigSelect::Responder, hardware::responder(config))?;
-    rows.put(ConfigSelect::ControlPeer, hardware::peer(config).to_hw())?;
-    rows.put(ConfigSelect::Qp, hardware::context(config).to_hw())
+    rows.put(ConfigSelect::Responder, &config.responder_row())?;
+    rows.put(ConfigSelect::ControlPeer, &config.control_peer_row())?;
+    rows.put(ConfigSelect::Qp, &config.context_row())
 }
 
-/// Ready to send: the send side anew, from its first PSN.
+/// Ready to send: writes the send side again, from its first PSN.
 pub fn write_send(card: &Card, config: &QpConfig) -> Result<(), DeviceError> {
     Rows { card, config }.put_requester()
 }
 
-/// Takes nothing, sends nothing, and has forgotten what it was to send.
+/// Stops it: it accepts and sends no packets, and its send queue is empty.
 pub fn stop(card: &Card, config: &QpConfig) -> Result<(), DeviceError> {
     let rows = Rows { card, config };
-    let context = QpContext {
+    let context = QpRow {
         state: QpState::Error,
-        ..hardware::context(config)
+        ..config.context_row()
     };
-    rows.put(ConfigSelect::Qp, context.to_hw())?;
-    rows.put(ConfigSelect::ControlPeer, ControlPeer::default())?;
-    rows.put(ConfigSelect::Requester, RequesterConfig::default())?;
+    rows.put(ConfigSelect::Qp, &context)?;
+    rows.put(ConfigSelect::ControlPeer, &ControlPeerRow::default())?;
+    rows.put(ConfigSelect::Requester, &RequesterRow::default())?;
     rows.put_send_queue()
 }

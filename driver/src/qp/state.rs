@@ -1,19 +1,19 @@
-//! States of a queue pair, and which follow which.
+//! States of a queue pair, and the legal transitions.
 
 use thiserror::Error;
 
 /// State of a queue pair (verbs: `ibv_qp_state`; SQD and SQE, which the card does not have, are not here). MRC and RC have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QpState {
-    /// It has no place on the card.
+    /// It has no rows on the card.
     Reset,
-    /// It has a completion ring, and takes nothing.
+    /// It has a completion ring, and accepts no packets.
     Init,
     /// Ready to receive.
     Rtr,
     /// Ready to send, too.
     Rts,
-    /// Takes nothing; what was posted completes with an error.
+    /// Accepts no packets; posted work requests complete with an error.
     Error,
 }
 
@@ -49,7 +49,7 @@ impl QpState {
     }
 }
 
-/// A state that cannot follow.
+/// An illegal transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a queue pair in {from:?} cannot become {to:?}; the order is Reset, Init, Rtr, Rts, and Reset from everywhere")]
 pub struct IllegalTransition {

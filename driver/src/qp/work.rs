@@ -1,4 +1,4 @@
-//! What is asked of a queue pair, and what it still owes.
+//! Work requests, and those of a queue pair that have not completed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::device::DeviceError;
 use crate::error::Error;
 use crate::region::{MemoryRegion, Registered};
 
-/// What a work request asks for (verbs: `ibv_wr_opcode`). The card executes the first three.
+/// Operation of a work request (verbs: `ibv_wr_opcode`). The card executes the first three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum WrOpcode {
@@ -30,7 +30,7 @@ pub enum WrOpcode {
 }
 
 impl WrOpcode {
-    /// What the card calls it, if it has it.
+    /// The card's codes for it, if the card executes it.
     const fn on_card(self) -> Option<(WqeOpcode, CqeOpcode)> {
         match self {
             Self::Nop => Some((WqeOpcode::Nop, CqeOpcode::Nop)),
@@ -62,11 +62,11 @@ pub enum Source<'a> {
 /// A work request (verbs: `ibv_send_wr`).
 #[derive(Clone, Copy)]
 pub struct WorkRequest<'a> {
-    /// Comes back with the completion.
+    /// Identifier, returned with the completion.
     pub wr_id: u64,
-    /// What is to be done.
+    /// The operation.
     pub opcode: WrOpcode,
-    /// What is to be sent.
+    /// The data to send.
     pub source: Source<'a>,
     /// Where it goes: an address in the peer's region.
     pub remote_address: u64,
@@ -74,13 +74,13 @@ pub struct WorkRequest<'a> {
     pub rkey: u32,
     /// Immediate data, of [`WrOpcode::RdmaWriteWithImm`].
     pub immediate: u32,
-    /// Success makes a completion too; failure always does. What is not signaled frees its place in the send queue only when a later one
+    /// Success makes a completion; failure always does. A work request that is not signaled frees its slot in the send queue only when a later one
     /// completes.
     pub signaled: bool,
     /// Starts only when everything before it has completed.
     pub fence: bool,
-    /// Goes to the card with its doorbell, nine register writes instead of one, so that the card need not read it first: for a request that is alone and
-    /// is to be fast.
+    /// The entry is pushed to the card with its doorbell: nine register writes instead of one, and no read by the card. For single requests that need
+    /// low latency.
     pub push: bool,
 }
 
@@ -111,7 +111,7 @@ impl<'a> WorkRequest<'a> {
         }
     }
 
-    /// The same, and tells the peer when all of it and of what was written before has arrived.
+    /// The same with immediate data: the peer gets it when this WRITE and all earlier ones have arrived.
     #[must_use]
     pub const fn with_immediate(mut self, immediate: u32) -> Self {
         self.opcode = WrOpcode::RdmaWriteWithImm;
@@ -183,7 +183,7 @@ pub enum PostError {
         /// Bytes of the region.
         have: u64,
     },
-    /// The region is not the queue pair's to use.
+    /// The region is not of the queue pair's protection domain.
     #[error(
         "the region belongs to another protection domain; register the memory in the queue pair's"
     )]
@@ -198,7 +198,7 @@ struct Posted {
     wr_id: u64,
     opcode: CqeOpcode,
     byte_len: u32,
-    /// Keeps the region until the card is done with it.
+    /// Holds the region until the work request has completed.
     _region: Option<Arc<Registered>>,
 }
 
@@ -208,12 +208,12 @@ pub struct Ready {
     posted: Posted,
 }
 
-/// Send queue of a queue pair, as software sees it.
+/// Software's state of a send queue.
 pub struct Work {
     entries: u32,
     /// Index behind the last entry, modulo 2^16.
     producer: u16,
-    /// Those from here to the producer.
+    /// Work requests from the consumer index to the producer index.
     posted: VecDeque<Posted>,
 }
 
@@ -227,7 +227,7 @@ impl Work {
         }
     }
 
-    /// Begins anew; returns nothing that was posted.
+    /// Empties the queue; posted work requests do not complete.
     pub fn clear(&mut self) {
         *self = Self::new(self.entries);
     }
@@ -263,7 +263,7 @@ impl Work {
         self.producer = self.producer.wrapping_add(1);
     }
 
-    /// The card is done with every entry before `head`.
+    /// Frees every entry before `head`, which the card has completed.
     pub fn free(&mut self, qp: u32, head: u16) -> Result<(), Error> {
         let left = self.producer.wrapping_sub(head);
         let Some(done) = self.posted.len().checked_sub(left.into()) else {
@@ -280,7 +280,7 @@ impl Work {
         Ok(())
     }
 
-    /// Completions of all that is left, which nobody will do.
+    /// Completions, as flushed, of all work requests that are left.
     pub fn flush(&mut self, qp: u32) -> Vec<Completion> {
         let completion = |posted: Posted| Completion {
             wr_id: posted.wr_id,

@@ -1,4 +1,4 @@
-//! Where a function is in the file system, and what keeps it from being opened.
+//! Directory of a function in the file system, and the reasons why it cannot be opened.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -44,7 +44,7 @@ pub enum VfioError {
     Kernel {
         /// The function.
         address: String,
-        /// What was tried.
+        /// The operation that failed.
         what: &'static str,
         /// Why it failed.
         reason: String,

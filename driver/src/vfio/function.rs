@@ -1,4 +1,4 @@
-//! A function as `vfio-pci` shows it.
+//! A function behind `vfio-pci`.
 
 #![allow(unsafe_code)]
 
@@ -21,7 +21,7 @@ use crate::card::lock;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction};
 use crate::mapped::MappedMemory;
 
-/// The device, and what is handed out for it.
+/// The device, and the addresses that are in use for it.
 pub(super) struct Opened {
     pub device: VfioPciDevice,
     pub addresses: Mutex<BusAddresses>,
@@ -93,7 +93,7 @@ impl Vfio {
     }
 
     /// For a card that is simulated behind `vfio-pci`, in a virtual machine: its clock is taken to run so many times slower than the wall's.
-    /// All times of this crate are then the card's, as far as that is so: a timeout of 10 ms is one of 10 s at a `slowness` of 1000.
+    /// All times of this crate are then times of the card: a timeout of 10 ms is one of 10 s at a `slowness` of 1000.
     #[must_use]
     pub const fn slowed(mut self, slowness: NonZeroU32) -> Self {
         self.slowness = slowness;
@@ -108,7 +108,7 @@ impl Vfio {
             Bar::Vectors => return None,
         };
         // SAFETY: the region is mapped as long as `self` lives, from this address on and for this length. It is device memory, to which nothing has a
-        // reference. What the card does about accesses is bounded by the IOMMU: it reaches the memory that is mapped for it.
+        // reference. The IOMMU bounds the effects of an access: the card reaches only memory that is mapped for it.
         Some(unsafe { VolatileSlice::new(region.as_mut_ptr(), region.len()) })
     }
 }

@@ -1,4 +1,4 @@
-//! Interrupts as eventfds.
+//! Interrupts by eventfds.
 
 use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -37,7 +37,7 @@ impl Vectors {
         Ok(Self(events))
     }
 
-    /// A vector. What nobody looked at so far is gone.
+    /// A vector. Earlier signals that were not consumed are discarded.
     pub fn get(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
         let event = self.0.get(usize::from(vector)).cloned();
         let vectors = self.0.len() as u16;

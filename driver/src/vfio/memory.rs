@@ -23,7 +23,7 @@ impl Reach for Opened {
         let none = |reason: String| DeviceError::NoMemory { bytes, reason };
         let region = MmapRegion::new(bytes).map_err(|error| none(error.to_string()))?;
         let (place, permissions) = (region.as_ptr(), Permissions::ReadWrite);
-        // SAFETY: the card reaches these pages and no others. Who asked keeps them mapped here until `unmap` has said that the IOMMU has let
+        // SAFETY: the card reaches these pages and no others. The caller keeps them mapped here until `unmap` has returned that the IOMMU has let
         // go of them (`MappedMemory`), and only accesses them by volatile and atomic copies, so what the card writes meanwhile breaks no
         // reference.
         let pinned = unsafe { self.device.iommu().map(address, bytes, place, permissions) };

@@ -1,6 +1,6 @@
-//! The VFIO back end: a real card, or one that a virtual machine is given, through Linux's `vfio-pci` (crate `pci-driver`).
+//! The VFIO back end: a real card, or the card of a virtual machine, through Linux's `vfio-pci` (crate `pci-driver`).
 //!
-//! Time is the wall's. The IOMMU is of type 1: memory that the card reaches is pinned and mapped page by page by the kernel.
+//! Time is wall time. The IOMMU is of type 1: memory that the card reaches is pinned and mapped page by page by the kernel.
 
 pub(crate) mod bar;
 mod find;

@@ -1,4 +1,4 @@
-//! The way to a server, and what can be wrong with it.
+//! Connecting to a server, and the errors of that.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -28,20 +28,20 @@ pub enum VfioUserError {
     /// Not allowed.
     #[error("{0}: no permission to connect; it takes the right to write to the socket")]
     Permission(PathBuf),
-    /// A socket that nobody listens at.
+    /// No server listens at the socket.
     #[error(
         "{0}: nobody listens there; its server is gone: remove it and start `stellar serve` again"
     )]
     Refused(PathBuf),
-    /// Connected, and nothing more.
+    /// Connected, but the server did not answer.
     #[error("{path}: no answer in {waited:?}; a socket serves one driver at a time, and another one seems to have it: wait for its end or use another socket")]
     Busy {
         /// The socket.
         path: PathBuf,
-        /// For how long it was waited.
+        /// How long the driver waited.
         waited: Duration,
     },
-    /// Something else is behind the socket.
+    /// The server behind the socket is not a card of this kind.
     #[error("{path}: {reason}; use a socket of `stellar serve` of this version")]
     Other {
         /// The socket.
@@ -79,7 +79,7 @@ pub fn connect(path: &Path, patience: Duration) -> Result<Client, VfioUserError>
         let path = path.to_owned();
         return Err(VfioUserError::PathTooLong { path, length });
     }
-    // The library waits for ever. A server that is busy answers when it is free, so what is left of the attempt ends then.
+    // The library waits without a limit. A busy server answers when it is free; then the thread of an attempt that was given up ends.
     let (tell, told) = mpsc::channel();
     let at = path.to_owned();
     std::thread::spawn(move || tell.send(Client::new(&at)));

@@ -1,4 +1,4 @@
-//! A served card as the driver sees it.
+//! A served card as a PCI function.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::mapped::MappedMemory;
 
 /// Longest a server may take to answer a new driver. It answers at once unless it is resetting the card after the last one.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// What a waiting driver sleeps between two looks: about a clock of the simulation.
+/// Sleep between two polls while the driver waits: about one cycle of the simulation.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// A card behind a vfio-user socket.
@@ -54,15 +54,15 @@ impl VfioUser {
         })
     }
 
-    /// Sends every doorbell as a message from now on, as a driver does that maps no doorbell pages: for comparison.
+    /// Sends every doorbell as a message from now on, like a driver that maps no doorbell pages. For comparison.
     #[must_use]
     pub fn with_doorbell_messages(mut self) -> Self {
         self.pages = None;
         self
     }
 
-    /// Maps memory for the card in pieces of at most `bytes` bytes from now on, as a host does whose memory is scattered; 4,096 is what
-    /// a virtual IOMMU of QEMU comes to.
+    /// Maps memory for the card in pieces of at most `bytes` bytes from now on, like a host whose memory is scattered. A virtual IOMMU of
+    /// QEMU maps pieces of 4,096.
     ///
     /// # Panics
     /// If that is not a multiple of 4,096, or zero.
@@ -121,7 +121,7 @@ impl PciFunction for VfioUser {
     }
 
     fn reset(&self) -> Result<(), DeviceError> {
-        // Whether the server can is said by the PCI Express capability: `Client::resettable` of vfio_user 0.1.7 says the opposite.
+        // The PCI Express capability says whether the server can reset: `Client::resettable` of vfio_user 0.1.7 says the opposite.
         let what = "a reset over vfio-user";
         self.link.ask(what, vfio_user::Client::reset)
     }

@@ -1,4 +1,4 @@
-//! Interrupts as eventfds.
+//! Interrupts by eventfds.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::link::Link;
 use crate::device::{DeviceError, Interrupt};
 use crate::event::{new_event, take_event};
 
-/// Longest to sleep between two looks at the clock of the simulation: some tens of its clocks.
+/// Longest sleep between two polls of the simulation's time: some tens of its cycles.
 const NAP: Duration = Duration::from_millis(1);
 
 /// A vector of the card.
@@ -45,7 +45,7 @@ impl Interrupt for EventInterrupt {
     fn wait(&self, timeout: Duration) -> Result<bool, DeviceError> {
         let end = self.link.now() + timeout;
         loop {
-            // The server raises what a clock brings before it shows that clock: what is over has been raised.
+            // The server raises the interrupts of a cycle before it shows the time of that cycle. So all interrupts up to the time read have been raised.
             let is_over = self.link.now() >= end;
             let nap = if is_over { Duration::ZERO } else { NAP };
             if take_event(&self.event, nap)? {

@@ -1,4 +1,4 @@
-//! The connection, as everything made from a function shares it.
+//! The connection, shared by everything made from a function.
 
 use std::sync::atomic::{fence, AtomicU64, Ordering};
 use std::sync::Mutex;
@@ -17,16 +17,16 @@ use crate::device::DeviceError;
 
 /// End of the bus addresses in use: what an IOMMU with three levels of tables translates.
 const END_OF_ADDRESSES: u64 = 1 << 39;
-/// How far ahead of its clock a simulation is told to run while somebody waits.
+/// How far ahead of its clock a simulation is requested to run while the driver waits.
 const AHEAD: Duration = Duration::from_micros(20);
 
-/// The connection, and the clock of what is behind it.
+/// The connection, and the clock of the simulation behind it.
 pub struct Link {
     client: Mutex<Client>,
     pub addresses: Mutex<BusAddresses>,
     /// The page with the clock.
     clock: MmapRegion,
-    /// Nanoseconds until which the simulation was told to run.
+    /// Nanoseconds until which the simulation was requested to run.
     told: AtomicU64,
     pub vectors: u16,
 }
@@ -73,7 +73,7 @@ impl Link {
         })
     }
 
-    /// Does something over the connection.
+    /// Runs an operation on the connection.
     pub fn ask<T>(
         &self,
         what: &'static str,
@@ -108,7 +108,7 @@ impl Link {
         Duration::from_nanos(u64::from_le(word))
     }
 
-    /// The clock of the simulation stands still, and only a message lets it run. What was stored before this is seen by the server if it runs.
+    /// Whether the clock of the simulation stands still, so that only a message starts it. If it runs, the server sees every store before this call.
     pub fn stands_still(&self) -> bool {
         fence(Ordering::SeqCst);
         let word = self
@@ -119,7 +119,7 @@ impl Link {
         word != 0
     }
 
-    /// Sees to it that the simulation runs on, to `end` and not much beyond the present.
+    /// Requests that the simulation runs until `end`, but not far beyond the present time.
     pub fn run_on(&self, end: Duration) -> Result<(), DeviceError> {
         let now = self.now();
         let told = Duration::from_nanos(self.told.load(Ordering::Relaxed));
@@ -135,7 +135,7 @@ impl Link {
 
     /// Ends the connection; the server resets the card.
     pub fn close(&self) {
-        // If it is gone already, that is what was wanted.
+        // If the connection is closed already, nothing is left to do.
         let _ = lock(&self.client).shutdown();
     }
 }

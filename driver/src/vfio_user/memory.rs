@@ -12,10 +12,10 @@ use crate::addresses::BusAddresses;
 use crate::device::DeviceError;
 use crate::mapped::Reach;
 
-/// Memory files, shown to the card over the connection.
+/// Memory files, mapped for the card over the connection.
 pub struct SharedFiles {
     pub link: Arc<Link>,
-    /// Most bytes that are shown in one piece.
+    /// Most bytes that are mapped in one piece.
     pub window: Option<usize>,
 }
 
@@ -61,15 +61,15 @@ impl Reach for SharedFiles {
         shown.map(|()| region)
     }
 
-    /// The card's next access is a stray.
+    /// The card's next access is a bad access.
     fn unmap(&self, address: u64, bytes: usize) -> bool {
         for (offset, length) in self.windows(bytes) {
             let what = "unmapping memory of the card";
             let unmap = |client: &mut vfio_user::Client| client.dma_unmap(address + offset, length);
-            // A connection that is gone took the mapping with it.
+            // The mapping ended with the connection.
             let _ = self.link.ask(what, unmap);
         }
-        // The server has a mapping of its own: what it may still write is the file.
+        // The server has a mapping of its own and may still write the file, but no memory of this process.
         true
     }
 }

@@ -17,7 +17,7 @@ use crate::device::{Access, DeviceError, Width};
 /// The pages, mapped.
 pub struct Pages {
     memory: MmapRegion,
-    /// Slots that the server looks at.
+    /// Slots that the server polls.
     named: Mutex<BTreeSet<u64>>,
 }
 
@@ -56,12 +56,12 @@ impl Pages {
         access.bar() == Bar::Doorbells && access.width() == Width::Eight && is_slot
     }
 
-    /// Stores a word in a slot. What was stored to memory before is seen by the card before it; it arrives before a later message of this thread.
+    /// Stores a word in a slot. The card sees earlier stores to memory first, and this store before a later message of this thread.
     ///
     /// # Errors
     /// Of the connection, if it takes a message.
     pub fn store(&self, link: &Link, offset: u64, word: u64) -> Result<(), DeviceError> {
-        // Held to the end, so that no slot is given up between its store and its message.
+        // Held to the end, so that no slot is released between its store and its message.
         let mut named = lock(&self.named);
         let stored = self.memory.as_volatile_slice().store(
             (word | RUNG).to_le(),

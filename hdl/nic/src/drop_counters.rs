@@ -5,7 +5,12 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 
 /// Counters, by the value of `DropReason`; index 0 counts accepted packets.
-pub const COUNTERS: usize = 28;
+pub const COUNTERS: usize = DropReason::COUNT;
+
+/// Bits of a `DropReason`.
+const REASON_BITS: usize = <DropReason as Synth>::BITS;
+
+const _: () = assert!(COUNTERS <= 1 << 6, "`select` names every counter");
 
 /// Counts one event per cycle, and answers reads one cycle later. At 100 M packets per second a counter wraps after 32 days.
 #[derive(LogicBlock, Default)]
@@ -31,7 +36,7 @@ impl Logic for DropCounters {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, increment, read);
-        let index = bit_cast::<6, 5>(self.reason.val().into());
+        let index = bit_cast::<6, REASON_BITS>(self.reason.val().into());
         self.increment.d.next = if self.counted.val() {
             bits::<COUNTERS>(1) << index
         } else {

@@ -91,7 +91,7 @@ enum Step {
         pkey: u16,
         parser: rx::DropReason,
     },
-    WriteQp(u32, rx::QpContext),
+    WriteQp(u32, rx::QpRow),
     WriteMr(u32),
     /// The queue pair goes to state Error.
     Fail(u32),
@@ -106,7 +106,7 @@ fn pkey() -> impl Strategy<Value = u16> {
     prop::sample::select(&[0xffff_u16, 0x7fff, 0x8001, 0x0001, 0xfffe][..])
 }
 
-fn context() -> impl Strategy<Value = rx::QpContext> {
+fn context() -> impl Strategy<Value = rx::QpRow> {
     let state = prop_oneof![
         4 => Just(QpState::Ready),
         1 => Just(QpState::Invalid),
@@ -123,7 +123,7 @@ fn context() -> impl Strategy<Value = rx::QpContext> {
         any::<bool>(),
     )
         .prop_map(
-            |(state, mode, pkey, pd, mtu_log2, initial_psn, remote_write)| rx::QpContext {
+            |(state, mode, pkey, pd, mtu_log2, initial_psn, remote_write)| rx::QpRow {
                 state,
                 mode,
                 pd,
@@ -149,7 +149,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn table(select: TableSelect, index: u32, context: rx::QpContext) -> CoreToken {
+fn table(select: TableSelect, index: u32, context: rx::QpRow) -> CoreToken {
     let packed: Bits<CONTEXT_BITS> = context.to_hw().into();
     // Bits beyond the context are not looked at.
     let beyond = Bits::<176>::mask() << (CONTEXT_BITS as u64);
@@ -202,14 +202,14 @@ fn play(tables: &mut Tables, step: &Step) -> (CoreToken, DropReason, Option<QpCo
                 headers: headers.to_hw(),
                 ..CoreToken::default()
             };
-            token.headers.reason = parser.into();
+            token.headers.reason = parser;
             let reason = if parser == rx::DropReason::None {
                 check_qp(&headers, &context)
             } else {
                 parser
             };
             let known = context.state != QpState::Invalid;
-            (token, reason.into(), known.then(|| context.to_hw()))
+            (token, reason, known.then(|| context.to_hw()))
         }
         Step::WriteQp(index, context) => {
             let written = tables.write(&rx::TableWrite::Qp { index, context });
@@ -221,14 +221,14 @@ fn play(tables: &mut Tables, step: &Step) -> (CoreToken, DropReason, Option<QpCo
             )
         }
         Step::WriteMr(index) => {
-            let token = table(TableSelect::Mr, index, rx::QpContext::default());
+            let token = table(TableSelect::Mr, index, rx::QpRow::default());
             (token, DropReason::None, None)
         }
         Step::Fail(index) => {
             tables.fail_qp(index);
             let token = CoreToken {
                 kind: TokenKind::Error,
-                ..table(TableSelect::Mr, index, rx::QpContext::default())
+                ..table(TableSelect::Mr, index, rx::QpRow::default())
             };
             (token, DropReason::None, None)
         }

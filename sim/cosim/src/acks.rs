@@ -10,12 +10,7 @@ use rust_hdl::prelude::ToBits;
 pub fn meaningful(reference: &AckRequest, lane: &[u32]) -> Vec<u32> {
     let fields = Record::<ack::AckRequest>::new(lane);
     let mut out = reference.to_hw();
-    out.kind = match fields.u64("kind") {
-        0 => ack::AckKind::Ack,
-        1 => ack::AckKind::Nak,
-        2 => ack::AckKind::Sack,
-        _ => ack::AckKind::Nack,
-    };
+    out.kind = ack::AckKind::ALL[fields.u64("kind") as usize];
     let same_reason = fields.u64("reason") == u64::from(reference.reason.index());
     out.qp = fields.u64("qp").to_bits();
     out.psn = fields.u64("psn").to_bits();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use pcap_file::{DataLink, PcapError};
-use stellar_transport::rx::{Psn, QpContext, QpMode, QpState};
+use stellar_transport::rx::{Psn, QpMode, QpRow, QpState};
 use stellar_wire::{mtu::MAX_PAYLOAD, RoceFrame};
 use thiserror::Error;
 
@@ -40,7 +40,7 @@ pub struct Capture {
     /// Frames from the destination address to the last byte captured.
     pub frames: Vec<Vec<u8>>,
     /// Contexts of the queue pairs that receive WRITEs, by number.
-    pub qps: BTreeMap<u32, QpContext>,
+    pub qps: BTreeMap<u32, QpRow>,
     pub buffers: Vec<Buffer>,
 }
 
@@ -123,7 +123,7 @@ impl Capture {
 
     /// Learns the tables from `frames`.
     pub fn learn(frames: Vec<Vec<u8>>) -> Self {
-        let mut qps: BTreeMap<u32, QpContext> = BTreeMap::new();
+        let mut qps: BTreeMap<u32, QpRow> = BTreeMap::new();
         let mut spans: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for frame in frames.iter().filter_map(|f| RoceFrame::parse(f).ok()) {
             if !frame.bth.opcode.is_write() {
@@ -134,7 +134,7 @@ impl Capture {
             } else {
                 QpMode::Rc
             };
-            let context = qps.entry(frame.bth.dest_qp).or_insert(QpContext {
+            let context = qps.entry(frame.bth.dest_qp).or_insert(QpRow {
                 state: QpState::Ready,
                 mode,
                 pd: CAPTURE_PD,

@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sim_verilated::Library;
-use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
+use stellar_transport::rx::{Owner, PageSize, Psn, QpMode, QpRow, QpState};
 
 use crate::lane::LaneWidth;
 use crate::mac::Pacing;
@@ -119,7 +119,7 @@ impl Fuzzer {
             let mtu_log2 = rng.random_range(8..=13);
             session.write_qp(
                 qp,
-                QpContext {
+                QpRow {
                     state: QpState::Ready,
                     mode: if mrc { QpMode::Mrc } else { QpMode::Rc },
                     pd: PD,

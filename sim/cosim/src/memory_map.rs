@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::expected::Expected;
 use sim_pcie::iommu::{DomainId, PageSize as IommuPage, Permission};
 use sim_pcie::{AcsConfig, Bdf, Fabric, FabricBuilder, GpuConfig, NicConfig, SwitchConfig, Window};
-use stellar_transport::rx::{EmttEntry, MaxPayload, MrEntry, Owner, PageSize, TableWrite};
+use stellar_transport::rx::{EmttRow, MaxPayload, MrRow, Owner, PageSize, TableWrite};
 use thiserror::Error;
 
 /// Function of the lane's endpoint.
@@ -144,7 +144,7 @@ impl MemoryMap {
         let count = ((va + length - 1) >> page.shift()) - first_page + 1;
         let mut writes = vec![TableWrite::Mr {
             index: rkey >> 8,
-            entry: MrEntry {
+            entry: MrRow {
                 valid: true,
                 key: rkey as u8,
                 pd,
@@ -181,7 +181,7 @@ impl MemoryMap {
             pages.push((owner, memory));
             writes.push(TableWrite::Emtt {
                 index: self.next_emtt,
-                entry: EmttEntry {
+                entry: EmttRow {
                     valid: true,
                     owner,
                     device: 0,

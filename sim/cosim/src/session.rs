@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sim_pcie::Route;
 use sim_verilated::Library;
 use stellar_transport::rx::{
-    DropReason, MaxPayload, QpContext, RxConfig, RxLane as ReferenceLane, RxOutcome, TableWrite,
+    DropReason, MaxPayload, QpRow, RxConfig, RxLane as ReferenceLane, RxOutcome, TableWrite,
 };
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::RoceFrame;
@@ -104,7 +104,7 @@ impl Session {
     }
 
     /// Creates or resets a queue pair.
-    pub fn write_qp(&mut self, index: u32, context: QpContext) -> Result<(), SessionError> {
+    pub fn write_qp(&mut self, index: u32, context: QpRow) -> Result<(), SessionError> {
         self.write_table(&TableWrite::Qp { index, context })
     }
 

@@ -4,13 +4,14 @@ use rust_hdl::prelude::{Bits, ToBits};
 use stellar_transport::rx::TableWrite;
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::tables::{self, TableSelect};
+use stellar_wire::rows::Row;
 
 /// The packed hardware record of `write`.
 pub fn pack(write: &TableWrite) -> Vec<u32> {
     let (select, index, entry) = match write {
-        TableWrite::Qp { index, context } => (TableSelect::Qp, index, to_words(context.to_hw())),
-        TableWrite::Mr { index, entry } => (TableSelect::Mr, index, to_words(entry.to_hw())),
-        TableWrite::Emtt { index, entry } => (TableSelect::Emtt, index, to_words(entry.to_hw())),
+        TableWrite::Qp { index, context } => (TableSelect::Qp, index, context.pack()),
+        TableWrite::Mr { index, entry } => (TableSelect::Mr, index, entry.pack()),
+        TableWrite::Emtt { index, entry } => (TableSelect::Emtt, index, entry.pack()),
     };
     let mut packed = Bits::<176>::default();
     for (i, word) in entry.iter().enumerate() {

@@ -6,7 +6,7 @@ use stellar_wire::host::registers::{
     status, TableCommand, EVENT_CONSUMER, FENCE, MAX_PAYLOAD, MAX_READ, TABLE_COMMAND, TABLE_DATA,
 };
 use stellar_wire::host::{ConsumerIndex, Doorbell, Wqe};
-use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::rows::{ConfigSelect, Row};
 
 use crate::model::{NicInputs, NicOutputs};
 
@@ -31,18 +31,18 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Writes a row of a table: `entry` packed into 32-bit words.
-    pub fn write_table(&mut self, select: ConfigSelect, index: u32, entry: &[u32]) {
+    /// Writes a row of a table.
+    pub fn write_table(&mut self, select: ConfigSelect, index: u32, row: &impl Row) {
         for (offset, pair) in (TABLE_DATA.offset..)
             .step_by(WORD.into())
-            .zip(entry.chunks(2))
+            .zip(row.pack().chunks(2))
         {
             let high = pair.get(1).copied().unwrap_or(0);
             let word = u64::from(high) << 32 | u64::from(pair[0]);
             self.accesses.push_back(Access::Register(offset, word));
         }
         let command = TableCommand {
-            select: select as u8,
+            select: select.index(),
             index,
         };
         let command = Access::Register(TABLE_COMMAND.offset, command.to_word());

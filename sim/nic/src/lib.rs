@@ -20,15 +20,13 @@ mod sampled;
 mod times;
 mod tlp;
 
-use stellar_transport::endpoint::hardware as entries;
-
 pub use beat::Beat;
 pub use error::NicError;
 pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFrame, SimHosts};
 pub use mixed_nic::MixedNic;
 pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
 pub use rtl_nic::RtlNic;
-pub use times::{Pace, PinTimes, Span};
+pub use times::{PinTimes, SimRate, Span};
 
 /// Picoseconds of one clock: 250 MHz.
 pub const CLOCK_PS: u64 = 4_000;

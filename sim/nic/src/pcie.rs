@@ -19,13 +19,13 @@ const BITS_PER_GBPS: u64 = CLOCK_PS / 1000;
 /// Requests that wait for memory before the link asks the card to stop.
 const REQUESTS: usize = 256;
 
-/// Where accesses go: the host's memory, and the rings of its driver, which the world does not know of.
-pub struct Behind<'a> {
+/// What a card reaches over PCIe: the host's memory, and the rings of its driver, which are not part of the world's memory.
+pub struct HostBus<'a> {
     pub memory: &'a mut HostMemory,
     pub rings: &'a mut Rings,
 }
 
-impl Memory for Behind<'_> {
+impl Memory for HostBus<'_> {
     fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
         let memory = if address >= RINGS {
             &mut self.rings.memory

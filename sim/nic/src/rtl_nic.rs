@@ -14,19 +14,16 @@ use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, DropReason, TableWrite, Tables};
 use stellar_transport::spray::EvIndex;
 use stellar_wire::host::{Cqe, Doorbell, Eqe, Wqe};
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::host_queues::RingConfig;
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::rows::{ConfigSelect, RingRow};
 
 use crate::bar::Bar;
 use crate::counted::CountedFields;
-use crate::entries;
 use crate::mac::{MacRx, MacTx};
 use crate::model::{NicInputs, NicModel, NicOutputs};
-use crate::pcie::{Behind, Endpoint};
+use crate::pcie::{Endpoint, HostBus};
 use crate::rings::Rings;
 use crate::sampled::Windows;
-use crate::times::{Pace, PinTimes};
+use crate::times::{PinTimes, SimRate};
 use crate::{NicError, BEAT, CLOCK_PS};
 
 /// Codes of PCIe sizes: payload 256, reads 512 bytes.
@@ -80,7 +77,7 @@ pub struct RtlNic {
     tables: Tables,
     config: EndpointConfig,
     times: PinTimes,
-    pace: Pace,
+    rate: SimRate,
     counted: CountedFields,
     windows: Windows,
 }
@@ -125,19 +122,19 @@ impl RtlNic {
             tables: Tables::default(),
             config,
             times: PinTimes::default(),
-            pace: Pace::default(),
+            rate: SimRate::default(),
             counted: CountedFields::new(),
             windows: Windows::new(),
         };
         nic.model.model_mut().start_profile();
         nic.bar.write_sizes(PAYLOAD_CODE, READ_CODE);
         for (index, plane) in (0..).zip(config.planes) {
-            let entry = to_words(entries::port(&config, plane));
-            nic.bar.write_table(ConfigSelect::Port, index, &entry);
+            let row = config.port_row(plane);
+            nic.bar.write_table(ConfigSelect::Port, index, &row);
         }
         let log2_entries = config.event_entries.ilog2() as u8;
         let base = nic.rings.add_events(log2_entries);
-        let ring = to_words(ring_entry(base, log2_entries));
+        let ring = ring_row(base, log2_entries);
         nic.bar.write_table(ConfigSelect::EventQueue, 0, &ring);
         nic.settle();
         Ok(nic)
@@ -167,8 +164,8 @@ impl RtlNic {
     }
 
     /// How fast this card is simulated.
-    pub const fn pace(&self) -> Pace {
-        self.pace
+    pub const fn rate(&self) -> SimRate {
+        self.rate
     }
 
     /// Where the time of the model went; `None` before it ran for long enough, or if it does not know its blocks.
@@ -225,8 +222,8 @@ impl RtlNic {
             for (_, frame) in port.coming.drain(..arrived) {
                 port.rx.push(frame);
             }
-            let mut behind = Behind { memory, rings };
-            endpoint.serve(clock, &mut behind);
+            let mut bus = HostBus { memory, rings };
+            endpoint.serve(clock, &mut bus);
             pins.rx = port.rx.clock();
             if pins.rx.as_ref().is_some_and(|beat| beat.last) {
                 times.frames_in.see(seen);
@@ -266,11 +263,11 @@ impl RtlNic {
                 port.tx.push(beat);
             }
             if let Some(write) = &moved.write {
-                let mut behind = Behind {
+                let mut bus = HostBus {
                     memory: &mut self.memory,
                     rings: &mut self.rings,
                 };
-                let translated = endpoint.write(write, &mut behind);
+                let translated = endpoint.write(write, &mut bus);
                 self.times.write(translated, write, seen);
             }
             if let Some(request) = &moved.read {
@@ -282,7 +279,7 @@ impl RtlNic {
             .verdict
             .and_then(|index| DropReason::ALL.get(usize::from(index)).copied())
         {
-            self.rx_counters.tell(reason);
+            self.rx_counters.count_reported(reason);
         }
         for words in outputs.sampled.iter().flatten() {
             self.windows.see(words);
@@ -325,13 +322,12 @@ impl RtlNic {
 }
 
 /// A ring whose entries raise no interrupt: its reader polls.
-fn ring_entry(base: u64, log2_entries: u8) -> RingConfig {
-    RingConfig {
+fn ring_row(base: u64, log2_entries: u8) -> RingRow {
+    RingRow {
         valid: true,
-        interrupts: false,
-        vector: 0u64.into(),
-        log2_entries: u64::from(log2_entries).into(),
-        base: base.into(),
+        log2_entries,
+        base,
+        ..RingRow::default()
     }
 }
 
@@ -381,7 +377,7 @@ impl Nic for RtlNic {
         while self.time() <= i128::from(now) {
             self.clock();
         }
-        self.pace.add(Pace {
+        self.rate.add(SimRate {
             clocks: self.model.clocks() - before,
             wall: started.elapsed(),
         });
@@ -396,12 +392,10 @@ impl Nic for RtlNic {
         match *write {
             TableWrite::Qp { index, .. } => return Err(TableWriteError::QueuePair(index)),
             TableWrite::Mr { index, entry } => {
-                self.bar
-                    .write_table(ConfigSelect::Mr, index, &to_words(entry.to_hw()));
+                self.bar.write_table(ConfigSelect::Mr, index, &entry);
             }
             TableWrite::Emtt { index, entry } => {
-                self.bar
-                    .write_table(ConfigSelect::Emtt, index, &to_words(entry.to_hw()));
+                self.bar.write_table(ConfigSelect::Emtt, index, &entry);
             }
         }
         self.settle();
@@ -423,45 +417,25 @@ impl Nic for RtlNic {
             return Err(ConfigError::QpExists(qp));
         }
         let log2_entries = config.cq_entries.ilog2() as u8;
-        let ring = ring_entry(self.rings.add_queue(qp, log2_entries), log2_entries);
-        self.bar
-            .write_table(ConfigSelect::CompletionQueue, qp, &to_words(ring));
-        let responder = entries::responder(&config);
-        self.bar
-            .write_table(ConfigSelect::Responder, qp, &to_words(responder));
-        let peer = entries::peer(&config);
-        self.bar
-            .write_table(ConfigSelect::ControlPeer, qp, &to_words(peer.to_hw()));
-        for (plane, select) in [ConfigSelect::Address0, ConfigSelect::Address1]
-            .into_iter()
-            .enumerate()
-        {
-            let address = entries::address(&config, plane);
-            self.bar.write_table(select, qp, &to_words(address));
-        }
-        let requester = to_words(entries::requester(&config));
-        self.bar
-            .write_table(ConfigSelect::Requester, qp, &requester);
+        let ring = ring_row(self.rings.add_queue(qp, log2_entries), log2_entries);
+        let bar = &mut self.bar;
+        bar.write_table(ConfigSelect::CompletionQueue, qp, &ring);
+        bar.write_table(ConfigSelect::Responder, qp, &config.responder_row());
+        bar.write_table(ConfigSelect::ControlPeer, qp, &config.control_peer_row());
+        bar.write_table(ConfigSelect::Address0, qp, &config.address_row(0));
+        bar.write_table(ConfigSelect::Address1, qp, &config.address_row(1));
+        bar.write_table(ConfigSelect::Requester, qp, &config.requester_row());
         if let Some(ring) = config.sq {
-            let queue = to_words(entries::send_queue(&config, ring));
-            self.bar.write_table(ConfigSelect::SendQueue, qp, &queue);
+            bar.write_table(ConfigSelect::SendQueue, qp, &config.send_queue_row(ring));
         }
         if let TransportConfig::Mrc(mrc) = &config.transport {
             if let Some(profile) = mrc.spray.profile.as_generated() {
-                let row = to_words(profile.to_hw());
-                self.bar
-                    .write_table(ConfigSelect::Profile, PROFILE.into(), &row);
+                bar.write_table(ConfigSelect::Profile, PROFILE.into(), &profile);
             }
-            let spray = mrc.spray.to_hw(PROFILE);
-            self.bar
-                .write_table(ConfigSelect::Spray, qp, &to_words(spray));
-            let nscc = mrc.nscc.registers().to_hw();
-            self.bar
-                .write_table(ConfigSelect::Nscc, qp, &to_words(nscc));
+            bar.write_table(ConfigSelect::Spray, qp, &mrc.spray.row(PROFILE));
+            bar.write_table(ConfigSelect::Nscc, qp, mrc.nscc.registers());
         }
-        let context = entries::context(&config);
-        self.bar
-            .write_table(ConfigSelect::Qp, qp, &to_words(context.to_hw()));
+        bar.write_table(ConfigSelect::Qp, qp, &config.context_row());
         self.settle();
         let paths = match config.transport {
             TransportConfig::Mrc(_) => PATHS,

@@ -31,14 +31,14 @@ impl Span {
 
 /// How fast a card is simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pace {
+pub struct SimRate {
     /// Clocks that a world asked for.
     pub clocks: u64,
     /// Time on the wall that they took, with what is around the card.
     pub wall: Duration,
 }
 
-impl Pace {
+impl SimRate {
     /// Adds clocks made elsewhere.
     pub fn add(&mut self, other: Self) {
         self.clocks += other.clocks;

@@ -17,10 +17,10 @@ fn round_trips<N: Nic>(mtu_log2: u8) -> (u64, u64) {
         limit: 1_000_000_000,
     };
     let run = run::<N>(&plan, lone).expect("an end");
-    let moments = run.world.record().moments().iter();
-    let seen = moments.map(|moment| moment.rtt).max();
+    let samples = run.world.record().samples().iter();
+    let seen = samples.map(|sample| sample.rtt).max();
     (
-        seen.expect("moments"),
+        seen.expect("samples"),
         base_round_trip::<N>(&plan).expect("a way there and back"),
     )
 }

@@ -57,7 +57,7 @@ fn a_small_write_is_seen_at_every_pin_on_its_way() {
     assert!(sends <= 80, "{sends} clocks in the sending card");
     assert!(receives <= 60, "{receives} clocks in the receiving card");
     let nic = run.world.host(SENDER).nic();
-    assert!(nic.pace().clocks > 0 && nic.pace().clocks_per_second() > 0.0);
+    assert!(nic.rate().clocks > 0 && nic.rate().clocks_per_second() > 0.0);
     // The card's code runs on change, so that the time of its blocks is known; it would be half as fast otherwise.
     let tools = Toolchain::find().unwrap();
     assert_eq!(nic.profile().is_some(), tools.runs_on_change());

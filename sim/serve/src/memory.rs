@@ -37,7 +37,7 @@ pub struct PeerMemory {
     windows: BTreeMap<u64, Window>,
     files: BTreeMap<FileId, Weak<MmapRegion>>,
     /// Accesses of the card that hit no window, or a window without that permission.
-    strays: u64,
+    bad_accesses: u64,
 }
 
 /// A part of a window: the mapping, the offset in it, and the length.
@@ -119,8 +119,8 @@ impl PeerMemory {
     }
 
     /// Accesses of the card without a target, so far.
-    pub const fn strays(&self) -> u64 {
-        self.strays
+    pub const fn bad_accesses(&self) -> u64 {
+        self.bad_accesses
     }
 
     /// The window at an address, and its length from there on, at most `most` bytes.
@@ -208,7 +208,7 @@ impl Memory for PeerMemory {
     fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
         // Final addresses belong to a GPU, which no peer has.
         if translated || !self.gather(address, into) {
-            self.strays += 1;
+            self.bad_accesses += 1;
             let length = into.len();
             tracing::debug!(
                 "the card reads {length} bytes at {address:#x}: nothing is mapped there"
@@ -226,7 +226,7 @@ impl Memory for PeerMemory {
                 .chunk_by(|a, b| a.0 + 1 == b.0)
                 .all(|run| self.scatter(run[0].0, &run.iter().map(|b| b.1).collect::<Vec<_>>()));
         if !is_written {
-            self.strays += 1;
+            self.bad_accesses += 1;
             let (length, address) = (tlp.data.len(), tlp.address);
             tracing::debug!("the card writes {length} bytes at {address:#x}: nothing is mapped there to be written");
         }

@@ -25,7 +25,7 @@ pub struct Counts {
     /// Accesses to registers and configuration space without a target.
     pub refused: u64,
     /// Accesses of the card to memory that was not mapped for it.
-    pub strays: u64,
+    pub bad_accesses: u64,
     /// Windows that are mapped now.
     pub windows: usize,
 }
@@ -159,7 +159,7 @@ impl Server {
             let memory = simulation.hosts.memory(host);
             Counts {
                 refused,
-                strays: memory.strays(),
+                bad_accesses: memory.bad_accesses(),
                 windows: memory.windows(),
             }
         })

@@ -187,7 +187,7 @@ fn the_card_takes_frames_of_any_length_and_content() {
     });
     let is_accepted = |counter: &Counter| counter.reason == DropReason::None;
     assert!(!counters().iter().any(is_accepted));
-    assert_eq!(bench.server.counts(0).unwrap().strays, 0);
+    assert_eq!(bench.server.counts(0).unwrap().bad_accesses, 0);
 }
 
 #[test]

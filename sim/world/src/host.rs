@@ -7,7 +7,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use sim_net::{HostId, Time};
 use stellar_transport::requester::SqRing;
-use stellar_transport::rx::{EmttEntry, Owner, TableWrite, Tables};
+use stellar_transport::rx::{EmttRow, Owner, TableWrite, Tables};
 use stellar_wire::host::{Cqe, Doorbell, Eqe, Wqe};
 
 use crate::region::region_write;
@@ -134,7 +134,7 @@ impl<N: Nic> Host<N> {
             self.nic.memory_mut().map(spec.owner, page, size);
             self.nic.write_table(&TableWrite::Emtt {
                 index,
-                entry: EmttEntry {
+                entry: EmttRow {
                     valid: true,
                     owner: spec.owner,
                     device: 0,
@@ -163,7 +163,7 @@ impl<N: Nic> Host<N> {
         let region = &self.regions[id.0];
         self.nic.write_table(&region_write(region, false))?;
         for (index, _) in (region.first_emtt..).zip(&region.pages) {
-            let entry = EmttEntry::default();
+            let entry = EmttRow::default();
             self.nic.write_table(&TableWrite::Emtt { index, entry })?;
         }
         self.nic.fence();

@@ -37,11 +37,11 @@ pub use config::{
 };
 pub use error::{CheckError, WorldError};
 pub use host::{Completed, Host};
-pub use memory::{Backing, HostMemory, Stray};
+pub use memory::{Backing, BadAccess, HostMemory};
 pub use names::closest;
 pub use nic::{CongestionState, Nic, Outgoing, ReferenceNic};
 pub use pcapng::{Direction, PortCapture};
-pub use record::{ArrivalOrder, Moment, Record};
+pub use record::{ArrivalOrder, Record, Sample};
 pub use region::{Region, RegionId, RegionSpec};
 pub use tshark::tshark;
 pub use verify::{verify, Verified};

@@ -13,7 +13,7 @@ const PAGE: u64 = 4096;
 
 /// An access without memory behind it, or to the wrong kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stray {
+pub struct BadAccess {
     /// Address in the TLP.
     pub address: u64,
     /// Whether AT was 10.
@@ -52,7 +52,7 @@ struct Space {
 pub struct HostMemory {
     host: Space,
     gpu: Space,
-    strays: Vec<Stray>,
+    bad_accesses: Vec<BadAccess>,
 }
 
 /// Eight pattern bytes: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -192,7 +192,7 @@ impl HostMemory {
         Self {
             host: Space::new(seed.wrapping_mul(2)),
             gpu: Space::new(seed.wrapping_mul(2) + 1),
-            strays: Vec::new(),
+            bad_accesses: Vec::new(),
         }
     }
 
@@ -217,7 +217,7 @@ impl HostMemory {
             .insert(address, address + length);
     }
 
-    /// Removes the mapping of [`Self::map`] that starts at `address`: the NIC's next access there is a stray.
+    /// Removes the mapping of [`Self::map`] that starts at `address`: the NIC's next access there is a bad access.
     pub fn unmap(&mut self, owner: Owner, address: u64) {
         let space = self.space_mut(owner);
         space.mapped.remove(&address);
@@ -251,8 +251,8 @@ impl HostMemory {
     }
 
     /// Accesses without a mapping, in order.
-    pub fn strays(&self) -> &[Stray] {
-        &self.strays
+    pub fn bad_accesses(&self) -> &[BadAccess] {
+        &self.bad_accesses
     }
 
     fn owner(translated: bool) -> Owner {
@@ -269,7 +269,7 @@ impl Memory for HostMemory {
         let space = self.space(Self::owner(translated));
         if !space.is_mapped(address, into.len() as u64) {
             let length = into.len();
-            self.strays.push(Stray {
+            self.bad_accesses.push(BadAccess {
                 address,
                 translated,
                 write: false,
@@ -297,7 +297,7 @@ impl Memory for HostMemory {
                 None => space.write_tlp(tlp),
             }
         } else {
-            self.strays.push(Stray {
+            self.bad_accesses.push(BadAccess {
                 address: tlp.address,
                 translated,
                 write: true,

@@ -17,7 +17,7 @@ const BINS: usize = 24;
 
 /// A sample of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct Sample {
     /// Its time, in picoseconds.
     pub time: Time,
     /// Bytes written to each host's memory so far.
@@ -50,7 +50,7 @@ pub struct Record {
     channels: Vec<ChannelId>,
     period: Time,
     next: Time,
-    moments: Vec<Moment>,
+    samples: Vec<Sample>,
     /// By receiving host.
     arrivals: BTreeMap<usize, ArrivalOrder>,
     /// Highest PSN by receiving host and queue pair.
@@ -58,13 +58,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// An empty record; its first moment is time 0.
+    /// An empty record; its first sample is at time 0.
     pub fn new(topology: &Topology) -> Self {
         Self {
             channels: topology.channels().collect(),
             period: FIRST_PERIOD,
             next: 0,
-            moments: Vec::new(),
+            samples: Vec::new(),
             arrivals: BTreeMap::new(),
             highest: BTreeMap::new(),
         }
@@ -84,7 +84,7 @@ impl Record {
                 let stats = fabric.stats(channel).expect("channels are the topology's");
                 stats.data.bytes as u32
             };
-            self.moments.push(Moment {
+            self.samples.push(Sample {
                 time: self.next,
                 placed,
                 cwnd: congestion.cwnd,
@@ -93,7 +93,7 @@ impl Record {
                 queues: self.channels.iter().map(depth).collect(),
             });
             self.next += self.period;
-            if self.moments.len() > MOST_SAMPLES {
+            if self.samples.len() > MOST_SAMPLES {
                 self.thin();
             }
         }
@@ -101,12 +101,12 @@ impl Record {
 
     fn thin(&mut self) {
         let mut keep = false;
-        self.moments.retain(|_| {
+        self.samples.retain(|_| {
             keep = !keep;
             keep
         });
         self.period *= 2;
-        let last = self.moments.last().map_or(0, |moment| moment.time);
+        let last = self.samples.last().map_or(0, |sample| sample.time);
         self.next = last + self.period;
     }
 
@@ -134,8 +134,8 @@ impl Record {
     }
 
     /// Samples, in order of time.
-    pub fn moments(&self) -> &[Moment] {
-        &self.moments
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
     }
 
     /// Order of arrival at a host.

@@ -1,6 +1,6 @@
 //! Registered memory regions.
 
-use stellar_transport::rx::{MrEntry, Owner, PageSize, TableWrite};
+use stellar_transport::rx::{MrRow, Owner, PageSize, TableWrite};
 
 /// Protection domain of all memory of a world.
 pub(crate) const PD: u32 = 1;
@@ -54,7 +54,7 @@ pub struct RegionId(pub(crate) usize);
 pub(crate) fn region_write(region: &Region, valid: bool) -> TableWrite {
     TableWrite::Mr {
         index: region.key >> 8,
-        entry: MrEntry {
+        entry: MrRow {
             valid,
             key: region.key as u8,
             pd: PD,

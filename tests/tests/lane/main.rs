@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use sim_cosim::{LaneModel, LaneWidth, Session, SessionConfig};
 use sim_verilated::Library;
-use stellar_transport::rx::{Psn, QpContext, QpMode, QpState};
+use stellar_transport::rx::{Psn, QpMode, QpRow, QpState};
 
 /// Protection domain of all objects of these tests.
 const PD: u32 = 4;
@@ -30,8 +30,8 @@ fn session(width: LaneWidth) -> Session {
     Session::new(library(width), &SessionConfig::new(width)).unwrap()
 }
 
-fn ready(mode: QpMode, initial_psn: u32) -> QpContext {
-    QpContext {
+fn ready(mode: QpMode, initial_psn: u32) -> QpRow {
+    QpRow {
         state: QpState::Ready,
         mode,
         pd: PD,

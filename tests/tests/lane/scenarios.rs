@@ -4,9 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{reorder, Message, Wrapping};
 use sim_cosim::{LaneWidth, RegionSpec, Session, SessionConfig};
-use stellar_transport::rx::{
-    DropReason, EmttEntry, MaxPayload, Owner, PageSize, QpMode, TableWrite,
-};
+use stellar_transport::rx::{DropReason, EmttRow, MaxPayload, Owner, PageSize, QpMode, TableWrite};
 
 const QP: u32 = 33;
 const RKEY: u32 = 0x0a_11;
@@ -203,7 +201,7 @@ fn after_a_deregistration_fence_no_write_uses_the_old_page() {
     // Deregisters a region while packets are in flight, and waits only for the fence.
     for write in &bench.region {
         if let TableWrite::Emtt { index, .. } = *write {
-            let entry = EmttEntry::default();
+            let entry = EmttRow::default();
             bench
                 .session
                 .world

@@ -19,13 +19,13 @@ const MAX_DECREASE: u64 = 1 << 15;
 /// A queueing delay below this counts as an idle path: 1 us.
 const IDLE_DELAY: u16 = 125;
 
-/// What one SACK tells about the path and the window.
+/// Information of one SACK about path and window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckSample {
     /// Bytes this SACK acknowledges for the first time.
     pub acked_bytes: u32,
     /// Round trip ([`Ticks::round_trip`]); longer than 65,535 ticks counts as 65,535. `None` if the SACK reflects no
-    /// time stamp, or one of a packet sent too long ago to tell.
+    /// time stamp, or one of a packet sent too long ago to measure.
     pub rtt: Option<Ticks>,
     /// The acknowledged packet was ECN-marked (SETH M = SKIP_ONCE).
     pub ecn: bool,
@@ -53,7 +53,7 @@ pub struct Nscc {
     achieved: u32,
     /// Bytes acknowledged in a row without a mark and with an idle path.
     idle_bytes: u32,
-    /// Bytes still to come of those in flight at the last quick adapt, whose marks are old news.
+    /// Bytes that were in flight at the last quick adapt and are not acknowledged yet: their marks are out of date.
     ignore_left: u32,
     /// A loss or trim was seen in this quick-adapt period.
     loss_seen: bool,
@@ -66,7 +66,7 @@ pub struct Nscc {
 }
 
 impl Nscc {
-    /// A window at its largest, as nothing is known of the path yet.
+    /// A window at its maximum, because there is no information about the path yet.
     pub fn new(params: &NsccParams, now: Ticks) -> Self {
         let registers = params.registers();
         let base = Ticks(registers.base_rtt.into());
@@ -89,7 +89,7 @@ impl Nscc {
         }
     }
 
-    /// Window in bytes, lessened by the receiver's penalty: `penalty` 128ths of it, or down to one packet at 127.
+    /// Window in bytes, reduced by the receiver's penalty: `penalty` 128ths of it, or down to one packet at 127.
     pub fn cwnd(&self) -> u32 {
         let bytes = self.cwnd >> CWND_FRACTION;
         match self.penalty {
@@ -118,10 +118,10 @@ impl Nscc {
         Ticks(self.average_delay >> AVERAGE_FRACTION)
     }
 
-    /// Takes in one SACK that arrived at `now`.
+    /// Processes a SACK that arrived at `now`.
     ///
-    /// Without a round trip there is no delay to answer to: the bytes count, and quick adapt and the steady increase
-    /// go on, but the sample changes neither the average nor the window.
+    /// Without a round trip there is no delay sample: the bytes count, and quick adapt and the steady increase
+    /// continue, but the sample changes neither the average nor the window.
     pub fn on_ack(&mut self, sample: AckSample, now: Ticks) {
         let acked = sample.acked_bytes.min(MAX_WINDOW);
         let old_mark = sample.ecn && self.ignore_left > 0;
@@ -140,7 +140,7 @@ impl Nscc {
         self.adjust(now);
     }
 
-    /// Takes the bytes of a packet that was trimmed or found lost off the window.
+    /// Subtracts the bytes of a packet that was trimmed or lost from the window.
     pub fn on_loss(&mut self, bytes: u32) {
         let lost = bytes.min(MAX_WINDOW) << CWND_FRACTION;
         self.set_cwnd(self.cwnd.saturating_sub(lost).into());
@@ -181,7 +181,7 @@ impl Nscc {
     }
 
     /// Once per base RTT plus target: after a loss or a very long delay, a window that carried far less than it might
-    /// falls to what it carried. Says whether it did.
+    /// falls to what it carried. Returns whether it did.
     fn quick_adapt(&mut self, delay: Option<u16>, in_flight: u32, now: Ticks) -> bool {
         let &NsccRegisters {
             target,

@@ -1,4 +1,4 @@
-//! The card's state, and what software does with it.
+//! The card's state, and software's access to it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::requester::{Card, PhaseRing, Requester};
 use crate::responder::Answer;
-use crate::rx::{QpContext, QpState, RxLane, TableError, TableWrite};
+use crate::rx::{QpRow, QpState, RxLane, TableError, TableWrite};
 use crate::time::Ticks;
 
 /// A card with its memory.
@@ -26,7 +26,7 @@ pub struct Endpoint<M> {
     pub(super) lane: RxLane,
     pub(super) qps: BTreeMap<u32, QueuePair>,
     pub(super) schedules: [Schedule; PORTS],
-    /// Answers waiting for their port, with the queue pair they are from.
+    /// Acknowledgements that wait for their port, each with its queue pair.
     pub(super) answers: [VecDeque<(u32, Answer)>; PORTS],
     pub(super) port_up: [bool; PORTS],
     /// No timer expires before this.
@@ -99,7 +99,7 @@ impl<M: Memory> Endpoint<M> {
         Ok(())
     }
 
-    fn write_context(&mut self, index: u32, context: QpContext) -> Result<(), TableError> {
+    fn write_context(&mut self, index: u32, context: QpRow) -> Result<(), TableError> {
         self.lane.write_table(&TableWrite::Qp { index, context })
     }
 
@@ -153,17 +153,17 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    /// The oldest completion of a queue pair, each once.
+    /// Takes the oldest completion of a queue pair.
     pub fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
         self.qps.get_mut(&qp)?.cq.pop()
     }
 
-    /// The oldest event, each once.
+    /// Takes the oldest event.
     pub fn poll_event(&mut self) -> Option<Eqe> {
         self.events.pop()
     }
 
-    /// Asks for one event when as many WRITEs with immediate have arrived wholly. Returns whether the queue pair exists.
+    /// Arms one event for when as many WRITEs with immediate have arrived completely. Returns whether the queue pair exists.
     pub fn arm_imm_counter(&mut self, qp: u32, threshold: u32) -> bool {
         let Some(found) = self.qps.get_mut(&qp) else {
             return false;
@@ -211,12 +211,12 @@ impl<M: Memory> Endpoint<M> {
         self.deadline = deadlines.reduce(|a, b| if b.reached(a) { a } else { b });
     }
 
-    /// When to call [`Self::on_timer`] next, at the latest: no timer expires before.
+    /// Latest time of the next call of [`Self::on_timer`]: no timer expires earlier.
     pub const fn next_deadline(&self) -> Option<Ticks> {
         self.deadline
     }
 
-    /// Something happened to a queue pair that may give it something to send.
+    /// Schedules a queue pair after an event that may give it something to send.
     pub(super) fn wake(&mut self, number: u32) {
         if let Some(qp) = self.qps.get(&number).filter(|qp| !qp.failed) {
             for schedule in &mut self.schedules {
@@ -225,7 +225,7 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    /// Lets a queue pair's requester act, then reports what came of it.
+    /// Runs an action of a queue pair's requester, then reports its results.
     pub(super) fn with_requester<T>(
         &mut self,
         number: u32,
@@ -253,7 +253,7 @@ impl<M: Memory> Endpoint<M> {
         };
         let lost: Vec<u64> = std::iter::from_fn(|| qp.cq.take_lost()).collect();
         let status = qp.requester.error().filter(|_| !qp.failed);
-        let context = QpContext {
+        let context = QpRow {
             state: QpState::Error,
             ..qp.context
         };
@@ -270,7 +270,7 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    /// Puts a queue pair in error for what its receive side found.
+    /// Puts a queue pair in error because of an error of its receive side.
     pub(super) fn fail_receive_side(&mut self, number: u32) {
         self.with_requester(number, |requester, card| requester.flush(card));
     }

@@ -1,4 +1,4 @@
-//! Telling control packets from data, and from those of strangers.
+//! Control packets: how they differ from data, and whether they come from the peer.
 
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};

@@ -1,4 +1,4 @@
-//! What the card counts beside the lane and the queue pairs.
+//! Counters of the card besides those of the lane and the queue pairs.
 
 /// Counters of a card. The hardware's have 48 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub struct EndpointCounters {
     pub control_unknown_qp: u64,
     /// Control packets that are not from the queue pair's peer.
     pub control_foreign: u64,
-    /// Doorbells for a queue pair of another page, or none.
+    /// Doorbells for a queue pair of another page, or for none.
     pub doorbells_refused: u64,
-    /// Doorbells with a producer index that cannot be.
+    /// Doorbells with an impossible producer index.
     pub doorbells_bad: u64,
     /// Completions that found their queue full.
     pub completions_lost: u64,

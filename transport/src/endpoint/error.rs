@@ -1,14 +1,14 @@
-//! Why the card refuses what software asks for.
+//! Why the card refuses a request of software.
 
 use thiserror::Error;
 
 use crate::requester::ProducerError;
 use crate::rx::TableError;
 
-/// A doorbell that was not taken.
+/// A doorbell that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DoorbellError {
-    /// The page does not own the queue pair, or nobody does.
+    /// The page does not own the queue pair, or there is no such queue pair.
     #[error(
         "page {page} has no queue pair {qp}; ring through the page the queue pair was created with"
     )]
@@ -19,7 +19,7 @@ pub enum DoorbellError {
     Producer(#[from] ProducerError),
 }
 
-/// A work request that was not taken.
+/// A work request that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PostError {
     #[error("queue pair {0} does not exist")]
@@ -32,7 +32,7 @@ pub enum PostError {
     Full(#[from] ProducerError),
 }
 
-/// A table write that was not done.
+/// A table write that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TableWriteError {
     #[error("queue pair {0}: contexts are written by create_qp only, or its transmit side would not know")]

@@ -1,4 +1,4 @@
-//! From decided packets to frames.
+//! Framing of packets.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use super::{MemoryFault, PlaneAddress};
 /// Room for the largest headers: Ethernet, outer and inner IPv6, UDP, BTH, the extension headers, iCRC.
 const HEADERS: usize = 160;
 
-/// Everything of a frame but its payload.
+/// A frame without its payload.
 pub(super) struct FrameSpec {
     pub local: PlaneAddress,
     pub peer: PlaneAddress,

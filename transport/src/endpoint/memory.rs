@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::rx::WriteTlp;
 
-/// A read that was not answered with data: no memory there, no translation, poisoned.
+/// A read that returned no data: there is no memory or no translation, or the data is poisoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("read of {length} bytes at {address:#x} was not answered")]
 pub struct MemoryFault {
@@ -18,9 +18,9 @@ pub trait Memory {
     /// translates.
     ///
     /// # Errors
-    /// [`MemoryFault`] if it is not answered with data.
+    /// [`MemoryFault`] if it returns no data.
     fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault>;
 
-    /// A posted write; nothing comes back.
+    /// A posted write: it has no response.
     fn write(&mut self, tlp: &WriteTlp);
 }

@@ -1,8 +1,7 @@
 //! The whole card in software: receive lane, requesters, responders and scheduler over two ports.
 //!
-//! [`Endpoint`] has no clock of its own and waits for nothing: its world hands it frames, asks a port for the next frame
-//! when the port is free, and calls [`Endpoint::on_timer`] when [`Endpoint::next_deadline`] comes. The same calls in the
-//! same order give the same bytes.
+//! [`Endpoint`] has no clock of its own and never blocks. Its caller passes in frames, takes the next frame of a port when the port is
+//! free, and calls [`Endpoint::on_timer`] at [`Endpoint::next_deadline`]. The same calls in the same order give the same bytes.
 //!
 //! ```
 //! use stellar_transport::endpoint::{Endpoint, EndpointConfig, Memory, MemoryFault, PlaneAddress};
@@ -32,12 +31,10 @@
 //! ```
 
 mod card;
-mod config;
 mod control;
 mod counters;
 mod error;
 mod framing;
-pub mod hardware;
 mod memory;
 mod observe;
 mod qp;
@@ -46,11 +43,11 @@ pub mod scheduler;
 mod transmit;
 
 pub use card::Endpoint;
-pub use config::{
-    ConfigError, EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig, PAGES,
-    PORTS,
-};
 pub use counters::EndpointCounters;
 pub use error::{DoorbellError, PostError, TableWriteError};
 pub use memory::{Memory, MemoryFault};
 pub use observe::CongestionView;
+pub use stellar_wire::config::{
+    ConfigError, EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig, PAGES,
+    PORTS,
+};

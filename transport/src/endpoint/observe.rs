@@ -1,4 +1,4 @@
-//! What can be seen of a card from outside.
+//! State of a card for observers.
 
 use super::{Endpoint, EndpointCounters, Memory};
 use crate::requester::{Requester, RequesterCounters, Window};
@@ -17,17 +17,17 @@ pub struct CongestionView {
 }
 
 impl<M: Memory> Endpoint<M> {
-    /// What the card counted beside lane and queue pairs.
+    /// Counters of the card.
     pub const fn counters(&self) -> &EndpointCounters {
         &self.counters
     }
 
-    /// What the receive lane counted.
+    /// Counters of the receive lane.
     pub const fn rx_counters(&self) -> &rx::Counters {
         self.lane.counters()
     }
 
-    /// What a queue pair's requester counted.
+    /// Counters of a queue pair's requester.
     pub fn qp_counters(&self, qp: u32) -> Option<&RequesterCounters> {
         Some(self.qps.get(&qp)?.requester.counters())
     }
@@ -58,7 +58,7 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    /// WRITEs with immediate that arrived wholly at a queue pair, modulo 2^32.
+    /// WRITEs with immediate that arrived completely at a queue pair, modulo 2^32.
     pub fn imm_count(&self, qp: u32) -> Option<u32> {
         Some(self.qps.get(&qp)?.responder.counter().count())
     }

@@ -5,7 +5,7 @@ use crate::requester::{
     CompletionQueue, Messages, MrcRequester, QpIdentity, RcRequester, Requester, SendQueue,
 };
 use crate::responder::Responder;
-use crate::rx::{QpContext, QpMode, QpState};
+use crate::rx::{QpMode, QpRow};
 use crate::spray::{ReversePaths, Srv6Template};
 use crate::time::Ticks;
 
@@ -25,7 +25,7 @@ pub(super) struct QueuePair {
     pub cq: CompletionQueue,
     pub reverse: ReversePaths,
     /// Its context in the receive lane.
-    pub context: QpContext,
+    pub context: QpRow,
     /// Its error has been reported.
     pub failed: bool,
 }
@@ -34,6 +34,7 @@ impl QueuePair {
     /// A queue pair ready to receive and send, from a configuration that was checked.
     pub fn new(config: QpConfig, now: Ticks) -> Result<Self, ConfigError> {
         let mode = config.transport.mode();
+        let context = config.context_row();
         let identity = QpIdentity {
             local: config.number,
             peer: config.peer.qp,
@@ -79,15 +80,7 @@ impl QueuePair {
             ),
             cq: CompletionQueue::new(config.cq_entries),
             reverse: ReversePaths::default(),
-            context: QpContext {
-                state: QpState::Ready,
-                mode,
-                pd: config.pd,
-                pkey: config.pkey,
-                mtu_log2: config.mtu_log2,
-                initial_psn: config.rq_psn,
-                remote_write: config.remote_write,
-            },
+            context,
             failed: false,
         })
     }

@@ -1,4 +1,4 @@
-//! Frames in.
+//! Reception of frames.
 
 use stellar_wire::host::EventKind;
 use stellar_wire::mrc::{NackReason, PathHint};
@@ -12,7 +12,7 @@ use crate::rx::{AckBody, AckRequest, DropReason, PacketHeaders, Psn};
 use crate::time::Ticks;
 
 impl<M: Memory> Endpoint<M> {
-    /// A frame arrived on a port, good in the eyes of the MAC: from the destination address to the iCRC.
+    /// A frame arrived on a port and the MAC found it good. It is given from the destination address to the iCRC.
     pub fn receive(&mut self, port: usize, frame: &[u8], now: Ticks) {
         if !self.port_up[port] {
             self.counters.frames_while_down += 1;
@@ -49,13 +49,13 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    /// What is to be answered now of an accepted packet.
+    /// The acknowledgement to send now for an accepted packet.
     fn coalesce(&mut self, headers: &PacketHeaders, request: &AckRequest) -> Option<AckRequest> {
         let qp = self.qps.get_mut(&request.qp)?;
         qp.responder.coalesce(headers, request)
     }
 
-    /// Takes note of an accepted packet: completions and counters.
+    /// Records an accepted packet: completions and counters.
     fn accept(&mut self, headers: &PacketHeaders) -> Result<(), WimmExceeded> {
         let number = headers.dest_qp;
         let (Some(qp), Some(track)) = (self.qps.get_mut(&number), self.lane.psn_track(number))
@@ -165,7 +165,7 @@ impl<M: Memory> Endpoint<M> {
     }
 }
 
-/// The fatal NACK in place of what a packet would have been answered.
+/// The fatal NACK that replaces the acknowledgement of a packet.
 fn refuse_immediate(request: &AckRequest) -> AckRequest {
     AckRequest {
         body: AckBody::Nack {

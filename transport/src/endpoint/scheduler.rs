@@ -1,11 +1,11 @@
-//! Whose turn it is at a port (hardware block `qp_schedule`).
+//! Order of the queue pairs at a port (hardware block `qp_schedule`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Queue pairs that may have something to send at one port. Devices (doorbell pages) take turns packet by packet, and so
 /// do the queue pairs of a device: one with many queue pairs gets no more than one with a single one.
 ///
-/// A queue pair that turns out to have nothing for the port leaves, until something happens to it that may change that.
+/// A queue pair that has nothing for the port leaves the schedule, until an event may give it something to send.
 #[derive(Clone, Debug, Default)]
 pub struct Schedule {
     /// Pages with queue pairs, the next one in front.
@@ -28,13 +28,13 @@ impl Schedule {
         queue.push_back(qp);
     }
 
-    /// The queue pair whose turn it is.
+    /// The queue pair that sends next.
     pub fn front(&self) -> Option<u32> {
         let page = self.devices.front()?;
         self.queues.get(page)?.front().copied()
     }
 
-    /// The one in front has sent a packet: it and its device go to the back.
+    /// Moves the queue pair in front and its device to the back, after it has sent a packet.
     pub fn served(&mut self) {
         if let Some(page) = self.devices.pop_front() {
             if let Some(queue) = self.queues.get_mut(&page) {
@@ -44,7 +44,7 @@ impl Schedule {
         }
     }
 
-    /// The one in front has nothing to send: it leaves, and its device keeps its turn.
+    /// Removes the queue pair in front, which has nothing to send. Its device keeps its turn.
     pub fn park(&mut self) {
         let Some(&page) = self.devices.front() else {
             return;

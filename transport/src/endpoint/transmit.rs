@@ -1,4 +1,4 @@
-//! Frames out.
+//! Transmission of frames.
 
 use stellar_wire::mrc::Entropy;
 use stellar_wire::{Bth, Ecn};
@@ -13,8 +13,8 @@ use crate::spray::{EvIndex, Path};
 use crate::time::Ticks;
 
 impl<M: Memory> Endpoint<M> {
-    /// The next frame for a port that is free now: answers first, then what the queue pairs have, in turn. `None`:
-    /// nothing to send, until something is received, posted or expires.
+    /// The next frame for a port that is free now: acknowledgements first, then packets of the queue pairs in turn. `None` stays so until
+    /// something is received or posted, or a timer expires.
     pub fn poll_transmit(&mut self, port: usize, now: Ticks) -> Option<Vec<u8>> {
         if !self.port_up[port] {
             return None;
@@ -96,7 +96,7 @@ fn frame_answer(
     port: usize,
     answer: &Answer,
 ) -> FrameSpec {
-    // An RC queue pair has one path, whatever the packet came on.
+    // An RC queue pair answers on its one path, whatever path the packet took.
     let entropy = match qp.mode {
         QpMode::Mrc => qp.reverse.pick(port as u8),
         QpMode::Rc => None,
@@ -140,7 +140,7 @@ fn frame_request(
     }
 }
 
-/// What all frames of a queue pair on a port share.
+/// The part that all frames of a queue pair on a port share.
 fn frame(config: &EndpointConfig, qp: &QueuePair, port: usize, entropy: Entropy) -> FrameSpec {
     let path = |index| Path {
         index,

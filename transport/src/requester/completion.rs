@@ -22,7 +22,7 @@ impl<T> PhaseRing<T> {
         }
     }
 
-    /// Adds the entry that `make` makes of its phase. Returns whether there was room for it.
+    /// Adds the entry that `make` builds for its phase. Returns whether it fitted.
     pub fn push(&mut self, make: impl FnOnce(bool) -> T) -> bool {
         if self.waiting.len() as u64 >= u64::from(self.entries) {
             return false;

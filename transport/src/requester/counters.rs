@@ -1,4 +1,4 @@
-//! What a requester counts.
+//! Counters of a requester.
 
 /// Counters of one queue pair's requester. The hardware's have 48 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,13 +13,13 @@ pub struct RequesterCounters {
     pub timeouts: u64,
     /// Packets found lost by early loss detection.
     pub early_losses: u64,
-    /// Packets held for lost and acknowledged before they were sent again.
+    /// Packets marked as lost that were acknowledged before they were sent again.
     pub spurious_losses: u64,
     /// SACKs that were in order.
     pub sacks: u64,
-    /// Of those: SACKs overtaken by a later one that told everything they tell.
+    /// Of those: SACKs overtaken by a later one that acknowledged all they acknowledge.
     pub stale_sacks: u64,
-    /// SACKs ignored: they speak of a window long past.
+    /// SACKs ignored: they are about a window long past.
     pub sacks_out_of_window: u64,
     /// SACKs ignored: they acknowledge what was never sent, or contradict themselves.
     pub sacks_inconsistent: u64,

@@ -4,12 +4,9 @@ use std::collections::VecDeque;
 
 use stellar_wire::host::{Cqe, CqeOpcode, WcStatus, Wqe, WqeOpcode};
 
-use super::{CompletionQueue, Fetched, SendQueue};
+use super::{CompletionQueue, Fetched, SendQueue, MAX_OUTSTANDING};
 use crate::endpoint::Memory;
 use crate::rx::Psn;
-
-/// Most messages of a queue pair under way: what the hardware has room for.
-pub const MAX_UNDER_WAY: usize = 64;
 
 /// A message that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +27,7 @@ pub struct Message {
 /// A queue pair's work in order: first the messages under way, then what the send queue still holds.
 ///
 /// A message that cannot be executed stops everything after it. The ones before it complete, then it completes with its
-/// status, and the queue pair is in error: [`Self::complete`] says so.
+/// status, and the queue pair is in error: [`Self::complete`] returns that.
 #[derive(Clone, Debug)]
 pub struct Messages {
     queue: SendQueue,
@@ -93,7 +90,7 @@ impl Messages {
 
     /// The message a new packet with PSN `next` belongs to: the last one if it has packets left, otherwise the next
     /// from the queue. NOPs on the way are started, which is all they need. `None`: no work, none that may start, or
-    /// [`MAX_UNDER_WAY`] messages under way.
+    /// [`MAX_OUTSTANDING`] messages under way.
     pub fn current(&mut self, next: Psn, mtu: u32, memory: &mut dyn Memory) -> Option<Message> {
         loop {
             if self.stopped {
@@ -104,7 +101,7 @@ impl Messages {
                     return Some(*message);
                 }
             }
-            if self.under_way.len() >= MAX_UNDER_WAY {
+            if self.under_way.len() >= MAX_OUTSTANDING {
                 return None;
             }
             let fetched = match self.waiting.take() {
@@ -112,7 +109,7 @@ impl Messages {
                 None => self.queue.fetch(memory)?,
             };
             let immediate = fetched.wqe.opcode == WqeOpcode::WriteImm;
-            // NOPs alone are as good as complete.
+            // NOPs have no packets, so they can complete at once.
             let fenced = fetched.wqe.fence && self.with_packets > 0;
             if fetched.fault.is_none() && (fenced || immediate && self.wimm >= self.max_wimm) {
                 self.waiting = Some(fetched);
@@ -146,7 +143,7 @@ impl Messages {
         self.under_way.push_back(message);
     }
 
-    /// Takes note that a message cannot be sent on. Nothing after it starts. A message that has completed since is not concerned.
+    /// Records that a message cannot be continued. Nothing after it starts. A message that has completed in the meantime is not affected.
     pub fn fault(&mut self, slot: u16, status: WcStatus) {
         let Some(head) = self.under_way.front().map(|message| message.wqe.slot) else {
             return;

@@ -12,7 +12,7 @@ pub enum Requester {
     Rc(Box<RcRequester>),
 }
 
-/// Calls the method both have.
+/// Calls a method that both have.
 macro_rules! either {
     ($requester:expr, $method:ident($($argument:expr),*)) => {
         match $requester {
@@ -39,7 +39,7 @@ impl Requester {
         either!(self, transmit_burst(port, now, most, card))
     }
 
-    /// Expires what is due.
+    /// Expires the timers that are due.
     pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
         either!(self, on_timer(now, card));
     }
@@ -69,7 +69,7 @@ impl Requester {
         either!(self, messages_mut())
     }
 
-    /// What it counted.
+    /// Its counters.
     pub fn counters(&self) -> &RequesterCounters {
         either!(self, counters())
     }

@@ -7,7 +7,7 @@ use super::Payload;
 use crate::rx::Psn;
 use crate::spray::EvIndex;
 
-/// What the requester hands to framing: everything of the packet that is decided.
+/// A packet as the requester passes it to framing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPacket {
     pub opcode: Opcode,
@@ -19,9 +19,9 @@ pub struct RequestPacket {
     pub payload: Payload,
     /// Payload bytes.
     pub length: u16,
-    /// Path as the fabric sees it.
+    /// Entropy value: the path in the fabric.
     pub entropy: Entropy,
-    /// Path as the queue pair counts it; `None` on an RC queue pair, which has one.
+    /// Index of the path in the queue pair; `None` on an RC queue pair, which has one path.
     pub ev: Option<EvIndex>,
     /// Send queue index of its message; `None` for a probe, which belongs to none.
     pub slot: Option<u16>,

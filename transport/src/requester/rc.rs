@@ -136,7 +136,7 @@ impl RcRequester {
         })
     }
 
-    /// Takes in an ACK or NAK.
+    /// Processes an ACK or NAK.
     pub fn on_ack(&mut self, psn: Psn, aeth: &Aeth, now: Ticks, card: &mut Card<'_>) {
         if self.error.is_some() {
             return;
@@ -170,13 +170,13 @@ impl RcRequester {
                 let slot = self.messages.holding(psn).map(|message| message.wqe.slot);
                 self.fail(slot.map(|slot| (slot, status)), card);
             }
-            // A WRITE is never answered "receiver not ready" by this card, and by another only if it had immediate
+            // This card never answers a WRITE with "receiver not ready". Another one may, if the WRITE had immediate
             // data and no receive work request: the timer covers it.
             Syndrome::RnrNak { .. } | Syndrome::Reserved(_) => self.counters.acks_ignored += 1,
         }
     }
 
-    /// Everything before `una` has arrived. Says whether the queue pair still works.
+    /// Records that everything before `una` has arrived. Returns whether the queue pair still works.
     fn progress(&mut self, una: Psn, now: Ticks, card: &mut Card<'_>) -> bool {
         if una == self.una {
             return true;
@@ -191,7 +191,7 @@ impl RcRequester {
         self.error.is_none()
     }
 
-    /// Sends everything unacknowledged again, at the cost of a retry.
+    /// Sends everything unacknowledged again and spends a retry.
     fn go_back(&mut self, now: Ticks, card: &mut Card<'_>) {
         if self.outstanding() == 0 {
             return;
@@ -224,7 +224,7 @@ impl RcRequester {
         }
     }
 
-    /// Takes note that a message's local buffer cannot be read.
+    /// Records that a message's local buffer cannot be read.
     pub fn local_fault(&mut self, slot: u16, card: &mut Card<'_>) {
         self.messages.fault(slot, WcStatus::LocProtErr);
         self.complete(card);
@@ -258,7 +258,7 @@ impl RcRequester {
         &self.path_load
     }
 
-    /// What it counted.
+    /// Its counters.
     pub const fn counters(&self) -> &RequesterCounters {
         &self.counters
     }

@@ -1,4 +1,4 @@
-//! What a SACK says, checked against the window (hardware block `sack_flow`, first half).
+//! Contents of a SACK, checked against the window (hardware block `sack_flow`, first half).
 
 use stellar_wire::mrc::Seth;
 
@@ -8,7 +8,7 @@ use crate::rx::Psn;
 /// Why a SACK is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackRefusal {
-    /// Its cumulative PSN lies more than a window behind ours: what it says was said long ago.
+    /// Its cumulative PSN lies more than a window behind ours: it is too old to tell anything new.
     OutOfWindow,
     /// It acknowledges a PSN never sent, or its bitmap contradicts the packet it answers.
     Inconsistent,

@@ -5,22 +5,13 @@ use std::collections::VecDeque;
 use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
 use thiserror::Error;
 
-use super::RequesterConfigError;
+use super::{RequesterConfigError, SqRing};
 use crate::endpoint::Memory;
 
 /// Longest RDMA message in bytes (InfiniBand architecture volume 1, section 9.4.1): 2^31.
 pub const MAX_MESSAGE: u32 = 1 << 31;
 
-/// Ring of 64-byte WQEs in host memory, read with AT = 00.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SqRing {
-    /// Bus address of entry 0.
-    pub base: u64,
-    /// log2 of the entries, 1 to 15.
-    pub log2_entries: u8,
-}
-
-/// Producer index that cannot be.
+/// An impossible producer index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("producer index {producer} leaves {pending} entries to execute; the ring has {entries}")]
 pub struct ProducerError {
@@ -29,7 +20,7 @@ pub struct ProducerError {
     pub entries: u32,
 }
 
-/// A work request as fetched. `fault` says why it cannot be executed; only its identifier and slot mean something then.
+/// A work request as fetched. `fault` is the reason why it cannot be executed; then only its identifier and slot are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetched {
     pub wqe: Wqe,
@@ -120,7 +111,7 @@ impl SendQueue {
         Ok(())
     }
 
-    /// The next work request, checked by itself, if there is one.
+    /// The next work request, if there is one, with its own fields checked.
     pub fn fetch(&mut self, memory: &mut dyn Memory) -> Option<Fetched> {
         if self.pending() == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Transmit window of an MRC queue pair (hardware block `tx_window`): what became of every packet that may be unreceived.
+//! Transmit window of an MRC queue pair (hardware block `tx_window`): the state of every packet that may be unreceived.
 
 use super::slot_bits::SlotBits;
 use crate::rx::{Psn, WINDOW};
@@ -13,7 +13,7 @@ pub const SLOTS: u32 = WINDOW;
 pub enum SlotState {
     /// Not sent yet, or behind the window.
     Free,
-    /// Sent, and nothing heard of.
+    /// Sent, and neither acknowledged nor lost.
     InFlight,
     /// Known to be received, but not everything before it is.
     Acked,
@@ -29,7 +29,7 @@ pub struct Sent {
     /// Port of that path, 1 bit.
     pub plane: u8,
     pub at: Ticks,
-    /// It had been sent before; then it carried a time stamp.
+    /// The packet had been sent before. A retransmission carries a time stamp.
     pub again: bool,
     /// Timeouts and recoverable NACKs so far.
     pub retries: u8,
@@ -122,7 +122,7 @@ impl Window {
             .then(|| &self.sent[(psn.value() % SLOTS) as usize])
     }
 
-    /// Takes note of a new packet, which is in flight from now on. Returns its PSN.
+    /// Adds a new packet, in flight. Returns its PSN.
     ///
     /// # Panics
     /// If all slots are taken: the caller checks the window first.
@@ -134,7 +134,7 @@ impl Window {
         psn
     }
 
-    /// Takes note of the retransmission of a lost packet.
+    /// Records the retransmission of a lost packet.
     pub fn resend(&mut self, psn: Psn, sent: Sent) {
         debug_assert_eq!(self.state(psn), SlotState::Lost);
         for lost in &mut self.lost {
@@ -153,7 +153,7 @@ impl Window {
         self.bytes += u32::from(sent.length);
     }
 
-    /// Takes note that a packet was received. Returns its last transmission and state if that is news.
+    /// Records that a packet was received. Returns its last transmission and its state before, if it was not acknowledged yet.
     pub fn acknowledge(&mut self, psn: Psn) -> Option<(Sent, SlotState)> {
         let state = self.state(psn);
         let slot = psn.value() % SLOTS;
@@ -169,7 +169,7 @@ impl Window {
         Some((sent, state))
     }
 
-    /// Moves the start of the window over everything received. Returns where it is now.
+    /// Advances the start of the window over everything received. Returns the new start.
     pub fn advance(&mut self) -> Psn {
         while self.state(self.una) == SlotState::Acked {
             self.una = self.una.plus(1);
@@ -177,7 +177,7 @@ impl Window {
         self.una
     }
 
-    /// Takes note that a packet in flight was lost and what it has spent so far. Returns its payload bytes.
+    /// Records that a packet in flight was lost, and its retries so far. Returns its payload bytes.
     pub fn lose(&mut self, psn: Psn, retries: u8) -> u32 {
         debug_assert_eq!(self.state(psn), SlotState::InFlight);
         let slot = psn.value() % SLOTS;

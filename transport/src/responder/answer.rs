@@ -15,7 +15,7 @@ pub struct Answer {
     pub opcode: Opcode,
     pub psn: Psn,
     pub ext: ExtHeaders,
-    /// Entropy value of the packet that is answered, for a reverse path of which nothing better is known.
+    /// Entropy value of the packet that is answered. The answer takes it as long as no entropy value is known to be good.
     pub reflected: Entropy,
 }
 
@@ -73,7 +73,7 @@ impl Responder {
         &mut self.counter
     }
 
-    /// Takes note of a packet the lane has accepted; `track` is its state after that. Returns whether the immediate
+    /// Records a packet that the lane has accepted; `track` is the state after it. Returns whether the immediate
     /// counter has reached its threshold.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl Responder {
         if packet.position.starts() {
             self.message_bytes = 0;
         }
-        // A message has at most 2^31 bytes, but its sender may not know.
+        // A message has at most 2^31 bytes, but a sender may break that rule.
         self.message_bytes = self
             .message_bytes
             .wrapping_add(packet.payload_length.into());
@@ -153,7 +153,7 @@ impl Responder {
         }
     }
 
-    /// What is to be answered now of what the lane wants answered of an accepted packet.
+    /// The acknowledgement to send now for an accepted packet, given the one that the lane requests.
     pub fn coalesce(&mut self, packet: &PacketHeaders, request: &AckRequest) -> Option<AckRequest> {
         let AckBody::Sack {
             psn,
@@ -242,7 +242,7 @@ impl Responder {
         }
     }
 
-    /// Answer to a probe that took the path `entropy`, marked or not: where the window stands.
+    /// Answer to a probe that took the path `entropy`, marked or not: a SACK with the state of the window.
     pub fn answer_probe(
         &self,
         probe: &Peth,
@@ -270,10 +270,10 @@ impl Responder {
         }
     }
 
-    /// What a window says: contexts, cumulative PSN and bitmap.
+    /// SETH of a window: contexts, cumulative PSN and bitmap.
     fn seth(&self, cack: Psn, base: Psn, bitmap: u64) -> Seth {
         // A duplicate may be so old that its distance has no code. The 64 packets up to the cumulative one have arrived
-        // for certain, and say as much.
+        // in any case, so the SACK names those.
         let (sack_offset, bitmap) =
             offset(base, cack).map_or((-63, u64::MAX), |offset| (offset, bitmap));
         Seth {

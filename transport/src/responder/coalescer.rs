@@ -1,31 +1,18 @@
-//! Which accepted packets of an MRC queue pair are answered, and with which part of the window (hardware: `coalesce`).
+//! Which accepted packets of an MRC queue pair are answered, and with which part of the window (hardware block `coalesce`).
 
 use crate::rx::Psn;
-
-/// Most packets that one SACK may be sent for: what a register of 6 bits holds.
-pub const MAX_SACK_EVERY: u8 = 63;
-
-/// Packets of a path MTU of `mtu` bytes to send one SACK for, if nobody says otherwise: 16 KiB, but 16 packets at least. A requester has as much to do for
-/// a SACK as for several small packets.
-pub const fn default_sack_every(mtu: u32) -> u8 {
-    match 16 * 1024 / mtu {
-        0..16 => 16,
-        packets @ 16..63 => packets as u8,
-        _ => MAX_SACK_EVERY,
-    }
-}
 
 /// An accepted packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     pub psn: Psn,
-    /// It asks for an answer (AckReq), and what comes before it and has not arrived shall have one.
+    /// AckReq: the packet is acknowledged at once, and so is the last of the earlier packets that are still missing.
     pub asks: bool,
     /// It arrived with congestion experienced.
     pub ecn_ce: bool,
     /// Highest PSN before the first gap, after the packet.
     pub cack: Psn,
-    /// Its word after it.
+    /// The packet's word of the window, with the packet in it.
     pub word: Word,
 }
 
@@ -38,32 +25,32 @@ pub struct Word {
 }
 
 impl Word {
-    /// Whether the cumulative PSN says everything there is to say of it.
+    /// Whether the cumulative PSN acknowledges the whole word.
     const fn is_covered(&self, cack: Psn) -> bool {
         self.base.plus(63).is_behind(cack.plus(1))
     }
 }
 
-/// Packets that were accepted and not told of.
+/// Packets that were accepted and that no SACK has reported yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pending {
     count: u8,
-    /// They are in this word, or before the cumulative PSN.
+    /// The packets are in this word, or before the cumulative PSN.
     word: Word,
 }
 
-/// Counts the packets of one queue pair that no SACK has told of.
+/// Counts the packets of one queue pair that no SACK has reported yet.
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     every: u8,
-    /// Words that take turns: spraying spreads what is under way over more than one.
+    /// One for even words and one for odd ones, because spraying spreads the packets in flight over more than one word.
     pending: [Pending; 2],
-    /// The packet that leaves nothing missing up to here is answered at once: a packet has asked for that, or nothing was missing there.
+    /// The packet that closes the last gap before this PSN is acknowledged at once: an AckReq has requested that, or there was no gap.
     urgent_to: Psn,
 }
 
 impl Coalescer {
-    /// No more than `every - 1` packets untold, 1 to [`MAX_SACK_EVERY`]. `first` is the first PSN expected.
+    /// At most `every - 1` packets stay unreported; `every` is 1 to [`MAX_SACK_EVERY`](super::MAX_SACK_EVERY). `first` is the first PSN expected.
     pub const fn new(first: Psn, every: u8) -> Self {
         let word = Word {
             base: Psn::new(0),
@@ -76,8 +63,8 @@ impl Coalescer {
         }
     }
 
-    /// Takes note of a packet. If it is to be answered, the word to tell of: its own, or another one, and then the packet
-    /// itself is untold.
+    /// Records a packet. Returns the word that a SACK reports now, if one is due. It is the packet's word or the other one; in the second case the
+    /// packet stays unreported.
     pub fn arrive(&mut self, arrival: &Arrival) -> Option<Word> {
         let Arrival { cack, word, .. } = *arrival;
         let urgent = self.is_urgent(arrival);
@@ -105,7 +92,7 @@ impl Coalescer {
         told
     }
 
-    /// Whether a packet cannot wait, and from now on, which ones cannot.
+    /// Whether a packet is acknowledged at once. Updates `urgent_to`.
     fn is_urgent(&mut self, arrival: &Arrival) -> bool {
         let Arrival { psn, asks, .. } = *arrival;
         let late = !self.urgent_to.is_behind(psn);

@@ -14,7 +14,7 @@ impl ImmCounter {
         self.count
     }
 
-    /// Asks for one event when the count is `threshold`. Returns whether it already is, in which case the event is due
+    /// Arms one event for when the count is `threshold`. Returns whether it already is, in which case the event is due
     /// now and nothing stays armed.
     pub fn arm(&mut self, threshold: u32) -> bool {
         let reached = self.count == threshold;

@@ -32,8 +32,8 @@ pub struct Arrived {
 
 /// The stash (hardware: MAX_WIMM entries per queue pair, index = RQMSN mod MAX_WIMM).
 ///
-/// Two things are told apart. A message is *whole* when all its own packets have arrived, whatever came before: that is
-/// what a counter without order counts. It is *in order* when everything before it has arrived too: that is when its
+/// A message is *whole* when all its own packets have arrived, whatever came before: that is
+/// what a counter without order counts. It is *in order* when everything before it has arrived too: then its
 /// completion is delivered.
 #[derive(Clone, Debug)]
 pub struct Immediates {
@@ -53,7 +53,7 @@ impl Immediates {
         }
     }
 
-    /// Takes note of an accepted packet. `received` tells whether a PSN has arrived, this packet's included. Returns how
+    /// Records an accepted packet. `received` tells whether a PSN has arrived, this packet's included. Returns how
     /// many messages became whole: at most one.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ fn count_down(entry: Option<&mut Arrived>, psn: Psn) -> u32 {
 }
 
 /// PSNs from `first` up to, but not including, `last` that have not arrived. Only the receive window before `last` can
-/// lack any: what is further back is behind it.
+/// lack any: everything further back has arrived.
 fn missing_between(first: Psn, last: Psn, received: impl Fn(Psn) -> bool) -> u32 {
     let packets = last.distance_from(first).min(crate::rx::WINDOW);
     (1..=packets)

@@ -1,4 +1,4 @@
-//! The responder: from what the receive lane decided to the packets that answer it, and from arrivals to completions.
+//! The responder turns decisions of the receive lane into acknowledgements, and arrivals into completions.
 //!
 //! [`Responder`] belongs to one queue pair. [`Responder::coalesce`] says which accepted packets are answered now (by its [`Coalescer`]),
 //! [`Responder::answer`] turns an acknowledgement request into the headers of
@@ -10,6 +10,7 @@ mod imm_counter;
 mod immediates;
 
 pub use answer::{Answer, Responder};
-pub use coalescer::{default_sack_every, Arrival, Coalescer, Word, MAX_SACK_EVERY};
+pub use coalescer::{Arrival, Coalescer, Word};
 pub use imm_counter::ImmCounter;
 pub use immediates::{Arrived, Immediates, WimmExceeded};
+pub use stellar_wire::config::{default_sack_every, MAX_SACK_EVERY};

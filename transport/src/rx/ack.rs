@@ -3,9 +3,9 @@
 use stellar_wire::mrc::{Entropy, NackReason};
 use stellar_wire::{NakCode, Syndrome};
 
-use super::{DropReason, Psn};
+use super::{AckKind, DropReason, Psn};
 
-/// What is to be sent, with the fields that kind has.
+/// The acknowledgement to send, with the fields of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckBody {
     /// RC ACK of everything up to and including `psn`, with unlimited credits. `msn` has 24 bits.
@@ -27,16 +27,13 @@ pub enum AckBody {
 }
 
 impl AckBody {
-    /// Kinds of acknowledgement, in the order of [`AckBody::kind_index`].
-    pub const KINDS: [&'static str; 4] = ["Ack", "Nak", "Sack", "Nack"];
-
-    /// Index of the kind: its hardware code.
-    pub const fn kind_index(&self) -> usize {
+    /// Its kind.
+    pub const fn kind(&self) -> AckKind {
         match self {
-            Self::Ack { .. } => 0,
-            Self::Nak { .. } => 1,
-            Self::Sack { .. } => 2,
-            Self::Nack { .. } => 3,
+            Self::Ack { .. } => AckKind::Ack,
+            Self::Nak { .. } => AckKind::Nak,
+            Self::Sack { .. } => AckKind::Sack,
+            Self::Nack { .. } => AckKind::Nack,
         }
     }
 
@@ -70,7 +67,7 @@ impl AckBody {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckRequest {
     pub body: AckBody,
-    /// Why a NAK, NACK or repeated acknowledgement is asked for; `None` for a packet accepted.
+    /// Why a NAK, NACK or repeated acknowledgement is requested; `None` for a packet accepted.
     pub reason: DropReason,
     /// Local queue pair.
     pub qp: u32,

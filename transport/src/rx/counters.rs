@@ -1,12 +1,12 @@
-//! What the lane counts.
+//! Counters of the lane.
 
-use super::{AckBody, DropReason, RxOutcome};
+use super::{AckKind, DropReason, RxOutcome};
 
 /// Counters of a lane. The hardware's have 48 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    by_reason: [u64; DropReason::ALL.len()],
-    by_ack_kind: [u64; AckBody::KINDS.len()],
+    by_reason: [u64; DropReason::COUNT],
+    by_ack_kind: [u64; AckKind::COUNT],
     /// Frames, good and bad.
     pub frames: u64,
     /// Payload bytes placed.
@@ -21,18 +21,18 @@ impl Counters {
         self.by_reason[usize::from(reason.index())]
     }
 
-    /// Acknowledgement requests of a kind, by [`AckBody::kind_index`].
-    pub fn ack_kind(&self, kind: usize) -> u64 {
-        self.by_ack_kind[kind]
+    /// Acknowledgement requests of a kind.
+    pub fn ack_kind(&self, kind: AckKind) -> u64 {
+        self.by_ack_kind[usize::from(kind.index())]
     }
 
-    /// Takes note of the fate of a frame that a lane of hardware told.
-    pub fn tell(&mut self, reason: DropReason) {
+    /// Counts a frame whose fate a lane of hardware reported.
+    pub fn count_reported(&mut self, reason: DropReason) {
         self.frames += 1;
         self.by_reason[usize::from(reason.index())] += 1;
     }
 
-    /// Takes note of what happened to one frame.
+    /// Counts one frame.
     pub(super) fn count(&mut self, outcome: &RxOutcome) {
         self.frames += 1;
         self.by_reason[usize::from(outcome.reason.index())] += 1;
@@ -41,7 +41,7 @@ impl Counters {
             self.bytes_placed += u64::from(place.length);
         }
         if let Some(ack) = &outcome.ack {
-            self.by_ack_kind[ack.body.kind_index()] += 1;
+            self.by_ack_kind[usize::from(ack.body.kind().index())] += 1;
         }
     }
 }

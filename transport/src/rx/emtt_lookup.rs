@@ -1,6 +1,6 @@
 //! Page translation (hardware block `emtt_lookup`).
 
-use super::{DropReason, MrEntry, Owner, Tables};
+use super::{DropReason, MrRow, Owner, Tables};
 
 /// Part of a payload that lies in one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Piece {
 /// end of the table.
 pub fn look_up_pages(
     tables: &Tables,
-    region: &MrEntry,
+    region: &MrRow,
     va: u64,
     length: u64,
 ) -> Result<Vec<Piece>, DropReason> {
@@ -40,7 +40,7 @@ pub fn look_up_pages(
         // Pages crossed are counted from the first, so that a region that runs past 2^64 goes on with its next entry.
         let in_first = va % page_bytes + done;
         let index = u64::from(region.first_emtt) + first_page + in_first / page_bytes;
-        // A page past the end of the table is as good as one that was never written.
+        // A page past the end of the table counts as one that was never written.
         let entry = u32::try_from(index)
             .ok()
             .filter(|&index| index < Tables::EMTT)

@@ -11,7 +11,7 @@ use stellar_wire::{
 
 use super::{DropReason, PacketHeaders, Psn, QpMode, RxConfig};
 
-/// What is to be said about a frame by itself.
+/// Result of the checks of a frame by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameOutcome {
     /// First reason against the frame in order of precedence, `None` if it is good.
@@ -28,7 +28,7 @@ pub struct FrameOutcome {
 /// and elsewhere the frame is `WrongUdpPort`.
 ///
 /// Of the outer header of an encapsulated packet, version, next header and ECN are looked at. Its length is not: the
-/// inner length is held against the frame, and nothing is decided by the outer one.
+/// inner length is compared with the frame, and no decision depends on the outer one.
 pub fn classify_frame(bytes: &[u8], mac_error: bool, config: &RxConfig) -> FrameOutcome {
     let result = if mac_error {
         Err(DropReason::MacError)
@@ -47,7 +47,7 @@ pub fn classify_frame(bytes: &[u8], mac_error: bool, config: &RxConfig) -> Frame
     }
 }
 
-/// A control packet, good in itself.
+/// A good control packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFrame {
     /// Without the outer header, if there was one.
@@ -217,13 +217,13 @@ fn is_supported(opcode: Opcode) -> bool {
     opcode.is_write() && matches!(opcode.transport(), Transport::Rc | Transport::Mrc)
 }
 
-/// RC requests other than WRITE: those of an RNIC that this lane is not.
+/// RC requests other than WRITE, which this lane does not execute.
 fn is_refused(opcode: Opcode) -> bool {
     opcode.transport() == Transport::Rc && !opcode.is_write() && !opcode.is_response()
 }
 
-/// Bytes of BTH and, for an opcode the lane executes, extension headers. Asked before the iCRC is known to be good:
-/// headers that do not fit are a matter of length, whatever a damaged bit made them.
+/// Bytes of BTH and, for an opcode the lane executes, extension headers. Used before the iCRC is checked:
+/// headers that do not fit are `BadLength`, even if a damaged bit is the cause.
 fn transport_headers_len(body: &[u8]) -> usize {
     let Ok((bth, _)) = Bth::parse(body) else {
         return Bth::LEN;

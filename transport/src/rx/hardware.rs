@@ -1,98 +1,25 @@
-//! The reference's values as the hardware records of `stellar_wire::hw`, for tests that hold the two against each other.
+//! The reference's values as the hardware records of `stellar_wire::hw`, for tests that compare the two.
 //!
-//! Fields a value does not have (a RETH that is absent, the bitmap of a NACK) become zero: what hardware holds there
-//! means nothing and is not to be compared.
+//! Fields that a value does not have (a RETH that is absent, the bitmap of a NACK) become zero. The hardware's are undefined there: do
+//! not compare them.
 
 use rust_hdl::prelude::*;
-use stellar_wire::hw::{ack, core, dma, frame, tables};
-use stellar_wire::Position;
+use stellar_wire::hw::requester::{ControlKind, ControlPacket};
+use stellar_wire::hw::tx::TxPacket;
+use stellar_wire::hw::tx_frame::TxFrameError;
+use stellar_wire::hw::{ack, control, core, dma, frame};
+use stellar_wire::mrc::Entropy;
+use stellar_wire::rows::ControlPeerRow;
+use stellar_wire::{Bth, Opcode, RoceFrame};
 
 use super::{
-    AckBody, AckRequest, DropReason, EmttEntry, MrEntry, Owner, PacketHeaders, PageSize, Piece,
-    QpContext, QpMode, QpState, RcClass, WriteTlp,
+    AckBody, AckRequest, ControlFrame, ControlPeer, DropReason, PacketHeaders, Piece, QpMode,
+    WriteTlp,
 };
-
-/// Converts an enumeration to the hardware's, whose variants have the same names.
-macro_rules! same_names {
-    ($from:ty => $to:ty { $($variant:ident),+ $(,)? }) => {
-        impl From<$from> for $to {
-            fn from(value: $from) -> Self {
-                match value { $(<$from>::$variant => Self::$variant),+ }
-            }
-        }
-    };
-}
-
-same_names!(DropReason => frame::DropReason {
-    None, MacError, BufferFull, NotRoce, BadIpChecksum, BadLength, WrongUdpPort, BadIcrc, UnsupportedOpcode, UnknownQp,
-    WrongState, WrongMode, BadPkey, BadPayloadLength, BadSequence, PsnGap, Duplicate, PsnOutsideWindow, BadKey, WrongPd,
-    NoWriteRight, OutOfBounds, InvalidPage,
-    Control, ControlForeign, ControlUnknownQp, ControlLost, PageAbsent,
-});
-same_names!(QpMode => tables::QpMode { Rc, Mrc });
-same_names!(QpState => tables::QpState { Invalid, Init, Ready, Error });
-same_names!(PageSize => tables::PageSize { Size4K, Size64K, Size2M, Size1G });
-same_names!(Owner => tables::Owner { Host, Gpu });
-same_names!(RcClass => core::RcClass { NotRc, Expected, Duplicate, Gap, GapAgain });
-
-const fn position(position: Position) -> frame::Position {
-    match position {
-        Position::First => frame::Position::First,
-        Position::Middle => frame::Position::Middle,
-        Position::Last => frame::Position::Last,
-        Position::Only => frame::Position::Only,
-    }
-}
 
 /// A value as a field of `N` bits, which it must fit.
 fn bits<const N: usize>(value: impl Into<u64>) -> Bits<N> {
     value.into().to_bits()
-}
-
-impl QpContext {
-    /// The table entry.
-    pub fn to_hw(&self) -> tables::QpContext {
-        tables::QpContext {
-            state: self.state.into(),
-            mode: self.mode.into(),
-            pd: bits(self.pd),
-            pkey: bits(self.pkey),
-            mtu_log2: bits(self.mtu_log2),
-            initial_psn: bits(self.initial_psn.value()),
-            remote_write: self.remote_write,
-        }
-    }
-}
-
-impl MrEntry {
-    /// The table entry.
-    pub fn to_hw(&self) -> tables::MrEntry {
-        tables::MrEntry {
-            valid: self.valid,
-            key: bits(self.key),
-            pd: bits(self.pd),
-            remote_write: self.remote_write,
-            remote_read: self.remote_read,
-            remote_atomic: self.remote_atomic,
-            page_size: self.page_size.into(),
-            base_va: bits(self.base_va),
-            length: bits(self.length),
-            first_emtt: bits(self.first_emtt),
-            on_demand: self.on_demand,
-        }
-    }
-}
-
-impl EmttEntry {
-    /// The table entry.
-    pub fn to_hw(&self) -> tables::EmttEntry {
-        tables::EmttEntry {
-            valid: self.valid,
-            owner: self.owner.into(),
-            device: bits(self.device),
-            frame: bits(self.frame),
-        }
-    }
 }
 
 impl PacketHeaders {
@@ -101,11 +28,11 @@ impl PacketHeaders {
         let reth = self.reth.unwrap_or_default();
         let meth = self.meth.unwrap_or_default();
         frame::PacketHeaders {
-            reason: frame::DropReason::None,
+            reason: DropReason::None,
             mrc: self.mode == QpMode::Mrc,
             refused: self.refused,
             probe: false,
-            position: position(self.position),
+            position: self.position,
             has_immediate: self.immediate.is_some(),
             has_reth: self.reth.is_some(),
             has_timestamp: self.timestamp.is_some(),
@@ -134,7 +61,8 @@ impl AckRequest {
     /// The record on the acknowledgement stream.
     pub fn to_hw(&self) -> ack::AckRequest {
         let mut record = ack::AckRequest {
-            reason: self.reason.into(),
+            kind: self.body.kind(),
+            reason: self.reason,
             qp: bits(self.qp),
             psn: bits(self.body.psn().value()),
             syndrome: bits(self.body.syndrome().unwrap_or_default()),
@@ -145,35 +73,27 @@ impl AckRequest {
             ..ack::AckRequest::default()
         };
         match self.body {
-            AckBody::Ack { msn, .. } => {
-                record.kind = ack::AckKind::Ack;
-                record.msn = bits(msn);
-            }
-            AckBody::Nak { msn, .. } => {
-                record.kind = ack::AckKind::Nak;
-                record.msn = bits(msn);
-            }
+            AckBody::Ack { msn, .. } | AckBody::Nak { msn, .. } => record.msn = bits(msn),
             AckBody::Sack {
                 cack_psn,
                 bitmap_base,
                 bitmap,
                 ..
             } => {
-                record.kind = ack::AckKind::Sack;
                 record.cack_psn = bits(cack_psn.value());
                 record.bitmap_base = bits(bitmap_base.value());
                 record.bitmap = bits(bitmap);
             }
-            AckBody::Nack { .. } => record.kind = ack::AckKind::Nack,
+            AckBody::Nack { .. } => {}
         }
         record
     }
 }
 
-/// One to three pieces as the record the DMA engine takes; the fields of pieces that there are not are zero.
+/// One to three pieces as the record the DMA engine takes; the fields of absent pieces are zero.
 ///
 /// # Panics
-/// If there is none, or more than three, or the second of three is not as long as the record says without words.
+/// If there is none, or more than three, or the second of three is not as long as the record implies.
 pub fn pieces_to_hw(pieces: &[Piece]) -> core::DmaSegments {
     assert!(
         (1..=3).contains(&pieces.len()),
@@ -211,5 +131,53 @@ impl WriteTlp {
             first_be: bits(self.first_be),
             last_be: bits(self.last_be),
         }
+    }
+}
+
+impl ControlPeer {
+    /// The table entry.
+    pub fn to_hw(&self) -> control::ControlPeer {
+        ControlPeerRow::new(self.mode, self.pkey, self.qp, self.addresses).to_hw()
+    }
+}
+
+impl ControlFrame {
+    /// The record the requester takes. Fields of headers the packet does not have are zero.
+    ///
+    /// # Errors
+    /// Those of [`TxPacket::from_frame`]; not for a frame of [`super::parse_control`].
+    pub fn to_hw(&self, port: bool) -> Result<ControlPacket, TxFrameError> {
+        let Self { roce, ecn_ce } = self;
+        let opcode = roce.bth.opcode;
+        // Only opcode and extension headers go through the transmit record: it cannot hold every frame that may arrive.
+        let bare = RoceFrame {
+            bth: Bth {
+                opcode,
+                ..Bth::default()
+            },
+            ext: roce.ext,
+            ..RoceFrame::default()
+        };
+        let ext = TxPacket::from_frame(&bare)?.extensions;
+        Ok(ControlPacket {
+            kind: match opcode {
+                Opcode::MrcSack => ControlKind::Sack,
+                Opcode::MrcNack => ControlKind::Nack,
+                Opcode::MrcProbe => ControlKind::Probe,
+                _ => ControlKind::Ack,
+            },
+            qp: u64::from(roce.bth.dest_qp % 1024).to_bits(),
+            port,
+            psn: u64::from(roce.bth.psn).to_bits(),
+            ecn_ce: *ecn_ce,
+            entropy: u64::from(Entropy::of(&roce.ip, &roce.udp).0).to_bits(),
+            reflected: ext.reflection.entropy,
+            seth: ext.seth,
+            cc_state: ext.cc_state,
+            neth: ext.neth,
+            aeth: ext.aeth,
+            peth: ext.peth,
+            timestamp: ext.timestamp.value,
+        })
     }
 }

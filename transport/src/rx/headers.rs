@@ -1,4 +1,4 @@
-//! What the lane knows about a good frame.
+//! Headers of a good frame.
 
 use stellar_wire::mrc::{Entropy, Meth};
 use stellar_wire::{icrc, Position, Reth};
@@ -10,8 +10,8 @@ use super::{Psn, QpMode};
 pub struct PacketHeaders {
     /// Family of the opcode: RC or MRC (C6 to CB).
     pub mode: QpMode,
-    /// RC request other than WRITE: SEND, READ, atomics. What stands behind its BTH is not looked at: position, extension headers and payload
-    /// mean nothing, and `payload_length` is 0.
+    /// RC request other than WRITE: SEND, READ, atomics. The lane does not parse what follows its BTH: position, extension headers and
+    /// payload are undefined, and `payload_length` is 0.
     pub refused: bool,
     pub position: Position,
     /// Present in every MRC packet, and in RC first and only.
@@ -40,7 +40,7 @@ pub struct PacketHeaders {
 }
 
 impl PacketHeaders {
-    /// Payload length as the type addresses are counted in.
+    /// Payload length in the type of addresses.
     pub fn payload_bytes(&self) -> u64 {
         u64::from(self.payload_length)
     }

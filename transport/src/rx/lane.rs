@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     check_qp, check_region, classify_frame, look_up_pages, write_tlps, AckRequest, Counters,
-    DropReason, PacketHeaders, Piece, PsnTrack, QpContext, RcAddress, RcTrack, RxConfig,
-    TableError, TableWrite, Tables, TrackedPacket, WriteTlp,
+    DropReason, PacketHeaders, Piece, PsnTrack, QpRow, RcAddress, RcTrack, RxConfig, TableError,
+    TableWrite, Tables, TrackedPacket, WriteTlp,
 };
 
 /// Where an accepted packet's payload goes.
@@ -15,16 +15,16 @@ pub struct Placement {
     pub offset: u8,
     /// Payload bytes, at least 1.
     pub length: u16,
-    /// One or two.
+    /// One to three.
     pub pieces: Vec<Piece>,
 }
 
-/// What became of one frame.
+/// The fate of one frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RxOutcome {
     /// `None`: accepted.
     pub reason: DropReason,
-    /// Headers of a frame good in itself, whatever became of the packet.
+    /// Headers of a good frame, whatever the fate of the packet.
     pub headers: Option<PacketHeaders>,
     /// Set for an accepted packet that has payload.
     pub place: Option<Placement>,
@@ -94,7 +94,7 @@ impl RxLane {
         self.tracking.get(&qp).map(|tracking| &tracking.psn)
     }
 
-    /// What was counted so far.
+    /// Its counters.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -104,7 +104,7 @@ impl RxLane {
         self.receive_from_mac(frame, false)
     }
 
-    /// As [`Self::receive`], with the MAC's opinion of the frame.
+    /// As [`Self::receive`], for a frame that the MAC found good or bad.
     pub fn receive_from_mac(&mut self, frame: &[u8], mac_error: bool) -> RxOutcome {
         let classified = classify_frame(frame, mac_error, &self.config);
         let outcome = match classified.headers {
@@ -169,10 +169,10 @@ impl RxLane {
     }
 }
 
-/// Pieces of memory a payload goes to: none if it is empty, whatever its key and address say.
+/// Pieces of memory a payload goes to: none if it is empty, whatever its key and address are.
 fn translate(
     tables: &Tables,
-    context: &QpContext,
+    context: &QpRow,
     headers: &PacketHeaders,
     target: RcAddress,
 ) -> Result<Vec<Piece>, DropReason> {

@@ -1,18 +1,18 @@
 //! Memory region checks (hardware block `mr_check`).
 
-use super::{DropReason, MrEntry, PacketHeaders, QpContext, QpMode, RcAddress, Tables};
+use super::{DropReason, MrRow, PacketHeaders, QpMode, QpRow, RcAddress, Tables};
 
 /// The region a payload goes to, or the first reason against it in the order `BadKey`, `WrongPd`, `NoWriteRight`,
-/// `OutOfBounds`. An empty payload touches no memory and is not to be asked about.
+/// `OutOfBounds`. An empty payload touches no memory: do not call this for one.
 ///
 /// # Errors
 /// The reason.
 pub fn check_region(
     tables: &Tables,
-    context: &QpContext,
+    context: &QpRow,
     headers: &PacketHeaders,
     target: RcAddress,
-) -> Result<MrEntry, DropReason> {
+) -> Result<MrRow, DropReason> {
     let region = find_region(tables, context.pd, target.rkey)?;
     if !region.remote_write || !context.remote_write {
         return Err(DropReason::NoWriteRight);
@@ -21,8 +21,8 @@ pub fn check_region(
     Ok(region)
 }
 
-/// Bytes from the packet's address on that have to lie in the region. The first packet of an RC message answers for all of it (IBTA volume 1, 9.7.4.1.5),
-/// so that nothing of a message that does not fit is placed. MRC packets each answer for their own payload.
+/// Bytes from the packet's address on that have to lie in the region. The first packet of an RC message is checked for the whole message (IBTA volume 1, 9.7.4.1.5),
+/// so that nothing of a message that does not fit is placed. Each MRC packet is checked for its own payload.
 fn checked_bytes(headers: &PacketHeaders) -> u64 {
     match headers.mode {
         QpMode::Rc if headers.position.starts() => headers.dma_length().into(),
@@ -34,7 +34,7 @@ fn checked_bytes(headers: &PacketHeaders) -> u64 {
 ///
 /// # Errors
 /// `BadKey`, `WrongPd`.
-pub(crate) fn find_region(tables: &Tables, pd: u32, key: u32) -> Result<MrEntry, DropReason> {
+pub(crate) fn find_region(tables: &Tables, pd: u32, key: u32) -> Result<MrRow, DropReason> {
     let region = tables.mr(key >> 8);
     if !region.valid || region.key != key as u8 {
         return Err(DropReason::BadKey);
@@ -49,7 +49,7 @@ pub(crate) fn find_region(tables: &Tables, pd: u32, key: u32) -> Result<MrEntry,
 ///
 /// # Errors
 /// `OutOfBounds`.
-pub(crate) fn check_bounds(region: &MrEntry, va: u64, length: u64) -> Result<(), DropReason> {
+pub(crate) fn check_bounds(region: &MrRow, va: u64, length: u64) -> Result<(), DropReason> {
     // Ends are computed wider than an address: a range that runs past 2^64 does not come round to the bottom.
     let end = u128::from(va) + u128::from(length);
     let region_end = u128::from(region.base_va) + u128::from(region.length);

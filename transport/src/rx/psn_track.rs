@@ -5,15 +5,12 @@ use std::collections::VecDeque;
 use stellar_wire::mrc::NackReason;
 use stellar_wire::NakCode;
 
-use super::{AckBody, DropReason, PacketHeaders, Psn, RcClass, RcOutcome};
-
-/// Packets an MRC sender may be ahead of the first one missing (MPR).
-pub const WINDOW: u32 = 1024;
+use super::{AckBody, DropReason, PacketHeaders, Psn, RcClass, RcOutcome, WINDOW};
 
 /// Message numbers of an AETH before they repeat.
 const MSN_MODULUS: u32 = 1 << 24;
 
-/// A packet with everything found out about it so far.
+/// A packet with the results of the checks before.
 #[derive(Clone, Copy, Debug)]
 pub struct TrackedPacket<'a> {
     pub headers: &'a PacketHeaders,
@@ -29,7 +26,7 @@ pub struct TrackedPacket<'a> {
 pub struct Verdict {
     /// `None`: the packet is placed.
     pub reason: DropReason,
-    /// What is to be answered, if anything.
+    /// The acknowledgement to send, if any.
     pub answer: Option<AckBody>,
 }
 
@@ -75,12 +72,12 @@ impl PsnTrack {
         self.epsn
     }
 
-    /// Whether the queue pair takes no more packets until it is written again.
+    /// Whether the queue pair drops all packets until its context is written again.
     pub const fn in_error(&self) -> bool {
         self.error
     }
 
-    /// Decides about a packet, and takes note of it.
+    /// Decides about a packet and records it.
     pub fn receive(&mut self, packet: &TrackedPacket<'_>) -> Verdict {
         if packet.qp_reason != DropReason::None {
             return Verdict::silent(packet.qp_reason);

@@ -1,20 +1,8 @@
 //! Reliable connection order: expected PSN, message in progress, running address (hardware block `rc_track`).
 
-use super::{check_mrc_length, check_rc_length, DropReason, PacketHeaders, Psn, QpContext, QpMode};
-
-/// Where a packet's PSN lies relative to the expected one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RcClass {
-    /// Not an RC packet.
-    NotRc,
-    Expected,
-    /// Behind the expected PSN.
-    Duplicate,
-    /// Ahead of the expected PSN: the first such packet since the gap opened.
-    Gap,
-    /// Ahead of the expected PSN, the gap was reported before.
-    GapAgain,
-}
+use super::{
+    check_mrc_length, check_rc_length, DropReason, PacketHeaders, Psn, QpMode, QpRow, RcClass,
+};
 
 /// Target of a packet's first payload byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +11,7 @@ pub struct RcAddress {
     pub rkey: u32,
 }
 
-/// What is decided about a packet here.
+/// The decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RcOutcome {
     /// `None`, `UnsupportedOpcode`, `BadSequence` or `BadPayloadLength`.
@@ -66,8 +54,8 @@ impl RcTrack {
         }
     }
 
-    /// Decides about a packet that passed the queue pair's static checks, and takes note of it.
-    pub fn receive(&mut self, context: &QpContext, headers: &PacketHeaders) -> RcOutcome {
+    /// Decides about a packet that passed the queue pair's static checks, and records it.
+    pub fn receive(&mut self, context: &QpRow, headers: &PacketHeaders) -> RcOutcome {
         let (reason, class, address) = match headers.mode {
             QpMode::Mrc => {
                 let good = check_mrc_length(headers, context.mtu());

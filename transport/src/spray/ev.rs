@@ -1,99 +1,4 @@
-//! Names of entropy values and planes, and what is known of them.
-
-use stellar_wire::mrc::Entropy;
-
-/// A set of the two planes (ports): bit `p` is plane `p`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PlaneMask(u8);
-
-impl PlaneMask {
-    /// No plane.
-    pub const NONE: Self = Self(0);
-    /// Both planes.
-    pub const BOTH: Self = Self(3);
-
-    /// Only `plane`, 0 or 1.
-    pub const fn only(plane: u8) -> Self {
-        Self(1 << (plane & 1))
-    }
-
-    /// Whether `plane` is in the set.
-    pub const fn contains(self, plane: u8) -> bool {
-        self.0 >> (plane & 1) & 1 == 1
-    }
-
-    /// The set with `plane` put in or taken out.
-    pub const fn with(self, plane: u8, present: bool) -> Self {
-        let bit = Self::only(plane).0;
-        Self(if present { self.0 | bit } else { self.0 & !bit })
-    }
-
-    /// What both sets have.
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-}
-
-/// Name of an entropy value within its queue pair: 0 to 127 active, 128 to 143 backup. Bit 0 is the plane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct EvIndex(u8);
-
-impl EvIndex {
-    /// Most active entropy values.
-    pub const ACTIVE: usize = 128;
-    /// Most backups, both planes together.
-    pub const BACKUPS: usize = 16;
-
-    /// The entropy value of this number; `None` above 143.
-    pub const fn new(value: u8) -> Option<Self> {
-        if (value as usize) < Self::ACTIVE + Self::BACKUPS {
-            Some(Self(value))
-        } else {
-            None
-        }
-    }
-
-    /// The active value in `slot` (0 to 63) of `plane`.
-    pub(super) const fn active(plane: u8, slot: u8) -> Self {
-        Self(slot << 1 | plane)
-    }
-
-    /// Backup `number` (0 to 7) of `plane`.
-    pub(super) const fn backup(plane: u8, number: u8) -> Self {
-        Self(Self::ACTIVE as u8 | number << 1 | plane)
-    }
-
-    /// The number, 8 bits.
-    pub const fn value(self) -> u8 {
-        self.0
-    }
-
-    /// The plane its packets take, 0 or 1.
-    pub const fn plane(self) -> u8 {
-        self.0 & 1
-    }
-
-    /// Whether it is a backup.
-    pub const fn is_backup(self) -> bool {
-        self.0 as usize >= Self::ACTIVE
-    }
-
-    /// Place within its plane: the slot of an active value, the number of a backup.
-    pub(super) const fn place(self) -> u8 {
-        (self.0 & 0x7f) >> 1
-    }
-}
-
-/// Where a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// Name for feedback, kept with the packet until it is acknowledged.
-    pub index: EvIndex,
-    /// Port it leaves by, 0 or 1.
-    pub plane: u8,
-    /// What its headers carry.
-    pub entropy: Entropy,
-}
+//! What is known of an entropy value.
 
 /// State of an entropy value (OCP MRC 1.0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,16 +13,16 @@ pub enum EvState {
     Denied,
 }
 
-/// What became of a packet, told about its entropy value.
+/// Feedback about an entropy value: the fate of a packet that used it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// Acknowledged without a mark.
     Good,
     /// ECN-marked (SETH M = SKIP_ONCE) or trimmed on the way (NACK TRIMMED).
     Skip,
-    /// Timed out with silence.
+    /// It timed out.
     Timeout,
-    /// The receiver asks to leave the path (SETH M = ALWAYS_SKIP).
+    /// The receiver requests another path (SETH M = ALWAYS_SKIP).
     AlwaysSkip,
     /// A probe was answered without a mark.
     ProbeAnswered,

@@ -139,8 +139,8 @@ impl EvTable {
         self.assumed_bad | self.denied
     }
 
-    /// Releases backups that are withdrawn or no longer needed, then gives each withdrawn slot nothing serves, the
-    /// lowest first, the lowest backup in reserve. A slot that changes hands is not bypassed.
+    /// Releases backups that are withdrawn or no longer needed, then assigns the lowest backup in reserve to each
+    /// withdrawn slot without one, the lowest slot first. A slot whose value changes is not bypassed.
     fn assign_backups(&mut self) {
         let withdrawn = self.withdrawn() & self.slots;
         let usable = self.backups & !self.backup_assumed_bad & !self.backup_denied;

@@ -3,7 +3,7 @@
 use stellar_wire::mrc::Entropy;
 
 /// The newest known-good entropy value of each plane, for SACK, NACK and probe answers, which must not wait for a path
-/// to be tried. What counts as good is the caller's: a data packet sent on it was acknowledged without a mark.
+/// to be tried. The caller decides what counts as good: a data packet on it was acknowledged without a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReversePaths {
     newest: [Option<Entropy>; 2],

@@ -1,8 +1,8 @@
-//! One pass over the slots of a plane after another.
+//! Passes over the slots of a plane.
 
 use super::permutation::Permutation;
 
-/// How far a plane is through its slots, and in what order it visits them.
+/// Order in which a plane visits its slots, and its position in that order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rotation {
     order: Order,
@@ -16,7 +16,7 @@ enum Order {
     Permuted(Permutation),
 }
 
-/// A slot and the slots the pass left behind to get there.
+/// A slot, and the slots that the pass skipped before it.
 pub(super) struct Visit {
     pub slot: Option<u8>,
     /// Bit per slot that was passed without being taken.
@@ -42,7 +42,7 @@ impl Rotation {
         }
     }
 
-    /// Goes on to the first slot of `eligible`, or to the end.
+    /// Advances to the first slot of `eligible`, or to the end.
     pub(super) fn visit(&mut self, eligible: u64) -> Visit {
         let mut passed = 0;
         while self.position < Self::SLOTS {

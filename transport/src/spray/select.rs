@@ -20,7 +20,7 @@ pub struct Spray {
     profile: Arc<EntropyProfile>,
     profile_rotation: u8,
     planes_up: PlaneMask,
-    /// Plane whose turn it is.
+    /// Plane of the next packet, unless it is not allowed.
     next_plane: u8,
     tables: [EvTable; 2],
     rotations: [Rotation; 2],
@@ -34,7 +34,7 @@ pub struct Spray {
 }
 
 impl Spray {
-    /// A path choice with every value good, at the start of its sequence.
+    /// A path choice at the start of its sequence, with every value good.
     ///
     /// # Errors
     /// [`SprayError`] naming what cannot work.
@@ -87,7 +87,7 @@ impl Spray {
         self.path(plane, slot)
     }
 
-    /// What became of a packet on `index`. Only [`Policy::EvState`] answers; a denied value stays denied, and one that
+    /// Takes feedback about a packet on `index`. Only [`Policy::EvState`] uses it; a denied value stays denied, and one that
     /// is assumed bad stays so until a probe is answered. An unknown index is ignored.
     pub fn on_feedback(&mut self, index: EvIndex, feedback: Feedback) {
         if self.policy != Policy::EvState {
@@ -194,8 +194,7 @@ impl Spray {
         .find(|maps| *maps != [0, 0])
     }
 
-    /// Goes on in the plane's rotation to the next of `candidates` that is not bypassed, into a new rotation if this
-    /// one has none left.
+    /// Advances the plane's rotation to the next of `candidates` that is not bypassed. Starts a new rotation if this one has none left.
     fn take(&mut self, plane: u8, candidates: u64) -> u8 {
         let table = &mut self.tables[usize::from(plane)];
         let rotation = &mut self.rotations[usize::from(plane)];
@@ -211,14 +210,14 @@ impl Spray {
                 Policy::RoundRobin => Rotation::ascending(0),
                 _ => Rotation::permuted(self.lfsr.next_word()),
             };
-            // With every candidate bypassed, a bypass says nothing about one path against another.
+            // With every candidate bypassed, the bypass does not favour any path: it is ignored.
             if self.skip_scope == SkipScope::RestOfRotation || candidates & !table.skip() == 0 {
                 table.end_skip(u64::MAX);
             }
         }
     }
 
-    /// The single path: where it is while that is usable, or the next usable slot in index order, going round.
+    /// The single path. It stays as long as it is usable; then the next usable slot in index order follows, wrapping around.
     fn choose_single(&mut self, planes: PlaneMask) -> Option<Path> {
         let candidates = self.candidates(None)?;
         let (plane, slot) = self.home;

@@ -6,8 +6,8 @@ pub mod crafted;
 use std::collections::BTreeMap;
 
 use stellar_transport::rx::{
-    DropReason, EmttEntry, MrEntry, Owner, PageSize, Psn, QpContext, QpMode, QpState, RxConfig,
-    RxLane, RxOutcome, TableWrite, WriteTlp,
+    DropReason, EmttRow, MrRow, Owner, PageSize, Psn, QpMode, QpRow, QpState, RxConfig, RxLane,
+    RxOutcome, TableWrite, WriteTlp,
 };
 use stellar_wire::mrc::Meth;
 use stellar_wire::{Bth, ExtHeaders, ImmDt, Opcode, Reth, RoceFrame};
@@ -25,8 +25,8 @@ pub const FIRST_EMTT: u32 = 1000;
 pub const MTU: u32 = 1024;
 
 /// Context of a queue pair that takes writes.
-pub fn context(mode: QpMode, initial_psn: u32) -> QpContext {
-    QpContext {
+pub fn context(mode: QpMode, initial_psn: u32) -> QpRow {
+    QpRow {
         state: QpState::Ready,
         mode,
         pd: PD,
@@ -38,8 +38,8 @@ pub fn context(mode: QpMode, initial_psn: u32) -> QpContext {
 }
 
 /// Region of `page_size` pages, all rights.
-pub fn region(page_size: PageSize) -> MrEntry {
-    MrEntry {
+pub fn region(page_size: PageSize) -> MrRow {
+    MrRow {
         valid: true,
         key: KEY,
         pd: PD,
@@ -60,8 +60,8 @@ pub fn page_address(page_size: PageSize, n: u64) -> u64 {
 }
 
 /// Odd pages belong to a GPU.
-pub fn page(page_size: PageSize, n: u64) -> EmttEntry {
-    EmttEntry {
+pub fn page(page_size: PageSize, n: u64) -> EmttRow {
+    EmttRow {
         valid: true,
         owner: if n % 2 == 1 { Owner::Gpu } else { Owner::Host },
         device: 7,
@@ -69,18 +69,18 @@ pub fn page(page_size: PageSize, n: u64) -> EmttEntry {
     }
 }
 
-pub fn write_qp(lane: &mut RxLane, index: u32, context: QpContext) {
+pub fn write_qp(lane: &mut RxLane, index: u32, context: QpRow) {
     lane.write_table(&TableWrite::Qp { index, context })
         .expect("queue pair");
 }
 
-pub fn write_mr(lane: &mut RxLane, entry: MrEntry) {
+pub fn write_mr(lane: &mut RxLane, entry: MrRow) {
     let index = MR_INDEX;
     lane.write_table(&TableWrite::Mr { index, entry })
         .expect("region");
 }
 
-pub fn write_emtt(lane: &mut RxLane, index: u32, entry: EmttEntry) {
+pub fn write_emtt(lane: &mut RxLane, index: u32, entry: EmttRow) {
     lane.write_table(&TableWrite::Emtt { index, entry })
         .expect("page");
 }

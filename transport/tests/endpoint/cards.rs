@@ -9,9 +9,7 @@ use stellar_transport::endpoint::{
     TransportConfig, PORTS,
 };
 use stellar_transport::requester::{MrcConfig, SqRing};
-use stellar_transport::rx::{
-    EmttEntry, MrEntry, Owner, PageSize, Psn, RxConfig, TableWrite, WriteTlp,
-};
+use stellar_transport::rx::{EmttRow, MrRow, Owner, PageSize, Psn, RxConfig, TableWrite, WriteTlp};
 use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
 };
@@ -83,7 +81,7 @@ fn register(card: &mut Endpoint<TestMemory>, base_va: u64, key: u32, first_emtt:
     let pages = ((base_va + REGION - 1) >> 12) - (base_va >> 12) + 1;
     for n in 0..pages {
         let (gpu, address) = page(first_emtt, n);
-        let entry = EmttEntry {
+        let entry = EmttRow {
             valid: true,
             owner: if gpu { Owner::Gpu } else { Owner::Host },
             device: 1,
@@ -97,7 +95,7 @@ fn register(card: &mut Endpoint<TestMemory>, base_va: u64, key: u32, first_emtt:
             .collect();
         card.memory_mut().pages.insert((gpu, address >> 12), bytes);
     }
-    let entry = MrEntry {
+    let entry = MrRow {
         valid: true,
         key: key as u8,
         pd: PD,

@@ -2,7 +2,7 @@
 
 use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::{MrcConfig, RcConfig};
-use stellar_transport::rx::{DropReason, MrEntry, TableWrite};
+use stellar_transport::rx::{DropReason, MrRow, TableWrite};
 use stellar_wire::host::{EventKind, WcStatus, Wqe};
 
 use crate::network::Fate;
@@ -101,7 +101,7 @@ fn a_work_request_that_makes_no_sense() {
 #[test]
 fn a_local_buffer_of_another_protection_domain() {
     let mut pair = Pair::mrc(perfect);
-    let entry = MrEntry {
+    let entry = MrRow {
         valid: true,
         pd: 0x78,
         key: 1,
@@ -109,7 +109,7 @@ fn a_local_buffer_of_another_protection_domain() {
         length: REGION,
         first_emtt: 100,
         on_demand: false,
-        ..MrEntry::default()
+        ..MrRow::default()
     };
     let index = 20;
     pair.cards[0]
@@ -154,7 +154,7 @@ fn a_region_deregistered_while_its_packets_are_in_flight() {
         .post(QP, write(0, 0, 200_000, 1))
         .expect("room");
     pair.run_for(500);
-    let entry = MrEntry::default();
+    let entry = MrRow::default();
     let index = TARGET_KEY >> 8;
     pair.cards[1]
         .write_table(&TableWrite::Mr { index, entry })

@@ -5,7 +5,7 @@ use stellar_transport::endpoint::{
     TransportConfig,
 };
 use stellar_transport::requester::{RcConfig, RequesterConfigError, SqRing};
-use stellar_transport::rx::{QpContext, TableError, TableWrite};
+use stellar_transport::rx::{QpRow, TableError, TableWrite};
 use stellar_transport::spray::{Policy, SprayError};
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Doorbell, EventKind};
@@ -202,7 +202,7 @@ fn configurations_of_cards() {
 fn queue_pair_contexts_through_the_table_port() {
     let write = TableWrite::Qp {
         index: 9,
-        context: QpContext::default(),
+        context: QpRow::default(),
     };
     assert_eq!(
         card(0).write_table(&write),

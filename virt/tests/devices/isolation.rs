@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use stellar_driver::fake::FakeCard;
 use stellar_wire::host::config_space::PAGE_BYTES;
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::host_queues::RingConfig;
-use stellar_wire::hw::pack::Record;
+use stellar_wire::rows::{ConfigSelect, RingRow, Row};
 use stellar_wire::vstellar::*;
 
 use crate::common::{ports, steps, Guest, Host, MEMORY};
@@ -68,10 +66,10 @@ fn the_same_guest_addresses_are_other_memory() {
         guest.connect(pair.qp.number(), 9, ports(1));
     }
     let windows = pairs.iter().map(|pair| {
-        let row = card.row(ConfigSelect::CompletionQueue as u8, pair.qp.number());
+        let row = card.row(ConfigSelect::CompletionQueue.index(), pair.qp.number());
         let halves = |word: u64| [word as u32, (word >> 32) as u32];
         let words: Vec<u32> = row.unwrap().into_iter().flat_map(halves).collect();
-        Record::<RingConfig>::new(&words).u64("base")
+        RingRow::unpack(&words).unwrap().base
     });
     let windows: Vec<_> = windows.collect();
     // Both rings are at the same guest address, because both guests made the same calls. For the card their addresses differ by at least the size of

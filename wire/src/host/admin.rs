@@ -3,8 +3,7 @@
 use super::le64;
 use super::registers::TableCommand;
 use crate::header::fit;
-use crate::hw::config::ConfigSelect;
-use crate::hw::tables::EMTT_INDEX_BITS;
+use crate::rows::{ConfigSelect, EMTT_INDEX_BITS};
 
 /// Translations that one command writes from a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +83,7 @@ impl AdminCommand {
             }
             Self::Pages(list) => {
                 let command = TableCommand {
-                    select: ConfigSelect::Emtt as u8,
+                    select: ConfigSelect::Emtt.index(),
                     index: list.first,
                 };
                 words[0] = command.to_word() | u64::from(Self::PAGES) << Self::OPCODE_BIT;

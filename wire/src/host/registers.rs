@@ -8,9 +8,8 @@
 //! [`REFUSED`].
 
 use crate::header::fit;
-use crate::hw::config::ConfigSelect;
-use crate::hw::spray::PROFILE_BITS;
-use crate::hw::tables::EMTT_INDEX_BITS;
+use crate::rows::ConfigSelect;
+use crate::rows::{EMTT_INDEX_BITS, PROFILE_BITS};
 
 /// What software may do with a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +204,7 @@ impl Features {
 /// What is written to [`TABLE_COMMAND`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableCommand {
-    /// Number of the table, in the order of [`crate::hw::config::ConfigSelect`].
+    /// Number of the table, in the order of [`crate::rows::ConfigSelect`].
     pub select: u8,
     /// Row, [`EMTT_INDEX_BITS`] bits.
     pub index: u32,

@@ -1,26 +1,15 @@
-//! Acknowledgement requests: what the receive lane asks the transmit side to send.
+//! Acknowledgement requests of the receive lane to the transmit side.
 
 use super::frame::DropReason;
 use rust_hdl::prelude::*;
 
-/// Kind of acknowledgement.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum AckKind {
-    /// RC ACK: AETH with `syndrome` and `msn`.
-    Ack,
-    /// RC NAK: AETH with `syndrome` (0x60 PSN sequence error, 0x61 invalid request, 0x62 remote access error).
-    Nak,
-    /// MRC SACK: SETH with `cack_psn`, `bitmap_base`, `bitmap`.
-    Sack,
-    /// MRC NACK: NETH with reason `syndrome` (11 PSN outside window, 25 unexpected event).
-    Nack,
-}
+pub use crate::receive::AckKind;
 
 /// One acknowledgement request.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct AckRequest {
     pub kind: AckKind,
-    /// Why a NAK, NACK or repeated acknowledgement is asked for.
+    /// Why a NAK, NACK or repeated acknowledgement is requested.
     pub reason: DropReason,
     /// Local QP number: the transmit side looks up the peer there.
     pub qp: Bits<10>,

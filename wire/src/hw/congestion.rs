@@ -1,8 +1,9 @@
 //! Requests to congestion control, and its responses (`docs/requester.md`).
 
 use super::Qpn;
-use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
+
+pub use crate::rows::congestion::NsccConfig;
 
 /// Kind of an [`NsccRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -15,30 +16,6 @@ pub enum NsccOp {
     Loss,
     /// Initialises the queue pair. The [`NsccConfig`] comes with the request.
     Configure,
-}
-
-/// Registers of a queue pair (`docs/multipath.md`), checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
-pub struct NsccConfig {
-    /// This and the next two in ticks of 8 ns.
-    pub base_rtt: Bits<16>,
-    pub target: Bits<16>,
-    pub qa_threshold: Bits<16>,
-    pub qa_gate: Bits<3>,
-    /// Bytes.
-    pub min_cwnd: Bits<24>,
-    /// Bytes.
-    pub max_cwnd: Bits<24>,
-    /// Bytes per tick, 12.16.
-    pub alpha: Bits<28>,
-    /// Bytes.
-    pub fi: Bits<23>,
-    /// Bytes, 20.8.
-    pub eta: Bits<28>,
-    /// 5.11.
-    pub fi_scale: Bits<16>,
-    /// Bytes, up to 65,536.
-    pub adjust_bytes: Bits<17>,
 }
 
 /// A request. Fields that the operation does not use are ignored.

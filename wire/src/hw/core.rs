@@ -1,8 +1,9 @@
-//! What travels through the stages of the core pipeline.
+//! Tokens of the core pipeline, stage by stage.
 
 use super::frame::{DropReason, PacketHeaders};
 use super::tables::{PageSize, QpContext, TableWrite, EMTT_INDEX_BITS};
 use crate::mtu::MAX_PAYLOAD;
+pub use crate::receive::RcClass;
 use rust_hdl::prelude::*;
 
 /// Kind of a core token. All kinds travel in order: that is what makes a fence a fence.
@@ -43,20 +44,6 @@ pub struct QpToken {
     pub qp: QpContext,
     /// First reason so far: the parser's, else the QP checks'.
     pub reason: DropReason,
-}
-
-/// RC classification made by `rc_track` (MRC tokens pass with `NotRc`).
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum RcClass {
-    NotRc,
-    /// PSN is the expected one.
-    Expected,
-    /// PSN is behind the expected one.
-    Duplicate,
-    /// PSN is ahead of the expected one: first packet since the gap opened, to be answered by a NAK.
-    Gap,
-    /// As `Gap`, NAK already requested.
-    GapAgain,
 }
 
 /// Token after `rc_track`: address, key and length are final whether they came from RETH or from the running state.

@@ -3,7 +3,7 @@
 use super::core::{BufferSpan, DmaSegments};
 use rust_hdl::prelude::*;
 
-/// What `verdict` tells the DMA write engine: one command per token that is a frame or a fence, in order.
+/// Command of `verdict` to the DMA write engine: one per token that is a frame or a fence, in order.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PlaceCommand {
     /// Fence: report when everything before it has left; the other fields are ignored.

@@ -1,7 +1,8 @@
 //! Rings in host memory that the card writes, and the interrupts that announce their entries.
 
-use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
+
+pub use crate::rows::rings::{InterruptEntry, RingConfig};
 
 /// Completion queue entry, 256 bits: the hardware's [`crate::host::Cqe`], byte 0 in bits 7:0.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -35,37 +36,11 @@ pub struct EventEntry {
     pub data: Bits<64>,
 }
 
-/// Registers of a ring in host memory, checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
-pub struct RingConfig {
-    /// There is a ring. Without one, every entry is lost.
-    pub valid: Bit,
-    /// The reader wants interrupts when it arms the ring.
-    pub interrupts: Bit,
-    /// Interrupt vector.
-    pub vector: Bits<6>,
-    /// log2 of the entries, 0 to 20.
-    pub log2_entries: Bits<5>,
-    /// Bus address of entry 0, a multiple of an entry's length.
-    pub base: Bits<64>,
-}
-
 /// The ring of a completion queue, entries of 32 bytes.
 pub type CompletionQueueConfig = RingConfig;
 
 /// The ring of the event queue, entries of 16 bytes.
 pub type EventQueueConfig = RingConfig;
-
-/// One vector of the MSI-X table (PCIe base specification, section 6.1.4.2 and 7.7.2).
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
-pub struct InterruptEntry {
-    /// The vector waits (vector control, mask bit).
-    pub masked: Bit,
-    /// Message data.
-    pub data: Bits<32>,
-    /// Message address, a multiple of 4.
-    pub address: Bits<64>,
-}
 
 #[cfg(test)]
 mod tests {

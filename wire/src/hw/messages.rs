@@ -1,8 +1,9 @@
 //! Requests to the message table, and its responses (`docs/requester.md`).
 
 use super::{Psn, Qpn, SqIndex};
-use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
+
+pub use crate::rows::requester::SendQueueConfig;
 
 /// Kind of a [`MessageRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -26,19 +27,6 @@ pub enum MessageOp {
     Doorbell,
     /// Initialises the queue pair. The [`SendQueueConfig`] comes with the request.
     Configure,
-}
-
-/// Registers of a send queue, checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
-pub struct SendQueueConfig {
-    /// Bus address of entry 0.
-    pub base: Bits<64>,
-    /// log2 of the number of entries, 1 to 15.
-    pub log2_entries: Bits<4>,
-    /// log2 of the path MTU in bytes, 8 to 13.
-    pub mtu_log2: Bits<4>,
-    /// Maximum number of outstanding WRITEs with immediate (MAX_WIMM).
-    pub max_wimm: Bits<11>,
 }
 
 /// A request. Fields that the operation does not use are ignored.

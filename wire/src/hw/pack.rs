@@ -1,18 +1,21 @@
-//! Packing of hardware records to and from bit strings, for test benches, models and drivers.
+//! Packing of hardware records to and from bit strings, for test benches and models.
 
 use std::marker::PhantomData;
 
-use num_bigint::BigUint;
 use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
 use rust_hdl::prelude::*;
 
-/// Packs a record into little-endian 32-bit words, as a simulator port or a table write wants it.
+/// Packs a record into little-endian 32-bit words, as a simulator port wants it.
+///
+/// rust-hdl shows the bits of a value of any type only as a Verilog literal. Software that writes rows has [`crate::rows::Row::pack`].
 pub fn to_words<T: Synth>(value: T) -> Vec<u32> {
-    let text = format!("{:x}", value.verilog());
-    let digits = text.rsplit('h').next().unwrap_or("0");
-    let big = BigUint::parse_bytes(digits.as_bytes(), 16)
-        .expect("a literal prints as hexadecimal digits");
-    let mut words = big.to_u32_digits();
+    let literal = format!("{:x}", value.verilog());
+    let (_, digits) = literal.split_once("'h").expect("a literal has a base");
+    let word = |digits| {
+        let digits = std::str::from_utf8(digits).expect("digits are ASCII");
+        u32::from_str_radix(digits, 16).expect("the base is 16")
+    };
+    let mut words: Vec<u32> = digits.as_bytes().rchunks(8).map(word).collect();
     words.resize(T::BITS.div_ceil(32), 0);
     words
 }

@@ -1,4 +1,4 @@
-//! Records of the DMA read engine: what it is asked, what it asks of PCIe, and what comes back.
+//! Records of the DMA read engine: its commands, its requests to PCIe, and the completions.
 
 use super::core::DmaSegments;
 use rust_hdl::prelude::*;
@@ -10,7 +10,7 @@ pub const STATUS_SUCCESSFUL: u64 = 0;
 /// One read of up to 8,192 bytes from one to three runs of addresses.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ReadCommand {
-    /// Bytes, 1 to 8,192. 0 returns no bytes; more than 8,192 returns an error. Neither asks for anything.
+    /// Bytes, 1 to 8,192. 0 returns no bytes; more than 8,192 returns an error. Neither sends a request.
     pub length: Bits<14>,
     /// Where they lie. A first length beyond `length` is cut to it.
     pub segments: DmaSegments,

@@ -1,4 +1,4 @@
-//! What the receive core tells the responder about a packet.
+//! The receive core's report of a packet to the responder.
 
 use super::ack::AckRequest;
 use super::frame::Position;
@@ -16,7 +16,7 @@ pub struct RxOutcome {
     pub mrc: Bit,
     pub position: Position,
     pub psn: Bits<24>,
-    /// The packet asks for an acknowledgement.
+    /// The packet requests an acknowledgement.
     pub ack_req: Bit,
     /// First PSN missing after this packet.
     pub epsn: Bits<24>,

@@ -3,8 +3,9 @@
 use super::core::DmaSegments;
 use super::tx::{TxAeth, TxCcState, TxMeth, TxNeth, TxPeth, TxReth, TxSeth};
 use super::{Psn, Qpn, SqIndex};
-use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
+
+pub use crate::rows::requester::RequesterConfig;
 
 /// A request packet for framing, with all of its fields decided.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -113,37 +114,4 @@ pub struct TranslateResponse {
     /// The local buffer cannot be read: key, protection domain, bounds or page.
     pub fault: Bit,
     pub segments: DmaSegments,
-}
-
-/// Registers of a requester, checked by software. Registers of one transport are ignored by the other.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
-pub struct RequesterConfig {
-    /// The queue pair may send. It is low for a queue pair that was never configured.
-    pub valid: Bit,
-    /// High for RC, low for MRC.
-    pub rc: Bit,
-    pub pd: Bits<20>,
-    /// log2 of the path MTU in bytes, 8 to 13.
-    pub mtu_log2: Bits<4>,
-    /// Maximum number of PSNs in the window, 1 to 1,024.
-    pub mpr: Bits<11>,
-    /// MRC: retransmission timeout of a first transmission. RC: timeout without progress. In ticks of 8 ns.
-    pub rto: Bits<21>,
-    /// MRC: the timeout doubles with every retry; otherwise it grows by one `rto`.
-    pub exponential: Bit,
-    /// Maximum number of retries. MRC: of each packet. RC: without progress.
-    pub retry_budget: Bits<8>,
-    /// MRC: threshold of early loss detection in packets; 0 disables it.
-    pub early_loss: Bits<10>,
-    /// MRC: congestion window in bytes from which the receiver may coalesce SACKs. With a smaller window every packet requests a SACK.
-    pub coalesce_from: Bits<24>,
-    /// RC: every so many packets one requests an acknowledgement, 1 or more.
-    pub ack_every: Bits<16>,
-    /// RC: UDP source port, and port of the card, of its only path.
-    pub udp_sport: Bits<16>,
-    pub plane: Bit,
-    /// Doorbell page that owns the queue pair.
-    pub page: Bits<16>,
-    /// First PSN sent.
-    pub first_psn: Psn,
 }

@@ -1,17 +1,10 @@
 //! Requests to the spray engine, and its responses (`docs/requester.md`).
 
 use super::Qpn;
-use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
-/// Path policy of a queue pair (`docs/multipath.md`).
-#[derive(Copy, Clone, PartialEq, Debug, LogicState, FromBits)]
-pub enum SprayPolicy {
-    SinglePath,
-    RoundRobin,
-    Obs,
-    EvState,
-}
+pub use crate::rows::spray::{EntropyProfileEntry, SprayConfig};
+pub use crate::rows::{SprayPolicy, PROFILE_BITS};
 
 /// Feedback about an entropy value.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -42,39 +35,6 @@ pub enum SprayOp {
     Allow,
     /// Initialises the queue pair. The [`SprayConfig`] comes with the request.
     Configure,
-}
-
-/// log2 of the number of entropy profiles.
-pub const PROFILE_BITS: usize = 3;
-
-/// Registers of a queue pair for path selection, checked by software.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
-pub struct SprayConfig {
-    pub policy: SprayPolicy,
-    /// Number of paths: 1 (single path), or an even number up to the number of active values of the profile.
-    pub paths: Bits<8>,
-    /// Seed of the pseudo-random sequence, not 0.
-    pub seed: Bits<32>,
-    /// Number of the profile.
-    pub profile: Bits<PROFILE_BITS>,
-    /// Slot of the profile at which this queue pair starts.
-    pub rotation: Bits<6>,
-    /// A marked value is skipped once; otherwise it is skipped for the rest of the rotation.
-    pub skip_next_turn: Bit,
-    /// Ticks of 8 ns.
-    pub probe_interval: Bits<31>,
-}
-
-/// Generated entropy profile: number `n` has the value `base + n * 2^stride_log2`.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
-pub struct EntropyProfileEntry {
-    pub base: Bits<32>,
-    /// 0 to 24.
-    pub stride_log2: Bits<5>,
-    /// Number of active values: 1, or an even number up to 128.
-    pub active: Bits<8>,
-    /// Number of backups: an even number up to 16.
-    pub backups: Bits<5>,
 }
 
 /// A request. Fields that the operation does not use are ignored.

@@ -1,4 +1,4 @@
-//! What the transmit lane is told about a frame. [`super::tx_frame`] converts to and from [`crate::RoceFrame`].
+//! The record of a frame for the transmit lane. [`super::tx_frame`] converts to and from [`crate::RoceFrame`].
 //!
 //! Values are numbers, not bytes on the wire: the lane puts them in network order. A field the packet does not have may hold anything:
 //! which extension headers it has follows from the opcode and, for TSETH, from [`TxExtensions::timestamped`].

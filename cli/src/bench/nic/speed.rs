@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use sim_nic::{MixedNic, Pace, RtlNic};
+use sim_nic::{MixedNic, RtlNic, SimRate};
 use sim_verilated::Profile;
 use sim_world::pair::{RECEIVER, SENDER};
 use sim_world::transfer::{run, run_watched, Run, Transfer};
@@ -23,7 +23,7 @@ pub struct Speed {
     /// By path MTU.
     lone: BTreeMap<u32, Lone>,
     /// Cycles of both cards of a world, with fabric, memory and software.
-    both: Pace,
+    both: SimRate,
 }
 
 /// Cycles of the only card of a world, whose peer is the software reference, with the memory and the ports around the card.
@@ -36,8 +36,8 @@ struct Lone {
 /// The time of a card's cycles, and its distribution in the last transfer.
 #[derive(Default)]
 struct Timed {
-    pace: Pace,
-    last: Option<(Pace, Profile)>,
+    rate: SimRate,
+    last: Option<(SimRate, Profile)>,
 }
 
 impl Timed {
@@ -49,18 +49,18 @@ impl Timed {
     ) -> Result<(), WorldError> {
         let run = run::<MixedNic<SENDS>>(plan, transfer)?;
         if let Some(card) = run.world.host(MixedNic::<SENDS>::RTL_HOST).nic().rtl() {
-            self.pace.add(card.pace());
-            self.last = card.profile().map(|profile| (card.pace(), profile));
+            self.rate.add(card.rate());
+            self.last = card.profile().map(|profile| (card.rate(), profile));
         }
         Ok(())
     }
 
     /// Shares of the time of a cycle in percent: around the model, in the largest blocks, in the rest of the model.
     fn shares(&self) -> Vec<(String, f64)> {
-        let Some((pace, profile)) = &self.last else {
+        let Some((rate, profile)) = &self.last else {
             return vec![];
         };
-        let model = 100.0 * profile.clock.as_secs_f64() * pace.clocks_per_second();
+        let model = 100.0 * profile.clock.as_secs_f64() * rate.clocks_per_second();
         let mut blocks: Vec<_> = profile.blocks.iter().collect();
         blocks.sort_by(|a, b| b.1.total_cmp(a.1));
         let named = blocks.iter().take(BLOCKS);
@@ -96,9 +96,9 @@ impl Speed {
             first.get_or_insert(now);
             last = Some(now);
         })?;
-        let clocks = |host| run.world.host(host).nic().pace().clocks;
+        let clocks = |host| run.world.host(host).nic().rate().clocks;
         if let (Some(first), Some(last)) = (first, last) {
-            self.both.add(Pace {
+            self.both.add(SimRate {
                 clocks: clocks(SENDER).min(clocks(RECEIVER)),
                 wall: last - first,
             });
@@ -111,14 +111,14 @@ impl Speed {
 
     /// The rows, with the largest packets first, and for these the distribution of the time.
     pub fn rows(&self) -> Vec<Row> {
-        let row = |name: String, pace: Pace, budget| {
-            Row::new(name, pace.clocks_per_second(), "clocks/s", budget)
+        let row = |name: String, rate: SimRate, budget| {
+            Row::new(name, rate.clocks_per_second(), "clocks/s", budget)
         };
         let mut rows = vec![];
         for (mtu, lone) in self.lone.iter().rev() {
             for (what, timed) in lone.both_ways() {
                 let name = format!("co-simulation, one card {what} {mtu}");
-                rows.push(row(name, timed.pace, Some(BUDGET)));
+                rows.push(row(name, timed.rate, Some(BUDGET)));
             }
         }
         let name = "co-simulation, both cards and the fabric".to_string();

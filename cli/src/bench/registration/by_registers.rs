@@ -6,7 +6,7 @@ use anyhow::ensure;
 use stellar_driver::{DeviceError, PciFunction};
 use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::registers::{status, Register, TableCommand, TABLE_COMMAND, TABLE_DATA};
-use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::rows::ConfigSelect;
 
 /// Longest time of one row on the card's clock.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -18,7 +18,7 @@ pub fn write_translations(function: &dyn PciFunction, count: u64) -> anyhow::Res
     };
     for index in 0..count as u32 {
         write(TABLE_DATA, 0)?;
-        let select = ConfigSelect::Emtt as u8;
+        let select = ConfigSelect::Emtt.index();
         write(TABLE_COMMAND, TableCommand { select, index }.to_word())?;
         let began = function.now();
         while function.read64(Bar::Registers, TABLE_COMMAND.offset.into())? >> status::BUSY_BIT & 1

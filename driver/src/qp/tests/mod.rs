@@ -1,4 +1,4 @@
-//! Queue pairs on a function that takes notes.
+//! Queue pairs on a recording mock PCI function.
 
 mod posting;
 mod rc;
@@ -7,10 +7,7 @@ mod states;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::pack::Record;
-use stellar_wire::hw::requester::RequesterConfig;
-use stellar_wire::hw::tables::QpContext;
+use stellar_wire::rows::{self, ConfigSelect, MrRow, QpMode, QpRow, RequesterRow, Row};
 
 use super::*;
 use crate::fake::{open, ports, FakeCard};
@@ -74,30 +71,26 @@ fn to_rts(qp: &QueuePair) {
 }
 
 impl Bench {
-    fn words(&self, select: ConfigSelect, qp: u32) -> Vec<u32> {
-        let row = self.function.row(select as u8, qp).unwrap_or(vec![0; 16]);
-        row.iter()
-            .flat_map(|word| [*word as u32, (word >> 32) as u32])
-            .collect()
+    /// The row that the card has; a table that was never written holds zeros.
+    fn row<R: Row>(&self, select: ConfigSelect, qp: u32) -> R {
+        let row = self.function.row(select.index(), qp).unwrap_or(vec![0; 16]);
+        let halves = |word: u64| [word as u32, (word >> 32) as u32];
+        let words: Vec<u32> = row.into_iter().flat_map(halves).collect();
+        R::unpack(&words).expect("the driver writes rows that can be read")
     }
 
     /// State of the receive context on the card, and whether the queue pair may send; as long as one of them works, both are of `transport`.
-    fn on_card(&self, qp: u32, transport: Transport) -> (String, bool) {
-        let context = self.words(ConfigSelect::Qp, qp);
-        let requester = self.words(ConfigSelect::Requester, qp);
-        let (context, requester) = (
-            Record::<QpContext>::new(&context),
-            Record::<RequesterConfig>::new(&requester),
-        );
-        let (state, valid) = (context.variant("state"), requester.bool("valid"));
-        if state == "QpState::Ready" {
-            let mode = context.variant("mode");
-            assert_eq!(mode, format!("QpMode::{transport:?}"));
+    fn on_card(&self, qp: u32, transport: Transport) -> (rows::QpState, bool) {
+        let context: QpRow = self.row(ConfigSelect::Qp, qp);
+        let requester: RequesterRow = self.row(ConfigSelect::Requester, qp);
+        let is_rc = transport == Transport::Rc;
+        if context.state == rows::QpState::Ready {
+            assert_eq!(context.mode == QpMode::Rc, is_rc);
         }
-        if valid {
-            assert_eq!(requester.bool("rc"), transport == Transport::Rc);
+        if requester.valid {
+            assert_eq!(requester.rc, is_rc);
         }
-        (state, valid)
+        (context.state, requester.valid)
     }
 
     fn region(&self) -> MemoryRegion {

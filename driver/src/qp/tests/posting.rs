@@ -165,7 +165,7 @@ fn a_posted_region_outlives_its_handle_and_is_released_by_the_completion() {
     let write = WorkRequest::write(1, region.slice(0, 64).unwrap(), 0, 0);
     qp.post_send(&write).unwrap();
     let index = region.rkey() >> 8;
-    let valid = || bench.words(ConfigSelect::Mr, index)[0] & 1 == 1;
+    let valid = || bench.row::<MrRow>(ConfigSelect::Mr, index).valid;
     let refused = region.deregister().unwrap_err();
     assert_eq!(
         refused.to_string(),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use stellar_transport::endpoint::ConfigError;
-use stellar_transport::requester::RequesterConfigError;
+use stellar_wire::config::{ConfigError, RequesterConfigError};
+use stellar_wire::Psn;
 
 use super::*;
 
@@ -36,20 +36,24 @@ fn attributes_reach_the_rows_of_the_card() {
         ack_every: 5,
     }))
     .unwrap();
-    let words = bench.words(ConfigSelect::Requester, qp.number());
-    let row = Record::<RequesterConfig>::new(&words);
-    assert!(row.bool("valid") && row.bool("rc") && row.bool("plane"));
-    for (field, value) in [
-        ("mtu_log2", 10),
-        ("udp_sport", 0xd00d),
-        ("first_psn", 0xab_cdef),
-        ("rto", 500),
-        ("retry_budget", 3),
-        ("mpr", 99),
-        ("ack_every", 5),
-    ] {
-        assert_eq!(row.u64(field), value, "{field}");
-    }
+    let row: RequesterRow = bench.row(ConfigSelect::Requester, qp.number());
+    let expected = RequesterRow {
+        valid: true,
+        rc: true,
+        plane: true,
+        mtu_log2: 10,
+        udp_sport: 0xd00d,
+        first_psn: Psn::new(0xab_cdef),
+        rto: 500,
+        retry_budget: 3,
+        mpr: 99,
+        ack_every: 5,
+        // What the bench's queue pair has anyway.
+        pd: row.pd,
+        page: row.page,
+        ..RequesterRow::default()
+    };
+    assert_eq!(row, expected);
     let told = qp.connection(9);
     assert_eq!((told.transport, told.psn), (Transport::Rc, 9));
     assert_eq!(qp.transport(), Transport::Rc);

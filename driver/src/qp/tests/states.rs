@@ -84,7 +84,7 @@ proptest! {
             prop_assert_eq!(qp.outstanding(), posted.len());
             let (context, may_send) = bench.on_card(qp.number(), transport);
             let ready = matches!(state, QpState::Rtr | QpState::Rts);
-            prop_assert_eq!(context == "QpState::Ready", ready);
+            prop_assert_eq!(context == rows::QpState::Ready, ready);
             prop_assert_eq!(may_send, ready);
             if posts == 3 {
                 let found: Vec<u64> = bench.cq.poll(100).unwrap().iter().map(|wc| wc.wr_id).collect();

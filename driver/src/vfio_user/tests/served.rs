@@ -1,4 +1,4 @@
-//! A function that takes notes, behind a socket: what it knows of memory is what the driver maps for it.
+//! A recording mock PCI function behind a socket: it reaches only the memory that the driver maps for it.
 
 use std::collections::BTreeMap;
 use std::fs::File;

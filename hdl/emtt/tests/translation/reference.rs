@@ -3,8 +3,8 @@
 use rust_hdl::prelude::*;
 use stellar_transport::requester::{locate_payload, Payload, Segment};
 use stellar_transport::rx::{
-    check_region, look_up_pages, pieces_to_hw, DropReason, EmttEntry, MrEntry, PacketHeaders, Psn,
-    QpContext, QpMode, RcAddress, RcClass, TableWrite, Tables,
+    check_region, look_up_pages, pieces_to_hw, DropReason, EmttRow, MrRow, PacketHeaders, Psn,
+    QpMode, QpRow, RcAddress, RcClass, TableWrite, Tables,
 };
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::core::{AddressedToken, CoreToken, RegionToken, TokenKind, TranslatedToken};
@@ -105,7 +105,7 @@ impl World {
             .expect("the traffic writes inside the tables");
     }
 
-    fn region(&self, slot: usize) -> MrEntry {
+    fn region(&self, slot: usize) -> MrRow {
         self.tables.mr(SLOTS[slot])
     }
 
@@ -117,8 +117,8 @@ impl World {
         }
         match check_region(&self.tables, &context, &headers, target) {
             Err(reason) => {
-                step.region.access_reason = reason.into();
-                step.translated.access_reason = reason.into();
+                step.region.access_reason = reason;
+                step.translated.access_reason = reason;
             }
             Ok(region) => {
                 step.has_region = true;
@@ -129,7 +129,7 @@ impl World {
                 step.region.on_demand = entry.on_demand;
                 match look_up_pages(&self.tables, &region, target.va, headers.payload_bytes()) {
                     Ok(segments) => step.translated.segments = pieces_to_hw(&segments),
-                    Err(reason) => step.translated.access_reason = reason.into(),
+                    Err(reason) => step.translated.access_reason = reason,
                 }
             }
         }
@@ -173,7 +173,7 @@ impl World {
     }
 
     /// The packet as a token, and the same for the reference.
-    fn aim(&self, packet: &Packet) -> (AddressedToken, PacketHeaders, QpContext, RcAddress) {
+    fn aim(&self, packet: &Packet) -> (AddressedToken, PacketHeaders, QpRow, RcAddress) {
         let region = self.region(packet.slot);
         let page = region.page_size.bytes();
         let spot = match packet.spot {
@@ -192,12 +192,12 @@ impl World {
             rkey: (SLOTS[packet.slot] << 8 | u32::from(region.key)) ^ packet.key_error,
         };
         let tag = packet.tag;
-        let context = QpContext {
+        let context = QpRow {
             pd: region.pd ^ u32::from(packet.pd_error) << (tag % 20),
             pkey: tag as u16,
             initial_psn: Psn::new(tag >> 3),
             remote_write: packet.qp_write,
-            ..QpContext::default()
+            ..QpRow::default()
         };
         let headers = PacketHeaders {
             mode: QpMode::Mrc,
@@ -231,8 +231,8 @@ impl World {
         let input = AddressedToken {
             token: core,
             qp: context.to_hw(),
-            reason: packet.earlier_reason.into(),
-            rc_class: [RcClass::NotRc, RcClass::Expected, RcClass::Gap][tag as usize % 3].into(),
+            reason: packet.earlier_reason,
+            rc_class: [RcClass::NotRc, RcClass::Expected, RcClass::Gap][tag as usize % 3],
             rc_epsn: (tag & 0xff_ffff).to_bits(),
             rc_msn: (tag >> 8).to_bits(),
             va: target.va.to_bits(),
@@ -295,12 +295,12 @@ fn table_step(select: TableSelect, index: u32, entry: Bits<176>) -> Step {
     untouched(input)
 }
 
-fn pack_region(entry: &MrEntry) -> Bits<176> {
+fn pack_region(entry: &MrRow) -> Bits<176> {
     let packed: Bits<{ tables::MrEntry::BITS }> = entry.to_hw().into();
     bit_cast(packed)
 }
 
-fn pack_page(entry: &EmttEntry) -> Bits<176> {
+fn pack_page(entry: &EmttRow) -> Bits<176> {
     let packed: Bits<{ tables::EmttEntry::BITS }> = entry.to_hw().into();
     bit_cast(packed)
 }

@@ -1,7 +1,7 @@
 //! Operations on the tables and packets aimed at the edges of what the tables hold.
 
 use proptest::prelude::*;
-use stellar_transport::rx::{DropReason, EmttEntry, MrEntry, Owner, PageSize, Tables};
+use stellar_transport::rx::{DropReason, EmttRow, MrRow, Owner, PageSize, Tables};
 
 /// Regions in use: the ends of the table and some between.
 pub const SLOTS: [u32; 6] = [0, 1, 5, 2_048, 4_094, 4_095];
@@ -40,14 +40,14 @@ pub enum Op {
     Idle(u8),
     Region {
         slot: usize,
-        entry: MrEntry,
+        entry: MrRow,
     },
     /// Writes `count` entries from the page of the region so many after its first; those beyond the table must not be written.
     Pages {
         slot: usize,
         page: u64,
         count: u8,
-        entry: EmttEntry,
+        entry: EmttRow,
     },
     /// A write to the queue pair table, which is no business of these stages.
     QueuePair {
@@ -57,7 +57,7 @@ pub enum Op {
     /// A region write beyond the table: must write nothing.
     RegionBeyond {
         slot: usize,
-        entry: MrEntry,
+        entry: MrRow,
     },
     Fence {
         tag: u32,
@@ -69,7 +69,7 @@ fn page_size() -> impl Strategy<Value = PageSize> {
     prop::sample::select(PageSize::ALL.to_vec())
 }
 
-fn region() -> impl Strategy<Value = MrEntry> {
+fn region() -> impl Strategy<Value = MrRow> {
     let base = prop_oneof![
         3 => any::<u64>(),
         2 => any::<u64>().prop_map(|va| va & !0x3fff_ffff),
@@ -102,7 +102,7 @@ fn region() -> impl Strategy<Value = MrEntry> {
         any::<bool>(),
     )
         .prop_map(
-            |(base_va, length, first_emtt, key, page_size, pd, flags, on_demand)| MrEntry {
+            |(base_va, length, first_emtt, key, page_size, pd, flags, on_demand)| MrRow {
                 valid: flags[0],
                 key,
                 pd,
@@ -118,14 +118,14 @@ fn region() -> impl Strategy<Value = MrEntry> {
         )
 }
 
-fn emtt_entry() -> impl Strategy<Value = EmttEntry> {
+fn emtt_entry() -> impl Strategy<Value = EmttRow> {
     (
         prop::bool::weighted(0.92),
         any::<bool>(),
         0..1u16 << 10,
         0..1u64 << 52,
     )
-        .prop_map(|(valid, gpu, device, frame)| EmttEntry {
+        .prop_map(|(valid, gpu, device, frame)| EmttRow {
             valid,
             owner: if gpu { Owner::Gpu } else { Owner::Host },
             device,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use rand::Rng;
 use stellar_transport::rx::{
-    ControlPeer, EmttEntry, MrEntry, Owner, PageSize, Psn, QpContext, QpMode, QpState, TableWrite,
+    ControlPeer, EmttRow, MrRow, Owner, PageSize, Psn, QpMode, QpRow, QpState, TableWrite,
 };
 use stellar_wire::mrc::{CcState, Entropy, Meth, Neth, Peth, Seth, Tseth};
 use stellar_wire::{Aeth, Bth, Ecn, ExtHeaders, ImmDt, Ip, Ipv4, Opcode, Reth, RoceFrame, Udp};
@@ -29,7 +29,7 @@ pub fn mode(qp: u32) -> QpMode {
 pub fn context(qp: u32, initial: u32) -> TableWrite {
     TableWrite::Qp {
         index: qp,
-        context: QpContext {
+        context: QpRow {
             state: QpState::Ready,
             mode: mode(qp),
             pd: PD,
@@ -45,7 +45,7 @@ pub fn context(qp: u32, initial: u32) -> TableWrite {
 pub fn region() -> Vec<TableWrite> {
     let page = |n: u32| TableWrite::Emtt {
         index: 100 + n,
-        entry: EmttEntry {
+        entry: EmttRow {
             valid: true,
             owner: [Owner::Gpu, Owner::Host, Owner::Host][n as usize % 3],
             device: 1,
@@ -54,7 +54,7 @@ pub fn region() -> Vec<TableWrite> {
     };
     let region = TableWrite::Mr {
         index: RKEY >> 8,
-        entry: MrEntry {
+        entry: MrRow {
             valid: true,
             key: RKEY as u8,
             pd: PD,

@@ -127,8 +127,8 @@ pub fn flag(model: &Model, port: &str) -> bool {
 }
 
 /// Context of a queue pair that takes packets.
-pub fn context(mode: QpMode, mtu_log2: u8, initial_psn: Psn) -> rx::QpContext {
-    rx::QpContext {
+pub fn context(mode: QpMode, mtu_log2: u8, initial_psn: Psn) -> rx::QpRow {
+    rx::QpRow {
         state: QpState::Ready,
         mode,
         pd: 7,

@@ -91,10 +91,9 @@ pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedT
         late
     } else {
         early
-    }
-    .into();
-    token.access_reason = access.into();
-    token.rc_class = class.into();
+    };
+    token.access_reason = access;
+    token.rc_class = class;
     token.rc_epsn = u64::from(epsn).to_bits();
     token.rc_msn = u64::from(msn).to_bits();
     token.segments = DmaSegments {
@@ -168,7 +167,7 @@ pub fn ask(
     token.token = probe(&headers, count);
     token.qp = pair.context.to_hw();
     let early = early.unwrap_or(rx::DropReason::None);
-    token.reason = early.into();
+    token.reason = early;
     let refusal = if early == rx::DropReason::None && pair.track.in_error() {
         rx::DropReason::WrongState
     } else {

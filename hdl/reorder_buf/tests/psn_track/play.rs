@@ -16,7 +16,7 @@ use crate::steps::{Number, Step};
 
 pub struct Pair {
     pub number: u32,
-    pub context: rx::QpContext,
+    pub context: rx::QpRow,
     pub track: Reference,
     pub past: Vec<Psn>,
 }

@@ -15,7 +15,7 @@ use crate::steps::{Length, Step};
 pub struct Pair {
     pub number: u32,
     pub mode: QpMode,
-    pub context: rx::QpContext,
+    pub context: rx::QpRow,
     track: rx::RcTrack,
     pub epsn: Psn,
     pub msn: u32,
@@ -141,11 +141,11 @@ pub fn play(
                 let reth = headers.reth.unwrap_or_default();
                 let (mut va, mut rkey) = (reth.va, reth.rkey);
                 match early {
-                    Some(reason) => out.reason = (*reason).into(),
+                    Some(reason) => out.reason = *reason,
                     None => {
                         let outcome = pair.receive(&headers);
-                        out.reason = outcome.reason.into();
-                        out.rc_class = outcome.class.into();
+                        out.reason = outcome.reason;
+                        out.rc_class = outcome.class;
                         (va, rkey) = (outcome.address.va, outcome.address.rkey);
                     }
                 }

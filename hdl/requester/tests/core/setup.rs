@@ -8,13 +8,13 @@ use stellar_transport::requester::{
     Backoff, CompletionQueue, Messages, MrcConfig, MrcRequester, QpIdentity, RcConfig, RcRequester,
     Requester, SendQueue, SqRing,
 };
-use stellar_transport::rx::{EmttEntry, MrEntry, Owner, PageSize, Psn, TableWrite, Tables};
+use stellar_transport::rx::{EmttRow, MrRow, Owner, PageSize, Psn, TableWrite, Tables};
 use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Wqe, WqeOpcode};
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::rows::Row;
 
 use crate::peer::{InFlight, RcReceiver, Receiver};
 use crate::rig::Rig;
@@ -49,14 +49,14 @@ pub struct Pair {
 
 pub fn tables() -> Tables {
     let mut tables = Tables::default();
-    let entry = MrEntry {
+    let entry = MrRow {
         valid: true,
         key: LKEY as u8,
         pd: PD,
         page_size: PageSize::Size4K,
         base_va: 0x10_0000,
         length: REGION,
-        ..MrEntry::default()
+        ..MrRow::default()
     };
     tables
         .write(&TableWrite::Mr {
@@ -66,7 +66,7 @@ pub fn tables() -> Tables {
         .expect("a region");
     // One page is missing.
     for index in (0..(REGION >> 12) as u32).filter(|&index| index != 37) {
-        let entry = EmttEntry {
+        let entry = EmttRow {
             valid: true,
             owner: if index % 3 == 0 {
                 Owner::Gpu
@@ -156,22 +156,22 @@ fn mrc(
 ) -> (Requester, Vec<Row>) {
     let config = mrc_config(dice, qp.mtu);
     let profile = config.spray.profile.as_generated().expect("generated");
-    rig.profile(&to_words(profile.to_hw()));
+    rig.profile(&profile.pack());
     let rows = vec![
         (
             ConfigureKind::Requester,
             "requester_settings",
-            to_words(config.to_hw(&qp, 3, first)),
+            config.row(&qp, 3, first).pack(),
         ),
         (
             ConfigureKind::Spray,
             "spray_settings",
-            to_words(config.spray.to_hw(0)),
+            config.spray.row(0).pack(),
         ),
         (
             ConfigureKind::Nscc,
             "nscc_settings",
-            to_words(config.nscc.registers().to_hw()),
+            config.nscc.registers().pack(),
         ),
     ];
     let requester = MrcRequester::new(qp, config, messages, first, now).expect("paths");
@@ -184,7 +184,7 @@ fn rc(dice: u64, qp: QpIdentity, messages: Messages, first: Psn) -> (Requester, 
     let row = (
         ConfigureKind::Requester,
         "requester_settings",
-        to_words(config.to_hw(&qp, 3, first)),
+        config.row(&qp, 3, first).pack(),
     );
     let requester = RcRequester::new(qp, config, messages, first);
     (Requester::Rc(Box::new(requester)), vec![row])
@@ -229,7 +229,7 @@ impl Pair {
         for (kind, port, row) in rows {
             rig.configure(kind, number, port, &row);
         }
-        let queue = to_words(ring.to_hw(mtu, max_wimm));
+        let queue = ring.row(mtu, max_wimm).pack();
         rig.configure(ConfigureKind::SendQueue, number, "queue_settings", &queue);
         Self {
             number,

@@ -11,7 +11,7 @@ use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
 };
 use stellar_transport::time::Ticks;
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::rows::Row;
 
 const RING_LOG2: u8 = 8;
 
@@ -53,12 +53,12 @@ impl Registers {
             pd: 1,
             mtu,
         };
-        let requester = to_words(config.to_hw(&identity, qp, Psn::new(0)));
-        let spray = to_words(config.spray.to_hw(0));
-        let nscc = to_words(config.nscc.registers().to_hw());
-        let queue = to_words(ring(qp).to_hw(mtu, 16));
+        let requester = config.row(&identity, qp, Psn::new(0)).pack();
+        let spray = config.spray.row(0).pack();
+        let nscc = config.nscc.registers().pack();
+        let queue = ring(qp).row(mtu, 16).pack();
         Self {
-            profile: to_words(profile.to_hw()),
+            profile: profile.pack(),
             rows: [
                 (ConfigureKind::Requester, "requester_settings", requester),
                 (ConfigureKind::Spray, "spray_settings", spray),

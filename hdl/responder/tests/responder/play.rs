@@ -250,7 +250,7 @@ impl Play {
             pair.failed = true;
             self.expected.failed.push(pair.number.into());
         }
-        self.expected.counters[request.body.kind_index()] += 1;
+        self.expected.counters[usize::from(request.body.kind().index())] += 1;
         self.push_answer(at, port, &answer);
     }
 

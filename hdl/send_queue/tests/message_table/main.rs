@@ -17,7 +17,7 @@ use rand::Rng;
 use rust_hdl::prelude::*;
 use server::Server;
 use sim_verilated::Library;
-use stellar_transport::requester::MAX_UNDER_WAY;
+use stellar_transport::requester::MAX_OUTSTANDING;
 use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::wqe::offset;
@@ -154,16 +154,16 @@ fn write(slot: u16) -> Posted {
 fn no_more_messages_are_under_way_than_there_is_room_for() {
     let mut server = quick(7);
     server.post(0, (0..100).map(write).collect());
-    for _ in 0..MAX_UNDER_WAY {
+    for _ in 0..MAX_OUTSTANDING {
         server.rest(16);
         assert!(server.current(0, 8));
     }
     server.rest(16);
     assert!(!server.current(0, 8));
-    assert_eq!(server.pairs[0].under_way(), MAX_UNDER_WAY);
+    assert_eq!(server.pairs[0].under_way(), MAX_OUTSTANDING);
     assert_eq!(server.complete(0, 8), None);
     // One operation completes all 64 messages, each with a completion.
-    assert_eq!(server.took, 4 + 3 * (MAX_UNDER_WAY as u64 - 1));
+    assert_eq!(server.took, 4 + 3 * (MAX_OUTSTANDING as u64 - 1));
     assert!(server.current(0, 8));
     server.drain();
 }

@@ -138,7 +138,7 @@ impl Bench {
             probe_interval: Ticks(registers.probe_interval),
         };
         self.engine
-            .set_settings(config.to_hw(registers.profile as u8));
+            .set_settings(config.row(registers.profile as u8).to_hw());
         let spray = Spray::new(config).expect("a configuration that works");
         self.pairs[qp] = Some(Pair { registers, spray });
         let response = self.ask(qp, request(SprayOp::Configure));

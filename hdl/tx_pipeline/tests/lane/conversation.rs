@@ -12,9 +12,7 @@ use stellar_transport::endpoint::{
     TransportConfig, PORTS,
 };
 use stellar_transport::requester::{MrcConfig, RcConfig};
-use stellar_transport::rx::{
-    EmttEntry, MrEntry, Owner, PageSize, Psn, RxConfig, TableWrite, WriteTlp,
-};
+use stellar_transport::rx::{EmttRow, MrRow, Owner, PageSize, Psn, RxConfig, TableWrite, WriteTlp};
 use stellar_transport::spray::{
     EntropyField, EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope,
     SprayConfig,
@@ -85,7 +83,7 @@ fn card(number: u8, version6: bool) -> Endpoint<Addresses> {
         event_entries: 64,
     };
     let mut card = Endpoint::new(config, Addresses).expect("a card");
-    let entry = EmttEntry {
+    let entry = EmttRow {
         valid: true,
         owner: Owner::Host,
         device: 0,
@@ -93,7 +91,7 @@ fn card(number: u8, version6: bool) -> Endpoint<Addresses> {
     };
     card.write_table(&TableWrite::Emtt { index: 3, entry })
         .expect("a page");
-    let entry = MrEntry {
+    let entry = MrRow {
         valid: true,
         key: KEY as u8,
         pd: PD,

@@ -104,10 +104,10 @@ impl Bed {
             let mut peer = self.peer.borrow_mut();
             image.compare(&peer.get(id, 0, REGION, &|| self.clock())?)?;
         }
-        let strays = self.card.strays(0);
+        let bad_accesses = self.card.bad_accesses(0);
         ensure!(
-            strays == 0,
-            "the card has touched memory that is not mapped for it {strays} times"
+            bad_accesses == 0,
+            "the card has touched memory that is not mapped for it {bad_accesses} times"
         );
         Ok(())
     }

@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
-use rust_hdl::prelude::*;
 use stellar_driver::DeviceError;
 use stellar_transport::endpoint::Memory;
 use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
 use stellar_wire::host::registers::{status, TableCommand, TABLE_COMMAND, TABLE_DATA};
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::host_queues::InterruptEntry;
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::rows::{ConfigSelect, InterruptRow, Row};
 
 use super::card::{Operation, MESSAGES};
 use super::config_space::ConfigEffect;
@@ -121,18 +118,18 @@ impl<M: Memory> Hosts<M> {
             return Err(DeviceError::NoVector { vector, vectors });
         }
         self.card(host).config.enable_msi_x();
-        let entry = to_words(InterruptEntry {
+        let row = InterruptRow {
             masked: false,
-            data: u64::from(vector).to_bits(),
-            address: MESSAGES.to_bits(),
-        });
-        for (offset, pair) in (TABLE_DATA.offset..).step_by(8).zip(entry.chunks(2)) {
+            data: vector.into(),
+            address: MESSAGES,
+        };
+        for (offset, pair) in (TABLE_DATA.offset..).step_by(8).zip(row.pack().chunks(2)) {
             let high = pair.get(1).copied().unwrap_or(0);
             let word = u64::from(high) << 32 | u64::from(pair[0]);
             self.access(host, Operation::Write(offset, word, 0xff))?;
         }
         let command = TableCommand {
-            select: ConfigSelect::Interrupt as u8,
+            select: ConfigSelect::Interrupt.index(),
             index: vector.into(),
         };
         let offset = TABLE_COMMAND.offset;

@@ -127,8 +127,8 @@ impl SimHosts {
     ///
     /// # Panics
     /// If there is no such host.
-    pub fn strays(&self, host: usize) -> usize {
-        self.lock().memory(host).memory.strays().len()
+    pub fn bad_accesses(&self, host: usize) -> usize {
+        self.lock().memory(host).memory.bad_accesses().len()
     }
 
     /// Memory at final addresses, as a GPU's: maps `bytes` bytes at `address` for a host's card.
@@ -162,7 +162,7 @@ impl SimHosts {
             .map_backed(address, bytes, backing);
     }
 
-    /// Takes back what [`Self::map_backed`] gave at `address`: the card's next access there is a stray.
+    /// Takes back what [`Self::map_backed`] gave at `address`: the card's next access there is a bad access.
     ///
     /// # Panics
     /// If there is no such host.

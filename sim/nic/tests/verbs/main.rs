@@ -103,7 +103,10 @@ fn writes_arrive_byte_by_byte_with_immediates_in_order() {
     expected[14_000..14_260].copy_from_slice(&sent[12_100..12_360]);
     assert!(bytes(&target) == expected, "other bytes arrived");
     assert!(cards.devices[1].counters().unwrap()[0].value >= 5);
-    assert_eq!((cards.pair.strays(0), cards.pair.strays(1)), (0, 0));
+    assert_eq!(
+        (cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -177,7 +180,10 @@ fn a_region_in_use_stays_and_a_wrong_key_fails_the_queue_pair() {
     target.deregister().unwrap();
     qa.post_send(&request).unwrap();
     assert_eq!(a.completions(1)[0].status, WcStatus::RemOpErr);
-    assert_eq!((cards.pair.strays(0), cards.pair.strays(1)), (0, 0));
+    assert_eq!(
+        (cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -211,7 +217,7 @@ fn an_error_in_the_middle_of_a_transfer_flushes_and_touches_nothing_afterwards()
     drop((a.pd, a.cq, a.context));
     pair.run(20_000);
     drop(qa);
-    assert_eq!((pair.strays(0), pair.strays(1)), (0, 0));
+    assert_eq!((pair.bad_accesses(0), pair.bad_accesses(1)), (0, 0));
 }
 
 #[test]
@@ -283,7 +289,7 @@ fn a_write_to_a_gpu_goes_to_final_addresses() {
         .load_gpu_memory(1, 0x70_0003_0000 + PAGE - 1000, first);
     cards.pair.load_gpu_memory(1, 0x70_0001_0000, second);
     assert!(arrived == sent, "other bytes arrived");
-    assert_eq!(cards.pair.strays(1), 0);
+    assert_eq!(cards.pair.bad_accesses(1), 0);
 }
 
 #[test]
@@ -304,5 +310,8 @@ fn the_shortest_regions_are_written_there_and_back() {
             assert_eq!(bytes(&target), sent);
         }
     }
-    assert_eq!((cards.pair.strays(0), cards.pair.strays(1)), (0, 0));
+    assert_eq!(
+        (cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)),
+        (0, 0)
+    );
 }

@@ -97,7 +97,10 @@ fn pages_come_when_they_are_sent_from_and_written_to_and_go_when_they_are_discar
     target.discard(0, target.length()).unwrap();
     assert_eq!(target.resident(), 0);
     target.deregister().unwrap();
-    assert_eq!([cards.pair.strays(0), cards.pair.strays(1)], [0, 0]);
+    assert_eq!(
+        [cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)],
+        [0, 0]
+    );
 }
 
 #[test]
@@ -138,7 +141,10 @@ fn pages_that_nobody_brings_end_the_sender_and_over_rc_any_that_is_not_there() {
     ra.post_send(&write(3)).unwrap();
     assert_eq!(a.completions(1)[0].status, WcStatus::Success);
     assert_eq!(content(&target)[..4], *b"some");
-    assert_eq!([cards.pair.strays(0), cards.pair.strays(1)], [0, 0]);
+    assert_eq!(
+        [cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)],
+        [0, 0]
+    );
 }
 
 #[test]

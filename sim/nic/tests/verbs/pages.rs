@@ -59,5 +59,8 @@ fn every_page_of_a_list_is_where_it_says_and_gone_when_it_is_deregistered() {
     qa.post_send(&WorkRequest::write(2, slice, to.address, to.rkey))
         .unwrap();
     assert_eq!(a.completions(1)[0].status, WcStatus::RemOpErr);
-    assert_eq!([cards.pair.strays(0), cards.pair.strays(1)], [0, 0]);
+    assert_eq!(
+        [cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)],
+        [0, 0]
+    );
 }

@@ -50,7 +50,10 @@ fn a_pushed_entry_saves_a_read() {
             "pushed {pushed:?}, read by the card {fetched:?}"
         );
     }
-    assert_eq!((cards.pair.strays(0), cards.pair.strays(1)), (0, 0));
+    assert_eq!(
+        (cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)),
+        (0, 0)
+    );
 }
 
 #[test]

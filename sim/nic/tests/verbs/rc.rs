@@ -50,7 +50,10 @@ fn many_packets_immediates_and_inline_bytes_arrive_in_order() {
     expected[300_000..300_016].copy_from_slice(b"sixteen bytes...");
     expected[310_001..319_001].copy_from_slice(&sent[270_000..279_000]);
     assert!(bytes(&target) == expected, "other bytes arrived");
-    assert_eq!((cards.pair.strays(0), cards.pair.strays(1)), (0, 0));
+    assert_eq!(
+        (cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)),
+        (0, 0)
+    );
 }
 
 /// Every queue pair that the card has free, in RESET.
@@ -117,7 +120,10 @@ fn a_wrong_key_is_an_access_error_and_a_place_can_change_its_transport() {
         assert_eq!(bytes(&target)[..16], mark);
     }
     drop(others);
-    assert_eq!((cards.pair.strays(0), cards.pair.strays(1)), (0, 0));
+    assert_eq!(
+        (cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -191,5 +197,8 @@ fn both_transports_work_side_by_side_in_both_directions() {
             assert!(place == sources[1 - host].1, "other bytes arrived");
         }
     }
-    assert_eq!((cards.pair.strays(0), cards.pair.strays(1)), (0, 0));
+    assert_eq!(
+        (cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)),
+        (0, 0)
+    );
 }

@@ -3,13 +3,10 @@
 
 use std::sync::Arc;
 
-use rust_hdl::prelude::Synth;
 use stellar_driver::{PageSize, PciFunction, WcStatus, WorkRequest};
-use stellar_transport::rx::{EmttEntry, MrEntry, Owner};
 use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::registers::{Register, TableCommand, REFUSED, TABLE_COMMAND, TABLE_DATA};
-use stellar_wire::hw::config::ConfigSelect;
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::rows::{ConfigSelect, EmttRow, MrRow, Owner, Row};
 
 use crate::cards;
 use crate::hosts::{connect, open, pattern};
@@ -30,7 +27,7 @@ impl Rows {
         self.0.read64(Bar::Registers, offset).unwrap()
     }
 
-    fn write<T: Synth>(&self, select: ConfigSelect, index: u32, row: T) {
+    fn write(&self, select: ConfigSelect, index: u32, row: &impl Row) {
         let store = |offset: u16, value| {
             self.0
                 .write64(Bar::Registers, offset.into(), value)
@@ -39,12 +36,12 @@ impl Rows {
         let bytes = usize::from(Register::BYTES);
         for (offset, pair) in (TABLE_DATA.offset..)
             .step_by(bytes)
-            .zip(to_words(row).chunks(2))
+            .zip(row.pack().chunks(2))
         {
             let high = pair.get(1).copied().unwrap_or(0);
             store(offset, u64::from(high) << 32 | u64::from(pair[0]));
         }
-        let select = select as u8;
+        let select = select.index();
         store(
             TABLE_COMMAND.offset,
             TableCommand { select, index }.to_word(),
@@ -69,17 +66,17 @@ fn the_last_translations_are_used_and_there_are_none_behind() {
     let first = limits.translations - 2;
     for (index, address) in (first..).zip(PLACES) {
         cards.pair.add_gpu_memory(1, address, PAGE);
-        let entry = EmttEntry {
+        let entry = EmttRow {
             valid: true,
             owner: Owner::Gpu,
             device: 1,
             frame: address >> 12,
         };
-        rows.write(ConfigSelect::Emtt, index, entry.to_hw());
+        rows.write(ConfigSelect::Emtt, index, &entry);
     }
     // Three pages, of which the table has two. No region of the driver has this number yet.
     let region = limits.regions - 1;
-    let entry = MrEntry {
+    let entry = MrRow {
         valid: true,
         key: KEY,
         pd: b.pd.number(),
@@ -88,17 +85,17 @@ fn the_last_translations_are_used_and_there_are_none_behind() {
         base_va: BASE,
         length: 3 * PAGE,
         first_emtt: first,
-        ..MrEntry::default()
+        ..MrRow::default()
     };
-    rows.write(ConfigSelect::Mr, region, entry.to_hw());
+    rows.write(ConfigSelect::Mr, region, &entry);
     let rkey = region << 8 | u32::from(KEY);
 
     let refused = rows.read(REFUSED);
-    let behind = EmttEntry {
+    let behind = EmttRow {
         valid: true,
-        ..EmttEntry::default()
+        ..EmttRow::default()
     };
-    rows.write(ConfigSelect::Emtt, limits.translations, behind.to_hw());
+    rows.write(ConfigSelect::Emtt, limits.translations, &behind);
     assert_eq!(rows.read(REFUSED), refused + 1, "a row behind the table");
 
     let source = a.region(4096, false);
@@ -121,9 +118,12 @@ fn the_last_translations_are_used_and_there_are_none_behind() {
     // From the last page into the one behind the table.
     assert_eq!(write(2, 1), WcStatus::RemOpErr);
 
-    rows.write(ConfigSelect::Mr, region, MrEntry::default().to_hw());
+    rows.write(ConfigSelect::Mr, region, &MrRow::default());
     for index in [first, first + 1] {
-        rows.write(ConfigSelect::Emtt, index, EmttEntry::default().to_hw());
+        rows.write(ConfigSelect::Emtt, index, &EmttRow::default());
     }
-    assert_eq!([cards.pair.strays(0), cards.pair.strays(1)], [0, 0]);
+    assert_eq!(
+        [cards.pair.bad_accesses(0), cards.pair.bad_accesses(1)],
+        [0, 0]
+    );
 }

@@ -55,9 +55,9 @@ class CardPair(_Hosts):
         """Resets the card of a host and brings it up."""
         return self._bring_up(host, config)
 
-    def strays(self, host: int) -> int:
+    def bad_accesses(self, host: int) -> int:
         """Accesses of a host's card to memory that is not mapped for it, so far. Zero unless there is an error."""
-        return self._native.strays(host)
+        return self._native.bad_accesses(host)
 
     def captures(self) -> dict[str, bytes]:
         """The frames that have passed each port so far, by its name ("h0.p0" and so on): a pcapng file. Empty without `captures`."""
@@ -111,6 +111,6 @@ class LoneCard(_Hosts):
         """The frames that have left the card since the last call, in order of time."""
         return [SentFrame(time / 1000, port, data) for time, port, data in self._native.take_sent()]
 
-    def strays(self) -> int:
+    def bad_accesses(self) -> int:
         """Accesses of the card to memory that is not mapped for it, so far. Zero unless there is an error."""
-        return self._native.strays(0)
+        return self._native.bad_accesses(0)

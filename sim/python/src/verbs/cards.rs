@@ -112,9 +112,9 @@ impl Cards {
     }
 
     /// Accesses of a host's card to memory that is not mapped for it.
-    fn strays(&self, py: Python<'_>, host: usize) -> PyResult<usize> {
+    fn bad_accesses(&self, py: Python<'_>, host: usize) -> PyResult<usize> {
         self.check_host(host)?;
-        Ok(py.detach(|| self.hosts.strays(host)))
+        Ok(py.detach(|| self.hosts.bad_accesses(host)))
     }
 
     /// A pcapng file per port of a pair, by its name.

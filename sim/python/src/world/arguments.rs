@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use sim_cosim::{LaneWidth, Pacing};
-use stellar_transport::rx::{Owner, PageSize, Psn, QpContext, QpMode, QpState};
+use stellar_transport::rx::{Owner, PageSize, Psn, QpMode, QpRow, QpState};
 use stellar_wire::mtu;
 
 use super::invalid;
@@ -83,7 +83,7 @@ pub fn qp_context(
     psn: u32,
     pkey: u16,
     remote_write: bool,
-) -> PyResult<QpContext> {
+) -> PyResult<QpRow> {
     let mode = match mode {
         "rc" => QpMode::Rc,
         "mrc" => QpMode::Mrc,
@@ -93,7 +93,7 @@ pub fn qp_context(
             )))
         }
     };
-    Ok(QpContext {
+    Ok(QpRow {
         state: QpState::Ready,
         mode,
         pd,

@@ -242,7 +242,7 @@ fn span(write: &MemWrite) -> (u64, &[u8]) {
 
 fn describe<'py>(py: Python<'py>, ack: &AckRequest) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("kind", AckBody::KINDS[ack.body.kind_index()])?;
+    fields.set_item("kind", format!("{:?}", ack.body.kind()))?;
     fields.set_item("qp", ack.qp)?;
     fields.set_item("psn", ack.body.psn().value())?;
     fields.set_item("reason", format!("{:?}", ack.reason))?;

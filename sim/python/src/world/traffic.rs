@@ -5,7 +5,7 @@ use pyo3::types::PyBytes;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{Message, Wrapping};
-use stellar_transport::rx::{EmttEntry, MrEntry, Owner, PageSize, TableWrite};
+use stellar_transport::rx::{EmttRow, MrRow, Owner, PageSize, TableWrite};
 
 use super::arguments::qp_context;
 use super::invalid;
@@ -77,7 +77,7 @@ pub fn table_words(
         ));
     }
     let context = qp_context(mode, pd, mtu, psn, 0xffff, true)?;
-    let entry = MrEntry {
+    let entry = MrRow {
         valid: true,
         key: rkey as u8,
         pd,
@@ -100,7 +100,7 @@ pub fn table_words(
     ];
     writes.extend((0..pages).map(|n| TableWrite::Emtt {
         index: n as u32,
-        entry: EmttEntry {
+        entry: EmttRow {
             valid: true,
             owner: Owner::Gpu,
             device: 0,

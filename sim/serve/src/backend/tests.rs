@@ -19,12 +19,12 @@ fn backend() -> Backend {
 }
 
 impl Backend {
-    /// Whether the card can read at an address, and the numbers of windows and strays afterwards.
+    /// Whether the card can read at an address, and the numbers of windows and bad accesses afterwards.
     fn look(&self, address: u64) -> (bool, usize, u64) {
         self.call(move |simulation, host| {
             let memory = simulation.hosts.memory(host);
             let is_there = memory.read(address, false, &mut [0; 8]).is_ok();
-            (is_there, memory.windows(), memory.strays())
+            (is_there, memory.windows(), memory.bad_accesses())
         })
     }
 

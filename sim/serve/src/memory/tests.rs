@@ -64,7 +64,7 @@ proptest! {
             let byte = (!holes.contains(&number)).then_some(0);
             model.extend(vec![byte; LENGTHS[*length] as usize]);
         }
-        let mut strays = 0;
+        let mut bad_accesses = 0;
         for (at, length, salt) in writes {
             let bytes: Vec<u8> = (0..length).map(|i| i as u8 ^ salt).collect();
             write(&mut memory, BASE + at, &bytes);
@@ -79,11 +79,11 @@ proptest! {
                         model[place] = Some(bytes[place - at as usize]);
                     }
                 }
-                strays += u64::from(!whole);
+                bad_accesses += u64::from(!whole);
                 from = to;
             }
         }
-        prop_assert_eq!(memory.strays(), strays);
+        prop_assert_eq!(memory.bad_accesses(), bad_accesses);
         for (place, byte) in (BASE..).zip(&model) {
             let mut found = [0xee];
             let answer = memory.read(place, false, &mut found);
@@ -132,7 +132,7 @@ fn a_window_that_is_unmapped_or_read_only_takes_nothing() {
     assert_eq!(memory.files.len(), 1);
     write(&mut memory, 0x1ff8, &[7; 8]);
     write(&mut memory, 0x8ff8, &[8; 8]);
-    assert_eq!(memory.strays(), 1);
+    assert_eq!(memory.bad_accesses(), 1);
     let mut seen = [0; 8];
     memory.read(0x8ff8, false, &mut seen).unwrap();
     assert_eq!(seen, [7; 8]);
@@ -140,7 +140,7 @@ fn a_window_that_is_unmapped_or_read_only_takes_nothing() {
     assert_eq!(memory.unmap(0x1000, 0x800), 0);
     assert_eq!(memory.unmap(0, 0x2000), 1);
     assert!(memory.read(0x1ff8, false, &mut seen).is_err());
-    assert_eq!((memory.windows(), memory.strays()), (1, 3));
+    assert_eq!((memory.windows(), memory.bad_accesses()), (1, 3));
     memory.clear();
     assert!(memory.read(0x8ff8, false, &mut seen).is_err());
     // A file that has grown meanwhile is mapped again.

@@ -163,7 +163,7 @@ impl Report {
             out_of_order: seen.record.arrival_order(RECEIVER),
             path_loads: seen.path_loads,
             fabric: seen.fabric.totals(),
-            series: Series::of(seen.record.moments(), seen.fabric),
+            series: Series::of(seen.record.samples(), seen.fabric),
         }
     }
 

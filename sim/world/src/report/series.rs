@@ -4,7 +4,7 @@ use serde::Serialize;
 use sim_net::{ChannelId, Fabric, Node, Topology};
 
 use crate::pair::RECEIVER;
-use crate::Moment;
+use crate::Sample;
 
 /// Most queues in the report: the deepest ones.
 const QUEUES: usize = 8;
@@ -38,26 +38,26 @@ pub struct Series {
 }
 
 impl Series {
-    pub(super) fn of(moments: &[Moment], fabric: &Fabric) -> Self {
+    pub(super) fn of(samples: &[Sample], fabric: &Fabric) -> Self {
         let (mut time_before, mut placed_before) = (0, 0);
-        let goodput = moments.iter().map(|moment| {
-            let placed = moment.placed.get(RECEIVER).copied().unwrap_or(0);
-            let (bytes, time) = (placed - placed_before, moment.time - time_before);
-            (time_before, placed_before) = (moment.time, placed);
+        let goodput = samples.iter().map(|sample| {
+            let placed = sample.placed.get(RECEIVER).copied().unwrap_or(0);
+            let (bytes, time) = (placed - placed_before, sample.time - time_before);
+            (time_before, placed_before) = (sample.time, placed);
             super::gigabits_per_second(bytes, time)
         });
         Self {
-            time_ns: moments.iter().map(|moment| moment.time / 1000).collect(),
+            time_ns: samples.iter().map(|sample| sample.time / 1000).collect(),
             goodput_gbps: goodput.collect(),
-            cwnd: moments.iter().map(|moment| moment.cwnd).collect(),
-            in_flight: moments.iter().map(|moment| moment.in_flight).collect(),
-            rtt_ns: moments.iter().map(|moment| moment.rtt / 1000).collect(),
-            queues: deepest(moments, fabric),
+            cwnd: samples.iter().map(|sample| sample.cwnd).collect(),
+            in_flight: samples.iter().map(|sample| sample.in_flight).collect(),
+            rtt_ns: samples.iter().map(|sample| sample.rtt / 1000).collect(),
+            queues: deepest(samples, fabric),
         }
     }
 }
 
-fn deepest(moments: &[Moment], fabric: &Fabric) -> Vec<QueueSeries> {
+fn deepest(samples: &[Sample], fabric: &Fabric) -> Vec<QueueSeries> {
     let topology = fabric.topology();
     let depth = |channel| {
         let stats = fabric.stats(channel).expect("channels are the topology's");
@@ -77,7 +77,7 @@ fn deepest(moments: &[Moment], fabric: &Fabric) -> Vec<QueueSeries> {
         .map(|(max_bytes, index, channel)| QueueSeries {
             channel: channel_name(topology, channel),
             max_bytes,
-            bytes: moments.iter().map(|moment| moment.queues[index]).collect(),
+            bytes: samples.iter().map(|sample| sample.queues[index]).collect(),
         })
         .collect()
 }

@@ -90,8 +90,8 @@ fn require_full_flight<N: Nic>(outcome: &Outcome<N>) -> Result<(), WorldError> {
         return Ok(());
     }
     let full = u32::from(MPR) << outcome.plan.mtu_log2;
-    let moments = outcome.world.record().moments();
-    let most = moments.iter().map(|moment| moment.in_flight).max();
+    let samples = outcome.world.record().samples();
+    let most = samples.iter().map(|sample| sample.in_flight).max();
     require(most == Some(full), || {
         format!("at most {most:?} bytes were in flight, {full} expected")
     })

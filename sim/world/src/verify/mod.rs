@@ -61,11 +61,11 @@ pub fn verify<N: Nic>(world: &World<N>) -> Result<Verified, CheckError> {
                 expected,
             });
         }
-        if let Some(stray) = memory.strays().first() {
+        if let Some(access) = memory.bad_accesses().first() {
             return Err(CheckError::Unmapped {
                 host: host.name().into(),
-                count: memory.strays().len(),
-                address: stray.address,
+                count: memory.bad_accesses().len(),
+                address: access.address,
             });
         }
     }

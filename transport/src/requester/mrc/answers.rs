@@ -1,4 +1,4 @@
-//! What SACKs and NACKs change (hardware block `sack_flow`).
+//! Effects of SACKs and NACKs (hardware block `sack_flow`).
 
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
@@ -18,7 +18,7 @@ pub struct Sack<'a> {
 }
 
 impl MrcRequester {
-    /// Takes in a SACK.
+    /// Processes a SACK.
     pub fn on_sack(&mut self, sack: Sack<'_>, now: Ticks, card: &mut Card<'_>) {
         if self.error.is_some() {
             return;
@@ -26,7 +26,7 @@ impl MrcRequester {
         let Sack { seth, cc } = sack;
         let mut view = SackView::of(seth);
         if seth.probe_response {
-            // The offset is the probe's identifier; no packet is answered.
+            // The offset is the identifier of the probe; the SACK acknowledges no packet of its own.
             view.acked = view.cack;
         }
         match view.check(&self.window) {
@@ -83,7 +83,7 @@ impl MrcRequester {
             .copied()
     }
 
-    /// Marks what a SACK acknowledges; returns how many packets and bytes of them are news.
+    /// Marks what a SACK acknowledges; returns the number of packets that are acknowledged for the first time, and their bytes.
     fn acknowledge(&mut self, view: &SackView) -> (u32, u32) {
         let una = self.window.una();
         let cumulative = if view.cack.is_behind(una) {
@@ -149,7 +149,7 @@ impl MrcRequester {
         }
     }
 
-    /// Takes in a NACK.
+    /// Processes a NACK.
     pub fn on_nack(&mut self, neth: &Neth, card: &mut Card<'_>) {
         if self.error.is_some() {
             return;

@@ -1,6 +1,6 @@
-//! The MRC requester of one queue pair: its state, and what ends it.
+//! The MRC requester of one queue pair: its state, and its end.
 //!
-//! What it sends is in `transmit`, what answers change in `answers`, what time changes in `timers`.
+//! `transmit` has what it sends, `answers` the effects of acknowledgements, `timers` the effects of time.
 
 mod answers;
 mod timers;
@@ -8,7 +8,7 @@ mod transmit;
 
 use stellar_wire::host::WcStatus;
 
-use super::{CompletionQueue, Messages, MrcConfig, RequesterCounters, Window};
+use super::{CompletionQueue, Messages, MrcConfig, QpIdentity, RequesterCounters, Window};
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;
 use crate::rx::{Psn, Tables};
@@ -17,24 +17,11 @@ use crate::time::Ticks;
 
 pub use answers::Sack;
 
-/// What the card lends a requester for one decision.
+/// The parts of the card that a requester uses for one decision.
 pub struct Card<'a> {
     pub memory: &'a mut dyn Memory,
     pub tables: &'a Tables,
     pub cq: &'a mut CompletionQueue,
-}
-
-/// Identity of a queue pair as far as its requester needs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QpIdentity {
-    /// Local number, 24 bits.
-    pub local: u32,
-    /// The peer's number, 24 bits.
-    pub peer: u32,
-    /// Protection domain of local buffers.
-    pub pd: u32,
-    /// Path MTU in bytes.
-    pub mtu: u32,
 }
 
 /// An MRC requester.
@@ -46,7 +33,7 @@ pub struct MrcRequester {
     window: Window,
     nscc: Nscc,
     spray: Spray,
-    /// Receiver's last word on its window, in packets.
+    /// Window that the receiver advertised last, in packets.
     mpr: u32,
     /// No timer expires before this; `None`: nothing in flight.
     deadline: Option<Ticks>,
@@ -87,7 +74,7 @@ impl MrcRequester {
         })
     }
 
-    /// Moves the window and completes messages in order.
+    /// Advances the window and completes messages in order.
     fn complete(&mut self, card: &mut Card<'_>) {
         let una = self.window.advance();
         if let Err(failed) = self.messages.complete(una, card.cq) {
@@ -95,7 +82,7 @@ impl MrcRequester {
         }
     }
 
-    /// Takes note that a message's local buffer cannot be read.
+    /// Records that a message's local buffer cannot be read.
     pub fn local_fault(&mut self, slot: u16, card: &mut Card<'_>) {
         self.messages.fault(slot, WcStatus::LocProtErr);
         self.complete(card);
@@ -155,7 +142,7 @@ impl MrcRequester {
         &self.path_loads
     }
 
-    /// What it counted.
+    /// Its counters.
     pub const fn counters(&self) -> &RequesterCounters {
         &self.counters
     }

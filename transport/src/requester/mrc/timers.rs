@@ -9,7 +9,7 @@ use crate::spray::Feedback;
 use crate::time::Ticks;
 
 impl MrcRequester {
-    /// Expires the packets whose time is up (hardware block `timer_scan`), lowest PSN first.
+    /// Expires the packets whose timeout is over (hardware block `timer_scan`), lowest PSN first.
     pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
         let due = self.deadline.is_some_and(|deadline| now.reached(deadline));
         if self.error.is_some() || !due {
@@ -36,13 +36,13 @@ impl MrcRequester {
         }
     }
 
-    /// Takes a packet in flight for lost: off the window, and to be sent again.
+    /// Marks a packet in flight as lost: it leaves the congestion window and is sent again.
     pub(super) fn lose(&mut self, psn: Psn, retries: u8) {
         let bytes = self.window.lose(psn, retries);
         self.nscc.on_loss(bytes);
     }
 
-    /// Loses a packet at the cost of a retry. Says whether the queue pair still works.
+    /// Marks a packet as lost and spends a retry. Returns whether the queue pair still works.
     pub(super) fn spend_retry(&mut self, psn: Psn, sent: &Sent, card: &mut Card<'_>) -> bool {
         if sent.retries >= self.config.retry_budget {
             self.fail(Some((sent.slot, WcStatus::RetryExcErr)), card);
@@ -53,7 +53,7 @@ impl MrcRequester {
     }
 }
 
-/// The earlier of a deadline that may be there and one that is.
+/// The earlier of an optional deadline and another one.
 pub(super) fn earlier(deadline: Option<Ticks>, other: Ticks) -> Option<Ticks> {
     Some(deadline.filter(|&at| other.reached(at)).unwrap_or(other))
 }

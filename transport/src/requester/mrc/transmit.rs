@@ -1,4 +1,4 @@
-//! What an MRC requester sends (hardware blocks `transmit_flow`, `tx_window`, `spray_engine`).
+//! Transmission of an MRC requester (hardware blocks `transmit_flow`, `tx_window`, `spray_engine`).
 
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::{Meth, Peth, Tseth};
@@ -18,8 +18,8 @@ impl MrcRequester {
         self.transmit_burst(port, now, 1, card).pop()
     }
 
-    /// As [`Self::transmit`], but as many new packets of one message as may leave at once, at most `most`. Whether the congestion window has
-    /// room is asked in whole path MTUs.
+    /// As [`Self::transmit`], but as many new packets of one message as may leave at once, at most `most`. The congestion window
+    /// is checked in whole path MTUs.
     pub fn transmit_burst(
         &mut self,
         port: u8,
@@ -42,7 +42,7 @@ impl MrcRequester {
         packets
     }
 
-    /// The lost packet a port is to send next. What was lost on one plane goes out on the other while that one works.
+    /// The lost packet that a port sends next. A packet lost on one plane leaves on the other, while that one works.
     fn lost_for(&self, port: u8) -> Option<Psn> {
         let other = 1 - port;
         self.window.first_lost(other).or_else(|| {
@@ -113,7 +113,7 @@ impl MrcRequester {
         packets
     }
 
-    /// Packets of a message, from `psn` on, that the windows let go.
+    /// Packets of a message, from `psn` on, that both windows admit.
     fn burst(&self, message: &Message, psn: Psn) -> u32 {
         let room = self.mpr.saturating_sub(self.window.len());
         if room == 0 || !self.admits(message, psn) {
@@ -125,7 +125,7 @@ impl MrcRequester {
         room.min(by_congestion).min(left).max(1)
     }
 
-    /// Whether the congestion window lets a packet go.
+    /// Whether the congestion window admits a packet.
     fn admits(&self, message: &Message, psn: Psn) -> bool {
         let size = segment(message, psn, self.qp.mtu, QpMode::Mrc).length;
         self.nscc

@@ -28,7 +28,7 @@ fn wrong_domain(host: &Host) -> u64 {
 #[test]
 fn the_card_refuses_what_is_another_devices() {
     let (_turn, world) = world();
-    let before = world.strays();
+    let before = world.bad_accesses();
     let [mut a, b] = world.connected([1, 1], 8);
     let [mut attacker, peer] = world.connected([2, 2], 8);
     let bytes = pattern(8 * 4096, 1);
@@ -112,7 +112,7 @@ fn the_card_refuses_what_is_another_devices() {
     let after = clocks(world, &mut a, &b, || {});
     assert!(after <= alone + 32, "{after} instead of {alone}");
     assert!(b.load(32 << 10) == bytes, "other bytes arrived");
-    assert_eq!(world.strays(), before);
+    assert_eq!(world.bad_accesses(), before);
     world.remove([a, b]);
 }
 
@@ -143,7 +143,7 @@ fn push(window: &DoorbellWindow, entry: Wqe, doorbell: Doorbell, mut between: im
 #[test]
 fn pushed_entries_of_two_devices_do_not_mix() {
     let (_turn, world) = world();
-    let before = world.strays();
+    let before = world.bad_accesses();
     let [mut a, b] = world.connected([1, 1], 1);
     let [mut attacker, peer] = world.connected([2, 2], 1);
     let victim = a.pair.qp.number();
@@ -189,7 +189,7 @@ fn pushed_entries_of_two_devices_do_not_mix() {
         attacker.pair.qp.poll().unwrap().is_none(),
         "nor did it become its own"
     );
-    assert_eq!(world.strays(), before);
+    assert_eq!(world.bad_accesses(), before);
     world.remove_some([attacker, peer]);
     world.remove([a, b]);
 }

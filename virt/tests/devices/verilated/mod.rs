@@ -14,7 +14,7 @@ use world::{pattern, world, End, World};
 #[test]
 fn guests_write_to_each_other_without_their_hosts() {
     let (_turn, world) = world();
-    let before = world.strays();
+    let before = world.bad_accesses();
     let [mut a, mut b] = world.connected([1, 1], 4);
     let done = |end: &End| {
         end.guest
@@ -51,14 +51,14 @@ fn guests_write_to_each_other_without_their_hosts() {
         assert!(a.load(300) == bytes, "round {round}");
     }
     assert_eq!((done(&a), done(&b)), requests, "no host was in the way");
-    assert_eq!(world.strays(), before);
+    assert_eq!(world.bad_accesses(), before);
     world.remove([a, b]);
 }
 
 #[test]
 fn devices_come_and_go_and_die_while_others_transfer() {
     let (_turn, world) = world();
-    let before = world.strays();
+    let before = world.bad_accesses();
     let [mut a, b] = world.connected([1, 1], 16);
     let sent = pattern(16 * 4096, 0x33);
     a.store(&sent);
@@ -76,7 +76,7 @@ fn devices_come_and_go_and_die_while_others_transfer() {
         // Packets to and from the dead guests have no effect in any memory.
         world.pair.run(2_000);
         assert_eq!(
-            world.strays(),
+            world.bad_accesses(),
             before,
             "{number}: memory that was given back was touched"
         );
@@ -88,7 +88,7 @@ fn devices_come_and_go_and_die_while_others_transfer() {
         // The same guest starts again at once.
         world.write_once(number);
     }
-    assert_eq!(world.strays(), before);
+    assert_eq!(world.bad_accesses(), before);
     world.remove([a, b]);
 }
 
@@ -171,7 +171,7 @@ fn a_thousand_devices_write_at_once() {
     for (number, [_, to]) in ends.iter().enumerate() {
         assert!(to.load(512) == bytes(number), "device {number}");
     }
-    assert_eq!(world.strays(), [0, 0]);
+    assert_eq!(world.bad_accesses(), [0, 0]);
     // Destroying 2,044 queue pairs takes 20 us of simulated time each, which `creation_is_measured` covers. Here the cards are switched off instead.
     std::mem::forget((world, ends));
 }

@@ -163,8 +163,8 @@ impl World {
         self.completion_with(end, || {})
     }
 
-    pub fn strays(&self) -> [usize; 2] {
-        [self.pair.strays(0), self.pair.strays(1)]
+    pub fn bad_accesses(&self) -> [usize; 2] {
+        [self.pair.bad_accesses(0), self.pair.bad_accesses(1)]
     }
 
     /// Two guests that connect, write and go.

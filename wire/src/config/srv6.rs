@@ -2,8 +2,8 @@
 
 use std::net::Ipv6Addr;
 
-use stellar_wire::mrc::Entropy;
-use stellar_wire::UsidContainer;
+use crate::mrc::Entropy;
+use crate::UsidContainer;
 use thiserror::Error;
 
 use super::Path;
@@ -24,7 +24,7 @@ impl EntropyField {
     }
 }
 
-/// A template that would make addresses nobody owns.
+/// A template that would make invalid addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
     /// No uSID at all, or a zero before the last one.
@@ -36,7 +36,7 @@ pub enum TemplateError {
     /// The T1 uSID is not part of the path.
     #[error("T1 uSID position {position}: the template has {length} uSIDs, so use 0 to {}", length - 1)]
     Position {
-        /// What was asked for.
+        /// The place asked for.
         position: usize,
         /// uSIDs of the template.
         length: usize,

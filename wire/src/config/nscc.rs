@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::rows::NsccRegisters;
 use crate::time::Ticks;
 
 /// Largest window, bytes in flight or bytes of one acknowledgement: 24 bits.
@@ -23,7 +24,7 @@ pub enum ParamError {
     OutOfRange {
         /// Name of the field of [`NsccRegisters`].
         register: &'static str,
-        /// What was asked for.
+        /// The value asked for.
         value: u64,
         /// Smallest value allowed.
         min: u64,
@@ -48,33 +49,6 @@ pub enum ParamError {
         /// Target delay, ticks.
         target: u16,
     },
-}
-
-/// Image of the NSCC registers. Fields with a fraction say so as integer.fraction bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NsccRegisters {
-    /// Round trip of the unloaded path in ticks, 8 to 13,107 (104.8 us).
-    pub base_rtt: u16,
-    /// Target queueing delay Q in ticks, 1 to 13,107.
-    pub target: u16,
-    /// Quick adapt looks at delays above this, in ticks.
-    pub qa_threshold: u16,
-    /// Quick adapt acts if less than `max_cwnd >> qa_gate` was achieved; 0 to 7.
-    pub qa_gate: u8,
-    /// Smallest window in bytes, 256 to `max_cwnd`; one packet.
-    pub min_cwnd: u32,
-    /// Largest window in bytes, 24 bits.
-    pub max_cwnd: u32,
-    /// Proportional increase: bytes per tick below target, 12.16, not zero.
-    pub alpha: u32,
-    /// Fair increase in bytes, 23 bits.
-    pub fi: u32,
-    /// Steady increase once per base round trip: bytes, 20.8.
-    pub eta: u32,
-    /// Fast increase: window bytes per acknowledged byte, 5.11.
-    pub fi_scale: u16,
-    /// The window is adjusted after this many acknowledged bytes, 1 to 65,536.
-    pub adjust_bytes: u32,
 }
 
 /// Checked parameters.

@@ -2,14 +2,15 @@
 
 use std::net::IpAddr;
 
-use stellar_wire::mtu::{MAX_LOG2, MAX_PAYLOAD, MIN_LOG2};
-use stellar_wire::MacAddr;
+use crate::mtu::{MAX_LOG2, MAX_PAYLOAD, MIN_LOG2};
+use crate::{MacAddr, Psn};
 use thiserror::Error;
 
-use crate::requester::{MrcConfig, RcConfig, RequesterConfigError, SqRing};
-use crate::responder::MAX_SACK_EVERY;
-use crate::rx::{Psn, QpMode, RxConfig, TableError};
-use crate::spray::{SprayError, Srv6Template};
+use super::{
+    EvIndex, MrcConfig, RcConfig, RequesterConfigError, RxConfig, SprayError, SqRing, Srv6Template,
+    MAX_SACK_EVERY,
+};
+use crate::rows::{QpMode, TableError};
 
 /// Ports of a card; port p is plane p of the fabric.
 pub const PORTS: usize = 2;
@@ -92,14 +93,14 @@ pub struct QpConfig {
     pub rq_psn: Psn,
     /// Accepts remote writes.
     pub remote_write: bool,
-    /// Send queue in host memory; without one, work comes from [`super::Endpoint::post`].
+    /// Send queue in host memory; without one, the reference takes work requests one by one.
     pub sq: Option<SqRing>,
     /// Entries of the completion queue, a power of two.
     pub cq_entries: u32,
     pub imm: ImmConfig,
-    /// Packets that do not ask for a SACK get one for as many, 1 to [`MAX_SACK_EVERY`] (MRC).
+    /// Number of packets per SACK, for packets that do not request one, 1 to [`MAX_SACK_EVERY`] (MRC).
     pub sack_every: u8,
-    /// Encapsulates what it sends (H.Encaps.Red) in an outer header whose destination is the path. IPv6 only.
+    /// Encapsulates its frames (H.Encaps.Red) in an outer header whose destination is the path. IPv6 only.
     pub srv6: Option<Srv6Template>,
     pub transport: TransportConfig,
 }
@@ -227,7 +228,7 @@ impl QpConfig {
 fn check_entropy(mrc: &MrcConfig) -> Result<(), ConfigError> {
     let spray = &mrc.spray;
     let values = (0..=u8::MAX)
-        .map_while(crate::spray::EvIndex::new)
+        .map_while(EvIndex::new)
         .filter_map(|index| spray.profile.entropy(index, 0));
     match values
         .map(|entropy| entropy.0)

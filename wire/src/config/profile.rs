@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use stellar_wire::mrc::Entropy;
+use crate::mrc::Entropy;
 use thiserror::Error;
 
 use super::EvIndex;
+use crate::rows::GeneratedEntropy;
 
 /// Header fields that carry entropy values, which bounds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,19 +61,6 @@ pub enum ProfileError {
         /// Largest that fits.
         largest: u32,
     },
-}
-
-/// Entropy values at equal distances: number `n` is `base + n * 2^stride_log2`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GeneratedEntropy {
-    /// Value of number 0.
-    pub base: u32,
-    /// Distance between neighbours, as a power of two, 0 to 24.
-    pub stride_log2: u8,
-    /// Active values, numbers from 0 on.
-    pub active: u8,
-    /// Backups, numbers after the active ones.
-    pub backups: u8,
 }
 
 /// The entropy values of a queue pair's paths, in index order.

@@ -1,15 +1,12 @@
-//! Registers of the lane that change what it decides.
+//! Registers of the receive lane that change what it decides.
 
-use stellar_wire::udp::ROCE_UDP_PORT;
+use crate::udp::ROCE_UDP_PORT;
 use thiserror::Error;
 
-/// A register value the lane does not allow.
+/// A maximum payload size, in bytes, that the PCIe side cannot be set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum ConfigError {
-    /// Maximum payload size the PCIe side cannot be set to.
-    #[error("maximum payload size is {0} bytes; use 128, 256, 512 or 1024")]
-    MaxPayload(usize),
-}
+#[error("maximum payload size is {0} bytes; use 128, 256, 512 or 1024")]
+pub struct MaxPayloadError(pub usize);
 
 /// PCIe maximum payload size of a write TLP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +16,11 @@ impl MaxPayload {
     /// A size in bytes.
     ///
     /// # Errors
-    /// [`ConfigError::MaxPayload`] unless it is 128, 256, 512 or 1,024.
-    pub const fn new(bytes: usize) -> Result<Self, ConfigError> {
+    /// [`MaxPayloadError`] unless it is 128, 256, 512 or 1,024.
+    pub const fn new(bytes: usize) -> Result<Self, MaxPayloadError> {
         match bytes {
             128 | 256 | 512 | 1024 => Ok(Self(bytes)),
-            _ => Err(ConfigError::MaxPayload(bytes)),
+            _ => Err(MaxPayloadError(bytes)),
         }
     }
 

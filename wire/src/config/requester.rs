@@ -2,9 +2,8 @@
 
 use thiserror::Error;
 
-use super::window::SLOTS;
-use crate::congestion::NsccParams;
-use crate::spray::SprayConfig;
+use super::coalescing::NO_COALESCING;
+use super::{NsccParams, SprayConfig, WINDOW};
 use crate::time::Ticks;
 
 /// A register value the requester does not allow.
@@ -58,9 +57,6 @@ impl Backoff {
 /// 250 us, STELLAR's timeout (section 7.2).
 pub const DEFAULT_RTO: Ticks = Ticks::from_us(250);
 
-/// A congestion window that none reaches: every packet asks for a SACK.
-pub const NO_COALESCING: u32 = (1 << 24) - 1;
-
 /// Registers of an MRC requester.
 #[derive(Clone, Debug)]
 pub struct MrcConfig {
@@ -76,31 +72,20 @@ pub struct MrcConfig {
     /// Early loss detection: a packet this many PSNs below the highest acknowledged one, and sent before it, is lost.
     /// 0 = off.
     pub early_loss: u16,
-    /// Congestion window in bytes from which packets in the middle of a message leave it to the receiver when to send a
-    /// SACK; below, each packet asks for one. Up to [`NO_COALESCING`]. A receiver keeps all but one of the packets of a SACK to
-    /// itself, so this should be [`coalesce_from`], `mpr` as many packets, and `early_loss` 0 or 128 or more.
+    /// Congestion window in bytes from which packets in the middle of a message do not request a
+    /// SACK; below, each packet requests one. Up to [`NO_COALESCING`]. The receiver then reports several packets in one SACK:
+    /// use [`super::coalesce_from`], an `mpr` of at least as many packets, and an `early_loss` of 0 or at least 128.
     pub coalesce_from: u32,
 }
 
-/// [`MrcConfig::coalesce_from`] for a receiver that sends a SACK for every `sack_every` packets that do not ask for one: packets that do not
-/// ask are never all there is in the window.
-pub const fn coalesce_from(mpr: u16, sack_every: u8, mtu: u32) -> u32 {
-    let packets = 4 * sack_every as u32;
-    if (mpr as u32) < packets {
-        NO_COALESCING
-    } else {
-        packets * mtu
-    }
-}
-
 impl MrcConfig {
-    /// MPR 1,024, timeout 250 us growing linearly, 7 retries, early loss detection off, a SACK asked for with
+    /// MPR 1,024, timeout 250 us growing linearly, 7 retries, early loss detection off, a SACK requested by
     /// every packet.
     pub const fn new(nscc: NsccParams, spray: SprayConfig) -> Self {
         Self {
             nscc,
             spray,
-            mpr: SLOTS as u16,
+            mpr: WINDOW as u16,
             rto: DEFAULT_RTO,
             backoff: Backoff::Linear,
             retry_budget: 7,
@@ -115,7 +100,7 @@ impl MrcConfig {
     /// [`RequesterConfigError`], the first that is found.
     pub fn check(&self) -> Result<(), RequesterConfigError> {
         check_window(self.mpr, RequesterConfigError::Mpr)?;
-        if u32::from(self.early_loss) >= SLOTS {
+        if u32::from(self.early_loss) >= WINDOW {
             return Err(RequesterConfigError::EarlyLoss(self.early_loss));
         }
         if self.coalesce_from > NO_COALESCING {
@@ -134,7 +119,7 @@ pub struct RcConfig {
     pub rto: Ticks,
     /// Timeouts and sequence NAKs without progress; the next one fails the queue pair (verbs `retry_cnt`).
     pub retry_count: u8,
-    /// An acknowledgement is asked for every so many packets, besides the last of each message.
+    /// An acknowledgement is requested for every so many packets, besides the last of each message.
     pub ack_every: u16,
     /// UDP source port: the queue pair's one path.
     pub udp_sport: u16,
@@ -177,7 +162,7 @@ fn check_window(
     packets: u16,
     error: fn(u16) -> RequesterConfigError,
 ) -> Result<(), RequesterConfigError> {
-    if (1..=SLOTS).contains(&u32::from(packets)) {
+    if (1..=WINDOW).contains(&u32::from(packets)) {
         Ok(())
     } else {
         Err(error(packets))
@@ -190,4 +175,26 @@ fn check_rto(rto: Ticks) -> Result<(), RequesterConfigError> {
     } else {
         Err(RequesterConfigError::Timeout(rto.0))
     }
+}
+
+/// Ring of 64-byte WQEs in host memory, read with AT = 00.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SqRing {
+    /// Bus address of entry 0.
+    pub base: u64,
+    /// log2 of the entries, 1 to 15.
+    pub log2_entries: u8,
+}
+
+/// Identity of a queue pair as far as its requester needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpIdentity {
+    /// Local number, 24 bits.
+    pub local: u32,
+    /// The peer's number, 24 bits.
+    pub peer: u32,
+    /// Protection domain of local buffers.
+    pub pd: u32,
+    /// Path MTU in bytes.
+    pub mtu: u32,
 }

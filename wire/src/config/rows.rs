@@ -1,0 +1,201 @@
+//! The rows of the card's tables that follow from a configuration.
+
+use std::net::Ipv6Addr;
+
+use super::{
+    Backoff, EndpointConfig, MrcConfig, PlaneAddress, Policy, QpConfig, QpIdentity, RcConfig,
+    SkipScope, SprayConfig, SqRing, TransportConfig,
+};
+use crate::rows::{
+    AddressRow, ControlPeerRow, PeerAddressRow, PortRow, QpMode, QpRow, QpState, RequesterRow,
+    ResponderRow, SendQueueRow, SprayPolicy, SprayRow, MAX_OUTSTANDING,
+};
+use crate::{MacAddr, Psn};
+
+/// Hop limit, and time to live, of frames.
+const HOP_LIMIT: u8 = 64;
+
+/// The address as a number, whose most significant byte is first on the wire.
+fn mac_number(address: MacAddr) -> u64 {
+    let append = |number, &byte: &u8| number << 8 | u64::from(byte);
+    address.0.iter().fold(0, append)
+}
+
+/// log2 of a path MTU in bytes.
+const fn mtu_log2(mtu: u32) -> u8 {
+    mtu.ilog2() as u8
+}
+
+impl EndpointConfig {
+    /// A port's own addresses and code points.
+    pub fn port_row(&self, plane: PlaneAddress) -> PortRow {
+        PortRow {
+            mac: mac_number(plane.mac),
+            ip: PeerAddressRow::from(plane.ip).address,
+            data_dscp: self.data_dscp,
+            control_dscp: self.control_dscp,
+            udp_port: self.rx.udp_port,
+            hop_limit: HOP_LIMIT,
+        }
+    }
+}
+
+impl QpConfig {
+    fn mode(&self) -> QpMode {
+        self.transport.mode()
+    }
+
+    /// Receive context of the queue pair, ready to receive.
+    pub fn context_row(&self) -> QpRow {
+        QpRow {
+            state: QpState::Ready,
+            mode: self.mode(),
+            pd: self.pd,
+            pkey: self.pkey,
+            mtu_log2: self.mtu_log2,
+            initial_psn: self.rq_psn,
+            remote_write: self.remote_write,
+        }
+    }
+
+    /// Where frames go in a plane.
+    pub fn address_row(&self, plane: usize) -> AddressRow {
+        let peer = self.peer.planes[plane];
+        let ip = PeerAddressRow::from(peer.ip);
+        let route = self.srv6.map_or_else(AddressRow::default, |template| {
+            let path = Ipv6Addr::from(template.first_container(plane as u8));
+            AddressRow {
+                srv6: true,
+                path: path.into(),
+                t1: template.t1() as u8,
+                uplink_low: template.uplink().low,
+                uplink_bits: template.uplink().bits,
+                ..AddressRow::default()
+            }
+        });
+        AddressRow {
+            peer_qp: self.peer.qp,
+            pkey: self.pkey,
+            peer_mac: mac_number(peer.mac),
+            version6: ip.version6,
+            peer_ip: ip.address,
+            ..route
+        }
+    }
+
+    /// The peer whose control packets the queue pair accepts.
+    pub fn control_peer_row(&self) -> ControlPeerRow {
+        let addresses = self.peer.planes.map(|plane| plane.ip);
+        ControlPeerRow::new(self.mode(), self.pkey, self.peer.qp, addresses)
+    }
+
+    /// Receive side.
+    pub fn responder_row(&self) -> ResponderRow {
+        ResponderRow {
+            mrc: self.mode() == QpMode::Mrc,
+            mtu_log2: self.mtu_log2,
+            initial_psn: self.rq_psn,
+            max_wimm: self.imm.max_wimm,
+            sack_every: self.sack_every,
+            completions: self.imm.completions,
+        }
+    }
+
+    /// Registers of the requester.
+    pub fn requester_row(&self) -> RequesterRow {
+        let qp = QpIdentity {
+            local: self.number,
+            peer: self.peer.qp,
+            pd: self.pd,
+            mtu: 1 << self.mtu_log2,
+        };
+        match &self.transport {
+            TransportConfig::Mrc(mrc) => mrc.row(&qp, self.page, self.sq_psn),
+            TransportConfig::Rc(rc) => rc.row(&qp, self.page, self.sq_psn),
+        }
+    }
+
+    /// Send queue in `ring`.
+    pub fn send_queue_row(&self, ring: SqRing) -> SendQueueRow {
+        // RC has no limit: a responder completes each message as it ends.
+        let max_wimm = match self.mode() {
+            QpMode::Mrc => self.imm.max_wimm,
+            QpMode::Rc => u16::MAX,
+        };
+        ring.row(1 << self.mtu_log2, max_wimm)
+    }
+}
+
+impl MrcConfig {
+    /// The requester's row of the queue pair `qp`, which doorbell page `page` owns and whose first packet is `first`.
+    pub fn row(&self, qp: &QpIdentity, page: u32, first: Psn) -> RequesterRow {
+        RequesterRow {
+            mpr: self.mpr,
+            rto: self.rto.0,
+            exponential: self.backoff == Backoff::Exponential,
+            retry_budget: self.retry_budget,
+            early_loss: self.early_loss,
+            coalesce_from: self.coalesce_from,
+            ..common(qp, page, first)
+        }
+    }
+}
+
+impl RcConfig {
+    /// As [`MrcConfig::row`].
+    pub fn row(&self, qp: &QpIdentity, page: u32, first: Psn) -> RequesterRow {
+        RequesterRow {
+            rc: true,
+            mpr: self.window,
+            rto: self.rto.0,
+            retry_budget: self.retry_count,
+            ack_every: self.ack_every,
+            udp_sport: self.udp_sport,
+            plane: self.plane == 1,
+            ..common(qp, page, first)
+        }
+    }
+}
+
+fn common(qp: &QpIdentity, page: u32, first: Psn) -> RequesterRow {
+    RequesterRow {
+        valid: true,
+        pd: qp.pd,
+        mtu_log2: mtu_log2(qp.mtu),
+        page,
+        first_psn: first,
+        ..RequesterRow::default()
+    }
+}
+
+impl SqRing {
+    /// The send queue's row of a queue pair with this path MTU and MAX_WIMM. A MAX_WIMM above the card's [`MAX_OUTSTANDING`] messages limits nothing.
+    pub fn row(&self, mtu: u32, max_wimm: u16) -> SendQueueRow {
+        SendQueueRow {
+            base: self.base,
+            log2_entries: self.log2_entries,
+            mtu_log2: mtu_log2(mtu),
+            max_wimm: max_wimm.min(MAX_OUTSTANDING as u16),
+        }
+    }
+}
+
+impl SprayConfig {
+    /// The row of a queue pair whose entropy values are those of profile number `profile` (0 to 7).
+    pub fn row(&self, profile: u8) -> SprayRow {
+        SprayRow {
+            policy: match self.policy {
+                Policy::SinglePath => SprayPolicy::SinglePath,
+                Policy::RoundRobin => SprayPolicy::RoundRobin,
+                Policy::Obs => SprayPolicy::Obs,
+                Policy::EvState => SprayPolicy::EvState,
+            },
+            paths: self.paths,
+            seed: self.seed,
+            profile,
+            rotation: self.rotation,
+            skip_next_turn: self.skip == SkipScope::NextTurn,
+            probe_interval: self.probe_interval.0,
+        }
+    }
+}

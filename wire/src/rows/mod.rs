@@ -1,0 +1,35 @@
+//! Rows of the card's tables, as software writes them: plain values, and their packing.
+//!
+//! A row is declared once, by `row!`: the plain struct, the bits each field takes from bit 0 on, and (with the feature `hdl`) the hardware's record
+//! of the same layout, which [`crate::hw`] exports. [`ConfigSelect`] says which table has which row.
+
+#[macro_use]
+mod row;
+
+pub(crate) mod address;
+pub(crate) mod congestion;
+pub(crate) mod control;
+pub(crate) mod receive;
+pub(crate) mod requester;
+pub(crate) mod responder;
+pub(crate) mod rings;
+mod select;
+pub(crate) mod spray;
+#[cfg(all(test, feature = "hdl"))]
+mod tests;
+
+pub use address::{AddressRow, PortRow};
+pub use congestion::NsccRegisters;
+pub use control::{ControlPeerRow, PeerAddressRow};
+pub use receive::{
+    EmttRow, MrRow, Owner, PageSize, QpMode, QpRow, QpState, TableError, EMTT_INDEX_BITS, FIRST_QP,
+};
+pub use requester::{RequesterRow, SendQueueRow, MAX_OUTSTANDING};
+pub use responder::ResponderRow;
+pub use rings::{InterruptRow, RingRow};
+pub(crate) use row::Offset;
+#[cfg(feature = "hdl")]
+pub(crate) use row::ToRecord;
+pub use row::{Field, FieldBits, Row};
+pub use select::ConfigSelect;
+pub use spray::{GeneratedEntropy, SprayPolicy, SprayRow, PROFILE_BITS};

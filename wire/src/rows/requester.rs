@@ -1,0 +1,58 @@
+//! Send side of a queue pair.
+
+#[cfg(feature = "hdl")]
+use rust_hdl::prelude::*;
+
+use crate::Psn;
+
+/// Most messages of a queue pair between start and completion: what the card's message table has room for.
+pub const MAX_OUTSTANDING: usize = 64;
+
+row! {
+    /// Registers of a requester, checked by software. Registers of one transport are ignored by the other.
+    pub struct RequesterRow => RequesterConfig {
+        /// The queue pair may send. It is low for a queue pair that was never configured.
+        valid: bool => Bit,
+        /// High for RC, low for MRC.
+        rc: bool => Bit,
+        /// Protection domain.
+        pd: u32 => Bits<20>,
+        /// log2 of the path MTU in bytes, 8 to 13.
+        mtu_log2: u8 => Bits<4>,
+        /// Maximum number of PSNs in the window, 1 to 1,024.
+        mpr: u16 => Bits<11>,
+        /// MRC: retransmission timeout of a first transmission. RC: timeout without progress. In ticks of 8 ns.
+        rto: u32 => Bits<21>,
+        /// MRC: the timeout doubles with every retry; otherwise it grows by one `rto`.
+        exponential: bool => Bit,
+        /// Maximum number of retries. MRC: of each packet. RC: without progress.
+        retry_budget: u8 => Bits<8>,
+        /// MRC: threshold of early loss detection in packets; 0 disables it.
+        early_loss: u16 => Bits<10>,
+        /// MRC: congestion window in bytes from which the receiver may coalesce SACKs. With a smaller window every packet requests a SACK.
+        coalesce_from: u32 => Bits<24>,
+        /// RC: every so many packets one requests an acknowledgement, 1 or more.
+        ack_every: u16 => Bits<16>,
+        /// RC: UDP source port, and port of the card, of its only path.
+        udp_sport: u16 => Bits<16>,
+        plane: bool => Bit,
+        /// Doorbell page that owns the queue pair.
+        page: u32 => Bits<16>,
+        /// First PSN sent.
+        first_psn: Psn => Bits<24>,
+    }
+}
+
+row! {
+    /// Registers of a send queue, checked by software.
+    pub struct SendQueueRow => SendQueueConfig {
+        /// Bus address of entry 0.
+        base: u64 => Bits<64>,
+        /// log2 of the number of entries, 1 to 15.
+        log2_entries: u8 => Bits<4>,
+        /// log2 of the path MTU in bytes, 8 to 13.
+        mtu_log2: u8 => Bits<4>,
+        /// Maximum number of outstanding WRITEs with immediate (MAX_WIMM).
+        max_wimm: u16 => Bits<11>,
+    }
+}

@@ -1,0 +1,24 @@
+//! Receive side of a queue pair.
+
+#[cfg(feature = "hdl")]
+use rust_hdl::prelude::*;
+
+use crate::Psn;
+
+row! {
+    /// Registers of a queue pair's receive side, checked by software.
+    pub struct ResponderRow => ResponderConfig {
+        /// MRC; otherwise RC.
+        mrc: bool => Bit,
+        /// log2 of the path MTU in bytes, 8 to 13.
+        mtu_log2: u8 => Bits<4>,
+        /// First PSN expected (MRC).
+        initial_psn: Psn => Bits<24>,
+        /// Most WRITEs with immediate the peer may have under way (MAX_WIMM, MRC): at most what the card stashes for a queue pair, 16.
+        max_wimm: u16 => Bits<11>,
+        /// Number of packets per SACK, for packets that do not request one, 1 to 63 (MRC).
+        sack_every: u8 => Bits<6>,
+        /// WRITEs with immediate make completions; otherwise they are only counted.
+        completions: bool => Bit,
+    }
+}

@@ -1,0 +1,44 @@
+//! The tables of the card.
+
+#[cfg(feature = "hdl")]
+use rust_hdl::prelude::*;
+
+use crate::record_enum::record_enum;
+
+record_enum! {
+    /// Which table a write goes to, and so what its row is.
+    pub enum ConfigSelect {
+        /// [`super::QpRow`] by queue pair.
+        Qp,
+        /// [`super::MrRow`] by region.
+        Mr,
+        /// [`super::EmttRow`] by page.
+        Emtt,
+        /// [`super::RequesterRow`] by queue pair.
+        Requester,
+        /// [`super::SendQueueRow`] by queue pair.
+        SendQueue,
+        /// [`super::SprayRow`] by queue pair.
+        Spray,
+        /// [`super::GeneratedEntropy`] by profile.
+        Profile,
+        /// [`super::NsccRegisters`] by queue pair.
+        Nscc,
+        /// [`super::AddressRow`] of port 0, by queue pair.
+        Address0,
+        /// [`super::AddressRow`] of port 1, by queue pair.
+        Address1,
+        /// [`super::PortRow`] by port.
+        Port,
+        /// [`super::ControlPeerRow`] by queue pair.
+        ControlPeer,
+        /// [`super::ResponderRow`] by queue pair.
+        Responder,
+        /// [`super::RingRow`] of a completion queue, by queue pair.
+        CompletionQueue,
+        /// [`super::RingRow`] of the event queue.
+        EventQueue,
+        /// [`super::InterruptRow`] by vector.
+        Interrupt,
+    }
+}

@@ -22,7 +22,7 @@ install_package() {
 
 test_python() {
     install_package
-    "$STELLAR_PYTHON" -m pytest -q -p no:cacheprovider --durations=10 tests/cocotb
+    "$STELLAR_PYTHON" -m pytest -q -p no:cacheprovider --durations=10 tests/cocotb -m "not repeats"
     # The same outcomes and simulated times on stock cocotb; `./stellar test --long` compares all benches.
     "$STELLAR_PYTHON" tools/cocotb compare --only bench_counter bench_psn_track
     "$STELLAR_PYTHON" -m pytest -q -p no:cacheprovider tools/interop/tests
@@ -43,7 +43,8 @@ sanitize() {
         # Memory that a card may still reach is leaked on purpose, so leaks are no finding.
         export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0
         local tests=(cargo test --profile sanitize --target "$target")
-        "${tests[@]}" -p stellar-driver -p sim-verilated --lib --test ports --test signals --test outputs --test instances
+        "${tests[@]}" -p stellar-driver -p sim-verilated --lib
+        "${tests[@]}" -p sim-verilated --test sim-verilated -- ports:: signals:: outputs:: instances::
         # A check that could not fail would be none: an access beyond a mapping has to be reported.
         "${tests[@]}" -p stellar-driver -p sim-verilated --lib -- --ignored --exact sanitizer::a_bad_access_is_reported
     )

@@ -9,7 +9,7 @@ use stellar_driver::{
 use stellar_transfer::*;
 
 /// Longest wait on the cards' clock.
-const PATIENCE: Duration = Duration::from_millis(2);
+const TIMEOUT: Duration = Duration::from_millis(2);
 const PAGE: usize = 6000;
 const PAGES: u32 = 12;
 const COUNTED: u32 = 0x0cac_4e00;
@@ -55,7 +55,7 @@ fn connect(engines: &mut [CardEngine; 2]) -> [PeerId; 2] {
 /// Lets both engines make progress until each has this number of events, and returns the events.
 fn events(pair: &CardPair, engines: &mut [CardEngine; 2], counts: [usize; 2]) -> [Vec<Event>; 2] {
     let function = pair.function(0);
-    let end = function.now() + PATIENCE;
+    let end = function.now() + TIMEOUT;
     let mut found = [Vec::new(), Vec::new()];
     while [0, 1].iter().any(|&host| found[host].len() < counts[host]) {
         assert!(function.now() < end, "only {found:?} of {counts:?}");

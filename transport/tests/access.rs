@@ -1,18 +1,17 @@
 //! Who may write where: queue pair, key, protection domain, rights, bounds, pages.
 
-mod common;
-
-use common::{
-    accepted, context, lane, only, page, pattern, refused, region, write_emtt, write_mr,
-    write_packet, write_qp, BASE_VA, FIRST_EMTT, KEY, MRC_QP, MR_INDEX, MTU, PD, RC_QP,
-    REGION_LENGTH, RKEY,
-};
 use stellar_transport::rx::{
     AckBody, AckKind, DropReason, EmttRow, MrRow, PageSize, Psn, QpMode, QpRow, QpState, RxLane,
     Tables,
 };
 use stellar_wire::mrc::NackReason;
 use stellar_wire::{NakCode, Opcode, RoceFrame};
+
+use crate::common::{
+    accepted, context, lane, only, page, pattern, refused, region, write_emtt, write_mr,
+    write_packet, write_qp, BASE_VA, FIRST_EMTT, KEY, MRC_QP, MR_INDEX, MTU, PD, RC_QP,
+    REGION_LENGTH, RKEY,
+};
 
 const MODES: [QpMode; 2] = [QpMode::Rc, QpMode::Mrc];
 

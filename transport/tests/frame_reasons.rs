@@ -1,12 +1,11 @@
 //! Each reason of Ethernet, IP and UDP a frame can be refused for by itself, with a frame made for it.
 
-mod common;
-
-use common::crafted::{
-    bytes, bytes_v6, expect, frame, with_byte, with_true_lengths, BTH, ETH, IPV4, UDP,
-};
 use stellar_transport::rx::{classify_frame, DropReason, RxConfig};
 use stellar_wire::{icrc, Bth, Header, Ip, Ipv4, Ipv6, Reth, RoceFrame, Srv6Encap, Udp, Vlan};
+
+use crate::common::crafted::{
+    bytes, bytes_v6, expect, frame, with_byte, with_true_lengths, BTH, ETH, IPV4, UDP,
+};
 
 #[test]
 fn good_frames_of_every_shape_are_good() {

@@ -1,14 +1,15 @@
 //! Invariant CRC, opcodes, pad and payload of a frame by itself, and the headers taken from good ones.
 
-mod common;
-
-use common::crafted::{bytes, bytes_v6, classify, expect, with_byte, with_true_lengths, BTH, ETH};
-use common::{only, BASE_VA};
 use proptest::prelude::*;
 use stellar_transport::rx::{DropReason, QpMode};
 use stellar_wire::frame::reseal;
 use stellar_wire::mrc::Tseth;
 use stellar_wire::{icrc, Ecn, Ip, Ipv6, Opcode, Srv6Encap, UsidContainer};
+
+use crate::common::crafted::{
+    bytes, bytes_v6, classify, expect, with_byte, with_true_lengths, BTH, ETH,
+};
+use crate::common::{only, BASE_VA};
 
 #[test]
 fn every_flipped_bit_that_the_icrc_covers_is_noticed() {

@@ -1,12 +1,13 @@
 //! The reference's values arrive in the hardware records, bit for bit where a field is.
 
-mod common;
-
-use common::{accepted, lane, only, page, region, write_packet, BASE_VA, MRC_QP, RKEY};
 use stellar_transport::rx::{classify_frame, pieces_to_hw, DropReason, PageSize, QpMode, RxConfig};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::{ack, core, dma, frame, tables};
 use stellar_wire::Opcode;
+
+use crate::common::{
+    self, accepted, lane, only, page, region, write_packet, BASE_VA, MRC_QP, RKEY,
+};
 
 #[test]
 fn every_reason_has_the_hardwares_index_and_name() {

@@ -1,15 +1,14 @@
 //! MRC: the receive window, duplicates, arrival in any order, and what SACKs say.
 
-mod common;
-
-use common::{
-    accepted, context, lane, naive_memory, only, pattern, receive, refused, write_packet, write_qp,
-    Memory, BASE_VA, MRC_QP, MTU,
-};
 use proptest::prelude::*;
 use stellar_transport::rx::{AckBody, AckRequest, DropReason, PageSize, Psn, QpMode, WINDOW};
 use stellar_wire::mrc::{Entropy, NackReason, Tseth};
 use stellar_wire::{Ecn, Ip, Ipv4, Opcode, RoceFrame};
+
+use crate::common::{
+    accepted, context, lane, naive_memory, only, pattern, receive, refused, write_packet, write_qp,
+    Memory, BASE_VA, MRC_QP, MTU,
+};
 
 const LAST_PSN: u32 = Psn::MODULUS - 1;
 

@@ -1,15 +1,14 @@
 //! Every payload byte reaches its address, whatever the page size, alignment and maximum payload size.
 
-mod common;
-
-use common::{
-    accepted, context, naive_memory, only, page, page_address, pattern, region, write_emtt,
-    write_mr, write_qp, Memory, BASE_VA, FIRST_EMTT, MRC_QP,
-};
 use proptest::prelude::*;
 use stellar_transport::rx::{
     write_tlps, EmttRow, MaxPayload, MrRow, Owner, PageSize, Piece, QpMode, QpRow, RxConfig,
     RxLane, WriteTlp,
+};
+
+use crate::common::{
+    accepted, context, naive_memory, only, page, page_address, pattern, region, write_emtt,
+    write_mr, write_qp, Memory, BASE_VA, FIRST_EMTT, MRC_QP,
 };
 
 /// A lane whose region has pages of `page_size`, enough to be crossed twice from the middle, and path MTU 8,192.

@@ -1,12 +1,12 @@
 //! Reliable connection: sequence numbers, message sequence, lengths, running address.
 
-mod common;
-
-use common::{
-    accepted, lane, naive_memory, only, pattern, refused, write_packet, Memory, BASE_VA, MTU, RC_QP,
-};
 use stellar_transport::rx::{AckBody, DropReason, PageSize, Psn, QpMode, RxLane, RxOutcome};
 use stellar_wire::{Aeth, AtomicEth, ExtHeaders, NakCode, Opcode, RoceFrame};
+
+use crate::common::{
+    self, accepted, lane, naive_memory, only, pattern, refused, write_packet, Memory, BASE_VA, MTU,
+    RC_QP,
+};
 
 const LAST_PSN: u32 = Psn::MODULUS - 1;
 

@@ -1,11 +1,10 @@
 //! Table writes that cannot be done are refused with what is wrong, and change nothing.
 
-mod common;
-
-use common::{accepted, context, lane, only, page, region, BASE_VA, MR_INDEX, RC_QP};
 use stellar_transport::rx::{
     EmttRow, MrRow, PageSize, QpMode, QpRow, TableError, TableWrite, Tables,
 };
+
+use crate::common::{self, accepted, context, lane, only, page, region, BASE_VA, MR_INDEX, RC_QP};
 
 fn qp(index: u32, context: QpRow) -> TableWrite {
     TableWrite::Qp { index, context }

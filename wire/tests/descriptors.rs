@@ -1,9 +1,5 @@
 //! AMD descriptors: round trips and layout.
 
-mod pcie_support;
-#[path = "pcie_support/descriptor.rs"]
-mod strategies;
-
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use stellar_wire::pcie::descriptor::{
@@ -11,6 +7,8 @@ use stellar_wire::pcie::descriptor::{
 };
 use stellar_wire::pcie::*;
 use stellar_wire::{Header, WireError};
+
+use crate::pcie_support::{self, descriptor};
 
 /// Checks a descriptor both ways; `defined` masks the bits with a meaning.
 fn descriptor_round_trips<D: Header + PartialEq + std::fmt::Debug>(
@@ -77,15 +75,15 @@ fn bits(ranges: &[(u32, u32)]) -> u128 {
 
 #[test]
 fn descriptors_round_trip() {
-    descriptor_round_trips::<RequesterRequest>(strategies::rq(), u128::MAX);
+    descriptor_round_trips::<RequesterRequest>(descriptor::rq(), u128::MAX);
     descriptor_round_trips::<CompleterRequest>(
-        strategies::cq(),
+        descriptor::cq(),
         bits(&[(78, 0), (103, 80), (126, 104)]),
     );
     let rc = bits(&[(30, 0), (46, 32), (87, 48), (94, 89)]);
-    descriptor_round_trips::<RequesterCompletion>(strategies::rc(), rc);
+    descriptor_round_trips::<RequesterCompletion>(descriptor::rc(), rc);
     let cc = bits(&[(6, 0), (9, 8), (29, 16), (46, 32), (88, 48), (95, 89)]);
-    descriptor_round_trips::<CompleterCompletion>(strategies::cc(), cc);
+    descriptor_round_trips::<CompleterCompletion>(descriptor::cc(), cc);
 }
 
 #[test]

@@ -1,15 +1,12 @@
 //! Whole frames: round trips, bytes nobody should trust, and the layout of an encapsulated MRC packet.
 
-#[path = "support/frame.rs"]
-mod frame_strategy;
-mod support;
-
-use frame_strategy::frame as any_frame;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use stellar_wire::ethernet::{ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::mrc::{Entropy, Meth, Tseth};
 use stellar_wire::*;
+
+use crate::support::{self, frame::frame as any_frame};
 
 #[test]
 fn frame_to_bytes_to_frame_to_bytes() {

@@ -1,13 +1,13 @@
 //! Every header: struct to bytes to struct, bytes to struct to bytes, and refusal of every shorter input.
 
-mod support;
-
 use std::fmt::Debug;
 
 use proptest::prelude::*;
 use stellar_wire::ipv4::header_checksum;
 use stellar_wire::mrc::{NackReason, PathHint};
 use stellar_wire::*;
+
+use crate::support;
 
 /// Checks a header both ways. `defined` masks the bits that have a meaning: the others must be ignored by `parse`
 /// and zero after `emit`. `make_valid` turns random bytes into some the header accepts.

@@ -1,12 +1,10 @@
 //! TLP headers: round trips and layout.
 
-mod pcie_support;
-#[path = "pcie_support/tlp.rs"]
-mod strategies;
-
 use proptest::prelude::*;
 use stellar_wire::pcie::*;
 use stellar_wire::WireError;
+
+use crate::pcie_support::{self, tlp};
 
 fn dw0(request: &MemRequest) -> u32 {
     let mut bytes = Vec::new();
@@ -93,7 +91,7 @@ fn whole_headers_have_the_documented_bytes() {
 #[test]
 fn memory_requests_round_trip() {
     pcie_support::runner()
-        .run(&strategies::mem_request(), |request| {
+        .run(&tlp::mem_request(), |request| {
             let mut bytes = Vec::new();
             request.emit(&mut bytes);
             prop_assert_eq!(bytes.len(), request.header_len());
@@ -115,7 +113,7 @@ fn memory_requests_round_trip() {
 #[test]
 fn completions_round_trip() {
     pcie_support::runner()
-        .run(&strategies::completion(), |completion| {
+        .run(&tlp::completion(), |completion| {
             let mut bytes = Vec::new();
             completion.emit(&mut bytes);
             for have in 0..bytes.len() {

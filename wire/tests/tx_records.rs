@@ -1,16 +1,13 @@
 //! Records of the transmit lane and frames: there and back, and every frame the lane cannot send.
 
-#[path = "support/frame.rs"]
-mod frame_strategy;
-mod support;
-
-use frame_strategy::frame as any_frame;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::{can_send, opcodes_with, TxPacket};
 use stellar_wire::hw::tx_frame::TxFrameError;
 use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::*;
+
+use crate::support::{self, frame::frame as any_frame};
 
 /// The frame with every field the lane sets itself set so.
 fn sendable(mut frame: RoceFrame) -> RoceFrame {

@@ -15,7 +15,7 @@ use stellar_driver::{
 };
 use stellar_wire::{Aeth, Bth, Ethernet, ExtHeaders, Ip, Ipv4, MacAddr, Opcode, Reth, RoceFrame};
 
-use crate::programs::{Serve, PATIENCE};
+use crate::serve::programs::{Serve, TIMEOUT};
 
 /// Addresses of both ends of the bridge.
 const CARD: PortAddress = PortAddress {
@@ -41,7 +41,7 @@ impl Peer {
     fn new(there: &Path, here: &Path) -> Self {
         let socket = UnixDatagram::bind(there).expect("a socket");
         socket.connect(here).expect("the bridge is there");
-        let patience = socket.set_read_timeout(Some(PATIENCE));
+        let patience = socket.set_read_timeout(Some(TIMEOUT));
         patience.expect("a time to wait");
         Self(socket)
     }
@@ -111,7 +111,7 @@ struct Driver {
 
 impl Driver {
     fn new(socket: &Path) -> Self {
-        let function = VfioUser::open_within(socket, PATIENCE).expect("the card");
+        let function = VfioUser::open_within(socket, TIMEOUT).expect("the card");
         let probe = Probe::new(Arc::new(function)).expect("a card of this project");
         let other = PortAddress {
             mac: [2, 0, 0, 1, 0, 1],

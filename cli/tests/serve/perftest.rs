@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::{self, JoinHandle};
 
-use crate::programs::{end, refuse, stellar, succeed, Serve};
+use crate::serve::programs::{end, refuse, stellar, succeed, Serve};
 
 /// A server that waits for its client.
 struct Server {

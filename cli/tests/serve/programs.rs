@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// Longest time of one program. The model is built already, because the tests of `sim-nic` use the same one.
-pub const PATIENCE: Duration = Duration::from_secs(900);
+pub const TIMEOUT: Duration = Duration::from_secs(900);
 
 pub fn stellar() -> Command {
     Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
@@ -15,14 +15,14 @@ pub fn stellar() -> Command {
 
 /// Waits for the end of a process, up to that time.
 pub fn end(child: &mut Child) -> ExitStatus {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(status) = child.try_wait().expect("it can be waited for") {
             return status;
         }
         if Instant::now() > deadline {
             child.kill().expect("it can be killed");
-            panic!("{child:?} takes longer than {PATIENCE:?}");
+            panic!("{child:?} takes longer than {TIMEOUT:?}");
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -107,7 +107,7 @@ impl<const N: usize> Serve<N> {
 
     /// The next line of its output.
     pub fn line(&self) -> String {
-        let line = self.lines.recv_timeout(PATIENCE);
+        let line = self.lines.recv_timeout(TIMEOUT);
         line.expect("it says something, and says it in text")
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::programs::{refuse, refuse_with, stellar, succeed};
+use crate::serve::programs::{refuse, refuse_with, stellar, succeed};
 
 fn serve(folder: &Path, options: &[&str]) -> Command {
     let mut program = stellar();

@@ -1,10 +1,9 @@
 //! A small table in four banks against a plain list.
 
 use hdl_emtt::emtt_banks::{EmttBanks, LATENCY};
+use hdl_testkit::library;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
-use std::sync::OnceLock;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::tables::{EmttEntry, Owner};
 
@@ -25,26 +24,12 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut banks = EmttBanks::<BANK_BITS>::default();
-        banks.connect_all();
-        hdl_verilog::emit(&banks)
-            .unwrap()
-            .model()
-            .for_short_run()
-            .build()
-            .unwrap()
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn three_neighbours_are_read_as_last_written_and_nothing_lies_beyond(ops in prop::collection::vec(op(), 1..100)) {
-        let mut model = library().instantiate();
+        let mut model = library::<EmttBanks<BANK_BITS>>().instantiate();
         let port = |name: &str| model.port(name).unwrap();
         let (clock, write_enable, write_index, write_entry, page_index) =
             (port("clock"), port("write_enable"), port("write_index"), port("write_entry"), port("page_index"));

@@ -1,28 +1,13 @@
 //! Reports of page faults against a model of a few lines, on random tokens with random stalls.
 
-use std::sync::OnceLock;
-
 use hdl_emtt::fault_report::{FaultReport, AGAIN_BITS};
+use hdl_testkit::library;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
+use sim_verilated::Model;
 use stellar_wire::hw::core::{TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::pack::to_words;
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = FaultReport::default();
-        block.connect_all();
-        hdl_verilog::emit(&block)
-            .unwrap()
-            .model()
-            .for_short_run()
-            .build()
-            .unwrap()
-    })
-}
 
 /// A cycle: the token, the page it lacks, whether the event queue takes a report.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +140,7 @@ proptest! {
     /// Far fewer cycles than after which a page is reported again.
     #[test]
     fn faults_are_reported_as_by_the_reference(clocks in clocks()) {
-        let mut model = library().instantiate();
+        let mut model = library::<FaultReport>().instantiate();
         let clock_port = model.port("clock").unwrap();
         let mut reference = Reference::default();
         for clock in clocks {
@@ -170,7 +155,7 @@ proptest! {
 /// A report may have been lost in a full ring.
 #[test]
 fn a_page_that_stays_away_is_reported_again_after_a_while() {
-    let mut model = library().instantiate();
+    let mut model = library::<FaultReport>().instantiate();
     let clock_port = model.port("clock").unwrap();
     let fault = Clock {
         token: Some(Token {

@@ -1,30 +1,15 @@
 //! `AckOrderQueue` compared with its rules: order per queue pair, payload first, and no lane waits for the other without need.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_nic::{AckOrderQueue, RxCore};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
-use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::receive::RxOutcome;
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = AckOrderQueue::default();
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("ack_order_queue elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("ack_order_queue verilates")
-    })
-}
 
 /// Tokens that still arrive after `room` became low: those in the core, and the one in its gate.
 const IN_FLIGHT: usize = RxCore::LATENCY + 1;
@@ -46,7 +31,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 struct Bench {
-    model: Model,
+    dut: Dut,
     /// Events of a lane whose payload has not left, by index.
     unsent: [VecDeque<usize>; 2],
     sent: Vec<bool>,
@@ -60,7 +45,7 @@ struct Bench {
 impl Bench {
     fn new(events: Vec<Event>) -> Self {
         let mut bench = Self {
-            model: library().instantiate(),
+            dut: Dut::new::<AckOrderQueue>(),
             unsent: [VecDeque::new(), VecDeque::new()],
             sent: events.iter().map(|event| !event.placed).collect(),
             left: vec![],
@@ -75,32 +60,22 @@ impl Bench {
 
     /// A cycle of reset, which discards everything in progress.
     fn reset(&mut self) {
-        self.set("reset", 1);
-        self.set("in_valid", 0);
+        self.dut.set("reset", 1);
+        self.dut.set("in_valid", 0);
         self.edge();
-        self.set("reset", 0);
+        self.dut.set("reset", 0);
         self.unsent = [VecDeque::new(), VecDeque::new()];
     }
 
-    fn set(&mut self, port: &str, value: u64) {
-        let id = self.model.port(port).expect("port");
-        self.model.set_u64(id, value);
-    }
-
-    fn get(&self, port: &str) -> bool {
-        self.model.get_u64(self.model.port(port).expect("port")) != 0
-    }
-
     fn edge(&mut self) {
-        let clock = self.model.port("clock").expect("port");
-        self.model.clock(clock);
+        self.dut.clock();
         self.clock += 1;
     }
 
     /// One cycle: the next event if it may come, payloads of `sending` lanes, and an outcome if `ready`.
     fn step(&mut self, offer: bool, sending: [bool; 2], ready: bool) {
-        self.model.eval();
-        let room = [self.get("room0"), self.get("room1")];
+        self.dut.eval();
+        let room = [self.dut.is("room0"), self.dut.is("room1")];
         for (late, room) in self.late.iter_mut().zip(room) {
             if room {
                 *late = 0;
@@ -111,7 +86,7 @@ impl Bench {
             .get(self.next)
             .copied()
             .filter(|event| offer && (room[event.lane] || self.late[event.lane] < IN_FLIGHT));
-        self.set("in_valid", event.is_some().into());
+        self.dut.set("in_valid", event.is_some().into());
         if let Some(event) = event {
             let outcome = RxOutcome {
                 qp: u64::from(event.qp).to_bits(),
@@ -120,14 +95,14 @@ impl Bench {
                 immediate: (self.next as u64).to_bits(),
                 ..RxOutcome::default()
             };
-            let id = self.model.port("in_outcome").expect("port");
-            self.model.set(id, &to_words(outcome));
-            self.set("in_placed", event.placed.into());
+            self.dut.set_record("in_outcome", outcome);
+            self.dut.set("in_placed", event.placed.into());
             self.late[event.lane] += usize::from(!room[event.lane]);
         }
         for lane in 0..2 {
             let leaves = self.unsent[lane].front().copied().filter(|_| sending[lane]);
-            self.set(["sent0", "sent1"][lane], leaves.is_some().into());
+            self.dut
+                .set(["sent0", "sent1"][lane], leaves.is_some().into());
             if let Some(index) = leaves {
                 self.unsent[lane].pop_front();
                 self.sent[index] = true;
@@ -139,11 +114,10 @@ impl Bench {
             }
             self.next += 1;
         }
-        self.set("out_ready", ready.into());
-        self.model.eval();
-        if ready && self.get("out_valid") {
-            let id = self.model.port("outcome").expect("port");
-            let words = self.model.get_words(id).to_vec();
+        self.dut.set("out_ready", ready.into());
+        self.dut.eval();
+        if ready && self.dut.is("out_valid") {
+            let words = self.dut.words("outcome");
             let record = Record::<RxOutcome>::new(&words);
             let index = record.u64("immediate") as usize;
             let event = self.events[index];
@@ -243,8 +217,8 @@ fn a_reset_forgets_what_waits_but_not_how_to_count() {
     }
     bench.reset();
     let fresh = Bench::new(events);
-    let model = std::mem::replace(&mut bench.model, library().instantiate());
-    let mut again = Bench { model, ..fresh };
+    let dut = std::mem::replace(&mut bench.dut, Dut::new::<AckOrderQueue>());
+    let mut again = Bench { dut, ..fresh };
     again.clock = bench.clock + 10;
     for _ in 0..10 {
         again.edge();

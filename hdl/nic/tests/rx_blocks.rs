@@ -1,7 +1,7 @@
 //! The small blocks behind two lanes: their rust-hdl simulation and their Verilog agree, and the Verilog is clean.
 
 use hdl_nic::{AckOrderQueue, DropCounters, FenceBarrier, StreamMerge};
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::receive::RxOutcome;

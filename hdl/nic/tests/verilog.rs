@@ -1,7 +1,7 @@
 //! Other tools accept the Verilog of the top levels.
 
 use hdl_nic::{RxLanes1024, RxLanes512, Top};
-use hdl_verilog::tools;
+use hdl_testkit::tools;
 use rust_hdl::prelude::Block;
 
 fn check<B: Block + Default>() {

@@ -5,7 +5,7 @@ use hdl_pcie::records::{CommandEnd, PlaceSegment, RequestChunk};
 use hdl_pcie::request_splitter::RequestSplitter;
 use hdl_pcie::segment_issue::SegmentIssue;
 use hdl_pcie::{DmaWrite, RqShim512};
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, DmaSegments};

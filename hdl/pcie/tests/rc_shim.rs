@@ -1,13 +1,12 @@
 //! The requester completion shim compared with the descriptor codec.
 
-use std::sync::OnceLock;
-
 use hdl_pcie::read::{RcShim1024, RcShim512};
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
+use hdl_testkit::library;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
+use sim_verilated::Model;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::read::CompletionHeader;
 use stellar_wire::pcie::descriptor::RequesterCompletion;
@@ -15,21 +14,10 @@ use stellar_wire::pcie::{Attributes, CompletionStatus};
 use stellar_wire::Header;
 
 fn model(wide: bool) -> Model {
-    static WIDE: OnceLock<Library> = OnceLock::new();
-    static NARROW: OnceLock<Library> = OnceLock::new();
-    fn build<B: Block>(mut block: B) -> Library {
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("the shim elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the shim verilates")
-    }
     let library = if wide {
-        WIDE.get_or_init(|| build(RcShim1024::default()))
+        library::<RcShim1024>()
     } else {
-        NARROW.get_or_init(|| build(RcShim512::default()))
+        library::<RcShim512>()
     };
     library.instantiate()
 }

@@ -1,11 +1,10 @@
 //! The requester request shim and the descriptor record, both compared with the descriptor codec.
 
-use std::sync::OnceLock;
-
 use hdl_pcie::{RqShim1024, RqShim512};
+use hdl_testkit::library;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
+use sim_verilated::Model;
 use stellar_transport::rx::{write_tlps, MaxPayload, Piece, WriteTlp};
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::rq::RqDescriptor;
@@ -13,28 +12,11 @@ use stellar_wire::pcie::descriptor::{RequestType, RequesterRequest};
 use stellar_wire::pcie::{AddressType, Attributes};
 use stellar_wire::Header;
 
-fn model<B: Block>(library: &OnceLock<Library>, make: fn() -> B) -> Model {
-    library
-        .get_or_init(|| {
-            let mut block = make();
-            block.connect_all();
-            let design = hdl_verilog::emit(&block).expect("the shim elaborates");
-            design
-                .model()
-                .for_short_run()
-                .build()
-                .expect("the shim verilates")
-        })
-        .instantiate()
-}
-
 fn shim(wide: bool) -> Model {
-    static WIDE: OnceLock<Library> = OnceLock::new();
-    static NARROW: OnceLock<Library> = OnceLock::new();
     if wide {
-        model(&WIDE, RqShim1024::default)
+        library::<RqShim1024>().instantiate()
     } else {
-        model(&NARROW, RqShim512::default)
+        library::<RqShim512>().instantiate()
     }
 }
 

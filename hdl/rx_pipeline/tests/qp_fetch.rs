@@ -1,13 +1,11 @@
 //! `qp_fetch` against the reference, token by token.
 
-use std::sync::OnceLock;
-
 use hdl_rx_pipeline::qp_fetch::{QpFetch, LATENCY};
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
+use hdl_testkit::library;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
 use stellar_transport::rx::{self, check_qp, Psn, QpMode, QpState, Tables};
 use stellar_wire::hw::core::{BufferSpan, CoreToken, QpToken, TokenKind};
 use stellar_wire::hw::frame::{DropReason, PacketHeaders, Position};
@@ -24,20 +22,6 @@ const NUMBERS: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x80_0002];
 
 /// The same for table indices, which have 20 bits.
 const INDICES: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x8_0002];
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = QpFetch::default();
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("qp_fetch elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("qp_fetch verilates")
-    })
-}
 
 fn one_of<T: Copy>(rng: &mut TestRng, values: &[T]) -> T {
     values[rng.random_range(0..values.len())]
@@ -258,7 +242,7 @@ proptest! {
     fn random_streams_agree_with_the_reference(
         steps in prop::collection::vec((prop_oneof![6 => Just(0_usize), 1 => 1..4_usize], step()), 1..300),
     ) {
-        let mut model = library().instantiate();
+        let mut model = library::<QpFetch>().instantiate();
         let port = |name: &str| model.port(name).expect("port");
         let (clock, in_valid, in_token) = (port("clock"), port("in_valid"), port("in_token"));
         let (out_valid, out_token) = (port("out_valid"), port("out_token"));

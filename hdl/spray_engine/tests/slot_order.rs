@@ -3,23 +3,12 @@
 use hdl_spray_engine::order::{order_key, OrderKey};
 use hdl_spray_engine::slot_at::{self, SlotAt};
 use hdl_spray_engine::slot_order::{self, SlotOrder};
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
+use hdl_testkit::library;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
-use std::sync::OnceLock;
 use stellar_transport::spray::Permutation;
 use stellar_wire::hw::pack::to_words;
-
-fn built<B: Block>(mut block: B) -> Library {
-    block.connect_all();
-    let design = hdl_verilog::emit(&block).expect("the block elaborates");
-    design
-        .model()
-        .for_short_run()
-        .build()
-        .expect("the block verilates")
-}
 
 fn key_record(key: u32) -> OrderKey {
     order_key(u64::from(key).to_bits())
@@ -27,10 +16,7 @@ fn key_record(key: u32) -> OrderKey {
 
 /// Returns both permutations of a map under a key.
 fn permuted(key: u32, map: u64) -> [u64; 2] {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    let mut model = LIBRARY
-        .get_or_init(|| built(SlotOrder::default()))
-        .instantiate();
+    let mut model = library::<SlotOrder>().instantiate();
     let port = |name: &str| model.port(name).expect("port");
     let (clock, ordered, located) = (port("clock"), port("ordered"), port("located"));
     let (key_port, slots, positions) = (port("key"), port("slots"), port("positions"));
@@ -44,10 +30,7 @@ fn permuted(key: u32, map: u64) -> [u64; 2] {
 }
 
 fn slot_at(key: u32, position: u8) -> u8 {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    let mut model = LIBRARY
-        .get_or_init(|| built(SlotAt::default()))
-        .instantiate();
+    let mut model = library::<SlotAt>().instantiate();
     let port = |name: &str| model.port(name).expect("port");
     let (clock, key_port, at, slot) = (port("clock"), port("key"), port("position"), port("slot"));
     model.set_u64(key_port, key.into());

@@ -23,6 +23,8 @@ pub enum PortDirection {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Port {
     pub name: String,
+    /// Its name in the Rust block; the field of an interface stands behind `$`.
+    pub source: String,
     /// Width in bits.
     pub width: usize,
     pub direction: PortDirection,
@@ -56,30 +58,13 @@ impl Design {
         modules.join("\n")
     }
 
-    /// The specification to Verilate this design.
-    pub fn model(&self) -> sim_verilated::ModelSpec {
-        let ports = self
-            .ports
-            .iter()
-            .map(|p| sim_verilated::Port {
-                name: p.name.clone(),
-                width: p.width,
-                dir: match p.direction {
-                    PortDirection::Input => sim_verilated::Dir::In,
-                    PortDirection::Output => sim_verilated::Dir::Out,
-                },
-            })
-            .collect();
-        sim_verilated::ModelSpec::new(self.top.clone(), self.checked(), ports)
-    }
-
     /// The text without comments.
-    pub(crate) fn plain(&self) -> String {
+    pub fn plain_text(&self) -> String {
         plain(&self.modules)
     }
 
-    /// The text without comments, with what simulation checks of the bundles.
-    fn checked(&self) -> String {
+    /// The text of simulation models: without comments, and with what simulation checks of the bundles.
+    pub fn model_text(&self) -> String {
         let checked = |m: &Module| {
             let end = m.plain.rfind(END).expect("a module ends");
             format!("{}{}{}", &m.plain[..end], m.checks, &m.plain[end..])
@@ -143,6 +128,7 @@ fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError
         };
         ports.push(Port {
             name,
+            source: s.name.clone(),
             width: s.width,
             direction,
         });

@@ -15,8 +15,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use sim_verilated::{Gate, Gating, HeldInputs, ModelSpec, SimMode};
-
 use crate::design::{Design, Module, PortDirection};
 use crate::error::EmitError;
 use crate::skeleton::{GatedText, CLOCK};
@@ -24,16 +22,45 @@ use crate::skeleton::{GatedText, CLOCK};
 /// Lines from which on a module has a clock of its own: below, asking costs more than evaluating.
 const LINES: usize = 100;
 
+/// A part with a clock of its own. Both ports are ports of the top module, one bit wide.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Gate {
+    /// Input that toggles when the part gets an edge.
+    pub clock: String,
+    /// Output that says, before an edge, whether the edge would change anything in the part.
+    pub active: String,
+}
+
+/// Inputs that the logic sees through registers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HeldInputs {
+    /// Ports of the design.
+    pub ports: Vec<String>,
+    /// Input of the top module, one bit wide, that toggles when one of them changes: the clock of the registers.
+    pub event: String,
+}
+
+/// The text of a gated model and what drives its clocks. It has the design's ports and those of the gates and the held inputs.
+#[derive(Clone, Debug)]
+pub struct GatedDesign {
+    pub text: String,
+    /// The clock port of the design. The text itself does not use it.
+    pub clock: String,
+    pub gates: Vec<Gate>,
+    /// Every input but the clock.
+    pub inputs: Vec<HeldInputs>,
+}
+
 impl Design {
-    /// The specification of a model of this design in `mode`. All modes behave alike in every cycle. A design without a clock has nothing to
-    /// gate: its model is the plain one in every mode.
+    /// The text of a gated model of this design. It behaves as [`Self::plain_text`] does and simulates faster. `None` for a design without
+    /// a clock, which has nothing to gate.
     ///
     /// # Errors
     /// [`EmitError::Unsupported`] for a module with another clock than `clock`, or a primitive that does not say when its edge matters.
-    pub fn model_in(&self, mode: SimMode) -> Result<ModelSpec, EmitError> {
+    pub fn gated(&self) -> Result<Option<GatedDesign>, EmitError> {
         let top = self.modules.last().expect("the top is the last module");
-        if mode == SimMode::Plain || !top.skeleton.clocked {
-            return Ok(self.model());
+        if !top.skeleton.clocked {
+            return Ok(None);
         }
         let mut gated = Gated::default();
         let mut text = String::new();
@@ -46,14 +73,13 @@ impl Design {
             .rsplit_once(&format!("module {} (", self.top))
             .expect("the top is in the text");
         let gates = 1 + gated.of(&self.top).inside;
-        let (wrapper, gating) = self.wrapper(&inner, gates);
-        let mut spec = self.model();
-        spec.verilog = format!("{head}module {inner} ({tail}{wrapper}");
-        Ok(spec.with_gating(mode, gating))
+        let mut design = self.wrapper(&inner, gates);
+        design.text = format!("{head}module {inner} ({tail}{}", design.text);
+        Ok(Some(design))
     }
 
     /// The module around the gated design: its ports, held inputs and the clocks as further ports.
-    fn wrapper(&self, inner: &str, gates: usize) -> (String, Gating) {
+    fn wrapper(&self, inner: &str, gates: usize) -> GatedDesign {
         let mut ports = vec![];
         let mut held = String::new();
         let mut connections = vec![format!(".{CLOCK}(gate_clock_0)")];
@@ -89,7 +115,14 @@ impl Design {
         connections.push(".gate_active(gate_active_0)".into());
         connections.extend((1..gates).map(|i| sub_gate(i - 1, i)));
         ports.extend((0..gates).map(gate_ports));
-        let gating = Gating {
+        let text = format!(
+            "// Generated around {inner}\nmodule {} (\n{}\n);\n{held}  {inner} u_inner (\n    {}\n  );\nendmodule\n",
+            self.top,
+            ports.join(",\n"),
+            connections.join(",\n    "),
+        );
+        GatedDesign {
+            text,
             clock: CLOCK.into(),
             gates: (0..gates)
                 .map(|i| Gate {
@@ -98,14 +131,7 @@ impl Design {
                 })
                 .collect(),
             inputs,
-        };
-        let text = format!(
-            "// Generated around {inner}\nmodule {} (\n{}\n);\n{held}  {inner} u_inner (\n    {}\n  );\nendmodule\n",
-            self.top,
-            ports.join(",\n"),
-            connections.join(",\n    "),
-        );
-        (text, gating)
+        }
     }
 }
 

@@ -13,8 +13,8 @@
 //!
 //! What it cannot translate (signed arithmetic, in-out ports, black boxes) it refuses with [`EmitError`], naming the place.
 //!
-//! [`equivalence`] checks a block's own rust-hdl simulation against its Verilated Verilog; [`tools`] runs Verilator's lint,
-//! Icarus and Yosys over a design.
+//! Nothing here runs a tool. `sim-models` makes Verilated models of a [`Design`]; `hdl-testkit` compares them with the block's own
+//! rust-hdl simulation, and runs Verilator's lint, Icarus and Yosys over a design.
 
 mod annotation;
 mod assign;
@@ -22,7 +22,6 @@ mod bundle;
 mod collect;
 mod constant;
 mod design;
-pub mod equivalence;
 mod error;
 mod expression;
 mod gate;
@@ -38,7 +37,8 @@ mod simplify;
 mod skeleton;
 mod statement;
 mod symbols;
-pub mod tools;
 
 pub use design::{emit, emit_as, emit_hiding, Design, Emitter, Module, Port, PortDirection};
 pub use error::EmitError;
+pub use gate::{Gate, GatedDesign, HeldInputs};
+pub use literal::value as literal_value;

@@ -3,6 +3,11 @@
 use num_bigint::BigUint;
 use rust_hdl::core::ast::VerilogLiteral;
 
+/// Value of a literal.
+pub fn value(literal: &VerilogLiteral) -> BigUint {
+    parse(literal).0
+}
+
 /// Value and printed width of a literal.
 pub(crate) fn parse(literal: &VerilogLiteral) -> (BigUint, usize) {
     let text = format!("{literal:x}");

@@ -1,14 +1,14 @@
 //! Gated models: what they are refused for, and that they are what the ordinary ones are.
 
-mod common;
-
-use common::TwoAccumulators;
 use hdl_macros::hdl;
+use hdl_testkit::equivalence::{check_gated, Random, TestRng};
 use hdl_verilog::emit;
-use hdl_verilog::equivalence::{check_gated, Random, TestRng};
 use rust_hdl::core::ast::Verilog;
 use rust_hdl::prelude::*;
+use sim_models::DesignModels;
 use sim_verilated::{SimMode, Toolchain};
+
+use crate::common::TwoAccumulators;
 
 /// Two parts, and an output that depends on an input without a clock between.
 #[derive(LogicBlock, Default)]

@@ -1,14 +1,13 @@
 //! Small blocks written with rust-hdl's own `#[hdl_gen]`: equivalence with their rust-hdl simulation, golden text, refusals.
 // Precedence is what is under test.
 #![allow(clippy::precedence)]
-mod common;
-mod golden;
 
-use common::{Accumulator, TwoAccumulators};
-use golden::assert_golden;
 use hdl_macros::hdl;
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
 use rust_hdl::prelude::*;
+
+use crate::common::{Accumulator, TwoAccumulators};
+use crate::golden::assert_golden;
 
 #[derive(LogicBlock, Default)]
 struct PrecedenceTrap {

@@ -2,7 +2,7 @@
 // Precedence is what is under test.
 #![allow(clippy::precedence)]
 use hdl_macros::hdl;
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
 use rust_hdl::prelude::*;
 use seq_macro::seq;
 

@@ -1,6 +1,7 @@
 //! The Verilated receive lane behind typed ports.
 
 use hdl_nic::Top;
+use sim_models::DesignModels;
 use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::Record;

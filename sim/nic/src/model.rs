@@ -3,6 +3,7 @@
 use std::sync::{Arc, Once, OnceLock};
 
 use hdl_nic::{Top, RESET_CLOCKS};
+use sim_models::DesignModels;
 use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
 
 use crate::beat::Beat;

@@ -9,7 +9,7 @@ use stellar_transport::rx::{Owner, PageSize};
 
 const MTU_LOG2: u8 = 13;
 /// Of simulated time, in picoseconds: 10 ms.
-const PATIENCE: u64 = 10_000_000_000;
+const TIMEOUT_PS: u64 = 10_000_000_000;
 
 /// A run whose memory and completions are as they must be.
 fn run(transport: Option<TransportPlan>, loss: f64, lengths: &[u32]) -> Report {
@@ -47,7 +47,7 @@ fn run(transport: Option<TransportPlan>, loss: f64, lengths: &[u32]) -> Report {
             .expect("room");
         offset += u64::from(length);
     }
-    world.run(PATIENCE).expect("an end");
+    world.run(TIMEOUT_PS).expect("an end");
     let verified = verify(&world).expect("every byte where it belongs");
     Report::of(&plan, &world, verified)
 }

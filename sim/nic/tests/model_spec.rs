@@ -1,6 +1,7 @@
 //! One model of the card for every program.
 
 use hdl_designs::elaborate;
+use sim_models::DesignModels;
 use sim_nic::NicModel;
 use sim_verilated::SimMode;
 

@@ -1,9 +1,8 @@
 //! Malformed TLPs, and completions without a request: they are refused, counted and reported, and no credit is lost.
 
-mod common;
-
-use common::{submit_when_ready, write, PORT};
 use sim_pcie::*;
+
+use crate::common::{submit_when_ready, write, PORT};
 
 const NIC: Bdf = Bdf::from_id(0x1700);
 const GPU: Bdf = Bdf::from_id(0x1800);

@@ -1,10 +1,9 @@
 //! Bandwidth, latency and back-pressure.
 
-mod common;
-
-use common::{submit_when_ready, write, PORT};
 use sim_pcie::iommu::Permission;
 use sim_pcie::*;
+
+use crate::common::{submit_when_ready, write, PORT};
 
 const NIC: Bdf = Bdf::from_id(0x1700);
 const GPU: Bdf = Bdf::from_id(0x1800);

@@ -1,11 +1,10 @@
 //! Random traffic is placed byte-exact, in order and reproducibly; reads return the written bytes.
 
-mod common;
-
-use common::{submit_when_ready, write, PORT};
 use proptest::prelude::*;
 use sim_pcie::iommu::Permission;
 use sim_pcie::*;
+
+use crate::common::{submit_when_ready, write, PORT};
 
 const NICS: [Bdf; 2] = [Bdf::from_id(0x1700), Bdf::from_id(0x3700)];
 const BARS: [Window; 2] = [

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use sim_kernel::Manifest;
+use sim_models::DesignModels;
 use sim_verilated::{default_cache, ModelSpec, Sources, Toolchain, TopModule};
 
 use crate::designs;

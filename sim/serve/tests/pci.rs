@@ -14,7 +14,7 @@ use vfio_bindings::bindings::vfio::{VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_ROM_R
 use vfio_user::Client;
 
 /// Longest wait, in wall time.
-const PATIENCE: Duration = Duration::from_secs(900);
+const TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Runs a test on a thread of its own, so that a test that hangs fails.
 fn within(test: impl FnOnce() + Send + 'static) {
@@ -23,7 +23,7 @@ fn within(test: impl FnOnce() + Send + 'static) {
         test();
         tell.send(()).unwrap();
     });
-    let ended = told.recv_timeout(PATIENCE);
+    let ended = told.recv_timeout(TIMEOUT);
     assert_ne!(ended, Err(std::sync::mpsc::RecvTimeoutError::Timeout));
     thread.join().unwrap();
 }
@@ -220,7 +220,7 @@ fn check_one_driver_at_a_time(socket: &Path, first: VfioUser) {
     assert!(matches!(second, Err(VfioUserError::Busy { .. })));
     assert_eq!(first.config_load(0).unwrap() as u16, VENDOR);
     drop(first);
-    let third = VfioUser::open_within(socket, PATIENCE).unwrap();
+    let third = VfioUser::open_within(socket, TIMEOUT).unwrap();
     assert_eq!(third.config_load(0).unwrap() as u16, VENDOR);
 }
 
@@ -236,7 +236,7 @@ fn clock(client: &mut Client) -> Duration {
 /// The clock is stopped while nothing happens and no driver waits, and runs for a driver that waits.
 fn check_clock(function: &dyn PciFunction, other: &mut Client) {
     let interrupt = function.interrupt(3).unwrap();
-    let deadline = Instant::now() + PATIENCE / 2;
+    let deadline = Instant::now() + TIMEOUT / 2;
     loop {
         let then = function.now();
         std::thread::sleep(Duration::from_millis(300));

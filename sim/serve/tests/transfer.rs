@@ -10,7 +10,7 @@ use sim_serve::{Counts, Server};
 use stellar_driver::*;
 
 /// Longest wait, on the cards' clock and in wall time.
-const PATIENCE: Duration = Duration::from_millis(20);
+const TIMEOUT: Duration = Duration::from_millis(20);
 const WALL: Duration = Duration::from_secs(900);
 /// Bytes of the transfer that is compared, and of the one in which a process dies.
 const BYTES: usize = 1 << 16;
@@ -80,13 +80,13 @@ impl Driver {
         let source = self.region.slice(0, BYTES as u32).unwrap();
         let write = WorkRequest::write(7, source, to.address, to.rkey).with_immediate(0xbeef);
         self.qp.post_send(&write).unwrap();
-        let done = self.cq.wait(1, PATIENCE).unwrap();
+        let done = self.cq.wait(1, TIMEOUT).unwrap();
         assert_eq!((done[0].wr_id, done[0].status), (7, WcStatus::Success));
     }
 
     /// Waits for the data of [`Self::write`].
     fn receive(&self, salt: u8) {
-        let received = self.cq.wait(1, PATIENCE).unwrap();
+        let received = self.cq.wait(1, TIMEOUT).unwrap();
         let [received] = received[..] else {
             panic!("no immediate: {:?}", self.context.poll_event());
         };

@@ -27,7 +27,7 @@
 //!
 //! # Modes
 //! A [`SimMode`] says how Verilog becomes a model. A model in another mode than [`SimMode::Plain`] has Verilog with clocks for its parts
-//! ([`Gating`], which `hdl_verilog::Design::model_in` prepares). In mode [`SimMode::Gated`] a part gets an edge only when that would change
+//! ([`Gating`], which `hdl_verilog::Design::gated` prepares). In mode [`SimMode::Gated`] a part gets an edge only when that would change
 //! something in it, and Verilator leaves out what is behind the edges that do not come. In mode [`SimMode::OnChange`] the crate
 //! `sim_on_change` rewrites Verilator's C++ before it is compiled, and code runs when something that it reads has changed. Callers see no
 //! difference but the speed; waves and coverage show what was evaluated. [`Model::start_profile`] shows which blocks take the time.

@@ -1,13 +1,12 @@
 //! The cache, and builds that fail.
 
-mod common;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use common::{count, counter};
 use sim_verilated::{BuildError, ModelSpec, Port, Toolchain};
+
+use crate::common::{count, counter};
 
 #[test]
 fn a_model_is_built_once_and_again_when_its_source_changes() {

@@ -1,12 +1,11 @@
 //! Instances, time, and models that stop themselves.
 
-mod common;
-
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 
-use common::{count, counter};
 use sim_verilated::{ModelSpec, Port, DEFAULT_CLOCK_PERIOD_PS};
+
+use crate::common::{count, counter};
 
 #[test]
 fn instances_are_independent_and_outlive_their_library() {

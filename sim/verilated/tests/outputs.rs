@@ -1,11 +1,10 @@
 //! Wave and coverage files.
 
-mod common;
-
 use std::fs;
 
-use common::{count, counter};
 use sim_verilated::ModelError;
+
+use crate::common::{count, counter};
 
 #[test]
 fn waves_are_written_and_can_be_opened_again() {

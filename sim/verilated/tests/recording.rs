@@ -1,10 +1,9 @@
 //! Recorded runs, played into other models.
 
-mod common;
-
-use common::{count, counter};
 use sim_verilated::recording::{compare, time, Difference, Recording, TIMED_CYCLES};
 use sim_verilated::{Library, ModelSpec, Port};
+
+use crate::common::{count, counter};
 
 /// Records `cycles` in which the counter is enabled in two of three.
 fn record(cycles: usize) -> Recording {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stellar_transfer::*;
 
-use crate::cluster::{pattern, Cluster, Setup};
+use crate::engine::cluster::{pattern, Cluster, Setup};
 
 const IMMEDIATE: u32 = 0xbaaa_aaaa;
 const BYTES: usize = 3000;

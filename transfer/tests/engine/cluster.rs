@@ -2,10 +2,10 @@
 
 use stellar_transfer::*;
 
-use crate::network::{NetMemory, NetNic, Network};
+use crate::engine::network::{NetMemory, NetNic, Network};
 
 /// More turns than any test needs.
-const PATIENCE: usize = 400_000;
+const TIMEOUT_ROUNDS: usize = 400_000;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
@@ -94,7 +94,7 @@ impl Cluster {
 
     /// Runs turns until `done` returns true after one of them.
     pub fn run(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
-        for _ in 0..PATIENCE {
+        for _ in 0..TIMEOUT_ROUNDS {
             self.turn();
             if done(self) {
                 return;
@@ -105,7 +105,7 @@ impl Cluster {
 
     /// Runs turns until nothing is in flight, and a few more.
     pub fn settle(&mut self) {
-        for _ in 0..PATIENCE {
+        for _ in 0..TIMEOUT_ROUNDS {
             let busy = self.engines.iter_mut().any(Engine::progress);
             if !self.network.step() && !busy {
                 return;

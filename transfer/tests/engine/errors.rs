@@ -2,8 +2,8 @@
 
 use stellar_transfer::*;
 
-use crate::cluster::{Cluster, Setup};
-use crate::network::{NetNic, Network};
+use crate::engine::cluster::{Cluster, Setup};
+use crate::engine::network::{NetNic, Network};
 
 fn pages(stride: u64, indices: &[u32]) -> Pages {
     Pages {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use stellar_transfer::*;
 
-use crate::cluster::{bytes, pattern, Cluster, Setup};
+use crate::engine::cluster::{bytes, pattern, Cluster, Setup};
 
 const BYTES: usize = 9000;
 
@@ -19,7 +19,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn take(&mut self, engine: &mut Engine<crate::network::NetNic>) {
+    fn take(&mut self, engine: &mut Engine<crate::engine::network::NetNic>) {
         while let Some(event) = engine.next_event() {
             match event {
                 Event::Done { id, result } => {
@@ -165,7 +165,7 @@ fn a_nic_that_is_gone_ends_everything_at_once() {
 
 #[test]
 fn more_immediates_that_nobody_expects_than_are_kept_take_the_link_down() {
-    let network = crate::network::Network::new(3);
+    let network = crate::engine::network::Network::new(3);
     let engine = |id, unexpected| {
         let config = EngineConfig {
             unexpected,

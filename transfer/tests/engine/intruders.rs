@@ -3,8 +3,8 @@
 use stellar_transfer::*;
 use stellar_wire::transfer::{ControlBlock, MessageImmediate, MessageKind};
 
-use crate::cluster::{Cluster, Setup};
-use crate::network::{NetMemory, NetNic};
+use crate::engine::cluster::{Cluster, Setup};
+use crate::engine::network::{NetMemory, NetNic};
 
 /// The same settings as those of the engines in a [`Cluster`].
 const BLOCK: ControlBlock = ControlBlock {

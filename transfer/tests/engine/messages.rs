@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use stellar_transfer::*;
 
-use crate::cluster::{pattern, Cluster, Setup};
+use crate::engine::cluster::{pattern, Cluster, Setup};
 
 /// Reply to a request.
 fn answer(request: &[u8]) -> Vec<u8> {

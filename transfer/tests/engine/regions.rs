@@ -2,7 +2,7 @@
 
 use stellar_transfer::*;
 
-use crate::cluster::{Cluster, Setup};
+use crate::engine::cluster::{Cluster, Setup};
 
 #[test]
 fn nics_share_the_writes_of_a_transfer() {

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use stellar_transfer::*;
 
-use crate::cluster::{bytes, pattern, Cluster, Setup};
-use crate::network::NetNic;
+use crate::engine::cluster::{bytes, pattern, Cluster, Setup};
+use crate::engine::network::NetNic;
 
 const SOURCE: usize = 30_000;
 

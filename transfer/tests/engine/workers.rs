@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use stellar_transfer::*;
 
-use crate::cluster::{bytes, pattern};
-use crate::network::Network;
+use crate::engine::cluster::{bytes, pattern};
+use crate::engine::network::Network;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 const BYTES: usize = 50_000;
 
 #[test]
@@ -65,12 +65,12 @@ fn callbacks_run_on_the_workers_thread_and_may_use_the_engine() {
             })
         })
         .unwrap();
-    assert!(hears.recv_timeout(PATIENCE).unwrap());
+    assert!(hears.recv_timeout(TIMEOUT).unwrap());
     assert!(
         bytes(target.memory().unwrap()) == pattern(BYTES, 1),
         "other bytes"
     );
-    let (ok, thread) = ends.recv_timeout(PATIENCE).unwrap();
+    let (ok, thread) = ends.recv_timeout(TIMEOUT).unwrap();
     assert!(ok && thread != std::thread::current().id());
     drop((sender, receiver));
     source.deregister().unwrap();

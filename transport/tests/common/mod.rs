@@ -1,6 +1,4 @@
 //! A lane with one queue pair of each mode and one region, and frames for it.
-#![allow(dead_code, reason = "every test file uses its own part of this")]
-
 pub mod crafted;
 
 use std::collections::BTreeMap;

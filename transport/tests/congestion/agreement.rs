@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use stellar_transport::congestion::{AckSample, Nscc, NsccParams};
 use stellar_transport::time::Ticks;
 
-use crate::real::{RealNscc, RealParams};
+use crate::congestion::real::{RealNscc, RealParams};
 
 /// Kinds of traffic a queue pair may meet.
 #[derive(Clone, Copy, Debug)]

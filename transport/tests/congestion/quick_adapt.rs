@@ -3,7 +3,7 @@
 use stellar_transport::congestion::AckSample;
 use stellar_transport::time::Ticks;
 
-use crate::path::{Path, BASE, ETA, MAX, MTU, Q};
+use crate::congestion::path::{Path, BASE, ETA, MAX, MTU, Q};
 
 #[test]
 fn quick_adapt_falls_to_what_was_achieved() {

@@ -3,7 +3,7 @@
 use stellar_transport::congestion::{AckSample, Nscc, NsccParams};
 use stellar_transport::time::Ticks;
 
-use crate::path::{Path, BASE, ETA, MAX, MTU, Q};
+use crate::congestion::path::{Path, BASE, ETA, MAX, MTU, Q};
 
 #[test]
 fn starts_at_the_largest_window() {

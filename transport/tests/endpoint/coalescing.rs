@@ -17,8 +17,8 @@ use stellar_transport::rx::{
 use stellar_wire::mrc::{Entropy, Meth};
 use stellar_wire::{Opcode, Position, Reth};
 
-use crate::network::Fate;
-use crate::pair::{mrc, qp, write, Pair, SACK_EVERY};
+use crate::endpoint::network::Fate;
+use crate::endpoint::pair::{mrc, qp, write, Pair, SACK_EVERY};
 
 const QP: u32 = 5;
 

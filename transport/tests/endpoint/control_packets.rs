@@ -2,8 +2,8 @@
 
 use stellar_wire::{Ip, Opcode, RoceFrame};
 
-use crate::network::Fate;
-use crate::pair::{perfect, write, Pair};
+use crate::endpoint::network::Fate;
+use crate::endpoint::pair::{perfect, write, Pair};
 
 const QP: u32 = 5;
 

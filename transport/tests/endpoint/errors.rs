@@ -5,11 +5,12 @@ use stellar_transport::requester::{MrcConfig, RcConfig};
 use stellar_transport::rx::{DropReason, MrRow, TableWrite};
 use stellar_wire::host::{EventKind, WcStatus, Wqe};
 
-use crate::network::Fate;
-use crate::pair::{
+use WcStatus::{LocLenErr, LocProtErr, RemOpErr, RetryExcErr, Success, WrFlushErr};
+
+use crate::endpoint::network::Fate;
+use crate::endpoint::pair::{
     locate, mrc, perfect, qp, statuses, write, Pair, REGION, SOURCE_KEY, SOURCE_VA, TARGET_KEY,
 };
-use WcStatus::{LocLenErr, LocProtErr, RemOpErr, RetryExcErr, Success, WrFlushErr};
 
 const QP: u32 = 5;
 

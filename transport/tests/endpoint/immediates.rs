@@ -6,8 +6,8 @@ use stellar_wire::host::{CqeOpcode, EventKind, WcStatus};
 use stellar_wire::mrc::NackReason;
 use stellar_wire::Opcode;
 
-use crate::network::Fate;
-use crate::pair::{mrc, perfect, qp, write, write_imm, Pair};
+use crate::endpoint::network::Fate;
+use crate::endpoint::pair::{mrc, perfect, qp, write, write_imm, Pair};
 
 const QP: u32 = 5;
 
@@ -103,7 +103,7 @@ fn the_counter_raises_one_event_at_its_threshold() {
 
 #[test]
 fn no_more_are_under_way_than_agreed_and_none_is_lost() {
-    let mut pair = Pair::new(|_: &crate::network::Seen<'_>| Fate::default());
+    let mut pair = Pair::new(|_: &crate::endpoint::network::Seen<'_>| Fate::default());
     pair.connect(|card| {
         let mut qp = qp(card, QP, 10, TransportConfig::Mrc(mrc(10)));
         qp.imm.max_wimm = 4;
@@ -130,7 +130,7 @@ fn no_more_are_under_way_than_agreed_and_none_is_lost() {
 
 #[test]
 fn more_than_agreed_fails_the_queue_pair_on_both_sides() {
-    let mut pair = Pair::new(|seen: &crate::network::Seen<'_>| {
+    let mut pair = Pair::new(|seen: &crate::endpoint::network::Seen<'_>| {
         Fate::lost_if(seen.is_data() && seen.psn() == 0x1000)
     });
     pair.connect(|card| {

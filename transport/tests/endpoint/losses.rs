@@ -8,8 +8,8 @@ use stellar_transport::rx::{DropReason, Psn};
 use stellar_transport::time::Ticks;
 use stellar_wire::Opcode;
 
-use crate::network::Fate;
-use crate::pair::{mrc, perfect, qp, write, Pair};
+use crate::endpoint::network::Fate;
+use crate::endpoint::pair::{mrc, perfect, qp, write, Pair};
 
 const QP: u32 = 5;
 
@@ -231,7 +231,7 @@ fn a_full_window_of_as_many_messages_as_may_be_under_way_drains() {
 
 #[test]
 fn early_loss_detection_beats_the_timer() {
-    let rule = |seen: &crate::network::Seen<'_>| {
+    let rule = |seen: &crate::endpoint::network::Seen<'_>| {
         Fate::lost_if(seen.is_data() && seen.psn() == 0x30 && !seen.frame.bth.retransmit)
     };
     let mut pair = pair_with(0x10, |config| config.early_loss = 16);

@@ -7,8 +7,8 @@ use stellar_transport::requester::{RcConfig, SlotState};
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Cqe, Wqe, WqeOpcode};
 
-pub use crate::cards::*;
-use crate::network::{Fate, Network, Seen};
+pub use crate::endpoint::cards::*;
+use crate::endpoint::network::{Fate, Network, Seen};
 
 /// The clock starts so that it wraps during a test.
 const START: u64 = (1 << 32) - 20_000;

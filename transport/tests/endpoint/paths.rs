@@ -5,8 +5,8 @@ use stellar_transport::spray::{EntropyField, Policy, Srv6Template};
 use stellar_wire::mrc::{NackReason, Neth};
 use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, Opcode, RoceFrame, UsidContainer};
 
-use crate::network::Fate;
-use crate::pair::{mrc, perfect, planes, qp, spray, write, Pair};
+use crate::endpoint::network::Fate;
+use crate::endpoint::pair::{mrc, perfect, planes, qp, spray, write, Pair};
 
 const QP: u32 = 5;
 
@@ -286,7 +286,7 @@ fn srv6_paths_follow_from_plane_and_entropy() {
             plane
         })
     };
-    pair.cards = [0, 1].map(|number| crate::pair::card_at(number, v6(number)));
+    pair.cards = [0, 1].map(|number| crate::endpoint::pair::card_at(number, v6(number)));
     pair.connect(|card| {
         let mut qp = qp(card, QP, 10, TransportConfig::Mrc(mrc(10)));
         qp.srv6 = Some(template);

@@ -10,8 +10,8 @@ use stellar_transport::rx::Psn;
 use stellar_transport::spray::Policy;
 use stellar_wire::host::{Wqe, WqeOpcode};
 
-use crate::network::{Fate, Seen};
-use crate::pair::{mrc, qp, spray, write, write_imm, Pair, REGION};
+use crate::endpoint::network::{Fate, Seen};
+use crate::endpoint::pair::{mrc, qp, spray, write, write_imm, Pair, REGION};
 
 const QPS: [u32; 2] = [5, 1023];
 

@@ -6,8 +6,8 @@ use stellar_transport::rx::{DropReason, Psn};
 use stellar_wire::host::{EventKind, WcStatus, Wqe};
 use stellar_wire::{Aeth, NakCode, Opcode, Syndrome};
 
-use crate::network::Fate;
-use crate::pair::{perfect, qp, write, Pair, TARGET_KEY};
+use crate::endpoint::network::Fate;
+use crate::endpoint::pair::{perfect, qp, write, Pair, TARGET_KEY};
 
 const QP: u32 = 5;
 
@@ -191,7 +191,7 @@ fn refused_access_is_a_nak_with_the_number_of_messages_completed() {
         "the refused message is not counted"
     );
     // Refused at its first packet of several: nothing was counted for it anyway.
-    let out_of_bounds = write(0, crate::pair::REGION - 10, 3000, 2);
+    let out_of_bounds = write(0, crate::endpoint::pair::REGION - 10, 3000, 2);
     assert_eq!(refused(out_of_bounds, WcStatus::RemAccessErr).msn, 1);
 }
 

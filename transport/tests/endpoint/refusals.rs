@@ -10,7 +10,9 @@ use stellar_transport::spray::{Policy, SprayError};
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Doorbell, EventKind};
 
-use crate::pair::{card, endpoint_config, mrc, perfect, qp, ring, spray, write, Pair, TestMemory};
+use crate::endpoint::pair::{
+    card, endpoint_config, mrc, perfect, qp, ring, spray, write, Pair, TestMemory,
+};
 
 const QP: u32 = 5;
 

@@ -7,8 +7,8 @@ use stellar_transport::rx::{AckBody, AckRequest, DropReason, Psn};
 use stellar_wire::mrc::{CcState, Entropy, PathHint, Seth};
 use stellar_wire::{Opcode, RoceFrame};
 
-use crate::network::{Fate, Seen};
-use crate::pair::{mrc, perfect, qp, write, Pair};
+use crate::endpoint::network::{Fate, Seen};
+use crate::endpoint::pair::{mrc, perfect, qp, write, Pair};
 
 const QP: u32 = 5;
 

@@ -4,8 +4,9 @@ use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::RcConfig;
 use stellar_transport::rx::QpMode;
 
-use crate::pair::{mrc, perfect, qp, spray, write, Pair};
 use stellar_transport::spray::Policy;
+
+use crate::endpoint::pair::{mrc, perfect, qp, spray, write, Pair};
 
 /// Connects queue pairs 2.. of a device each, the first `busy` of them of device 0.
 fn devices(numbers: impl IntoIterator<Item = u32>, page_of: impl Fn(u32) -> u32) -> Pair {

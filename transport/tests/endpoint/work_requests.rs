@@ -3,9 +3,10 @@
 use stellar_transport::endpoint::TransportConfig;
 use stellar_wire::host::{Doorbell, EventKind, WcStatus, Wqe, WqeOpcode};
 
-use crate::network::Fate;
-use crate::pair::{mrc, perfect, qp, ring, statuses, write, write_imm, Pair};
 use WcStatus::{LocQpOpErr, Success, WrFlushErr};
+
+use crate::endpoint::network::Fate;
+use crate::endpoint::pair::{mrc, perfect, qp, ring, statuses, write, write_imm, Pair};
 
 const QP: u32 = 5;
 

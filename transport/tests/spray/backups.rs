@@ -3,7 +3,7 @@
 use stellar_transport::spray::{EvState, Feedback, PlaneMask};
 use stellar_transport::time::Ticks;
 
-use crate::common::{ev, used, with_backups};
+use crate::spray::common::{ev, used, with_backups};
 
 #[test]
 fn a_backup_of_the_same_plane_takes_the_place() {

@@ -3,7 +3,7 @@
 use stellar_transport::spray::{Policy, Spray, SprayConfig, SprayError};
 use stellar_transport::time::Ticks;
 
-use crate::common::{config, profile};
+use crate::spray::common::{config, profile};
 
 fn refused(config: SprayConfig) -> SprayError {
     Spray::new(config).expect_err("should be refused")

@@ -10,7 +10,7 @@ use stellar_transport::spray::{
 };
 use stellar_wire::mrc::Entropy;
 
-use crate::common::{config, next};
+use crate::spray::common::{config, next};
 
 const UPLINKS: u32 = 60;
 const QUEUE_PAIRS: u32 = 16;

@@ -5,7 +5,7 @@ use stellar_transport::spray::{
 };
 use stellar_transport::time::Ticks;
 
-use crate::common::{config, ev, indices, next, spray, used, with_backups, PROBE_INTERVAL};
+use crate::spray::common::{config, ev, indices, next, spray, used, with_backups, PROBE_INTERVAL};
 
 #[test]
 fn a_mark_bypasses_for_the_rest_of_the_rotation() {

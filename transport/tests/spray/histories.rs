@@ -5,7 +5,7 @@ use stellar_transport::spray::{
     EvState, Feedback, PlaneMask, Policy, SkipScope, Spray, SprayConfig,
 };
 
-use crate::common::{config, ev, profile};
+use crate::spray::common::{config, ev, profile};
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -5,7 +5,7 @@ use stellar_transport::spray::ReversePaths;
 use stellar_transport::spray::{PlaneMask, Policy, Spray, SprayConfig};
 use stellar_wire::mrc::Entropy;
 
-use crate::common::{config, ev, indices, next, spray, used};
+use crate::spray::common::{config, ev, indices, next, spray, used};
 
 #[test]
 fn packets_alternate_between_the_planes() {

@@ -6,7 +6,7 @@ use stellar_transport::spray::{
 };
 use stellar_wire::mrc::Entropy;
 
-use crate::common::ev;
+use crate::spray::common::ev;
 
 const WIDE: HeaderFields = HeaderFields::SourcePortAndFlowLabel;
 

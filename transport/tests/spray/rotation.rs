@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stellar_transport::spray::{Lfsr32, Permutation, PlaneMask, Policy, Spray, SprayConfig};
 
-use crate::common::{config, ev, indices, spray};
+use crate::spray::common::{config, ev, indices, spray};
 
 /// Slots of the next rotation of plane 0, when only that plane is up.
 fn rotation(spray: &mut Spray, slots: usize) -> Vec<u8> {

@@ -10,7 +10,7 @@ use stellar_transport::spray::{
 };
 use stellar_wire::UsidContainer;
 
-use crate::common::{config, next};
+use crate::spray::common::{config, next};
 
 const BLOCK: u32 = 0xfcbb_bb00;
 /// Generated values of stride 1 with the plane in bit 0: the slot follows.

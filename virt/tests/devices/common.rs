@@ -12,7 +12,7 @@ use stellar_wire::host::{Cqe, Wqe};
 use stellar_wire::vstellar::*;
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 
-use crate::hypervisor::{Held, Hypervisor, Iommu};
+use crate::devices::hypervisor::{Held, Hypervisor, Iommu};
 
 /// Guest addresses of the memory and of the shared-memory region.
 pub const MEMORY: u64 = 2 * BLOCK;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::common::{ports, Guest, Host, MEMORY, SHARED};
-use crate::hypervisor::NoIommu;
 use proptest::prelude::*;
 use stellar_driver::fake::FakeCard;
 use stellar_virt::host::{ControlError, QueuePlace, ServiceError};
 use stellar_wire::vstellar::*;
 use virtio_queue::desc::split::Descriptor;
 use vm_memory::{Bytes, GuestAddress};
+
+use crate::devices::common::{ports, Guest, Host, MEMORY, SHARED};
+use crate::devices::hypervisor::NoIommu;
 
 const NEXT: u16 = 1;
 const WRITE: u16 = 2;

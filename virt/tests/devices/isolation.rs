@@ -7,8 +7,8 @@ use stellar_wire::host::config_space::PAGE_BYTES;
 use stellar_wire::rows::{ConfigSelect, RingRow, Row};
 use stellar_wire::vstellar::*;
 
-use crate::common::{ports, steps, Guest, Host, MEMORY};
-use crate::hypervisor::NoIommu;
+use crate::devices::common::{ports, steps, Guest, Host, MEMORY};
+use crate::devices::hypervisor::NoIommu;
 
 fn two() -> (Arc<FakeCard>, [Guest; 2]) {
     let card = FakeCard::new();

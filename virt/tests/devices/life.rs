@@ -4,8 +4,6 @@ use std::iter::once;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::common::{ports, Guest, Host, ENTRIES, MEMORY, SHARED};
-use crate::hypervisor::NoIommu;
 use stellar_driver::fake::FakeCard;
 use stellar_virt::host::{GuestMachine, ServiceError, QUOTA};
 use stellar_virt::pvdma::{GuestId, PvdmaError, BLOCK};
@@ -13,6 +11,9 @@ use stellar_virt::GuestLayout;
 use stellar_wire::host::config_space::{DOORBELL_PAGES, PAGE_BYTES};
 use stellar_wire::host::{Doorbell, Wqe};
 use stellar_wire::vstellar::*;
+
+use crate::devices::common::{ports, Guest, Host, ENTRIES, MEMORY, SHARED};
+use crate::devices::hypervisor::NoIommu;
 
 fn host() -> (Arc<FakeCard>, Arc<Host>) {
     let card = FakeCard::new();

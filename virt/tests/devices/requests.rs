@@ -7,8 +7,8 @@ use stellar_virt::pvdma::BLOCK;
 use stellar_wire::vstellar::*;
 use vm_memory::{Bytes, GuestAddress};
 
-use crate::common::{ports, steps, Guest, Host, ENTRIES, MEMORY, SHARED};
-use crate::hypervisor::NoIommu;
+use crate::devices::common::{ports, steps, Guest, Host, ENTRIES, MEMORY, SHARED};
+use crate::devices::hypervisor::NoIommu;
 
 fn guest() -> (Arc<FakeCard>, Guest) {
     let card = FakeCard::new();

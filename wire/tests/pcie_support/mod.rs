@@ -1,5 +1,8 @@
 //! What the PCIe strategies share, and the deterministic runner they run in.
 
+pub mod descriptor;
+pub mod tlp;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use stellar_wire::Opcode;
 
-use crate::{run, sample, transmitted_icrc, FRAMES};
+use crate::peers::{run, sample, transmitted_icrc, FRAMES};
 
 /// The Python that has scapy.
 fn python() -> PathBuf {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use stellar_wire::{Header, Ip, Opcode, RoceFrame};
 
-use crate::{run, sample, transmitted_icrc, FRAMES};
+use crate::peers::{run, sample, transmitted_icrc, FRAMES};
 
 /// Name and value of every field a peer must agree on, each value as the peer prints it.
 type Fields = Vec<(&'static str, String)>;

@@ -1,5 +1,7 @@
 //! Strategies for random headers, and the deterministic runner all property tests use.
 
+pub mod frame;
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;

@@ -1,7 +1,8 @@
 //! Rust-HDL's simulation of every block against its Verilog; checks by other tools; parts with simple expected results.
 
 use hdl_congestion::{DspMultiply, Multiply, NsccEngine, ReciprocalRom};
-use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
+use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
+use hdl_testkit::library;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::congestion::RECIPROCAL_ROM;
@@ -36,15 +37,7 @@ fn multiply_agrees_with_rust_hdl() {
 
 #[test]
 fn products_of_the_promised_widths_are_exact_one_per_clock() {
-    let mut block = Multiply::default();
-    block.connect_all();
-    let design = hdl_verilog::emit(&block).expect("multiply elaborates");
-    let mut model = design
-        .model()
-        .for_short_run()
-        .build()
-        .expect("multiply verilates")
-        .instantiate();
+    let mut model = library::<Multiply>().instantiate();
     let port = |name: &str| model.port(name).expect("port");
     let (clock, start, a, b) = (port("clock"), port("start"), port("a"), port("b"));
     let (done, product) = (port("done"), port("product"));
@@ -90,15 +83,7 @@ fn reciprocal_rom_agrees_with_rust_hdl() {
 
 #[test]
 fn every_entry_of_the_rom_is_the_references() {
-    let mut block = ReciprocalRom::default();
-    block.connect_all();
-    let design = hdl_verilog::emit(&block).expect("reciprocal_rom elaborates");
-    let mut model = design
-        .model()
-        .for_short_run()
-        .build()
-        .expect("reciprocal_rom verilates")
-        .instantiate();
+    let mut model = library::<ReciprocalRom>().instantiate();
     let port = |name: &str| model.port(name).expect("port");
     let (clock, mantissa, reciprocal) = (port("clock"), port("mantissa"), port("reciprocal"));
     for (m, &entry) in RECIPROCAL_ROM.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hdl_verilog::tools::LINT_WAIVERS;
+use hdl_testkit::tools::LINT_WAIVERS;
 
 /// A rule of newer Verilators that is disabled, because registers have initial values, which UltraScale+ and Versal load.
 const INITIAL_VALUES: &str = "-Wno-PROCASSINIT";

@@ -4,15 +4,15 @@ use std::iter::Cycle;
 use std::vec::IntoIter;
 
 use hdl_emtt::{EmttBanks, EmttLookup, MrCheck};
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tables::{EmttEntry, Owner, EMTT_INDEX_BITS};
 
-use crate::reference::{Step, World};
-use crate::traffic::traffic;
-use crate::BANK_BITS;
+use crate::translation::reference::{Step, World};
+use crate::translation::traffic::traffic;
+use crate::translation::BANK_BITS;
 
 const CLOCKS: u64 = 120;
 /// A small region table: Yosys takes minutes over the initial contents of a block RAM of 4,096 words.

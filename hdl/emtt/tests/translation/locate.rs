@@ -1,16 +1,16 @@
 //! `LocalTranslate`, Verilated at full size, against `locate_payload` of the reference requester.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use hdl_emtt::{local_translate, LocalTranslate};
-use hdl_verilog::equivalence::check;
+use hdl_testkit::equivalence::check;
+use hdl_testkit::library;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rand::Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
+use sim_verilated::Model;
 use stellar_transport::requester::Payload;
 use stellar_transport::rx::{pieces_to_hw, DropReason};
 use stellar_wire::hw::core::TokenKind;
@@ -18,10 +18,10 @@ use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse};
 use stellar_wire::hw::tables::TableWrite;
 
-use crate::reference::{LocalPacket, World};
-use crate::stage::assert_fields;
-use crate::traffic::{traffic, Op};
-use crate::{BANK_BITS, REGION_BITS};
+use crate::translation::reference::{LocalPacket, World};
+use crate::translation::stage::assert_fields;
+use crate::translation::traffic::{traffic, Op};
+use crate::translation::{BANK_BITS, REGION_BITS};
 
 /// What happens in one cycle, and what the request must be told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,10 +79,7 @@ fn clocks(ops: &[Op]) -> Vec<Clock> {
 }
 
 fn model() -> Model {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY
-        .get_or_init(crate::build::<LocalTranslate<REGION_BITS, BANK_BITS>>)
-        .instantiate()
+    library::<LocalTranslate<REGION_BITS, BANK_BITS>>().instantiate()
 }
 
 fn run(clocks: &[Clock]) {

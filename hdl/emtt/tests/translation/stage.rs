@@ -1,31 +1,19 @@
 //! A Verilated core stage: tokens in, tokens out a fixed number of cycles later.
 
+use hdl_testkit::Dut;
 use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::pack::{width, Record};
 
 pub struct Stage {
-    model: Model,
-    clock: PortId,
-    in_valid: PortId,
-    in_token: PortId,
-    out_valid: PortId,
-    out_token: PortId,
+    dut: Dut,
     latency: usize,
 }
 
 impl Stage {
-    pub fn new(library: &Library, latency: usize) -> Self {
-        let model = library.instantiate();
-        let port = |name: &str| model.port(name).unwrap();
+    pub fn new<B: Block + Default + 'static>(latency: usize) -> Self {
         Self {
-            clock: port("clock"),
-            in_valid: port("in_valid"),
-            in_token: port("in_token"),
-            out_valid: port("out_valid"),
-            out_token: port("out_token"),
-            model,
+            dut: Dut::new::<B>(),
             latency,
         }
     }
@@ -36,13 +24,12 @@ impl Stage {
         let idle = std::iter::repeat_n(&None, self.latency);
         let mut output = vec![];
         for token in input.iter().chain(idle) {
-            self.model
-                .set_u64(self.in_valid, u64::from(token.is_some()));
-            self.model
-                .set(self.in_token, token.as_deref().unwrap_or(garbage));
-            self.model.clock(self.clock);
-            let valid = self.model.get_u64(self.out_valid) != 0;
-            output.push(valid.then(|| self.model.get_words(self.out_token).to_vec()));
+            self.dut.set("in_valid", token.is_some().into());
+            let token = token.as_deref().unwrap_or(garbage);
+            self.dut.set_words("in_token", token);
+            self.dut.clock();
+            let valid = self.dut.is("out_valid");
+            output.push(valid.then(|| self.dut.words("out_token")));
         }
         let early = self.latency - 1;
         assert!(
@@ -58,20 +45,16 @@ impl Stage {
 
     /// One cycle with the synchronous reset active.
     pub fn reset(&mut self) {
-        let reset = self.model.port("reset").unwrap();
-        self.model.set_u64(reset, 1);
-        self.model.set_u64(self.in_valid, 0);
-        self.model.clock(self.clock);
-        self.model.set_u64(reset, 0);
+        self.dut.set("in_valid", 0);
+        self.dut.reset(1);
     }
 
     /// Offers one token for one cycle, and whether a token came out.
     pub fn offer(&mut self, token: Option<&[u32]>) -> bool {
-        self.model
-            .set_u64(self.in_valid, u64::from(token.is_some()));
-        self.model.set(self.in_token, token.unwrap_or_default());
-        self.model.clock(self.clock);
-        self.model.get_u64(self.out_valid) != 0
+        self.dut.set("in_valid", token.is_some().into());
+        self.dut.set_words("in_token", token.unwrap_or_default());
+        self.dut.clock();
+        self.dut.is("out_valid")
     }
 }
 

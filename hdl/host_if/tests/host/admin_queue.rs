@@ -1,15 +1,15 @@
 //! The admin queue compared with its commands, with reads of random latency and tables that stall.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::OnceLock;
 
 use hdl_host_if::config_entry::config_select;
 use hdl_host_if::AdminQueue;
+use hdl_testkit::stream::{stall, Source};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
 use stellar_wire::host::admin::{AdminCommand, AdminError, AdminRing, AdminState, PageList};
 use stellar_wire::host::registers::TableCommand;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
@@ -17,19 +17,14 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
-use crate::bench::{generator, library, stall, Bench, Source};
+use crate::bench::{generator, reset};
 use crate::register_model::FEATURES;
 
 const RING: u64 = 0x7_0000_0000;
 const LISTS: u64 = 0x9_0000_0000;
 const LINE: u64 = 64;
 /// Cycles after which everything is done.
-const PATIENCE: usize = 60_000;
-
-fn model() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(AdminQueue::<10, 12, 19>::default()))
-}
+const TIMEOUT_CYCLES: usize = 60_000;
 
 /// log2 of the rows of a table.
 fn row_bits(select: u8) -> u8 {
@@ -107,7 +102,7 @@ impl Memory {
 }
 
 struct Host {
-    bench: Bench,
+    dut: Dut,
     memory: Memory,
     lines: Source<WqeFetched>,
     direct: Source<Row>,
@@ -121,7 +116,7 @@ struct Host {
 impl Host {
     fn new(log2_entries: u8) -> Self {
         let mut host = Self {
-            bench: Bench::new(model()),
+            dut: reset::<AdminQueue<10, 12, 19>>(),
             memory: Memory {
                 bytes: BTreeMap::new(),
                 coming: VecDeque::new(),
@@ -143,23 +138,23 @@ impl Host {
     fn renew(&mut self) {
         let base = RING;
         let log2_entries = self.log2_entries;
-        self.bench
+        self.dut
             .set("ring", AdminRing { base, log2_entries }.to_word());
-        self.bench.set("ring_valid", 1);
-        self.bench.clock();
-        self.bench.set("ring_valid", 0);
+        self.dut.set("ring_valid", 1);
+        self.dut.clock();
+        self.dut.set("ring_valid", 0);
     }
 
     fn produce(&mut self, producer: u16) {
-        self.bench.set("producer", producer.into());
-        self.bench.set("producer_valid", 1);
-        self.bench.clock();
-        self.bench.set("producer_valid", 0);
+        self.dut.set("producer", producer.into());
+        self.dut.set("producer_valid", 1);
+        self.dut.clock();
+        self.dut.set("producer_valid", 0);
     }
 
     fn state(&self) -> AdminState {
-        let error = self.bench.get("error") << AdminState::ERROR_BIT;
-        AdminState::from_word(self.bench.get("done") | error)
+        let error = self.dut.get("error") << AdminState::ERROR_BIT;
+        AdminState::from_word(self.dut.get("done") | error)
     }
 
     fn clock(&mut self, rng: &mut ChaCha8Rng, with_direct: bool) {
@@ -178,11 +173,10 @@ impl Host {
             self.given.push(row.clone());
             self.direct.offer(row);
         }
-        self.lines.drive(&mut self.bench, |bench, line| {
-            bench.set_record("fetched", *line)
-        });
-        self.direct.drive(&mut self.bench, |bench, row| {
-            bench.set_record(
+        self.lines
+            .drive(&mut self.dut, |dut, line| dut.set_record("fetched", *line));
+        self.direct.drive(&mut self.dut, |dut, row| {
+            dut.set_record(
                 "direct",
                 ConfigWrite {
                     select: config_select(row.select.to_bits()),
@@ -193,12 +187,12 @@ impl Host {
                 },
             );
         });
-        stall(&mut self.bench, rng, "fetch_ready", 4);
-        stall(&mut self.bench, rng, "config_ready", 3);
-        self.bench.settle();
-        let came = self.bench.moves("config_valid", "config_ready");
-        let row = came.then(|| Row::of(&self.bench.words("settings")));
-        let was_direct = self.direct.taken(&self.bench);
+        stall(&mut self.dut, rng, "fetch_ready", 4);
+        stall(&mut self.dut, rng, "config_ready", 3);
+        self.dut.settle();
+        let came = self.dut.moves("config_valid", "config_ready");
+        let row = came.then(|| Row::of(&self.dut.words("settings")));
+        let was_direct = self.direct.taken(&self.dut);
         match (row, was_direct) {
             (Some(row), Some(given)) => {
                 assert_eq!(row, given);
@@ -208,12 +202,12 @@ impl Host {
             (None, None) => {}
             (None, Some(given)) => panic!("{given:?} was taken by nobody"),
         }
-        if self.bench.moves("fetch_valid", "fetch_ready") {
-            let words = self.bench.words("fetch");
+        if self.dut.moves("fetch_valid", "fetch_ready") {
+            let words = self.dut.words("fetch");
             self.memory.ask(rng, &words);
         }
-        self.lines.taken(&self.bench);
-        self.bench.clock();
+        self.lines.taken(&self.dut);
+        self.dut.clock();
     }
 
     fn run_until(
@@ -222,13 +216,16 @@ impl Host {
         with_direct: bool,
         done: impl Fn(AdminState) -> bool,
     ) {
-        for _ in 0..PATIENCE {
+        for _ in 0..TIMEOUT_CYCLES {
             if done(self.state()) {
                 return;
             }
             self.clock(rng, with_direct);
         }
-        panic!("not done within {PATIENCE} clocks: {:?}", self.state());
+        panic!(
+            "not done within {TIMEOUT_CYCLES} clocks: {:?}",
+            self.state()
+        );
     }
 }
 
@@ -426,13 +423,13 @@ fn rows_that_tables_have_not_stop_the_queue() {
 fn a_queue_that_is_off_reads_nothing() {
     let rng = &mut generator(2);
     let mut host = Host::new(2);
-    host.bench.set("ring", RING);
-    host.bench.set("ring_valid", 1);
-    host.bench.clock();
-    host.bench.set("ring_valid", 0);
+    host.dut.set("ring", RING);
+    host.dut.set("ring_valid", 1);
+    host.dut.clock();
+    host.dut.set("ring_valid", 0);
     host.produce(3);
     for _ in 0..200 {
         host.clock(rng, false);
-        assert!(!host.bench.is("fetch_valid"));
+        assert!(!host.dut.is("fetch_valid"));
     }
 }

@@ -1,25 +1,20 @@
 //! Completion queues compared with the reference's ring.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_host_if::completion_queues::{CompletionQueues, CLOCKS};
+use hdl_testkit::stream::{expect, stall, Source};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
 use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, WcStatus};
 use stellar_wire::hw::messages::Completion;
 
-use crate::bench::{expect, generator, library, stall, Bench, HostWrite, Source};
+use crate::bench::{generator, reset, HostWrite};
 use crate::ring_reference::{Due, Ring, Settings};
 
 const QPS: usize = 4;
-
-fn model() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(CompletionQueues::<2>::default()))
-}
 
 pub fn random_cqe(rng: &mut impl Rng, qps: u32) -> Cqe {
     Cqe {
@@ -48,15 +43,15 @@ pub fn completion(cqe: &Cqe) -> Completion {
     }
 }
 
-fn set_settings(bench: &mut Bench, qp: usize, settings: Settings) {
-    bench.set("config_qp", qp as u64);
-    bench.set_record("settings", settings.to_hw());
+fn set_settings(dut: &mut Dut, qp: usize, settings: Settings) {
+    dut.set("config_qp", qp as u64);
+    dut.set_record("settings", settings.to_hw());
 }
 
-fn set_consumer(bench: &mut Bench, word: &ConsumerIndex) {
-    bench.set("consumer_qp", word.qp.into());
-    bench.set("consumer_index", word.index.into());
-    bench.set("consumer_arm", word.arm.into());
+fn set_consumer(dut: &mut Dut, word: &ConsumerIndex) {
+    dut.set("consumer_qp", word.qp.into());
+    dut.set("consumer_index", word.index.into());
+    dut.set("consumer_arm", word.arm.into());
 }
 
 proptest! {
@@ -64,13 +59,13 @@ proptest! {
     #[test]
     fn entries_indices_and_interrupts_are_those_of_the_reference(seed: u64, clocks in 100..1500usize, ready in 2..=8u32) {
         let rng = &mut generator(seed);
-        let mut bench = Bench::new(model());
+        let mut dut = reset::<CompletionQueues<2>>();
         let mut rings: Vec<Ring> = vec![];
         for qp in 0..QPS {
             let settings = Settings::random(rng, 3);
-            bench.set("config_valid", 1);
-            set_settings(&mut bench, qp, settings);
-            bench.clock();
+            dut.set("config_valid", 1);
+            set_settings(&mut dut, qp, settings);
+            dut.clock();
             rings.push(Ring::new(settings));
         }
         let mut send = Source::new("send_valid", "send_ready");
@@ -93,21 +88,21 @@ proptest! {
             if !drains && configs.is_free() && rng.random_ratio(1, 60) {
                 configs.offer((rng.random_range(0..QPS), Settings::random(rng, 3)));
             }
-            send.drive(&mut bench, |bench, cqe| bench.set_record("send", completion(cqe)));
-            receive.drive(&mut bench, |bench, cqe| bench.set_record("receive", completion(cqe)));
-            consumers.drive(&mut bench, set_consumer);
-            configs.drive(&mut bench, |bench, &(qp, settings)| set_settings(bench, qp, settings));
-            stall(&mut bench, rng, "write_ready", if drains { 8 } else { ready });
-            stall(&mut bench, rng, "overrun_ready", if drains { 8 } else { ready });
-            bench.settle();
-            refused += bench.get("consumer_refused");
-            lost_count += bench.get("lost");
-            written += bench.get("written");
-            due.follow(&bench);
-            if bench.moves("overrun_valid", "overrun_ready") {
-                expect(&mut lost, &(bench.get("overrun_qp"), bench.get("overrun_wr_id")), "overrun");
+            send.drive(&mut dut, |dut, cqe| dut.set_record("send", completion(cqe)));
+            receive.drive(&mut dut, |dut, cqe| dut.set_record("receive", completion(cqe)));
+            consumers.drive(&mut dut, set_consumer);
+            configs.drive(&mut dut, |dut, &(qp, settings)| set_settings(dut, qp, settings));
+            stall(&mut dut, rng, "write_ready", if drains { 8 } else { ready });
+            stall(&mut dut, rng, "overrun_ready", if drains { 8 } else { ready });
+            dut.settle();
+            refused += dut.get("consumer_refused");
+            lost_count += dut.get("lost");
+            written += dut.get("written");
+            due.follow(&dut);
+            if dut.moves("overrun_valid", "overrun_ready") {
+                expect(&mut lost, &(dut.get("overrun_qp"), dut.get("overrun_wr_id")), "overrun");
             }
-            let taken = [send.taken(&bench), receive.taken(&bench)];
+            let taken = [send.taken(&dut), receive.taken(&dut)];
             for cqe in taken.into_iter().flatten() {
                 match rings[cqe.qp as usize].push(Cqe::LEN as u64) {
                     Some((address, phase, raises)) => {
@@ -121,15 +116,15 @@ proptest! {
                     }
                 }
             }
-            if let Some(word) = consumers.taken(&bench) {
+            if let Some(word) = consumers.taken(&dut) {
                 let (accepted, raises) = rings[word.qp as usize].consume(word.index, word.arm);
                 refusals += u64::from(!accepted);
                 due.raise(raises);
             }
-            if let Some((qp, settings)) = configs.taken(&bench) {
+            if let Some((qp, settings)) = configs.taken(&dut) {
                 rings[qp] = Ring::new(settings);
             }
-            bench.clock();
+            dut.clock();
         }
         prop_assert!(due.is_empty() && lost.is_empty());
         prop_assert_eq!((refused, lost_count, written), (refusals, losses, made));
@@ -138,7 +133,7 @@ proptest! {
 
 #[test]
 fn an_entry_takes_no_more_clocks_than_promised() {
-    let mut bench = Bench::new(model());
+    let mut dut = reset::<CompletionQueues<2>>();
     let settings = Settings {
         valid: true,
         interrupts: false,
@@ -146,23 +141,23 @@ fn an_entry_takes_no_more_clocks_than_promised() {
         log2_entries: 20,
         base: 0,
     };
-    bench.set("config_valid", 1);
-    set_settings(&mut bench, 1, settings);
-    bench.clock();
-    bench.set("config_valid", 0);
-    bench.set("write_ready", 1);
+    dut.set("config_valid", 1);
+    set_settings(&mut dut, 1, settings);
+    dut.clock();
+    dut.set("config_valid", 0);
+    dut.set("write_ready", 1);
     let cqe = random_cqe(&mut generator(1), 1);
-    bench.set_record("send", completion(&Cqe { qp: 1, ..cqe }));
-    bench.set("send_valid", 1);
+    dut.set_record("send", completion(&Cqe { qp: 1, ..cqe }));
+    dut.set("send_valid", 1);
     for clock in 0..10 * CLOCKS {
-        bench.settle();
-        assert_eq!(bench.is("send_ready"), clock % CLOCKS == 0, "clock {clock}");
+        dut.settle();
+        assert_eq!(dut.is("send_ready"), clock % CLOCKS == 0, "clock {clock}");
         assert_eq!(
-            bench.is("write_valid"),
+            dut.is("write_valid"),
             clock > 0 && clock % CLOCKS == 0,
             "clock {clock}"
         );
-        bench.clock();
+        dut.clock();
     }
 }
 

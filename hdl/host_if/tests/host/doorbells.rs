@@ -1,22 +1,17 @@
 //! Doorbells compared with a table of owners.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_host_if::doorbells::{Doorbells, CLOCKS};
+use hdl_testkit::stream::{expect, stall, Source};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::Rng;
-use sim_verilated::Library;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 
-use crate::bench::{expect, generator, library, stall, Bench, Source};
+use crate::bench::{generator, reset};
 
 const QPS: u32 = 4;
-
-fn model() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(Doorbells::<2>::default()))
-}
 
 #[derive(Clone, Debug)]
 struct PageWrite {
@@ -36,11 +31,11 @@ impl PageWrite {
         }
     }
 
-    fn set(bench: &mut Bench, write: &Self) {
-        bench.set("write_page", write.page.into());
-        bench.set("write_offset", write.offset.into());
-        bench.set("write_data", write.word);
-        bench.set("write_enable", write.enable.into());
+    fn set(dut: &mut Dut, write: &Self) {
+        dut.set("write_page", write.page.into());
+        dut.set("write_offset", write.offset.into());
+        dut.set("write_data", write.word);
+        dut.set("write_enable", write.enable.into());
     }
 }
 
@@ -147,32 +142,31 @@ fn judge(
     })
 }
 
-fn outcome(bench: &Bench) -> Option<Outcome> {
-    if bench.moves("doorbell_valid", "doorbell_ready") {
+fn outcome(dut: &Dut) -> Option<Outcome> {
+    if dut.moves("doorbell_valid", "doorbell_ready") {
         let doorbell = Doorbell {
-            qp: bench.get("doorbell_qp") as u32,
-            producer: bench.get("doorbell_producer") as u16,
+            qp: dut.get("doorbell_qp") as u32,
+            producer: dut.get("doorbell_producer") as u16,
         };
-        let entry = bench.words("doorbell_entry");
+        let entry = dut.words("doorbell_entry");
         let entry = entry
             .chunks(2)
             .map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0]))
             .collect();
-        let pushed = bench.is("doorbell_pushed").then_some(entry);
+        let pushed = dut.is("doorbell_pushed").then_some(entry);
         return Some(Outcome::Send(doorbell, pushed));
     }
-    if bench.moves("consumer_valid", "consumer_ready") {
+    if dut.moves("consumer_valid", "consumer_ready") {
         return Some(Outcome::Consume(ConsumerIndex {
-            qp: bench.get("consumer_qp") as u32,
-            index: bench.get("consumer_index") as u32,
-            arm: bench.is("consumer_arm"),
+            qp: dut.get("consumer_qp") as u32,
+            index: dut.get("consumer_index") as u32,
+            arm: dut.is("consumer_arm"),
         }));
     }
-    bench
-        .moves("refused_valid", "refused_ready")
+    dut.moves("refused_valid", "refused_ready")
         .then(|| Outcome::Refuse {
-            page: bench.get("refused_page") as u16,
-            qp: bench.get("refused_qp") as u32,
+            page: dut.get("refused_page") as u16,
+            qp: dut.get("refused_qp") as u32,
         })
 }
 
@@ -240,7 +234,7 @@ proptest! {
     #[test]
     fn a_page_rings_only_for_its_own_queue_pairs(seed: u64, clocks in 50..600usize) {
         let rng = &mut generator(seed);
-        let mut bench = Bench::new(model());
+        let mut dut = reset::<Doorbells<2>>();
         let mut owners = [None; QPS as usize];
         let (mut due, mut counts, mut counted) = (VecDeque::new(), Counts::default(), Counts::default());
         let (mut script, mut pushing) = (VecDeque::new(), Pushing::default());
@@ -258,29 +252,29 @@ proptest! {
                 let page = [0, 1, 0x8001][rng.random_range(0..3)];
                 changes.offer((rng.random_range(0..QPS as usize), rng.random_ratio(3, 4).then_some(page)));
             }
-            writes.drive(&mut bench, PageWrite::set);
-            changes.drive(&mut bench, |bench, &(qp, owner)| {
-                bench.set("owner_qp", qp as u64);
-                bench.set("owner_present", owner.is_some().into());
-                bench.set("owner_page", owner.unwrap_or(0).into());
+            writes.drive(&mut dut, PageWrite::set);
+            changes.drive(&mut dut, |dut, &(qp, owner)| {
+                dut.set("owner_qp", qp as u64);
+                dut.set("owner_present", owner.is_some().into());
+                dut.set("owner_page", owner.unwrap_or(0).into());
             });
             for ready in ["doorbell_ready", "consumer_ready", "refused_ready"] {
-                stall(&mut bench, rng, ready, if drains { 8 } else { 3 });
+                stall(&mut dut, rng, ready, if drains { 8 } else { 3 });
             }
-            bench.settle();
-            counted.refused += bench.get("refused") as u32;
-            counted.short += bench.get("short_write") as u32;
-            counted.wrong += bench.get("wrong_offset") as u32;
-            if let Some(came) = outcome(&bench) {
+            dut.settle();
+            counted.refused += dut.get("refused") as u32;
+            counted.short += dut.get("short_write") as u32;
+            counted.wrong += dut.get("wrong_offset") as u32;
+            if let Some(came) = outcome(&dut) {
                 expect(&mut due, &came, "outcome");
             }
-            if let Some(write) = writes.taken(&bench) {
+            if let Some(write) = writes.taken(&dut) {
                 due.extend(judge(&write, &owners, &mut pushing, &mut counts));
             }
-            if let Some((qp, owner)) = changes.taken(&bench) {
+            if let Some((qp, owner)) = changes.taken(&dut) {
                 owners[qp] = owner;
             }
-            bench.clock();
+            dut.clock();
         }
         prop_assert_eq!(due, VecDeque::new());
         prop_assert_eq!(counted, counts);
@@ -288,13 +282,13 @@ proptest! {
 }
 
 /// Cycles until `port` is high, at most `most`.
-fn clocks_until(bench: &mut Bench, port: &str, most: usize) -> usize {
+fn clocks_until(dut: &mut Dut, port: &str, most: usize) -> usize {
     (0..=most)
         .find(|_| {
-            bench.settle();
-            let up = bench.is(port);
+            dut.settle();
+            let up = dut.is(port);
             if !up {
-                bench.clock();
+                dut.clock();
             }
             up
         })
@@ -303,72 +297,69 @@ fn clocks_until(bench: &mut Bench, port: &str, most: usize) -> usize {
 
 #[test]
 fn doorbells_follow_each_other_without_more_clocks_than_promised() {
-    let mut bench = Bench::new(model());
-    clocks_until(&mut bench, "owner_ready", 4);
+    let mut dut = reset::<Doorbells<2>>();
+    clocks_until(&mut dut, "owner_ready", 4);
     for (port, value) in [
         ("owner_valid", 1),
         ("owner_qp", 2),
         ("owner_present", 1),
         ("owner_page", 7),
     ] {
-        bench.set(port, value);
+        dut.set(port, value);
     }
-    bench.clock();
-    bench.set("owner_valid", 0);
+    dut.clock();
+    dut.set("owner_valid", 0);
     for ready in ["doorbell_ready", "consumer_ready", "refused_ready"] {
-        bench.set(ready, 1);
+        dut.set(ready, 1);
     }
-    bench.set("write_valid", 1);
+    dut.set("write_valid", 1);
     let write = PageWrite::doorbell(7, Doorbell { qp: 2, producer: 9 });
-    PageWrite::set(&mut bench, &write);
+    PageWrite::set(&mut dut, &write);
     let mut taken = 0;
     for _ in 0..10 * CLOCKS {
-        bench.settle();
-        taken += bench.get("ready");
-        bench.clock();
+        dut.settle();
+        taken += dut.get("ready");
+        dut.clock();
     }
     assert_eq!(taken, 10);
 }
 
 #[test]
 fn after_reset_nobody_owns_anything() {
-    let mut bench = Bench::new(model());
+    let mut dut = reset::<Doorbells<2>>();
     for qp in 0..u64::from(QPS) {
-        clocks_until(&mut bench, "owner_ready", 4);
+        clocks_until(&mut dut, "owner_ready", 4);
         for (port, value) in [
             ("owner_valid", 1),
             ("owner_qp", qp),
             ("owner_present", 1),
             ("owner_page", 7),
         ] {
-            bench.set(port, value);
+            dut.set(port, value);
         }
-        bench.clock();
+        dut.clock();
     }
-    bench.set("owner_valid", 0);
-    bench.set("reset", 1);
-    bench.clock();
-    bench.set("reset", 0);
+    dut.set("owner_valid", 0);
+    dut.set("reset", 1);
+    dut.clock();
+    dut.set("reset", 0);
     for qp in 0..QPS {
         let write = PageWrite::doorbell(7, Doorbell { qp, producer: 1 });
-        PageWrite::set(&mut bench, &write);
-        bench.set("write_valid", 1);
-        clocks_until(&mut bench, "ready", QPS as usize);
-        bench.clock();
-        bench.set("write_valid", 0);
-        clocks_until(&mut bench, "refused_valid", 2);
-        assert_eq!(outcome_offered(&bench), (7, qp));
-        bench.set("refused_ready", 1);
-        bench.clock();
-        bench.set("refused_ready", 0);
+        PageWrite::set(&mut dut, &write);
+        dut.set("write_valid", 1);
+        clocks_until(&mut dut, "ready", QPS as usize);
+        dut.clock();
+        dut.set("write_valid", 0);
+        clocks_until(&mut dut, "refused_valid", 2);
+        assert_eq!(outcome_offered(&dut), (7, qp));
+        dut.set("refused_ready", 1);
+        dut.clock();
+        dut.set("refused_ready", 0);
     }
 }
 
-fn outcome_offered(bench: &Bench) -> (u16, u32) {
-    (
-        bench.get("refused_page") as u16,
-        bench.get("refused_qp") as u32,
-    )
+fn outcome_offered(dut: &Dut) -> (u16, u32) {
+    (dut.get("refused_page") as u16, dut.get("refused_qp") as u32)
 }
 
 #[test]

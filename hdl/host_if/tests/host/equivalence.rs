@@ -1,7 +1,7 @@
 //! Each block, and the queues together: the rust-hdl simulation against its Verilated Verilog, clock by clock, and the Verilog against the tools.
 
 use hdl_host_if::*;
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers;

@@ -1,21 +1,16 @@
 //! The event queue compared with the reference's ring.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_host_if::event_queue::{EventQueue, CLOCKS};
+use hdl_testkit::stream::{stall, Source};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::Rng;
-use sim_verilated::Library;
 use stellar_wire::host::{Eqe, EventKind};
 
-use crate::bench::{generator, library, stall, Bench, HostWrite, Source};
+use crate::bench::{generator, reset, HostWrite};
 use crate::ring_reference::{Due, Ring, Settings};
-
-fn model() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(EventQueue::default()))
-}
 
 /// Sources in the order of [`EventKind::ALL`]: valid, ready, source, data, and the bits of these two.
 const SOURCES: [(&str, &str, &str, &str, u32, u32); 5] = [
@@ -61,11 +56,11 @@ const SOURCES: [(&str, &str, &str, &str, u32, u32); 5] = [
     ),
 ];
 
-fn configure(bench: &mut Bench, settings: Settings) {
-    bench.set("config_valid", 1);
-    bench.set_record("settings", settings.to_hw());
-    bench.clock();
-    bench.set("config_valid", 0);
+fn configure(dut: &mut Dut, settings: Settings) {
+    dut.set("config_valid", 1);
+    dut.set_record("settings", settings.to_hw());
+    dut.clock();
+    dut.set("config_valid", 0);
 }
 
 fn random_event(rng: &mut impl Rng, source: usize) -> Eqe {
@@ -82,11 +77,11 @@ fn sources() -> [Source<Eqe>; 5] {
     SOURCES.map(|(valid, ready, ..)| Source::new(valid, ready))
 }
 
-fn drive(bench: &mut Bench, sources: &[Source<Eqe>; 5]) {
+fn drive(dut: &mut Dut, sources: &[Source<Eqe>; 5]) {
     for (source, (_, _, source_port, data_port, ..)) in sources.iter().zip(SOURCES) {
-        source.drive(bench, |bench, event| {
-            bench.set(source_port, event.source.into());
-            bench.set(data_port, event.data);
+        source.drive(dut, |dut, event| {
+            dut.set(source_port, event.source.into());
+            dut.set(data_port, event.data);
         });
     }
 }
@@ -96,9 +91,9 @@ proptest! {
     #[test]
     fn entries_indices_and_interrupts_are_those_of_the_reference(seed: u64, clocks in 100..1500usize, ready in 2..=8u32) {
         let rng = &mut generator(seed);
-        let mut bench = Bench::new(model());
+        let mut dut = reset::<EventQueue>();
         let settings = Settings::random(rng, 3);
-        configure(&mut bench, settings);
+        configure(&mut dut, settings);
         let mut ring = Ring::new(settings);
         let mut sources = sources();
         let mut due = Due::default();
@@ -112,22 +107,22 @@ proptest! {
                     source.offer(random_event(rng, n));
                 }
             }
-            drive(&mut bench, &sources);
+            drive(&mut dut, &sources);
             let update = (!drains && quiet > 3 && rng.random_ratio(1, 4)).then(|| (ring.index(rng), rng.random()));
-            bench.set("consumer_valid", update.is_some().into());
+            dut.set("consumer_valid", update.is_some().into());
             if let Some((index, arm)) = update {
-                bench.set("consumer_index", index.into());
-                bench.set("consumer_arm", u64::from(arm));
+                dut.set("consumer_index", index.into());
+                dut.set("consumer_arm", u64::from(arm));
                 quiet = 0;
             }
-            stall(&mut bench, rng, "write_ready", if drains { 8 } else { ready });
-            bench.settle();
-            lost += bench.get("lost");
-            written += bench.get("written");
-            refused += bench.get("consumer_refused");
-            due.follow(&bench);
+            stall(&mut dut, rng, "write_ready", if drains { 8 } else { ready });
+            dut.settle();
+            lost += dut.get("lost");
+            written += dut.get("written");
+            refused += dut.get("consumer_refused");
+            due.follow(&dut);
             quiet = if due.writes.is_empty() { quiet + 1 } else { 0 };
-            let taken: Vec<Eqe> = sources.iter_mut().filter_map(|source| source.taken(&bench)).collect();
+            let taken: Vec<Eqe> = sources.iter_mut().filter_map(|source| source.taken(&dut)).collect();
             prop_assert!(taken.len() <= 1);
             for event in taken {
                 // A page fault, which is reported again when it is lost, leaves half of the ring to other events.
@@ -146,7 +141,7 @@ proptest! {
                 due.raise(raises);
                 refusals += u64::from(!accepted);
             }
-            bench.clock();
+            dut.clock();
         }
         prop_assert!(due.is_empty());
         prop_assert_eq!((lost, written, refused), (losses, made, refusals));
@@ -165,23 +160,23 @@ fn open_ring() -> Settings {
 
 #[test]
 fn an_event_takes_no_more_clocks_than_promised_and_sources_take_turns() {
-    let mut bench = Bench::new(model());
-    configure(&mut bench, open_ring());
+    let mut dut = reset::<EventQueue>();
+    configure(&mut dut, open_ring());
     for (valid, ..) in SOURCES {
-        bench.set(valid, 1);
+        dut.set(valid, 1);
     }
-    bench.set("write_ready", 1);
+    dut.set("write_ready", 1);
     let mut kinds = VecDeque::new();
     for clock in 0..20 * CLOCKS {
-        bench.settle();
-        let taken: u64 = SOURCES.iter().map(|source| bench.get(source.1)).sum();
+        dut.settle();
+        let taken: u64 = SOURCES.iter().map(|source| dut.get(source.1)).sum();
         assert_eq!(taken == 1, clock % CLOCKS == 0, "clock {clock}");
         let offers = clock > 0 && clock % CLOCKS == 0;
-        assert_eq!(bench.is("write_valid"), offers, "clock {clock}");
+        assert_eq!(dut.is("write_valid"), offers, "clock {clock}");
         if offers {
-            kinds.push_back(bench.write("write_header", "write_data").bytes[0]);
+            kinds.push_back(HostWrite::at(&dut, "write_header", "write_data").bytes[0]);
         }
-        bench.clock();
+        dut.clock();
     }
     for (n, kind) in kinds.iter().enumerate() {
         assert_eq!(*kind, EventKind::ALL[n % 5].code());
@@ -191,95 +186,95 @@ fn an_event_takes_no_more_clocks_than_promised_and_sources_take_turns() {
 /// A waiting index is replaced by the next one, and its arming is kept.
 #[test]
 fn the_last_index_counts_and_no_arming_is_lost() {
-    let mut bench = Bench::new(model());
-    configure(&mut bench, open_ring());
+    let mut dut = reset::<EventQueue>();
+    configure(&mut dut, open_ring());
     // Three entries: two in memory, one that waits for the output.
-    bench.set("write_ready", 1);
-    bench.set("qp_error_valid", 1);
+    dut.set("write_ready", 1);
+    dut.set("qp_error_valid", 1);
     for _ in 0..2 * CLOCKS {
-        bench.clock();
+        dut.clock();
     }
-    bench.settle();
-    bench.set("write_ready", 0);
+    dut.settle();
+    dut.set("write_ready", 0);
     for _ in 0..CLOCKS {
-        bench.clock();
+        dut.clock();
     }
-    bench.set("qp_error_valid", 0);
+    dut.set("qp_error_valid", 0);
     for (index, arm) in [(1, 1), (2, 0)] {
-        bench.set("consumer_valid", 1);
-        bench.set("consumer_index", index);
-        bench.set("consumer_arm", arm);
-        bench.clock();
+        dut.set("consumer_valid", 1);
+        dut.set("consumer_index", index);
+        dut.set("consumer_arm", arm);
+        dut.clock();
     }
-    bench.set("consumer_valid", 0);
+    dut.set("consumer_valid", 0);
     for _ in 0..5 {
-        bench.settle();
-        assert!(bench.is("write_valid") && !bench.is("raise_valid"));
-        bench.clock();
+        dut.settle();
+        assert!(dut.is("write_valid") && !dut.is("raise_valid"));
+        dut.clock();
     }
-    bench.set("write_ready", 1);
+    dut.set("write_ready", 1);
     let mut raises = 0;
     for _ in 0..10 {
-        bench.settle();
-        raises += bench.get("raise_valid");
-        assert!(!bench.is("consumer_refused"));
-        bench.clock();
+        dut.settle();
+        raises += dut.get("raise_valid");
+        assert!(!dut.is("consumer_refused"));
+        dut.clock();
     }
     assert_eq!(raises, 1, "armed, with an entry behind the last index");
     // Index 2 was applied: 3 is valid, and 1 is not valid any more.
     for (index, refused) in [(1, 1), (3, 0)] {
-        bench.set("consumer_valid", 1);
-        bench.set("consumer_index", index);
-        bench.clock();
-        bench.set("consumer_valid", 0);
-        bench.clock();
-        bench.settle();
-        assert_eq!(bench.get("consumer_refused"), refused, "index {index}");
+        dut.set("consumer_valid", 1);
+        dut.set("consumer_index", index);
+        dut.clock();
+        dut.set("consumer_valid", 0);
+        dut.clock();
+        dut.settle();
+        assert_eq!(dut.get("consumer_refused"), refused, "index {index}");
     }
 }
 
 #[test]
 fn a_new_ring_forgets_an_index_that_waits_for_the_old_one() {
-    let mut bench = Bench::new(model());
-    configure(&mut bench, open_ring());
-    bench.set("qp_error_valid", 1);
-    bench.clock();
-    bench.set("qp_error_valid", 0);
-    bench.set("consumer_valid", 1);
-    bench.set("consumer_index", 1);
-    bench.set("consumer_arm", 1);
-    bench.clock();
-    bench.set("consumer_valid", 0);
-    bench.set("config_valid", 1);
-    bench.clock();
-    bench.settle();
-    assert!(bench.is("write_valid") && !bench.is("config_ready"));
-    bench.set("write_ready", 1);
-    bench.clock();
-    bench.settle();
-    assert!(bench.is("config_ready"));
-    bench.clock();
-    bench.set("config_valid", 0);
-    bench.set("qp_error_valid", 1);
+    let mut dut = reset::<EventQueue>();
+    configure(&mut dut, open_ring());
+    dut.set("qp_error_valid", 1);
+    dut.clock();
+    dut.set("qp_error_valid", 0);
+    dut.set("consumer_valid", 1);
+    dut.set("consumer_index", 1);
+    dut.set("consumer_arm", 1);
+    dut.clock();
+    dut.set("consumer_valid", 0);
+    dut.set("config_valid", 1);
+    dut.clock();
+    dut.settle();
+    assert!(dut.is("write_valid") && !dut.is("config_ready"));
+    dut.set("write_ready", 1);
+    dut.clock();
+    dut.settle();
+    assert!(dut.is("config_ready"));
+    dut.clock();
+    dut.set("config_valid", 0);
+    dut.set("qp_error_valid", 1);
     for _ in 0..10 {
-        bench.settle();
-        assert!(!bench.is("consumer_refused") && !bench.is("raise_valid"));
-        bench.clock();
+        dut.settle();
+        assert!(!dut.is("consumer_refused") && !dut.is("raise_valid"));
+        dut.clock();
     }
 }
 
 #[test]
 fn without_a_ring_events_are_lost_and_counted() {
-    let mut bench = Bench::new(model());
-    bench.set("qp_error_valid", 1);
-    bench.set("write_ready", 1);
+    let mut dut = reset::<EventQueue>();
+    dut.set("qp_error_valid", 1);
+    dut.set("write_ready", 1);
     let mut lost = 0;
     for _ in 0..10 * CLOCKS {
-        bench.settle();
-        lost += bench.get("lost");
-        assert!(!bench.is("write_valid"));
-        bench.clock();
+        dut.settle();
+        lost += dut.get("lost");
+        assert!(!dut.is("write_valid"));
+        dut.clock();
     }
-    bench.settle();
-    assert_eq!(lost + bench.get("lost"), 10);
+    dut.settle();
+    assert_eq!(lost + dut.get("lost"), 10);
 }

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hdl_host_if::host_queues::HostQueues;
+use hdl_testkit::stream::{stall, Source};
+use hdl_testkit::Dut;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::host::{ConsumerIndex, Cqe, Eqe, EventKind};
 use stellar_wire::hw::host_queues::InterruptEntry;
 
-use crate::bench::{generator, library, stall, Bench, HostWrite, Source};
+use crate::bench::{generator, reset, HostWrite};
 use crate::completion_queues::{completion, random_cqe};
 use crate::ring_reference::Settings;
 
@@ -146,30 +148,30 @@ impl Driver {
     }
 }
 
-fn configure(bench: &mut Bench, driver: &Driver) {
-    bench.set("completion_config_valid", 1);
+fn configure(dut: &mut Dut, driver: &Driver) {
+    dut.set("completion_config_valid", 1);
     for (qp, reader) in driver.completions.iter().enumerate() {
-        bench.set("completion_config_qp", qp as u64);
-        bench.set_record("completion_config", reader.settings.to_hw());
-        bench.clock();
+        dut.set("completion_config_qp", qp as u64);
+        dut.set_record("completion_config", reader.settings.to_hw());
+        dut.clock();
     }
-    bench.set("completion_config_valid", 0);
-    bench.set("event_config_valid", 1);
-    bench.set_record("event_config", driver.events.settings.to_hw());
-    bench.clock();
-    bench.set("event_config_valid", 0);
-    bench.set("interrupt_config_valid", 1);
+    dut.set("completion_config_valid", 0);
+    dut.set("event_config_valid", 1);
+    dut.set_record("event_config", driver.events.settings.to_hw());
+    dut.clock();
+    dut.set("event_config_valid", 0);
+    dut.set("interrupt_config_valid", 1);
     for vector in 0..=u64::from(QPS) {
-        bench.set("interrupt_config_vector", vector);
+        dut.set("interrupt_config_vector", vector);
         let settings = InterruptEntry {
             masked: false,
             data: vector.to_bits(),
             address: DOORBELL.to_bits(),
         };
-        bench.set_record("interrupt_config", settings);
-        bench.clock();
+        dut.set_record("interrupt_config", settings);
+        dut.clock();
     }
-    bench.set("interrupt_config_valid", 0);
+    dut.set("interrupt_config_valid", 0);
 }
 
 /// Delays of the fabric: TLPs arrive in order, some cycles after they left.
@@ -181,9 +183,9 @@ fn deliver(flying: &mut VecDeque<(usize, HostWrite)>, clock: usize, driver: &mut
     }
 }
 
-fn run(bench: &mut Bench, rng: &mut ChaCha8Rng, clocks: usize, ready: u32) {
+fn run(dut: &mut Dut, rng: &mut ChaCha8Rng, clocks: usize, ready: u32) {
     let mut driver = Driver::new();
-    configure(bench, &driver);
+    configure(dut, &driver);
     let mut send = Source::new("send_valid", "send_ready");
     let mut receive = Source::new("receive_valid", "receive_ready");
     let mut errors = Source::new("qp_error_valid", "qp_error_ready");
@@ -209,10 +211,10 @@ fn run(bench: &mut Bench, rng: &mut ChaCha8Rng, clocks: usize, ready: u32) {
             .front()
             .filter(|word| word.0 && rng.random_ratio(1, 4))
             .copied();
-        bench.set("event_consumer_valid", event_word.is_some().into());
+        dut.set("event_consumer_valid", event_word.is_some().into());
         if let Some((_, word)) = event_word {
-            bench.set("event_consumer_index", word.index.into());
-            bench.set("event_consumer_arm", word.arm.into());
+            dut.set("event_consumer_index", word.index.into());
+            dut.set("event_consumer_arm", word.arm.into());
             driver.words.pop_front();
         } else if consumers.is_free()
             && rng.random_ratio(1, 4)
@@ -220,35 +222,28 @@ fn run(bench: &mut Bench, rng: &mut ChaCha8Rng, clocks: usize, ready: u32) {
         {
             consumers.offer(driver.words.pop_front().unwrap().1);
         }
-        send.drive(bench, |bench, cqe| {
-            bench.set_record("send", completion(cqe))
+        send.drive(dut, |dut, cqe| dut.set_record("send", completion(cqe)));
+        receive.drive(dut, |dut, cqe| dut.set_record("receive", completion(cqe)));
+        errors.drive(dut, |_, ()| ());
+        consumers.drive(dut, |dut, word| {
+            dut.set("consumer_qp", word.qp.into());
+            dut.set("consumer_index", word.index.into());
+            dut.set("consumer_arm", word.arm.into());
         });
-        receive.drive(bench, |bench, cqe| {
-            bench.set_record("receive", completion(cqe))
-        });
-        errors.drive(bench, |_, ()| ());
-        consumers.drive(bench, |bench, word| {
-            bench.set("consumer_qp", word.qp.into());
-            bench.set("consumer_index", word.index.into());
-            bench.set("consumer_arm", word.arm.into());
-        });
-        stall(bench, rng, "tlp_ready", ready);
-        bench.settle();
-        if bench.moves("tlp_valid", "tlp_ready") {
+        stall(dut, rng, "tlp_ready", ready);
+        dut.settle();
+        if dut.moves("tlp_valid", "tlp_ready") {
             arrives = arrives.max(clock + rng.random_range(1..60));
-            flying.push_back((arrives, bench.write("tlp_header", "tlp_data")));
+            flying.push_back((arrives, HostWrite::at(dut, "tlp_header", "tlp_data")));
         }
-        for cqe in [send.taken(bench), receive.taken(bench)]
-            .into_iter()
-            .flatten()
-        {
+        for cqe in [send.taken(dut), receive.taken(dut)].into_iter().flatten() {
             given.insert(cqe.wr_id, cqe);
         }
-        raised += usize::from(errors.taken(bench).is_some());
-        consumers.taken(bench);
-        assert!(!bench.is("consumers_refused") && !bench.is("event_consumers_refused"));
-        assert!(!bench.is("events_lost"), "the event ring is long enough");
-        bench.clock();
+        raised += usize::from(errors.taken(dut).is_some());
+        consumers.taken(dut);
+        assert!(!dut.is("consumers_refused") && !dut.is("event_consumers_refused"));
+        assert!(!dut.is("events_lost"), "the event ring is long enough");
+        dut.clock();
     }
     assert!(flying.is_empty());
     assert_eq!(driver.other_events, raised);
@@ -275,10 +270,9 @@ fn run(bench: &mut Bench, rng: &mut ChaCha8Rng, clocks: usize, ready: u32) {
 /// A driver that reads only after interrupts gets every entry that was not lost, although entries are in flight while it arms.
 #[test]
 fn a_driver_that_sleeps_until_interrupted_sees_everything() {
-    let library = library(HostQueues::<2, 512>::default());
     for seed in 0..12 {
         let rng = &mut generator(seed);
-        let mut bench = Bench::new(&library);
-        run(&mut bench, rng, 6_000, 3 + seed as u32 % 6);
+        let mut dut = reset::<HostQueues<2, 512>>();
+        run(&mut dut, rng, 6_000, 3 + seed as u32 % 6);
     }
 }

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use hdl_host_if::host_writes::{HostWrites, HostWrites1024, HostWrites512};
 use hdl_host_if::ring::write_header;
+use hdl_testkit::stream::{expect, stall, Source};
+use hdl_testkit::Dut;
 use rand::Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
 
-use crate::bench::{expect, generator, library, stall, Bench, HostWrite, Source};
+use crate::bench::{generator, reset, HostWrite};
 
 /// Sources with the double words of their writes.
 const SOURCES: [(&str, &str, &str, &str, usize); 3] = [
@@ -35,24 +36,24 @@ const SOURCES: [(&str, &str, &str, &str, usize); 3] = [
     ),
 ];
 
-fn set(bench: &mut Bench, header: &str, data: &str, write: &HostWrite) {
+fn set(dut: &mut Dut, header: &str, data: &str, write: &HostWrite) {
     let length = (write.bytes.len() as u64 / 4).to_bits();
-    bench.set_record(header, write_header(write.address.to_bits(), length));
+    dut.set_record(header, write_header(write.address.to_bits(), length));
     let words = write.bytes.chunks(4).rev();
     let value = words.fold(Bits::<256>::default(), |value, word| {
         let word = u32::from_le_bytes(word.try_into().unwrap());
         (value << 32) | Bits::<256>::from(u64::from(word))
     });
     match write.bytes.len() {
-        32 => bench.set_record(data, value),
-        16 => bench.set_record(data, bit_cast::<128, 256>(value)),
-        _ => bench.set_record(data, bit_cast::<32, 256>(value)),
+        32 => dut.set_record(data, value),
+        16 => dut.set_record(data, bit_cast::<128, 256>(value)),
+        _ => dut.set_record(data, bit_cast::<32, 256>(value)),
     }
 }
 
-fn merge(library: &Library, seed: u64) {
+fn merge<B: Block + Default + 'static>(seed: u64) {
     let rng = &mut generator(seed);
-    let mut bench = Bench::new(library);
+    let mut dut = reset::<B>();
     let mut sources = SOURCES.map(|(valid, ready, ..)| Source::new(valid, ready));
     let mut due = VecDeque::new();
     let mut sent = 0;
@@ -65,22 +66,26 @@ fn merge(library: &Library, seed: u64) {
                     bytes: (0..4 * dwords).map(|_| rng.random()).collect(),
                 });
             }
-            source.drive(&mut bench, |bench, write| set(bench, header, data, write));
+            source.drive(&mut dut, |dut, write| set(dut, header, data, write));
         }
-        stall(&mut bench, rng, "tlp_ready", if drains { 8 } else { 5 });
-        bench.settle();
-        if bench.moves("tlp_valid", "tlp_ready") {
-            assert!(bench.is("tlp_first") && bench.is("tlp_last"));
-            expect(&mut due, &bench.write("tlp_header", "tlp_data"), "write");
+        stall(&mut dut, rng, "tlp_ready", if drains { 8 } else { 5 });
+        dut.settle();
+        if dut.moves("tlp_valid", "tlp_ready") {
+            assert!(dut.is("tlp_first") && dut.is("tlp_last"));
+            expect(
+                &mut due,
+                &HostWrite::at(&dut, "tlp_header", "tlp_data"),
+                "write",
+            );
             sent += 1;
         }
         let taken: Vec<HostWrite> = sources
             .iter_mut()
-            .filter_map(|source| source.taken(&bench))
+            .filter_map(|source| source.taken(&dut))
             .collect();
         assert!(taken.len() <= 1, "two writes in one clock");
         due.extend(taken);
-        bench.clock();
+        dut.clock();
     }
     assert!(
         due.is_empty() && sent > 300,
@@ -89,39 +94,31 @@ fn merge(library: &Library, seed: u64) {
     );
 }
 
-fn full_rate(library: &Library) {
-    let mut bench = Bench::new(library);
+fn full_rate<B: Block + Default + 'static>() {
+    let mut dut = reset::<B>();
     for (valid, ..) in SOURCES {
-        bench.set(valid, 1);
+        dut.set(valid, 1);
     }
-    bench.set("tlp_ready", 1);
-    bench.settle();
+    dut.set("tlp_ready", 1);
+    dut.settle();
     let mut taken = [0; 3];
     for clock in 0..30 {
         for (count, (_, ready, ..)) in taken.iter_mut().zip(SOURCES) {
-            *count += bench.get(ready);
+            *count += dut.get(ready);
         }
-        assert_eq!(
-            bench.is("tlp_valid"),
-            clock > 0,
-            "a bubble in clock {clock}"
-        );
-        bench.clock();
-        bench.settle();
+        assert_eq!(dut.is("tlp_valid"), clock > 0, "a bubble in clock {clock}");
+        dut.clock();
+        dut.settle();
     }
     assert_eq!(taken, [10; 3], "turns");
 }
 
 #[test]
 fn writes_leave_in_the_order_they_are_taken_one_per_clock() {
-    let libraries = [
-        library(HostWrites1024::default()),
-        library(HostWrites512::default()),
-    ];
-    for (seed, library) in libraries.iter().enumerate() {
-        merge(library, seed as u64);
-        full_rate(library);
-    }
+    merge::<HostWrites1024>(0);
+    full_rate::<HostWrites1024>();
+    merge::<HostWrites512>(1);
+    full_rate::<HostWrites512>();
 }
 
 #[test]

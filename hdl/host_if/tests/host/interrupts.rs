@@ -1,21 +1,16 @@
 //! MSI-X: pending and mask bits, messages.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_host_if::interrupts::{Interrupts, CLOCKS, VECTORS};
+use hdl_testkit::stream::{expect, stall, Source};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
 use stellar_wire::hw::host_queues::InterruptEntry;
 
-use crate::bench::{expect, generator, library, stall, Bench, HostWrite, Source};
-
-fn model() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(Interrupts::default()))
-}
+use crate::bench::{generator, reset, HostWrite};
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -33,9 +28,9 @@ impl Entry {
     }
 }
 
-fn set_entry(bench: &mut Bench, &(vector, entry): &(usize, Entry)) {
-    bench.set("config_vector", vector as u64);
-    bench.set_record(
+fn set_entry(dut: &mut Dut, &(vector, entry): &(usize, Entry)) {
+    dut.set("config_vector", vector as u64);
+    dut.set_record(
         "settings",
         InterruptEntry {
             masked: entry.masked,
@@ -45,39 +40,39 @@ fn set_entry(bench: &mut Bench, &(vector, entry): &(usize, Entry)) {
     );
 }
 
-fn configure(bench: &mut Bench, vector: usize, entry: Entry) {
-    set_entry(bench, &(vector, entry));
-    bench.set("config_valid", 1);
+fn configure(dut: &mut Dut, vector: usize, entry: Entry) {
+    set_entry(dut, &(vector, entry));
+    dut.set("config_valid", 1);
     loop {
-        bench.settle();
-        let taken = bench.is("config_ready");
-        bench.clock();
+        dut.settle();
+        let taken = dut.is("config_ready");
+        dut.clock();
         if taken {
             break;
         }
     }
-    bench.set("config_valid", 0);
+    dut.set("config_valid", 0);
 }
 
-fn raise(bench: &mut Bench, vector: usize) {
-    bench.set("completion_raise_valid", 1);
-    bench.set("completion_raise_vector", vector as u64);
-    bench.clock();
-    bench.set("completion_raise_valid", 0);
+fn raise(dut: &mut Dut, vector: usize) {
+    dut.set("completion_raise_valid", 1);
+    dut.set("completion_raise_vector", vector as u64);
+    dut.clock();
+    dut.set("completion_raise_valid", 0);
 }
 
 /// Messages within `clocks` cycles.
-fn messages(bench: &mut Bench, clocks: usize) -> Vec<HostWrite> {
-    bench.set("write_ready", 1);
+fn messages(dut: &mut Dut, clocks: usize) -> Vec<HostWrite> {
+    dut.set("write_ready", 1);
     let mut seen = vec![];
     for _ in 0..clocks {
-        bench.settle();
-        if bench.is("write_valid") {
-            seen.push(bench.write("write_header", "write_data"));
+        dut.settle();
+        if dut.is("write_valid") {
+            seen.push(HostWrite::at(dut, "write_header", "write_data"));
         }
-        bench.clock();
+        dut.clock();
     }
-    bench.set("write_ready", 0);
+    dut.set("write_ready", 0);
     seen
 }
 
@@ -93,7 +88,7 @@ proptest! {
     #[test]
     fn pending_bits_become_messages(seed: u64, clocks in 100..1500usize, ready in 2..=8u32, vectors in 1..=VECTORS) {
         let rng = &mut generator(seed);
-        let mut bench = Bench::new(model());
+        let mut dut = reset::<Interrupts>();
         let mut table: Vec<Option<Entry>> = vec![None; VECTORS];
         let mut configs = Source::new("config_valid", "config_ready");
         let mut due = VecDeque::new();
@@ -107,27 +102,27 @@ proptest! {
                 .filter(|&vector| vector < vectors && free(vector))
                 .collect();
             for (n, side) in [("completion_raise_valid", "completion_raise_vector"), ("event_raise_valid", "event_raise_vector")].into_iter().enumerate() {
-                bench.set(side.0, raised.get(n).is_some().into());
-                bench.set(side.1, raised.get(n).copied().unwrap_or(0) as u64);
+                dut.set(side.0, raised.get(n).is_some().into());
+                dut.set(side.1, raised.get(n).copied().unwrap_or(0) as u64);
             }
             if !drains && configs.is_free() && rng.random_ratio(1, 10) {
                 let entry = Entry { masked: rng.random_ratio(1, 3), address: rng.random::<u64>() & !3, data: rng.random() };
                 configs.offer((rng.random_range(0..vectors), entry));
             }
-            configs.drive(&mut bench, set_entry);
-            stall(&mut bench, rng, "write_ready", if drains { 8 } else { ready });
-            bench.settle();
-            sent += bench.get("sent");
-            prop_assert_eq!(bench.get("pending"), pending);
-            if bench.moves("write_valid", "write_ready") {
-                expect(&mut due, &bench.write("write_header", "write_data"), "message");
+            configs.drive(&mut dut, set_entry);
+            stall(&mut dut, rng, "write_ready", if drains { 8 } else { ready });
+            dut.settle();
+            sent += dut.get("sent");
+            prop_assert_eq!(dut.get("pending"), pending);
+            if dut.moves("write_valid", "write_ready") {
+                expect(&mut due, &HostWrite::at(&dut, "write_header", "write_data"), "message");
             }
-            if let Some((vector, entry)) = configs.taken(&bench) {
+            if let Some((vector, entry)) = configs.taken(&dut) {
                 table[vector] = Some(entry);
             }
-            bench.clock();
-            bench.settle();
-            let now = bench.get("pending");
+            dut.clock();
+            dut.settle();
+            let now = dut.get("pending");
             let cleared = pending & !now;
             prop_assert!(cleared.count_ones() <= 1);
             if cleared != 0 {
@@ -151,24 +146,24 @@ proptest! {
 
 #[test]
 fn a_vector_is_masked_until_it_is_written_and_then_sends_once() {
-    let mut bench = Bench::new(model());
-    raise(&mut bench, 63);
-    raise(&mut bench, 63);
-    assert_eq!(messages(&mut bench, 20), vec![]);
-    assert_eq!(bench.get("pending"), 1 << 63);
+    let mut dut = reset::<Interrupts>();
+    raise(&mut dut, 63);
+    raise(&mut dut, 63);
+    assert_eq!(messages(&mut dut, 20), vec![]);
+    assert_eq!(dut.get("pending"), 1 << 63);
     configure(
-        &mut bench,
+        &mut dut,
         63,
         Entry {
             masked: true,
             ..OPEN
         },
     );
-    assert_eq!(messages(&mut bench, 20), vec![]);
-    configure(&mut bench, 63, OPEN);
-    assert_eq!(messages(&mut bench, 20), vec![OPEN.message()]);
-    bench.settle();
-    assert_eq!(bench.get("pending"), 0);
+    assert_eq!(messages(&mut dut, 20), vec![]);
+    configure(&mut dut, 63, OPEN);
+    assert_eq!(messages(&mut dut, 20), vec![OPEN.message()]);
+    dut.settle();
+    assert_eq!(dut.get("pending"), 0);
 }
 
 /// A second raise at any time either merges, before the pending bit is cleared, or gives a message of its own after that. It is never lost.
@@ -176,26 +171,26 @@ fn a_vector_is_masked_until_it_is_written_and_then_sends_once() {
 fn a_raise_while_its_vector_is_sending_is_not_lost() {
     let mut counts = vec![];
     for gap in 0..CLOCKS + 2 {
-        let mut bench = Bench::new(model());
-        configure(&mut bench, 3, OPEN);
-        raise(&mut bench, 3);
+        let mut dut = reset::<Interrupts>();
+        configure(&mut dut, 3, OPEN);
+        raise(&mut dut, 3);
         for _ in 0..gap {
-            bench.clock();
+            dut.clock();
         }
-        raise(&mut bench, 3);
-        counts.push(messages(&mut bench, 20).len());
+        raise(&mut dut, 3);
+        counts.push(messages(&mut dut, 20).len());
     }
     assert_eq!(counts, [1, 2, 2, 2, 2, 2]);
 }
 
 #[test]
 fn a_message_takes_no_more_clocks_than_promised() {
-    let mut bench = Bench::new(model());
-    configure(&mut bench, 17, OPEN);
-    raise(&mut bench, 17);
+    let mut dut = reset::<Interrupts>();
+    configure(&mut dut, 17, OPEN);
+    raise(&mut dut, 17);
     for clock in 1..=CLOCKS {
-        bench.settle();
-        assert_eq!(bench.is("write_valid"), clock == CLOCKS, "clock {clock}");
-        bench.clock();
+        dut.settle();
+        assert_eq!(dut.is("write_valid"), clock == CLOCKS, "clock {clock}");
+        dut.clock();
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hdl_testkit::Dut;
 use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{
     self as map, Access, Features, ImmediateArm, Register, TableCommand,
@@ -10,8 +11,6 @@ use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::ConfigWrite;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
-
-use crate::bench::Bench;
 
 /// Sizes of the card in the block under test.
 pub const FEATURES: Features = Features {
@@ -222,10 +221,10 @@ impl Model {
     }
 
     /// Every output of the registers in this clock.
-    pub fn check(&self, bench: &Bench) {
-        assert_eq!(bench.is("config_valid"), self.commit.is_some());
+    pub fn check(&self, dut: &Dut) {
+        assert_eq!(dut.is("config_valid"), self.commit.is_some());
         if let Some((select, index)) = self.commit {
-            let words = bench.words("settings");
+            let words = dut.words("settings");
             let record = Record::<ConfigWrite>::new(&words);
             assert_eq!((record.u64("select"), record.u64("index")), (select, index));
             let table = map::TABLE_DATA.offset..map::TABLE_DATA.end();
@@ -235,14 +234,14 @@ impl Model {
             });
             assert_eq!(record.words("entry"), entry.collect::<Vec<u32>>());
         }
-        assert_eq!(bench.is("fence_valid"), self.fence == Fence::Asked);
-        assert_eq!(bench.is("arm_valid"), self.arm.is_some());
+        assert_eq!(dut.is("fence_valid"), self.fence == Fence::Asked);
+        assert_eq!(dut.is("arm_valid"), self.arm.is_some());
         if let Some(arm) = self.arm {
-            assert_eq!((bench.get("arm_qp"), bench.get("arm_threshold")), arm);
+            assert_eq!((dut.get("arm_qp"), dut.get("arm_threshold")), arm);
         }
-        assert_eq!(bench.is("event_consumer_valid"), self.consumer.is_some());
+        assert_eq!(dut.is("event_consumer_valid"), self.consumer.is_some());
         if let Some(consumer) = self.consumer {
-            let port = |name| bench.get(name);
+            let port = |name| dut.get(name);
             assert_eq!(
                 (port("event_consumer_index"), port("event_consumer_arm")),
                 consumer
@@ -252,9 +251,9 @@ impl Model {
             ("admin_ring", self.admin_ring),
             ("admin_producer", self.admin_producer),
         ] {
-            assert_eq!(bench.is(&format!("{port}_valid")), written.is_some());
+            assert_eq!(dut.is(&format!("{port}_valid")), written.is_some());
             if let Some(written) = written {
-                assert_eq!(bench.get(port), written, "{port}");
+                assert_eq!(dut.get(port), written, "{port}");
             }
         }
         for (port, register) in [
@@ -264,7 +263,7 @@ impl Model {
             ("read_timeout", map::READ_TIMEOUT),
             ("counter_select", map::COUNTER_SELECT),
         ] {
-            assert_eq!(bench.get(port), self.kept[&register.offset], "{port}");
+            assert_eq!(dut.get(port), self.kept[&register.offset], "{port}");
         }
     }
 }

@@ -1,23 +1,17 @@
 //! Registers compared with the register map, cycle by cycle.
 
-use std::sync::OnceLock;
-
 use hdl_host_if::register_view::READ_LATENCY;
 use hdl_host_if::registers::Registers;
+use hdl_testkit::stream::stall;
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use sim_verilated::Library;
 use stellar_wire::host::registers::{self as map, TableCommand};
 use stellar_wire::hw::config::ConfigSelect;
 
-use crate::bench::{generator, library, stall, Bench};
+use crate::bench::{generator, reset};
 use crate::register_model::{Model, World, Write, FEATURES};
-
-fn model() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(Registers::<10, 12, 19>::default()))
-}
 
 fn random_address(rng: &mut ChaCha8Rng) -> u16 {
     if rng.random_ratio(1, 20) {
@@ -54,7 +48,7 @@ proptest! {
     #[test]
     fn registers_are_as_the_map_says(seed: u64, clocks in 100..1200usize) {
         let rng = &mut generator(seed);
-        let mut bench = Bench::new(model());
+        let mut dut = reset::<Registers<10, 12, 19>>();
         let mut model = Model::new();
         let mut writing = None;
         // Reads whose value is known two cycles after they came; the counter's value comes one cycle later.
@@ -64,37 +58,37 @@ proptest! {
         for _ in 0..clocks {
             let write = rng.random_ratio(1, 2).then(|| random_write(rng));
             let read = rng.random_ratio(1, 2).then(|| random_address(rng));
-            bench.set("write_valid", write.is_some().into());
+            dut.set("write_valid", write.is_some().into());
             let shown = write.unwrap_or_default();
-            bench.set("write_address", shown.address.into());
-            bench.set("write_data", shown.data);
-            bench.set("write_enable", shown.enable.into());
-            bench.set("read_valid", read.is_some().into());
-            bench.set("read_address", read.unwrap_or_default().into());
+            dut.set("write_address", shown.address.into());
+            dut.set("write_data", shown.data);
+            dut.set("write_enable", shown.enable.into());
+            dut.set("read_valid", read.is_some().into());
+            dut.set("read_address", read.unwrap_or_default().into());
             let counter = rng.random::<u64>() >> 16;
-            bench.set("counter_value", counter);
+            dut.set("counter_value", counter);
             for ready in ["config_ready", "fence_ready", "fence_done", "arm_ready"] {
-                stall(&mut bench, rng, ready, 2);
+                stall(&mut dut, rng, ready, 2);
             }
             let world = World {
                 port_up: rng.random_range(0..4),
                 pending: rng.random(),
-                config_ready: bench.is("config_ready"),
-                fence_ready: bench.is("fence_ready"),
-                fence_done: bench.is("fence_done"),
-                arm_ready: bench.is("arm_ready"),
+                config_ready: dut.is("config_ready"),
+                fence_ready: dut.is("fence_ready"),
+                fence_done: dut.is("fence_done"),
+                arm_ready: dut.is("arm_ready"),
                 admin_done: rng.random_range(0..1 << 16),
                 admin_error: rng.random_range(0..3),
             };
-            bench.set("port_up", world.port_up);
-            bench.set("interrupt_pending", world.pending);
-            bench.set("admin_done", world.admin_done);
-            bench.set("admin_error", world.admin_error);
-            bench.settle();
-            model.check(&bench);
-            prop_assert_eq!(bench.is("read_done"), answered.is_some());
+            dut.set("port_up", world.port_up);
+            dut.set("interrupt_pending", world.pending);
+            dut.set("admin_done", world.admin_done);
+            dut.set("admin_error", world.admin_error);
+            dut.settle();
+            model.check(&dut);
+            prop_assert_eq!(dut.is("read_done"), answered.is_some());
             if let Some(value) = answered {
-                prop_assert_eq!(bench.get("read_data"), value);
+                prop_assert_eq!(dut.get("read_data"), value);
             }
             // A stray read is counted in the cycle after the registers were examined.
             let strays = picked.flatten().is_some_and(|(_, value)| value.is_none());
@@ -108,47 +102,47 @@ proptest! {
             model.step(writing, &world);
             model.unmapped += u64::from(strays);
             writing = write;
-            bench.clock();
+            dut.clock();
         }
     }
 }
 
-fn write(bench: &mut Bench, address: u16, data: u64, enable: u8) {
-    bench.set("write_valid", 1);
-    bench.set("write_address", address.into());
-    bench.set("write_data", data);
-    bench.set("write_enable", enable.into());
-    bench.clock();
-    bench.set("write_valid", 0);
+fn write(dut: &mut Dut, address: u16, data: u64, enable: u8) {
+    dut.set("write_valid", 1);
+    dut.set("write_address", address.into());
+    dut.set("write_data", data);
+    dut.set("write_enable", enable.into());
+    dut.clock();
+    dut.set("write_valid", 0);
 }
 
-fn read(bench: &mut Bench, address: u16) -> u64 {
-    bench.set("read_valid", 1);
-    bench.set("read_address", address.into());
-    bench.clock();
-    bench.set("read_valid", 0);
+fn read(dut: &mut Dut, address: u16) -> u64 {
+    dut.set("read_valid", 1);
+    dut.set("read_address", address.into());
+    dut.clock();
+    dut.set("read_valid", 0);
     for clock in 1..=READ_LATENCY {
-        bench.settle();
-        assert_eq!(bench.is("read_done"), clock == READ_LATENCY);
+        dut.settle();
+        assert_eq!(dut.is("read_done"), clock == READ_LATENCY);
         if clock < READ_LATENCY {
-            bench.clock();
+            dut.clock();
         }
     }
-    let value = bench.get("read_data");
-    bench.clock();
+    let value = dut.get("read_data");
+    dut.clock();
     value
 }
 
 #[test]
 fn what_software_must_not_do_is_refused_and_counted() {
-    let mut bench = Bench::new(model());
+    let mut dut = reset::<Registers<10, 12, 19>>();
     let commit = TableCommand {
         select: 13,
         index: 5,
     }
     .to_word();
     write(
-        &mut bench,
+        &mut dut,
         map::TABLE_COMMAND.offset,
         TableCommand {
             select: 16,
@@ -158,76 +152,71 @@ fn what_software_must_not_do_is_refused_and_counted() {
         0xff,
     );
     assert_eq!(
-        read(&mut bench, map::REFUSED.offset),
+        read(&mut dut, map::REFUSED.offset),
         1,
         "a table that does not exist"
     );
-    write(&mut bench, map::TABLE_COMMAND.offset, commit, 0x0f);
-    assert_eq!(read(&mut bench, map::REFUSED.offset), 2, "half a command");
-    write(&mut bench, map::IDENTITY.offset, 0, 0xff);
-    assert_eq!(read(&mut bench, map::REFUSED.offset), 3, "a constant");
+    write(&mut dut, map::TABLE_COMMAND.offset, commit, 0x0f);
+    assert_eq!(read(&mut dut, map::REFUSED.offset), 2, "half a command");
+    write(&mut dut, map::IDENTITY.offset, 0, 0xff);
+    assert_eq!(read(&mut dut, map::REFUSED.offset), 3, "a constant");
     for table in [ConfigSelect::Qp, ConfigSelect::Mr, ConfigSelect::Emtt] {
         let beyond = TableCommand {
             select: table as u8,
             index: 1 << FEATURES.row_bits(table),
         };
-        write(
-            &mut bench,
-            map::TABLE_COMMAND.offset,
-            beyond.to_word(),
-            0xff,
-        );
-        bench.settle();
-        assert!(!bench.is("config_valid"), "{table:?}");
+        write(&mut dut, map::TABLE_COMMAND.offset, beyond.to_word(), 0xff);
+        dut.settle();
+        assert!(!dut.is("config_valid"), "{table:?}");
     }
     assert_eq!(
-        read(&mut bench, map::REFUSED.offset),
+        read(&mut dut, map::REFUSED.offset),
         6,
         "rows that tables have not"
     );
-    write(&mut bench, map::TABLE_COMMAND.offset, commit, 0xff);
+    write(&mut dut, map::TABLE_COMMAND.offset, commit, 0xff);
     assert_eq!(
-        read(&mut bench, map::TABLE_COMMAND.offset),
+        read(&mut dut, map::TABLE_COMMAND.offset),
         1 << map::status::BUSY_BIT
     );
-    write(&mut bench, map::TABLE_COMMAND.offset, commit, 0xff);
-    write(&mut bench, map::TABLE_DATA.offset, 1, 0xff);
+    write(&mut dut, map::TABLE_COMMAND.offset, commit, 0xff);
+    write(&mut dut, map::TABLE_DATA.offset, 1, 0xff);
     assert_eq!(
-        read(&mut bench, map::REFUSED.offset),
+        read(&mut dut, map::REFUSED.offset),
         8,
         "a commit and data while one is under way"
     );
-    assert_eq!(read(&mut bench, map::TABLE_DATA.offset), 0);
-    bench.set("config_ready", 1);
-    bench.clock();
-    assert_eq!(read(&mut bench, map::TABLE_COMMAND.offset), 0);
-    assert_eq!(read(&mut bench, 0xfff8), u64::MAX);
-    assert_eq!(read(&mut bench, map::SCRATCH.offset + 4), u64::MAX);
-    write(&mut bench, 0xfff8, 0, 0xff);
-    assert_eq!(read(&mut bench, map::UNMAPPED.offset), 3);
+    assert_eq!(read(&mut dut, map::TABLE_DATA.offset), 0);
+    dut.set("config_ready", 1);
+    dut.clock();
+    assert_eq!(read(&mut dut, map::TABLE_COMMAND.offset), 0);
+    assert_eq!(read(&mut dut, 0xfff8), u64::MAX);
+    assert_eq!(read(&mut dut, map::SCRATCH.offset + 4), u64::MAX);
+    write(&mut dut, 0xfff8, 0, 0xff);
+    assert_eq!(read(&mut dut, map::UNMAPPED.offset), 3);
 }
 
 /// A counter is selected and read at once, with two cycles from selection to value.
 #[test]
 fn a_counter_can_be_read_right_after_it_was_selected() {
-    let mut bench = Bench::new(model());
+    let mut dut = reset::<Registers<10, 12, 19>>();
     let mut selected = [0u64; 2];
     let mut reads = vec![];
-    bench.set("write_enable", 0xff);
-    bench.set("write_address", map::COUNTER_SELECT.offset.into());
-    bench.set("read_address", map::COUNTER_VALUE.offset.into());
+    dut.set("write_enable", 0xff);
+    dut.set("write_address", map::COUNTER_SELECT.offset.into());
+    dut.set("read_address", map::COUNTER_VALUE.offset.into());
     for clock in 0..20u64 {
         // Select in even clocks, read in odd ones.
-        bench.set("write_valid", u64::from(clock % 2 == 0));
-        bench.set("write_data", 100 + clock);
-        bench.set("read_valid", clock % 2);
-        bench.set("counter_value", selected[1] * 1000);
-        bench.settle();
-        selected = [bench.get("counter_select"), selected[0]];
-        if bench.is("read_done") {
-            reads.push(bench.get("read_data"));
+        dut.set("write_valid", u64::from(clock % 2 == 0));
+        dut.set("write_data", 100 + clock);
+        dut.set("read_valid", clock % 2);
+        dut.set("counter_value", selected[1] * 1000);
+        dut.settle();
+        selected = [dut.get("counter_select"), selected[0]];
+        if dut.is("read_done") {
+            reads.push(dut.get("read_data"));
         }
-        bench.clock();
+        dut.clock();
     }
     let expected: Vec<u64> = (0..8).map(|n| (100 + 2 * n) * 1000).collect();
     assert_eq!(reads[..8], expected);

@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 
 use hdl_host_if::ring::INDEX_BITS;
+use hdl_testkit::stream::expect;
+use hdl_testkit::Dut;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::requester::PhaseRing;
 use stellar_wire::hw::host_queues::RingConfig;
 
-use crate::bench::{expect, Bench, HostWrite};
+use crate::bench::HostWrite;
 
 /// Registers of a ring, as plain numbers.
 #[derive(Clone, Copy, Debug)]
@@ -131,14 +133,14 @@ impl Due {
     }
 
     /// Checks the outputs of this cycle. A raise comes in a cycle after its write.
-    pub fn follow(&mut self, bench: &Bench) {
-        if bench.is("raise_valid") {
+    pub fn follow(&mut self, dut: &Dut) {
+        if dut.is("raise_valid") {
             let raise = self.raises.pop_front().expect("an interrupt is due");
-            assert_eq!(bench.get("raise_vector"), u64::from(raise.0));
+            assert_eq!(dut.get("raise_vector"), u64::from(raise.0));
             assert!(self.taken >= raise.1, "the interrupt overtakes its entry");
         }
-        if bench.moves("write_valid", "write_ready") {
-            let write = bench.write("write_header", "write_data");
+        if dut.moves("write_valid", "write_ready") {
+            let write = HostWrite::at(dut, "write_header", "write_data");
             expect(&mut self.writes, &write, "entry");
             self.taken += 1;
         }

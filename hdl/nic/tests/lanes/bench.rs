@@ -1,32 +1,19 @@
 //! Drives a Verilated `RxLanes` and records its outputs.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::OnceLock;
 
 use hdl_nic::{RxLanes1024, RxLanes512};
+use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
 use stellar_transport::rx::{ControlPeer, TableWrite};
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::tables::{self, TableSelect};
 
-fn library(width: usize) -> &'static Library {
-    static NARROW: OnceLock<Library> = OnceLock::new();
-    static WIDE: OnceLock<Library> = OnceLock::new();
-    fn build<B: Block + Default>() -> Library {
-        let mut block = Box::<B>::default();
-        block.connect_all();
-        let design = hdl_verilog::emit(block.as_ref()).expect("the lanes are translated");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the model is built")
-    }
+fn dut(width: usize) -> Dut {
     match width {
-        512 => NARROW.get_or_init(build::<RxLanes512>),
-        1024 => WIDE.get_or_init(build::<RxLanes1024>),
+        512 => Dut::new::<RxLanes512>(),
+        1024 => Dut::new::<RxLanes1024>(),
         other => panic!("no lane of {other} bits"),
     }
 }
@@ -71,8 +58,7 @@ impl Io {
 }
 
 pub struct Bench {
-    model: Model,
-    ports: BTreeMap<&'static str, sim_verilated::PortId>,
+    dut: Dut,
     beat_bytes: usize,
     waiting: [VecDeque<Vec<u8>>; 2],
     sent: [usize; 2],
@@ -86,52 +72,6 @@ pub struct Bench {
     pub clock: u64,
 }
 
-const PORTS: [&str; 44] = [
-    "clock",
-    "reset",
-    "udp_port",
-    "mps_code",
-    "mac0_valid",
-    "mac0_data",
-    "mac0_bytes",
-    "mac0_last",
-    "mac0_error",
-    "mac1_valid",
-    "mac1_data",
-    "mac1_bytes",
-    "mac1_last",
-    "mac1_error",
-    "table_valid",
-    "table_write",
-    "table_ready",
-    "error_valid",
-    "error_qp",
-    "error_ready",
-    "peer_valid",
-    "peer_qp",
-    "peer",
-    "fence_valid",
-    "fence_ready",
-    "fence_done",
-    "outcome_valid",
-    "outcome",
-    "outcome_ready",
-    "control_valid",
-    "control",
-    "control_ready",
-    "tlp0_valid",
-    "tlp0_ready",
-    "tlp0_data",
-    "tlp0_header",
-    "tlp0_last",
-    "tlp1_valid",
-    "tlp1_ready",
-    "tlp1_data",
-    "tlp1_header",
-    "tlp1_last",
-    "verdict_valid",
-    "verdict_reason",
-];
 const MAC: [[&str; 5]; 2] = [
     [
         "mac0_valid",
@@ -168,11 +108,8 @@ const TLP: [[&str; 5]; 2] = [
 impl Bench {
     /// The lanes after reset, with UDP port 4791 and maximum payload size 256.
     pub fn new(width: usize) -> Self {
-        let model = library(width).instantiate();
-        let ports = PORTS.map(|name| (name, model.port(name).expect("a port of the lanes")));
         let mut bench = Self {
-            model,
-            ports: ports.into(),
+            dut: dut(width),
             beat_bytes: width / 8,
             waiting: Default::default(),
             sent: [0; 2],
@@ -185,41 +122,28 @@ impl Bench {
             verdicts: BTreeMap::new(),
             clock: 0,
         };
-        bench.set("udp_port", 4791);
-        bench.set("mps_code", 1);
-        bench.set("reset", 1);
+        bench.dut.set("udp_port", 4791);
+        bench.dut.set("mps_code", 1);
+        bench.dut.set("reset", 1);
         for _ in 0..30 {
             bench.edge();
         }
-        bench.set("reset", 0);
+        bench.dut.set("reset", 0);
         bench.edge();
         bench
     }
 
-    fn set(&mut self, port: &str, value: u64) {
-        self.model.set_u64(self.ports[port], value);
-    }
-
-    fn get(&self, port: &str) -> u64 {
-        self.model.get_u64(self.ports[port])
-    }
-
-    fn words(&self, port: &str) -> Vec<u32> {
-        self.model.get_words(self.ports[port]).to_vec()
-    }
-
     fn edge(&mut self) {
-        self.model.clock(self.ports["clock"]);
+        self.dut.clock();
         self.clock += 1;
     }
 
     pub fn write_peer(&mut self, qp: u32, peer: &ControlPeer) {
-        self.set("peer_valid", 1);
-        self.set("peer_qp", qp.into());
-        let words = to_words(peer.to_hw());
-        self.model.set(self.ports["peer"], &words);
+        self.dut.set("peer_valid", 1);
+        self.dut.set("peer_qp", qp.into());
+        self.dut.set_record("peer", peer.to_hw());
         self.edge();
-        self.set("peer_valid", 0);
+        self.dut.set("peer_valid", 0);
     }
 
     pub fn send(&mut self, lane: usize, frame: Vec<u8>) {
@@ -237,12 +161,12 @@ impl Bench {
     pub fn step(&mut self, io: Io) {
         for (lane, (idle, [_, ready, ..])) in io.idle.into_iter().zip(TLP).enumerate() {
             self.drive_mac(lane, idle);
-            self.set(ready, io.tlp_ready[lane].into());
+            self.dut.set(ready, io.tlp_ready[lane].into());
         }
         self.drive_requests();
-        self.set("outcome_ready", io.outcome_ready.into());
-        self.set("control_ready", io.control_ready.into());
-        self.model.eval();
+        self.dut.set("outcome_ready", io.outcome_ready.into());
+        self.dut.set("control_ready", io.control_ready.into());
+        self.dut.eval();
         self.take_requests();
         // This is before the TLP beats of this cycle. The assertions about an outcome must hold without these beats, because they are in the same
         // cycle only by chance.
@@ -250,34 +174,37 @@ impl Bench {
         for lane in 0..2 {
             self.take_tlp(lane, io.tlp_ready[lane]);
         }
-        if io.outcome_ready && self.get("outcome_valid") == 1 {
-            let words = self.words("outcome");
+        if io.outcome_ready && self.dut.get("outcome_valid") == 1 {
+            let words = self.dut.words("outcome");
             self.outcomes.push(Event { words, tlps });
         }
-        if io.control_ready && self.get("control_valid") == 1 {
-            self.controls.push(self.words("control"));
+        if io.control_ready && self.dut.get("control_valid") == 1 {
+            self.controls.push(self.dut.words("control"));
         }
-        if self.get("fence_done") == 1 {
+        if self.dut.get("fence_done") == 1 {
             self.fences.push(Event {
                 words: vec![],
                 tlps,
             });
         }
-        if self.get("verdict_valid") == 1 {
-            *self.verdicts.entry(self.get("verdict_reason")).or_insert(0) += 1;
+        if self.dut.get("verdict_valid") == 1 {
+            *self
+                .verdicts
+                .entry(self.dut.get("verdict_reason"))
+                .or_insert(0) += 1;
         }
         self.edge();
     }
 
     fn take_tlp(&mut self, lane: usize, ready: bool) {
         let [valid, _, data, header, last] = TLP[lane];
-        if !ready || self.get(valid) == 0 {
+        if !ready || self.dut.get(valid) == 0 {
             return;
         }
-        let beat = self.words(data);
+        let beat = self.dut.words(data);
         self.partial[lane].extend(beat.iter().flat_map(|word| word.to_le_bytes()));
-        if self.get(last) == 1 {
-            let header = self.words(header);
+        if self.dut.get(last) == 1 {
+            let header = self.dut.words(header);
             let dwords = Record::<WriteTlpHeader>::new(&header).u64("length_dw") as usize;
             let mut data = std::mem::take(&mut self.partial[lane]);
             assert_eq!(data.len(), (4 * dwords).next_multiple_of(self.beat_bytes));
@@ -294,20 +221,20 @@ impl Bench {
             Some(Request::Fence) => fence = true,
             None => {}
         }
-        self.set("table_valid", table.is_some().into());
+        self.dut.set("table_valid", table.is_some().into());
         if let Some(words) = table {
-            self.model.set(self.ports["table_write"], &words);
+            self.dut.set_words("table_write", &words);
         }
-        self.set("error_valid", error.is_some().into());
-        self.set("error_qp", error.unwrap_or_default().into());
-        self.set("fence_valid", fence.into());
+        self.dut.set("error_valid", error.is_some().into());
+        self.dut.set("error_qp", error.unwrap_or_default().into());
+        self.dut.set("fence_valid", fence.into());
     }
 
     fn take_requests(&mut self) {
         let taken = match self.requests.front() {
-            Some(Request::Table(_)) => self.get("table_ready") == 1,
-            Some(Request::Error(_)) => self.get("error_ready") == 1,
-            Some(Request::Fence) => self.get("fence_ready") == 1,
+            Some(Request::Table(_)) => self.dut.get("table_ready") == 1,
+            Some(Request::Error(_)) => self.dut.get("error_ready") == 1,
+            Some(Request::Fence) => self.dut.get("fence_ready") == 1,
             None => false,
         };
         if taken {
@@ -318,7 +245,7 @@ impl Bench {
     fn drive_mac(&mut self, lane: usize, idle: bool) {
         let [valid, data, bytes_port, last_port, error] = MAC[lane];
         let Some(frame) = self.waiting[lane].front().filter(|_| !idle) else {
-            self.set(valid, 0);
+            self.dut.set(valid, 0);
             return;
         };
         let rest = &frame[self.sent[lane]..];
@@ -335,21 +262,19 @@ impl Bench {
             self.waiting[lane].pop_front();
             self.sent[lane] = 0;
         }
-        self.model.set(self.ports[data], &words);
-        self.set(valid, 1);
-        self.set(bytes_port, bytes as u64);
-        self.set(last_port, last.into());
-        self.set(error, 0);
+        self.dut.set_words(data, &words);
+        self.dut.set(valid, 1);
+        self.dut.set(bytes_port, bytes as u64);
+        self.dut.set(last_port, last.into());
+        self.dut.set(error, 0);
     }
 
     /// Counter of a drop reason.
     pub fn counter(&mut self, index: u8) -> u64 {
-        let port = |name| self.model.port(name).expect("port");
-        let (select, value) = (port("counter_select"), port("counter_value"));
-        self.model.set_u64(select, index.into());
+        self.dut.set("counter_select", index.into());
         self.edge();
         self.edge();
-        self.model.get_u64(value)
+        self.dut.get("counter_value")
     }
 }
 

@@ -4,9 +4,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stellar_transport::rx::DropReason;
 
-use crate::bench::{Bench, Io, Request};
-use crate::reference::Reference;
-use crate::traffic::{context, peer, region, Write};
+use crate::lanes::bench::{Bench, Io, Request};
+use crate::lanes::reference::Reference;
+use crate::lanes::traffic::{context, peer, region, Write};
 
 const STALLED: Io = Io {
     tlp_ready: [true, false],

@@ -5,10 +5,11 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stellar_transport::rx::DropReason;
 
-use crate::bench::{Bench, Io};
-use crate::reference::Reference;
-use crate::traffic::{context, control, mode, refused, region, Write};
 use stellar_transport::rx::QpMode;
+
+use crate::lanes::bench::{Bench, Io};
+use crate::lanes::reference::Reference;
+use crate::lanes::traffic::{context, control, mode, refused, region, Write};
 
 const QPS: [u32; 5] = [2, 3, 4, 5, 1022];
 /// Queue pair without a peer.
@@ -53,7 +54,7 @@ fn run(width: usize, seed: u64, items: usize) {
         next[qp as usize] = first;
         reference.write(&mut bench, context(qp, first));
         if qp != PEERLESS {
-            bench.write_peer(qp, &crate::traffic::peer(qp));
+            bench.write_peer(qp, &crate::lanes::traffic::peer(qp));
         }
     }
     let mut links = Links { paused: [0; 2] };

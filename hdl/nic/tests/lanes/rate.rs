@@ -6,9 +6,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stellar_transport::rx::DropReason;
 
-use crate::bench::{Bench, Io};
-use crate::reference::Reference;
-use crate::traffic::{context, region, Write};
+use crate::lanes::bench::{Bench, Io};
+use crate::lanes::reference::Reference;
+use crate::lanes::traffic::{context, region, Write};
 
 /// Four queue pairs for each port.
 const OWN: [[u32; 4]; 2] = [[2, 4, 6, 8], [12, 14, 16, 18]];

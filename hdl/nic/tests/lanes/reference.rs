@@ -13,8 +13,8 @@ use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::Opcode;
 
-use crate::bench::{Bench, Event, Request, Tlp};
-use crate::traffic::peer;
+use crate::lanes::bench::{Bench, Event, Request, Tlp};
+use crate::lanes::traffic::peer;
 
 /// The fields that the kind of an outcome defines, each with its name.
 type Fields = Vec<(&'static str, Vec<u32>)>;

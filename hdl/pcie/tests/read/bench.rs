@@ -1,20 +1,18 @@
 //! Drives a `DmaRead` model: commands in, requests to the completer, completions back, payload out. Everything is checked when it leaves.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::OnceLock;
 
 use hdl_pcie::read::{DmaRead1024, DmaRead512};
+use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::read::{ReadBeat, ReadCommand};
 
-use crate::completer::{answer, Fault, Outcome, Packet};
-use crate::completions::Outstanding;
-use crate::load::{Load, Report};
-use crate::reference::{command, header, payload, requests, Piece, Request};
+use crate::read::completer::{answer, Fault, Outcome, Packet};
+use crate::read::completions::Outstanding;
+use crate::read::load::{Load, Report};
+use crate::read::reference::{command, header, payload, requests, Piece, Request};
 
 /// Slots of the engine of 1,024 bits, or of the other.
 pub const fn slots(wide: bool) -> usize {
@@ -35,7 +33,7 @@ struct Expected {
 }
 
 pub struct Bench {
-    pub(crate) model: Model,
+    pub(crate) dut: Dut,
     pub(crate) bytes: usize,
     pub(crate) load: Load,
     pub(crate) rng: ChaCha8Rng,
@@ -59,29 +57,18 @@ pub struct Bench {
     pub report: Report,
 }
 
-fn library(wide: bool) -> &'static Library {
-    static WIDE: OnceLock<Library> = OnceLock::new();
-    static NARROW: OnceLock<Library> = OnceLock::new();
-    fn build<B: Block>(mut engine: B) -> Library {
-        engine.connect_all();
-        let design = hdl_verilog::emit(&engine).expect("the engine elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the engine verilates")
-    }
+fn dut(wide: bool) -> Dut {
     if wide {
-        WIDE.get_or_init(|| build(DmaRead1024::default()))
+        Dut::new::<DmaRead1024>()
     } else {
-        NARROW.get_or_init(|| build(DmaRead512::default()))
+        Dut::new::<DmaRead512>()
     }
 }
 
 impl Bench {
     pub fn new(wide: bool, load: Load) -> Self {
         let mut bench = Self {
-            model: library(wide).instantiate(),
+            dut: dut(wide),
             bytes: if wide { 128 } else { 64 },
             rng: ChaCha8Rng::seed_from_u64(load.seed),
             commands: VecDeque::new(),
@@ -107,13 +94,13 @@ impl Bench {
 
     /// Resets, and waits until tags are available.
     pub fn reset(&mut self) {
-        self.set("reset", 1);
-        self.set("command_valid", 0);
-        self.set("completion_valid", 0);
-        self.model.clock(self.port("clock"));
-        self.set("reset", 0);
+        self.dut.set("reset", 1);
+        self.dut.set("command_valid", 0);
+        self.dut.set("completion_valid", 0);
+        self.dut.clock();
+        self.dut.set("reset", 0);
         for _ in 0..SWEEP + 4 {
-            self.model.clock(self.port("clock"));
+            self.dut.clock();
         }
         self.commands.clear();
         self.requests.clear();
@@ -125,18 +112,6 @@ impl Bench {
         self.sending = None;
         (self.unexpected, self.bad, self.timeouts) = (0, 0, 0);
         (self.queued, self.returned) = (0, 0);
-    }
-
-    pub(crate) fn port(&self, name: &str) -> PortId {
-        self.model.port(name).expect("a port of dma_read")
-    }
-
-    pub(crate) fn set(&mut self, name: &str, value: u64) {
-        self.model.set_u64(self.port(name), value);
-    }
-
-    pub fn get(&self, name: &str) -> u64 {
-        self.model.get_u64(self.port(name))
     }
 
     pub fn random(&mut self) -> &mut ChaCha8Rng {
@@ -192,7 +167,7 @@ impl Bench {
             self.step();
         }
         assert!(self.requests.is_empty(), "requests are missing");
-        let counted = ["unexpected", "bad_completions", "timeouts"].map(|c| self.get(c));
+        let counted = ["unexpected", "bad_completions", "timeouts"].map(|c| self.dut.get(c));
         let wanted = [self.unexpected, self.bad, self.timeouts];
         assert!(
             self.load.races || counted == wanted,
@@ -210,33 +185,33 @@ impl Bench {
     pub fn step(&mut self) {
         let chance = |rng: &mut ChaCha8Rng, eighths| rng.random_ratio(eighths, 8);
         let (mrrs, timeout) = (self.load.mrrs_code, self.load.timeout);
-        self.set("mrrs_code", mrrs);
-        self.set("timeout", timeout);
+        self.dut.set("mrrs_code", mrrs);
+        self.dut.set("timeout", timeout);
         let offered = chance(&mut self.rng, self.load.command);
         let offered = self.commands.front().copied().filter(|_| offered);
-        self.set("command_valid", offered.is_some().into());
+        self.dut.set("command_valid", offered.is_some().into());
         if let Some(command) = offered {
-            self.model.set(self.port("command"), &to_words(command));
+            self.dut.set_record("command", command);
         }
         let takes_request = chance(&mut self.rng, self.load.request);
-        self.set("request_ready", takes_request.into());
+        self.dut.set("request_ready", takes_request.into());
         let takes_beat = chance(&mut self.rng, self.load.out);
-        self.set("out_ready", takes_beat.into());
+        self.dut.set("out_ready", takes_beat.into());
         let completes = chance(&mut self.rng, self.load.completion) && self.drive_completion();
-        self.set("completion_valid", completes.into());
-        self.model.eval();
+        self.dut.set("completion_valid", completes.into());
+        self.dut.eval();
 
-        if offered.is_some() && self.get("command_ready") == 1 {
+        if offered.is_some() && self.dut.get("command_ready") == 1 {
             self.commands.pop_front();
             self.report.commands.push(self.clock);
         }
-        if takes_request && self.get("request_valid") == 1 {
+        if takes_request && self.dut.get("request_valid") == 1 {
             self.take_request();
         }
-        if takes_beat && self.get("out_valid") == 1 {
+        if takes_beat && self.dut.get("out_valid") == 1 {
             self.take_beat();
         }
-        self.model.clock(self.port("clock"));
+        self.dut.clock();
         self.clock += 1;
     }
 
@@ -246,7 +221,7 @@ impl Bench {
             .requests
             .pop_front()
             .expect("a request that no command asked for");
-        let words = self.model.get_words(self.port("request")).to_vec();
+        let words = self.dut.words("request");
         let tag = Record::<stellar_wire::hw::read::ReadTlpHeader>::new(&words).u64("tag") as u8;
         assert_eq!(words, to_words(header(&request, tag)), "{request:?}");
         assert!(!self.outstanding.contains_key(&tag), "tag {tag} is in use");
@@ -279,11 +254,11 @@ impl Bench {
 
     fn take_beat(&mut self) {
         self.report.out_beats.push(self.clock);
-        let words = self.model.get_words(self.port("out_beat")).to_vec();
+        let words = self.dut.words("out_beat");
         let beat = Record::<ReadBeat>::new(&words);
         let lanes: Vec<u8> = self
-            .model
-            .get_words(self.port("out_data"))
+            .dut
+            .words("out_data")
             .iter()
             .flat_map(|w| w.to_le_bytes())
             .collect();

@@ -8,7 +8,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::read::CompletionHeader;
 use stellar_wire::pcie::{Attributes, Completion, CompletionStatus};
 
-use crate::reference::{byte, Request};
+use crate::read::reference::{byte, Request};
 
 /// The fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 
 use rand::Rng;
-use stellar_wire::hw::pack::to_words;
 
-use crate::bench::Bench;
-use crate::completer::{answer, Outcome, Packet};
-use crate::reference::{requests, Piece};
+use crate::read::bench::Bench;
+use crate::read::completer::{answer, Outcome, Packet};
+use crate::read::reference::{requests, Piece};
 
 /// A tag between its request and the completion that frees it.
 pub struct Outstanding {
@@ -63,8 +62,7 @@ impl Bench {
                 self.outstanding.remove(&tag);
                 self.freed.push(tag);
             }
-            self.model
-                .set(self.port("completion"), &to_words(packet.to_hw()));
+            self.dut.set_record("completion", packet.to_hw());
         }
         let from = (beat * self.bytes).min(packet.data.len());
         let to = (from + self.bytes).min(packet.data.len());
@@ -74,22 +72,22 @@ impl Bench {
             .chunks(4)
             .map(|c| u32::from_le_bytes(c.try_into().unwrap()))
             .collect();
-        self.model.set(self.port("completion_data"), &words);
-        self.set("completion_last", (beat + 1 == beats).into());
+        self.dut.set_words("completion_data", &words);
+        self.dut.set("completion_last", (beat + 1 == beats).into());
         // On other beats the field has no meaning.
         let error = if beat + 1 == beats {
             packet.damaged
         } else {
             self.rng.random()
         };
-        self.set("completion_error", error.into());
+        self.dut.set("completion_error", error.into());
         self.report.completion_beats.push(self.clock);
         self.sending = (beat + 1 < beats).then_some((packet, beat + 1));
         true
     }
 
     fn next_packet(&mut self) -> Option<Packet> {
-        let all_timed_out = self.get("timeouts") == self.timeouts;
+        let all_timed_out = self.dut.get("timeouts") == self.timeouts;
         let clock = self.clock;
         let ready = |o: &Outstanding| {
             !o.packets.is_empty() && o.ready_at <= clock && (!o.late || all_timed_out)

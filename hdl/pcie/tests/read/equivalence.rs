@@ -10,7 +10,7 @@ use hdl_pcie::read::tag_pool::TagPool;
 use hdl_pcie::read::{DmaRead, DmaRead1024, DmaRead512};
 use hdl_pcie::records::{CommandEnd, RequestChunk};
 use hdl_pcie::request_splitter::RequestSplitter;
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::DmaSegments;
@@ -255,7 +255,7 @@ fn the_tools_take_both_widths() {
     fn take<B: Block>(mut engine: B) {
         engine.connect_all();
         let design = hdl_verilog::emit(&engine).unwrap();
-        hdl_verilog::tools::check(&design).unwrap();
+        hdl_testkit::tools::check(&design).unwrap();
     }
     take(DmaRead1024::default());
     take(DmaRead512::default());

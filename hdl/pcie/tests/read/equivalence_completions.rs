@@ -6,7 +6,7 @@ use hdl_pcie::read::completion_place::CompletionPlace;
 use hdl_pcie::read::read_return::ReadReturn;
 use hdl_pcie::read::records::*;
 use hdl_pcie::read::slot_buffer::SlotBuffer;
-use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
+use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::CompletionHeader;

@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use rand::Rng;
 use stellar_wire::pcie::CompletionStatus::{CompleterAbort, RequestRetry, UnsupportedRequest};
 
-use crate::bench::Bench;
-use crate::completer::Fault;
-use crate::functional::{any_load, random_read};
-use crate::load::Load;
-use crate::reference::Piece;
+use crate::read::bench::Bench;
+use crate::read::completer::Fault;
+use crate::read::functional::{any_load, random_read};
+use crate::read::load::Load;
+use crate::read::reference::Piece;
 
 const ANSWERED: [Fault; 13] = [
     Fault::Status(UnsupportedRequest),
@@ -89,7 +89,7 @@ fn late_answers_free_their_tags() {
         }]);
     }
     bench.finish();
-    assert_eq!(bench.get("timeouts"), 640);
+    assert_eq!(bench.dut.get("timeouts"), 640);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn reset_gives_lost_tags_back() {
         bench.step();
     }
     assert_eq!(bench.report.requests.len(), 256, "no tag left");
-    assert_eq!(bench.get("timeouts"), 256);
+    assert_eq!(bench.dut.get("timeouts"), 256);
     bench.reset();
     bench.report.requests.clear();
     bench.read(&[Piece {

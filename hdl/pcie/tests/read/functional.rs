@@ -7,10 +7,10 @@ use stellar_wire::hw::core::WHOLE_PAGE;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::mtu::MAX_PAYLOAD;
 
-use crate::bench::{slots, Bench};
-use crate::completer::Cut;
-use crate::load::Load;
-use crate::reference::Piece;
+use crate::read::bench::{slots, Bench};
+use crate::read::completer::Cut;
+use crate::read::load::Load;
+use crate::read::reference::Piece;
 
 /// Any address; addresses close to or at a 4 KiB boundary are frequent.
 pub fn random_piece(bench: &mut Bench, length: usize) -> Piece {

@@ -1,6 +1,6 @@
 //! Parameters of a run, and its measurements.
 
-use crate::completer::{Cut, Fault};
+use crate::read::completer::{Cut, Fault};
 
 /// Behaviour of the environment. Probabilities are in eighths per cycle.
 #[derive(Clone, Debug)]

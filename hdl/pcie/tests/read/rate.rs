@@ -1,8 +1,8 @@
 //! There are no bubbles where the line rate permits none.
 
-use crate::bench::Bench;
-use crate::load::Load;
-use crate::reference::Piece;
+use crate::read::bench::Bench;
+use crate::read::load::Load;
+use crate::read::reference::Piece;
 
 fn stream(wide: bool, load: Load, length: usize, count: u64, offset: u64) -> Bench {
     let mut bench = Bench::new(wide, load);

@@ -1,15 +1,15 @@
 //! Each block: the rust-hdl simulation against its Verilated Verilog, and the Verilog against the tools.
 
 use hdl_pcie::share::{ReadShare, WriteShare};
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::WqeFetch;
 use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::ReadBeat;
 
-use crate::readers::read;
-use crate::write_share::header;
+use crate::share::readers::read;
+use crate::share::write_share::header;
 
 fn write_share<const W: usize>() {
     check(

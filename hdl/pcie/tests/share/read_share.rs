@@ -3,7 +3,7 @@
 use hdl_pcie::share::ReadShare;
 use proptest::prelude::*;
 
-use crate::readers::{Bench, Pace};
+use crate::share::readers::{Bench, Pace};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]

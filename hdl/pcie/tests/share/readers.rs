@@ -1,13 +1,12 @@
 //! Random clients in front of a Verilated `ReadShare`, and a read engine behind it that returns data in order.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_pcie::share::ReadShare;
-use hdl_verilog::equivalence::{Random, TestRng};
+use hdl_testkit::equivalence::{Random, TestRng};
+use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::to_words;
@@ -82,23 +81,11 @@ fn of_fetch(fetch: WqeFetch) -> ReadCommand {
     }
 }
 
-fn model(width: usize) -> Model {
-    fn build<B: Block>(mut block: B) -> Library {
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("the block is translated");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the model is built")
-    }
-    static NARROW: OnceLock<Library> = OnceLock::new();
-    static WIDE: OnceLock<Library> = OnceLock::new();
+fn dut(width: usize) -> Dut {
     match width {
-        512 => NARROW.get_or_init(|| build(ReadShare::<512>::default())),
-        _ => WIDE.get_or_init(|| build(ReadShare::<1024>::default())),
+        512 => Dut::new::<ReadShare<512>>(),
+        _ => Dut::new::<ReadShare<1024>>(),
     }
-    .instantiate()
 }
 
 /// 512 bits.
@@ -116,7 +103,7 @@ struct Return {
 }
 
 pub struct Bench {
-    model: Model,
+    dut: Dut,
     width: usize,
     rng: TestRng,
     fetches: VecDeque<WqeFetch>,
@@ -139,7 +126,7 @@ pub struct Bench {
 impl Bench {
     pub fn new(width: usize, seed: u64) -> Self {
         let mut bench = Self {
-            model: model(width),
+            dut: dut(width),
             width,
             rng: TestRng::seed_from_u64(seed),
             fetches: VecDeque::new(),
@@ -153,9 +140,9 @@ impl Bench {
             returned: [0; 3],
             clock: 0,
         };
-        bench.set("reset", 1);
+        bench.dut.set("reset", 1);
         bench.tick();
-        bench.set("reset", 0);
+        bench.dut.set("reset", 0);
         // The credit is available one cycle later.
         bench.tick();
         bench
@@ -175,28 +162,8 @@ impl Bench {
         }
     }
 
-    fn set(&mut self, name: &str, value: u64) {
-        let port = self.model.port(name).expect("a port");
-        self.model.set_u64(port, value);
-    }
-
-    fn set_words(&mut self, name: &str, words: &[u32]) {
-        let port = self.model.port(name).expect("a port");
-        self.model.set(port, words);
-    }
-
-    fn flag(&self, name: &str) -> bool {
-        self.model.get_u64(self.model.port(name).expect("a port")) == 1
-    }
-
-    fn words(&self, name: &str) -> Vec<u32> {
-        let port = self.model.port(name).expect("a port");
-        self.model.get_words(port).to_vec()
-    }
-
     fn tick(&mut self) {
-        let clock = self.model.port("clock").expect("a clock");
-        self.model.clock(clock);
+        self.dut.clock();
         self.clock += 1;
     }
 
@@ -211,44 +178,45 @@ impl Bench {
         }
         self.offered[3] |= self.chance(pace.returns) && !self.returns.is_empty();
         let offered = self.offered;
-        self.set("fetch_valid", offered[0].into());
+        self.dut.set("fetch_valid", offered[0].into());
         if offered[0] {
             let words = to_words(self.fetches[0]);
-            self.set_words("fetch", &words);
+            self.dut.set_words("fetch", &words);
         }
         for port in 0..2 {
-            self.set(&format!("read{port}_valid"), offered[1 + port].into());
+            self.dut
+                .set(&format!("read{port}_valid"), offered[1 + port].into());
             if offered[1 + port] {
                 let words = to_words(self.reads[port][0]);
-                self.set_words(&format!("read{port}"), &words);
+                self.dut.set_words(&format!("read{port}"), &words);
             }
         }
-        self.set("in_valid", offered[3].into());
+        self.dut.set("in_valid", offered[3].into());
         if offered[3] {
             let (data, beat) = (self.returns[0].data.clone(), self.returns[0].beat);
-            self.set_words("in_data", &data);
-            self.set_words("in_beat", &to_words(beat));
+            self.dut.set_words("in_data", &data);
+            self.dut.set_words("in_beat", &to_words(beat));
         }
         let command_ready = self.chance(pace.command);
         let fetched_ready = self.chance(pace.fetched);
         let payload_ready = [self.chance(pace.payload), self.chance(pace.payload)];
-        self.set("command_ready", command_ready.into());
-        self.set("fetched_ready", fetched_ready.into());
-        self.set("payload0_ready", payload_ready[0].into());
-        self.set("payload1_ready", payload_ready[1].into());
-        self.model.eval();
+        self.dut.set("command_ready", command_ready.into());
+        self.dut.set("fetched_ready", fetched_ready.into());
+        self.dut.set("payload0_ready", payload_ready[0].into());
+        self.dut.set("payload1_ready", payload_ready[1].into());
+        self.dut.eval();
 
-        if command_ready && self.flag("command_valid") {
+        if command_ready && self.dut.is("command_valid") {
             self.command_taken();
         }
-        if fetched_ready && self.flag("fetched_valid") {
+        if fetched_ready && self.dut.is("fetched_valid") {
             let (expected, last) = self.entries.pop_front().expect("an entry");
-            assert_eq!(self.words("fetched"), to_words(expected));
+            assert_eq!(self.dut.words("fetched"), to_words(expected));
             self.returned[2] += usize::from(last);
         }
-        let fetch_moves = offered[0] && self.flag("fetch_ready");
+        let fetch_moves = offered[0] && self.dut.is("fetch_ready");
         let read_moves: [bool; 2] = std::array::from_fn(|port| {
-            offered[1 + port] && self.flag(&format!("read{port}_ready"))
+            offered[1 + port] && self.dut.is(&format!("read{port}_ready"))
         });
         let return_moves = self.return_beat(payload_ready);
         self.tick();
@@ -276,7 +244,7 @@ impl Bench {
     /// The engine will return the requested data: entries in as many beats as they take, payload in one or two.
     fn command_taken(&mut self) {
         let (to, command) = self.granted.pop_front().expect("a command out of nothing");
-        assert_eq!(self.words("command"), to_words(command));
+        assert_eq!(self.dut.words("command"), to_words(command));
         let error = self.rng.random_bool(0.2);
         let entries = command.length.index() / 64;
         let beats = match to {
@@ -302,9 +270,9 @@ impl Bench {
             return false;
         }
         let Return { to, data, beat } = &self.returns[0];
-        let valids = [self.flag("payload0_valid"), self.flag("payload1_valid")];
+        let valids = [self.dut.is("payload0_valid"), self.dut.is("payload1_valid")];
         assert_eq!(valids, [*to == 0, *to == 1]);
-        let moves = self.flag("in_ready");
+        let moves = self.dut.is("in_ready");
         if *to == 2 {
             assert!(moves, "an entry waits for something");
             let user = beat.user.index();
@@ -327,8 +295,8 @@ impl Bench {
             self.given = if beat.last { 0 } else { self.given + here };
         } else {
             assert_eq!(moves, payload_ready[*to]);
-            assert_eq!(&self.words("payload_data"), data);
-            assert_eq!(self.words("payload_beat"), to_words(*beat));
+            assert_eq!(&self.dut.words("payload_data"), data);
+            assert_eq!(self.dut.words("payload_beat"), to_words(*beat));
             if moves && beat.last {
                 self.returned[*to] += 1;
             }

@@ -1,14 +1,13 @@
 //! Random TLPs of three streams through the Verilated block: they stay whole and in order, shares are fair, and there is no bubble.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_pcie::share::WriteShare;
-use hdl_verilog::equivalence::{Random, TestRng};
+use hdl_testkit::equivalence::{Random, TestRng};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::to_words;
 
@@ -44,23 +43,11 @@ fn tlp(width: usize, beats: usize, rng: &mut TestRng) -> Vec<Beat> {
         .collect()
 }
 
-fn model(width: usize) -> Model {
-    fn build<B: Block>(mut block: B) -> Library {
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("the block is translated");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the model is built")
-    }
-    static NARROW: OnceLock<Library> = OnceLock::new();
-    static WIDE: OnceLock<Library> = OnceLock::new();
+fn dut(width: usize) -> Dut {
     match width {
-        512 => NARROW.get_or_init(|| build(WriteShare::<512>::default())),
-        _ => WIDE.get_or_init(|| build(WriteShare::<1024>::default())),
+        512 => Dut::new::<WriteShare<512>>(),
+        _ => Dut::new::<WriteShare<1024>>(),
     }
-    .instantiate()
 }
 
 /// Sends the streams' beats, with each side active at its probability in percent; returns (cycle, stream) of every beat that left.
@@ -71,13 +58,8 @@ fn run(
     ready: u8,
     rng: &mut TestRng,
 ) -> Vec<(u64, usize)> {
-    let mut model = model(width);
-    let port = |model: &Model, name: &str| model.port(name).expect("a port");
-    let clock = port(&model, "clock");
-    let reset = port(&model, "reset");
-    model.set_u64(reset, 1);
-    model.clock(clock);
-    model.set_u64(reset, 0);
+    let mut dut = dut(width);
+    dut.reset(1);
     let total: usize = streams.iter().map(VecDeque::len).sum();
     // Accepted beats, in the order in which they must leave.
     let mut inside: VecDeque<(usize, Beat)> = VecDeque::new();
@@ -91,28 +73,25 @@ fn run(
         }
         for i in 0..STREAMS {
             offered[i] |= !streams[i].is_empty() && rng.random_range(0..100) < offer[i];
-            let valid = port(&model, &format!("in{i}_valid"));
-            model.set_u64(valid, offered[i].into());
+            dut.set(&format!("in{i}_valid"), offered[i].into());
             if offered[i] {
                 let beat = &streams[i][0];
-                let (data, header) = (beat.data.clone(), beat.header.clone());
-                model.set(port(&model, &format!("in{i}_data")), &data);
-                model.set(port(&model, &format!("in{i}_header")), &header);
-                model.set_u64(port(&model, &format!("in{i}_first")), beat.first.into());
-                model.set_u64(port(&model, &format!("in{i}_last")), beat.last.into());
+                dut.set_words(&format!("in{i}_data"), &beat.data);
+                dut.set_words(&format!("in{i}_header"), &beat.header);
+                dut.set(&format!("in{i}_first"), beat.first.into());
+                dut.set(&format!("in{i}_last"), beat.last.into());
             }
         }
         let takes = rng.random_range(0..100) < ready;
-        model.set_u64(port(&model, "tlp_ready"), takes.into());
-        model.eval();
-        let flag = |name: &str| model.get_u64(port(&model, name)) == 1;
-        if takes && flag("tlp_valid") {
+        dut.set("tlp_ready", takes.into());
+        dut.eval();
+        if takes && dut.is("tlp_valid") {
             let (from, expected) = inside.pop_front().expect("a beat out of nothing");
             let beat = Beat {
-                data: model.get_words(port(&model, "tlp_data")).to_vec(),
-                header: model.get_words(port(&model, "tlp_header")).to_vec(),
-                first: flag("tlp_first"),
-                last: flag("tlp_last"),
+                data: dut.words("tlp_data"),
+                header: dut.words("tlp_header"),
+                first: dut.is("tlp_first"),
+                last: dut.is("tlp_last"),
             };
             assert_eq!(beat, expected);
             assert!(
@@ -123,14 +102,14 @@ fn run(
             left.push((now, from));
         }
         let moved: Vec<_> = (0..STREAMS)
-            .filter(|&i| offered[i] && flag(&format!("in{i}_ready")))
+            .filter(|&i| offered[i] && dut.is(&format!("in{i}_ready")))
             .collect();
         assert!(moved.len() <= 1);
         for i in moved {
             inside.push_back((i, streams[i].pop_front().expect("a beat")));
             offered[i] = false;
         }
-        model.clock(clock);
+        dut.clock();
     }
     left
 }

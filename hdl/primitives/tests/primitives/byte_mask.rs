@@ -1,6 +1,6 @@
 use hdl_macros::hdl;
 use hdl_primitives::{ByteMask, WordMask};
-use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
+use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use rust_hdl::prelude::*;
 
 /// Both masks, with a clock, which gated models need.

@@ -1,15 +1,12 @@
 //! The rotator: every offset, a window per clock, gaps.
-use std::sync::OnceLock;
 
 use hdl_primitives::ByteRotator;
-use hdl_verilog::equivalence::{check, check_gated, Random};
+use hdl_testkit::equivalence::{check, check_gated, Random};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
 
-use crate::bench::{library, Bench};
-
-fn drive<const W: usize>(uut: &mut ByteRotator<W>, rng: &mut hdl_verilog::equivalence::TestRng) {
+fn drive<const W: usize>(uut: &mut ByteRotator<W>, rng: &mut hdl_testkit::equivalence::TestRng) {
     uut.in_valid.next = bool::random(rng);
     uut.in_low.next = Bits::random(rng);
     uut.in_high.next = Bits::random(rng);
@@ -41,11 +38,6 @@ fn its_gated_model_agrees_too() {
     check_gated(ByteRotator::<64>::default, |u| &mut u.clock, drive, 800, 2).unwrap();
 }
 
-fn rotator() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(ByteRotator::<1024>::default()))
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
     #[test]
@@ -53,22 +45,22 @@ proptest! {
         window in prop::collection::vec(any::<u8>(), 256),
         gaps in prop::collection::vec(any::<bool>(), 128),
     ) {
-        let mut bench = Bench::new(rotator());
+        let mut dut = Dut::new::<ByteRotator<1024>>();
         let mut expected = vec![None, None];
         for (offset, gap) in gaps.iter().enumerate() {
             for valid in [!gap, true] {
-                bench.set("in_valid", valid.into());
-                bench.set_bytes("in_low", &window[..128]);
-                bench.set_bytes("in_high", &window[128..]);
-                bench.set("in_offset", offset as u64);
-                bench.settle();
+                dut.set("in_valid", valid.into());
+                dut.set_bytes("in_low", &window[..128]);
+                dut.set_bytes("in_high", &window[128..]);
+                dut.set("in_offset", offset as u64);
+                dut.settle();
                 let due = expected.remove(0);
-                prop_assert_eq!(bench.get("out_valid") == 1, due.is_some());
+                prop_assert_eq!(dut.get("out_valid") == 1, due.is_some());
                 if let Some(offset) = due {
-                    prop_assert_eq!(&bench.get_bytes("out_data")[..], &window[offset..offset + 128]);
+                    prop_assert_eq!(&dut.bytes("out_data")[..], &window[offset..offset + 128]);
                 }
                 expected.push(valid.then_some(offset));
-                bench.clock();
+                dut.clock();
             }
         }
     }

@@ -1,16 +1,14 @@
 //! The wide CRC against the `crc32fast` crate.
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_primitives::Crc32Wide;
-use hdl_verilog::equivalence::{check, check_gated, Random};
+use hdl_testkit::equivalence::{check, check_gated, Random};
+use hdl_testkit::{library, Dut};
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
 use sim_verilated::Library;
 
-use crate::bench::{library, Bench};
-
-fn drive<const W: usize>(uut: &mut Crc32Wide<W>, rng: &mut hdl_verilog::equivalence::TestRng) {
+fn drive<const W: usize>(uut: &mut Crc32Wide<W>, rng: &mut hdl_testkit::equivalence::TestRng) {
     uut.reset.next = Bits::<7>::random(rng) == 7;
     uut.in_valid.next = Bits::<2>::random(rng) != 1;
     uut.in_data.next = Bits::random(rng);
@@ -48,13 +46,11 @@ fn its_gated_model_agrees_too() {
 }
 
 fn wide() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(Crc32Wide::<1024>::default()))
+    library::<Crc32Wide<1024>>()
 }
 
 fn half() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(Crc32Wide::<512>::default()))
+    library::<Crc32Wide<512>>()
 }
 
 /// Sends frames with a gap of some clocks before each of their beats; every CRC must come exactly `latency` clocks after its last beat.
@@ -65,38 +61,38 @@ fn crcs_match(
     frames: &[Vec<u8>],
     mut gap: impl FnMut() -> usize,
 ) {
-    let mut bench = Bench::new(library);
+    let mut dut = Dut::of(library);
     let mut due: VecDeque<Option<u32>> = std::iter::repeat_n(None, latency).collect();
-    let mut clock = |bench: &mut Bench, result: Option<u32>| {
-        bench.settle();
+    let mut clock = |dut: &mut Dut, result: Option<u32>| {
+        dut.settle();
         let expected = due.pop_front().flatten();
-        assert_eq!(bench.get("out_valid") == 1, expected.is_some());
+        assert_eq!(dut.get("out_valid") == 1, expected.is_some());
         if let Some(crc) = expected {
             // The register is the usual CRC without its final inversion.
-            assert_eq!(!bench.get("crc") as u32, crc);
+            assert_eq!(!dut.get("crc") as u32, crc);
         }
         due.push_back(result);
-        bench.clock();
+        dut.clock();
     };
     for frame in frames {
         for (n, chunk) in frame.chunks(beat).enumerate() {
-            bench.set("in_valid", 0);
+            dut.set("in_valid", 0);
             for _ in 0..gap() {
-                clock(&mut bench, None);
+                clock(&mut dut, None);
             }
             let last = (n + 1) * beat >= frame.len();
             let mut data = chunk.to_vec();
             data.resize(beat, 0xA5); // garbage beyond the end
-            bench.set("in_valid", 1);
-            bench.set_bytes("in_data", &data);
-            bench.set("in_last", last.into());
-            bench.set("in_bytes", chunk.len() as u64);
-            clock(&mut bench, last.then(|| crc32fast::hash(frame)));
+            dut.set("in_valid", 1);
+            dut.set_bytes("in_data", &data);
+            dut.set("in_last", last.into());
+            dut.set("in_bytes", chunk.len() as u64);
+            clock(&mut dut, last.then(|| crc32fast::hash(frame)));
         }
     }
-    bench.set("in_valid", 0);
+    dut.set("in_valid", 0);
     for _ in 0..latency {
-        clock(&mut bench, None);
+        clock(&mut dut, None);
     }
 }
 
@@ -138,21 +134,21 @@ proptest! {
 
 #[test]
 fn a_reset_inside_a_frame_leaves_nothing_behind() {
-    let mut bench = Bench::new(wide());
-    bench.set("in_valid", 1);
-    bench.set_bytes("in_data", &[7; 128]);
-    bench.clock();
-    bench.set("reset", 1);
-    bench.clock();
-    bench.set("reset", 0);
-    bench.set("in_last", 1);
-    bench.set("in_bytes", 100);
-    bench.clock();
-    bench.set("in_valid", 0);
+    let mut dut = Dut::of(wide());
+    dut.set("in_valid", 1);
+    dut.set_bytes("in_data", &[7; 128]);
+    dut.clock();
+    dut.set("reset", 1);
+    dut.clock();
+    dut.set("reset", 0);
+    dut.set("in_last", 1);
+    dut.set("in_bytes", 100);
+    dut.clock();
+    dut.set("in_valid", 0);
     for _ in 1..Crc32Wide::<1024>::LATENCY {
-        assert_eq!(bench.get("out_valid"), 0);
-        bench.clock();
+        assert_eq!(dut.get("out_valid"), 0);
+        dut.clock();
     }
-    assert_eq!(bench.get("out_valid"), 1);
-    assert_eq!(!bench.get("crc") as u32, crc32fast::hash(&[7; 100]));
+    assert_eq!(dut.get("out_valid"), 1);
+    assert_eq!(!dut.get("crc") as u32, crc32fast::hash(&[7; 100]));
 }

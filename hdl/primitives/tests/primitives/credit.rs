@@ -3,18 +3,17 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use hdl_primitives::Credit;
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
+use hdl_testkit::{library_of, Dut};
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
 use sim_verilated::Library;
-
-use crate::bench::{library, Bench};
 
 const LIMIT: usize = 12;
 
 fn credit() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(Credit::<4>::new(LIMIT)))
+    LIBRARY.get_or_init(|| library_of(Credit::<4>::new(LIMIT)))
 }
 
 #[test]
@@ -44,22 +43,22 @@ fn agrees_with_its_simulation() {
 
 /// A sender that sends whenever there is room, `latency` clocks of way, and a receiver that takes as `takes` says. Returns how many it took.
 fn run(latency: usize, takes: &[bool]) -> usize {
-    let mut bench = Bench::new(credit());
-    bench.set("reset", 1);
-    bench.clock();
-    bench.set("reset", 0);
+    let mut dut = Dut::of(credit());
+    dut.set("reset", 1);
+    dut.clock();
+    dut.set("reset", 0);
     let mut way = VecDeque::from(vec![false; latency]);
     let (mut held, mut taken) = (0, 0);
     for &take in takes {
-        bench.set("take", 0);
-        bench.set("give", 0);
-        bench.settle();
-        let sent = bench.get("room") == 1;
+        dut.set("take", 0);
+        dut.set("give", 0);
+        dut.settle();
+        let sent = dut.get("room") == 1;
         let given = take && held > 0;
-        bench.set("take", sent.into());
-        bench.set("give", given.into());
-        bench.settle();
-        bench.clock();
+        dut.set("take", sent.into());
+        dut.set("give", given.into());
+        dut.settle();
+        dut.clock();
         way.push_back(sent);
         let arrived = way.pop_front().expect("latency");
         held = held + usize::from(arrived) - usize::from(given);

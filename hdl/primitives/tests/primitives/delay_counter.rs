@@ -1,19 +1,18 @@
 //! Delay lines and counter.
 use hdl_primitives::{Counter, Delay, ValidDelay};
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
+use hdl_testkit::{library_of, Dut};
 use rust_hdl::prelude::*;
-
-use crate::bench::{library, Bench};
 
 #[test]
 fn the_delay_line_agrees_and_delays() {
     let drive = |uut: &mut Delay<Bits<35>, 4>, rng: &mut _| uut.data.next = Bits::random(rng);
     check(Delay::default, Some(|u| &mut u.clock), drive, 100, 1).unwrap();
-    let mut bench = Bench::new(&library(Delay::<Bits<35>, 4>::default()));
+    let mut dut = Dut::new::<Delay<Bits<35>, 4>>();
     for n in 0..20u64 {
-        assert_eq!(bench.get("delayed"), if n < 4 { 0 } else { n - 4 + 100 });
-        bench.set("data", n + 100);
-        bench.clock();
+        assert_eq!(dut.get("delayed"), if n < 4 { 0 } else { n - 4 + 100 });
+        dut.set("data", n + 100);
+        dut.clock();
     }
 }
 
@@ -25,27 +24,27 @@ fn a_delay_of_nothing_is_refused() {
 
 #[test]
 fn a_reset_empties_the_delay_line_with_valid() {
-    let drive = |uut: &mut ValidDelay<Bits<35>, 3>, rng: &mut hdl_verilog::equivalence::TestRng| {
+    let drive = |uut: &mut ValidDelay<Bits<35>, 3>, rng: &mut hdl_testkit::equivalence::TestRng| {
         uut.reset.next = Bits::<4>::random(rng) == 7;
         uut.in_valid.next = bool::random(rng);
         uut.in_data.next = Bits::random(rng);
     };
     check(ValidDelay::default, Some(|u| &mut u.clock), drive, 300, 1).unwrap();
-    let mut bench = Bench::new(&library(ValidDelay::<Bits<35>, 3>::default()));
-    bench.set("in_valid", 1);
+    let mut dut = Dut::new::<ValidDelay<Bits<35>, 3>>();
+    dut.set("in_valid", 1);
     for n in 0..12u64 {
         let valid = (3..6).contains(&n) || n >= 9;
-        assert_eq!(bench.get("out_valid") == 1, valid, "cycle {n}");
+        assert_eq!(dut.get("out_valid") == 1, valid, "cycle {n}");
         if valid {
-            assert_eq!(bench.get("out_data"), n - 3);
+            assert_eq!(dut.get("out_data"), n - 3);
         }
-        bench.set("in_data", n);
-        bench.set("reset", u64::from(n == 5));
-        bench.clock();
+        dut.set("in_data", n);
+        dut.set("reset", u64::from(n == 5));
+        dut.clock();
     }
 }
 
-fn drive_counter(uut: &mut Counter<18>, rng: &mut hdl_verilog::equivalence::TestRng) {
+fn drive_counter(uut: &mut Counter<18>, rng: &mut hdl_testkit::equivalence::TestRng) {
     uut.reset.next = Bits::<6>::random(rng) == 7;
     uut.add.next = Bits::random(rng);
 }
@@ -81,10 +80,11 @@ fn the_saturating_counter_agrees_and_stays_at_its_maximum() {
 }
 
 fn total_after(counter: Counter<18>, clocks: usize) -> u64 {
-    let mut bench = Bench::new(&library(counter));
-    bench.set("add", 0xFFFF);
+    let mut dut = Dut::of(&library_of(counter));
+    dut.set("add", 0xFFFF);
     for _ in 0..clocks {
-        bench.clock();
+        dut.clock();
     }
-    bench.get("total")
+    dut.get("total")
 }
+

@@ -1,44 +1,40 @@
 //! FIFOs against a queue, with random gaps on both sides.
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_primitives::{BlockFifo, SyncFifo};
-use hdl_verilog::equivalence::{check, check_gated, Random};
+use hdl_testkit::equivalence::{check, check_gated, Random};
+use hdl_testkit::{library, Dut};
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
 use sim_verilated::Library;
 
-use crate::bench::{library, Bench};
-
-struct Fifo(Bench);
+struct Fifo(Dut);
 
 impl Fifo {
     fn new(library: &Library) -> Self {
-        Fifo(Bench::new(library))
+        Fifo(Dut::of(library))
     }
 
     /// One clock; returns what came out, and whether `data` was taken.
     fn step(&mut self, data: Option<u64>, ready: bool) -> (Option<u64>, bool) {
-        let bench = &mut self.0;
-        bench.set("in_valid", data.is_some().into());
-        bench.set("in_data", data.unwrap_or(0xDEAD));
-        bench.set("out_ready", ready.into());
-        bench.settle();
-        let taken = data.is_some() && bench.get("in_ready") == 1;
-        let out = (ready && bench.get("out_valid") == 1).then(|| bench.get("out_data"));
-        bench.clock();
+        let dut = &mut self.0;
+        dut.set("in_valid", data.is_some().into());
+        dut.set("in_data", data.unwrap_or(0xDEAD));
+        dut.set("out_ready", ready.into());
+        dut.settle();
+        let taken = data.is_some() && dut.get("in_ready") == 1;
+        let out = (ready && dut.get("out_valid") == 1).then(|| dut.get("out_data"));
+        dut.clock();
         (out, taken)
     }
 }
 
 fn shallow() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(SyncFifo::<Bits<48>, 3, 4>::default()))
+    library::<SyncFifo<Bits<48>, 3, 4>>()
 }
 
 fn deep() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(BlockFifo::<Bits<48>, 3, 4>::default()))
+    library::<BlockFifo<Bits<48>, 3, 4>>()
 }
 
 /// Runs `moves` of (offer, take) against a queue of 8.

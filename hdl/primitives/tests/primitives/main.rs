@@ -1,5 +1,4 @@
 //! Every block: its Verilog against its own rust-hdl simulation, then the Verilated model against plain Rust.
-mod bench;
 mod byte_mask;
 mod byte_rotator;
 mod crc32;

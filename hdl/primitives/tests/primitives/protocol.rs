@@ -1,13 +1,10 @@
 //! Rules of bundles: a Verilated model stops when a block breaks one, and only then.
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::OnceLock;
 
 use hdl_macros::hdl;
 use hdl_primitives::{MacTxSrc, OfferSrc, Snk, Src};
+use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
-
-use crate::bench::{library, Bench};
 
 /// Offers what its inputs say, whatever the rules are.
 #[derive(LogicBlock, Default)]
@@ -43,20 +40,15 @@ impl Logic for Puppet {
     }
 }
 
-fn puppet() -> Bench {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    Bench::new(LIBRARY.get_or_init(|| library(Puppet::default())))
-}
-
 /// Runs a cycle with each of these inputs, one after the other, and says whether the model stopped.
 fn stops(cycles: &[&[(&str, u64)]]) -> bool {
-    let mut bench = puppet();
+    let mut dut = Dut::new::<Puppet>();
     let run = || {
         for inputs in cycles {
             for (port, value) in *inputs {
-                bench.set(port, *value);
+                dut.set(port, *value);
             }
-            bench.clock();
+            dut.clock();
         }
     };
     catch_unwind(AssertUnwindSafe(run)).is_err()

@@ -1,7 +1,7 @@
 //! Memories: Verilog against their own simulation, latency, and what a read of the word being written gives.
 use hdl_primitives::{BlockRam, BypassRam, LutRam, UltraRam};
-use hdl_verilog::emit;
-use hdl_verilog::equivalence::{check, check_gated, Random, TestRng};
+use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
+use hdl_testkit::library;
 use rust_hdl::prelude::*;
 
 #[derive(Copy, Clone, Debug, PartialEq, Default, LogicStruct)]
@@ -53,10 +53,7 @@ macro_rules! behaves {
 
             #[test]
             fn data_come_after_its_latency_and_a_collision_gives_what_it_says() {
-                let mut ram = $ram::<Bits<16>, 4>::default();
-                ram.connect_all();
-                let library = emit(&ram).unwrap().model().for_short_run().build().unwrap();
-                let mut model = library.instantiate();
+                let mut model = library::<$ram<Bits<16>, 4>>().instantiate();
                 let [clock, enable, write, data, read, out] = [
                     "clock",
                     "write_enable",

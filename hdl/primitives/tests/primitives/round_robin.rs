@@ -1,20 +1,12 @@
 //! The arbiter: who is granted, and that nobody starves.
-use std::sync::OnceLock;
 
 use hdl_primitives::RoundRobin;
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
-
-use crate::bench::{library, Bench};
 
 const N: usize = 5;
-
-fn arbiter() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(RoundRobin::<N, 3>::default()))
-}
 
 #[test]
 fn agrees_with_its_simulation() {
@@ -32,17 +24,17 @@ proptest! {
     fn the_next_requester_after_the_last_served_is_granted(
         moves in prop::collection::vec((0..1u64 << N, any::<bool>()), 1..100)
     ) {
-        let mut bench = Bench::new(arbiter());
+        let mut dut = Dut::new::<RoundRobin<N, 3>>();
         let mut next = 0;
         for (request, accept) in moves {
-            bench.set("request", request);
-            bench.set("accept", accept.into());
-            bench.settle();
+            dut.set("request", request);
+            dut.set("accept", accept.into());
+            dut.settle();
             let expected = (0..N).map(|i| (next + i) % N).find(|i| request >> i & 1 == 1);
-            prop_assert_eq!(bench.get("valid") == 1, expected.is_some());
-            prop_assert_eq!(bench.get("grant"), expected.map_or(0, |i| 1 << i));
-            prop_assert_eq!(bench.get("index"), expected.unwrap_or(0) as u64);
-            bench.clock();
+            prop_assert_eq!(dut.get("valid") == 1, expected.is_some());
+            prop_assert_eq!(dut.get("grant"), expected.map_or(0, |i| 1 << i));
+            prop_assert_eq!(dut.get("index"), expected.unwrap_or(0) as u64);
+            dut.clock();
             if let (Some(granted), true) = (expected, accept) {
                 next = granted + 1;
             }
@@ -52,14 +44,14 @@ proptest! {
 
 #[test]
 fn all_requesters_share_alike() {
-    let mut bench = Bench::new(arbiter());
+    let mut dut = Dut::new::<RoundRobin<N, 3>>();
     let mut served = [0; N];
-    bench.set("request", (1 << N) - 1);
-    bench.set("accept", 1);
+    dut.set("request", (1 << N) - 1);
+    dut.set("accept", 1);
     for _ in 0..10 * N {
-        bench.settle();
-        served[bench.get("index") as usize] += 1;
-        bench.clock();
+        dut.settle();
+        served[dut.get("index") as usize] += 1;
+        dut.clock();
     }
     assert_eq!(served, [10; N]);
 }

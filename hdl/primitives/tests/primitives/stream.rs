@@ -1,7 +1,7 @@
 //! Bundles connect blocks to each other and to ports, alone, nested and in arrays.
 use hdl_macros::{bundle, clock, hdl, join};
 use hdl_primitives::{Delay, MacRxSnk, MacRxSrc, MacTxSnk, MacTxSrc, OfferSnk, OfferSrc, Snk, Src};
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
 use rust_hdl::prelude::*;
 
 /// A request and its answer.

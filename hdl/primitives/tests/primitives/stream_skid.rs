@@ -1,18 +1,10 @@
 //! The skid buffer: order, no loss, full rate, registered ready.
-use std::sync::OnceLock;
 
 use hdl_primitives::StreamSkid;
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rust_hdl::prelude::*;
-use sim_verilated::Library;
-
-use crate::bench::{library, Bench};
-
-fn skid() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| library(StreamSkid::<Bits<40>>::default()))
-}
 
 #[test]
 fn agrees_with_its_simulation() {
@@ -27,21 +19,21 @@ fn agrees_with_its_simulation() {
 
 /// Sends 0, 1, 2 ... with `offer` and takes with `take`; returns how many came out, after checking each.
 fn run(moves: &[(bool, bool)]) -> u64 {
-    let mut bench = Bench::new(skid());
+    let mut dut = Dut::new::<StreamSkid<Bits<40>>>();
     let (mut sent, mut received) = (0, 0);
     let mut held = false;
     for &(offer, take) in moves {
         // A source keeps what it offered until it is taken.
         held |= offer;
-        bench.set("in_valid", held.into());
-        bench.set("in_data", if held { sent } else { 0xBAD });
-        bench.set("out_ready", 0);
-        bench.settle();
-        let ready = bench.get("in_ready");
-        bench.set("out_ready", take.into());
-        bench.settle();
+        dut.set("in_valid", held.into());
+        dut.set("in_data", if held { sent } else { 0xBAD });
+        dut.set("out_ready", 0);
+        dut.settle();
+        let ready = dut.get("in_ready");
+        dut.set("out_ready", take.into());
+        dut.settle();
         assert_eq!(
-            bench.get("in_ready"),
+            dut.get("in_ready"),
             ready,
             "in_ready does not depend on out_ready"
         );
@@ -49,11 +41,11 @@ fn run(moves: &[(bool, bool)]) -> u64 {
             sent += 1;
             held = false;
         }
-        if take && bench.get("out_valid") == 1 {
-            assert_eq!(bench.get("out_data"), received);
+        if take && dut.get("out_valid") == 1 {
+            assert_eq!(dut.get("out_data"), received);
             received += 1;
         }
-        bench.clock();
+        dut.clock();
     }
     assert!(sent - received <= 2, "{sent} went in, {received} came out");
     received

@@ -1,13 +1,11 @@
 //! Tokens, and a bench that feeds them to a Verilated block cycle by cycle.
-#![allow(dead_code, reason = "every test file uses its own part of this")]
-
 use std::collections::BTreeMap;
 
-use hdl_verilog::equivalence::{Random, TestRng};
+use hdl_testkit::equivalence::{Random, TestRng};
+use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model};
 use stellar_transport::rx::{self, Psn, QpMode, QpState};
 use stellar_wire::hw::core::{BufferSpan, CoreToken, TokenKind};
 use stellar_wire::hw::frame::{DropReason, PacketHeaders, Position};
@@ -83,27 +81,21 @@ impl Schedule {
 
 /// Feeds the schedule to a fresh instance. `sample` is called for each token, in the cycle `latency` after it entered.
 /// Fails if `valid` is high in any other cycle than one in which `sample` says so.
-pub fn run<O>(
-    library: &Library,
+pub fn run<B: Block + Default + 'static, O>(
     schedule: &Schedule,
     latency: usize,
-    mut sample: impl FnMut(&Model) -> Option<O>,
+    mut sample: impl FnMut(&Dut) -> Option<O>,
 ) -> Vec<Option<O>> {
-    let mut model = library.instantiate();
-    let port = |name: &str| model.port(name).expect("port");
-    let (clock, in_valid, in_token) = (port("clock"), port("in_valid"), port("in_token"));
+    let mut dut = Dut::new::<B>();
     let mut outputs = vec![];
     let end = schedule.tokens.last().map_or(0, |t| t.0) + latency;
     let mut tokens = schedule.tokens.iter().peekable();
     let mut due = schedule.tokens.iter().map(|t| t.0 + latency).peekable();
     for now in 0..end {
         let token = tokens.next_if(|t| t.0 == now);
-        model.set_u64(in_valid, token.is_some().into());
-        if let Some((_, words)) = token {
-            model.set(in_token, words);
-        }
-        model.clock(clock);
-        let output = sample(&model);
+        dut.offer("in_valid", "in_token", token.map(|(_, words)| &words[..]));
+        dut.clock();
+        let output = sample(&dut);
         if due.next_if_eq(&(now + 1)).is_some() {
             outputs.push(output);
         } else {
@@ -111,19 +103,6 @@ pub fn run<O>(
         }
     }
     outputs
-}
-
-/// Words of a port.
-pub fn get(model: &Model, port: &str) -> Vec<u32> {
-    let port = model.port(port).expect("port");
-    let mut words = vec![0; model.width(port).div_ceil(32)];
-    model.get(port, &mut words);
-    words
-}
-
-/// A one-bit port.
-pub fn flag(model: &Model, port: &str) -> bool {
-    model.get_u64(model.port(port).expect("port")) != 0
 }
 
 /// Context of a queue pair that takes packets.

@@ -10,9 +10,9 @@ use stellar_wire::mrc::Meth;
 use stellar_wire::{Position, Reth};
 
 use crate::common::{headers, packet, probe, span};
-use crate::output::{ack_fields, outcome_fields, Command, Output};
-use crate::play::Pair;
-use crate::steps::Step;
+use crate::psn_track::output::{ack_fields, outcome_fields, Command, Output};
+use crate::psn_track::scenario::Pair;
+use crate::psn_track::steps::Step;
 
 /// Fills in the token of a packet; what the reference says of it.
 pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedToken) -> Output {

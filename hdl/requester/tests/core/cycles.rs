@@ -4,9 +4,9 @@ use stellar_transport::rx::Psn;
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Wqe, WqeOpcode};
 
-use crate::rc::{acknowledgement, ACK, SEQUENCE_NAK};
-use crate::rig::{Observed, Rig};
-use crate::setup::{tables, Pair, LKEY, QPS};
+use crate::core::rc::{acknowledgement, ACK, SEQUENCE_NAK};
+use crate::core::rig::{Observed, Rig};
+use crate::core::setup::{tables, Pair, LKEY, QPS};
 
 const QP: u32 = QPS - 1;
 /// First PSN of the queue pair.

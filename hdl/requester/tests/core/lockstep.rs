@@ -10,11 +10,11 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::Opcode;
 
-use crate::memory::Entries;
-use crate::packets::{compare_packet, completion};
-use crate::peer::InFlight;
-use crate::rig::{Observed, Rig, Totals};
-use crate::setup::{tables, work_request, Pair, QPS, RING_LOG2};
+use crate::core::memory::Entries;
+use crate::core::packets::{compare_packet, completion};
+use crate::core::peer::InFlight;
+use crate::core::rig::{Observed, Rig, Totals};
+use crate::core::setup::{tables, work_request, Pair, QPS, RING_LOG2};
 
 /// Maximum number of packets that hardware sends in one operation (`docs/requester.md`, Sequencer).
 fn burst_limit(mtu: u32) -> u32 {
@@ -282,6 +282,7 @@ impl Bench {
         };
         let up = |plane| self.planes.contains(plane);
         self.rig
+            .dut
             .set("plane_up", u64::from(up(0)) | u64::from(up(1)) << 1);
         for pair in &mut self.pairs {
             if let Requester::Mrc(mrc) = &mut pair.reference {

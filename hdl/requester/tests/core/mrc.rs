@@ -6,9 +6,9 @@ use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::{TxCcState, TxNeth, TxSeth};
 use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
 
-use crate::lockstep::Bench;
-use crate::peer::{InFlight, Receiver};
-use crate::rig::{Observed, Totals};
+use crate::core::lockstep::Bench;
+use crate::core::peer::{InFlight, Receiver};
+use crate::core::rig::{Observed, Totals};
 
 impl Bench {
     fn mrc(&mut self, qp: usize) -> &mut MrcRequester {

@@ -8,10 +8,10 @@ use stellar_wire::host::{Wqe, WqeOpcode};
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::TxRequest;
 
-use crate::lockstep::Bench;
-use crate::mrc::sack_record;
-use crate::rig::{Observed, Totals};
-use crate::setup::{LKEY, MTUS};
+use crate::core::lockstep::Bench;
+use crate::core::mrc::sack_record;
+use crate::core::rig::{Observed, Totals};
+use crate::core::setup::{LKEY, MTUS};
 
 /// This queue pair always uses MRC.
 const QP: usize = 0;

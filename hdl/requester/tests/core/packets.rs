@@ -6,7 +6,7 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::TxRequest;
 
-use crate::rig::pieces_record;
+use crate::core::rig::pieces_record;
 
 pub fn completion(found: &Record<'_, Completion>) -> Cqe {
     Cqe {

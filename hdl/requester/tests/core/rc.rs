@@ -7,7 +7,7 @@ use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::TxAeth;
 use stellar_wire::{Aeth, Syndrome};
 
-use crate::lockstep::Bench;
+use crate::core::lockstep::Bench;
 
 pub const ACK: u8 = 0x1f;
 /// NAK for a PSN out of order. The next four codes refuse a packet for good.

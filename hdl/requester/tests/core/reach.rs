@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use stellar_transport::requester::{Requester, RequesterCounters};
 use stellar_wire::host::WcStatus;
 
-use crate::lockstep::Bench;
+use crate::core::lockstep::Bench;
 
 const HISTORIES: u64 = 64;
 const EVENTS: usize = 300;

@@ -1,12 +1,10 @@
 //! Drives a Verilated requester core one operation at a time.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::OnceLock;
 
 use hdl_requester::{ConfigureKind, RequesterCore, StatPulses};
-use hdl_verilog::emit;
+use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_transport::requester::{locate_payload, Payload, Segment};
 use stellar_transport::rx::{pieces_to_hw, Piece, Tables};
 use stellar_wire::host::Wqe;
@@ -16,7 +14,7 @@ use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse};
 use stellar_wire::Opcode;
 
-use crate::memory::Entries;
+use crate::core::memory::Entries;
 
 /// Four queue pairs.
 pub const Q: usize = 2;
@@ -26,20 +24,6 @@ type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }, { Q + 4 }>;
 const TIMEOUT_CYCLES: u32 = 40_000;
 /// Number of idle cycles after which the message table has no work, or a burst is over.
 const IDLE_CYCLES: u32 = 40;
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut core = Box::<Core>::default();
-        core.connect_all();
-        let design = emit(core.as_ref()).expect("the core is translated");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the model is built")
-    })
-}
 
 /// What the core did during an operation.
 #[derive(Debug, Default)]
@@ -114,8 +98,7 @@ const STATS: [&str; 19] = [
 
 /// The core and its surroundings.
 pub struct Rig {
-    model: Model,
-    clock: PortId,
+    pub dut: Dut,
     pub entries: Entries,
     pub tables: Tables,
     /// Cycles from a read of an entry to its data.
@@ -139,11 +122,8 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(tables: Tables) -> Self {
-        let model = library().instantiate();
-        let clock = model.port("clock").expect("a clock");
         let mut rig = Self {
-            model,
-            clock,
+            dut: Dut::new::<Core>(),
             entries: Entries::default(),
             tables,
             read_latency: 3,
@@ -163,7 +143,7 @@ impl Rig {
             "control_valid",
             "doorbell_valid",
         ] {
-            rig.set(port, 0);
+            rig.dut.set(port, 0);
         }
         for port in [
             "fault_valid",
@@ -172,43 +152,21 @@ impl Rig {
             "head_valid",
             "due_valid",
         ] {
-            rig.set(port, 0);
+            rig.dut.set(port, 0);
         }
         for port in ["xlate_rsp_valid", "fetched_valid", "hold"] {
-            rig.set(port, 0);
+            rig.dut.set(port, 0);
         }
-        rig.set("tx_space", 3);
-        rig.set("schedule_ready", 1);
-        rig.set("plane_up", 3);
-        rig.set("reset", 1);
+        rig.dut.set("tx_space", 3);
+        rig.dut.set("schedule_ready", 1);
+        rig.dut.set("plane_up", 3);
+        rig.dut.set("reset", 1);
         rig.clock();
-        rig.set("reset", 0);
+        rig.dut.set("reset", 0);
         for _ in 0..100 {
             rig.clock();
         }
         rig
-    }
-
-    fn port(&self, name: &str) -> PortId {
-        self.model.port(name).unwrap_or_else(|e| panic!("{e}"))
-    }
-
-    pub fn set(&mut self, name: &str, value: u64) {
-        let port = self.port(name);
-        self.model.set_u64(port, value);
-    }
-
-    pub fn set_words(&mut self, name: &str, words: &[u32]) {
-        let port = self.port(name);
-        self.model.set(port, words);
-    }
-
-    fn get(&self, name: &str) -> u64 {
-        self.model.get_u64(self.port(name))
-    }
-
-    fn words(&self, name: &str) -> Vec<u32> {
-        self.model.get_words(self.port(name)).to_vec()
     }
 
     /// Returns a pseudo-random bit, the same sequence in every run.
@@ -222,28 +180,29 @@ impl Rig {
     /// Runs one cycle. Returns whether the port `ready` was high in it.
     fn clock_with(&mut self, ready: Option<&str>) -> bool {
         let (fetch, locate, cqe) = (self.coin(), self.coin(), self.coin());
-        self.set("fetch_ready", fetch.into());
-        self.set("xlate_req_ready", locate.into());
-        self.set("cqe_ready", cqe.into());
+        self.dut.set("fetch_ready", fetch.into());
+        self.dut.set("xlate_req_ready", locate.into());
+        self.dut.set("cqe_ready", cqe.into());
         self.serve();
-        self.model.eval();
-        let taken = ready.is_some_and(|ready| self.get(ready) != 0);
-        if fetch && self.get("fetch_valid") != 0 {
-            self.reads.push((self.read_latency, self.words("fetch")));
+        self.dut.eval();
+        let taken = ready.is_some_and(|ready| self.dut.get(ready) != 0);
+        if fetch && self.dut.get("fetch_valid") != 0 {
+            self.reads
+                .push((self.read_latency, self.dut.words("fetch")));
         }
-        if locate && self.get("xlate_req_valid") != 0 {
-            let request = self.words("xlate_req");
+        if locate && self.dut.get("xlate_req_valid") != 0 {
+            let request = self.dut.words("xlate_req");
             self.locating.push_back(request);
         }
-        if cqe && self.get("cqe_valid") != 0 {
-            let cqe = self.words("cqe");
+        if cqe && self.dut.get("cqe_valid") != 0 {
+            let cqe = self.dut.words("cqe");
             self.observed.cqes.push(cqe);
         }
-        if !self.arriving.is_empty() && self.get("fetched_ready") != 0 {
+        if !self.arriving.is_empty() && self.dut.get("fetched_ready") != 0 {
             self.arriving.pop_front();
         }
         self.look();
-        self.model.clock(self.clock);
+        self.dut.clock();
         self.observed.cycles += 1;
         taken
     }
@@ -254,8 +213,8 @@ impl Rig {
 
     /// Drives the responses of memory and translation.
     fn serve(&mut self) {
-        self.set("fetched_valid", 0);
-        self.set("xlate_rsp_valid", 0);
+        self.dut.set("fetched_valid", 0);
+        self.dut.set("xlate_rsp_valid", 0);
         for (left, _) in &mut self.reads {
             *left = left.saturating_sub(1);
         }
@@ -266,13 +225,13 @@ impl Rig {
             }
         }
         if let Some(&fetched) = self.arriving.front() {
-            self.set_words("fetched", &to_words(fetched));
-            self.set("fetched_valid", 1);
+            self.dut.set_words("fetched", &to_words(fetched));
+            self.dut.set("fetched_valid", 1);
         }
         if let Some(words) = self.located() {
             let located = self.locate(&words);
-            self.set_words("xlate_rsp", &to_words(located));
-            self.set("xlate_rsp_valid", 1);
+            self.dut.set_words("xlate_rsp", &to_words(located));
+            self.dut.set("xlate_rsp_valid", 1);
         }
     }
 
@@ -333,36 +292,39 @@ impl Rig {
 
     /// Records the pulses of this cycle.
     fn look(&mut self) {
-        if self.get("tx_valid") != 0 {
-            let packet = self.words("tx");
+        if self.dut.get("tx_valid") != 0 {
+            let packet = self.dut.words("tx");
             self.observed.tx.push(packet);
         }
-        let (served, parked) = (self.get("rotate"), self.get("deactivate"));
+        let (served, parked) = (self.dut.get("rotate"), self.dut.get("deactivate"));
         self.observed.rotated |= served != 0;
         self.observed.deactivated |= parked != 0;
         self.ports_done |= served | parked;
         for port in (0..2).filter(|port| (served | parked) >> port & 1 != 0) {
             self.observed.ports.push(port);
         }
-        self.observed.refused |= self.get("refused") != 0;
-        self.observed.arrived |= self.get("entry_arrived") != 0;
-        if self.get("failed") != 0 {
-            let failed = (self.get("event_qp") as u32, self.get("failed_status") as u8);
+        self.observed.refused |= self.dut.get("refused") != 0;
+        self.observed.arrived |= self.dut.get("entry_arrived") != 0;
+        if self.dut.get("failed") != 0 {
+            let failed = (
+                self.dut.get("event_qp") as u32,
+                self.dut.get("failed_status") as u8,
+            );
             self.observed.failed.push(failed);
         }
-        if self.get("reverse_ev_valid") != 0 {
+        if self.dut.get("reverse_ev_valid") != 0 {
             let good = (
-                self.get("reverse_ev_plane") as u8,
-                self.get("reverse_ev_entropy") as u32,
+                self.dut.get("reverse_ev_plane") as u8,
+                self.dut.get("reverse_ev_entropy") as u32,
             );
             self.observed.good.push(good);
         }
-        if self.get("deadline_valid") != 0 {
-            let armed = self.get("deadline_armed") != 0;
-            let qp = self.get("deadline_qp") as usize;
-            self.deadlines[qp] = armed.then(|| self.get("deadline") as u32);
+        if self.dut.get("deadline_valid") != 0 {
+            let armed = self.dut.get("deadline_armed") != 0;
+            let qp = self.dut.get("deadline_qp") as usize;
+            self.deadlines[qp] = armed.then(|| self.dut.get("deadline") as u32);
         }
-        let counted = self.words("stats");
+        let counted = self.dut.words("stats");
         if counted.iter().any(|&word| word != 0) {
             let record = Record::<StatPulses>::new(&counted);
             for name in STATS {
@@ -374,9 +336,9 @@ impl Rig {
     /// Offers an operation until it is accepted, then waits until the next one would be accepted.
     fn operate(&mut self, valid: &str, value: u64, ready: &str) -> Observed {
         self.observed = Observed::default();
-        self.set(valid, value);
+        self.dut.set(valid, value);
         self.wait(ready);
-        self.set(valid, 0);
+        self.dut.set(valid, 0);
         self.finish();
         std::mem::take(&mut self.observed)
     }
@@ -390,7 +352,7 @@ impl Rig {
             let sent = self.observed.tx.len();
             self.clock();
             // If a payload cannot be translated, the remaining translations of the burst are requested nevertheless.
-            let locates = !self.locating.is_empty() || self.get("xlate_req_valid") != 0;
+            let locates = !self.locating.is_empty() || self.dut.get("xlate_req_valid") != 0;
             let busy = self.observed.tx.len() > sent || locates;
             quiet = if busy { 0 } else { quiet + 1 };
         }
@@ -404,10 +366,10 @@ impl Rig {
 
     /// Waits until the operation is done: then the sequencer accepts a wake-up.
     fn finish_operation(&mut self) {
-        self.set("wake_valid", 1);
-        self.set("wake_qp", 0);
+        self.dut.set("wake_valid", 1);
+        self.dut.set("wake_qp", 0);
         self.wait("wake_ready");
-        self.set("wake_valid", 0);
+        self.dut.set("wake_valid", 0);
     }
 
     fn wait(&mut self, ready: &str) {
@@ -427,8 +389,8 @@ impl Rig {
             self.clock();
             let busy = !self.reads.is_empty()
                 || !self.arriving.is_empty()
-                || self.get("fetch_valid") != 0
-                || self.get("cqe_valid") != 0;
+                || self.dut.get("fetch_valid") != 0
+                || self.dut.get("cqe_valid") != 0;
             quiet = if busy { 0 } else { quiet + 1 };
         }
         assert_eq!(self.observed.failed, [], "a failure after the operation");
@@ -446,24 +408,24 @@ impl Rig {
     }
 
     pub fn configure(&mut self, kind: ConfigureKind, qp: u32, port: &str, row: &[u32]) {
-        self.set_words(port, row);
-        self.set("configure", kind as u64);
-        self.set("configure_qp", qp.into());
+        self.dut.set_words(port, row);
+        self.dut.set("configure", kind as u64);
+        self.dut.set("configure_qp", qp.into());
         self.operate("configure_valid", 1, "configure_ready");
     }
 
     pub fn profile(&mut self, row: &[u32]) {
-        self.set_words("profile", row);
-        self.set("profile_index", 0);
-        self.set("profile_valid", 1);
+        self.dut.set_words("profile", row);
+        self.dut.set("profile_index", 0);
+        self.dut.set("profile_valid", 1);
         self.clock();
-        self.set("profile_valid", 0);
+        self.dut.set("profile_valid", 0);
     }
 
     pub fn transmit(&mut self, qp: u32, port: u8, now: u32) -> Observed {
-        self.set("now", now.into());
-        self.set(&format!("head{port}_qp"), qp.into());
-        self.set("head_valid", 1 << port);
+        self.dut.set("now", now.into());
+        self.dut.set(&format!("head{port}_qp"), qp.into());
+        self.dut.set("head_valid", 1 << port);
         self.observed = Observed::default();
         while !self.observed.rotated && !self.observed.deactivated {
             assert!(
@@ -472,7 +434,7 @@ impl Rig {
             );
             self.clock();
         }
-        self.set("head_valid", 0);
+        self.dut.set("head_valid", 0);
         self.finish();
         std::mem::take(&mut self.observed)
     }
@@ -485,7 +447,7 @@ impl Rig {
         packet: ControlPacket,
         now: u32,
     ) -> Observed {
-        self.set_words("control", &to_words(packet));
+        self.dut.set_words("control", &to_words(packet));
         self.transmit_and(qp, port, ["control_valid", "control_ready"], now)
     }
 
@@ -497,19 +459,19 @@ impl Rig {
         producer: u16,
         now: u32,
     ) -> Observed {
-        self.set("doorbell_qp", qp.into());
-        self.set("doorbell_producer", producer.into());
+        self.dut.set("doorbell_qp", qp.into());
+        self.dut.set("doorbell_producer", producer.into());
         self.transmit_and(qp, port, ["doorbell_valid", "doorbell_ready"], now)
     }
 
     /// Executes a transmission, and offers the operation of these ports right after its start.
     fn transmit_and(&mut self, qp: u32, port: u8, [valid, ready]: [&str; 2], now: u32) -> Observed {
-        self.set("now", now.into());
-        self.set(&format!("head{port}_qp"), qp.into());
-        self.set("head_valid", 1 << port);
+        self.dut.set("now", now.into());
+        self.dut.set(&format!("head{port}_qp"), qp.into());
+        self.dut.set("head_valid", 1 << port);
         self.observed = Observed::default();
         self.clock();
-        self.set(valid, 1);
+        self.dut.set(valid, 1);
         let mut waits = true;
         while waits || !(self.observed.rotated || self.observed.deactivated) {
             assert!(
@@ -519,10 +481,10 @@ impl Rig {
             if self.clock_with(Some(ready)) && waits {
                 waits = false;
                 self.observed.before_other = self.observed.tx.len();
-                self.set(valid, 0);
+                self.dut.set(valid, 0);
             }
             if self.observed.rotated || self.observed.deactivated {
-                self.set("head_valid", 0);
+                self.dut.set("head_valid", 0);
             }
         }
         self.finish();
@@ -536,16 +498,17 @@ impl Rig {
         packets: Vec<ControlPacket>,
         now: u32,
     ) -> Observed {
-        self.set("now", now.into());
+        self.dut.set("now", now.into());
         self.observed = Observed::default();
-        self.set("control_valid", u64::from(!packets.is_empty()));
+        self.dut
+            .set("control_valid", u64::from(!packets.is_empty()));
         for packet in packets {
-            self.set_words("control", &to_words(packet));
+            self.dut.set_words("control", &to_words(packet));
             self.wait("control_ready");
         }
-        self.set("control_valid", 0);
-        self.set("head0_qp", qp.into());
-        self.set("head1_qp", qp.into());
+        self.dut.set("control_valid", 0);
+        self.dut.set("head0_qp", qp.into());
+        self.dut.set("head1_qp", qp.into());
         self.ports_done = 0;
         let mut fronts = 3;
         while fronts != 0 {
@@ -553,42 +516,42 @@ impl Rig {
                 self.observed.cycles < TIMEOUT_CYCLES,
                 "a transmission does not end"
             );
-            self.set("head_valid", fronts);
+            self.dut.set("head_valid", fronts);
             self.clock();
             fronts &= !self.ports_done;
             self.ports_done = 0;
         }
-        self.set("head_valid", 0);
+        self.dut.set("head_valid", 0);
         self.finish();
         std::mem::take(&mut self.observed)
     }
 
     pub fn control(&mut self, packet: ControlPacket, now: u32) -> Observed {
-        self.set("now", now.into());
-        self.set_words("control", &to_words(packet));
+        self.dut.set("now", now.into());
+        self.dut.set_words("control", &to_words(packet));
         self.operate("control_valid", 1, "control_ready")
     }
 
     pub fn doorbell(&mut self, qp: u32, producer: u16) -> Observed {
-        self.set("doorbell_qp", qp.into());
-        self.set("doorbell_producer", producer.into());
+        self.dut.set("doorbell_qp", qp.into());
+        self.dut.set("doorbell_producer", producer.into());
         self.operate("doorbell_valid", 1, "doorbell_ready")
     }
 
     pub fn timer(&mut self, qp: u32, now: u32) -> Observed {
-        self.set("now", now.into());
-        self.set("due_qp", qp.into());
+        self.dut.set("now", now.into());
+        self.dut.set("due_qp", qp.into());
         self.operate("due_valid", 1, "due_ready")
     }
 
     pub fn fault(&mut self, qp: u32, slot: u16) -> Observed {
-        self.set("fault_qp", qp.into());
-        self.set("fault_slot", slot.into());
+        self.dut.set("fault_qp", qp.into());
+        self.dut.set("fault_slot", slot.into());
         self.operate("fault_valid", 1, "fault_ready")
     }
 
     pub fn flush(&mut self, qp: u32) -> Observed {
-        self.set("flush_qp", qp.into());
+        self.dut.set("flush_qp", qp.into());
         self.operate("flush_valid", 1, "flush_ready")
     }
 }

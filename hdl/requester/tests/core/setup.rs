@@ -16,8 +16,8 @@ use stellar_transport::time::Ticks;
 use stellar_wire::host::{Wqe, WqeOpcode};
 use stellar_wire::rows::Row;
 
-use crate::peer::{InFlight, RcReceiver, Receiver};
-use crate::rig::Rig;
+use crate::core::peer::{InFlight, RcReceiver, Receiver};
+use crate::core::rig::Rig;
 
 pub const LKEY: u32 = 1 << 8 | 0x5a;
 pub const PD: u32 = 7;
@@ -220,7 +220,7 @@ impl Pair {
         let max_wimm = if over_rc { u16::MAX } else { MAX_WIMM };
         let queue = SendQueue::new(Some(ring)).expect("a ring");
         let messages = Messages::new(queue, number, max_wimm);
-        rig.set("now", now.0.into());
+        rig.dut.set("now", now.0.into());
         let (reference, rows) = if over_rc {
             rc(dice, qp, messages, first)
         } else {

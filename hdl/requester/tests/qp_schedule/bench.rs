@@ -1,10 +1,7 @@
 //! The Verilated block next to the reference.
 
-use std::sync::OnceLock;
-
 use hdl_requester::QpSchedule;
-use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
+use hdl_testkit::Dut;
 use stellar_transport::endpoint::scheduler::Schedule;
 
 /// 32 queue pairs.
@@ -16,20 +13,6 @@ pub type Small = QpSchedule<QP_BITS, PAGE_BITS>;
 /// Cycles after which a block without a response counts as stuck.
 const TIMEOUT_CYCLES: u64 = 100;
 
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = Small::default();
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("qp_schedule elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("qp_schedule verilates")
-    })
-}
-
 /// Inputs of a cycle. A wake-up that is not accepted in this cycle is dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Input {
@@ -39,22 +22,8 @@ pub struct Input {
     pub deactivates: Option<bool>,
 }
 
-struct Ports {
-    clock: PortId,
-    reset: PortId,
-    wake_valid: PortId,
-    wake_page: PortId,
-    wake_qp: PortId,
-    wake_ready: PortId,
-    head_valid: PortId,
-    head_qp: PortId,
-    rotate: PortId,
-    deactivate: PortId,
-}
-
 pub struct Bench {
-    model: Model,
-    ports: Ports,
+    dut: Dut,
     reference: Schedule,
     now: u64,
     /// Cycle of the last turn, until the next head is valid or the schedule is empty.
@@ -67,23 +36,8 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        let model = library().instantiate();
-        let port = |name: &str| model.port(name).expect("port");
-        let ports = Ports {
-            clock: port("clock"),
-            reset: port("reset"),
-            wake_valid: port("wake_valid"),
-            wake_page: port("wake_page"),
-            wake_qp: port("wake_qp"),
-            wake_ready: port("wake_ready"),
-            head_valid: port("head_valid"),
-            head_qp: port("head_qp"),
-            rotate: port("rotate"),
-            deactivate: port("deactivate"),
-        };
         let mut bench = Self {
-            model,
-            ports,
+            dut: Dut::new::<Small>(),
             reference: Schedule::default(),
             now: 0,
             turned: None,
@@ -95,22 +49,18 @@ impl Bench {
         bench
     }
 
-    fn flag(&self, port: PortId) -> bool {
-        self.model.get_u64(port) != 0
-    }
-
     /// Resets the block, and waits until it accepts wake-ups.
     pub fn reset(&mut self) {
         self.set(Input::default());
-        self.model.set_u64(self.ports.reset, 1);
-        self.model.clock(self.ports.clock);
-        self.model.set_u64(self.ports.reset, 0);
-        self.model.eval();
+        self.dut.set("reset", 1);
+        self.dut.clock();
+        self.dut.set("reset", 0);
+        self.dut.eval();
         let mut cycles = 0;
-        while !self.flag(self.ports.wake_ready) {
-            assert!(!self.flag(self.ports.head_valid), "a head before a wake");
-            self.model.clock(self.ports.clock);
-            self.model.eval();
+        while !self.dut.is("wake_ready") {
+            assert!(!self.dut.is("head_valid"), "a head before a wake");
+            self.dut.clock();
+            self.dut.eval();
             cycles += 1;
         }
         assert_eq!(cycles, 1 << QP_BITS, "one cycle for each queue pair");
@@ -120,32 +70,30 @@ impl Bench {
 
     fn set(&mut self, input: Input) {
         let (page, qp) = input.wake.unwrap_or((0, 0));
-        let ports = &self.ports;
-        self.model
-            .set_u64(ports.wake_valid, input.wake.is_some().into());
+        self.dut.set("wake_valid", input.wake.is_some().into());
         // Bits above those of the block's pages and queue pairs do not matter.
-        self.model
-            .set_u64(ports.wake_page, u64::from(page) | 0x5550);
-        self.model.set_u64(ports.wake_qp, u64::from(qp) | 0x140);
-        self.model
-            .set_u64(ports.rotate, (input.deactivates == Some(false)).into());
-        self.model
-            .set_u64(ports.deactivate, (input.deactivates == Some(true)).into());
+        self.dut.set("wake_page", u64::from(page) | 0x5550);
+        self.dut.set("wake_qp", u64::from(qp) | 0x140);
+        self.dut
+            .set("rotate", (input.deactivates == Some(false)).into());
+        self.dut
+            .set("deactivate", (input.deactivates == Some(true)).into());
     }
 
     /// Returns the current head.
     fn head(&self) -> Option<u32> {
-        self.flag(self.ports.head_valid)
-            .then(|| self.model.get_u64(self.ports.head_qp) as u32)
+        self.dut
+            .is("head_valid")
+            .then(|| self.dut.get("head_qp") as u32)
     }
 
     /// Runs one cycle. Returns whether the wake-up was accepted.
     pub fn clock(&mut self, mut input: Input) -> bool {
         let head = self.head();
         input.deactivates = input.deactivates.filter(|_| head.is_some());
-        let ready = self.flag(self.ports.wake_ready);
+        let ready = self.dut.is("wake_ready");
         self.set(input);
-        self.model.eval();
+        self.dut.eval();
         assert_eq!(
             head,
             self.head(),
@@ -181,9 +129,9 @@ impl Bench {
             self.reference.wake(page.into(), qp.into());
             self.woke = Some(self.now);
         }
-        self.model.clock(self.ports.clock);
+        self.dut.clock();
         self.set(Input::default());
-        self.model.eval();
+        self.dut.eval();
         self.now += 1;
         taken.is_some()
     }
@@ -198,7 +146,7 @@ impl Bench {
         while !self.clock(input) {
             assert!(self.now < end, "a wake is never taken");
         }
-        while !self.flag(self.ports.wake_ready) {
+        while !self.dut.is("wake_ready") {
             assert!(self.now < end, "a wake never ends");
             self.clock(Input::default());
         }

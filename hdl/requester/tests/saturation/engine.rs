@@ -1,12 +1,10 @@
 //! A Verilated requester engine between two ports, and receivers that acknowledge after a round trip.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_requester::{ConfigureKind, RequesterEngine16};
-use hdl_verilog::emit;
+use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_transport::responder::default_sack_every;
 use stellar_wire::host::{Wqe, WqeOpcode};
 use stellar_wire::hw::core::DmaSegments;
@@ -14,9 +12,9 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 
-use crate::port::Port;
-use crate::receiver::Receiver;
-use crate::setup::{ring, Registers};
+use crate::saturation::port::Port;
+use crate::saturation::receiver::Receiver;
+use crate::saturation::setup::{ring, Registers};
 
 /// Cycles from the departure of a packet to its acknowledgement: 4.4 us.
 const ROUND_TRIP: u64 = 1100;
@@ -27,20 +25,6 @@ const LOCATE: u64 = 12;
 const DOORBELL: u64 = 10;
 /// Number of cycles without progress after which the engine counts as stuck.
 const TIMEOUT_CYCLES: u64 = 100_000;
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut engine = Box::<RequesterEngine16>::default();
-        engine.connect_all();
-        let design = emit(engine.as_ref()).expect("the engine is translated");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the model is built")
-    })
-}
 
 /// Events and their times.
 type Due<T> = VecDeque<(u64, T)>;
@@ -54,8 +38,7 @@ fn comes<T>(queue: &mut Due<T>, now: u64) -> Option<T> {
 
 /// The engine and its surroundings.
 pub struct Bench {
-    model: Model,
-    clock: PortId,
+    dut: Dut,
     cycles: u64,
     receivers: Vec<Receiver>,
     /// Length of every queue pair's messages.
@@ -72,11 +55,8 @@ pub struct Bench {
 impl Bench {
     /// A port sends a packet in `port_cycles` / 100 cycles.
     pub fn new(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
-        let model = library().instantiate();
-        let clock = model.port("clock").expect("a clock");
         let mut bench = Self {
-            model,
-            clock,
+            dut: Dut::new::<RequesterEngine16>(),
             cycles: 0,
             receivers: (0..queue_pairs)
                 .map(|_| Receiver::new(default_sack_every(mtu)))
@@ -89,10 +69,10 @@ impl Bench {
             rings_at: 0,
             ports: [Port::new(port_cycles), Port::new(port_cycles)],
         };
-        bench.set("plane_up", 3);
-        bench.set("reset", 1);
+        bench.dut.set("plane_up", 3);
+        bench.dut.set("reset", 1);
         bench.clock();
-        bench.set("reset", 0);
+        bench.dut.set("reset", 0);
         for _ in 0..100 {
             bench.clock();
         }
@@ -106,39 +86,17 @@ impl Bench {
         self.cycles
     }
 
-    fn port(&self, name: &str) -> PortId {
-        self.model.port(name).unwrap_or_else(|e| panic!("{e}"))
-    }
-
-    fn set(&mut self, name: &str, value: u64) {
-        let port = self.port(name);
-        self.model.set_u64(port, value);
-    }
-
-    fn set_words(&mut self, name: &str, words: &[u32]) {
-        let port = self.port(name);
-        self.model.set(port, words);
-    }
-
-    fn get(&self, name: &str) -> u64 {
-        self.model.get_u64(self.port(name))
-    }
-
-    fn words(&self, name: &str) -> Vec<u32> {
-        self.model.get_words(self.port(name)).to_vec()
-    }
-
     /// Offers a packed record in this cycle, or none.
     fn offer(&mut self, valid: &str, data: &str, words: Option<Vec<u32>>) {
-        self.set(valid, words.is_some().into());
+        self.dut.set(valid, words.is_some().into());
         if let Some(words) = words {
-            self.set_words(data, &words);
+            self.dut.set_words(data, &words);
         }
     }
 
     fn clock(&mut self) {
         let now = self.cycles;
-        self.set("now", now / 2);
+        self.dut.set("now", now / 2);
         let fetched = self.fetched.front().filter(|(at, _)| *at <= now);
         let fetched = fetched.map(|&(_, entry)| to_words(entry));
         self.offer("fetched_valid", "fetched", fetched);
@@ -149,10 +107,10 @@ impl Bench {
         self.offer("control_valid", "control", sack);
         let rings = self.doorbells.front().filter(|_| self.rings_at <= now);
         let rings = rings.copied();
-        self.set("doorbell_valid", rings.is_some().into());
+        self.dut.set("doorbell_valid", rings.is_some().into());
         if let Some((qp, producer)) = rings {
-            self.set("doorbell_qp", qp.into());
-            self.set("doorbell_producer", producer.into());
+            self.dut.set("doorbell_qp", qp.into());
+            self.dut.set("doorbell_producer", producer.into());
         }
         for name in [
             "fetch_ready",
@@ -160,42 +118,42 @@ impl Bench {
             "cqe_ready",
             "failure_ready",
         ] {
-            self.set(name, 1);
+            self.dut.set(name, 1);
         }
         for (port, name) in ["tx0_ready", "tx1_ready"].into_iter().enumerate() {
-            self.set(name, self.ports[port].is_ready(now).into());
+            self.dut.set(name, self.ports[port].is_ready(now).into());
         }
-        self.model.eval();
-        if self.get("fetched_valid") & self.get("fetched_ready") != 0 {
+        self.dut.eval();
+        if self.dut.get("fetched_valid") & self.dut.get("fetched_ready") != 0 {
             self.fetched.pop_front();
         }
-        if self.get("control_valid") & self.get("control_ready") != 0 {
+        if self.dut.get("control_valid") & self.dut.get("control_ready") != 0 {
             self.sacks.pop_front();
         }
-        if self.get("doorbell_valid") & self.get("doorbell_ready") != 0 {
+        if self.dut.get("doorbell_valid") & self.dut.get("doorbell_ready") != 0 {
             self.doorbells.pop_front();
             self.rings_at = now + DOORBELL;
         }
-        if self.get("fetch_valid") != 0 {
-            self.read(&self.words("fetch"));
+        if self.dut.get("fetch_valid") != 0 {
+            self.read(&self.dut.words("fetch"));
         }
-        if self.get("xlate_req_valid") != 0 {
-            self.locate(&self.words("xlate_req"));
+        if self.dut.get("xlate_req_valid") != 0 {
+            self.locate(&self.dut.words("xlate_req"));
         }
         for (port, (valid, data)) in [("tx0_valid", "tx0"), ("tx1_valid", "tx1")]
             .into_iter()
             .enumerate()
         {
-            if self.get(valid) != 0 && self.ports[port].is_ready(now) {
-                let packet = self.words(data);
+            if self.dut.get(valid) != 0 && self.ports[port].is_ready(now) {
+                let packet = self.dut.words(data);
                 self.ports[port].take(now, packet);
             }
             if let Some(packet) = self.ports[port].leave(now) {
                 self.arrive(&packet);
             }
         }
-        assert_eq!(self.get("failure_valid"), 0, "a queue pair failed");
-        self.model.clock(self.clock);
+        assert_eq!(self.dut.get("failure_valid"), 0, "a queue pair failed");
+        self.dut.clock();
         self.cycles += 1;
     }
 
@@ -250,8 +208,8 @@ impl Bench {
 
     fn wait(&mut self, ready: &str) {
         for _ in 0..TIMEOUT_CYCLES {
-            self.model.eval();
-            let taken = self.get(ready) != 0;
+            self.dut.eval();
+            let taken = self.dut.get(ready) != 0;
             self.clock();
             if taken {
                 return;
@@ -261,21 +219,21 @@ impl Bench {
     }
 
     fn configure(&mut self, kind: ConfigureKind, qp: u32, port: &str, row: &[u32]) {
-        self.set_words(port, row);
-        self.set("configure", kind as u64);
-        self.set("configure_qp", qp.into());
-        self.set("configure_valid", 1);
+        self.dut.set_words(port, row);
+        self.dut.set("configure", kind as u64);
+        self.dut.set("configure_qp", qp.into());
+        self.dut.set("configure_valid", 1);
         self.wait("configure_ready");
-        self.set("configure_valid", 0);
+        self.dut.set("configure_valid", 0);
     }
 
     fn connect(&mut self, qp: u32, mtu: u32) {
         let registers = Registers::new(qp, mtu);
-        self.set_words("profile", &registers.profile);
-        self.set("profile_index", 0);
-        self.set("profile_valid", 1);
+        self.dut.set_words("profile", &registers.profile);
+        self.dut.set("profile_index", 0);
+        self.dut.set("profile_valid", 1);
         self.clock();
-        self.set("profile_valid", 0);
+        self.dut.set("profile_valid", 0);
         for (kind, port, row) in registers.rows {
             self.configure(kind, qp, port, &row);
         }

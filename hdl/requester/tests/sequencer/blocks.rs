@@ -1,8 +1,9 @@
 //! Blocks that the lockstep test of the core does not cover by themselves: their Verilog is clean, and agrees with their rust-hdl simulation.
 
 use hdl_requester::{RequesterEngine16, Sequencer, UnitClient, WakeQueue};
-use hdl_verilog::equivalence::{check, Random};
-use hdl_verilog::{emit, tools};
+use hdl_testkit::equivalence::{check, Random};
+use hdl_testkit::tools;
+use hdl_verilog::emit;
 use rand::Rng;
 use rust_hdl::prelude::*;
 

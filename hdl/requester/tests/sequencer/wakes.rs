@@ -3,27 +3,10 @@
 use std::collections::VecDeque;
 
 use hdl_requester::WakeQueue;
-use hdl_verilog::emit;
+use hdl_testkit::library;
 use proptest::prelude::*;
-use rust_hdl::prelude::*;
-use sim_verilated::Library;
-use std::sync::OnceLock;
 
 const PAIRS: u64 = 8;
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = WakeQueue::<3, 4, { PAIRS as usize }>::default();
-        block.connect_all();
-        emit(&block)
-            .unwrap()
-            .model()
-            .for_short_run()
-            .build()
-            .unwrap()
-    })
-}
 
 proptest! {
     #[test]
@@ -31,7 +14,7 @@ proptest! {
         steps in prop::collection::vec((prop::option::of(0..PAIRS), any::<bool>()), 1..200),
         toggle in prop::option::of(0usize..200),
     ) {
-        let mut model = library().instantiate();
+        let mut model = library::<WakeQueue<3, 4, { PAIRS as usize }>>().instantiate();
         let port = |name: &str| model.port(name).unwrap();
         let (clock, reset, plane_up) = (port("clock"), port("reset"), port("plane_up"));
         let (in_valid, in_qp) = (port("in_valid"), port("in_qp"));

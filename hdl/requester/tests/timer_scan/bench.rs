@@ -1,29 +1,12 @@
 //! The Verilated block next to a list of deadlines.
 
-use std::sync::OnceLock;
-
 use hdl_requester::TimerScan;
-use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
+use hdl_testkit::Dut;
 use stellar_transport::time::Ticks;
 
 /// More queue pairs than one word of 32 per group.
 pub const QP_BITS: usize = 7;
 pub type Timers = TimerScan<QP_BITS>;
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = Timers::default();
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("timer_scan elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("timer_scan verilates")
-    })
-}
 
 /// Inputs of a cycle.
 #[derive(Clone, Copy, Debug)]
@@ -59,22 +42,8 @@ struct Deadline {
     age: u64,
 }
 
-struct Ports {
-    clock: PortId,
-    reset: PortId,
-    now: PortId,
-    set_valid: PortId,
-    set_qp: PortId,
-    set_armed: PortId,
-    set_at: PortId,
-    due_valid: PortId,
-    due_qp: PortId,
-    due_ready: PortId,
-}
-
 pub struct Bench {
-    model: Model,
-    ports: Ports,
+    dut: Dut,
     now: Ticks,
     deadlines: Vec<Option<Deadline>>,
     /// The offer that must be stable.
@@ -87,23 +56,8 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(start: u32) -> Self {
-        let model = library().instantiate();
-        let port = |name: &str| model.port(name).expect("port");
-        let ports = Ports {
-            clock: port("clock"),
-            reset: port("reset"),
-            now: port("now"),
-            set_valid: port("set_valid"),
-            set_qp: port("set_qp"),
-            set_armed: port("set_armed"),
-            set_at: port("set_at"),
-            due_valid: port("due_valid"),
-            due_qp: port("due_qp"),
-            due_ready: port("due_ready"),
-        };
         let mut bench = Self {
-            model,
-            ports,
+            dut: Dut::new::<Timers>(),
             now: Ticks(start),
             deadlines: vec![],
             standing: None,
@@ -116,10 +70,10 @@ impl Bench {
 
     /// Disarms all timers; time continues.
     pub fn reset(&mut self) {
-        self.model.set_u64(self.ports.set_valid, 0);
-        self.model.set_u64(self.ports.reset, 1);
-        self.model.clock(self.ports.clock);
-        self.model.set_u64(self.ports.reset, 0);
+        self.dut.set("set_valid", 0);
+        self.dut.set("reset", 1);
+        self.dut.clock();
+        self.dut.set("reset", 0);
         self.deadlines = vec![None; 1 << QP_BITS];
         self.standing = None;
         self.offers = 0;
@@ -134,27 +88,24 @@ impl Bench {
     /// Runs one cycle, after `passed` ticks.
     pub fn clock(&mut self, passed: u32, input: Input) {
         self.now = self.now.plus(Ticks(passed));
-        let offer = (self.model.get_u64(self.ports.due_valid) != 0)
-            .then(|| self.model.get_u64(self.ports.due_qp) as usize);
+        let offer = (self.dut.get("due_valid") != 0).then(|| self.dut.get("due_qp") as usize);
         let set = input.set.map(|(qp, armed, at)| {
             let qp = offer.filter(|_| input.at_offer).unwrap_or(qp);
             (qp, armed, Ticks(self.now.0.wrapping_add_signed(at)))
         });
-        let ports = &self.ports;
-        self.model.set_u64(ports.now, self.now.0.into());
-        self.model.set_u64(ports.set_valid, set.is_some().into());
-        self.model.set_u64(ports.due_ready, input.ready.into());
+        self.dut.set("now", self.now.0.into());
+        self.dut.set("set_valid", set.is_some().into());
+        self.dut.set("due_ready", input.ready.into());
         if let Some((qp, armed, at)) = set {
             // Bits above those of the block's queue pairs do not matter.
-            self.model.set_u64(ports.set_qp, qp as u64 | 0x300);
-            self.model.set_u64(ports.set_armed, armed.into());
-            self.model.set_u64(ports.set_at, at.0.into());
+            self.dut.set("set_qp", qp as u64 | 0x300);
+            self.dut.set("set_armed", armed.into());
+            self.dut.set("set_at", at.0.into());
         }
-        self.model.eval();
+        self.dut.eval();
         assert_eq!(
             offer,
-            (self.model.get_u64(ports.due_valid) != 0)
-                .then(|| self.model.get_u64(ports.due_qp) as usize),
+            (self.dut.get("due_valid") != 0).then(|| self.dut.get("due_qp") as usize),
             "the offer does not depend on the inputs of its clock"
         );
         if let Some(standing) = self.standing {
@@ -179,7 +130,7 @@ impl Bench {
         if let Some((qp, armed, at)) = set {
             self.deadlines[qp] = armed.then_some(Deadline { at, age: 0 });
         }
-        self.model.clock(self.ports.clock);
-        self.model.eval();
+        self.dut.clock();
+        self.dut.eval();
     }
 }

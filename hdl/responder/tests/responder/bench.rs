@@ -1,12 +1,9 @@
 //! Feeds operations to a Verilated responder and collects what comes out of it.
 
-use std::sync::OnceLock;
-
 use hdl_responder::Responder;
+use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::TxAnswer;
@@ -18,21 +15,7 @@ pub const SLOTS: u16 = 8;
 /// Queue pair numbers: their low two bits are their row.
 pub const QPS: [u32; 4] = [0x2a8, 0x155, 0x002, 0x3ff];
 /// Cycles after which an operation without an answer is certainly through.
-const QUIET: u32 = 200;
-
-pub fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = SmallResponder::default();
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("responder elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("responder verilates")
-    })
-}
+const IDLE_CYCLES: u32 = 200;
 
 /// What is done to the block, in this order.
 #[derive(Clone, Debug)]
@@ -132,51 +115,9 @@ pub fn completion_fields(words: &[u32]) -> Vec<(&'static str, u64)> {
     .to_vec()
 }
 
-struct Ports {
-    clock: PortId,
-    reset: PortId,
-    plane_up: PortId,
-    outcome: [PortId; 3],
-    config: [PortId; 4],
-    arm: [PortId; 4],
-    good: [PortId; 4],
-    answer: [PortId; 3],
-    completion: [PortId; 3],
-    threshold: [PortId; 4],
-    failed: [PortId; 3],
-    counters: [PortId; 6],
-}
-
-impl Ports {
-    fn of(model: &Model) -> Self {
-        let port = |name: &str| model.port(name).expect("port");
-        Self {
-            clock: port("clock"),
-            reset: port("reset"),
-            plane_up: port("plane_up"),
-            outcome: ["outcome_valid", "outcome", "outcome_ready"].map(port),
-            config: ["config_valid", "config_qp", "settings", "config_ready"].map(port),
-            arm: ["arm_valid", "arm_qp", "arm_threshold", "arm_ready"].map(port),
-            good: ["good_valid", "good_qp", "good_plane", "good_entropy"].map(port),
-            answer: ["answer_valid", "answer", "answer_ready"].map(port),
-            completion: ["completion_valid", "completion", "completion_ready"].map(port),
-            threshold: [
-                "threshold_valid",
-                "threshold_qp",
-                "threshold_count",
-                "threshold_ready",
-            ]
-            .map(port),
-            failed: ["failed_valid", "failed_qp", "failed_ready"].map(port),
-            counters: COUNTERS.map(port),
-        }
-    }
-}
-
 /// A responder with whoever stands around it.
 pub struct Bench {
-    model: Model,
-    ports: Ports,
+    dut: Dut,
     pub outputs: Outputs,
     pub clocks: u64,
     rng: ChaCha8Rng,
@@ -187,10 +128,8 @@ pub struct Bench {
 impl Bench {
     /// `seed` and `eagerness` (1 to 8) say when receivers take.
     pub fn new(seed: u64, eagerness: u32) -> Self {
-        let model = library().instantiate();
         let mut bench = Self {
-            ports: Ports::of(&model),
-            model,
+            dut: Dut::new::<SmallResponder>(),
             outputs: Outputs::default(),
             clocks: 0,
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -202,50 +141,45 @@ impl Bench {
 
     /// One cycle of reset, with both ports up. What came out before is forgotten, what the memories hold is not.
     pub fn reset(&mut self) {
-        self.model.set_u64(self.ports.plane_up, 3);
-        self.model.set_u64(self.ports.reset, 1);
-        self.model.clock(self.ports.clock);
-        self.model.set_u64(self.ports.reset, 0);
+        self.dut.set("plane_up", 3);
+        self.dut.reset(1);
         self.outputs = Outputs::default();
     }
 
-    fn high(&self, port: PortId) -> bool {
-        self.model.get_u64(port) != 0
-    }
-
     /// One cycle: what is offered to the receivers that take is collected. Returns which of `readies` were high.
-    fn clock(&mut self, readies: &[PortId]) -> Vec<bool> {
-        let [answer, completion, threshold, failed] = [0; 4].map(|_| {
+    fn clock(&mut self, readies: &[&str]) -> Vec<bool> {
+        let takes = [
+            "answer_ready",
+            "completion_ready",
+            "threshold_ready",
+            "failed_ready",
+        ];
+        let [answer, completion, threshold, failed] = takes.map(|ready| {
             let takes = self.rng.random_ratio(self.eagerness, 8);
-            u64::from(takes)
+            self.dut.set(ready, takes.into());
+            takes
         });
-        self.model.set_u64(self.ports.answer[2], answer);
-        self.model.set_u64(self.ports.completion[2], completion);
-        self.model.set_u64(self.ports.threshold[3], threshold);
-        self.model.set_u64(self.ports.failed[2], failed);
-        self.model.eval();
-        let were_ready = readies.iter().map(|&port| self.high(port)).collect();
-        let words = |port| self.model.get_words(port).to_vec();
-        if answer != 0 && self.high(self.ports.answer[0]) {
-            let fields = answer_fields(&words(self.ports.answer[1]));
-            self.outputs.answers.push(fields);
+        let (dut, outputs) = (&mut self.dut, &mut self.outputs);
+        dut.eval();
+        let were_ready = readies.iter().map(|ready| dut.is(ready)).collect();
+        if answer && dut.is("answer_valid") {
+            outputs.answers.push(answer_fields(&dut.words("answer")));
         }
-        if completion != 0 && self.high(self.ports.completion[0]) {
-            let fields = completion_fields(&words(self.ports.completion[1]));
-            self.outputs.completions.push(fields);
+        if completion && dut.is("completion_valid") {
+            let fields = completion_fields(&dut.words("completion"));
+            outputs.completions.push(fields);
         }
-        let number = |port| self.model.get_u64(port);
-        if threshold != 0 && self.high(self.ports.threshold[0]) {
-            let [_, qp, count, _] = self.ports.threshold;
-            self.outputs.thresholds.push((number(qp), number(count)));
+        if threshold && dut.is("threshold_valid") {
+            let reached = (dut.get("threshold_qp"), dut.get("threshold_count"));
+            outputs.thresholds.push(reached);
         }
-        if failed != 0 && self.high(self.ports.failed[0]) {
-            self.outputs.failed.push(number(self.ports.failed[1]));
+        if failed && dut.is("failed_valid") {
+            outputs.failed.push(dut.get("failed_qp"));
         }
-        for (total, port) in self.outputs.counters.iter_mut().zip(self.ports.counters) {
-            *total += self.model.get_u64(port);
+        for (total, port) in outputs.counters.iter_mut().zip(COUNTERS) {
+            *total += dut.get(port);
         }
-        self.model.clock(self.ports.clock);
+        dut.clock();
         self.clocks += 1;
         were_ready
     }
@@ -259,32 +193,30 @@ impl Bench {
 
     /// Lets everything come out.
     pub fn drain(&mut self) {
-        self.idle(QUIET * 8 / self.eagerness);
+        self.idle(IDLE_CYCLES * 8 / self.eagerness);
     }
 
     /// Sets up the port of a stimulus that has a handshake; its `valid` and `ready`.
-    fn present(&mut self, stimulus: &Stimulus) -> (PortId, PortId) {
+    fn present(&mut self, stimulus: &Stimulus) -> (&'static str, &'static str) {
+        let dut = &mut self.dut;
         let (valid, ready) = match stimulus {
             Stimulus::Outcome(words) => {
-                let [valid, data, ready] = self.ports.outcome;
-                self.model.set(data, words);
-                (valid, ready)
+                dut.set_words("outcome", words);
+                ("outcome_valid", "outcome_ready")
             }
             Stimulus::Configure { qp, settings } => {
-                let [valid, number, data, ready] = self.ports.config;
-                self.model.set_u64(number, u64::from(*qp));
-                self.model.set(data, settings);
-                (valid, ready)
+                dut.set("config_qp", u64::from(*qp));
+                dut.set_words("settings", settings);
+                ("config_valid", "config_ready")
             }
             Stimulus::Arm { qp, threshold } => {
-                let [valid, number, data, ready] = self.ports.arm;
-                self.model.set_u64(number, u64::from(*qp));
-                self.model.set_u64(data, u64::from(*threshold));
-                (valid, ready)
+                dut.set("arm_qp", u64::from(*qp));
+                dut.set("arm_threshold", u64::from(*threshold));
+                ("arm_valid", "arm_ready")
             }
             Stimulus::Good { .. } | Stimulus::Planes(_) => panic!("{stimulus:?} has no handshake"),
         };
-        self.model.set_u64(valid, 1);
+        dut.set(valid, 1);
         (valid, ready)
     }
 
@@ -293,10 +225,10 @@ impl Bench {
         let mut offered: Vec<_> = stimuli.iter().map(|s| self.present(s)).collect();
         let mut waited = 0;
         while !offered.is_empty() {
-            let readies: Vec<PortId> = offered.iter().map(|port| port.1).collect();
+            let readies: Vec<&str> = offered.iter().map(|port| port.1).collect();
             let taken = self.clock(&readies);
             for (&(valid, _), _) in offered.iter().zip(&taken).filter(|(_, taken)| **taken) {
-                self.model.set_u64(valid, 0);
+                self.dut.set(valid, 0);
             }
             let mut taken = taken.into_iter();
             offered.retain(|_| taken.next() == Some(false));
@@ -316,7 +248,7 @@ impl Bench {
             }
             Stimulus::Planes(up) => {
                 self.drain();
-                self.model.set_u64(self.ports.plane_up, u64::from(*up));
+                self.dut.set("plane_up", u64::from(*up));
             }
             _ => self.offer(std::slice::from_ref(stimulus)),
         }
@@ -324,11 +256,10 @@ impl Bench {
 
     /// What the requester tells in the cycles to come.
     pub fn set_good(&mut self, good: Option<(u32, u8, u32)>) {
-        let [valid, number, plane, value] = self.ports.good;
-        self.model.set_u64(valid, u64::from(good.is_some()));
-        let (qp, which, entropy) = good.unwrap_or_default();
-        self.model.set_u64(number, u64::from(qp));
-        self.model.set_u64(plane, u64::from(which));
-        self.model.set_u64(value, u64::from(entropy));
+        let (qp, plane, entropy) = good.unwrap_or_default();
+        self.dut.set("good_valid", u64::from(good.is_some()));
+        self.dut.set("good_qp", u64::from(qp));
+        self.dut.set("good_plane", u64::from(plane));
+        self.dut.set("good_entropy", u64::from(entropy));
     }
 }

@@ -3,7 +3,7 @@
 use hdl_responder::missing_count::MissingCount;
 use hdl_responder::records::{MissingQuery, StashRequest};
 use hdl_responder::ImmediateStash;
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::{AckKind, AckRequest};
@@ -79,7 +79,7 @@ fn the_tools_take_the_full_size() {
     let mut block = <hdl_responder::Responder>::default();
     block.connect_all();
     let design = hdl_verilog::emit(&block).unwrap();
-    hdl_verilog::tools::check(&design).unwrap();
+    hdl_testkit::tools::check(&design).unwrap();
 }
 
 #[test]

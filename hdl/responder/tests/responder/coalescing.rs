@@ -4,7 +4,7 @@ use stellar_transport::rx::Psn;
 
 use crate::functional::mrc;
 use crate::pair::Setup;
-use crate::play::Play;
+use crate::scenario::Scenario;
 
 /// Words between the packet that a SACK answers and the one it tells of.
 fn words_back(answer: &[(&'static str, u64)]) -> u32 {
@@ -24,12 +24,12 @@ fn packets_far_out_of_order_are_told_of_by_later_ones() {
         initial_psn: 100,
         ..mrc(1)
     };
-    let mut play = Play::new([setup; 4], 9);
-    play.pairs[0].message(3000, 256, None);
+    let mut scenario = Scenario::new([setup; 4], 9);
+    scenario.pairs[0].message(3000, 256, None);
     (0..2800).for_each(|n| {
-        play.send(0, n * 37 % 30);
+        scenario.send(0, n * 37 % 30);
     });
-    let answers = &play.expected.answers;
+    let answers = &scenario.expected.answers;
     assert!(answers.len() < 2800 / 4, "{} answers", answers.len());
     // Of a word of the same parity, because another begins; of the other parity, because more wait there.
     let told: Vec<u32> = answers.iter().map(|answer| words_back(answer)).collect();
@@ -37,19 +37,19 @@ fn packets_far_out_of_order_are_told_of_by_later_ones() {
     assert!(of_parity(0) > 20, "{} of the same parity", of_parity(0));
     assert!(of_parity(1) > 20, "{} of the other parity", of_parity(1));
     // The rest arrives late, from before the message's last packet, which has asked: the one that closes the last gap is answered.
-    let left = play.pairs[0].pending.len() - 1;
-    assert!(play.send(0, left));
-    let before = play.expected.answers.len();
+    let left = scenario.pairs[0].pending.len() - 1;
+    assert!(scenario.send(0, left));
+    let before = scenario.expected.answers.len();
     (0..left).for_each(|_| {
-        play.send(0, 0);
+        scenario.send(0, 0);
     });
-    let late = play.expected.answers.len() - before;
+    let late = scenario.expected.answers.len() - before;
     assert!(
         (left / 16..=left / 4).contains(&late),
         "{late} answers to {left} packets"
     );
-    let last = play.expected.answers.last().expect("an answer");
+    let last = scenario.expected.answers.last().expect("an answer");
     let cack = last.iter().find(|field| field.0 == "seth.cack_psn");
     assert_eq!(cack.expect("a SACK").1, 100 + 3000 - 1);
-    play.compare(1, 7, 0, 1);
+    scenario.compare(1, 7, 0, 1);
 }

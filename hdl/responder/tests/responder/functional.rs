@@ -6,7 +6,7 @@ use stellar_transport::rx::{DropReason, Psn, QpMode, WINDOW};
 
 use crate::bench::{Bench, Stimulus, QPS, SLOTS};
 use crate::pair::{Pair, Setup};
-use crate::play::Play;
+use crate::scenario::Scenario;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -84,43 +84,43 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn perform(play: &mut Play, at: usize, step: &Step) {
-    let rc = play.pairs[at].setup.mode == QpMode::Rc;
+fn perform(scenario: &mut Scenario, at: usize, step: &Step) {
+    let rc = scenario.pairs[at].setup.mode == QpMode::Rc;
     match *step {
         Step::Packet(index) => {
-            play.send(at, index);
+            scenario.send(at, index);
         }
         Step::Run(count) => {
             for _ in 0..count {
-                play.send(at, 0);
+                scenario.send(at, 0);
             }
         }
         Step::Backwards(count) => {
             for index in (0..count).rev() {
-                play.send(at, index);
+                scenario.send(at, index);
             }
         }
-        Step::Misnumbered(index, more) => play.send_misnumbered(at, index, more),
-        Step::Again(before) => play.send_other(at, |headers, epsn| {
+        Step::Misnumbered(index, more) => scenario.send_misnumbered(at, index, more),
+        Step::Again(before) => scenario.send_other(at, |headers, epsn| {
             headers.psn = epsn.plus(Psn::MODULUS - 1 - before);
         }),
-        Step::Beyond(_) if rc => play.gap(at),
-        Step::Beyond(by) => play.send_other(at, |headers, epsn| headers.psn = epsn.plus(by)),
+        Step::Beyond(_) if rc => scenario.gap(at),
+        Step::Beyond(by) => scenario.send_other(at, |headers, epsn| headers.psn = epsn.plus(by)),
         Step::Immediate(_) if rc => {}
-        Step::Immediate(rqmsn) => play.send_other(at, |headers, _| {
+        Step::Immediate(rqmsn) => scenario.send_other(at, |headers, _| {
             headers.immediate = Some(7);
             if let Some(meth) = &mut headers.meth {
                 meth.rqmsn = rqmsn;
             }
         }),
-        Step::Refuse => play.refuse(at, DropReason::BadKey),
-        Step::OutOfSequence => play.refuse(at, DropReason::BadSequence),
+        Step::Refuse => scenario.refuse(at, DropReason::BadKey),
+        Step::OutOfSequence => scenario.refuse(at, DropReason::BadSequence),
         Step::Probe if rc => {}
-        Step::Probe => play.probe(at),
-        Step::Arm(more) => play.arm(at, more),
-        Step::Good(plane) => play.good(at, plane),
-        Step::Planes(up) => play.planes(up),
-        Step::Configure(setup) => play.configure(at, setup),
+        Step::Probe => scenario.probe(at),
+        Step::Arm(more) => scenario.arm(at, more),
+        Step::Good(plane) => scenario.good(at, plane),
+        Step::Planes(up) => scenario.planes(up),
+        Step::Configure(setup) => scenario.configure(at, setup),
     }
 }
 
@@ -135,12 +135,12 @@ proptest! {
         gap in prop_oneof![Just(0_u32), Just(3)],
         spoilt in 0..200_usize,
     ) {
-        let mut play = Play::new([setups.0, setups.1, setups.2, setups.3], seed);
+        let mut scenario = Scenario::new([setups.0, setups.1, setups.2, setups.3], seed);
         for (at, step) in &steps {
-            perform(&mut play, *at, step);
+            perform(&mut scenario, *at, step);
         }
-        play.tell_counts();
-        play.compare(seed, eagerness, gap, spoilt);
+        scenario.tell_counts();
+        scenario.compare(seed, eagerness, gap, spoilt);
     }
 }
 
@@ -159,21 +159,21 @@ pub fn mrc(longest: u32) -> Setup {
 /// The random streams reach what they are for; otherwise they would prove nothing.
 #[test]
 fn a_long_stream_has_everything() {
-    let mut play = Play::new([mrc(40), mrc(400), mrc(3), mrc(40)], 3);
+    let mut scenario = Scenario::new([mrc(40), mrc(400), mrc(3), mrc(40)], 3);
     for round in 0..400 {
-        play.arm(round % 3, 2);
-        perform(&mut play, round % 3, &Step::Packet(round * 7 % 90));
-        perform(&mut play, round % 3, &Step::Backwards(round % 30));
+        scenario.arm(round % 3, 2);
+        perform(&mut scenario, round % 3, &Step::Packet(round * 7 % 90));
+        perform(&mut scenario, round % 3, &Step::Backwards(round % 30));
         perform(
-            &mut play,
+            &mut scenario,
             round % 3,
             &Step::Again(32_760 + round as u32 % 16),
         );
     }
-    perform(&mut play, 0, &Step::Immediate(30_000));
-    perform(&mut play, 0, &Step::Probe);
-    perform(&mut play, 1, &Step::Refuse);
-    let total = &play.expected;
+    perform(&mut scenario, 0, &Step::Immediate(30_000));
+    perform(&mut scenario, 0, &Step::Probe);
+    perform(&mut scenario, 1, &Step::Refuse);
+    let total = &scenario.expected;
     assert!(
         total.answers.len() > 4_000,
         "{} answers",
@@ -193,59 +193,59 @@ fn a_long_stream_has_everything() {
     assert_eq!(total.counters[4..], [1, 1]);
     let too_old = ("seth.sack_offset", u64::from(-63_i16 as u16));
     assert!(total.answers.iter().any(|answer| answer.contains(&too_old)));
-    play.compare(1, 7, 0, 1);
+    scenario.compare(1, 7, 0, 1);
 }
 
 /// Words of the ring of received PSNs hold what was received one lap before, or before the queue pair was started anew.
 #[test]
 fn what_was_received_on_the_last_lap_is_missing_on_this_one() {
-    let mut play = Play::new([mrc(3); 4], 5);
+    let mut scenario = Scenario::new([mrc(3); 4], 5);
     for lap in 0..3 {
         // A whole lap, the last packet first in every 64.
-        play.pairs[0].message(2048 + 64 * lap, 256, None);
+        scenario.pairs[0].message(2048 + 64 * lap, 256, None);
         for _ in 0..(2048 + 64 * lap) / 64 {
-            perform(&mut play, 0, &Step::Backwards(64));
+            perform(&mut scenario, 0, &Step::Backwards(64));
         }
-        play.pairs[0].message(300, 1, Some(9));
-        assert!(play.send(0, 299));
-        assert!(play.send(0, 100));
+        scenario.pairs[0].message(300, 1, Some(9));
+        assert!(scenario.send(0, 299));
+        assert!(scenario.send(0, 100));
         // The words between the message's first and last one are as the lap before left them. A count too early would show here.
-        perform(&mut play, 0, &Step::Run(200));
-        play.tell_counts();
-        play.arm(0, 1);
-        let events = play.expected.thresholds.len();
-        perform(&mut play, 0, &Step::Run(98));
-        assert_eq!(play.expected.thresholds.len(), events + 1);
+        perform(&mut scenario, 0, &Step::Run(200));
+        scenario.tell_counts();
+        scenario.arm(0, 1);
+        let events = scenario.expected.thresholds.len();
+        perform(&mut scenario, 0, &Step::Run(98));
+        assert_eq!(scenario.expected.thresholds.len(), events + 1);
         if lap == 1 {
-            play.configure(0, mrc(3));
+            scenario.configure(0, mrc(3));
         }
     }
-    play.tell_counts();
-    play.compare(1, 8, 0, 0);
+    scenario.tell_counts();
+    scenario.compare(1, 8, 0, 0);
 }
 
 /// A number beyond the stash falls on a slot of it; the packet does not belong to what is there.
 #[test]
 fn a_packet_with_a_number_beyond_the_stash_counts_nowhere() {
-    let mut play = Play::new([mrc(3); 4], 5);
-    play.pairs[0].message(3, 1, Some(9));
-    assert!(play.send(0, 2));
-    play.send_misnumbered(0, 0, SLOTS);
-    play.send(0, 0);
-    assert_eq!(play.expected.completions.len(), 1);
-    play.tell_counts();
-    assert_eq!(play.expected.thresholds[0], (u64::from(QPS[0]), 0));
-    play.compare(1, 8, 0, 0);
+    let mut scenario = Scenario::new([mrc(3); 4], 5);
+    scenario.pairs[0].message(3, 1, Some(9));
+    assert!(scenario.send(0, 2));
+    scenario.send_misnumbered(0, 0, SLOTS);
+    scenario.send(0, 0);
+    assert_eq!(scenario.expected.completions.len(), 1);
+    scenario.tell_counts();
+    assert_eq!(scenario.expected.thresholds[0], (u64::from(QPS[0]), 0));
+    scenario.compare(1, 8, 0, 0);
 }
 
 #[test]
 fn a_queue_pair_started_anew_forgets_its_paths_while_another_learns() {
-    let mut play = Play::new([mrc(3); 4], 5);
-    play.good(0, 0);
-    play.good(0, 1);
+    let mut scenario = Scenario::new([mrc(3); 4], 5);
+    scenario.good(0, 0);
+    scenario.good(0, 1);
     let mut bench = Bench::new(1, 8);
-    play.stimuli.iter().for_each(|s| bench.apply(s));
-    let before = play.stimuli.len();
+    scenario.stimuli.iter().for_each(|s| bench.apply(s));
+    let before = scenario.stimuli.len();
     // The configuration waits while the requester tells something in every cycle.
     bench.set_good(Some((QPS[1], 1, 0xabcd)));
     bench.apply(&Stimulus::Configure {
@@ -254,14 +254,16 @@ fn a_queue_pair_started_anew_forgets_its_paths_while_another_learns() {
     });
     bench.idle(20);
     bench.set_good(None);
-    play.pairs[0] = Pair::new(QPS[0], mrc(3));
+    scenario.pairs[0] = Pair::new(QPS[0], mrc(3));
     for plane in [1, 2, 3] {
-        play.planes(plane);
+        scenario.planes(plane);
         (0..2).for_each(|at| {
-            play.send(at, 0);
+            scenario.send(at, 0);
         });
     }
-    play.stimuli[before..].iter().for_each(|s| bench.apply(s));
+    scenario.stimuli[before..]
+        .iter()
+        .for_each(|s| bench.apply(s));
     bench.drain();
     let entropies = |at: usize| -> Vec<(u64, u64, u64)> {
         let field =
@@ -286,22 +288,24 @@ fn a_queue_pair_started_anew_forgets_its_paths_while_another_learns() {
 
 #[test]
 fn configuration_comes_before_arming_and_that_before_packets() {
-    let mut play = Play::new([mrc(3); 4], 5);
-    play.pairs[0].message(1, 4, Some(1));
-    play.send(0, 0);
-    let together = play.stimuli.len();
-    play.configure(0, mrc(3));
+    let mut scenario = Scenario::new([mrc(3); 4], 5);
+    scenario.pairs[0].message(1, 4, Some(1));
+    scenario.send(0, 0);
+    let together = scenario.stimuli.len();
+    scenario.configure(0, mrc(3));
     // The count was 1 and is 0 again: the event is due at once. Armed before that, it would have been forgotten; after the packet, it would have
     // come too late.
-    play.arm(0, 0);
-    play.pairs[0].message(1, 4, Some(2));
-    play.send(0, 0);
+    scenario.arm(0, 0);
+    scenario.pairs[0].message(1, 4, Some(2));
+    scenario.send(0, 0);
     let mut bench = Bench::new(1, 8);
-    play.stimuli[..together].iter().for_each(|s| bench.apply(s));
-    bench.offer(&play.stimuli[together..]);
+    scenario.stimuli[..together]
+        .iter()
+        .for_each(|s| bench.apply(s));
+    bench.offer(&scenario.stimuli[together..]);
     bench.drain();
     assert_eq!(bench.outputs.thresholds, [(u64::from(QPS[0]), 0)]);
-    assert_eq!(bench.outputs, play.expected);
+    assert_eq!(bench.outputs, scenario.expected);
 }
 
 #[test]

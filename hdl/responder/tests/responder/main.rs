@@ -5,6 +5,6 @@ mod blocks;
 mod coalescing;
 mod functional;
 mod pair;
-mod play;
 mod rate;
 mod records;
+mod scenario;

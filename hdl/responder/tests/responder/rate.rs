@@ -7,44 +7,44 @@ use stellar_transport::rx::WINDOW;
 use crate::bench::{Bench, Stimulus, SLOTS};
 use crate::functional::mrc;
 use crate::pair::Setup;
-use crate::play::Play;
+use crate::scenario::Scenario;
 
-/// Applies the play; cycles that its stimuli from `from` on took to be taken.
-fn clocks_from(play: &Play, from: usize) -> (u64, Bench) {
+/// Applies the scenario; cycles that its stimuli from `from` on took to be taken.
+fn clocks_from(scenario: &Scenario, from: usize) -> (u64, Bench) {
     let mut bench = Bench::new(0, 8);
-    play.stimuli[..from].iter().for_each(|s| bench.apply(s));
+    scenario.stimuli[..from].iter().for_each(|s| bench.apply(s));
     bench.drain();
     let before = bench.clocks;
-    play.stimuli[from..].iter().for_each(|s| bench.apply(s));
+    scenario.stimuli[from..].iter().for_each(|s| bench.apply(s));
     (bench.clocks - before, bench)
 }
 
 /// Packets of messages without immediate.
-fn plain(play: &mut Play, at: usize, packets: u32) {
-    play.pairs[at].message(packets, 256, None);
+fn plain(scenario: &mut Scenario, at: usize, packets: u32) {
+    scenario.pairs[at].message(packets, 256, None);
 }
 
 #[test]
 fn packets_of_different_queue_pairs_pass_one_per_clock() {
-    let mut play = Play::new([mrc(1); 4], 1);
-    (0..4).for_each(|at| plain(&mut play, at, 300));
-    let from = play.stimuli.len();
+    let mut scenario = Scenario::new([mrc(1); 4], 1);
+    (0..4).for_each(|at| plain(&mut scenario, at, 300));
+    let from = scenario.stimuli.len();
     for n in 0..1200 {
-        play.send(n % 4, 0);
+        scenario.send(n % 4, 0);
     }
-    let (clocks, mut bench) = clocks_from(&play, from);
+    let (clocks, mut bench) = clocks_from(&scenario, from);
     assert_eq!(clocks, 1200);
     bench.idle(LATENCY as u32);
-    assert_eq!(bench.outputs.answers, play.expected.answers);
+    assert_eq!(bench.outputs.answers, scenario.expected.answers);
 }
 
 #[test]
 fn an_answer_leaves_after_the_latency_said() {
-    let mut play = Play::new([mrc(1); 4], 1);
-    plain(&mut play, 0, 1);
-    let from = play.stimuli.len();
-    play.send(0, 0);
-    let (_, mut bench) = clocks_from(&play, from);
+    let mut scenario = Scenario::new([mrc(1); 4], 1);
+    plain(&mut scenario, 0, 1);
+    let from = scenario.stimuli.len();
+    scenario.send(0, 0);
+    let (_, mut bench) = clocks_from(&scenario, from);
     bench.idle(LATENCY as u32 - 1);
     assert_eq!(bench.outputs.answers.len(), 0);
     bench.idle(1);
@@ -61,44 +61,44 @@ fn pass_one_per_clock(sack_every: u8) {
         sack_every,
         ..mrc(1)
     };
-    let mut play = Play::new([setup; 4], 1);
-    plain(&mut play, 2, 500);
-    let from = play.stimuli.len();
+    let mut scenario = Scenario::new([setup; 4], 1);
+    plain(&mut scenario, 2, 500);
+    let from = scenario.stimuli.len();
     for n in 0..500 {
         // In order, or by twos.
-        play.send(2, if n < 250 { 0 } else { (n + 1) % 2 });
+        scenario.send(2, if n < 250 { 0 } else { (n + 1) % 2 });
     }
-    let (clocks, mut bench) = clocks_from(&play, from);
+    let (clocks, mut bench) = clocks_from(&scenario, from);
     assert_eq!(clocks, 500);
     bench.idle(LATENCY as u32);
-    assert_eq!(bench.outputs.answers, play.expected.answers);
+    assert_eq!(bench.outputs.answers, scenario.expected.answers);
 }
 
 #[test]
 fn packets_beside_a_write_with_immediate_that_waits_pass_every_second_clock() {
-    let mut play = Play::new([mrc(1); 4], 1);
+    let mut scenario = Scenario::new([mrc(1); 4], 1);
     // The first immediate is delivered, the second waits for a message whose first packet is missing.
-    play.pairs[2].message(1, 4, Some(7));
-    plain(&mut play, 2, 500);
-    play.pairs[2].message(1, 4, Some(8));
-    play.send(2, 0);
-    play.send(2, 500);
-    let from = play.stimuli.len();
+    scenario.pairs[2].message(1, 4, Some(7));
+    plain(&mut scenario, 2, 500);
+    scenario.pairs[2].message(1, 4, Some(8));
+    scenario.send(2, 0);
+    scenario.send(2, 500);
+    let from = scenario.stimuli.len();
     for _ in 0..490 {
-        play.send(2, 1);
+        scenario.send(2, 1);
     }
-    let (clocks, _) = clocks_from(&play, from);
+    let (clocks, _) = clocks_from(&scenario, from);
     // The first ones fill the pipeline.
     assert!(clocks <= 490 * SPACING as u64, "{clocks} clocks");
     assert!(clocks >= 480 * SPACING as u64, "{clocks} clocks");
 }
 
 /// Cycles from an operation that stands at an idle block until its answer is out.
-fn clocks_until_answered(play: &Play) -> u32 {
-    let last = play.stimuli.len() - 1;
-    assert!(matches!(play.stimuli[last], Stimulus::Outcome(_)));
-    let (_, mut bench) = clocks_from(play, last);
-    let answered = play.expected.answers.len();
+fn clocks_until_answered(scenario: &Scenario) -> u32 {
+    let last = scenario.stimuli.len() - 1;
+    assert!(matches!(scenario.stimuli[last], Stimulus::Outcome(_)));
+    let (_, mut bench) = clocks_from(scenario, last);
+    let answered = scenario.expected.answers.len();
     let mut clocks = 1;
     while bench.outputs.answers.len() < answered {
         bench.idle(1);
@@ -110,26 +110,26 @@ fn clocks_until_answered(play: &Play) -> u32 {
 
 #[test]
 fn a_write_with_immediate_in_order_is_held_up_as_said() {
-    let mut play = Play::new([mrc(1); 4], 1);
-    play.pairs[0].message(1, 4, Some(9));
-    play.send(0, 0);
-    assert_eq!(play.expected.completions.len(), 1);
-    let clocks = clocks_until_answered(&play) as usize;
+    let mut scenario = Scenario::new([mrc(1); 4], 1);
+    scenario.pairs[0].message(1, 4, Some(9));
+    scenario.send(0, 0);
+    assert_eq!(scenario.expected.completions.len(), 1);
+    let clocks = clocks_until_answered(&scenario) as usize;
     assert!(clocks <= LATENCY + IN_ORDER_ARRIVAL, "{clocks} clocks");
 }
 
 #[test]
 fn the_longest_count_takes_the_clocks_said() {
     // The last packet of a message that fills the window, which starts in the last bit of a word.
-    let mut play = Play::new([mrc(1); 4], 1);
+    let mut scenario = Scenario::new([mrc(1); 4], 1);
     let to_word_end = 63 - (mrc(1).initial_psn & 63);
-    plain(&mut play, 0, to_word_end);
+    plain(&mut scenario, 0, to_word_end);
     for _ in 0..to_word_end {
-        play.send(0, 0);
+        scenario.send(0, 0);
     }
-    play.pairs[0].message(WINDOW, 256, Some(9));
-    assert!(play.send(0, WINDOW as usize - 1));
-    let clocks = clocks_until_answered(&play) as usize;
+    scenario.pairs[0].message(WINDOW, 256, Some(9));
+    assert!(scenario.send(0, WINDOW as usize - 1));
+    let clocks = clocks_until_answered(&scenario) as usize;
     assert!(clocks <= LATENCY + LONGEST_ARRIVAL, "{clocks} clocks");
     assert!(
         clocks >= LATENCY + 17,
@@ -139,17 +139,17 @@ fn the_longest_count_takes_the_clocks_said() {
 
 #[test]
 fn completions_that_were_held_up_leave_one_after_the_other() {
-    let mut play = Play::new([mrc(1); 4], 1);
-    plain(&mut play, 0, 1);
+    let mut scenario = Scenario::new([mrc(1); 4], 1);
+    plain(&mut scenario, 0, 1);
     let waiting = usize::from(SLOTS);
-    (0..waiting as u32).for_each(|n| play.pairs[0].message(1, 4, Some(n)));
+    (0..waiting as u32).for_each(|n| scenario.pairs[0].message(1, 4, Some(n)));
     (0..waiting).for_each(|_| {
-        play.send(0, 1);
+        scenario.send(0, 1);
     });
-    assert_eq!(play.expected.completions.len(), 0);
-    play.send(0, 0);
-    assert_eq!(play.expected.completions.len(), waiting);
-    let clocks = clocks_until_answered(&play) as usize;
+    assert_eq!(scenario.expected.completions.len(), 0);
+    scenario.send(0, 0);
+    assert_eq!(scenario.expected.completions.len(), waiting);
+    let clocks = clocks_until_answered(&scenario) as usize;
     assert!(
         clocks <= LATENCY + 6 + waiting * CYCLES_PER_COMPLETION,
         "{clocks} clocks"

@@ -3,8 +3,9 @@
 use hdl_rx_pipeline::layout::TRANSPORT_BITS;
 use hdl_rx_pipeline::parse_ip::IpFields;
 use hdl_rx_pipeline::{ControlCheck, RxControl};
-use hdl_verilog::equivalence::{check, TestRng};
-use hdl_verilog::{emit, tools};
+use hdl_testkit::equivalence::{check, TestRng};
+use hdl_testkit::tools;
+use hdl_verilog::emit;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use rand::Rng;
@@ -12,7 +13,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::{Header, Ip, Udp};
 
-use crate::packets::{control, peer, QPS};
+use crate::control::packets::{control, peer, QPS};
 
 /// Fields, source and transport headers of a control packet, as the IP parser gives them.
 fn parsed(runner: &mut TestRunner) -> (IpFields, Bits<128>, Bits<TRANSPORT_BITS>) {

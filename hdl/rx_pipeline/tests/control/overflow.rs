@@ -3,11 +3,12 @@
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::pack::{to_words, Record};
 
-use crate::bench::Bench;
-use crate::frames::TestFrame;
-use crate::packets::{good, peer};
-use crate::reference::meaningful;
 use stellar_transport::rx::{parse_control, RxConfig};
+
+use crate::control::bench::Bench;
+use crate::control::packets::{good, peer};
+use crate::control::reference::meaningful;
+use crate::front::frames::TestFrame;
 
 /// Entries of the FIFO, less the margin.
 const FITS: usize = 512 - 4;

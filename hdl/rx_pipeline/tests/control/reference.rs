@@ -9,9 +9,9 @@ use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::ControlPacket;
 use stellar_wire::Opcode;
 
-use crate::bench::{Bench, WIDTHS};
-use crate::frames::{any_frame, any_of, TestFrame};
-use crate::packets::{control, peer, QPS};
+use crate::control::bench::{Bench, WIDTHS};
+use crate::control::packets::{control, peer, QPS};
+use crate::front::frames::{any_frame, any_of, TestFrame};
 
 /// What the reference says of a frame: its reason, and the control packet it is.
 pub fn judge(frame: &TestFrame) -> (DropReason, Option<ControlFrame>) {

@@ -1,28 +1,12 @@
 //! Drives a Verilated `core_issue`, and says what came out.
 
-use std::sync::OnceLock;
-
 use hdl_rx_pipeline::core_issue::CoreIssue;
+use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::core::{CoreToken, TokenKind};
 use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::tables::{TableSelect, TableWrite};
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = CoreIssue::default();
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("core_issue elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("core_issue verilates")
-    })
-}
 
 /// Every seventh packet is a probe.
 pub const PROBES: u32 = 7;
@@ -139,36 +123,6 @@ impl Token {
     }
 }
 
-struct Ports {
-    clock: PortId,
-    reset: PortId,
-    packets: [[PortId; 3]; 2],
-    error: [PortId; 3],
-    table: [PortId; 3],
-    fence: [PortId; 2],
-    room: [PortId; 2],
-    out: [PortId; 2],
-}
-
-impl Ports {
-    fn of(model: &Model) -> Self {
-        let port = |name: &str| model.port(name).expect("port");
-        Self {
-            clock: port("clock"),
-            reset: port("reset"),
-            packets: [
-                ["packet0_valid", "packet0_token", "packet0_ready"].map(port),
-                ["packet1_valid", "packet1_token", "packet1_ready"].map(port),
-            ],
-            error: ["error_valid", "error_qp", "error_ready"].map(port),
-            table: ["table_valid", "table_write", "table_ready"].map(port),
-            fence: ["fence_valid", "fence_ready"].map(port),
-            room: ["room0", "room1"].map(port),
-            out: ["out_valid", "out_token"].map(port),
-        }
-    }
-}
-
 /// One cycle as the environment makes it.
 #[derive(Clone, Copy, Default)]
 pub struct Clock {
@@ -190,47 +144,40 @@ pub struct Seen {
     pub out: Option<Token>,
 }
 
-pub struct Bench {
-    model: Model,
-    ports: Ports,
-}
+pub struct Bench(Dut);
 
 impl Bench {
     pub fn new() -> Self {
-        let model = library().instantiate();
-        let ports = Ports::of(&model);
-        Self { model, ports }
+        Self(Dut::new::<CoreIssue>())
     }
 
     pub fn clock(&mut self, clock: &Clock) -> Seen {
-        let (model, ports) = (&mut self.model, &self.ports);
-        for (packet, port) in clock.packets.iter().zip(ports.packets) {
-            model.set_u64(port[0], packet.is_some().into());
-            model.set(port[1], &to_words(packet.unwrap_or_default()));
+        let dut = &mut self.0;
+        for (lane, packet) in clock.packets.iter().enumerate() {
+            dut.set(&format!("packet{lane}_valid"), packet.is_some().into());
+            dut.set_record(&format!("packet{lane}_token"), packet.unwrap_or_default());
         }
-        model.set_u64(ports.error[0], clock.error.is_some().into());
-        model.set_u64(ports.error[1], clock.error.unwrap_or_default().into());
-        model.set_u64(ports.table[0], clock.table.is_some().into());
-        model.set(ports.table[1], &to_words(clock.table.unwrap_or_default()));
-        model.set_u64(ports.fence[0], clock.fence.into());
-        model.set_u64(ports.room[0], clock.room[0].into());
-        model.set_u64(ports.room[1], clock.room[1].into());
-        model.set_u64(ports.reset, clock.reset.into());
-        model.eval();
+        dut.set("error_valid", clock.error.is_some().into());
+        dut.set("error_qp", clock.error.unwrap_or_default().into());
+        dut.set("table_valid", clock.table.is_some().into());
+        dut.set_record("table_write", clock.table.unwrap_or_default());
+        dut.set("fence_valid", clock.fence.into());
+        dut.set("room0", clock.room[0].into());
+        dut.set("room1", clock.room[1].into());
+        dut.set("reset", clock.reset.into());
+        dut.eval();
         let mut seen = Seen {
             packets: [0, 1].map(|lane| {
-                clock.packets[lane].is_some() && model.get_u64(ports.packets[lane][2]) != 0
+                clock.packets[lane].is_some() && dut.is(&format!("packet{lane}_ready"))
             }),
-            error: clock.error.is_some() && model.get_u64(ports.error[2]) != 0,
-            table: clock.table.is_some() && model.get_u64(ports.table[2]) != 0,
-            fence: clock.fence && model.get_u64(ports.fence[1]) != 0,
+            error: clock.error.is_some() && dut.is("error_ready"),
+            table: clock.table.is_some() && dut.is("table_ready"),
+            fence: clock.fence && dut.is("fence_ready"),
             out: None,
         };
-        model.clock(ports.clock);
-        if model.get_u64(ports.out[0]) != 0 {
-            let mut words = vec![0; CoreToken::BITS.div_ceil(32)];
-            model.get(ports.out[1], &mut words);
-            seen.out = Some(Token::of(&words));
+        dut.clock();
+        if dut.is("out_valid") {
+            seen.out = Some(Token::of(&dut.words("out_token")));
         }
         seen
     }

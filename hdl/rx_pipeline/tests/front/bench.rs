@@ -1,39 +1,25 @@
 //! Drives a Verilated front end: MAC beats in, tokens out, reads and frees of the packet buffer.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_rx_pipeline::RxFront;
-use hdl_verilog::emit;
+use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
 
-use crate::frames::TestFrame;
+use crate::front::frames::TestFrame;
 
 /// Beats of the packet buffer.
 pub const RING: usize = 512;
 pub const WIDTHS: [usize; 2] = [512, 1024];
 
-fn library(width: usize) -> &'static Library {
-    static NARROW: OnceLock<Library> = OnceLock::new();
-    static WIDE: OnceLock<Library> = OnceLock::new();
+fn dut(width: usize) -> Dut {
     match width {
-        512 => NARROW.get_or_init(|| build(RxFront::<512>::default())),
-        1024 => WIDE.get_or_init(|| build(RxFront::<1024>::default())),
+        512 => Dut::new::<RxFront<512>>(),
+        1024 => Dut::new::<RxFront<1024>>(),
         other => panic!("no lane of {other} bits"),
     }
-}
-
-fn build<B: Block>(mut block: B) -> Library {
-    block.connect_all();
-    let design = emit(&block).expect("the front end is translated");
-    design
-        .model()
-        .for_short_run()
-        .build()
-        .expect("the model is built")
 }
 
 /// A token as it left.
@@ -66,24 +52,6 @@ pub struct Response {
     pub read: Option<BeatPair>,
 }
 
-struct Ports {
-    clock: PortId,
-    reset: PortId,
-    mac_valid: PortId,
-    mac_data: PortId,
-    mac_bytes: PortId,
-    mac_last: PortId,
-    mac_error: PortId,
-    out_valid: PortId,
-    out_token: PortId,
-    out_ready: PortId,
-    read_beat: PortId,
-    read_low: PortId,
-    read_high: PortId,
-    free_valid: PortId,
-    free_beats: PortId,
-}
-
 /// Kinds of byte that lie beyond the end of a frame, one cycle each.
 pub const RUBBISH_KINDS: usize = 3;
 
@@ -98,8 +66,7 @@ const fn rubbish(clock: u64) -> u8 {
 
 /// A front end after reset, on UDP port 4791.
 pub struct Front {
-    model: Model,
-    ports: Ports,
+    dut: Dut,
     pub beat_bytes: usize,
     pub clock: u64,
     /// Frames not yet sent, and how much of the first is.
@@ -112,29 +79,8 @@ pub struct Front {
 
 impl Front {
     pub fn new(width: usize) -> Self {
-        let model = library(width).instantiate();
-        let port = |name| model.port(name).expect("a port of the front end");
-        let ports = Ports {
-            clock: port("clock"),
-            reset: port("reset"),
-            mac_valid: port("mac_valid"),
-            mac_data: port("mac_data"),
-            mac_bytes: port("mac_bytes"),
-            mac_last: port("mac_last"),
-            mac_error: port("mac_error"),
-            out_valid: port("out_valid"),
-            out_token: port("out_token"),
-            out_ready: port("out_ready"),
-            read_beat: port("read_beat"),
-            read_low: port("read_low"),
-            read_high: port("read_high"),
-            free_valid: port("free_valid"),
-            free_beats: port("free_beats"),
-        };
-        let udp_port = port("udp_port");
         let mut front = Self {
-            model,
-            ports,
+            dut: dut(width),
             beat_bytes: width / 8,
             clock: 0,
             waiting: VecDeque::new(),
@@ -142,7 +88,7 @@ impl Front {
             arrivals: vec![],
             reads: VecDeque::from([None]),
         };
-        front.model.set_u64(udp_port, 4791);
+        front.dut.set("udp_port", 4791);
         front.reset();
         front
     }
@@ -151,14 +97,14 @@ impl Front {
     pub fn reset(&mut self) {
         self.waiting.clear();
         self.sent = 0;
-        self.model.set_u64(self.ports.reset, 1);
-        self.model.set_u64(self.ports.mac_valid, 0);
-        self.model.set_u64(self.ports.out_ready, 0);
-        self.model.set_u64(self.ports.free_valid, 0);
-        self.model.clock(self.ports.clock);
-        self.model.set_u64(self.ports.reset, 0);
+        self.dut.set("reset", 1);
+        self.dut.set("mac_valid", 0);
+        self.dut.set("out_ready", 0);
+        self.dut.set("free_valid", 0);
+        self.dut.clock();
+        self.dut.set("reset", 0);
         // `room` is a register that reset clears.
-        self.model.clock(self.ports.clock);
+        self.dut.clock();
     }
 
     pub fn send(&mut self, frame: TestFrame) {
@@ -172,40 +118,33 @@ impl Front {
     /// One cycle. Bytes beyond the end of a frame, and idle data, are rubbish.
     pub fn step(&mut self, stimulus: Stimulus) -> Response {
         self.drive_mac(stimulus.idle);
-        self.model
-            .set_u64(self.ports.out_ready, stimulus.ready.into());
+        self.dut.set("out_ready", stimulus.ready.into());
         let free = stimulus.free.unwrap_or(0x99) as u64;
-        self.model
-            .set_u64(self.ports.free_valid, stimulus.free.is_some().into());
-        self.model.set_u64(self.ports.free_beats, free);
+        self.dut.set("free_valid", stimulus.free.is_some().into());
+        self.dut.set("free_beats", free);
         let address = stimulus.read.unwrap_or(0xabc) as u64;
-        self.model.set_u64(self.ports.read_beat, address);
+        self.dut.set("read_beat", address);
         self.reads.push_back(stimulus.read);
 
         let mut response = Response::default();
-        if stimulus.ready && self.model.get_u64(self.ports.out_valid) == 1 {
-            let words = self.model.get_words(self.ports.out_token).to_vec();
+        if stimulus.ready && self.dut.get("out_valid") == 1 {
+            let words = self.dut.words("out_token");
             assert_eq!(words.len(), CoreToken::BITS.div_ceil(32));
             response.token = Some(Token {
                 words,
                 clock: self.clock,
             });
         }
-        self.model.clock(self.ports.clock);
+        self.dut.clock();
         self.clock += 1;
         if let Some(address) = self.reads.pop_front().flatten() {
             response.read = Some(BeatPair {
                 address,
-                low: self.bytes(self.ports.read_low),
-                high: self.bytes(self.ports.read_high),
+                low: self.dut.bytes("read_low"),
+                high: self.dut.bytes("read_high"),
             });
         }
         response
-    }
-
-    fn bytes(&self, port: PortId) -> Vec<u8> {
-        let words = self.model.get_words(port).to_vec();
-        words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
     fn drive_mac(&mut self, idle: bool) {
@@ -229,10 +168,10 @@ impl Front {
             .chunks_exact(4)
             .map(|b| u32::from_le_bytes(b.try_into().expect("four bytes")))
             .collect();
-        self.model.set(self.ports.mac_data, &words);
-        self.model.set_u64(self.ports.mac_valid, valid.into());
-        self.model.set_u64(self.ports.mac_bytes, bytes as u64);
-        self.model.set_u64(self.ports.mac_last, last.into());
-        self.model.set_u64(self.ports.mac_error, error.into());
+        self.dut.set_words("mac_data", &words);
+        self.dut.set("mac_valid", valid.into());
+        self.dut.set("mac_bytes", bytes as u64);
+        self.dut.set("mac_last", last.into());
+        self.dut.set("mac_error", error.into());
     }
 }

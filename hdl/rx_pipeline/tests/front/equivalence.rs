@@ -9,11 +9,11 @@ use hdl_rx_pipeline::packet_buffer::{FrameFate, StoredFrame};
 use hdl_rx_pipeline::{
     Align, Decap, FrameVerdict, HeaderWindow, IcrcCheck, PacketBuffer, Parse, RxFront, TokenQueue,
 };
-use hdl_verilog::equivalence::{check, Random};
+use hdl_testkit::equivalence::{check, Random};
 use rand::Rng;
 use rust_hdl::prelude::*;
 
-use crate::stimulus::{finding, headers, span, Beats, Sideband};
+use crate::front::stimulus::{finding, headers, span, Beats, Sideband};
 
 fn decap<const W: usize>(clocks: u64) {
     let mut beats = Beats::<W>::new(1);

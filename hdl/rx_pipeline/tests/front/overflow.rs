@@ -4,9 +4,9 @@ use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::{Bth, ExtHeaders, Opcode, Reth, RoceFrame};
 
-use crate::bench::{Front, Stimulus, Token, RING, WIDTHS};
-use crate::frames::TestFrame;
-use crate::reference::{beats, check_token, Buffered};
+use crate::front::bench::{Front, Stimulus, Token, RING, WIDTHS};
+use crate::front::frames::TestFrame;
+use crate::front::reference::{beats, check_token, Buffered};
 
 /// A write whose PSN is its number.
 fn numbered(number: usize, payload: usize) -> TestFrame {

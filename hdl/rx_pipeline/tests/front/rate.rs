@@ -4,9 +4,9 @@ use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::{Bth, ExtHeaders, Opcode, Reth, RoceFrame, Srv6Encap};
 
-use crate::bench::{Front, Stimulus, RING, WIDTHS};
-use crate::frames::TestFrame;
-use crate::reference::{beats, check_token};
+use crate::front::bench::{Front, Stimulus, RING, WIDTHS};
+use crate::front::frames::TestFrame;
+use crate::front::reference::{beats, check_token};
 
 fn write_only(payload: usize, encapsulated: bool) -> TestFrame {
     let frame = RoceFrame {

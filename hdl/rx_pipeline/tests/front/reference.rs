@@ -12,8 +12,8 @@ use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::RoceFrame;
 
-use crate::bench::{BeatPair, Front, Stimulus, Token, RING, RUBBISH_KINDS, WIDTHS};
-use crate::frames::{agree_on_length, any_frame, write, TestFrame, MAX_IP_BYTES};
+use crate::front::bench::{BeatPair, Front, Stimulus, Token, RING, RUBBISH_KINDS, WIDTHS};
+use crate::front::frames::{agree_on_length, any_frame, write, TestFrame, MAX_IP_BYTES};
 
 /// Beats a frame takes in the buffer.
 pub fn beats(frame: &TestFrame, beat_bytes: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use hdl_rx_pipeline::beat::{BeatInfo, OuterHeaders};
 use hdl_rx_pipeline::control_check::ControlCheckResult;
-use hdl_verilog::equivalence::{Random, TestRng};
+use hdl_testkit::equivalence::{Random, TestRng};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng as ProptestRng, TestRunner};
 use rand::Rng;
@@ -10,7 +10,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::BufferSpan;
 use stellar_wire::hw::frame::{DropReason, PacketHeaders};
 
-use crate::frames::{any_frame, TestFrame};
+use crate::front::frames::{any_frame, TestFrame};
 
 /// Beats of frames as the MAC delivers them: (data, bytes, last, error).
 pub struct Beats<const W: usize> {

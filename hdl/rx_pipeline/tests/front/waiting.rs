@@ -1,32 +1,15 @@
 //! The token queue alone, against a list: every frame and every lost frame comes out once, in order, however the two mix.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
 use hdl_rx_pipeline::frame_verdict::JudgedFrame;
 use hdl_rx_pipeline::TokenQueue;
-use hdl_verilog::emit;
+use hdl_testkit::library;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
-use rust_hdl::prelude::*;
-use sim_verilated::Library;
 use stellar_wire::hw::core::{BufferSpan, CoreToken};
 use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::pack::{to_words, Record};
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut queue = TokenQueue::default();
-        queue.connect_all();
-        let design = emit(&queue).expect("the queue is translated");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the model is built")
-    })
-}
 
 /// What goes in: nothing, a frame, a lost frame.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +34,7 @@ fn judged(number: u32) -> JudgedFrame {
 
 /// `arrivals` go in while the core takes a token whenever `taking` says so (repeated); then all is drained.
 fn run(arrivals: &[Arrival], taking: &[bool]) {
-    let mut model = library().instantiate();
+    let mut model = library::<TokenQueue>().instantiate();
     let port = |name| model.port(name).expect("a port of the queue");
     let (clock, reset) = (port("clock"), port("reset"));
     let (in_valid, in_frame, in_lost) = (port("in_valid"), port("in_frame"), port("in_lost"));

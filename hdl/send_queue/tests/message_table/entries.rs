@@ -1,6 +1,6 @@
 //! Send queue entries, valid and invalid.
 
-use hdl_verilog::equivalence::TestRng;
+use hdl_testkit::equivalence::TestRng;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::host::{Wqe, WqeOpcode};

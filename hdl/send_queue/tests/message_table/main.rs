@@ -7,16 +7,13 @@ mod prefetch;
 mod server;
 mod steps;
 
-use std::sync::OnceLock;
-
 use entries::{any_entry, Posted};
 use hdl_send_queue::MessageTable;
-use hdl_verilog::equivalence::{check, Random, TestRng};
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use server::Server;
-use sim_verilated::Library;
 use stellar_transport::requester::MAX_OUTSTANDING;
 use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
 use stellar_wire::hw::messages::*;
@@ -26,20 +23,6 @@ use stellar_wire::hw::wqe::offset;
 type Small = MessageTable<2, 6, 8, 6>;
 /// Two queue pairs with two outstanding messages.
 type Tiny = MessageTable<1, 1, 2, 5>;
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = Small::default();
-        block.connect_all();
-        let design = hdl_verilog::emit(&block).expect("message_table elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("message_table verilates")
-    })
-}
 
 fn random_request(rng: &mut TestRng) -> MessageRequest {
     let ops = [
@@ -121,7 +104,7 @@ proptest! {
         seed in any::<u64>(),
         steps in prop::collection::vec((0..4_usize, prop_oneof![4 => Just(0_usize), 1 => 1..40_usize], steps::step()), 1..300),
     ) {
-        let mut server = Server::new(library(), seed);
+        let mut server = Server::new(seed);
         for (qp, gap, step) in &steps {
             server.rest(*gap);
             step.run(&mut server, *qp);
@@ -132,7 +115,7 @@ proptest! {
 
 /// Returns a table without stalls. The first queue pair has a ring of 2^`log2_entries` entries.
 fn quick(log2_entries: u8) -> Server {
-    let mut server = Server::new(library(), 3);
+    let mut server = Server::new(3);
     (server.fetch_taken, server.cqe_taken, server.answered) = (1.0, 1.0, 1.0);
     let mut pair = pair::Pair::new(0, &mut server.rng);
     pair.resize(log2_entries);
@@ -278,7 +261,7 @@ fn a_flushed_queue_pair_waits_for_its_visit_once_however_often_it_is_rung() {
 
 #[test]
 fn a_reset_forgets_everything() {
-    let mut server = Server::new(library(), 5);
+    let mut server = Server::new(5);
     for _ in 0..20 {
         for qp in 0..4 {
             server.post_any(qp, 3);

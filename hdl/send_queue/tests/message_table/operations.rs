@@ -45,8 +45,8 @@ impl Server {
             pair.reading = vec![None; old.reading.len()].into();
             // One completion may wait at the output.
             std::mem::swap(&mut pair.completions, &mut old.completions);
-            let words = server.words(server.ports.cqe);
-            let stands = server.flag(server.ports.cqe_valid)
+            let words = server.dut.words("cqe");
+            let stands = server.dut.is("cqe_valid")
                 && Record::<Completion>::new(&words).u64("qp") == qp as u64;
             pair.completions.truncate(stands.into());
             server.pairs[qp] = pair;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hdl_send_queue::prefetch_state::MAX_READ_ENTRIES;
-use hdl_verilog::equivalence::TestRng;
+use hdl_testkit::equivalence::TestRng;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::endpoint::{Memory, MemoryFault};

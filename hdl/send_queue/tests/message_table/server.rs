@@ -1,10 +1,10 @@
 //! The Verilated message table in lockstep with one reference per queue pair, and its host.
 
 use hdl_send_queue::wqe_prefetch::WAKE_CYCLES;
-use hdl_verilog::equivalence::TestRng;
+use hdl_testkit::equivalence::TestRng;
+use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_wire::host::Cqe;
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::pack::{to_words, Record};
@@ -12,38 +12,13 @@ use stellar_wire::hw::wqe::offset;
 
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
+use crate::Small;
 
 /// In this many cycles after a `Configure` was accepted, an entry that it cancelled may still be delivered; a new one cannot.
 const GIVEN_UP: u64 = 8;
 
-pub struct Ports {
-    pub clock: PortId,
-    pub reset: PortId,
-    pub request_valid: PortId,
-    pub request: PortId,
-    pub request_ready: PortId,
-    pub response_valid: PortId,
-    pub response: PortId,
-    pub settings: PortId,
-    pub fetch_valid: PortId,
-    pub fetch: PortId,
-    pub fetch_ready: PortId,
-    pub fetched_valid: PortId,
-    pub fetched: PortId,
-    pub fetched_ready: PortId,
-    pub pushed_valid: PortId,
-    pub pushed: PortId,
-    pub pushed_producer: PortId,
-    pub cqe_valid: PortId,
-    pub cqe: PortId,
-    pub cqe_ready: PortId,
-    pub wake_valid: PortId,
-    pub wake_qp: PortId,
-}
-
 pub struct Server {
-    model: Model,
-    pub ports: Ports,
+    pub dut: Dut,
     pub rng: TestRng,
     pub pairs: Vec<Pair>,
     pub now: u64,
@@ -68,39 +43,12 @@ pub struct Server {
 
 impl Server {
     /// Creates a table with four queue pairs.
-    pub fn new(library: &Library, seed: u64) -> Self {
-        let model = library.instantiate();
-        let port = |name: &str| model.port(name).expect("port");
-        let ports = Ports {
-            clock: port("clock"),
-            reset: port("reset"),
-            request_valid: port("request_valid"),
-            request: port("request"),
-            request_ready: port("request_ready"),
-            response_valid: port("response_valid"),
-            response: port("response"),
-            settings: port("settings"),
-            fetch_valid: port("fetch_valid"),
-            fetch: port("fetch"),
-            fetch_ready: port("fetch_ready"),
-            fetched_valid: port("fetched_valid"),
-            fetched: port("fetched"),
-            fetched_ready: port("fetched_ready"),
-            pushed_valid: port("pushed_valid"),
-            pushed: port("pushed"),
-            pushed_producer: port("pushed_producer"),
-            cqe_valid: port("cqe_valid"),
-            cqe: port("cqe"),
-            cqe_ready: port("cqe_ready"),
-            wake_valid: port("wake_valid"),
-            wake_qp: port("wake_qp"),
-        };
+    pub fn new(seed: u64) -> Self {
         let mut rng = TestRng::seed_from_u64(seed);
         let pairs = (0..4).map(|number| Pair::new(number, &mut rng)).collect();
         let chances = [0.03, 0.3, 1.0];
         let mut server = Self {
-            model,
-            ports,
+            dut: Dut::new::<Small>(),
             pairs,
             now: 0,
             answering: None,
@@ -121,14 +69,14 @@ impl Server {
 
     /// Resets for one cycle, which discards all state, and configures all queue pairs.
     pub fn restart(&mut self) {
-        self.model.set_u64(self.ports.reset, 1);
-        self.model.set_u64(self.ports.request_valid, 0);
-        self.model.set_u64(self.ports.fetched_valid, 0);
-        self.model.clock(self.ports.clock);
-        self.model.set_u64(self.ports.reset, 0);
+        self.dut.set("reset", 1);
+        self.dut.set("request_valid", 0);
+        self.dut.set("fetched_valid", 0);
+        self.dut.clock();
+        self.dut.set("reset", 0);
         // Wake-ups from before the reset come out while the rows are cleared.
         for _ in 0..2 * WAKE_CYCLES {
-            self.model.clock(self.ports.clock);
+            self.dut.clock();
         }
         self.answering = None;
         (self.stalled_fetch, self.stalled_cqe) = (None, None);
@@ -140,31 +88,20 @@ impl Server {
         }
     }
 
-    pub fn flag(&self, port: PortId) -> bool {
-        self.model.get_u64(port) != 0
-    }
-
-    pub fn words(&self, port: PortId) -> Vec<u32> {
-        let mut words = vec![0; self.model.width(port).div_ceil(32)];
-        self.model.get(port, &mut words);
-        words
-    }
-
     /// Runs one cycle of everything but requests. `look` samples the outputs before the edge.
     fn clock<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> R {
         let fetch_ready = self.rng.random_bool(self.fetch_taken);
         let cqe_ready = self.rng.random_bool(self.cqe_taken);
-        self.model
-            .set_u64(self.ports.fetch_ready, fetch_ready.into());
-        self.model.set_u64(self.ports.cqe_ready, cqe_ready.into());
+        self.dut.set("fetch_ready", fetch_ready.into());
+        self.dut.set("cqe_ready", cqe_ready.into());
         self.offer_answer();
-        self.model.eval();
+        self.dut.eval();
         let result = look(self);
         self.take_fetch(fetch_ready);
         self.take_cqe(cqe_ready);
         self.take_answer();
         self.take_wake();
-        self.model.clock(self.ports.clock);
+        self.dut.clock();
         self.now += 1;
         result
     }
@@ -188,16 +125,16 @@ impl Server {
                     error: !posted.readable,
                     entry: posted.packed(),
                 };
-                self.model.set(self.ports.fetched, &to_words(fetched));
+                self.dut.set_record("fetched", fetched);
             }
         }
-        self.model
-            .set_u64(self.ports.fetched_valid, self.answering.is_some().into());
+        self.dut
+            .set("fetched_valid", self.answering.is_some().into());
     }
 
     fn take_answer(&mut self) {
         let Some(qp) = self.answering else { return };
-        if self.flag(self.ports.fetched_ready) {
+        if self.dut.is("fetched_ready") {
             let pair = &mut self.pairs[qp];
             pair.answered(self.now);
             self.answering = None;
@@ -205,10 +142,10 @@ impl Server {
     }
 
     fn take_wake(&mut self) {
-        if !self.flag(self.ports.wake_valid) {
+        if !self.dut.is("wake_valid") {
             return;
         }
-        let qp = self.model.get_u64(self.ports.wake_qp) as usize;
+        let qp = self.dut.get("wake_qp") as usize;
         self.woken[qp] = true;
         let pair = &mut self.pairs[qp];
         let handed = (self.now + 1).saturating_sub(WAKE_CYCLES as u64);
@@ -235,8 +172,8 @@ impl Server {
     }
 
     /// Returns the record at an output, which must be stable until it is accepted.
-    fn offer(&self, valid: PortId, port: PortId, stalled: &Option<Vec<u32>>) -> Option<Vec<u32>> {
-        let offer = self.flag(valid).then(|| self.words(port));
+    fn offer(&self, valid: &str, port: &str, stalled: &Option<Vec<u32>>) -> Option<Vec<u32>> {
+        let offer = self.dut.is(valid).then(|| self.dut.words(port));
         assert!(
             stalled.is_none() || *stalled == offer,
             "an offer that changed before it was taken"
@@ -245,11 +182,7 @@ impl Server {
     }
 
     fn take_fetch(&mut self, ready: bool) {
-        let offer = self.offer(
-            self.ports.fetch_valid,
-            self.ports.fetch,
-            &self.stalled_fetch,
-        );
+        let offer = self.offer("fetch_valid", "fetch", &self.stalled_fetch);
         if !ready || offer.is_none() {
             self.stalled_fetch = offer;
             return;
@@ -263,7 +196,7 @@ impl Server {
     }
 
     fn take_cqe(&mut self, ready: bool) {
-        let offer = self.offer(self.ports.cqe_valid, self.ports.cqe, &self.stalled_cqe);
+        let offer = self.offer("cqe_valid", "cqe", &self.stalled_cqe);
         if !ready || offer.is_none() {
             self.stalled_cqe = offer;
             return;
@@ -286,27 +219,26 @@ impl Server {
             self.pairs[qp].pushed.push(entry);
         }
         let producer = (entry as u16).wrapping_add(1);
-        self.model
-            .set_u64(self.ports.pushed_producer, producer.into());
+        self.dut.set("pushed_producer", producer.into());
         let pushed = WqeFetched {
             qp: (qp as u64).to_bits(),
             error: false,
             entry: posted.packed(),
         };
-        self.model.set(self.ports.pushed, &to_words(pushed));
-        self.model.set_u64(self.ports.pushed_valid, 1);
+        self.dut.set_record("pushed", pushed);
+        self.dut.set("pushed_valid", 1);
         self.rest(1);
-        self.model.set_u64(self.ports.pushed_valid, 0);
+        self.dut.set("pushed_valid", 0);
     }
 
     /// Runs cycles without a request, with noise at its port.
     pub fn rest(&mut self, cycles: usize) {
-        self.model.set_u64(self.ports.request_valid, 0);
+        self.dut.set("request_valid", 0);
         for _ in 0..cycles {
             self.make_noise();
             self.clock(|server| {
                 assert!(
-                    !server.flag(server.ports.response_valid),
+                    !server.dut.is("response_valid"),
                     "an answer nobody asked for"
                 );
             });
@@ -314,10 +246,10 @@ impl Server {
     }
 
     fn make_noise(&mut self) {
-        for port in [self.ports.request, self.ports.settings] {
-            let words = self.model.width(port).div_ceil(32);
+        for port in ["request", "settings"] {
+            let words = self.dut.words(port).len();
             let noise: Vec<u32> = (0..words).map(|_| self.rng.random()).collect();
-            self.model.set(port, &noise);
+            self.dut.set_words(port, &noise);
         }
     }
 
@@ -338,18 +270,18 @@ impl Server {
         settings: SendQueueConfig,
         take: impl FnOnce(&mut Self, u64) -> R,
     ) -> (R, Vec<u32>) {
-        self.model.set(self.ports.settings, &to_words(settings));
-        self.model.set(self.ports.request, &to_words(request));
-        self.model.set_u64(self.ports.request_valid, 1);
+        self.dut.set_record("settings", settings);
+        self.dut.set_record("request", request);
+        self.dut.set("request_valid", 1);
         let mut waited = 0;
         let mut take = Some(take);
         let result = loop {
             let taken = self.clock(|server| {
                 assert!(
-                    !server.flag(server.ports.response_valid),
+                    !server.dut.is("response_valid"),
                     "an answer nobody asked for"
                 );
-                let ready = server.flag(server.ports.request_ready);
+                let ready = server.dut.is("request_ready");
                 let now = server.now;
                 ready.then(|| take.take().expect("taken once")(server, now))
             });
@@ -365,20 +297,20 @@ impl Server {
             assert!(self.took < 50_000, "{:?}: no answer", request.op);
             self.make_noise();
             let valid = self.rng.random();
-            self.model.set_u64(self.ports.request_valid, valid);
+            self.dut.set("request_valid", valid);
             let words = self.clock(|server| {
                 assert!(
-                    !server.flag(server.ports.request_ready),
+                    !server.dut.is("request_ready"),
                     "ready before the answer is over"
                 );
-                let answers = server.flag(server.ports.response_valid);
-                answers.then(|| server.words(server.ports.response))
+                let answers = server.dut.is("response_valid");
+                answers.then(|| server.dut.words("response"))
             });
             if let Some(words) = words {
                 break words;
             }
         };
-        self.model.set_u64(self.ports.request_valid, 0);
+        self.dut.set("request_valid", 0);
         (result, words)
     }
 }

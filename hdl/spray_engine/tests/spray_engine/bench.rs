@@ -13,7 +13,7 @@ use stellar_transport::time::Ticks;
 use stellar_wire::hw::spray::{self, SprayOp, SprayRequest};
 use stellar_wire::mrc::Entropy;
 
-use crate::engine::{Engine, Response, Q};
+use crate::spray_engine::engine::{Engine, Response, Q};
 
 /// Registers of a queue pair, with the number of its profile.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use stellar_transport::spray::{Feedback, GeneratedEntropy, Policy, SkipScope};
 
-use crate::bench::{Bench, Registers};
-use crate::engine::Q;
+use crate::spray_engine::bench::{Bench, Registers};
+use crate::spray_engine::engine::Q;
 
 /// The value that an operation names.
 #[derive(Clone, Copy, Debug)]

@@ -2,15 +2,16 @@
 
 use hdl_spray_engine::entropy_lookup::Reflected;
 use hdl_spray_engine::SprayEngine;
-use hdl_verilog::equivalence::{check, Random, TestRng};
-use hdl_verilog::{emit, tools};
+use hdl_testkit::equivalence::{check, Random, TestRng};
+use hdl_testkit::tools;
+use hdl_verilog::emit;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
     EntropyProfileEntry, SprayConfig, SprayFeedback, SprayOp, SprayPolicy, SprayRequest,
 };
 
-use crate::engine::Q;
+use crate::spray_engine::engine::Q;
 
 fn random_request(rng: &mut TestRng) -> SprayRequest {
     let ops = [

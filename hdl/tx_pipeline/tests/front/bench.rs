@@ -1,36 +1,21 @@
 //! Drives a Verilated front: records and payload in, frames out.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
+use hdl_testkit::Dut;
 use hdl_tx_pipeline::{TxFront1024, TxFront512};
-use hdl_verilog::emit;
-use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::pack::to_words;
 
-use crate::packets::TestPacket;
+use crate::front::packets::TestPacket;
 
 pub const WIDTHS: [usize; 2] = [512, 1024];
 
-fn library(width: usize) -> &'static Library {
-    static NARROW: OnceLock<Library> = OnceLock::new();
-    static WIDE: OnceLock<Library> = OnceLock::new();
+fn dut(width: usize) -> Dut {
     match width {
-        512 => NARROW.get_or_init(|| build(TxFront512::default())),
-        1024 => WIDE.get_or_init(|| build(TxFront1024::default())),
+        512 => Dut::new::<TxFront512>(),
+        1024 => Dut::new::<TxFront1024>(),
         other => panic!("no lane of {other} bits"),
     }
-}
-
-fn build<B: Block>(mut block: B) -> Library {
-    block.connect_all();
-    let design = emit(&block).expect("the front is translated");
-    design
-        .model()
-        .for_short_run()
-        .build()
-        .expect("the model is built")
 }
 
 /// Behaviour of the neighbours in one cycle.
@@ -65,31 +50,9 @@ pub struct SentFrame {
     pub last: u64,
 }
 
-struct Ports {
-    clock: PortId,
-    reset: PortId,
-    packet_valid: PortId,
-    packet: PortId,
-    packet_ready: PortId,
-    payload_valid: PortId,
-    payload_data: PortId,
-    payload_last: PortId,
-    payload_error: PortId,
-    payload_ready: PortId,
-    mac_valid: PortId,
-    mac_data: PortId,
-    mac_bytes: PortId,
-    mac_last: PortId,
-    mac_ready: PortId,
-    payload_mismatch: PortId,
-    payload_freed: PortId,
-    left_out: PortId,
-}
-
 /// A front after reset.
 pub struct Front {
-    model: Model,
-    ports: Ports,
+    dut: Dut,
     beat_bytes: usize,
     pub clock: u64,
     packets: VecDeque<Vec<u32>>,
@@ -111,31 +74,8 @@ pub struct Front {
 
 impl Front {
     pub fn new(width: usize) -> Self {
-        let model = library(width).instantiate();
-        let port = |name| model.port(name).expect("a port of the front");
-        let ports = Ports {
-            clock: port("clock"),
-            reset: port("reset"),
-            packet_valid: port("packet_valid"),
-            packet: port("packet"),
-            packet_ready: port("packet_ready"),
-            payload_valid: port("payload_valid"),
-            payload_data: port("payload_data"),
-            payload_last: port("payload_last"),
-            payload_error: port("payload_error"),
-            payload_ready: port("payload_ready"),
-            mac_valid: port("mac_valid"),
-            mac_data: port("mac_data"),
-            mac_bytes: port("mac_bytes"),
-            mac_last: port("mac_last"),
-            mac_ready: port("mac_ready"),
-            payload_mismatch: port("payload_mismatch"),
-            payload_freed: port("payload_freed"),
-            left_out: port("left_out"),
-        };
         let mut front = Self {
-            model,
-            ports,
+            dut: dut(width),
             beat_bytes: width / 8,
             clock: 0,
             packets: VecDeque::new(),
@@ -161,16 +101,16 @@ impl Front {
         self.begun = None;
         self.offered = (false, false);
         for (port, value) in [
-            (self.ports.reset, 1),
-            (self.ports.packet_valid, 0),
-            (self.ports.payload_valid, 0),
-            (self.ports.mac_ready, 0),
+            ("reset", 1),
+            ("packet_valid", 0),
+            ("payload_valid", 0),
+            ("mac_ready", 0),
         ] {
-            self.model.set_u64(port, value);
+            self.dut.set(port, value);
         }
-        self.model.clock(self.ports.clock);
-        self.model.set_u64(self.ports.reset, 0);
-        self.model.clock(self.ports.clock);
+        self.dut.clock();
+        self.dut.set("reset", 0);
+        self.dut.clock();
     }
 
     /// Queues a packet. Lanes beyond the end of its payload have random values.
@@ -206,38 +146,37 @@ impl Front {
     pub fn step(&mut self, stimulus: Stimulus) {
         let offer_packet = self.offered.0 || stimulus.offer_packet && !self.packets.is_empty();
         let offer_payload = self.offered.1 || stimulus.offer_payload && !self.payload.is_empty();
-        let (model, ports) = (&mut self.model, &self.ports);
-        model.set_u64(ports.packet_valid, offer_packet.into());
+        let dut = &mut self.dut;
+        dut.set("packet_valid", offer_packet.into());
         if let Some(words) = self.packets.front().filter(|_| offer_packet) {
-            model.set(ports.packet, words);
+            dut.set_words("packet", words);
         }
-        model.set_u64(ports.payload_valid, offer_payload.into());
+        dut.set("payload_valid", offer_payload.into());
         if let Some(beat) = self.payload.front().filter(|_| offer_payload) {
-            model.set(ports.payload_data, &beat.data);
-            model.set_u64(ports.payload_last, beat.last.into());
-            model.set_u64(ports.payload_error, beat.error.into());
+            dut.set_words("payload_data", &beat.data);
+            dut.set("payload_last", beat.last.into());
+            dut.set("payload_error", beat.error.into());
         }
-        model.set_u64(ports.mac_ready, stimulus.mac_ready.into());
-        model.eval();
+        dut.set("mac_ready", stimulus.mac_ready.into());
+        dut.eval();
 
-        let packet_moves = offer_packet && model.get_u64(ports.packet_ready) == 1;
-        let payload_moves = offer_payload && model.get_u64(ports.payload_ready) == 1;
-        let mac_valid = model.get_u64(ports.mac_valid) == 1;
-        self.freed += model.get_u64(ports.payload_freed);
-        self.left_out += model.get_u64(ports.left_out);
+        let packet_moves = offer_packet && dut.get("packet_ready") == 1;
+        let payload_moves = offer_payload && dut.get("payload_ready") == 1;
+        let mac_valid = dut.get("mac_valid") == 1;
+        self.freed += dut.get("payload_freed");
+        self.left_out += dut.get("left_out");
         assert!(
             mac_valid || self.begun.is_none(),
             "clock {}: a gap inside a frame",
             self.clock
         );
         let moved = (mac_valid && stimulus.mac_ready).then(|| {
-            let words = model.get_words(ports.mac_data).to_vec();
-            let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let count = model.get_u64(ports.mac_bytes) as usize;
-            (bytes, count, model.get_u64(ports.mac_last) == 1)
+            let bytes = dut.bytes("mac_data");
+            let count = dut.get("mac_bytes") as usize;
+            (bytes, count, dut.get("mac_last") == 1)
         });
-        model.clock(ports.clock);
-        self.mismatches += self.model.get_u64(self.ports.payload_mismatch);
+        dut.clock();
+        self.mismatches += self.dut.get("payload_mismatch");
         if packet_moves {
             self.packets.pop_front();
             self.taken.push(self.clock);

@@ -2,17 +2,17 @@
 
 use std::collections::VecDeque;
 
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_tx_pipeline::records::{FrameHeader, FrameLayout, Nesting, TxBeat};
 use hdl_tx_pipeline::{
     ExtensionHeaders, FrameLayouts, HeaderBuild, IcrcInsert, IpChecksum, Join, PayloadBuffer,
     TxFront,
 };
-use hdl_verilog::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::Opcode;
 
-use crate::packets::{fill, opcodes, Shape, TestPacket};
+use crate::front::packets::{fill, opcodes, Shape, TestPacket};
 
 /// The sequence is short, so that the slow simulation runs many of them.
 fn packet(rng: &mut TestRng) -> TestPacket {

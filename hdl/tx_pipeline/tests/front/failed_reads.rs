@@ -6,9 +6,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stellar_wire::Opcode;
 
-use crate::bench::{Front, Stimulus, WIDTHS};
-use crate::packets::{any_packet, fill, Shape, TestPacket};
-use crate::reference::{pace, Pace};
+use crate::front::bench::{Front, Stimulus, WIDTHS};
+use crate::front::packets::{any_packet, fill, Shape, TestPacket};
+use crate::front::reference::{pace, Pace};
 
 /// Sends `packets` and compares. Marked packets with payload must be dropped.
 fn compare(width: usize, packets: &[(TestPacket, bool)], pace: Pace) {

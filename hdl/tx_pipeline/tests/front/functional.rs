@@ -2,69 +2,25 @@
 
 use std::collections::VecDeque;
 
+use hdl_testkit::equivalence::TestRng;
+use hdl_testkit::Dut;
 use hdl_tx_pipeline::records::{FrameHeader, TxBeat, FRAME_HEADER_BYTES};
 use hdl_tx_pipeline::{header_build, icrc_insert, HeaderBuild, IcrcInsert, PayloadBuffer};
-use hdl_verilog::emit;
-use hdl_verilog::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
-use sim_verilated::Model;
-use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::pack::Record;
 
-use crate::packets::{fill, opcodes, Shape, TestPacket};
+use crate::front::packets::{fill, opcodes, Shape, TestPacket};
 
-/// A Verilated block with ports by name, after a cycle of reset.
-struct Bench(Model);
-
-impl Bench {
-    fn new<B: Block>(mut block: B) -> Self {
-        block.connect_all();
-        let design = emit(&block).expect("the block is translated");
-        let library = design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("the model is built");
-        let mut bench = Self(library.instantiate());
-        bench.set("reset", &[1]);
-        bench.clock();
-        bench.set("reset", &[0]);
-        bench
-    }
-
-    /// Words of the port beyond `words` are zero.
-    fn set(&mut self, port: &str, words: &[u32]) {
-        let port = self.0.port(port).expect("a port");
-        let mut all = self.0.get_words(port).to_vec();
-        all.fill(0);
-        all[..words.len()].copy_from_slice(words);
-        self.0.set(port, &all);
-    }
-
-    fn get(&self, port: &str) -> Vec<u32> {
-        let port = self.0.port(port).expect("a port");
-        self.0.get_words(port).to_vec()
-    }
-
-    fn flag(&self, port: &str) -> bool {
-        self.get(port)[0] == 1
-    }
-
-    fn clock(&mut self) {
-        let clock = self.0.port("clock").expect("a clock");
-        self.0.clock(clock);
-    }
+/// The block after a cycle of reset.
+fn reset<B: Block + Default + 'static>() -> Dut {
+    let mut dut = Dut::new::<B>();
+    dut.reset(1);
+    dut
 }
 
 fn to_bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-fn from_bytes(bytes: &[u8]) -> Vec<u32> {
-    let words = bytes.chunks(4);
-    words
-        .map(|b| b.iter().rev().fold(0, |word, &b| word << 8 | u32::from(b)))
-        .collect()
 }
 
 fn packet(rng: &mut TestRng) -> TestPacket {
@@ -107,23 +63,23 @@ fn check_header(words: &[u32], packet: &TestPacket, beat: usize) {
 }
 
 fn header_build<const B: usize>() {
-    let mut bench = Bench::new(HeaderBuild::<B>::default());
+    let mut dut = reset::<HeaderBuild<B>>();
     let mut rng = TestRng::seed_from_u64(31);
     let mut due = VecDeque::from(vec![None; header_build::LATENCY]);
     for clock in 0..3000 {
         // One per clock at first.
         let next = (clock < 1000 || rng.random()).then(|| packet(&mut rng));
-        bench.set("in_valid", &[next.is_some().into()]);
+        dut.set("in_valid", next.is_some().into());
         if let Some(packet) = &next {
-            bench.set("in_packet", &to_words(packet.record));
+            dut.set_record("in_packet", packet.record);
         }
         due.push_back(next);
         let now = due.pop_front().expect("as many as clocks of latency");
-        assert_eq!(bench.flag("out_valid"), now.is_some(), "clock {clock}");
+        assert_eq!(dut.is("out_valid"), now.is_some(), "clock {clock}");
         if let Some(packet) = now {
-            check_header(&bench.get("out_header"), &packet, 1 << B);
+            check_header(&dut.words("out_header"), &packet, 1 << B);
         }
-        bench.clock();
+        dut.clock();
     }
 }
 
@@ -152,7 +108,7 @@ fn beat_record(packet: &TestPacket, total: usize, at: usize, beat: usize) -> TxB
 }
 
 fn icrc_of_frames<const W: usize, const N: usize>() {
-    let mut bench = Bench::new(IcrcInsert::<W, N>::default());
+    let mut dut = reset::<IcrcInsert<W, N>>();
     let mut rng = TestRng::seed_from_u64(32);
     let mut beats = VecDeque::new();
     for _ in 0..400 {
@@ -174,21 +130,21 @@ fn icrc_of_frames<const W: usize, const N: usize>() {
         } else {
             None
         };
-        bench.set("in_valid", &[next.is_some().into()]);
+        dut.set("in_valid", next.is_some().into());
         if let Some((open, record, _)) = &next {
-            bench.set("in_data", &from_bytes(open));
-            bench.set("in_beat", &to_words(*record));
+            dut.set_bytes("in_data", open);
+            dut.set_record("in_beat", *record);
         }
         due.push_back(next.map(|(_, record, sealed)| (record.last, sealed)));
         let now = due.pop_front().expect("as many as clocks of latency");
-        assert_eq!(bench.flag("out_valid"), now.is_some(), "clock {clock}");
+        assert_eq!(dut.is("out_valid"), now.is_some(), "clock {clock}");
         if let Some((last, mut sealed)) = now {
-            assert_eq!(bench.get("out_bytes")[0] as usize, sealed.len());
-            assert_eq!(bench.flag("out_last"), last);
+            assert_eq!(dut.words("out_bytes")[0] as usize, sealed.len());
+            assert_eq!(dut.is("out_last"), last);
             sealed.resize(N, 0);
-            assert_eq!(to_bytes(&bench.get("out_data")), sealed, "clock {clock}");
+            assert_eq!(dut.bytes("out_data"), sealed, "clock {clock}");
         }
-        bench.clock();
+        dut.clock();
         clock += 1;
     }
 }
@@ -202,7 +158,7 @@ fn the_icrc_is_that_of_the_frame_also_with_pauses_inside() {
 /// Random packets enter, and each is taken when it is complete: one beat per cycle, in order, and none too early.
 #[test]
 fn payload_shows_only_when_complete_and_then_flows() {
-    let mut bench = Bench::new(PayloadBuffer::<512, 8, 9>::default());
+    let mut dut = reset::<PayloadBuffer<512, 8, 9>>();
     let mut rng = TestRng::seed_from_u64(33);
     let mut offered: VecDeque<(u32, bool)> = VecDeque::new();
     // Beats of packets in the buffer; complete packets that have not begun; beats left of the current one.
@@ -216,18 +172,18 @@ fn payload_shows_only_when_complete_and_then_flows() {
         }
         let (value, last) = offered[0];
         let offer = rng.random_bool(0.8);
-        bench.set("in_valid", &[offer.into()]);
-        bench.set("in_data", &[value]);
-        bench.set("in_last", &[last.into()]);
-        assert_eq!(bench.flag("waiting"), !complete.is_empty());
+        dut.set("in_valid", offer.into());
+        dut.set("in_data", value.into());
+        dut.set("in_last", last.into());
+        assert_eq!(dut.is("waiting"), !complete.is_empty());
         let begin = left <= 1 && !complete.is_empty() && rng.random_bool(0.02);
         let take = left > 0;
-        bench.set("start", &[begin.into()]);
-        bench.set("take", &[take.into()]);
+        dut.set("start", begin.into());
+        dut.set("take", take.into());
         if take {
             let (value, last) = held.pop_front().expect("a beat of a complete packet");
             assert_eq!(
-                (bench.get("out_data")[0], bench.flag("out_last")),
+                (dut.words("out_data")[0], dut.is("out_last")),
                 (value, last)
             );
             taken += 1;
@@ -236,8 +192,8 @@ fn payload_shows_only_when_complete_and_then_flows() {
         if begin {
             left = complete.pop_front().expect("a complete packet");
         }
-        full |= offer && !bench.flag("in_ready");
-        if offer && bench.flag("in_ready") {
+        full |= offer && !dut.is("in_ready");
+        if offer && dut.is("in_ready") {
             held.push_back((value, last));
             offered.pop_front();
             beats += 1;
@@ -246,7 +202,7 @@ fn payload_shows_only_when_complete_and_then_flows() {
                 beats = 0;
             }
         }
-        bench.clock();
+        dut.clock();
     }
     assert!(taken > 5_000 && full, "{taken} beats taken, full {full}");
 }

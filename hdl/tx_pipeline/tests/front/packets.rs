@@ -1,12 +1,14 @@
 //! Packets of every opcode the lane sends, with random fields.
 
-use hdl_verilog::equivalence::{Random, TestRng};
+use hdl_testkit::equivalence::{Random, TestRng};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::*;
 use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::Opcode;
+
+use crate::extensions;
 
 /// A record and its payload.
 #[derive(Clone, Debug)]
@@ -112,10 +114,7 @@ pub fn extensions(rng: &mut TestRng) -> TxExtensions {
             rkey: Bits::random(rng),
             dma_length: Bits::random(rng),
         },
-        aeth: TxAeth {
-            syndrome: Bits::random(rng),
-            msn: Bits::random(rng),
-        },
+        aeth: extensions::aeth(rng),
         immediate: Bits::random(rng),
         reflection: TxReflection {
             entropy: Bits::random(rng),
@@ -123,28 +122,9 @@ pub fn extensions(rng: &mut TestRng) -> TxExtensions {
             destination_context: Bits::random(rng),
             congestion: Bits::random(rng),
         },
-        seth: TxSeth {
-            path_hint: u64::from(rng.random_range(0..3u8)).to_bits(),
-            probe_response: rng.random(),
-            ack_psn_offset: Bits::random(rng),
-            cack_psn: Bits::random(rng),
-            mpr: Bits::random(rng),
-            sack_offset: Bits::random(rng),
-            bitmap: Bits::random(rng),
-        },
-        cc_state: TxCcState {
-            timestamp: Bits::random(rng),
-            ooo_count: Bits::random(rng),
-            restore_cwnd: rng.random(),
-            rcv_cwnd_pen: Bits::random(rng),
-            rcvd_bytes: Bits::random(rng),
-        },
-        neth: TxNeth {
-            reason: Bits::random(rng),
-            vendor_info: Bits::random(rng),
-            nack_psn: Bits::random(rng),
-            timestamp: Bits::random(rng),
-        },
+        seth: extensions::seth(rng),
+        cc_state: extensions::cc_state(rng),
+        neth: extensions::neth(rng),
         peth: TxPeth {
             vendor_info: Bits::random(rng),
             probe_id: Bits::random(rng),

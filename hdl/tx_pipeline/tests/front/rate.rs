@@ -1,12 +1,12 @@
 //! Full rate, latency, and the state after a reset.
 
+use hdl_testkit::equivalence::TestRng;
 use hdl_tx_pipeline::tx_front::LATENCY;
-use hdl_verilog::equivalence::TestRng;
 use rand::SeedableRng;
 use stellar_wire::Opcode;
 
-use crate::bench::{Front, Stimulus, WIDTHS};
-use crate::packets::{fill, Shape, TestPacket};
+use crate::front::bench::{Front, Stimulus, WIDTHS};
+use crate::front::packets::{fill, Shape, TestPacket};
 
 const PACKETS: usize = 600;
 

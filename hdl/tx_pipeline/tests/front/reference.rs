@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use stellar_transport::rx::{classify_frame, DropReason, RxConfig};
 use stellar_wire::{ethernet::MacAddr, ExtKind, Opcode, RoceFrame, Transport};
 
-use crate::bench::{Front, Stimulus, WIDTHS};
-use crate::packets::{any_packet, fill, opcodes, Shape, TestPacket};
+use crate::front::bench::{Front, Stimulus, WIDTHS};
+use crate::front::packets::{any_packet, fill, opcodes, Shape, TestPacket};
 
 /// Activity of each side, in percent.
 #[derive(Clone, Copy, Debug)]

@@ -1,41 +1,27 @@
 //! Drives a Verilated lane: packets in, a DMA beside it, frames out. It compares everything at once.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 
+use hdl_testkit::equivalence::TestRng;
+use hdl_testkit::Dut;
 use hdl_tx_pipeline::TxLane;
-use hdl_verilog::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
-use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_wire::hw::pack::to_words;
 
-use crate::items::{Item, Packet};
-use crate::memory::Memory;
-use crate::ways::{Tables, QP_BITS};
+use crate::lane::items::{Item, Packet};
+use crate::lane::memory::Memory;
+use crate::lane::routes::{Tables, QP_BITS};
 
 pub const WIDTHS: [usize; 2] = [512, 1024];
 /// Cycles for which payload may wait for inline payload in front of it.
-const PATIENCE: u32 = 40;
+const TIMEOUT_CYCLES: u32 = 40;
 
-fn library(width: usize) -> &'static Library {
-    static NARROW: OnceLock<Library> = OnceLock::new();
-    static WIDE: OnceLock<Library> = OnceLock::new();
+fn dut(width: usize) -> Dut {
     match width {
-        512 => NARROW.get_or_init(|| build(TxLane::<QP_BITS, 512, 64, 6, 9, 10>::default())),
-        1024 => WIDE.get_or_init(|| build(TxLane::<QP_BITS, 1024, 128, 7, 9, 10>::default())),
+        512 => Dut::new::<TxLane<QP_BITS, 512, 64, 6, 9, 10>>(),
+        1024 => Dut::new::<TxLane<QP_BITS, 1024, 128, 7, 9, 10>>(),
         other => panic!("no lane of {other} bits"),
     }
-}
-
-fn build<B: Block>(mut block: B) -> Library {
-    block.connect_all();
-    let design = hdl_verilog::emit(&block).expect("the lane is translated");
-    design
-        .model()
-        .for_short_run()
-        .build()
-        .expect("the model is built")
 }
 
 /// Activity of each side, in percent.
@@ -71,8 +57,7 @@ pub struct Sent {
 }
 
 pub struct Bench {
-    model: Model,
-    clock_port: PortId,
+    dut: Dut,
     rng: TestRng,
     bytes: usize,
     pub clock: u64,
@@ -98,11 +83,8 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(width: usize, tables: &Tables, seed: u64) -> Self {
-        let model = library(width).instantiate();
-        let clock_port = model.port("clock").expect("a clock");
         let mut bench = Self {
-            model,
-            clock_port,
+            dut: dut(width),
             rng: TestRng::seed_from_u64(seed),
             bytes: width / 8,
             clock: 0,
@@ -122,26 +104,30 @@ impl Bench {
             left_out: 0,
             beats_asked: 0,
         };
-        bench.set_words("port_config", &to_words(tables.config()));
-        for (qp, way) in tables.ways.iter().enumerate() {
-            bench.set("address_valid", 1);
-            bench.set("address_qp", qp as u64);
-            bench.set_words("address", &to_words(way.address(tables.port)));
-            bench.model.clock(clock_port);
+        bench
+            .dut
+            .set_words("port_config", &to_words(tables.config()));
+        for (qp, route) in tables.routes.iter().enumerate() {
+            bench.dut.set("address_valid", 1);
+            bench.dut.set("address_qp", qp as u64);
+            bench
+                .dut
+                .set_words("address", &to_words(route.address(tables.port)));
+            bench.dut.clock();
         }
-        bench.set("address_valid", 0);
+        bench.dut.set("address_valid", 0);
         bench.reset();
         bench
     }
 
     /// Discards everything in progress, as the lane does.
     pub fn reset(&mut self) {
-        self.set("reset", 1);
+        self.dut.set("reset", 1);
         for name in ["answer_valid", "request_valid", "payload_valid"] {
-            self.set(name, 0);
+            self.dut.set(name, 0);
         }
-        self.model.clock(self.clock_port);
-        self.set("reset", 0);
+        self.dut.clock();
+        self.dut.set("reset", 0);
         self.offered = [false; 3];
         self.answers.clear();
         self.requests.clear();
@@ -161,26 +147,6 @@ impl Bench {
         }
     }
 
-    fn set(&mut self, name: &str, value: u64) {
-        let port = self.model.port(name).expect("a port of the lane");
-        self.model.set_u64(port, value);
-    }
-
-    fn set_words(&mut self, name: &str, words: &[u32]) {
-        let port = self.model.port(name).expect("a port of the lane");
-        self.model.set(port, words);
-    }
-
-    fn get(&self, name: &str) -> u64 {
-        let port = self.model.port(name).expect("a port of the lane");
-        self.model.get_u64(port)
-    }
-
-    fn words(&self, name: &str) -> Vec<u32> {
-        let port = self.model.port(name).expect("a port of the lane");
-        self.model.get_words(port).to_vec()
-    }
-
     fn moves(&mut self, percent: u8) -> bool {
         self.rng.random_range(0..100) < percent
     }
@@ -193,72 +159,75 @@ impl Bench {
             self.offered[1] || self.moves(pace.requests) && !self.requests.is_empty(),
             self.offered[2] || due && self.moves(pace.payload),
         ];
-        self.set("answer_valid", offers[0].into());
+        self.dut.set("answer_valid", offers[0].into());
         if offers[0] {
             let Packet::Answer(answer) = &self.answers[0].packet else {
                 unreachable!("a queue of answers")
             };
             let words = to_words(**answer);
-            self.set_words("answer", &words);
+            self.dut.set_words("answer", &words);
         }
-        self.set("request_valid", offers[1].into());
+        self.dut.set("request_valid", offers[1].into());
         if offers[1] {
             let Packet::Request { request, .. } = &self.requests[0].packet else {
                 unreachable!("a queue of requests")
             };
             let words = to_words(**request);
-            self.set_words("request", &words);
+            self.dut.set_words("request", &words);
         }
-        self.set("payload_valid", offers[2].into());
+        self.dut.set("payload_valid", offers[2].into());
         if offers[2] {
             let (data, beat) = self.memory.beat(self.clock).expect("a beat").clone();
-            self.set_words("payload_data", &data);
-            self.set_words("payload_beat", &to_words(beat));
+            self.dut.set_words("payload_data", &data);
+            self.dut.set_words("payload_beat", &to_words(beat));
         }
         let (read, fault, mac) = (
             self.moves(pace.read),
             self.moves(pace.fault),
             self.moves(pace.mac),
         );
-        self.set("read_ready", read.into());
-        self.set("fault_ready", fault.into());
-        self.set("mac_ready", mac.into());
-        self.model.eval();
+        self.dut.set("read_ready", read.into());
+        self.dut.set("fault_ready", fault.into());
+        self.dut.set("mac_ready", mac.into());
+        self.dut.eval();
 
         let taken = [
-            offers[0] && self.get("answer_ready") == 1,
-            offers[1] && self.get("request_ready") == 1,
-            offers[2] && self.get("payload_ready") == 1,
+            offers[0] && self.dut.get("answer_ready") == 1,
+            offers[1] && self.dut.get("request_ready") == 1,
+            offers[2] && self.dut.get("payload_ready") == 1,
         ];
         assert!(
             !(taken[0] && taken[1]),
             "an answer and a request in one clock"
         );
-        if read && self.get("read_valid") == 1 {
+        if read && self.dut.get("read_valid") == 1 {
             let due = self.clock + self.rng.random_range(1..=pace.memory);
-            let words = self.words("read");
+            let words = self.dut.words("read");
             self.memory.asked(&words, due);
         }
-        if fault && self.get("fault_valid") == 1 {
-            let fault = (self.get("fault_qp"), self.get("fault_slot"));
+        if fault && self.dut.get("fault_valid") == 1 {
+            let fault = (self.dut.get("fault_qp"), self.dut.get("fault_slot"));
             assert_eq!(Some(fault), self.faults.pop_front());
             self.faults_taken += 1;
         }
-        self.faults_lost += self.get("fault_lost");
-        self.left_out += self.get("left_out");
-        let mac_valid = self.get("mac_valid") == 1;
+        self.faults_lost += self.dut.get("fault_lost");
+        self.left_out += self.dut.get("left_out");
+        let mac_valid = self.dut.get("mac_valid") == 1;
         assert!(mac_valid || self.begun.is_none(), "a gap inside a frame");
         if mac && mac_valid {
             self.mac_beat();
         }
-        assert_eq!(self.get("payload_mismatch"), 0, "clock {}", self.clock);
+        assert_eq!(self.dut.get("payload_mismatch"), 0, "clock {}", self.clock);
         self.stalled = if offers[2] && !taken[2] {
             self.stalled + 1
         } else {
             0
         };
-        assert!(self.stalled < PATIENCE, "payload waits for something else");
-        self.model.clock(self.clock_port);
+        assert!(
+            self.stalled < TIMEOUT_CYCLES,
+            "payload waits for something else"
+        );
+        self.dut.clock();
 
         self.offered = std::array::from_fn(|i| offers[i] && !taken[i]);
         if taken[0] {
@@ -305,12 +274,12 @@ impl Bench {
     }
 
     fn mac_beat(&mut self) {
-        let count = self.get("mac_bytes") as usize;
-        let words = self.words("mac_data");
+        let count = self.dut.get("mac_bytes") as usize;
+        let words = self.dut.words("mac_data");
         let bytes = words.iter().flat_map(|word| word.to_le_bytes());
         self.part.extend(bytes.take(count));
         let first = *self.begun.get_or_insert(self.clock);
-        if self.get("mac_last") == 1 {
+        if self.dut.get("mac_last") == 1 {
             let expected = self.frames.pop_front().expect("a frame is due");
             let frame = std::mem::take(&mut self.part);
             let differs = frame.iter().zip(&expected).position(|(a, b)| a != b);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
-use hdl_verilog::equivalence::TestRng;
+use hdl_testkit::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{
@@ -21,7 +21,7 @@ use stellar_transport::time::Ticks;
 use stellar_wire::host::{Wqe, WqeOpcode};
 use stellar_wire::{MacAddr, UsidContainer};
 
-use crate::ways::{Route, Tables, Way, QPS};
+use crate::lane::routes::{QpRoute, SourceRoute, Tables, QPS};
 
 /// Queue pairs of card 0 and their peers on card 1: MRC, RC, and one that uses memory without permission.
 pub const PAIRS: [(u32, u32); 3] = [(2, 7), (3, 6), (4, 5)];
@@ -61,8 +61,8 @@ fn planes(card: u8, version6: bool) -> [PlaneAddress; PORTS] {
     [plane(card, 0, version6), plane(card, 1, version6)]
 }
 
-fn route(card: u8) -> Route {
-    Route {
+fn route(card: u8) -> SourceRoute {
+    SourceRoute {
         container: UsidContainer::new(
             0xfcbb_0000,
             &[0x0100, 0x2000, 0x0300, 0xe000 + u16::from(card)],
@@ -252,20 +252,20 @@ pub fn conversation(version6: bool) -> Vec<Left> {
 /// The tables of a port of a card.
 pub fn tables(card: u8, port: u8, version6: bool) -> Tables {
     let own = plane(card, port, version6);
-    let nobody = Way {
+    let nobody = QpRoute {
         peer_qp: 0,
         pkey: 0,
         peer: own,
-        route: None,
+        source_route: None,
     };
-    let mut ways = vec![nobody; QPS];
+    let mut routes = vec![nobody; QPS];
     for (a, b) in PAIRS {
         let (local, peer) = if card == 0 { (a, b) } else { (b, a) };
-        ways[local as usize] = Way {
+        routes[local as usize] = QpRoute {
             peer_qp: peer,
             pkey: 0x8000 | local.max(peer) as u16,
             peer: plane(1 - card, port, version6),
-            route: version6.then(|| route(card)),
+            source_route: version6.then(|| route(card)),
         };
     }
     Tables {
@@ -279,6 +279,6 @@ pub fn tables(card: u8, port: u8, version6: bool) -> Tables {
         control_dscp: CONTROL_DSCP,
         udp_port: RxConfig::default().udp_port,
         hop_limit: 64,
-        ways,
+        routes,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hdl_verilog::equivalence::TestRng;
+use hdl_testkit::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
@@ -10,9 +10,9 @@ use stellar_wire::hw::tx::TxPacket;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::{Opcode, RoceFrame};
 
-use crate::bench::{Bench, Pace, WIDTHS};
-use crate::conversation::{conversation, tables, PAIRS};
-use crate::items::{inline_data, segments, Item, Packet};
+use crate::lane::bench::{Bench, Pace, WIDTHS};
+use crate::lane::conversation::{conversation, tables, PAIRS};
+use crate::lane::items::{inline_data, segments, Item, Packet};
 
 /// The decisions about a packet, from its frame. Addresses, code points, P_Key and contexts are not among them: the tables must supply these.
 fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {

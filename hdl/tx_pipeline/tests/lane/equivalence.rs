@@ -1,15 +1,15 @@
 //! Each block, and the lane: the rust-hdl simulation and the Verilog agree, and the Verilog is clean.
 
+use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_tx_pipeline::{Framing, PayloadMux, TxLane};
-use hdl_verilog::equivalence::{check, Random, TestRng};
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::PayloadSource;
 use stellar_wire::hw::read::ReadBeat;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
-use crate::items::Packet;
-use crate::ways::{Tables, QPS, QP_BITS};
+use crate::lane::items::Packet;
+use crate::lane::routes::{Tables, QPS, QP_BITS};
 
 fn answer(tables: &Tables, rng: &mut TestRng) -> TxAnswer {
     match tables.answer(rng).packet {
@@ -53,7 +53,7 @@ fn framing_is_its_verilog() {
             u.address_valid.next = rng.random_bool(0.2);
             u.address_qp.next = Bits::random(rng);
             let way = rng.random_range(0..QPS);
-            u.address.next = tables.ways[way].address(tables.port);
+            u.address.next = tables.routes[way].address(tables.port);
             u.answer.valid.next = rng.random_bool(0.2);
             u.answer.record.next = answer(&tables, rng);
             u.request.valid.next = rng.random_bool(0.7);
@@ -111,7 +111,7 @@ fn tx_lane_is_its_verilog() {
             u.address_valid.next = rng.random_bool(0.3);
             u.address_qp.next = Bits::random(rng);
             let way = rng.random_range(0..QPS);
-            u.address.next = tables.ways[way].address(tables.port);
+            u.address.next = tables.routes[way].address(tables.port);
             u.answer.valid.next = rng.random_bool(0.4);
             u.answer.record.next = answer(&tables, rng);
             u.request.valid.next = rng.random_bool(0.7);

@@ -2,21 +2,19 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use hdl_verilog::equivalence::{Random, TestRng};
+use hdl_testkit::equivalence::{Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
-use stellar_wire::hw::tx::{
-    TxAeth, TxCcState, TxExtensions, TxMeth, TxNeth, TxPacket, TxReflection, TxReth, TxSeth,
-    TxTimestamp,
-};
+use stellar_wire::hw::tx::{TxExtensions, TxMeth, TxPacket, TxReflection, TxReth, TxTimestamp};
 use stellar_wire::mrc::Entropy;
 use stellar_wire::{
     Bth, Ecn, Ethernet, ExtHeaders, Ip, Ipv4, Ipv6, Opcode, RoceFrame, Srv6Encap, Udp,
 };
 
-use crate::ways::{wide, Tables, QPS};
+use crate::extensions;
+use crate::lane::routes::{wide, Tables, QPS};
 
 #[derive(Clone, Debug)]
 pub enum Packet {
@@ -39,13 +37,13 @@ pub struct Item {
 /// Packets of a port with these tables.
 impl Tables {
     fn frame(&self, qp: usize, frame: Decided) -> Vec<u8> {
-        let way = &self.ways[qp];
+        let route = &self.routes[qp];
         let (dscp, ecn) = if frame.control {
             (self.control_dscp, Ecn::NotEct)
         } else {
             (self.data_dscp, Ecn::Ect0)
         };
-        let mut ip = match way.peer.ip {
+        let mut ip = match route.peer.ip {
             IpAddr::V4(dst) => Ip::V4(Ipv4 {
                 dscp,
                 ecn,
@@ -68,7 +66,7 @@ impl Tables {
             ..Udp::default()
         };
         frame.entropy.apply(&mut ip, &mut udp);
-        let srv6 = way.route.map(|route| Srv6Encap {
+        let srv6 = route.source_route.map(|route| Srv6Encap {
             dscp,
             ecn,
             flow_label: frame.entropy.0 >> 16,
@@ -78,7 +76,7 @@ impl Tables {
         });
         let roce = RoceFrame {
             eth: Ethernet {
-                dst: way.peer.mac,
+                dst: route.peer.mac,
                 src: self.mac,
                 ..Ethernet::default()
             },
@@ -87,8 +85,8 @@ impl Tables {
             ip,
             udp,
             bth: Bth {
-                pkey: way.pkey,
-                dest_qp: way.peer_qp,
+                pkey: route.pkey,
+                dest_qp: route.peer_qp,
                 ..frame.bth
             },
             ext: frame.ext,
@@ -101,7 +99,7 @@ impl Tables {
         TxReflection {
             entropy,
             source_context: (qp as u64).to_bits(),
-            destination_context: u64::from(self.ways[qp].peer_qp & 0xffff).to_bits(),
+            destination_context: u64::from(self.routes[qp].peer_qp & 0xffff).to_bits(),
             congestion: Bits::default(),
         }
     }
@@ -117,32 +115,10 @@ impl Tables {
             psn: Bits::random(rng),
             entropy: u64::from(entropy).to_bits(),
             reflected: Bits::random(rng),
-            aeth: TxAeth {
-                syndrome: Bits::random(rng),
-                msn: Bits::random(rng),
-            },
-            seth: TxSeth {
-                path_hint: rng.random_range(0..3u64).to_bits(),
-                probe_response: rng.random(),
-                ack_psn_offset: Bits::random(rng),
-                cack_psn: Bits::random(rng),
-                mpr: Bits::random(rng),
-                sack_offset: Bits::random(rng),
-                bitmap: Bits::random(rng),
-            },
-            cc_state: TxCcState {
-                timestamp: Bits::random(rng),
-                ooo_count: Bits::random(rng),
-                restore_cwnd: rng.random(),
-                rcv_cwnd_pen: Bits::random(rng),
-                rcvd_bytes: Bits::random(rng),
-            },
-            neth: TxNeth {
-                reason: Bits::random(rng),
-                vendor_info: Bits::random(rng),
-                nack_psn: Bits::random(rng),
-                timestamp: Bits::random(rng),
-            },
+            aeth: extensions::aeth(rng),
+            seth: extensions::seth(rng),
+            cc_state: extensions::cc_state(rng),
+            neth: extensions::neth(rng),
         };
         let extensions = TxExtensions {
             aeth: answer.aeth,

@@ -1,13 +1,13 @@
 //! Packets of every kind at random paces.
 
-use hdl_verilog::equivalence::TestRng;
+use hdl_testkit::equivalence::TestRng;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use rand::{Rng, SeedableRng};
 
-use crate::bench::{Bench, Pace, WIDTHS};
-use crate::items::{Item, Packet};
-use crate::ways::Tables;
+use crate::lane::bench::{Bench, Pace, WIDTHS};
+use crate::lane::items::{Item, Packet};
+use crate::lane::routes::Tables;
 
 fn pace() -> impl Strategy<Value = Pace> {
     let percent = || prop_oneof![2 => Just(100u8), 1 => 5..100u8];

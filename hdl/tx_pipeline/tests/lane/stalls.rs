@@ -1,14 +1,14 @@
 //! Rate, latency, and neighbours that stall.
 
+use hdl_testkit::equivalence::TestRng;
 use hdl_tx_pipeline::{framing, tx_lane};
-use hdl_verilog::equivalence::TestRng;
 use rand::SeedableRng;
 use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::Opcode;
 
-use crate::bench::{Bench, Pace, WIDTHS};
-use crate::items::{Item, Packet};
-use crate::ways::Tables;
+use crate::lane::bench::{Bench, Pace, WIDTHS};
+use crate::lane::items::{Item, Packet};
+use crate::lane::routes::Tables;
 
 /// Beats of the payload buffer of the lane under test.
 const BUFFER_BEATS: usize = 512;

@@ -5,17 +5,15 @@ mod newly_acked;
 mod server;
 mod steps;
 
-use std::sync::OnceLock;
-
 use burst::Pace;
+use hdl_testkit::equivalence::{check, Random, TestRng};
+use hdl_testkit::tools;
 use hdl_tx_window::TxWindow;
-use hdl_verilog::equivalence::{check, Random, TestRng};
-use hdl_verilog::{emit, tools};
+use hdl_verilog::emit;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use server::Server;
-use sim_verilated::Library;
 use stellar_transport::requester::{SackView, Sent, SlotState, SLOTS};
 use stellar_transport::rx::Psn;
 use stellar_transport::spray::EvIndex;
@@ -24,20 +22,6 @@ use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest};
 
 /// Four queue pairs.
 type Small = TxWindow<2, 10>;
-
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let mut block = Small::default();
-        block.connect_all();
-        let design = emit(&block).expect("tx_window elaborates");
-        design
-            .model()
-            .for_short_run()
-            .build()
-            .expect("tx_window verilates")
-    })
-}
 
 fn sent(at: u32, length: u16, ev: u8) -> Sent {
     Sent {
@@ -130,7 +114,7 @@ proptest! {
         first in prop::array::uniform4(steps::psn()),
         steps in prop::collection::vec((0..4_usize, prop_oneof![6 => Just(0_usize), 1 => 1..4_usize], steps::step()), 1..200),
     ) {
-        let mut server = Server::new(library(), &first);
+        let mut server = Server::new(&first);
         for (qp, gap, step) in &steps {
             server.rest(*gap);
             step.run(&mut server, *qp);
@@ -150,7 +134,7 @@ fn fill(server: &mut Server, packet: impl Fn(u32) -> Sent) {
 fn a_full_window_is_acknowledged_from_its_end_and_moves_at_once() {
     for first in [0, 1, 63, 0x1_0007c0, 0xff_fc01, 0xff_ffff] {
         let first = Psn::new(first & 0xff_ffff);
-        let mut server = Server::new(library(), &[first.value()]);
+        let mut server = Server::new(&[first.value()]);
         fill(&mut server, |i| sent(i, 8192, (i % 144) as u8));
         for i in (1..SLOTS).rev() {
             server.sack(0, &sack_of(first.plus(i), first.previous()), i as u16);
@@ -169,7 +153,7 @@ fn a_full_window_is_acknowledged_from_its_end_and_moves_at_once() {
 fn one_sack_acknowledges_a_full_window_half_of_it_lost() {
     for first in [0, 37, 64, 0xff_fe20] {
         let first = Psn::new(first);
-        let mut server = Server::new(library(), &[first.value()]);
+        let mut server = Server::new(&[first.value()]);
         fill(&mut server, |i| sent(i, 1 + i as u16, (i % 144) as u8));
         for i in (0..SLOTS).step_by(2) {
             server.lose(0, first.plus(i), 1);
@@ -185,7 +169,7 @@ fn one_sack_acknowledges_a_full_window_half_of_it_lost() {
 #[test]
 fn every_lost_packet_is_sent_again_in_order() {
     let first = Psn::new(0xff_fff0);
-    let mut server = Server::new(library(), &[0, first.value()]);
+    let mut server = Server::new(&[0, first.value()]);
     for i in 0..600 {
         server.push(1, sent(i, 100, (i % 7) as u8));
     }
@@ -203,7 +187,7 @@ fn every_lost_packet_is_sent_again_in_order() {
 
 #[test]
 fn the_operations_of_a_packet_take_few_cycles() {
-    let mut server = Server::new(library(), &[100]);
+    let mut server = Server::new(&[100]);
     for i in 0..8 {
         server.push(0, sent(i, 4096, 0));
     }
@@ -238,7 +222,7 @@ fn the_operations_of_a_packet_take_few_cycles() {
 #[test]
 fn a_sack_reads_four_packets_of_a_word_per_clock() {
     for (packets, cycles) in [(1, 5), (2, 7), (5, 7), (9, 8), (16, 10), (32, 14), (64, 22)] {
-        let mut server = Server::new(library(), &[128]);
+        let mut server = Server::new(&[128]);
         fill(&mut server, |i| sent(i, 4096, 0));
         let last = Psn::new(128 + packets - 1);
         server.sack(0, &sack_of(last, last), 0);
@@ -246,13 +230,13 @@ fn a_sack_reads_four_packets_of_a_word_per_clock() {
         assert_eq!(server.took, cycles, "{packets} packets");
     }
     // Sixteen of two words: each has two reads, and the second one more cycle.
-    let mut server = Server::new(library(), &[120]);
+    let mut server = Server::new(&[120]);
     fill(&mut server, |i| sent(i, 4096, 0));
     let last = Psn::new(135);
     server.sack(0, &sack_of(last, last), 0);
     assert_eq!(server.took, 11);
     // One packet, after which the window begins in the next word.
-    let mut server = Server::new(library(), &[191]);
+    let mut server = Server::new(&[191]);
     fill(&mut server, |i| sent(i, 4096, 0));
     server.sack(0, &sack_of(Psn::new(191), Psn::new(191)), 0);
     assert_eq!(server.took, 7);
@@ -270,7 +254,7 @@ fn a_burst_is_as_many_new_packets_and_what_follows_sees_them() {
                 server.burst(qp, &packets, &Pace::full(packets.len()));
             };
             for other in [0, 1] {
-                let mut server = Server::new(library(), &[first, first]);
+                let mut server = Server::new(&[first, first]);
                 burst(&mut server, 1);
                 burst(&mut server, 0);
                 server.query(other, start);
@@ -301,7 +285,7 @@ fn a_burst_is_as_many_new_packets_and_what_follows_sees_them() {
 
 #[test]
 fn reset_drops_the_operation_under_way() {
-    let mut server = Server::new(library(), &[5, 6]);
+    let mut server = Server::new(&[5, 6]);
     server.push(0, sent(1, 1000, 1));
     let request = WindowRequest {
         op: WindowOp::Sack,

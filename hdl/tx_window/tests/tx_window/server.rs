@@ -1,16 +1,17 @@
 //! The Verilated window in lockstep with one reference window per queue pair.
 
-use hdl_verilog::equivalence::TestRng;
+use hdl_testkit::equivalence::TestRng;
+use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
-use sim_verilated::{Library, Model, PortId};
 use stellar_transport::requester::{SackRefusal, SackView, Sent, SlotState, Window, SLOTS};
 use stellar_transport::rx::Psn;
-use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
 
 use crate::burst::{record, Leaving, Pace};
 use crate::newly_acked::NewlyAcked;
+use crate::Small;
 
 /// Field names and their values: numbers as decimals, enumerations by name.
 type Fields = Vec<(&'static str, String)>;
@@ -22,16 +23,7 @@ pub enum Cycles {
 }
 
 pub struct Server {
-    model: Model,
-    clock: PortId,
-    reset: PortId,
-    valid: PortId,
-    request: PortId,
-    ready: PortId,
-    response_valid: PortId,
-    response: PortId,
-    sent_packet_valid: PortId,
-    sent_packet: PortId,
+    dut: Dut,
     noise: TestRng,
     leaving: Leaving,
     pub windows: Vec<Window>,
@@ -41,24 +33,13 @@ pub struct Server {
 
 impl Server {
     /// Creates windows that start at these PSNs.
-    pub fn new(library: &Library, first: &[u32]) -> Self {
-        let model = library.instantiate();
-        let port = |name: &str| model.port(name).expect("port");
+    pub fn new(first: &[u32]) -> Self {
         let mut server = Self {
-            clock: port("clock"),
-            reset: port("reset"),
-            valid: port("request_valid"),
-            request: port("request"),
-            ready: port("request_ready"),
-            response_valid: port("response_valid"),
-            response: port("response"),
-            sent_packet_valid: port("sent_packet_valid"),
-            sent_packet: port("sent_packet"),
+            dut: Dut::new::<Small>(),
             noise: TestRng::seed_from_u64(1),
             leaving: Leaving::default(),
             windows: first.iter().map(|&p| Window::new(Psn::new(p))).collect(),
             took: 0,
-            model,
         };
         server.restart();
         for (qp, &psn) in first.iter().enumerate() {
@@ -69,59 +50,59 @@ impl Server {
 
     /// Resets for one cycle.
     pub fn restart(&mut self) {
-        self.model.set_u64(self.reset, 1);
-        self.model.clock(self.clock);
-        self.model.set_u64(self.reset, 0);
-        self.model.set_u64(self.valid, 0);
-        self.model.set_u64(self.sent_packet_valid, 0);
+        self.dut.set("reset", 1);
+        self.dut.clock();
+        self.dut.set("reset", 0);
+        self.dut.set("request_valid", 0);
+        self.dut.set("sent_packet_valid", 0);
         self.leaving.stop();
-        self.model.eval();
+        self.dut.eval();
     }
 
     /// Starts an operation, and does not wait longer than this many cycles.
     pub fn start(&mut self, request: WindowRequest, cycles: u32) {
-        self.model.set(self.request, &to_words(request));
-        self.model.set_u64(self.valid, 1);
+        self.dut.set_record("request", request);
+        self.dut.set("request_valid", 1);
         for _ in 0..cycles {
-            self.model.clock(self.clock);
-            self.model.set_u64(self.valid, 0);
+            self.dut.clock();
+            self.dut.set("request_valid", 0);
         }
     }
 
     pub fn answers(&self) -> bool {
-        self.model.get_u64(self.response_valid) != 0
+        self.dut.get("response_valid") != 0
     }
 
     pub fn is_ready(&self) -> bool {
-        self.model.get_u64(self.ready) != 0
+        self.dut.get("request_ready") != 0
     }
 
     /// Runs cycles without a request, with noise at its port.
     pub fn rest(&mut self, cycles: usize) {
-        self.model.set_u64(self.valid, 0);
+        self.dut.set("request_valid", 0);
         for _ in 0..cycles {
             self.make_noise();
-            self.model.clock(self.clock);
+            self.dut.clock();
             assert!(!self.answers(), "an answer that nobody asked for");
         }
     }
 
-    fn noise_at(&mut self, port: PortId) {
-        let words = self.model.width(port).div_ceil(32);
+    fn noise_at(&mut self, port: &str) {
+        let words = self.dut.words(port).len();
         let noise: Vec<u32> = (0..words).map(|_| self.noise.random()).collect();
-        self.model.set(port, &noise);
+        self.dut.set_words(port, &noise);
     }
 
     /// Drives inputs that must be ignored.
     fn make_noise(&mut self) {
-        self.noise_at(self.request);
-        self.noise_at(self.sent_packet);
+        self.noise_at("request");
+        self.noise_at("sent_packet");
         let packet = self.leaving.next();
         if let Some(packet) = packet {
-            self.model.set(self.sent_packet, &to_words(record(&packet)));
+            self.dut.set_record("sent_packet", record(&packet));
         }
-        self.model
-            .set_u64(self.sent_packet_valid, u64::from(packet.is_some()));
+        self.dut
+            .set("sent_packet_valid", u64::from(packet.is_some()));
     }
 
     /// Sends the packets of the last burst.
@@ -148,29 +129,28 @@ impl Server {
     /// Executes a request, and checks the handshake. Returns the response.
     fn call(&mut self, request: WindowRequest) -> Vec<u32> {
         self.make_noise();
-        self.model.set(self.request, &to_words(request));
-        self.model.set_u64(self.valid, 1);
-        self.model.eval();
+        self.dut.set_record("request", request);
+        self.dut.set("request_valid", 1);
+        self.dut.eval();
         assert!(self.is_ready(), "not ready, and nothing under way");
         self.took = 0;
         loop {
-            self.model.clock(self.clock);
+            self.dut.clock();
             self.took += 1;
             assert!(self.took < 2_000, "{:?}: no answer", request.op);
             assert!(!self.is_ready(), "ready before the answer is over");
             // The request port is ignored while the unit is busy.
             self.make_noise();
             let valid = self.noise.random();
-            self.model.set_u64(self.valid, valid);
+            self.dut.set("request_valid", valid);
             if self.answers() {
                 break;
             }
         }
-        let mut words = vec![0; self.model.width(self.response).div_ceil(32)];
-        self.model.get(self.response, &mut words);
-        self.model.clock(self.clock);
-        self.model.set_u64(self.valid, 0);
-        self.model.set_u64(self.sent_packet_valid, 0);
+        let words = self.dut.words("response");
+        self.dut.clock();
+        self.dut.set("request_valid", 0);
+        self.dut.set("sent_packet_valid", 0);
         assert!(!self.answers(), "two answers");
         words
     }

@@ -1,5 +1,5 @@
 `default_nettype none
-// Generated from readable::PacketCount
+// Generated from hdl_verilog::readable::PacketCount
 // Counts the packets of a queue.
 module packet_count (
   input wire clock,

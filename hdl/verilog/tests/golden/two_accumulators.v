@@ -1,5 +1,5 @@
 `default_nettype none
-// Generated from kernels::common::Accumulator
+// Generated from hdl_verilog::common::Accumulator
 // Adds what arrives while it is asked to.
 module accumulator (
   input wire clock,
@@ -23,7 +23,7 @@ endmodule
 `default_nettype wire
 
 `default_nettype none
-// Generated from kernels::common::TwoAccumulators
+// Generated from hdl_verilog::common::TwoAccumulators
 // The second adds the total of the first, while the first does not add.
 module two_accumulators (
   input wire clock,

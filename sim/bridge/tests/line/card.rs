@@ -10,7 +10,7 @@ use stellar_wire::{Aeth, Bth, ExtHeaders, Opcode, RoceFrame};
 use tempfile::TempDir;
 
 /// Longest wait, in wall time.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// Port that is bridged.
 pub const PORT: usize = 1;
 /// Address of the simulated host.
@@ -44,9 +44,9 @@ pub fn datagram() -> (TempDir, LinkAddress) {
 /// Polls until `what` holds.
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !holds() {
-        assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {what}");
+        assert!(Instant::now() < deadline, "not within {TIMEOUT:?}: {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -7,7 +7,7 @@ use sim_nic::CardPair;
 use stellar_driver::*;
 
 /// Longest that anything here takes on the cards' clock.
-pub const PATIENCE: Duration = Duration::from_millis(2);
+pub const TIMEOUT: Duration = Duration::from_millis(2);
 
 /// A host with its card open.
 pub struct Host {
@@ -68,7 +68,7 @@ impl Host {
     pub fn completions(&self, count: usize) -> Vec<Completion> {
         let device = self.context.device();
         let function = device.probe().function();
-        let end = function.now() + PATIENCE;
+        let end = function.now() + TIMEOUT;
         let mut found = Vec::new();
         while found.len() < count {
             assert!(function.now() < end, "only {found:?} of {count}");

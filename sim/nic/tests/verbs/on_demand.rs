@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use stellar_driver::*;
 
-use crate::hosts::*;
+use crate::verbs::hosts::*;
 
 const PAGE: u64 = 4096;
 
@@ -36,7 +36,7 @@ fn absent(device: &Device) -> u64 {
 fn next_sent(a: &Host, b: &Host) -> (Completion, Vec<Completion>) {
     let device = a.context.device();
     let function = device.probe().function();
-    let end = function.now() + PATIENCE;
+    let end = function.now() + TIMEOUT;
     let mut received = Vec::new();
     loop {
         assert!(function.now() < end, "no completion");
@@ -157,7 +157,7 @@ fn who_waits_for_completions_brings_pages_meanwhile() {
     let to = target.remote();
     let write = WorkRequest::write(1, Source::Inline(b"told"), to.address + PAGE, to.rkey);
     qa.post_send(&write.with_immediate(5)).unwrap();
-    let told = b.cq.wait(1, PATIENCE).unwrap();
+    let told = b.cq.wait(1, TIMEOUT).unwrap();
     assert_eq!(told[0].immediate, Some(5));
     assert_eq!(content(&target)[PAGE as usize..][..4], *b"told");
 }

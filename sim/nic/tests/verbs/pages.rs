@@ -2,8 +2,8 @@
 
 use stellar_driver::{AccessFlags, PageSize, Pages, WcStatus, WorkRequest};
 
-use crate::cards;
-use crate::hosts::{connect, open, pattern};
+use crate::verbs::cards;
+use crate::verbs::hosts::{connect, open, pattern};
 
 /// More than the driver writes through registers, and no multiple of a line of 8.
 const PAGES: u64 = 301;

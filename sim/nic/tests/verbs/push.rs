@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use stellar_driver::*;
 
-use crate::hosts::*;
+use crate::verbs::hosts::*;
 
 /// A read of a few bytes over the simulated PCIe takes at least this long.
 const PCIE_READ: Duration = Duration::from_nanos(600);
@@ -26,7 +26,7 @@ fn latency(
     let posted = function.now();
     qp.post_send(&request).unwrap();
     while bytes(target)[..8] != data {
-        assert!(function.now() < posted + PATIENCE, "nothing arrived");
+        assert!(function.now() < posted + TIMEOUT, "nothing arrived");
         function.relax();
     }
     let arrived = function.now();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use stellar_driver::*;
 
-use crate::hosts::*;
+use crate::verbs::hosts::*;
 
 #[test]
 fn many_packets_immediates_and_inline_bytes_arrive_in_order() {
@@ -102,7 +102,7 @@ fn a_wrong_key_is_an_access_error_and_a_place_can_change_its_transport() {
         qp: qa.number(),
         status: Some(WcStatus::RemAccessErr),
     };
-    assert_eq!(a.context.wait_event(PATIENCE).unwrap(), Some(fatal));
+    assert_eq!(a.context.wait_event(TIMEOUT).unwrap(), Some(fatal));
 
     // The places on both cards go to queue pairs of MRC, and back: all others are taken.
     let places = (qa.number(), qb.number());

@@ -8,8 +8,8 @@ use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::registers::{Register, TableCommand, REFUSED, TABLE_COMMAND, TABLE_DATA};
 use stellar_wire::rows::{ConfigSelect, EmttRow, MrRow, Owner, Row};
 
-use crate::cards;
-use crate::hosts::{connect, open, pattern};
+use crate::verbs::cards;
+use crate::verbs::hosts::{connect, open, pattern};
 
 const PAGE: u64 = 1 << 21;
 const BASE: u64 = 1 << 45;

@@ -8,7 +8,7 @@ use sim_serve::{Server, Traffic};
 use stellar_driver::*;
 
 /// Longest wait, on the cards' clock and in wall time.
-pub const PATIENCE: Duration = Duration::from_millis(20);
+pub const TIMEOUT: Duration = Duration::from_millis(20);
 pub const WALL: Duration = Duration::from_secs(600);
 /// Queue pairs of a page.
 pub const QPS: usize = 3;
@@ -76,7 +76,7 @@ impl End {
     pub fn completed(&self, count: usize) -> Vec<Vec<(u64, WcStatus)>> {
         let mut found = vec![Vec::new(); QPS];
         for _ in 0..count {
-            let [done] = self.cq.wait(1, PATIENCE).unwrap()[..] else {
+            let [done] = self.cq.wait(1, TIMEOUT).unwrap()[..] else {
                 panic!("{found:?} of {count}: {:?}", self.context.poll_event());
             };
             let is_it = |qp: &QueuePair| qp.number() == done.qp;

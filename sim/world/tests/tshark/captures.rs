@@ -8,8 +8,8 @@ use sim_world::transfer::{run, Transfer};
 use sim_world::{packet, Plan};
 use stellar_wire::{icrc, RoceFrame};
 
-use crate::fields::hex;
-use crate::tshark;
+use crate::tshark::fields::hex;
+use crate::tshark::tshark;
 
 const LEAF_SPINE: &str = include_str!("../../../net/topologies/leaf_spine.toml");
 

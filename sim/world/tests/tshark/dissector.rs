@@ -8,9 +8,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stellar_wire::Opcode;
 
-use crate::fields::{expected, Fields};
-use crate::random::random_frame;
-use crate::tshark;
+use crate::tshark::fields::{expected, Fields};
+use crate::tshark::random::random_frame;
+use crate::tshark::tshark;
 
 const OPCODES: [Opcode; 10] = [
     Opcode::MrcWriteFirst,

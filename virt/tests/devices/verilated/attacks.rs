@@ -7,7 +7,8 @@ use stellar_wire::vstellar::*;
 use vm_memory::{Bytes, GuestAddress};
 
 use super::world::{pattern, world, End, World};
-use crate::common::Host;
+
+use crate::devices::common::Host;
 
 /// Cycles that `end` needs for 32 KiB to `to`, with `meanwhile` called in every pause.
 fn clocks(world: &World, end: &mut End, to: &End, meanwhile: impl FnMut()) -> u64 {

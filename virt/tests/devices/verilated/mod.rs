@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use stellar_wire::host::{CqeOpcode, WcStatus, Wqe, WqeOpcode};
 use stellar_wire::vstellar::*;
 
-use crate::common::{ports, Guest};
 use world::{pattern, world, End, World};
+
+use crate::devices::common::{ports, Guest};
 
 #[test]
 fn guests_write_to_each_other_without_their_hosts() {

@@ -9,11 +9,11 @@ use stellar_wire::host::{Cqe, WcStatus, Wqe, WqeOpcode};
 use stellar_wire::vstellar::*;
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 
-use crate::common::{ports, Guest, Host, Pair};
-use crate::hypervisor::Iommu;
+use crate::devices::common::{ports, Guest, Host, Pair};
+use crate::devices::hypervisor::Iommu;
 
 /// Most cycles of any wait in these tests.
-const PATIENCE: u64 = 400_000;
+const TIMEOUT_CYCLES: u64 = 400_000;
 
 /// A block of a guest's memory.
 struct Block {
@@ -148,7 +148,7 @@ impl World {
 
     /// Advances time until the queue pair has a completion, with `meanwhile` called in every pause.
     pub fn completion_with(&self, end: &mut End, mut meanwhile: impl FnMut()) -> Cqe {
-        let last = self.pair.clocks() + PATIENCE;
+        let last = self.pair.clocks() + TIMEOUT_CYCLES;
         loop {
             if let Some(cqe) = end.pair.qp.poll().unwrap() {
                 return cqe;

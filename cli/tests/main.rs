@@ -1,0 +1,8 @@
+//! The command line tool, run as a program.
+
+mod bad_input;
+mod demo;
+mod modes;
+mod serve;
+mod wave;
+mod write_imm_bw;

@@ -1,0 +1,8 @@
+//! The PCIe DMA engines, their shims, and what shares them.
+
+mod dma_write;
+mod equivalence;
+mod rc_shim;
+mod read;
+mod rq_shim;
+mod share;

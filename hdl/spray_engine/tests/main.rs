@@ -1,0 +1,4 @@
+//! Path selection.
+
+mod slot_order;
+mod spray_engine;

@@ -1,0 +1,12 @@
+//! The transmit lane of one port: framing, payload and frame end together, against the frames of the reference card.
+
+mod bench;
+mod conversation;
+mod endpoint;
+mod equivalence;
+mod items;
+mod memory;
+mod random;
+mod refusals;
+mod routes;
+mod stalls;

@@ -1,0 +1,5 @@
+//! The transmit lane and its front end.
+
+mod extensions;
+mod front;
+mod lane;

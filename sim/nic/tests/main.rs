@@ -1,0 +1,11 @@
+//! Verilated cards on a fabric.
+
+mod addressing;
+mod base_round_trip;
+mod large_mtu;
+mod mixed;
+mod model_spec;
+mod scenarios;
+mod times;
+mod transfer;
+mod verbs;

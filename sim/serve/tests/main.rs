@@ -1,0 +1,7 @@
+//! Served cards, over their sockets.
+
+mod bridge;
+mod doorbells;
+mod interrupts;
+mod pci;
+mod transfer;

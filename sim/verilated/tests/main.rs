@@ -1,0 +1,10 @@
+//! Verilated models of small designs.
+
+mod building;
+mod common;
+mod gating;
+mod instances;
+mod outputs;
+mod ports;
+mod recording;
+mod signals;

@@ -1,0 +1,8 @@
+//! Worlds on the software reference, and what is written about them.
+
+mod bad_input;
+mod demo;
+mod report;
+mod scenarios;
+mod sweep;
+mod tshark;

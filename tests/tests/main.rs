@@ -1,0 +1,5 @@
+//! Tests of several crates together, and of the documentation.
+
+mod documentation;
+mod lane;
+mod layout;

@@ -1,0 +1,4 @@
+//! The transfer engine.
+
+mod cards;
+mod engine;

@@ -1,0 +1,4 @@
+//! Virtual devices.
+
+mod devices;
+mod figure5;

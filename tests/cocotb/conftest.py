@@ -22,6 +22,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "repeats: a bench of what a Rust test checks in lockstep too; `./stellar test` leaves it out with -m 'not repeats'"
+    )
+
+
 @pytest.fixture
 def simulator(request: pytest.FixtureRequest, tmp_path: Path) -> Simulator:
     """Builds designs and runs benches in a directory of its own."""

@@ -21,7 +21,12 @@ def test_counter(simulator: Simulator, verilog: Path, signals: str) -> None:
     all_passed(simulator.run("bench_counter", "counter", [verilog / "counter.v"], signals=signals), 6)
 
 
-@pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench.module)
+def parameter(bench: Bench) -> pytest.ParameterSet:
+    """The bench with its name and mark."""
+    return pytest.param(bench, id=bench.module, marks=[pytest.mark.repeats] if bench.repeats else [])
+
+
+@pytest.mark.parametrize("bench", [parameter(bench) for bench in BENCHES])
 def test_block(simulator: Simulator, bench: Bench) -> None:
     all_passed(bench.run(simulator), bench.tests)
 

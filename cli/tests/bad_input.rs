@@ -181,7 +181,7 @@ fn the_default_mode_falls_back_with_one_warning() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(message.matches("warning:").count(), 1, "{message}");
     // This Verilator cannot build the gated model either.
-    assert!(message.contains("verilator failed on `nic`"), "{message}");
+    assert!(message.contains("verilator failed on"), "{message}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::world::LOSS;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Bytes of the recorded transfer
-    #[arg(long, default_value_t = 1 << 20)]
+    #[arg(long, default_value_t = 8 << 20)]
     bytes: u64,
     /// Paths of the queue pair
     #[arg(long, default_value_t = 128)]
@@ -47,7 +47,11 @@ const CARDS: [&str; 2] = ["sender", "receiver"];
 /// Records, compares, times and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.recorded.choose();
-    let (recordings, retransmissions) = record(arguments)?;
+    let Run {
+        recordings,
+        posted,
+        retransmissions,
+    } = record(arguments)?;
     let modes = modes()?;
     let mut libraries = vec![];
     for &mode in &modes {
@@ -71,7 +75,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for (mode, library) in modes.iter().zip(&libraries) {
         for (card, recording) in CARDS.iter().zip(&recordings) {
             let what = format!("the {card} in mode {mode}");
-            let time = progress::measuring(&what, || time(recording, library, arguments.repeat))?;
+            let time =
+                progress::measuring(&what, || time(recording, posted, library, arguments.repeat))?;
             rows.push(Row::new(format!("{card}, {mode}"), time, "us/cycle", None));
         }
     }
@@ -97,15 +102,29 @@ fn build(mode: SimMode, quick: bool) -> anyhow::Result<Library> {
     Ok(spec.build()?)
 }
 
-/// The pins of both cards from power-up to the end of a transfer, as in `demo`, and how many packets were sent again.
-fn record(arguments: &Arguments) -> anyhow::Result<(Vec<Recording>, u64)> {
+/// A transfer as in `demo`.
+struct Run {
+    /// The pins of each card from power-up on.
+    recordings: Vec<Recording>,
+    /// Cycle in which the work request is posted: bring-up is before it.
+    posted: u64,
+    retransmissions: u64,
+}
+
+fn record(arguments: &Arguments) -> anyhow::Result<Run> {
     let bytes = check_bytes(arguments.bytes)?;
     let (plan, mrc) = cards::plan(arguments.paths, arguments.loss, arguments.seed)?;
     progress::building("the card", NicModel::shared)?;
     let pair = FabricPair::new(&plan)?;
     pair.start_recording();
-    let report = Exchange::bring_up(&pair, &plan, &mrc, bytes)?.run()?;
-    Ok((pair.take_recordings(), report.requester.retransmissions))
+    let exchange = Exchange::bring_up(&pair, &plan, &mrc, bytes)?;
+    let posted = pair.clocks();
+    let report = exchange.run()?;
+    Ok(Run {
+        recordings: pair.take_recordings(),
+        posted,
+        retransmissions: report.requester.retransmissions,
+    })
 }
 
 /// Plays the recording into all models side by side.
@@ -116,17 +135,17 @@ fn compare(recording: &Recording, libraries: &[Library]) -> anyhow::Result<()> {
     Ok(recording::compare(recording, &mut models)?)
 }
 
-/// Microseconds of a cycle: of each [`TIMED_CYCLES`] cycles the least time of all repetitions.
-fn time(recording: &Recording, library: &Library, repeat: u32) -> anyhow::Result<f64> {
+/// Microseconds of a cycle from `posted` on: of each [`TIMED_CYCLES`] cycles the least time of all repetitions.
+fn time(recording: &Recording, posted: u64, library: &Library, repeat: u32) -> anyhow::Result<f64> {
     let mut least: Vec<Duration> = vec![];
     for _ in 0..repeat {
         let mut card = NicModel::new(library)?;
-        let times = recording::time(recording, card.model_mut())?;
+        let times = recording::time(recording, card.model_mut(), posted)?;
         least.resize(times.len(), Duration::MAX);
         for (least, time) in least.iter_mut().zip(times) {
             *least = time.min(*least);
         }
     }
-    let cycles = least.len() * TIMED_CYCLES;
+    let cycles = least.len() as u64 * TIMED_CYCLES;
     Ok(least.iter().sum::<Duration>().as_secs_f64() * 1e6 / cycles as f64)
 }

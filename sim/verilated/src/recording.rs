@@ -12,7 +12,7 @@ use crate::model::{Model, PortId};
 use crate::port::Dir;
 
 /// Cycles whose time is taken together.
-pub const TIMED_CYCLES: usize = 1_000;
+pub const TIMED_CYCLES: u64 = 1_000;
 
 /// The inputs of a run of whole cycles, from [`Model::start_recording`] to [`Model::take_recording`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -210,27 +210,31 @@ pub fn compare(recording: &Recording, models: &mut [&mut Model]) -> Result<(), D
     Ok(())
 }
 
-/// Plays `recording` into `model`, and returns the times on the wall that evaluating [`TIMED_CYCLES`] cycles each took. The remaining cycles
-/// are played and not timed.
+/// Plays `recording` into `model`, and returns the wall times of [`TIMED_CYCLES`] cycles each, from cycle `begin` on. The cycles before it, and
+/// those after the last whole [`TIMED_CYCLES`], are played and not timed.
 ///
 /// # Errors
 /// [`ModelError`] if the model lacks a port of the recording.
-pub fn time(recording: &Recording, model: &mut Model) -> Result<Vec<Duration>, ModelError> {
+pub fn time(
+    recording: &Recording,
+    model: &mut Model,
+    begin: u64,
+) -> Result<Vec<Duration>, ModelError> {
     let mut player = Player::new(recording, model)?;
-    let mut times = vec![];
-    let mut left = recording.cycles() as usize;
-    while left > 0 {
-        let cycles = left.min(TIMED_CYCLES);
+    let mut play = |cycles: u64| {
         let began = Instant::now();
         for _ in 0..cycles {
             player.fall(model);
             player.rise(model);
         }
-        if cycles == TIMED_CYCLES {
-            times.push(began.elapsed());
-        }
-        left -= cycles;
-    }
+        began.elapsed()
+    };
+    let begin = begin.min(recording.cycles());
+    play(begin);
+    let timed = recording.cycles() - begin;
+    let times = (0..timed / TIMED_CYCLES).map(|_| play(TIMED_CYCLES));
+    let times = times.collect();
+    play(timed % TIMED_CYCLES);
     Ok(times)
 }
 

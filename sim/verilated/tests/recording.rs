@@ -63,19 +63,21 @@ fn a_model_without_the_ports_of_the_recording_is_refused() {
         .instantiate();
     let error = compare(&recording, &mut [&mut other]).unwrap_err();
     assert!(error.to_string().contains("no port"), "{error}");
-    time(&recording, &mut other).unwrap_err();
+    time(&recording, &mut other, 0).unwrap_err();
 }
 
 #[test]
 fn whole_thousands_of_cycles_are_timed() {
     let mut model = counter().build().unwrap().instantiate();
     let recording = record_idle(2 * TIMED_CYCLES + 10);
-    assert_eq!(time(&recording, &mut model).unwrap().len(), 2);
-    assert_eq!(model.cycles(), 2 * TIMED_CYCLES as u64 + 10);
+    assert_eq!(time(&recording, &mut model, 10).unwrap().len(), 2);
+    assert_eq!(model.cycles(), 2 * TIMED_CYCLES + 10);
+    assert_eq!(time(&recording, &mut model, 11).unwrap().len(), 1);
+    assert_eq!(model.cycles(), 2 * (2 * TIMED_CYCLES + 10));
 }
 
 /// Records `cycles` in which nothing changes.
-fn record_idle(cycles: usize) -> Recording {
+fn record_idle(cycles: u64) -> Recording {
     let mut model = counter().build().unwrap().instantiate();
     let clk = model.port("clk").unwrap();
     assert!(model.take_recording().is_none(), "nothing is recorded yet");

@@ -63,7 +63,7 @@ guests() {
     stage rxe "$STELLAR_PYTHON" tools/interop rxe --short --directory "$STATE/interop/rxe"
 }
 
-# What runs beside the guests, which keep one core busy, and so has the other one.
+# A guest keeps one core busy. This runs on the other one.
 beside_guests() {
     export CARGO_BUILD_JOBS=1
     stage sanitize sanitize_or_skip

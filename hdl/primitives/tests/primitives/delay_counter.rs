@@ -79,6 +79,21 @@ fn the_saturating_counter_agrees_and_stays_at_its_maximum() {
     assert_eq!(total_after(Counter::<18>::saturating(), 10), (1 << 18) - 1);
 }
 
+#[test]
+fn a_reset_lets_a_counter_begin_again() {
+    for counter in [Counter::<18>::wrapping(), Counter::saturating()] {
+        let mut dut = Dut::of(&library_of(counter));
+        dut.set("add", 5);
+        dut.clock();
+        dut.set("reset", 1);
+        dut.clock();
+        assert_eq!(dut.get("total"), 0);
+        dut.set("reset", 0);
+        dut.clock();
+        assert_eq!(dut.get("total"), 5);
+    }
+}
+
 fn total_after(counter: Counter<18>, clocks: usize) -> u64 {
     let mut dut = Dut::of(&library_of(counter));
     dut.set("add", 0xFFFF);
@@ -87,4 +102,3 @@ fn total_after(counter: Counter<18>, clocks: usize) -> u64 {
     }
     dut.get("total")
 }
-

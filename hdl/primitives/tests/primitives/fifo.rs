@@ -86,8 +86,9 @@ fn both_sides_move_every_clock() {
 fn reset_empties() {
     for library in [shallow(), deep()] {
         let mut fifo = Fifo::new(library);
+        // Both pointers have moved.
         for i in 0..5 {
-            fifo.step(Some(i), false);
+            fifo.step(Some(i), i > 2);
         }
         fifo.0.set("reset", 1);
         fifo.step(None, false);

@@ -57,6 +57,20 @@ fn all_requesters_share_alike() {
 }
 
 #[test]
+fn a_reset_begins_with_the_first_requester_again() {
+    let mut bench = Bench::new(arbiter());
+    bench.set("request", (1 << N) - 1);
+    bench.set("accept", 1);
+    bench.clock();
+    bench.clock();
+    bench.set("reset", 1);
+    bench.clock();
+    bench.set("reset", 0);
+    bench.settle();
+    assert_eq!(bench.get("index"), 0);
+}
+
+#[test]
 #[should_panic(expected = "RoundRobin<5, 2>: the index needs I = 3 bits")]
 fn an_index_of_wrong_width_is_refused() {
     let _ = RoundRobin::<5, 2>::default();

@@ -69,3 +69,26 @@ fn full_rate_resumes_at_once_after_a_stall() {
     let moves: Vec<_> = (0..100).map(|n| (true, !(20..30).contains(&n))).collect();
     assert_eq!(run(&moves), 99 - 10);
 }
+
+#[test]
+fn a_reset_empties_both_places() {
+    let mut bench = Bench::new(skid());
+    bench.set("in_valid", 1);
+    bench.set("in_data", 0xBAD);
+    // One item more than there is room for.
+    for _ in 0..3 {
+        bench.clock();
+    }
+    bench.settle();
+    assert_eq!(bench.get("in_ready"), 0);
+    bench.set("in_valid", 0);
+    bench.set("reset", 1);
+    bench.clock();
+    bench.set("reset", 0);
+    bench.set("out_ready", 1);
+    for _ in 0..3 {
+        bench.settle();
+        assert_eq!(bench.get("out_valid"), 0);
+        bench.clock();
+    }
+}

@@ -37,6 +37,13 @@ pub struct Block {
     pub sites: Vec<Site>,
 }
 
+impl Block {
+    /// Whether it belongs to the crate `package`.
+    pub fn is_of(&self, package: &str) -> bool {
+        is_of(&self.name, package)
+    }
+}
+
 /// A mutant of a campaign.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mutant {
@@ -141,9 +148,14 @@ fn relative_sites(model: &Model, module: &Module) -> Vec<Site> {
     .collect()
 }
 
+/// Whether the block of this name belongs to the crate `package`.
+fn is_of(block: &str, package: &str) -> bool {
+    block.split("::").next() == Some(&package.replace('-', "_"))
+}
+
 /// Whether a test belongs to the crate of a block.
 fn is_owner(test: &Test, block: &str) -> bool {
-    block.split("::").next() == Some(&test.program.package.replace('-', "_"))
+    is_of(block, &test.program.package)
 }
 
 /// The tests that can find a mutant of `block`: those of its own crate that build it, and if there are none, those of other crates.

@@ -197,7 +197,9 @@ impl Reader<'_> {
     fn module_item(&mut self) -> Result<(), SyntaxError> {
         match (self.kind(), self.word()) {
             (Some(Kind::Other), _) => self.at += 1,
-            (_, "wire" | "reg" | "localparam" | "integer") => self.skip_past(";")?,
+            (_, "wire" | "reg" | "localparam" | "integer" | "genvar") => self.skip_past(";")?,
+            // Only a memory with byte lanes has one.
+            (_, "generate") => self.skip_past("endgenerate")?,
             (_, "assign") => {
                 self.at += 1;
                 self.target()?;

@@ -58,16 +58,16 @@ fn all_requesters_share_alike() {
 
 #[test]
 fn a_reset_begins_with_the_first_requester_again() {
-    let mut bench = Bench::new(arbiter());
-    bench.set("request", (1 << N) - 1);
-    bench.set("accept", 1);
-    bench.clock();
-    bench.clock();
-    bench.set("reset", 1);
-    bench.clock();
-    bench.set("reset", 0);
-    bench.settle();
-    assert_eq!(bench.get("index"), 0);
+    let mut dut = Dut::new::<RoundRobin<N, 3>>();
+    dut.set("request", (1 << N) - 1);
+    dut.set("accept", 1);
+    dut.clock();
+    dut.clock();
+    dut.set("reset", 1);
+    dut.clock();
+    dut.set("reset", 0);
+    dut.settle();
+    assert_eq!(dut.get("index"), 0);
 }
 
 #[test]

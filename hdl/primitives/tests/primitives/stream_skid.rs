@@ -72,23 +72,23 @@ fn full_rate_resumes_at_once_after_a_stall() {
 
 #[test]
 fn a_reset_empties_both_places() {
-    let mut bench = Bench::new(skid());
-    bench.set("in_valid", 1);
-    bench.set("in_data", 0xBAD);
+    let mut dut = Dut::new::<StreamSkid<Bits<40>>>();
+    dut.set("in_valid", 1);
+    dut.set("in_data", 0xBAD);
     // One item more than there is room for.
     for _ in 0..3 {
-        bench.clock();
+        dut.clock();
     }
-    bench.settle();
-    assert_eq!(bench.get("in_ready"), 0);
-    bench.set("in_valid", 0);
-    bench.set("reset", 1);
-    bench.clock();
-    bench.set("reset", 0);
-    bench.set("out_ready", 1);
+    dut.settle();
+    assert_eq!(dut.get("in_ready"), 0);
+    dut.set("in_valid", 0);
+    dut.set("reset", 1);
+    dut.clock();
+    dut.set("reset", 0);
+    dut.set("out_ready", 1);
     for _ in 0..3 {
-        bench.settle();
-        assert_eq!(bench.get("out_valid"), 0);
-        bench.clock();
+        dut.settle();
+        assert_eq!(dut.get("out_valid"), 0);
+        dut.clock();
     }
 }

@@ -1,4 +1,4 @@
-//! `docs/driver.md` says what the definitions in `stellar-wire` say. `UPDATE_DOCS=1 cargo test -p stellar-driver --test docs` writes it anew.
+//! `docs/driver.md` says what the definitions in `stellar-wire` say. `UPDATE_DOCS=1 cargo test -p stellar-driver --test stellar-driver docs::` writes it anew.
 
 use std::fmt::Write;
 
@@ -82,6 +82,6 @@ fn the_manual_has_the_definitions_of_wire() {
     }
     assert!(
         document == fresh,
-        "docs/driver.md is behind stellar-wire: run UPDATE_DOCS=1 cargo test -p stellar-driver --test docs"
+        "docs/driver.md is behind stellar-wire: run UPDATE_DOCS=1 cargo test -p stellar-driver --test stellar-driver docs::"
     );
 }

@@ -1,0 +1,4 @@
+//! The driver's page and its place among the layers.
+
+mod docs;
+mod layers;

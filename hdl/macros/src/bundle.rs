@@ -176,7 +176,7 @@ fn end_of_bundle(end: &ItemStruct, tag: &str) -> TokenStream {
     let name = &end.ident;
     let (impl_generics, ty_generics, bounds) = end.generics.split_for_impl();
     let fields: Vec<&Ident> = end.fields.iter().filter_map(|f| f.ident.as_ref()).collect();
-    let docs: Vec<String> = end.fields.iter().flat_map(|f| documentation(f)).collect();
+    let docs: Vec<String> = end.fields.iter().flat_map(documentation).collect();
     let text = [&[tag.to_string()], docs.as_slice()].concat().join("\n");
     let core = quote!(::hdl_macros_support::core);
     quote! {

@@ -14,7 +14,7 @@ use stellar_transport::spray::{
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Wqe, WqeOpcode};
-use stellar_wire::rows::Row;
+use stellar_wire::rows::Row as _;
 
 use crate::core::peer::{InFlight, RcReceiver, Receiver};
 use crate::core::rig::Rig;

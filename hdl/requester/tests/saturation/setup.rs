@@ -11,7 +11,7 @@ use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
 };
 use stellar_transport::time::Ticks;
-use stellar_wire::rows::Row;
+use stellar_wire::rows::Row as _;
 
 const RING_LOG2: u8 = 8;
 

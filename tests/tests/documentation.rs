@@ -56,6 +56,56 @@ fn modules(folder: &Path, into: &mut BTreeSet<String>) {
     }
 }
 
+/// The text of all Rust files below a folder.
+fn source(folder: &Path, into: &mut String) {
+    for entry in fs::read_dir(folder).expect("the folder exists") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            source(&path, into);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            *into += &fs::read_to_string(&path).expect("the file is text");
+        }
+    }
+}
+
+#[test]
+fn names_of_the_glossary_are_in_the_code() {
+    let mut code = String::new();
+    for folder in ["hdl", "wire/src"] {
+        source(&root().join(folder), &mut code);
+    }
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words: BTreeSet<&str> = code.split(|c| !is_part(c)).collect();
+    let page = fs::read_to_string(root().join("docs/glossary.md")).expect("the page is text");
+    let mut in_table = false;
+    let mut checked = 0;
+    for line in page.lines() {
+        if !line.starts_with('|') {
+            in_table = false;
+        } else if line.contains("| name in the code |") {
+            in_table = true;
+        } else if in_table {
+            let column = line.split('|').nth(2).expect("a second column");
+            let names = column.split('`').skip(1).step_by(2);
+            for name in names.filter(|name| !name.contains('/')) {
+                let found = match name.strip_suffix('*') {
+                    Some(start) => words
+                        .range(start..)
+                        .next()
+                        .is_some_and(|w| w.starts_with(start)),
+                    None => words.contains(name),
+                };
+                assert!(
+                    found,
+                    "docs/glossary.md names {name}, which is not in the code"
+                );
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 30, "only {checked} names were found");
+}
+
 #[test]
 fn hardware_blocks_of_the_transmit_side_have_files_of_their_names() {
     let mut blocks = BTreeSet::new();

@@ -73,7 +73,7 @@ pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     pub reset: Signal<In, Bit>,
 
     // From the registers.
-    /// A new ring ([`AdminRing`]): everything begins anew.
+    /// A new ring ([`AdminRing`]) restarts the queue.
     pub ring: FlowSnk<Bits<64>>,
     pub producer: FlowSnk<Bits<16>>,
     /// Commands done, and the error ([`AdminState`]).

@@ -61,7 +61,7 @@ enum State {
 #[derive(LogicBlock, Default)]
 pub struct CompletionQueues<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
-    /// Forgets what is under way.
+    /// Discards everything in progress.
     pub reset: Signal<In, Bit>,
 
     // Completions.
@@ -78,12 +78,12 @@ pub struct CompletionQueues<const Q: usize = 10> {
 
     // To host_writes: entries of 32 bytes.
     pub write: HostWriteSrc<256>,
-    /// To interrupts: one clock, in a clock after the entry was taken.
+    /// To interrupts: one cycle, in a cycle after the entry was taken.
     pub raise: RaiseSrc,
     // To event_queue: a completion was lost.
     pub overrun: OverrunSrc,
 
-    // Counters: one clock per event.
+    // Counters: one cycle per event.
     pub written: Signal<Out, Bit>,
     pub lost: Signal<Out, Bit>,
     /// A consumer index that cannot be.

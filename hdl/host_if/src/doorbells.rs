@@ -45,7 +45,7 @@ struct PageWrite {
 #[derive(LogicBlock, Default)]
 pub struct Doorbells<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
-    /// Forgets owners and what is under way.
+    /// Discards owners and everything in progress.
     pub reset: Signal<In, Bit>,
 
     // From PCIe.
@@ -55,7 +55,7 @@ pub struct Doorbells<const Q: usize = 10> {
     // From software: who owns a queue pair.
     pub owner_valid: Signal<In, Bit>,
     pub owner_qp: Signal<In, Bits<10>>,
-    /// Somebody does.
+    /// The queue pair has an owner; otherwise it loses its owner.
     pub owner_present: Signal<In, Bit>,
     pub owner_page: Signal<In, Bits<16>>,
     /// Low only while owners are cleared.
@@ -71,17 +71,17 @@ pub struct Doorbells<const Q: usize = 10> {
     pub refused_qp: Signal<Out, Bits<24>>,
     pub refused_ready: Signal<In, Bit>,
 
-    // Counters: one clock per event.
-    /// For a queue pair of somebody else, or nobody.
+    // Counters: one cycle per event.
+    /// The queue pair belongs to another page, or to none.
     pub refused: Signal<Out, Bit>,
-    /// Less than 64 bits at a place that exists.
+    /// A write of less than 64 bits to an existing place.
     pub short_write: Signal<Out, Bit>,
-    /// At a place that does not exist.
+    /// A write to a place that does not exist.
     pub wrong_offset: Signal<Out, Bit>,
 
     _checked: QueuePairs<Q>,
     owners: BlockRam<Owner, Q>,
-    /// Owners cleared; bit `Q` says all.
+    /// Number of owners cleared; bit `Q` is set when all are.
     swept: DFF<Bits<11>>,
     checking: DFF<Bit>,
     page_write: DFF<PageWrite>,
@@ -89,7 +89,7 @@ pub struct Doorbells<const Q: usize = 10> {
     entry: DFF<Bits<512>>,
     entry_words: DFF<Bits<4>>,
     pusher: DFF<Bits<16>>,
-    /// The doorbell has it.
+    /// The entry belongs to the doorbell at the output.
     pushed: DFF<Bit>,
     doorbell_waits: DFF<Bit>,
     consumer_waits: DFF<Bit>,

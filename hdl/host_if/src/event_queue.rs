@@ -31,7 +31,7 @@ const ENTRY_DWORDS: u64 = 4;
 #[derive(LogicBlock, Default)]
 pub struct EventQueue {
     pub clock: Signal<In, Clock>,
-    /// Forgets the ring and what is under way.
+    /// Discards the ring and everything in progress.
     pub reset: Signal<In, Bit>,
 
     // A queue pair went to error.
@@ -45,7 +45,7 @@ pub struct EventQueue {
     // A page of an on-demand region is not there.
     pub page_fault: PageFaultSnk,
 
-    // From software: the ring, which begins anew, and how far it was read.
+    // From software: a new ring, and consumer indices.
     pub config_valid: Signal<In, Bit>,
     pub settings: Signal<In, EventQueueConfig>,
     pub config_ready: Signal<Out, Bit>,
@@ -53,10 +53,10 @@ pub struct EventQueue {
 
     // To host_writes: entries of 16 bytes.
     pub write: HostWriteSrc<128>,
-    /// To interrupts: one clock, in a clock after the entry was taken.
+    /// To interrupts: one cycle, in a cycle after the entry was taken.
     pub raise: RaiseSrc,
 
-    // Counters: one clock per event.
+    // Counters: one cycle per event.
     pub written: Signal<Out, Bit>,
     pub lost: Signal<Out, Bit>,
     /// A consumer index that cannot be.

@@ -50,7 +50,7 @@ pub struct HostQueues<const Q: usize, const W: usize> {
 
     /// To registers.
     pub interrupt_pending: Signal<Out, Bits<64>>,
-    // Counters: one clock per event.
+    // Counters: one cycle per event.
     pub completions_written: Signal<Out, Bit>,
     pub completions_lost: Signal<Out, Bit>,
     pub consumers_refused: Signal<Out, Bit>,

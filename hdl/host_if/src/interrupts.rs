@@ -61,7 +61,7 @@ pub struct Interrupts {
 
     /// Raised and not sent, by vector.
     pub pending: Signal<Out, Bits<64>>,
-    /// Counter: one clock per message.
+    /// Counter: one cycle per message.
     pub sent: Signal<Out, Bit>,
 
     table: BlockRam<InterruptEntry, 6>,
@@ -122,7 +122,7 @@ impl Logic for Interrupts {
             self.unmasked.q.val() | configured
         };
 
-        // look: a raise that comes in this clock is one of its own.
+        // look: a raise that comes in this cycle is one of its own.
         self.table.read_address.next = self.chosen.q.val();
         if state == State::Look {
             self.state.d.next = State::Act;

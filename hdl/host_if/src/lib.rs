@@ -8,21 +8,21 @@
 //!                              the other events ─►                                        │
 //!                                       raises of both ──────► interrupts ─► messages ────┘
 //! ```
-//! | block | does | clocks |
+//! | block | does | cycles |
 //! |---|---|---|
 //! | [`registers`] | BAR0 of the physical function: [`stellar_wire::host::registers`] | 2 to write |
 //! | [`register_view`] | its reads | 4 |
-//! | [`admin_queue`] | table rows out of a ring in host memory | 1 per row, and what its table takes |
-//! | [`doorbells`] | BAR2: takes from a page what its queue pairs may say, reports the rest | 3 per doorbell |
+//! | [`admin_queue`] | table rows from a ring in host memory | 1 per row, and the time of its table |
+//! | [`doorbells`] | BAR2: accepts writes of a page for its queue pairs, reports the others | 3 per doorbell |
 //! | [`completion_queues`] | rings of completions, one per queue pair | 3 per entry |
 //! | [`event_queue`] | the ring of events | 2 per entry |
 //! | [`interrupts`] | MSI-X table, mask and pending bits | 3 per message |
 //! | [`host_writes`] | entries and messages as one stream of write TLPs | 1 |
-//! | [`host_queues`] | the four above, put together | |
+//! | [`host_queues`] | the four above together | |
 //!
 //! Port groups of these blocks are in [`bundles`].
 //!
-//! **Order.** A ring asks for its interrupt in a clock after `host_writes` took the entry, and PCIe keeps posted writes in order: so an
+//! **Order.** A ring raises its interrupt in a cycle after `host_writes` accepted the entry, and PCIe keeps posted writes in order. So an
 //! interrupt never arrives before the entry it announces. Blocks with a parameter `Q` have 2^`Q` queue pairs and use the low `Q` bits of `qp`.
 #![forbid(unsafe_code)]
 

@@ -33,16 +33,16 @@ pub struct RegisterState {
     pub admin_error: Bits<8>,
 }
 
-/// Answers one read per clock, [`READ_LATENCY`] clocks later: late enough that a counter selected by the write before the read is there.
+/// Answers one read per cycle, [`READ_LATENCY`] cycles later: late enough to include the counter that the write before the read has selected.
 ///
 /// Levels: 3 (address, selection).
 #[derive(LogicBlock, Default)]
 pub struct RegisterView {
     pub clock: Signal<In, Clock>,
-    /// Forgets reads under way.
+    /// Discards reads in progress.
     pub reset: Signal<In, Bit>,
     pub read: RegisterReadSnk,
-    /// One clock per read of an address where no register is.
+    /// High for one cycle per read of an address without a register.
     pub read_unmapped: Signal<Out, Bit>,
 
     pub state: Signal<In, RegisterState>,

@@ -46,7 +46,7 @@ enum Fence {
 #[derive(LogicBlock, Default)]
 pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
-    /// Every register has its reset value; commands under way are forgotten.
+    /// Every register has its reset value; commands in progress are discarded.
     pub reset: Signal<In, Bit>,
 
     // From PCIe.
@@ -57,7 +57,7 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub port_up: Signal<In, Bits<2>>,
     pub interrupt_pending: Signal<In, Bits<64>>,
     pub counter_select: Signal<Out, Bits<8>>,
-    /// Of the counter selected two clocks before.
+    /// Of the counter selected two cycles before.
     pub counter_value: Signal<In, Bits<48>>,
 
     // What is set.

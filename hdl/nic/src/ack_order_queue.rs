@@ -49,11 +49,11 @@ fn reached(next: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
 ///
 /// A row per queue pair remembers its last outcome in each lane. What a row holds before its first outcome, or from before a reset, makes an
 /// outcome wait at most for older ones: never for itself.
-/// LUT levels: 6 (48-bit subtraction 3, gates 2, turn 1). Latency 4 clocks.
+/// LUT levels: 6 (48-bit subtraction 3, gates 2, turn 1). Latency 4 cycles.
 #[derive(LogicBlock, Default)]
 pub struct AckOrderQueue {
     pub clock: Signal<In, Clock>,
-    /// Forgets outcomes under way.
+    /// Discards outcomes in progress.
     pub reset: Signal<In, Bit>,
 
     // From the core; no `ready`.

@@ -23,7 +23,7 @@ pub struct DropCounters {
     pub reason: Signal<In, DropReason>,
 
     pub select: Signal<In, Bits<6>>,
-    /// The counter selected in the clock before; zero beyond the last.
+    /// The counter selected in the cycle before; zero beyond the last.
     pub value: Signal<Out, Bits<48>>,
 
     // The reason is decoded in a cycle of its own, so that each adder gets one bit.

@@ -10,12 +10,12 @@ const AHEAD_BITS: usize = 7;
 #[derive(LogicBlock, Default)]
 pub struct FenceBarrier {
     pub clock: Signal<In, Clock>,
-    /// Forgets fences under way.
+    /// Discards fences in progress.
     pub reset: Signal<In, Bit>,
     /// A lane passed its next fence.
     pub passed0: Signal<In, Bit>,
     pub passed1: Signal<In, Bit>,
-    /// One clock per fence: both lanes passed it.
+    /// One cycle per fence: both lanes passed it.
     pub done: Signal<Out, Bit>,
 
     /// Fences that only lane 0, or only lane 1, has passed. At least one of the two numbers is zero.

@@ -287,7 +287,7 @@ impl Logic for Nic {
         self.lanes[0].fault.ready.next = self.engine.fault.ready.val();
         self.lanes[1].fault.ready.next = self.engine.fault.ready.val() & !fault0;
 
-        // failures: host and receive core hear of each
+        // failures: each is reported to the host and to the receive core
         let fails = self.engine.failure.valid.val();
         let failure = self.engine.failure.record.val();
         let host_told = self.host_told.q.val() | self.queues.qp_error.ready.val();

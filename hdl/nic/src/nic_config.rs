@@ -33,7 +33,7 @@ pub struct NicConfig {
 
     // Receive core and payload location: QP, MR and eMTT entries.
     pub table: TableWriteSrc,
-    /// One clock, as the receive core takes it.
+    /// One cycle, as the receive core takes it.
     pub table_taken: Signal<Out, Bit>,
 
     // Requester engine.

@@ -4,7 +4,7 @@ use hdl_macros::{hdl, join, reset};
 use hdl_primitives::{DataSnk, DataSrc, StreamSkid};
 use rust_hdl::prelude::*;
 
-/// Takes turns between two streams of `T` that both wait; each stays in its own order. One item per clock, latency 1; an item on offer stays.
+/// Takes turns between two streams of `T` that both wait; each stays in its own order. One item per cycle, latency 1; an item on offer stays.
 /// LUT levels: 3 (turn, choice).
 #[derive(LogicBlock, Default)]
 pub struct StreamMerge<T: Synth> {

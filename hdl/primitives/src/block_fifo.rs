@@ -8,8 +8,8 @@ use crate::ram::BlockRam;
 
 /// 2^`A` entries of `T`; `C` must be `A + 1`.
 ///
-/// An entry taken in clock `n` is offered in clock `n + 2`: one clock to write it, one to read it. After that one entry in and one out per
-/// clock: the memory is always read at the place that will be the head in the next clock. `in_ready` and `out_valid` are registers.
+/// An entry taken in cycle `n` is offered in cycle `n + 2`: one cycle to write it, one to read it. After that one entry in and one out per
+/// cycle: the memory is always read at the place that will be the head in the next cycle. `in_ready` and `out_valid` are registers.
 #[derive(LogicBlock, Default)]
 pub struct BlockFifo<T: Synth, const A: usize, const C: usize> {
     _parameters: Checked<Self>,
@@ -82,7 +82,7 @@ impl<T: Synth, const A: usize, const C: usize> Logic for BlockFifo<T, A, C> {
         self.memory.read_address.next = next_head;
 
         self.read_pointer.d.next = next_head;
-        // What is pushed now is in the memory one clock too late for this read.
+        // What is pushed now is in the memory one cycle too late for this read.
         self.head_read.d.next = left.any();
         if push {
             self.write_pointer.d.next = self.write_pointer.q.val() + 1;

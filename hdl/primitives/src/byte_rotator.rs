@@ -5,10 +5,10 @@ use rust_hdl::prelude::*;
 use crate::parameters::{Checked, Parameters};
 use crate::sim;
 
-/// `out_data` is the `W` bits at byte `in_offset` of the window `{in_high, in_low}`, two clocks later.
+/// `out_data` is the `W` bits at byte `in_offset` of the window `{in_high, in_low}`, two cycles later.
 ///
-/// Clock 1 shifts by the upper half of the offset, clock 2 by the lower half: at `W` = 1,024 that is 16:1 and 8:1, two levels of 4:1
-/// multiplexers (one LUT6 each) per clock. `out_data` holds while no valid window passes.
+/// Cycle 1 shifts by the upper half of the offset, cycle 2 by the lower half: at `W` = 1,024 that is 16:1 and 8:1, two levels of 4:1
+/// multiplexers (one LUT6 each) per cycle. `out_data` holds while no valid window passes.
 #[derive(LogicBlock, Default)]
 pub struct ByteRotator<const W: usize> {
     _parameters: Checked<Self>,
@@ -24,11 +24,11 @@ pub struct ByteRotator<const W: usize> {
 }
 
 impl<const W: usize> ByteRotator<W> {
-    /// Clocks from the window to its bytes.
+    /// Cycles from the window to its bytes.
     pub const LATENCY: usize = 2;
     /// Bits of an offset.
     const OFFSET_BITS: usize = (W / 8).trailing_zeros() as usize;
-    /// Offset bits left to the second clock.
+    /// Offset bits left to the second cycle.
     const FINE_BITS: usize = Self::OFFSET_BITS / 2;
 }
 

@@ -3,15 +3,15 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-/// Counts in `N` bits (16 to 64) by up to 65,535 per clock. Made by [`Counter::wrapping`] (also the default) or [`Counter::saturating`].
+/// Counts in `N` bits (16 to 64) by up to 65,535 per cycle. Made by [`Counter::wrapping`] (also the default) or [`Counter::saturating`].
 #[derive(LogicBlock)]
 pub struct Counter<const N: usize> {
     pub clock: Signal<In, Clock>,
     /// Back to zero.
     pub reset: Signal<In, Bit>,
-    /// What happened in this clock.
+    /// Number of events in this cycle.
     pub add: Signal<In, Bits<16>>,
-    /// Sum of all clocks before this one.
+    /// Sum of all cycles before this one.
     pub total: Signal<Out, Bits<N>>,
     sum: DFF<Bits<N>>,
     _saturates: bool,

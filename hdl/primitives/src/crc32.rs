@@ -1,4 +1,4 @@
-//! The CRC-32 of Ethernet (IEEE 802.3, 3.2.9; RoCE's invariant CRC uses it too) over one wide beat per clock.
+//! The CRC-32 of Ethernet (IEEE 802.3, 3.2.9; RoCE's invariant CRC uses it too) over one wide beat per cycle.
 //!
 //! The register is bit-reversed as in software: polynomial 0xEDB88320, shifting right, byte 0 of the beat first. One step for one data bit `d`
 //! is linear over GF(2): `r' = A (r ^ d)`. So a beat of `W` bits is `r' = A^W r + sum of A^(W-j) e0` over its set bits `j`. A short last
@@ -12,17 +12,17 @@ use rust_hdl::prelude::*;
 use crate::crc32_matrix::{power, product, row, step, step_back};
 use crate::sim;
 
-/// CRC of frames of beats of `W` bits (a power of two from 64 to 1,024): one beat per clock, frames back to back, also of a single beat.
+/// CRC of frames of beats of `W` bits (a power of two from 64 to 1,024): one beat per cycle, frames back to back, also of a single beat.
 ///
 /// `crc` is the *register* after the whole frame, before any final inversion; it comes with `out_valid`, once per frame,
-/// [`Crc32Wide::LATENCY`] clocks after the last beat, and holds until the next.
+/// [`Crc32Wide::LATENCY`] cycles after the last beat, and holds until the next.
 ///
 /// Stages and planned LUT6 levels: mask of valid bytes (2); masked XOR over groups of 256 bits (4); next register from the old one and the
-/// groups (3); then the padding, two powers of two per clock (6 each).
+/// groups (3); then the padding, two powers of two per cycle (6 each).
 #[derive(LogicBlock)]
 pub struct Crc32Wide<const W: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets frames under way; the next beat starts a frame.
+    /// Discards frames in progress; the next beat starts a frame.
     pub reset: Signal<In, Bit>,
 
     pub in_valid: Signal<In, Bit>,
@@ -44,9 +44,9 @@ pub struct Crc32Wide<const W: usize> {
 impl<const W: usize> Crc32Wide<W> {
     /// Bits of a byte count below `W / 8`.
     pub(crate) const PAD_BITS: usize = (W / 8).trailing_zeros() as usize;
-    /// Clocks that take padding away.
+    /// Number of cycles that remove padding.
     pub(crate) const PAD_STAGES: usize = Self::PAD_BITS.div_ceil(2);
-    /// Clocks from a frame's last beat to its CRC.
+    /// Cycles from a frame's last beat to its CRC.
     pub const LATENCY: usize = 3 + Self::PAD_STAGES;
 
     /// What the register starts each frame at.

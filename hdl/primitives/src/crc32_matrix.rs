@@ -7,7 +7,7 @@ pub(crate) fn step(register: u32) -> u32 {
     register >> 1 ^ if register & 1 == 1 { POLYNOMIAL } else { 0 }
 }
 
-/// The register before a zero bit: the polynomial's top bit is set, so the top bit tells whether it was added.
+/// The register before a zero bit: the polynomial's top bit is set, so the top bit shows whether the polynomial was added.
 pub(crate) fn step_back(register: u32) -> u32 {
     let out = register >> 31;
     (register ^ if out == 1 { POLYNOMIAL } else { 0 }) << 1 | out

@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 /// Counts what was sent and has not yet left the FIFO; `room` is a register, so it may be used anywhere in the sender.
 ///
 /// `C` is the width of the count. At most `limit` things are under way or in the FIFO: with a FIFO of that depth, none finds it full.
-/// `room` speaks of the clock before: one place always stays free, so `limit - 1` are used for good. It is false in the clock after reset.
+/// `room` describes the previous cycle. So one place always stays free, and `limit - 1` places are usable. It is false in the cycle after reset.
 /// LUT levels: 2 (compare), 3 (count).
 #[derive(LogicBlock)]
 pub struct Credit<const C: usize> {
@@ -57,7 +57,7 @@ impl<const C: usize> Logic for Credit<C> {
         if self.give.val() & !self.take.val() {
             self.used.d.next = used - 1;
         }
-        // What is taken in this clock and in the next is not yet in `used`.
+        // What is taken in this cycle and in the next is not yet in `used`.
         self.open.d.next = used < self._limit - 1;
         self.room.next = self.open.q.val();
         if self.reset.val() {

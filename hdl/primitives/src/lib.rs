@@ -1,6 +1,6 @@
 //! Streams, FIFOs, RAMs, arbiters, CRC and other building blocks.
 //!
-//! | module | what | latency in clocks |
+//! | module | what | latency in cycles |
 //! |---|---|---|
 //! | [`ram`] | `LutRam`, `BlockRam`, `BypassRam`, `UltraRam` of any record | in the type: 0, 1, 1, 2 |
 //! | [`stream`] | generic bundles of streams, with and without `ready` | - |
@@ -11,7 +11,7 @@
 //! | [`sync_fifo`] | first-word-fall-through FIFO in LUT RAM | 1 |
 //! | [`block_fifo`] | first-word-fall-through FIFO in block RAM | 2 |
 //! | [`round_robin`] | fair arbiter | 0 |
-//! | [`crc32`] | Ethernet CRC-32 over a beat per clock | `Crc32Wide::LATENCY` |
+//! | [`crc32`] | Ethernet CRC-32 over a beat per cycle | `Crc32Wide::LATENCY` |
 //! | [`byte_mask`] | zeroes byte lanes of a beat, or of a word in all of a beat | 0 |
 //! | [`byte_rotator`] | a beat at any byte offset of two beats | 2 |
 //! | [`credit`] | head-room of a FIFO whose sender is far away | 1 |

@@ -1,6 +1,6 @@
 //! Memories with one write port and one read port on one clock. The type says where the bits live and how late the data comes:
 //!
-//! | type | Xilinx primitive | latency | a read of the address written in the same clock gives |
+//! | type | Xilinx primitive | latency | a read of the address written in the same cycle gives |
 //! |---|---|---|---|
 //! | [`LutRam`] | distributed RAM | 0 (asynchronous read) | the old contents, and the new ones after the edge |
 //! | [`BlockRam`] | RAMB36 | 1 | the old contents |
@@ -17,13 +17,13 @@ use rust_hdl::prelude::*;
 use crate::sim::ram::gated_read;
 use crate::sim::{self, Gated};
 
-/// What tells the memory types apart.
+/// The differences between the memory types.
 pub trait Style: 'static {
     /// Value of Vivado's `ram_style` attribute.
     const RAM_STYLE: &'static str;
-    /// Clocks from a read address to its data; 0 is an asynchronous read.
+    /// Cycles from a read address to its data; 0 is an asynchronous read.
     const LATENCY: usize;
-    /// Whether a read of the address written in the same clock gives the new data.
+    /// Whether a read of the address written in the same cycle gives the new data.
     const BYPASS: bool = false;
 }
 
@@ -31,7 +31,7 @@ pub trait Style: 'static {
 pub struct Distributed;
 /// Block RAM.
 pub struct Block36;
-/// Block RAM whose reads see the write of the same clock.
+/// Block RAM whose reads see the write of the same cycle.
 pub struct Bypassed;
 /// UltraRAM.
 pub struct Ultra;
@@ -59,11 +59,11 @@ impl Style for Ultra {
 
 /// Asynchronous read. One LUT level up to 64 words.
 pub type LutRam<T, const A: usize> = Ram<T, A, Distributed>;
-/// Data one clock after the address; read-before-write.
+/// Data one cycle after the address; read-before-write.
 pub type BlockRam<T, const A: usize> = Ram<T, A, Block36>;
-/// Data one clock after the address; write-before-read. One LUT level behind the memory.
+/// Data one cycle after the address; write-before-read. One LUT level behind the memory.
 pub type BypassRam<T, const A: usize> = Ram<T, A, Bypassed>;
-/// Data two clocks after the address; read-before-write.
+/// Data two cycles after the address; read-before-write.
 pub type UltraRam<T, const A: usize> = Ram<T, A, Ultra>;
 
 /// 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`UltraRam`].
@@ -82,7 +82,7 @@ pub struct Ram<T: Synth, const A: usize, S: Style> {
 }
 
 impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
-    /// Clocks from a read address to its data.
+    /// Cycles from a read address to its data.
     pub const LATENCY: usize = S::LATENCY;
     /// Number of words.
     pub const DEPTH: usize = 1 << A;
@@ -174,7 +174,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
         } else if S::LATENCY == 2 {
             let _ = writeln!(out, "  reg [{top}:0] read;");
         }
-        // Block and UltraRAM power up as zero without being told, and Yosys takes minutes to unroll the loop of a deep memory.
+        // Block and UltraRAM power up as zero anyway, and Yosys takes minutes to unroll the loop of a deep memory.
         let is_zero = zero
             .rsplit('h')
             .next()
@@ -219,7 +219,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
         sim::text::<Self>(&out, Gated::Beside(gated))
     }
 
-    /// The memory stays a plain one that synthesis knows; the word written meanwhile waits beside it.
+    /// The memory keeps the form that synthesis recognises; the word that was written meanwhile waits in a register beside it.
     fn bypass_verilog(&self, top: usize, zero: &str) -> String {
         format!(
             "  reg [{top}:0] read;\n  reg [{top}:0] written;\n  reg same;\n\

@@ -18,7 +18,7 @@ pub struct RoundRobin<const N: usize, const I: usize> {
     pub reset: Signal<In, Bit>,
 
     pub request: Signal<In, Bits<N>>,
-    /// The grant of this clock is used.
+    /// The grant of this cycle is used.
     pub accept: Signal<In, Bit>,
 
     pub valid: Signal<Out, Bit>,
@@ -66,7 +66,7 @@ impl<const N: usize, const I: usize> Logic for RoundRobin<N, I> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, above);
-        // Both searches run side by side; whether anybody is preferred decides at the end.
+        // Both searches run in parallel; at the end, the result depends on whether there is a preferred requester.
         let preferred = self.request.val() & self.above.q.val();
         let above_preferred = above_lowest(preferred);
         let above_request = above_lowest(self.request.val());

@@ -3,9 +3,9 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-/// A register stage for `T` with registered `in_ready`: one item per clock, latency 1.
+/// A register stage for `T` with registered `in_ready`: one item per cycle, latency 1.
 ///
-/// The second register (`spare`) takes the item that arrives in the clock in which the receiver stalls, before the sender can know.
+/// The second register (`spare`) takes the item that arrives in the cycle in which the receiver stalls, before the sender can know.
 #[derive(LogicBlock, Default)]
 pub struct StreamSkid<T: Synth> {
     pub clock: Signal<In, Clock>,

@@ -8,7 +8,7 @@ use crate::ram::LutRam;
 
 /// 2^`A` entries of `T`; `C` must be `A + 1`.
 ///
-/// An entry taken in clock `n` is offered in clock `n + 1`; one entry in and one out per clock, always, also when full or empty allow only one
+/// An entry taken in cycle `n` is offered in cycle `n + 1`; one entry in and one out per cycle, always, also when full or empty allow only one
 /// side. `in_ready` is a register bit (it does not depend on `out_ready`), so a full FIFO takes an entry the clock after it gave one.
 /// Timing: `out_data` is an asynchronous read by a registered pointer (1 LUT level), `out_valid` 2 levels.
 #[derive(LogicBlock, Default)]

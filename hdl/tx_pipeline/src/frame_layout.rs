@@ -37,10 +37,10 @@ pub struct FrameLayouts<const B: usize> {
     pub clock: Signal<In, Clock>,
     pub in_nesting: Signal<In, Nesting>,
     pub in_payload_length: Signal<In, Bits<LENGTH_BITS>>,
-    /// Of the extension headers, [`WORDS_AFTER`] clocks after the rest.
+    /// Words of the extension headers, [`WORDS_AFTER`] cycles after the rest.
     pub in_words: Signal<In, Bits<4>>,
 
-    /// [`LENGTH_LATENCY`] clocks after the record.
+    /// [`LENGTH_LATENCY`] cycles after the record.
     pub out_udp_length: Signal<Out, Bits<16>>,
     pub out_layout: Signal<Out, FrameLayout>,
 
@@ -88,7 +88,7 @@ impl<const B: usize> Logic for FrameLayouts<B> {
             self.padded[i].d.next = self.padded[i - 1].q.val();
         }
 
-        // Clocks 1 and 2: what does not wait for the extension headers.
+        // Cycles 1 and 2: values that do not depend on the extension headers.
         let nesting = self.in_nesting.val();
         let index = bit_cast::<3, 1>(nesting.tagged.into())
             | (bit_cast::<3, 1>(nesting.encapsulated.into()) << 1)
@@ -109,20 +109,20 @@ impl<const B: usize> Logic for FrameLayouts<B> {
         self.fixed_bytes[0].d.next = fixed;
         self.fixed_bytes[1].d.next = self.fixed_bytes[0].q.val();
 
-        // Clock 3: lengths.
+        // Cycle 3: lengths.
         let words = self.in_words.val();
         self.udp_words.d.next = bit_cast::<14, 12>(self.padded[1].q.val())
             + bit_cast::<14, 4>(words)
             + bits::<14>(FIXED_WORDS);
         self.header[0].d.next = self.fixed_bytes[1].q.val() + (bit_cast::<8, 4>(words) << 2);
 
-        // Clock 4: places.
+        // Cycle 4: places.
         let header = bit_cast::<LENGTH_BITS, 8>(self.header[0].q.val());
         self.header[1].d.next = self.header[0].q.val();
         self.end.d.next = header + self.payload_length[2].q.val();
         self.icrc.d.next = header + (bit_cast::<LENGTH_BITS, 12>(self.padded[2].q.val()) << 2);
 
-        // Clock 5: beats.
+        // Cycle 5: beats.
         let at_mask = bits::<LENGTH_BITS>((1 << B) - 1);
         let header = bit_cast::<LENGTH_BITS, 8>(self.header[1].q.val());
         let end = self.end.q.val();

@@ -45,11 +45,11 @@ enum FramingState {
 pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
-    /// Forgets the packet under way and what was reserved; keeps the addresses. To be given together with that of the blocks behind.
+    /// Discards the packet in progress and all reservations; keeps the addresses. Reset the blocks behind at the same time.
     pub reset: Signal<In, Bit>,
 
     // Configuration.
-    /// To be changed only while nothing is under way.
+    /// Change it only while nothing is in progress.
     pub port_config: Signal<In, PortConfig>,
     /// Writes the address of a queue pair, always taken. A queue pair sends nothing before it has one.
     pub address_valid: Signal<In, Bit>,
@@ -63,7 +63,7 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
 
     // To TxFront. What is offered stays until taken, here and below.
     pub packet: Src<TxPacket>,
-    /// Beats that left the payload buffer in this clock.
+    /// Beats that left the payload buffer in this cycle.
     pub payload_freed: Signal<In, Bits<8>>,
 
     // To PayloadMux: one for each packet with payload, in order.

@@ -71,7 +71,7 @@ pub struct IcrcInsert<const W: usize, const N: usize> {
     crc_bytes: DFF<Bits<8>>,
     masked: DFF<Bits<W>>,
     crc: Crc32Wide<W>,
-    /// The CRC of one clock before, for a narrow lane.
+    /// The CRC of one cycle before, for a narrow lane.
     crc_before: DFF<Bits<32>>,
 
     valid: [DFF<Bit>; LATENCY],

@@ -21,7 +21,7 @@ pub const DO_NOT_FRAGMENT: u64 = 0x4000;
 pub struct IpChecksum {
     pub clock: Signal<In, Clock>,
     pub in_ip: Signal<In, TxIp>,
-    /// [`LENGTH_AFTER`] clocks after `in_ip`.
+    /// [`LENGTH_AFTER`] cycles after `in_ip`.
     pub in_total_length: Signal<In, Bits<16>>,
     pub out_checksum: Signal<Out, Bits<16>>,
 

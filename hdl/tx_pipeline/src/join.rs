@@ -14,7 +14,7 @@ pub const LATENCY: usize = 4;
 /// A frame begins when its header and all of its payload are there. Then its beats follow each other, except in cycles without `room`. The first beat
 /// of the next frame follows the last one directly. A payload beat passes the rotator together with the previous one, which supplies the bytes in
 /// front; bytes of a rotated beat that are not payload are masked. A frame whose payload could not be read takes one cycle and sends nothing. LUT
-/// levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per clock.
+/// levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per cycle.
 #[derive(LogicBlock, Default)]
 pub struct Join<const W: usize, const N: usize, const B: usize> {
     _parameters: Checked<Self>,
@@ -30,16 +30,16 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
     pub payload_last: Signal<In, Bit>,
     pub payload_error: Signal<In, Bit>,
     pub payload_take: Signal<Out, Bit>,
-    /// Beats of a frame's payload, in the clock in which the last of them is done with; else 0.
+    /// Number of payload beats of a frame, in the cycle in which the last of them is used; otherwise 0.
     pub payload_freed: Signal<Out, Bits<8>>,
-    /// One clock: a frame was left out, for its payload could not be read.
+    /// High for one cycle: a frame was dropped, because its payload could not be read.
     pub left_out: Signal<Out, Bit>,
-    /// One clock: a packet's payload had more or fewer beats than its record says. Frames are wrong from there on until a reset.
+    /// High for one cycle: a packet's payload had more or fewer beats than its record. Frames are wrong until a reset.
     pub payload_mismatch: Signal<Out, Bit>,
 
     /// A beat may leave.
     pub room: Signal<In, Bit>,
-    /// One clock per beat, when it is issued.
+    /// One cycle per beat, when it is issued.
     pub issued: Signal<Out, Bit>,
 
     pub out_valid: Signal<Out, Bit>,

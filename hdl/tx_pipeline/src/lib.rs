@@ -6,7 +6,7 @@
 //!                        └───► payload_mux ───┘
 //!               DMA ─► payload ─┘
 //! ```
-//! | block | does | clocks |
+//! | block | does | cycles |
 //! |---|---|---|
 //! | [`framing`] | all fields of a frame ([`mod@frame_record`]), from the tables of its queue pair and port | 2 |
 //! | [`payload_mux`] | payload in the order of its frames | 0 |

@@ -47,7 +47,7 @@ pub struct PayloadMux<const W: usize> {
 
     // Payload that could not be read: the queue pair, and the send queue index of the message.
     pub fault: ReadFaultSrc,
-    /// One clock: a report was left out.
+    /// High for one cycle: a report was dropped.
     pub fault_lost: Signal<Out, Bit>,
 
     sources: SyncFifo<PayloadSource, SOURCE_ADDRESS, SOURCE_COUNT>,

@@ -38,7 +38,7 @@ const _: () = assert!(join::LATENCY + icrc_insert::LATENCY + 4 < 1 << BEAT_ADDRE
 #[derive(LogicBlock)]
 pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets records, payload and frames under way. A frame of which a part has left is cut: reset the MAC too.
+    /// Discards records, payload and frames in progress. A frame that has left in part is cut, so reset the MAC too.
     pub reset: Signal<In, Bit>,
 
     // What to send. `packet_ready` does not depend on `packet_valid`, here and below.
@@ -52,15 +52,15 @@ pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usiz
     /// With `payload_last`: the payload could not be read, and this is its only beat. The frame is left out.
     pub payload_error: Signal<In, Bit>,
     pub payload_ready: Signal<Out, Bit>,
-    /// Beats that `payload_length` says a frame has, in the clock in which it is done with the last of them; else 0.
+    /// Number of payload beats of a frame, by its `payload_length`, in the cycle in which the last of them is used; otherwise 0.
     pub payload_freed: Signal<Out, Bits<8>>,
 
     // To the MAC: from the destination address to the iCRC; padding to 60 bytes and FCS are the MAC's.
     pub mac: MacTxSrc<W>,
 
-    /// One clock: a frame was left out, for its payload could not be read.
+    /// High for one cycle: a frame was dropped, because its payload could not be read.
     pub left_out: Signal<Out, Bit>,
-    /// One clock: a packet's payload had more or fewer beats than its record says. Frames are wrong from there on until a reset.
+    /// High for one cycle: a packet's payload had more or fewer beats than its record. Frames are wrong until a reset.
     pub payload_mismatch: Signal<Out, Bit>,
 
     header_credit: Credit<HEADER_COUNT>,

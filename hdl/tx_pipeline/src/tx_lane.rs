@@ -54,12 +54,12 @@ pub struct TxLane<
     // To the MAC.
     pub mac: MacTxSrc<W>,
 
-    // Counters: one clock each.
+    // Counters: one cycle each.
     /// A frame was not sent, because its payload could not be read.
     pub left_out: Signal<Out, Bit>,
     /// A report of such a frame was dropped.
     pub fault_lost: Signal<Out, Bit>,
-    /// The DMA returned more or fewer bytes than were asked for. Frames are wrong from there on until a reset.
+    /// The DMA returned more or fewer bytes than requested. Frames are wrong until a reset.
     pub payload_mismatch: Signal<Out, Bit>,
 
     framing: Framing<Q, B, A>,

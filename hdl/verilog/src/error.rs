@@ -15,7 +15,7 @@ pub enum EmitError {
         left: usize,
         right: usize,
     },
-    /// A literal stands where nothing tells its width.
+    /// A literal is in a place that does not determine its width.
     #[error(
         "{module}: the width of literal {literal} is not known here; write bits::<N>({literal})"
     )]

@@ -287,7 +287,7 @@ fn kernel(
     Ok((out, checks, Skeleton::of_kernel(instance, kinds, changes)))
 }
 
-/// Comment lines that say where the fields of a record port are.
+/// Comment lines with the positions of the fields of a record port.
 fn field_map(name: &str, port: &Signal) -> String {
     let map = port.record.iter().flat_map(|record| record.map());
     map.map(|line| annotation::line("  ", &format!("{name}: {line}")))

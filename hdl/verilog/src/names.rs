@@ -340,7 +340,7 @@ pub(crate) fn same_port(signals: &[Signal]) -> Option<(&Signal, &Signal)> {
         .find_map(|s| Some((by_name.insert(&s.wanted, s)?, s)))
 }
 
-/// Module name of a Rust type: its last path segment in snake case, then whatever tells its generic arguments apart
+/// Module name of a Rust type: its last path segment in snake case, then its generic arguments
 /// (`SyncFifo<Bits<32>, 4>` becomes `sync_fifo_bits_32_4`).
 pub(crate) fn of_type(path: &str) -> String {
     let mut out: Vec<String> = Vec::new();

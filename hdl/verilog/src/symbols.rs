@@ -1,4 +1,4 @@
-//! The names a module's code may use.
+//! The names that a module's code may use.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -57,13 +57,13 @@ struct ComparedClaim {
 ///
 /// Completions of tags without a request are dropped, and `unexpected` is high for one cycle.
 ///
-/// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one clock: bypassed memory, 13-bit compare, decide: 7
+/// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one cycle: bypassed memory, 13-bit compare, decide: 7
 /// levels), verdict.
 #[derive(LogicBlock, Default)]
 pub struct CompletionCheck {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Clocks, modulo 2^32.
+    /// Cycle count, modulo 2^32.
     pub now: Signal<In, Bits<32>>,
     pub timeout_enabled: Signal<In, Bit>,
 
@@ -72,7 +72,7 @@ pub struct CompletionCheck {
     pub sweep_tag: Signal<In, Bits<8>>,
 
     pub in_valid: Signal<In, Bit>,
-    /// Looked at on the first beat.
+    /// Read on the first beat.
     pub in_header: Signal<In, CompletionHeader>,
     pub in_last: Signal<In, Bit>,
     /// With `in_last`: passed on.
@@ -86,7 +86,7 @@ pub struct CompletionCheck {
     pub return_valid: Signal<Out, Bit>,
     pub returned: Signal<Out, TagUse>,
 
-    // One clock per event.
+    // One cycle per event.
     pub unexpected: Signal<Out, Bit>,
     /// A completion that fails its request: status, poison, or malformed.
     pub bad: Signal<Out, Bit>,
@@ -110,7 +110,7 @@ pub struct CompletionCheck {
 }
 
 impl CompletionCheck {
-    /// Clocks from a beat to `out`.
+    /// Cycles from a beat to `out`.
     pub const LATENCY: usize = 4;
 }
 

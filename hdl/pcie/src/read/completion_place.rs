@@ -39,7 +39,7 @@ pub struct CompletionPlace<const W: usize, const B: usize, const N: usize> {
     pub write_high: Signal<Out, Bits<N>>,
     pub write_data: Signal<Out, Bits<W>>,
     pub report: Signal<Out, SlotReport>,
-    /// One clock per completion whose payload is damaged.
+    /// One cycle per completion whose payload is damaged.
     pub damaged_seen: Signal<Out, Bit>,
 
     rotator: ByteRotator<W>,

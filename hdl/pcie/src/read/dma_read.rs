@@ -40,14 +40,14 @@ pub struct DmaRead<
 > {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
-    /// Forgets every command and request under way.
+    /// Discards every command and request in progress.
     pub reset: Signal<In, Bit>,
 
     // Configuration.
     /// Maximum read request size: 0 = 128 bytes to 5 = 4,096, as in the PCIe Device Control register; higher codes count as 5. To be changed
     /// only while nothing is under way.
     pub mrrs_code: Signal<In, Bits<3>>,
-    /// Completion timeout in clocks; 0 switches it off. A change holds for requests that leave later.
+    /// Completion timeout in cycles; 0 switches it off. A change holds for requests that leave later.
     pub timeout: Signal<In, Bits<31>>,
 
     // Commands.
@@ -56,7 +56,7 @@ pub struct DmaRead<
     // To PCIe: a request moves when valid and ready. Valid does not depend on ready, and a request stays until taken.
     pub request: Src<ReadTlpHeader>,
 
-    // From PCIe, never stalled. The header is looked at on the first beat of a completion; one without data is one beat.
+    // From PCIe, never stalled. The header is read on the first beat of a completion. A completion without data is one beat.
     pub completion: CompletionSnk<W>,
 
     // Payload, command by command: a beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
@@ -83,7 +83,7 @@ pub struct DmaRead<
     unexpected_counter: Counter<COUNTER_BITS>,
     bad_counter: Counter<COUNTER_BITS>,
     timeout_counter: Counter<COUNTER_BITS>,
-    /// Clocks since power-up.
+    /// Cycles since power-up.
     now: DFF<Bits<32>>,
 }
 

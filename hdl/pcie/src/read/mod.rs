@@ -10,12 +10,12 @@
 //!             read_return ◄─────── slot_buffer (slots of 4 KiB, even and odd words)
 //!                 └─► payload stream
 //! ```
-//! | block | does | clocks |
+//! | block | does | cycles |
 //! |---|---|---|
-//! | [`slot_ledger`] | one slot or two for each command before anything is asked for; which slots are complete; their order | 1 |
+//! | [`slot_ledger`] | one slot or two for each command, before any of its requests; which slots are complete; their order | 1 |
 //! | [`slot_counts`] | its counts of requests per slot | 0 |
-//! | [`tag_pool`] | tags that no request uses | 2 |
-//! | [`read_issue`] | a tag for each request, and the note of where its bytes go | 2 |
+//! | [`tag_pool`] | free tags | 2 |
+//! | [`read_issue`] | a tag for each request, and the entry that says where its bytes go | 2 |
 //! | [`completion_check`] | each completion against what its request still waits for; deadlines | 4 |
 //! | [`completion_place`] | rotates each beat to its place | 3 |
 //! | [`slot_buffer`] | two banks of [`byte_ram`] | 2 |

@@ -35,9 +35,9 @@ struct MeasuredChunk {
 pub struct ReadIssue {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Clocks, modulo 2^32.
+    /// Cycle count, modulo 2^32.
     pub now: Signal<In, Bits<32>>,
-    /// Clocks from a request to its deadline.
+    /// Cycles from a request to its deadline.
     pub timeout: Signal<In, Bits<31>>,
 
     pub chunk: Snk<RequestChunk>,
@@ -46,7 +46,7 @@ pub struct ReadIssue {
 
     pub request: Src<ReadTlpHeader>,
 
-    /// In the clock in which the request is first shown.
+    /// In the cycle in which the request is first shown.
     pub entry_valid: Signal<Out, Bit>,
     pub entry_tag: Signal<Out, Bits<8>>,
     pub entry: Signal<Out, TagEntry>,

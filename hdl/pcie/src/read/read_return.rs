@@ -29,7 +29,7 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     pub freed: Signal<Out, Bits<2>>,
 
     pub read_word: Signal<Out, Bits<14>>,
-    /// `slot_buffer::READ_LATENCY` clocks after `read_word`.
+    /// `slot_buffer::READ_LATENCY` cycles after `read_word`.
     pub read_data: Signal<In, Bits<W>>,
 
     // A beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.

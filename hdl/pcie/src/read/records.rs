@@ -37,7 +37,7 @@ pub struct TagEntry {
     pub end: Bits<PLACE_BITS>,
     /// Address bits 6:0 behind the request's last byte.
     pub end_address: Bits<7>,
-    /// Bytes asked for, 1 to 4,096.
+    /// Number of bytes requested, 1 to 4,096.
     pub bytes: Bits<13>,
     /// Deadline: a cycle count, modulo 2^32.
     pub deadline: Bits<32>,

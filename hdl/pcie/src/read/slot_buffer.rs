@@ -22,7 +22,7 @@ pub struct SlotBuffer<const W: usize, const N: usize, const A: usize> {
     pub write_high: Signal<In, Bits<N>>,
 
     pub read_word: Signal<In, Bits<14>>,
-    /// [`READ_LATENCY`] clocks after `read_word`.
+    /// [`READ_LATENCY`] cycles after `read_word`.
     pub read_data: Signal<Out, Bits<W>>,
 
     even: ByteRam<W, N, A>,
@@ -31,7 +31,7 @@ pub struct SlotBuffer<const W: usize, const N: usize, const A: usize> {
     read: DFF<Bits<W>>,
 }
 
-/// Clocks from `read_word` to `read_data`.
+/// Cycles from `read_word` to `read_data`.
 pub const READ_LATENCY: usize = 2;
 
 impl<const W: usize, const N: usize, const A: usize> Logic for SlotBuffer<W, N, A> {

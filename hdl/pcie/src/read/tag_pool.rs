@@ -29,7 +29,7 @@ pub struct TagPool {
     pub returned: Signal<In, TagUse>,
 
     tags: BlockFifo<TagUse, TAG_BITS, COUNT_BITS>,
-    /// Its top bit says: all.
+    /// The top bit is set when all tags have been output.
     swept: DFF<Bits<9>>,
 }
 

@@ -186,7 +186,7 @@ impl<const W: usize> Logic for ReadShare<W> {
             "an entry without a place"
         );
 
-        // give_on: a read that failed has one beat, whatever was asked for.
+        // give_on: a failed read has one beat, whatever its length.
         let front = self.of_beats.out_data.val();
         let given = self.given.q.val();
         let is_last = (given + 1) == front.user.get_bits::<4>(read_user::ENTRIES);

@@ -23,10 +23,10 @@ pub struct SharedBeat {
 #[derive(LogicBlock, Default)]
 pub struct WriteShare<const W: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets the TLP under way: give it to the streams and to what is behind as well.
+    /// Discards the TLP in progress: reset the streams and the block behind at the same time.
     pub reset: Signal<In, Bit>,
 
-    // What comes. Ready depends on all valids; a beat stays until taken, and one TLP has no beat of another within.
+    // The input streams. Ready depends on all valids. A beat stays valid until it is accepted, and the beats of two TLPs are not interleaved.
     pub in0: TlpSnk<W>,
     pub in1: TlpSnk<W>,
     pub in2: TlpSnk<W>,
@@ -35,7 +35,7 @@ pub struct WriteShare<const W: usize> {
     pub tlp: TlpSrc<W>,
 
     turns: RoundRobin<WRITERS, 2>,
-    /// A TLP is under way, of the stream `owner` (one bit each).
+    /// A TLP is in progress, of the stream `owner` (one bit each).
     inside: DFF<Bit>,
     owner: DFF<Bits<WRITERS>>,
     data: StreamSkid<Bits<W>>,

@@ -1,5 +1,5 @@
 //! What gated models have in place of [`Crc32Wide`]'s XORs: tables of what becomes of each byte of the register, as software has them. Verilator
-//! makes a dozen instructions of a look into a table, and a thousand of the XORs of a beat. Same outputs in the same clocks.
+//! makes a dozen instructions of a look into a table, and a thousand of the XORs of a beat. Same outputs in the same cycles.
 
 use std::fmt::Write;
 

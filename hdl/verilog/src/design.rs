@@ -92,7 +92,7 @@ pub fn emit_as<B: Block>(block: &B, top: &str) -> Result<Design, EmitError> {
     translate(&collect(block, top), Some(top))
 }
 
-/// Translates `block` without its outputs `hidden`, which become signals inside: what drives nothing else is then left out by synthesis.
+/// Translates `block` without its outputs `hidden`, which become internal signals: synthesis then removes logic that drives only them.
 ///
 /// # Errors
 /// [`EmitError::UnknownSignal`] for a name that is no output.

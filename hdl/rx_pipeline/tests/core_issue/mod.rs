@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// A number that is no probe's.
+/// A packet number that no probe has.
 fn plain(number: u32) -> u32 {
     number * PROBES
 }

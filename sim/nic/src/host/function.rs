@@ -77,7 +77,7 @@ impl PciFunction for SimFunction {
     fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
         let mut hosts = lock(&self.hosts);
         hosts.enable_vector(self.host, vector)?;
-        // What an earlier user of the vector did not look at is not this one's.
+        // Interrupts that an earlier user of the vector did not read are not counted for this user.
         hosts.take_interrupt(self.host, vector);
         Ok(Arc::new(SimInterrupt {
             hosts: Arc::clone(&self.hosts),

@@ -32,7 +32,8 @@ count_tests() {
     rm -rf "$COVERAGE"
     mkdir -p "$COVERAGE/rust" "$COVERAGE/verilog"
     (
-        export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/coverage RUSTFLAGS='-C instrument-coverage'
+        # Names are not compressed: the package of PyPI reads none that are.
+        export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/coverage RUSTFLAGS='-C instrument-coverage -C llvm-args=-enable-name-compression=false'
         # %p and %m: a file for each process and program.
         export LLVM_PROFILE_FILE=$PWD/$COVERAGE/rust/%p-%m.profraw STELLAR_COVERAGE=$PWD/$COVERAGE/verilog
         cargo test "$@" --lib --bins --tests --no-run --message-format json >"$COVERAGE/programs.json"

@@ -237,6 +237,14 @@ mod tests {
     }
 
     #[test]
+    fn the_checks_of_bundles_at_the_end_of_a_module_are_left_alone() {
+        let found = changes(
+            "module m(input a);\n  wire b;\n  assign b = ~a;\n  reg waits = 1'b0;\n  always @(posedge c) waits <= a & ~b;\n  wire broken = waits | 1'b0;\n  always @(posedge c) begin\n    if (broken & ~b) $fatal(1, \"%m: a fell\");\n  end\nendmodule\n",
+        );
+        assert_eq!(found, ["~a -> a"]);
+    }
+
+    #[test]
     fn a_constant_wraps_within_its_width() {
         assert_eq!(other_numbers("4'd15"), ["4'd0", "4'd14"]);
         assert_eq!(other_numbers("1'b1"), ["1'd0"]);

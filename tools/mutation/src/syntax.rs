@@ -68,6 +68,8 @@ pub fn modules(text: &str) -> Result<Vec<Module>, SyntaxError> {
         tokens: &tokens,
         at: 0,
         items: vec![],
+        checks_at: None,
+        has_checks: false,
     };
     let mut found = vec![];
     while reader.at < tokens.len() {
@@ -99,6 +101,10 @@ struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
     items: Vec<Item>,
+    /// How many items there were before declarations behind all logic.
+    checks_at: Option<usize>,
+    /// The module ends with the checks of its bundles' rules.
+    has_checks: bool,
 }
 
 impl Reader<'_> {
@@ -183,8 +189,14 @@ impl Reader<'_> {
         self.skip_past(";")?;
         let body = self.end();
         self.items.clear();
+        self.checks_at = None;
+        self.has_checks = false;
         while !self.taken("endmodule") {
             self.module_item()?;
+        }
+        // The checks are no part of the block: a mutant of them says nothing about its tests.
+        if let (true, Some(at)) = (self.has_checks, self.checks_at) {
+            self.items.truncate(at);
         }
         Ok(Module {
             name,
@@ -197,10 +209,15 @@ impl Reader<'_> {
     fn module_item(&mut self) -> Result<(), SyntaxError> {
         match (self.kind(), self.word()) {
             (Some(Kind::Other), _) => self.at += 1,
-            (_, "wire" | "reg" | "localparam" | "integer" | "genvar") => self.skip_past(";")?,
-            // Only a memory with byte lanes has one.
+            (_, "wire" | "reg" | "localparam" | "integer" | "genvar") => {
+                self.checks_at.get_or_insert(self.items.len());
+                self.skip_past(";")?;
+            }
+            // Only primitives have them: a memory with byte lanes, a multiplication of polynomials.
             (_, "generate") => self.skip_past("endgenerate")?,
+            (_, "function") => self.skip_past("endfunction")?,
             (_, "assign") => {
+                self.checks_at = None;
                 self.at += 1;
                 self.target()?;
                 self.take("=")?;
@@ -212,6 +229,9 @@ impl Reader<'_> {
                 self.at += 1;
                 self.take("@")?;
                 self.skip_brackets("(", ")")?;
+                if self.text[..self.end()].ends_with("(*)") {
+                    self.checks_at = None;
+                }
                 self.statement()?;
             }
             (_, "initial") => {
@@ -221,7 +241,10 @@ impl Reader<'_> {
                 self.statement()?;
                 self.items.truncate(kept);
             }
-            (Some(Kind::Word), _) => self.instance()?,
+            (Some(Kind::Word), _) => {
+                self.checks_at = None;
+                self.instance()?;
+            }
             _ => return self.error("a declaration, `assign`, `always`, `initial` or an instance"),
         }
         Ok(())
@@ -282,6 +305,10 @@ impl Reader<'_> {
                 self.at += 1;
                 self.skip_brackets("(", ")")?;
                 self.statement()?;
+            }
+            "$fatal" => {
+                self.has_checks = true;
+                self.skip_past(";")?;
             }
             _ => {
                 let begin = self.begin();

@@ -97,7 +97,7 @@ def report(models: Path, summary: dict, root: Path) -> str:
     """Both tables."""
     return "\n".join([
         table("Rust", ["crate", "lines", ""], software(summary, root)),
-        table("Verilog", ["module", "lines and branches", "", "bits that toggled both ways", ""], hardware(models)),
+        table("Verilog", ["module", "lines and branches", "", "bits that toggled", ""], hardware(models)),
     ])
 
 

@@ -152,7 +152,7 @@ fn kitchen() -> Kitchen {
 fn names_the_module_and_wires_flip_flops() {
     assert_has(
         &text(&kitchen()),
-        "// @module kernel_to_ast::Kitchen\nstate$clock = clock;\nstate$d = state$q;",
+        "// @module hdl_macros::kernel_to_ast::Kitchen\nstate$clock = clock;\nstate$d = state$q;",
     );
 }
 

@@ -52,8 +52,8 @@ pub enum ConnectError {
 /// Most bytes of one message.
 const MOST_BYTES: u32 = 1 << 20;
 
-/// Sends `mine` and returns what the peer sent, which does the same at its end: a length of 4 bytes, big-endian, and JSON. Works over a
-/// `TcpStream` and anything else that is read and written.
+/// Sends `mine` and returns the value that the peer sent. The peer calls the same function at its end. A value is JSON behind its length in 4 bytes,
+/// big-endian. `stream` is a `TcpStream` or any other byte stream.
 ///
 /// # Errors
 /// [`ConnectError`].

@@ -48,8 +48,8 @@ impl Ticks {
         Self(self.0.wrapping_sub(earlier.0))
     }
 
-    /// Whether `span` or more has passed since `start`. Right as long as it is called at least once in 34 s; after a
-    /// longer pause the result may come one `span` late.
+    /// Whether at least `span` has passed since `start`. The result is exact if this is called at least once in 34 s. After a longer pause it may
+    /// become true one `span` late.
     pub const fn elapsed(self, start: Self, span: Self) -> bool {
         self.since(start).0 >= span.0
     }

@@ -38,7 +38,7 @@ fn holds(released: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
     (released - number).get_bit(NUMBER_BITS - 1)
 }
 
-/// Whether `number` is one the lane has reached: otherwise it is not a number of this lane.
+/// Whether the lane has reached `number`. A number that lies ahead of the lane is not one of its own.
 #[hdl_fn]
 fn reached(next: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
     !(next - number).get_bit(NUMBER_BITS - 1)
@@ -47,8 +47,8 @@ fn reached(next: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
 /// A queue per lane. The head of a queue leaves when the lane's DMA write engine has sent its payload, and when the other queue holds no older
 /// outcome of the same queue pair. So a lane whose PCIe link stalls holds up the other only in queue pairs that used both.
 ///
-/// A row per queue pair remembers its last outcome in each lane. What a row holds before its first outcome, or from before a reset, makes an
-/// outcome wait at most for older ones: never for itself.
+/// One row per queue pair holds the number of its last outcome in each lane. A row may hold an old number before its first outcome or after a reset.
+/// Such a number can only delay an outcome behind older outcomes, never behind itself.
 /// LUT levels: 6 (48-bit subtraction 3, gates 2, turn 1). Latency 4 cycles.
 #[derive(LogicBlock, Default)]
 pub struct AckOrderQueue {

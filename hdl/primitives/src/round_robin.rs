@@ -7,8 +7,8 @@ use crate::parameters::{Checked, Parameters};
 
 /// Grants one of `N` requesters; `I` must be the bits of a requester's index. Combinational from `request` to `grant`.
 ///
-/// After a grant that was accepted, the requesters above the granted one come first, then those from 0 up: who keeps requesting is
-/// served within `N` accepted grants. A grant that is not accepted may change while others start to request.
+/// After an accepted grant, the requesters above the granted one have priority, then those from 0 up. So a requester that holds its request
+/// is granted within `N` accepted grants. A grant that is not accepted may change when other requests arrive.
 /// Planned levels for `N` = 64: mask 1, fill above the lowest request 3 (any preferred: beside it), choose 1, index 2: 7.
 #[derive(LogicBlock, Default)]
 pub struct RoundRobin<const N: usize, const I: usize> {

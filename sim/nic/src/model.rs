@@ -124,7 +124,7 @@ impl NicModel {
     /// A fresh NIC, reset, its memories cleared.
     ///
     /// # Errors
-    /// [`NicError::Model`] if the library is of something else.
+    /// [`NicError::Model`] if the library holds the model of another design.
     pub fn new(library: &Library) -> Result<Self, NicError> {
         let model = library.instantiate();
         let pins = Pins::of(&model)?;

@@ -100,7 +100,7 @@ impl RtlNic {
     /// A NIC of the model in `library` ([`NicModel::shared`]), with its memory and the PCIe links to it.
     ///
     /// # Errors
-    /// [`NicError`] if the library is of something else.
+    /// [`NicError`] if the library holds the model of another design.
     pub fn new(
         library: &Library,
         config: EndpointConfig,

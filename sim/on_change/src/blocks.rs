@@ -1,4 +1,4 @@
-//! The blocks of the design that functions belong to, for profiles.
+//! Maps the model's functions to the blocks of the design, for profiles.
 
 use std::collections::BTreeMap;
 

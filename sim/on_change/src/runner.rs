@@ -30,7 +30,7 @@ impl Plan<'_> {
         body
     }
 
-    /// What runs at events, by the conditions for these.
+    /// The functions that run at events, grouped by the condition of the event.
     fn by_event(&self, functions: &[Function]) -> BTreeMap<String, BTreeSet<usize>> {
         let mut by_event: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for (number, function) in functions.iter().enumerate() {

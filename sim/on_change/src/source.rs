@@ -191,12 +191,12 @@ pub(crate) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
     Some(found)
 }
 
-/// The body of the function that runs them, if it is in this file.
+/// The body of the function that calls the parts, if this file has it.
 pub(crate) fn dispatcher(text: &str) -> Option<Range<usize>> {
     body(text, text.find(DISPATCHER)? + 1)
 }
 
-/// Names and statements of its parts in this file.
+/// The parts that this file has: the name of each, and the range of its statements.
 pub(crate) fn parts(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
     text.match_indices(PART).filter_map(|(at, _)| {
         let (signature, _) = text[at..].split_once('\n')?;

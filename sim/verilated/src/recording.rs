@@ -32,11 +32,11 @@ impl Recording {
     }
 }
 
-/// Keeps what becomes of the inputs of a model.
+/// Records every change of the inputs of a model.
 pub(crate) struct Recorder {
     recording: Recording,
     inputs: Vec<PortId>,
-    /// The value of each input when it was looked at last; none at first.
+    /// The last recorded value of each input. It is empty before the first one.
     last: Vec<Vec<u32>>,
 }
 

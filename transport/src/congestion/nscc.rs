@@ -176,12 +176,12 @@ impl Nscc {
         } else {
             u32::from(delay) << (AVERAGE_FRACTION - AVERAGE_SHIFT)
         };
-        // Never above 0xffff_003f: there a full-scale sample adds what the shift takes off.
+        // The average stays at or below 0xffff_003f: at that value, the largest sample adds as much as the shift subtracts.
         self.average_delay = self.average_delay - (self.average_delay >> AVERAGE_SHIFT) + pull;
     }
 
-    /// Once per base RTT plus target: after a loss or a very long delay, a window that carried far less than it might
-    /// falls to what it carried. Returns whether it did.
+    /// Quick adapt, once per base RTT plus target delay. After a loss or a very long delay, a window of which little was used shrinks to the bytes that
+    /// were acknowledged. Returns whether it shrank.
     fn quick_adapt(&mut self, delay: Option<u16>, in_flight: u32, now: Ticks) -> bool {
         let &NsccRegisters {
             target,

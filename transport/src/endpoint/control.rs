@@ -7,9 +7,8 @@ use stellar_wire::{Ecn, Ethernet, Header, Ipv4, Ipv6, Opcode, RoceFrame, Udp, Vl
 use super::qp::QueuePair;
 use crate::rx::ControlPeer;
 
-/// Whether a frame carries the opcode of a packet that the transmit side or the responder takes (RC ACK, MRC SACK, NACK
-/// and probe), judged by where that opcode would be. Everything else is the receive lane's. Nothing is checked here: a
-/// frame taken for control is parsed wholly afterwards.
+/// Whether a frame has the opcode of a control packet (RC ACK, MRC SACK, NACK, probe) at the place of the BTH. The transmit side and the responder
+/// process control packets; all other frames go to the receive lane. Only the opcode is read here, and the frame is parsed and checked later.
 pub(super) fn looks_like_control(frame: &[u8]) -> bool {
     opcode_of(frame).is_some_and(|opcode| {
         matches!(

@@ -170,8 +170,8 @@ impl RcRequester {
                 let slot = self.messages.holding(psn).map(|message| message.wqe.slot);
                 self.fail(slot.map(|slot| (slot, status)), card);
             }
-            // This card never answers a WRITE with "receiver not ready". Another one may, if the WRITE had immediate
-            // data and no receive work request: the timer covers it.
+            // A peer sends "receiver not ready" if a WRITE with immediate finds no receive work request. It is ignored here, and the
+            // retransmission timer repeats the WRITE.
             Syndrome::RnrNak { .. } | Syndrome::Reserved(_) => self.counters.acks_ignored += 1,
         }
     }

@@ -13,7 +13,7 @@ use crate::endpoint::pair::{mrc, perfect, qp, write, Pair};
 
 const QP: u32 = 5;
 
-/// A pair with one MRC queue pair as `change` makes it, starting at PSN `first`.
+/// A pair with one MRC queue pair. `change` sets its configuration, and its PSNs start at `first`.
 fn pair_with(first: u32, change: impl Fn(&mut MrcConfig)) -> Pair {
     let mut pair = Pair::new(perfect);
     pair.connect(|card| {

@@ -1,7 +1,7 @@
-//! When the edge matters to a memory.
+//! Whether a clock edge can change a memory.
 
-/// Lines for a memory of 2^`address_bits` words that is read `latency` cycles (0 to 2) after the address, and written when `write` holds. The edge
-/// does not matter while nothing is written and what is at the address has arrived.
+/// The gate condition of a memory of 2^`address_bits` words. Its data comes `latency` cycles (0 to 2) after the address, and `write` is the expression
+/// of its write enable. An edge changes nothing if nothing is written and the data of the present address has already arrived.
 pub fn gated_read(latency: usize, address_bits: usize, write: &str) -> String {
     if latency == 0 {
         return format!("assign gate_active = {write};\n");

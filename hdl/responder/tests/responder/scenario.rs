@@ -120,7 +120,7 @@ impl Scenario {
         self.arrive(at, headers, RcClass::Duplicate, DropReason::None);
     }
 
-    /// The peer's next packet may not write where it wants to, or, RC, is out of sequence.
+    /// The peer's next packet is refused: it may not write to its address, or, over RC, its PSN is out of sequence.
     pub fn refuse(&mut self, at: usize, reason: DropReason) {
         let pair = &mut self.pairs[at];
         pair.prepare(1, &mut self.rng);
@@ -319,8 +319,8 @@ impl Scenario {
         self.push_answer(at, port, &answer);
     }
 
-    /// Runs the block and compares. Between two operations lie up to `gap` cycles. Before, the block is reset in the middle of the `spoilt`
-    /// first operations.
+    /// Runs the block and compares it with the expectation. Up to `gap` cycles pass between two operations. Before that run, the first `spoilt`
+    /// operations run once and a reset interrupts them.
     pub fn compare(&self, seed: u64, eagerness: u32, gap: u32, spoilt: usize) {
         let mut bench = Bench::new(seed, eagerness);
         self.stimuli

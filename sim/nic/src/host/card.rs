@@ -87,7 +87,7 @@ impl<M: Memory> Card<M> {
     /// A card after power-up.
     ///
     /// # Errors
-    /// [`NicError`] if the library is of something else.
+    /// [`NicError`] if the library holds the model of another design.
     pub fn new(library: &Library, reads: PcieReads, memory: M) -> Result<Self, NicError> {
         Ok(Self {
             model: NicModel::new(library)?,

@@ -23,8 +23,8 @@ pub struct FabricPair {
 }
 
 impl FabricPair {
-    /// Builds the model, unless that was done before, and powers up both cards. Of the plan, topology, seed, hosts and captures are used here; the rest
-    /// is for whoever makes queue pairs, and for the report.
+    /// Builds the model if the cache does not have it, and powers up both cards. This function uses the plan's topology, seed, hosts and captures. The
+    /// other fields are for the creation of queue pairs and for the report.
     ///
     /// # Errors
     /// [`NicError`].

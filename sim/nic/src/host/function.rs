@@ -11,7 +11,7 @@ use super::hosts::Hosts;
 use super::memory::LocalMemory;
 use super::sim_hosts::lock;
 
-/// Clocks between two looks of a driver that waits: 32 ns, about what a processor's loop over a cached word takes.
+/// Cycles between two polls of a waiting driver: 32 ns, about one iteration of a processor's loop over a cached word.
 const PAUSE: u64 = 8;
 
 /// The card of one host.

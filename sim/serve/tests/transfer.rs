@@ -137,7 +137,12 @@ impl Drop for Process {
 
 fn other_process(socket: &Path, peer: &TcpListener) -> Process {
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "the_other_process", "--ignored", "--nocapture"])
+        .args([
+            "--exact",
+            "transfer::the_other_process",
+            "--ignored",
+            "--nocapture",
+        ])
         .env(SOCKET, socket)
         .env(PEER, peer.local_addr().unwrap().to_string())
         .spawn();

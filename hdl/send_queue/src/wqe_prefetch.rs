@@ -25,9 +25,9 @@ pub enum PrefetchStep {
     Read,
 }
 
-/// Holds the next entry and up to [`BUFFERED`] entries after it, for 2^`Q` queue pairs. `E` = `Q` + 4.
+/// Holds the next entry and up to [`BUFFERED`](crate::prefetch_state::BUFFERED) entries after it, for 2^`Q` queue pairs. `E` = `Q` + 4.
 ///
-/// One read of up to [`MAX_READ_ENTRIES`] entries is outstanding per queue pair. Only entries before the producer index are read. An entry that a doorbell
+/// One read of up to [`MAX_READ_ENTRIES`](crate::prefetch_state::MAX_READ_ENTRIES) entries is outstanding per queue pair. Only entries before the producer index are read. An entry that a doorbell
 /// carried is buffered as if it had been read, if it is the next entry to read and no read is outstanding.
 ///
 /// A request or an arriving entry takes 3 cycles. Requests have priority, and come at least 4 cycles apart. A requested entry that is accepted in cycle n is

@@ -23,7 +23,7 @@ campaign_command() {
         properties) command=("${properties[@]}" PROPTEST_CASES=500 cargo test --workspace --lib --tests) ;;
         requester) command=("${properties[@]}" PROPTEST_CASES=2000 cargo test -p hdl-requester --tests) ;;
         rxe) command=("$STELLAR_PYTHON" tools/interop rxe --seed "$seed" --directory "$STATE/interop/rxe_long") ;;
-        rxe_plain) command=("$STELLAR_PYTHON" tools/interop rxe --short --model plain --seed "$seed" --seconds 7200 --directory "$STATE/interop/rxe_plain") ;;
+        rxe_plain) command=("$STELLAR_PYTHON" tools/interop rxe --short --sim-mode plain --seed "$seed" --seconds 7200 --directory "$STATE/interop/rxe_plain") ;;
         cocotb) command=(env "COCOTB_RANDOM_SEED=$seed" "$STELLAR_PYTHON" tools/cocotb compare) ;;
         suites) command=("$STELLAR_PYTHON" tools/cocotb suites) ;;
         sweep) command=(cargo run -q -p stellar-cli -- world --sweep --seed "$seed") ;;

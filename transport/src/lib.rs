@@ -7,6 +7,7 @@
 //! Configurations and table rows are those of `stellar_wire`, re-exported beside the decisions that they are for. The feature `hdl` adds what
 //! tests need to compare a value with the hardware's record of it.
 
+mod bits;
 pub mod congestion;
 pub mod endpoint;
 pub mod requester;

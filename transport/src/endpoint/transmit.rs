@@ -135,7 +135,7 @@ fn frame_request(
             psn: packet.psn.value(),
             ..Bth::default()
         },
-        ext: packet.ext,
+        ext: packet.ext.headers(),
         ..frame(config, qp, port, packet.entropy)
     }
 }

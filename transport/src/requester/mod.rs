@@ -22,7 +22,7 @@ pub use counters::RequesterCounters;
 pub use messages::{Message, Messages};
 pub use mode::Requester;
 pub use mrc::{Card, MrcRequester, Sack};
-pub use packet::RequestPacket;
+pub use packet::{RequestExt, RequestPacket, WriteExt};
 pub use rc::RcRequester;
 pub use sack::{SackRefusal, SackView};
 pub use segment::{locate_payload, segment, Payload, Segment};

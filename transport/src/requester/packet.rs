@@ -1,7 +1,7 @@
 //! A request packet ready to be framed.
 
-use stellar_wire::mrc::Entropy;
-use stellar_wire::{ExtHeaders, Opcode};
+use stellar_wire::mrc::{Entropy, Meth, Peth, Tseth};
+use stellar_wire::{ExtHeaders, ImmDt, Opcode, Reth};
 
 use super::Payload;
 use crate::rx::Psn;
@@ -15,7 +15,7 @@ pub struct RequestPacket {
     pub ack_req: bool,
     /// MRC RTX bit.
     pub retransmission: bool,
-    pub ext: ExtHeaders,
+    pub ext: RequestExt,
     pub payload: Payload,
     /// Payload bytes.
     pub length: u16,
@@ -25,4 +25,44 @@ pub struct RequestPacket {
     pub ev: Option<EvIndex>,
     /// Send queue index of its message; `None` for a probe, which belongs to none.
     pub slot: Option<u16>,
+}
+
+/// The extension headers a request can have: far smaller than [`ExtHeaders`], which has room for those of every opcode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestExt {
+    Write(WriteExt),
+    Probe(Peth),
+}
+
+/// Extension headers of an RDMA WRITE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteExt {
+    pub meth: Option<Meth>,
+    pub tseth: Option<Tseth>,
+    pub reth: Option<Reth>,
+    pub imm: Option<ImmDt>,
+}
+
+impl RequestExt {
+    /// The headers as a set.
+    pub fn headers(&self) -> ExtHeaders {
+        match *self {
+            Self::Write(WriteExt {
+                meth,
+                tseth,
+                reth,
+                imm,
+            }) => ExtHeaders {
+                meth,
+                tseth,
+                reth,
+                imm,
+                ..ExtHeaders::default()
+            },
+            Self::Probe(peth) => ExtHeaders {
+                peth: Some(peth),
+                ..ExtHeaders::default()
+            },
+        }
+    }
 }

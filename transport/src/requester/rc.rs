@@ -2,11 +2,11 @@
 
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::Entropy;
-use stellar_wire::{Aeth, ExtHeaders, ImmDt, NakCode, Reth, Syndrome};
+use stellar_wire::{Aeth, ImmDt, NakCode, Reth, Syndrome};
 
 use super::{
-    locate_payload, segment, Card, Message, Messages, QpIdentity, RcConfig, RequestPacket,
-    RequesterCounters, Segment,
+    locate_payload, segment, Card, Message, Messages, QpIdentity, RcConfig, RequestExt,
+    RequestPacket, RequesterCounters, Segment, WriteExt,
 };
 use crate::rx::{Psn, QpMode};
 use crate::time::Ticks;
@@ -58,7 +58,9 @@ impl RcRequester {
 
     /// The next packet for a port, if there is one that may leave there now.
     pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
-        self.transmit_burst(port, now, 1, card).pop()
+        let mut packet = None;
+        self.transmit_each(port, now, 1, card, |sent| packet = Some(sent));
+        packet
     }
 
     /// As [`Self::transmit`], but as many packets of one message as may leave at once, at most `most`: all new, or all sent again.
@@ -69,17 +71,29 @@ impl RcRequester {
         most: u32,
         card: &mut Card<'_>,
     ) -> Vec<RequestPacket> {
-        if self.error.is_some() || port != self.config.plane {
-            return Vec::new();
-        }
-        let packets = match self.due(card) {
-            Some((message, count)) => (0..count.min(most))
-                .map_while(|_| self.send(&message, now, card))
-                .collect(),
-            None => Vec::new(),
-        };
-        self.complete(card);
+        let mut packets = Vec::new();
+        self.transmit_each(port, now, most, card, |packet| packets.push(packet));
         packets
+    }
+
+    /// As [`Self::transmit_burst`]; `leave` takes each packet.
+    fn transmit_each(
+        &mut self,
+        port: u8,
+        now: Ticks,
+        most: u32,
+        card: &mut Card<'_>,
+        leave: impl FnMut(RequestPacket),
+    ) {
+        if self.error.is_some() || port != self.config.plane {
+            return;
+        }
+        if let Some((message, count)) = self.due(card) {
+            (0..count.min(most))
+                .map_while(|_| self.send(&message, now, card))
+                .for_each(leave);
+        }
+        self.complete(card);
     }
 
     /// The message of the next packet, and how many of its packets may leave.
@@ -265,15 +279,15 @@ impl RcRequester {
 }
 
 /// RETH and ImmDt of a packet.
-fn extension_headers(message: &Message, segment: &Segment) -> ExtHeaders {
+fn extension_headers(message: &Message, segment: &Segment) -> RequestExt {
     let wqe = &message.wqe;
-    ExtHeaders {
+    RequestExt::Write(WriteExt {
         reth: segment.opcode.has_reth().then_some(Reth {
             va: wqe.remote_va,
             rkey: wqe.rkey,
             dma_len: wqe.length,
         }),
         imm: segment.opcode.has_imm().then_some(ImmDt(wqe.immediate)),
-        ..ExtHeaders::default()
-    }
+        ..WriteExt::default()
+    })
 }

@@ -4,7 +4,9 @@ use stellar_wire::host::{Wqe, WqeOpcode};
 use stellar_wire::{Opcode, Position};
 
 use super::Message;
-use crate::rx::{check_bounds, find_region, look_up_pages, DropReason, Piece, Psn, QpMode, Tables};
+use crate::rx::{
+    check_bounds, find_region, look_up_pages, DropReason, Pieces, Psn, QpMode, Tables,
+};
 
 /// One packet of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +64,7 @@ pub enum Payload {
     /// In the work request.
     Inline([u8; Wqe::INLINE]),
     /// In memory: pieces in address order, none for an empty payload.
-    Memory(Vec<Piece>),
+    Memory(Pieces),
 }
 
 /// Finds a packet's payload, checking the local buffer on the way: the key, the queue pair's protection domain `pd`,
@@ -81,7 +83,7 @@ pub fn locate_payload(
         return Ok(Payload::Inline(wqe.inline_data));
     }
     if wqe.length == 0 {
-        return Ok(Payload::Memory(Vec::new()));
+        return Ok(Payload::Memory(Pieces::new()));
     }
     let region = find_region(tables, pd, wqe.lkey)?;
     check_bounds(&region, wqe.local_va, wqe.length.into())?;

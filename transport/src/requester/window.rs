@@ -1,5 +1,7 @@
 //! Transmit window of an MRC queue pair (hardware block `tx_window`): the state of every packet that may be unreceived.
 
+use std::collections::VecDeque;
+
 use super::slot_bits::SlotBits;
 use crate::rx::{Psn, WINDOW};
 use crate::spray::EvIndex;
@@ -52,8 +54,8 @@ impl Sent {
 pub struct Window {
     una: Psn,
     next: Psn,
-    /// By slot, as long as the highest slot used.
-    sent: Vec<Sent>,
+    /// From `una` on: its memory follows what is in the window, not the 1,024 packets it may hold.
+    sent: VecDeque<Sent>,
     in_flight: SlotBits,
     /// By plane of the transmission that was lost.
     lost: [SlotBits; 2],
@@ -66,7 +68,7 @@ impl Window {
         Self {
             una: first,
             next: first,
-            sent: Vec::new(),
+            sent: VecDeque::new(),
             in_flight: SlotBits::default(),
             lost: Default::default(),
             bytes: 0,
@@ -118,8 +120,7 @@ impl Window {
 
     /// Last transmission of a PSN in the window.
     pub fn sent(&self, psn: Psn) -> Option<&Sent> {
-        self.contains(psn)
-            .then(|| &self.sent[(psn.value() % SLOTS) as usize])
+        self.sent.get(psn.distance_from(self.una) as usize)
     }
 
     /// Adds a new packet, in flight. Returns its PSN.
@@ -130,7 +131,8 @@ impl Window {
         assert!(self.len() < SLOTS, "the transmit window is full");
         let psn = self.next;
         self.next = psn.plus(1);
-        self.start(psn, sent);
+        self.sent.push_back(sent);
+        self.start(psn, sent.length);
         psn
     }
 
@@ -140,17 +142,13 @@ impl Window {
         for lost in &mut self.lost {
             lost.remove(psn.value() % SLOTS);
         }
-        self.start(psn, sent);
+        self.sent[psn.distance_from(self.una) as usize] = sent;
+        self.start(psn, sent.length);
     }
 
-    fn start(&mut self, psn: Psn, sent: Sent) {
-        let slot = psn.value() % SLOTS;
-        if self.sent.len() <= slot as usize {
-            self.sent.resize(slot as usize + 1, sent);
-        }
-        self.sent[slot as usize] = sent;
-        self.in_flight.insert(slot);
-        self.bytes += u32::from(sent.length);
+    fn start(&mut self, psn: Psn, length: u16) {
+        self.in_flight.insert(psn.value() % SLOTS);
+        self.bytes += u32::from(length);
     }
 
     /// Records that a packet was received. Returns its last transmission and its state before, if it was not acknowledged yet.
@@ -173,6 +171,7 @@ impl Window {
     pub fn advance(&mut self) -> Psn {
         while self.state(self.una) == SlotState::Acked {
             self.una = self.una.plus(1);
+            self.sent.pop_front();
         }
         self.una
     }
@@ -181,7 +180,7 @@ impl Window {
     pub fn lose(&mut self, psn: Psn, retries: u8) -> u32 {
         debug_assert_eq!(self.state(psn), SlotState::InFlight);
         let slot = psn.value() % SLOTS;
-        let sent = &mut self.sent[slot as usize];
+        let sent = &mut self.sent[psn.distance_from(self.una) as usize];
         sent.retries = retries;
         self.in_flight.remove(slot);
         self.lost[usize::from(sent.plane)].insert(slot);

@@ -1,5 +1,7 @@
 //! Page translation (hardware block `emtt_lookup`).
 
+use arrayvec::ArrayVec;
+
 use super::{DropReason, MrRow, Owner, Tables};
 
 /// Part of a payload that lies in one page.
@@ -13,20 +15,26 @@ pub struct Piece {
     pub translated: bool,
 }
 
+/// The pieces of a packet's payload, which is no longer than two of the smallest pages, in address order.
+pub type Pieces = ArrayVec<Piece, 3>;
+
 /// Translates `length` bytes at `va`, which lie inside `region`, page by page: one piece per page touched, in address
-/// order. A packet's payload, no longer than two of the smallest pages, makes at most three.
+/// order.
 ///
 /// Page n of the region, counted from the page that holds its base, is at `first_emtt + n`.
 ///
 /// # Errors
 /// [`DropReason::InvalidPage`], or of an on-demand region [`DropReason::PageAbsent`], if a page touched has no valid translation, or would lie past the
 /// end of the table.
+///
+/// # Panics
+/// If `length` bytes lie in more than three pages: a packet's payload does not.
 pub fn look_up_pages(
     tables: &Tables,
     region: &MrRow,
     va: u64,
     length: u64,
-) -> Result<Vec<Piece>, DropReason> {
+) -> Result<Pieces, DropReason> {
     let page_bytes = region.page_size.bytes();
     let first_page = va / page_bytes - region.base_va / page_bytes;
     let not_there = if region.on_demand {
@@ -34,7 +42,7 @@ pub fn look_up_pages(
     } else {
         DropReason::InvalidPage
     };
-    let mut pieces = Vec::new();
+    let mut pieces = Pieces::new();
     let mut done = 0;
     while done < length {
         // Pages crossed are counted from the first, so that a region that runs past 2^64 goes on with its next entry.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     check_qp, check_region, classify_frame, look_up_pages, write_tlps, AckRequest, Counters,
-    DropReason, PacketHeaders, Piece, PsnTrack, QpRow, RcAddress, RcTrack, RxConfig, TableError,
+    DropReason, PacketHeaders, Pieces, PsnTrack, QpRow, RcAddress, RcTrack, RxConfig, TableError,
     TableWrite, Tables, TrackedPacket, WriteTlp,
 };
 
@@ -16,7 +16,7 @@ pub struct Placement {
     /// Payload bytes, at least 1.
     pub length: u16,
     /// One to three.
-    pub pieces: Vec<Piece>,
+    pub pieces: Pieces,
 }
 
 /// The fate of one frame.
@@ -175,9 +175,9 @@ fn translate(
     context: &QpRow,
     headers: &PacketHeaders,
     target: RcAddress,
-) -> Result<Vec<Piece>, DropReason> {
+) -> Result<Pieces, DropReason> {
     if headers.payload_length == 0 {
-        return Ok(Vec::new());
+        return Ok(Pieces::new());
     }
     let region = check_region(tables, context, headers, target)?;
     look_up_pages(tables, &region, target.va, headers.payload_bytes())

@@ -25,7 +25,7 @@ pub use ack::{AckBody, AckRequest};
 pub use control::ControlPeer;
 pub use counters::Counters;
 pub use dma::{write_tlps, WriteTlp};
-pub use emtt_lookup::{look_up_pages, Piece};
+pub use emtt_lookup::{look_up_pages, Piece, Pieces};
 pub use frame::{classify_frame, parse_control, ControlFrame, FrameOutcome};
 #[cfg(feature = "hdl")]
 pub use hardware::pieces_to_hw;

@@ -1,11 +1,10 @@
 //! MRC receive window, queue pair error state and the final decision (hardware block `psn_track`).
 
-use std::collections::VecDeque;
-
 use stellar_wire::mrc::NackReason;
 use stellar_wire::NakCode;
 
 use super::{AckBody, DropReason, PacketHeaders, Psn, RcClass, RcOutcome, WINDOW};
+use crate::bits::low_bits;
 
 /// Message numbers of an AETH before they repeat.
 const MSN_MODULUS: u32 = 1 << 24;
@@ -46,14 +45,16 @@ impl Verdict {
     }
 }
 
+/// Words of 64 PSNs in the receive window.
+const WORDS: usize = (WINDOW / 64) as usize;
+
 /// Window and error state of one queue pair.
 #[derive(Clone, Debug)]
 pub struct PsnTrack {
     /// First PSN not received (MRC).
     epsn: Psn,
-    /// Whether `epsn`, `epsn + 1`, ... have been received. The first is `false` by definition; what is beyond the end
-    /// has not been received.
-    ahead: VecDeque<bool>,
+    /// Which PSNs of the window have been received, as a ring of bits: PSN p is bit p mod 1,024. `epsn` has not been, by definition.
+    ahead: [u64; WORDS],
     error: bool,
 }
 
@@ -62,7 +63,7 @@ impl PsnTrack {
     pub fn new(initial_psn: Psn) -> Self {
         Self {
             epsn: initial_psn,
-            ahead: VecDeque::new(),
+            ahead: [0; WORDS],
             error: false,
         }
     }
@@ -154,19 +155,22 @@ impl PsnTrack {
 
     /// Whether a PSN was received (MRC): everything behind the first one missing was.
     pub fn received(&self, psn: Psn) -> bool {
-        let distance = psn.distance_from(self.epsn) as usize;
-        psn.is_behind(self.epsn) || self.ahead.get(distance) == Some(&true)
+        let in_window = psn.distance_from(self.epsn) < WINDOW;
+        psn.is_behind(self.epsn) || in_window && self.ahead[word_of(psn)] >> bit_of(psn) & 1 == 1
     }
 
+    /// Records a PSN of the window, and moves the window over everything received.
     fn note(&mut self, psn: Psn) {
-        let distance = psn.distance_from(self.epsn) as usize;
-        if self.ahead.len() <= distance {
-            self.ahead.resize(distance + 1, false);
-        }
-        self.ahead[distance] = true;
-        while self.ahead.front() == Some(&true) {
-            self.ahead.pop_front();
-            self.epsn = self.epsn.plus(1);
+        self.ahead[word_of(psn)] |= 1 << bit_of(psn);
+        loop {
+            let (word, bit) = (&mut self.ahead[word_of(self.epsn)], bit_of(self.epsn));
+            let received = (*word >> bit).trailing_ones();
+            *word &= !(low_bits(received) << bit);
+            self.epsn = self.epsn.plus(received);
+            // A run that fills the word may go on in the next one.
+            if received == 0 || bit + received < 64 {
+                return;
+            }
         }
     }
 
@@ -184,9 +188,80 @@ impl PsnTrack {
     /// The 64 aligned PSNs around `psn` (MRC): the first of them, and bit i set if the i-th after it was received.
     pub fn bitmap_around(&self, psn: Psn) -> (Psn, u64) {
         let base = Psn::new(psn.value() & !63);
-        let bitmap = (0..64)
-            .filter(|&bit| self.received(base.plus(bit)))
-            .fold(0, |bitmap, bit| bitmap | 1 << bit);
-        (base, bitmap)
+        (base, self.received_from(base))
+    }
+
+    /// Bit i set: the PSN `base + i` was received; `base` is a multiple of 64.
+    fn received_from(&self, base: Psn) -> u64 {
+        const BEHIND: u32 = Psn::MODULUS / 2;
+        let word = self.ahead[word_of(base)];
+        let behind = self.epsn.distance_from(base);
+        let ahead = base.distance_from(self.epsn);
+        if behind < 64 {
+            // The low bits lie behind the window; in the ring they are those of its end.
+            return low_bits(behind) | word & !low_bits(behind);
+        }
+        if ahead < WINDOW {
+            return word & low_bits((WINDOW - ahead).min(64));
+        }
+        // Beyond the window nothing was received, up to where PSNs count as behind it.
+        !low_bits(BEHIND.saturating_sub(ahead).min(64))
+    }
+}
+
+/// Word of a PSN in the ring.
+const fn word_of(psn: Psn) -> usize {
+    (psn.value() % WINDOW / 64) as usize
+}
+
+/// Bit of a PSN in its word.
+const fn bit_of(psn: Psn) -> u32 {
+    psn.value() % 64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// First PSNs whose window lies anywhere in a word, and around the ends of the numbers.
+    fn first_psn() -> impl Strategy<Value = Psn> {
+        prop_oneof![Just(0), Just(Psn::MODULUS - 1), 0..Psn::MODULUS].prop_map(Psn::new)
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_says_of_each_psn_what_the_question_about_it_says(
+            first in first_psn(),
+            steps in prop::collection::vec(0..WINDOW, 0..200),
+            around in prop::collection::vec(0..Psn::MODULUS, 0..20),
+        ) {
+            let mut track = PsnTrack::new(first);
+            let mut arrived = std::collections::BTreeSet::new();
+            let mut expected = first;
+            for step in steps {
+                let psn = track.epsn().plus(step);
+                if !track.received(psn) {
+                    track.note(psn);
+                    arrived.insert(psn.value());
+                }
+                while arrived.remove(&expected.value()) {
+                    expected = expected.plus(1);
+                }
+                prop_assert_eq!(track.epsn(), expected);
+            }
+            let special = [0, 63, 64, WINDOW - 64, WINDOW - 1, WINDOW, WINDOW + 64, Psn::MODULUS / 2 - 64, Psn::MODULUS / 2 - 1,
+                Psn::MODULUS / 2, Psn::MODULUS / 2 + 63, Psn::MODULUS - 64, Psn::MODULUS - 1];
+            for distance in (0..WINDOW).step_by(64).chain(special).chain(around) {
+                let (base, bitmap) = track.bitmap_around(track.epsn().plus(distance));
+                for bit in 0..64 {
+                    let psn = base.plus(bit);
+                    let known = psn.is_behind(expected) || arrived.contains(&psn.value());
+                    prop_assert_eq!(bitmap >> bit & 1 == 1, known, "PSN {:?} of epsn {:?}", psn, track.epsn());
+                    prop_assert_eq!(track.received(psn), known);
+                }
+            }
+        }
     }
 }

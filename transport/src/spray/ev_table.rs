@@ -1,6 +1,7 @@
 //! States of a plane's entropy values, and which of them serve its slots.
 
 use super::{EvIndex, EvState};
+use crate::bits::low_bits;
 
 /// The entropy values of one plane: bit `s` of a 64-bit map is slot `s`, bit `b` of an 8-bit map backup `b`.
 ///
@@ -26,11 +27,11 @@ impl EvTable {
     pub(super) fn new(plane: u8, slots: u8, backups: u8) -> Self {
         Self {
             plane,
-            slots: low_bits(slots),
+            slots: low_bits(slots.into()),
             assumed_bad: 0,
             denied: 0,
             skip: 0,
-            backups: low_bits(backups) as u8,
+            backups: low_bits(backups.into()) as u8,
             backup_assumed_bad: 0,
             backup_denied: 0,
             serves: [None; 8],
@@ -124,6 +125,10 @@ impl EvTable {
 
     /// The first value that is assumed bad from `from` on in index order, going round.
     pub(super) fn next_assumed_bad(&self, from: EvIndex) -> Option<EvIndex> {
+        // Nearly always so, and asked before every packet.
+        if self.assumed_bad == 0 && self.backup_assumed_bad == 0 {
+            return None;
+        }
         let all = (0..EvIndex::ACTIVE + EvIndex::BACKUPS).map_while(|i| EvIndex::new(i as u8));
         let mut bad = all.filter(|&index| {
             index.plane() == self.plane && self.state(index) == Some(EvState::AssumedBad)
@@ -166,14 +171,6 @@ impl EvTable {
             }
         }
         self.skip &= !changed;
-    }
-}
-
-/// The `count` lowest bits, 0 to 64.
-const fn low_bits(count: u8) -> u64 {
-    match count {
-        0 => 0,
-        count => u64::MAX >> (64 - count),
     }
 }
 

@@ -39,7 +39,7 @@ pub fn compare_packet(wanted: &RequestPacket, words: &[u32], qp: u32, port: u8) 
     check("retransmission", wanted.retransmission.into());
     check("entropy", wanted.entropy.0.into());
     check("length", wanted.length.into());
-    let ext = &wanted.ext;
+    let ext = wanted.ext.headers();
     if let Some(stamp) = ext.tseth {
         check("timestamp", stamp.tx_timestamp.into());
     }

@@ -16,7 +16,7 @@ pub struct InFlight {
 
 impl InFlight {
     pub fn of(packet: &RequestPacket) -> Self {
-        let ext = &packet.ext;
+        let ext = packet.ext.headers();
         let stamp = ext.tseth.or(ext.peth.map(|peth| peth.timestamp));
         Self {
             psn: packet.psn,

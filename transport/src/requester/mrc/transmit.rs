@@ -2,12 +2,14 @@
 
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::{Meth, Peth, Tseth};
-use stellar_wire::{ExtHeaders, ImmDt, Opcode, Reth};
+use stellar_wire::{ImmDt, Opcode, Reth};
 
 use super::timers::earlier;
 use super::{Card, MrcRequester};
-use crate::requester::{locate_payload, segment, Message, Payload, RequestPacket, Segment, Sent};
-use crate::rx::{Psn, QpMode};
+use crate::requester::{
+    locate_payload, segment, Message, Payload, RequestExt, RequestPacket, Segment, Sent, WriteExt,
+};
+use crate::rx::{Pieces, Psn, QpMode};
 use crate::spray::{EvIndex, EvState, Path, PlaneMask, Policy};
 use crate::time::Ticks;
 
@@ -15,7 +17,9 @@ impl MrcRequester {
     /// The next packet for a port, if there is one that may leave there now: a probe, then the lowest lost PSN, then a
     /// new packet.
     pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
-        self.transmit_burst(port, now, 1, card).pop()
+        let mut packet = None;
+        self.transmit_each(port, now, 1, card, |sent| packet = Some(sent));
+        packet
     }
 
     /// As [`Self::transmit`], but as many new packets of one message as may leave at once, at most `most`. The congestion window
@@ -27,19 +31,33 @@ impl MrcRequester {
         most: u32,
         card: &mut Card<'_>,
     ) -> Vec<RequestPacket> {
-        if self.error.is_some() {
-            return Vec::new();
-        }
-        let packets = if let Some(probe) = self.probe(port, now) {
-            vec![probe]
-        } else if let Some(psn) = self.lost_for(port) {
-            let packet = self.retransmit(psn, port, now, card);
-            packet.into_iter().collect()
-        } else {
-            self.send_new(port, now, most, card)
-        };
-        self.complete(card);
+        let mut packets = Vec::new();
+        self.transmit_each(port, now, most, card, |packet| packets.push(packet));
         packets
+    }
+
+    /// As [`Self::transmit_burst`]; `leave` takes each packet.
+    fn transmit_each(
+        &mut self,
+        port: u8,
+        now: Ticks,
+        most: u32,
+        card: &mut Card<'_>,
+        mut leave: impl FnMut(RequestPacket),
+    ) {
+        if self.error.is_some() {
+            return;
+        }
+        if let Some(probe) = self.probe(port, now) {
+            leave(probe);
+        } else if let Some(psn) = self.lost_for(port) {
+            if let Some(packet) = self.retransmit(psn, port, now, card) {
+                leave(packet);
+            }
+        } else {
+            self.send_new(port, now, most, card, leave);
+        }
+        self.complete(card);
     }
 
     /// The lost packet that a port sends next. A packet lost on one plane leaves on the other, while that one works.
@@ -64,10 +82,9 @@ impl MrcRequester {
             return None;
         }
         let path = self.spray.choose(Some(old.ev), PlaneMask::only(port))?;
-        let mut packet = self.prepare(&message, psn, path, card)?;
+        let mut packet = self.prepare(&message, psn, path, Some(time_stamp(now)), card)?;
         packet.retransmission = true;
         packet.ack_req = true;
-        packet.ext.tseth = Some(time_stamp(now));
         self.window
             .resend(psn, sent(&packet, path, now, old.retries, old.slot));
         self.counters.retransmissions += 1;
@@ -91,26 +108,30 @@ impl MrcRequester {
         now: Ticks,
         most: u32,
         card: &mut Card<'_>,
-    ) -> Vec<RequestPacket> {
+        mut leave: impl FnMut(RequestPacket),
+    ) {
         let first = self.window.next();
-        let mut packets = Vec::new();
         let Some(message) = self.messages.current(first, self.qp.mtu, card.memory) else {
-            return packets;
+            return;
         };
-        // Hardware asks for paths and payload at once, so packets whose buffer cannot be read have drawn their paths.
-        let paths: Vec<Path> = (0..self.burst(&message, first).min(most))
-            .map_while(|_| self.spray.choose(None, PlaneMask::only(port)))
-            .collect();
-        for path in paths {
+        let mut readable = true;
+        for _ in 0..self.burst(&message, first).min(most) {
+            let Some(path) = self.spray.choose(None, PlaneMask::only(port)) else {
+                return;
+            };
+            // Hardware asks for the paths of all packets at once, so packets whose buffer cannot be read have drawn their paths.
+            if !readable {
+                continue;
+            }
             let psn = self.window.next();
-            let Some(packet) = self.prepare(&message, psn, path, card) else {
-                break;
+            let Some(packet) = self.prepare(&message, psn, path, None, card) else {
+                readable = false;
+                continue;
             };
             self.window
                 .push(sent(&packet, path, now, 0, message.wqe.slot));
-            packets.push(self.sent(packet, path, now, 0));
+            leave(self.sent(packet, path, now, 0));
         }
-        packets
     }
 
     /// Packets of a message, from `psn` on, that both windows admit.
@@ -138,6 +159,7 @@ impl MrcRequester {
         message: &Message,
         psn: Psn,
         path: Path,
+        tseth: Option<Tseth>,
         card: &Card<'_>,
     ) -> Option<RequestPacket> {
         let segment = segment(message, psn, self.qp.mtu, QpMode::Mrc);
@@ -150,7 +172,7 @@ impl MrcRequester {
             psn,
             ack_req: segment.last || self.nscc.cwnd() < self.config.coalesce_from,
             retransmission: false,
-            ext: extension_headers(message, &segment),
+            ext: extension_headers(message, &segment, tseth),
             payload,
             length: segment.length,
             entropy: path.entropy,
@@ -195,11 +217,8 @@ impl MrcRequester {
             psn: self.window.next().previous(),
             ack_req: false,
             retransmission: false,
-            ext: ExtHeaders {
-                peth: Some(peth),
-                ..ExtHeaders::default()
-            },
-            payload: Payload::Memory(Vec::new()),
+            ext: RequestExt::Probe(peth),
+            payload: Payload::Memory(Pieces::new()),
             length: 0,
             entropy,
             ev: Some(index),
@@ -220,10 +239,10 @@ fn sent(packet: &RequestPacket, path: Path, at: Ticks, retries: u8, slot: u16) -
     }
 }
 
-/// METH, RETH and ImmDt of a data packet.
-fn extension_headers(message: &Message, segment: &Segment) -> ExtHeaders {
+/// Extension headers of a data packet.
+fn extension_headers(message: &Message, segment: &Segment, tseth: Option<Tseth>) -> RequestExt {
     let wqe = &message.wqe;
-    ExtHeaders {
+    RequestExt::Write(WriteExt {
         meth: Some(Meth {
             rqmsn: message.rqmsn,
             msn: message.msn as u16,
@@ -234,8 +253,8 @@ fn extension_headers(message: &Message, segment: &Segment) -> ExtHeaders {
             dma_len: wqe.length,
         }),
         imm: segment.opcode.has_imm().then_some(ImmDt(wqe.immediate)),
-        ..ExtHeaders::default()
-    }
+        tseth,
+    })
 }
 
 const fn time_stamp(now: Ticks) -> Tseth {

@@ -117,7 +117,7 @@ fn the_owner_of_each_page_decides_the_address_type() {
         length: 200,
         translated: true,
     };
-    assert_eq!(pieces, [host, gpu]);
+    assert_eq!(pieces.as_slice(), [host, gpu]);
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! The card's state, and software's access to it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use stellar_wire::host::{Cqe, Doorbell, Eqe, EventKind, Wqe};
 
 use super::qp::QueuePair;
+use super::qp_table::QpTable;
 use super::scheduler::Schedule;
 use super::{
-    ConfigError, DoorbellError, EndpointConfig, EndpointCounters, Memory, PostError, QpConfig,
-    TableWriteError, PORTS,
+    CardModel, ConfigError, DoorbellError, EndpointConfig, EndpointCounters, Memory, PostError,
+    QpConfig, TableWriteError, PORTS,
 };
 use crate::requester::{Card, PhaseRing, Requester};
 use crate::responder::Answer;
@@ -21,10 +22,11 @@ use crate::time::Ticks;
 #[derive(Clone, Debug)]
 pub struct Endpoint<M> {
     pub(super) config: EndpointConfig,
+    pub(super) model: CardModel,
     pub(super) memory: M,
     /// Both ports share it, as packets of one queue pair arrive on both.
     pub(super) lane: RxLane,
-    pub(super) qps: BTreeMap<u32, QueuePair>,
+    pub(super) qps: QpTable,
     pub(super) schedules: [Schedule; PORTS],
     /// Acknowledgements that wait for their port, each with its queue pair.
     pub(super) answers: [VecDeque<(u32, Answer)>; PORTS],
@@ -41,11 +43,24 @@ impl<M: Memory> Endpoint<M> {
     /// # Errors
     /// [`ConfigError`], the first that is found.
     pub fn new(config: EndpointConfig, memory: M) -> Result<Self, ConfigError> {
+        Self::with_model(config, CardModel::default(), memory)
+    }
+
+    /// As [`Self::new`], with another size or less detail than the hardware.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_model(
+        config: EndpointConfig,
+        model: CardModel,
+        memory: M,
+    ) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
             memory,
-            lane: RxLane::new(config.rx),
-            qps: BTreeMap::new(),
+            lane: RxLane::with_tables(config.rx, model.tables()?),
+            model,
+            qps: QpTable::default(),
             schedules: Default::default(),
             answers: Default::default(),
             port_up: [true; PORTS],
@@ -83,7 +98,7 @@ impl<M: Memory> Endpoint<M> {
     /// [`ConfigError`]; nothing is created then.
     pub fn create_qp(&mut self, config: QpConfig, now: Ticks) -> Result<(), ConfigError> {
         config.check(self.config.planes[0].ip)?;
-        if self.qps.contains_key(&config.number) {
+        if self.qps.get(config.number).is_some() {
             return Err(ConfigError::QpExists(config.number));
         }
         let mut qp = QueuePair::new(config, now)?;
@@ -95,7 +110,7 @@ impl<M: Memory> Endpoint<M> {
             }
         }
         self.write_context(qp.number, qp.context)?;
-        self.qps.insert(qp.number, qp);
+        self.qps.insert(qp);
         Ok(())
     }
 
@@ -112,7 +127,7 @@ impl<M: Memory> Endpoint<M> {
             qp: number,
             producer,
         } = doorbell;
-        let Some(qp) = self.qps.get_mut(&number).filter(|qp| qp.page == page) else {
+        let Some(qp) = self.qps.get_mut(number).filter(|qp| qp.page == page) else {
             self.counters.doorbells_refused += 1;
             self.raise(EventKind::DoorbellRefused, page, number.into());
             return Err(DoorbellError::NotOwner { page, qp: number });
@@ -134,7 +149,7 @@ impl<M: Memory> Endpoint<M> {
     /// # Errors
     /// [`PostError`]; nothing changes then.
     pub fn post(&mut self, qp: u32, wqe: Wqe) -> Result<(), PostError> {
-        let found = self.qps.get_mut(&qp).ok_or(PostError::UnknownQp(qp))?;
+        let found = self.qps.get_mut(qp).ok_or(PostError::UnknownQp(qp))?;
         let queue = found.requester.messages_mut().queue_mut();
         if queue.has_ring() {
             return Err(PostError::HasRing(qp));
@@ -146,7 +161,7 @@ impl<M: Memory> Endpoint<M> {
 
     /// Schedules a queue pair with new work; one in error flushes it at once.
     fn work_arrived(&mut self, number: u32) {
-        if self.qps.get(&number).is_some_and(|qp| qp.failed) {
+        if self.qps.get(number).is_some_and(|qp| qp.failed) {
             self.with_requester(number, |requester, card| requester.flush(card));
         } else {
             self.wake(number);
@@ -155,7 +170,7 @@ impl<M: Memory> Endpoint<M> {
 
     /// Takes the oldest completion of a queue pair.
     pub fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
-        self.qps.get_mut(&qp)?.cq.pop()
+        self.qps.get_mut(qp)?.cq.pop()
     }
 
     /// Takes the oldest event.
@@ -165,7 +180,7 @@ impl<M: Memory> Endpoint<M> {
 
     /// Arms one event for when as many WRITEs with immediate have arrived completely. Returns whether the queue pair exists.
     pub fn arm_imm_counter(&mut self, qp: u32, threshold: u32) -> bool {
-        let Some(found) = self.qps.get_mut(&qp) else {
+        let Some(found) = self.qps.get_mut(qp) else {
             return false;
         };
         if found.responder.counter_mut().arm(threshold) {
@@ -182,9 +197,9 @@ impl<M: Memory> Endpoint<M> {
             let moved = std::mem::take(&mut self.answers[port]);
             self.answers[other].extend(moved);
         }
-        let numbers: Vec<u32> = self.qps.keys().copied().collect();
+        let numbers: Vec<u32> = self.qps.iter().map(|qp| qp.number).collect();
         for number in numbers {
-            if let Some(Requester::Mrc(mrc)) = self.qps.get_mut(&number).map(|qp| &mut qp.requester)
+            if let Some(Requester::Mrc(mrc)) = self.qps.get_mut(number).map(|qp| &mut qp.requester)
             {
                 mrc.set_plane(port as u8, up);
             }
@@ -201,13 +216,13 @@ impl<M: Memory> Endpoint<M> {
             let deadline = qp.requester.deadline();
             deadline.is_some_and(|deadline| now.reached(deadline))
         };
-        let numbers = self.qps.values().filter(|qp| due(qp));
+        let numbers = self.qps.iter().filter(|qp| due(qp));
         let numbers: Vec<u32> = numbers.map(|qp| qp.number).collect();
         for number in numbers {
             self.with_requester(number, |requester, card| requester.on_timer(now, card));
             self.wake(number);
         }
-        let deadlines = self.qps.values().filter_map(|qp| qp.requester.deadline());
+        let deadlines = self.qps.iter().filter_map(|qp| qp.requester.deadline());
         self.deadline = deadlines.reduce(|a, b| if b.reached(a) { a } else { b });
     }
 
@@ -218,7 +233,7 @@ impl<M: Memory> Endpoint<M> {
 
     /// Schedules a queue pair after an event that may give it something to send.
     pub(super) fn wake(&mut self, number: u32) {
-        if let Some(qp) = self.qps.get(&number).filter(|qp| !qp.failed) {
+        if let Some(qp) = self.qps.get(number).filter(|qp| !qp.failed) {
             for schedule in &mut self.schedules {
                 schedule.wake(qp.page, number);
             }
@@ -231,7 +246,7 @@ impl<M: Memory> Endpoint<M> {
         number: u32,
         act: impl FnOnce(&mut Requester, &mut Card<'_>) -> T,
     ) -> Option<T> {
-        let qp = self.qps.get_mut(&number)?;
+        let qp = self.qps.get_mut(number)?;
         let mut card = Card {
             memory: &mut self.memory,
             tables: self.lane.tables(),
@@ -248,7 +263,7 @@ impl<M: Memory> Endpoint<M> {
 
     /// Reports completions lost, and takes the receive side of a queue pair in error out of service too.
     pub(super) fn report(&mut self, number: u32) {
-        let Some(qp) = self.qps.get_mut(&number) else {
+        let Some(qp) = self.qps.get_mut(number) else {
             return;
         };
         let lost: Vec<u64> = std::iter::from_fn(|| qp.cq.take_lost()).collect();

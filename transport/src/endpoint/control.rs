@@ -1,11 +1,8 @@
-//! Control packets: how they differ from data, and whether they come from the peer.
+//! Control packets: how their frames differ from those of data.
 
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
-use stellar_wire::{Ecn, Ethernet, Header, Ipv4, Ipv6, Opcode, RoceFrame, Udp, Vlan};
-
-use super::qp::QueuePair;
-use crate::rx::ControlPeer;
+use stellar_wire::{Ethernet, Header, Ipv4, Ipv6, Opcode, Udp, Vlan};
 
 /// Whether a frame has the opcode of a control packet (RC ACK, MRC SACK, NACK, probe) at the place of the BTH. The transmit side and the responder
 /// process control packets; all other frames go to the receive lane. Only the opcode is read here, and the frame is parsed and checked later.
@@ -43,21 +40,4 @@ fn opcode_of(frame: &[u8]) -> Option<Opcode> {
         _ => return None,
     };
     Opcode::from_code(*frame.get(at + Udp::LEN)?)
-}
-
-/// Whether a control packet comes from the queue pair's peer.
-pub(super) fn is_from_peer(frame: &RoceFrame, qp: &QueuePair) -> bool {
-    let peer = ControlPeer {
-        mode: qp.mode,
-        pkey: qp.pkey,
-        qp: qp.peer.qp,
-        addresses: qp.peer.planes.map(|plane| plane.ip),
-    };
-    peer.sent(frame)
-}
-
-/// Congestion experienced on the inner or the outer IP header.
-pub(super) fn is_marked(frame: &RoceFrame) -> bool {
-    let outer = frame.srv6.map(|outer| outer.ecn);
-    frame.ip.ecn() == Ecn::CongestionExperienced || outer == Some(Ecn::CongestionExperienced)
 }

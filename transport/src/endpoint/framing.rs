@@ -1,4 +1,4 @@
-//! Framing of packets.
+//! Framing of packets, and the length of a frame that is not built.
 
 use std::net::IpAddr;
 
@@ -6,31 +6,100 @@ use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6};
 use stellar_wire::ip::PROTO_UDP;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::{
-    icrc, Bth, Ecn, Ethernet, ExtHeaders, Header, Ip, Ipv4, Ipv6, Srv6Encap, Udp, UsidContainer,
+    icrc, Bth, Ecn, Ethernet, ExtHeaders, ExtKind, Header, Ip, Ipv4, Ipv6, Opcode, Srv6Encap, Udp,
+    UsidContainer,
 };
 
-use super::{MemoryFault, PlaneAddress};
+use super::{Departure, EndpointConfig, MemoryFault, Packet, Peer, PlaneAddress};
 
 /// Room for the largest headers: Ethernet, outer and inner IPv6, UDP, BTH, the extension headers, iCRC.
 const HEADERS: usize = 160;
 
+/// Bytes from the start of the (inner) IP header to the payload.
+pub(super) fn headers_length(local: &PlaneAddress, opcode: Opcode, has_tseth: bool) -> u16 {
+    let ip = match local.ip {
+        IpAddr::V4(_) => Ipv4::LEN,
+        IpAddr::V6(_) => Ipv6::LEN,
+    };
+    let ext = opcode.ext_kinds().iter().map(|kind| kind.wire_len());
+    let tseth = if has_tseth {
+        ExtKind::Tseth.wire_len()
+    } else {
+        0
+    };
+    (ip + Udp::LEN + Bth::LEN + ext.sum::<usize>() + tseth) as u16
+}
+
+/// Bytes of a frame with so many bytes of headers and of payload.
+pub(super) const fn frame_length(headers: u16, payload_and_pad: u16, encapsulated: bool) -> u16 {
+    let outer = if encapsulated { Ipv6::LEN } else { 0 };
+    (Ethernet::LEN + outer + icrc::LEN) as u16 + headers + payload_and_pad
+}
+
 /// A frame without its payload.
 pub(super) struct FrameSpec {
-    pub local: PlaneAddress,
-    pub peer: PlaneAddress,
-    pub udp_port: u16,
+    local: PlaneAddress,
+    peer: PlaneAddress,
+    udp_port: u16,
     /// 6 bits.
-    pub dscp: u8,
-    pub ecn: Ecn,
-    pub entropy: Entropy,
+    dscp: u8,
+    ecn: Ecn,
+    entropy: Entropy,
     /// Path of the outer header, if there is one.
-    pub srv6: Option<UsidContainer>,
-    /// Pad count and TSETH bit are set here.
-    pub bth: Bth,
-    pub ext: ExtHeaders,
+    outer: Option<UsidContainer>,
+    bth: Bth,
+    ext: ExtHeaders,
 }
 
 impl FrameSpec {
+    /// The frame of a packet that leaves a card by `port`.
+    pub fn of(config: &EndpointConfig, peer: &Peer, port: usize, departure: &Departure) -> Self {
+        let Departure { packet, outer, .. } = departure;
+        let (bth, ext) = match packet {
+            Packet::Data(data) => (
+                Bth {
+                    opcode: data.opcode(),
+                    pkey: data.pkey,
+                    dest_qp: data.dest_qp,
+                    ack_req: data.ack_req,
+                    solicited: data.solicited,
+                    retransmit: data.retransmission,
+                    psn: data.psn.value(),
+                    tseth_present: data.timestamp.is_some(),
+                    pad_count: (data.payload_length.wrapping_neg() % 4) as u8,
+                    ..Bth::default()
+                },
+                data.extension_headers(),
+            ),
+            Packet::Control(control) => (
+                Bth {
+                    opcode: control.body.opcode(),
+                    pkey: control.pkey,
+                    dest_qp: control.dest_qp,
+                    psn: control.psn.value(),
+                    ..Bth::default()
+                },
+                control.body.headers(),
+            ),
+        };
+        let (dscp, ecn) = if packet.is_like_data() {
+            (config.data_dscp, Ecn::Ect0)
+        } else {
+            (config.control_dscp, Ecn::NotEct)
+        };
+        Self {
+            local: config.planes[port],
+            peer: peer.planes[port],
+            udp_port: config.rx.udp_port,
+            dscp,
+            ecn,
+            entropy: packet.entropy(),
+            outer: *outer,
+            bth,
+            ext,
+        }
+    }
+
     /// The frame with `payload_length` bytes of payload, at most 8,192, which `fill` writes in place.
     ///
     /// # Errors
@@ -40,11 +109,11 @@ impl FrameSpec {
         payload_length: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), MemoryFault>,
     ) -> Result<Vec<u8>, MemoryFault> {
-        let pad = payload_length.wrapping_neg() % 4;
+        let pad = usize::from(self.bth.pad_count);
         let transport = Bth::LEN + self.ext.wire_len() + payload_length + pad + icrc::LEN;
         let (ip, udp) = self.ip_and_udp(transport);
         let mut out = Vec::with_capacity(HEADERS + payload_length);
-        let ethertype = if self.srv6.is_some() || matches!(ip, Ip::V6(_)) {
+        let ethertype = if self.outer.is_some() || matches!(ip, Ip::V6(_)) {
             ETHERTYPE_IPV6
         } else {
             ETHERTYPE_IPV4
@@ -55,18 +124,13 @@ impl FrameSpec {
             ethertype,
         }
         .emit(&mut out);
-        if let (Some(path), Ip::V6(inner)) = (self.srv6, ip) {
-            self.outer(path, &inner).emit(&mut out);
+        if let (Some(path), Ip::V6(inner)) = (self.outer, ip) {
+            self.outer_header(path, &inner).emit(&mut out);
         }
         let packet_at = out.len();
         ip.emit(&mut out);
         udp.emit(&mut out);
-        Bth {
-            pad_count: pad as u8,
-            tseth_present: self.ext.tseth.is_some(),
-            ..self.bth
-        }
-        .emit(&mut out);
+        self.bth.emit(&mut out);
         self.ext.emit(&mut out);
         let payload_at = out.len();
         out.resize(payload_at + payload_length + pad + icrc::LEN, 0);
@@ -105,7 +169,7 @@ impl FrameSpec {
     }
 
     /// The outer header: what routers look at is copied from the inner one.
-    fn outer(&self, path: UsidContainer, inner: &Ipv6) -> Ipv6 {
+    fn outer_header(&self, path: UsidContainer, inner: &Ipv6) -> Ipv6 {
         let encapsulation = Srv6Encap {
             dscp: inner.dscp,
             ecn: inner.ecn,

@@ -1,6 +1,6 @@
 //! State of a card for observers.
 
-use super::{Endpoint, EndpointCounters, Memory};
+use super::{Endpoint, EndpointConfig, EndpointCounters, Memory, Peer};
 use crate::requester::{Requester, RequesterCounters, Window};
 use crate::rx;
 use crate::time::Ticks;
@@ -17,6 +17,16 @@ pub struct CongestionView {
 }
 
 impl<M: Memory> Endpoint<M> {
+    /// Its configuration.
+    pub const fn config(&self) -> &EndpointConfig {
+        &self.config
+    }
+
+    /// The other end of a queue pair.
+    pub fn peer(&self, qp: u32) -> Option<&Peer> {
+        Some(&self.qps.get(qp)?.peer)
+    }
+
     /// Counters of the card.
     pub const fn counters(&self) -> &EndpointCounters {
         &self.counters
@@ -29,18 +39,18 @@ impl<M: Memory> Endpoint<M> {
 
     /// Counters of a queue pair's requester.
     pub fn qp_counters(&self, qp: u32) -> Option<&RequesterCounters> {
-        Some(self.qps.get(&qp)?.requester.counters())
+        Some(self.qps.get(qp)?.requester.counters())
     }
 
     /// Data packets a queue pair sent by path: index = entropy value index, backups from 128 on. An RC queue pair has
     /// one path.
     pub fn path_loads(&self, qp: u32) -> Option<&[u64]> {
-        Some(self.qps.get(&qp)?.requester.path_loads())
+        Some(self.qps.get(qp)?.requester.path_loads())
     }
 
     /// Congestion state of an MRC queue pair.
     pub fn congestion(&self, qp: u32) -> Option<CongestionView> {
-        match &self.qps.get(&qp)?.requester {
+        match &self.qps.get(qp)?.requester {
             Requester::Mrc(mrc) => Some(CongestionView {
                 cwnd: mrc.nscc().cwnd(),
                 in_flight: mrc.window().in_flight_bytes(),
@@ -52,7 +62,7 @@ impl<M: Memory> Endpoint<M> {
 
     /// Transmit window of an MRC queue pair.
     pub fn window(&self, qp: u32) -> Option<&Window> {
-        match &self.qps.get(&qp)?.requester {
+        match &self.qps.get(qp)?.requester {
             Requester::Mrc(mrc) => Some(mrc.window()),
             Requester::Rc(_) => None,
         }
@@ -60,6 +70,6 @@ impl<M: Memory> Endpoint<M> {
 
     /// WRITEs with immediate that arrived completely at a queue pair, modulo 2^32.
     pub fn imm_count(&self, qp: u32) -> Option<u32> {
-        Some(self.qps.get(&qp)?.responder.counter().count())
+        Some(self.qps.get(qp)?.responder.counter().count())
     }
 }

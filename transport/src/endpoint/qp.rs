@@ -5,7 +5,7 @@ use crate::requester::{
     CompletionQueue, Messages, MrcRequester, QpIdentity, RcRequester, Requester, SendQueue,
 };
 use crate::responder::Responder;
-use crate::rx::{QpMode, QpRow};
+use crate::rx::{ControlPeer, QpMode, QpRow};
 use crate::spray::{ReversePaths, Srv6Template};
 use crate::time::Ticks;
 
@@ -83,5 +83,15 @@ impl QueuePair {
             context,
             failed: false,
         })
+    }
+
+    /// Its peer as control packets name it.
+    pub const fn control_peer(&self) -> ControlPeer {
+        ControlPeer {
+            mode: self.mode,
+            pkey: self.pkey,
+            qp: self.peer.qp,
+            addresses: [self.peer.planes[0].ip, self.peer.planes[1].ip],
+        }
     }
 }

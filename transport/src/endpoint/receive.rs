@@ -1,47 +1,90 @@
-//! Reception of frames.
+//! Reception of packets, as records or as frames.
 
 use stellar_wire::host::EventKind;
-use stellar_wire::mrc::{NackReason, PathHint};
-use stellar_wire::{NakCode, Opcode, RoceFrame};
+use stellar_wire::mrc::{NackReason, PathHint, Peth};
+use stellar_wire::{NakCode, RoceFrame};
 
-use super::control::{is_from_peer, is_marked, looks_like_control};
-use super::{Endpoint, Memory};
+use super::control::looks_like_control;
+use super::{Endpoint, Memory, Packet, PayloadPolicy, Transit};
 use crate::requester::{Requester, Sack};
 use crate::responder::{Answer, WimmExceeded};
-use crate::rx::{AckBody, AckRequest, DropReason, PacketHeaders, Psn};
+use crate::rx::{AckBody, AckRequest, ControlBody, ControlPacket, DropReason, PacketHeaders};
 use crate::time::Ticks;
 
 impl<M: Memory> Endpoint<M> {
     /// A frame arrived on a port and the MAC found it good. It is given from the destination address to the iCRC.
     pub fn receive(&mut self, port: usize, frame: &[u8], now: Ticks) {
-        if !self.port_up[port] {
-            self.counters.frames_while_down += 1;
+        if !self.arrives(port) {
             return;
         }
-        self.counters.frames_received[port] += 1;
         if looks_like_control(frame) {
-            match RoceFrame::parse_on_port(frame, self.config.rx.udp_port) {
-                Ok(frame) => self.receive_control(port, &frame, now),
-                Err(_) => self.counters.control_bad += 1,
+            let parsed = RoceFrame::parse_on_port(frame, self.config.rx.udp_port);
+            match parsed.ok().as_ref().and_then(ControlPacket::of) {
+                Some(packet) => self.receive_control(port, &packet, now),
+                None => self.counters.control_bad += 1,
             }
-        } else {
-            self.receive_data(port, frame);
+            return;
+        }
+        let outcome = self.lane.receive(frame);
+        if self.model.payload == PayloadPolicy::Bytes {
+            for tlp in &outcome.tlps {
+                self.memory.write(tlp);
+            }
+        }
+        if let Some(headers) = outcome.headers {
+            self.receive_data(port, &headers, outcome.reason, outcome.ack);
         }
     }
 
-    fn receive_data(&mut self, port: usize, frame: &[u8]) {
-        let outcome = self.lane.receive(frame);
-        for tlp in &outcome.tlps {
-            self.memory.write(tlp);
-        }
-        let Some(headers) = outcome.headers else {
+    /// As [`Self::receive`], for a packet that left another card by [`Self::poll_packet`]. No payload is written.
+    pub fn receive_packet(&mut self, port: usize, packet: &Packet, transit: Transit, now: Ticks) {
+        if !self.arrives(port) {
             return;
-        };
-        let accepted = outcome.reason == DropReason::None;
-        let exceeded = accepted && self.accept(&headers).is_err();
-        let due = outcome.ack.and_then(|request| match accepted {
+        }
+        match packet {
+            Packet::Data(_) if transit.trimmed => self.lane.refuse(DropReason::BadIcrc),
+            Packet::Data(headers) => {
+                let headers = PacketHeaders {
+                    ecn_ce: headers.ecn_ce || transit.marked,
+                    ..*headers
+                };
+                let decision = self.lane.receive_headers(&headers);
+                self.receive_data(port, &headers, decision.reason, decision.ack);
+            }
+            Packet::Control(control) => {
+                let control = ControlPacket {
+                    ecn_ce: control.ecn_ce || transit.marked,
+                    ..*control
+                };
+                self.receive_control(port, &control, now);
+            }
+        }
+    }
+
+    /// Counts a frame that arrives. Returns whether its port is up.
+    fn arrives(&mut self, port: usize) -> bool {
+        let up = self.port_up[port];
+        if up {
+            self.counters.frames_received[port] += 1;
+        } else {
+            self.counters.frames_while_down += 1;
+        }
+        up
+    }
+
+    /// A data packet about which the lane has decided.
+    fn receive_data(
+        &mut self,
+        port: usize,
+        headers: &PacketHeaders,
+        reason: DropReason,
+        ack: Option<AckRequest>,
+    ) {
+        let accepted = reason == DropReason::None;
+        let exceeded = accepted && self.accept(headers).is_err();
+        let due = ack.and_then(|request| match accepted {
             _ if exceeded => Some(refuse_immediate(&request)),
-            true => self.coalesce(&headers, &request),
+            true => self.coalesce(headers, &request),
             false => Some(request),
         });
         if let Some(request) = due {
@@ -51,14 +94,14 @@ impl<M: Memory> Endpoint<M> {
 
     /// The acknowledgement to send now for an accepted packet.
     fn coalesce(&mut self, headers: &PacketHeaders, request: &AckRequest) -> Option<AckRequest> {
-        let qp = self.qps.get_mut(&request.qp)?;
+        let qp = self.qps.get_mut(request.qp)?;
         qp.responder.coalesce(headers, request)
     }
 
     /// Records an accepted packet: completions and counters.
     fn accept(&mut self, headers: &PacketHeaders) -> Result<(), WimmExceeded> {
         let number = headers.dest_qp;
-        let (Some(qp), Some(track)) = (self.qps.get_mut(&number), self.lane.psn_track(number))
+        let (Some(qp), Some(track)) = (self.qps.get_mut(number), self.lane.psn_track(number))
         else {
             return Ok(());
         };
@@ -76,7 +119,7 @@ impl<M: Memory> Endpoint<M> {
 
     /// Queues the answer to a packet for the plane it came from; a fatal one puts the queue pair in error.
     fn queue_answer(&mut self, port: usize, request: &AckRequest) {
-        let Some(qp) = self.qps.get(&request.qp) else {
+        let Some(qp) = self.qps.get(request.qp) else {
             return;
         };
         let answer = qp.responder.answer(request);
@@ -96,71 +139,58 @@ impl<M: Memory> Endpoint<M> {
         self.answers[plane].push_back((qp, answer));
     }
 
-    fn receive_control(&mut self, port: usize, frame: &RoceFrame, now: Ticks) {
-        let number = frame.bth.dest_qp;
-        let Some(qp) = self.qps.get_mut(&number).filter(|qp| !qp.failed) else {
+    fn receive_control(&mut self, port: usize, packet: &ControlPacket, now: Ticks) {
+        let number = packet.dest_qp;
+        let Some(qp) = self.qps.get_mut(number).filter(|qp| !qp.failed) else {
             self.counters.control_unknown_qp += 1;
             return;
         };
-        if !is_from_peer(frame, qp) {
+        if !qp.control_peer().sent(packet) {
             self.counters.control_foreign += 1;
             return;
         }
-        let ext = &frame.ext;
-        match frame.bth.opcode {
-            Opcode::MrcProbe => self.receive_probe(port, frame),
-            Opcode::MrcSack => {
-                if let (Some(seth), Some(cc)) = (&ext.seth, &ext.cc_state) {
-                    if let Requester::Mrc(mrc) = &mut qp.requester {
-                        let index = mrc.spray_mut().index_of(seth.entropy);
-                        let good = seth.path_hint == PathHint::Good;
-                        if let Some(index) = index.filter(|_| good) {
-                            qp.reverse.note_good(index.plane(), seth.entropy);
-                        }
+        match &packet.body {
+            ControlBody::Probe(peth) => self.receive_probe(port, packet, peth),
+            ControlBody::Sack { seth, cc } => {
+                if let Requester::Mrc(mrc) = &mut qp.requester {
+                    let index = mrc.spray_mut().index_of(seth.entropy);
+                    let good = seth.path_hint == PathHint::Good;
+                    if let Some(index) = index.filter(|_| good) {
+                        qp.reverse.note_good(index.plane(), seth.entropy);
                     }
-                    self.with_requester(number, |requester, card| {
-                        if let Requester::Mrc(mrc) = requester {
-                            mrc.on_sack(Sack { seth, cc }, now, card);
-                        }
-                    });
                 }
+                self.with_requester(number, |requester, card| {
+                    if let Requester::Mrc(mrc) = requester {
+                        mrc.on_sack(Sack { seth, cc }, now, card);
+                    }
+                });
             }
-            Opcode::MrcNack => {
-                if let Some(neth) = &ext.neth {
-                    self.with_requester(number, |requester, card| {
-                        if let Requester::Mrc(mrc) = requester {
-                            mrc.on_nack(neth, card);
-                        }
-                    });
-                }
+            ControlBody::Nack(neth) => {
+                self.with_requester(number, |requester, card| {
+                    if let Requester::Mrc(mrc) = requester {
+                        mrc.on_nack(neth, card);
+                    }
+                });
             }
-            _ => {
-                if let Some(aeth) = &ext.aeth {
-                    let psn = Psn::new(frame.bth.psn);
-                    self.with_requester(number, |requester, card| {
-                        if let Requester::Rc(rc) = requester {
-                            rc.on_ack(psn, aeth, now, card);
-                        }
-                    });
-                }
+            ControlBody::Ack(aeth) => {
+                self.with_requester(number, |requester, card| {
+                    if let Requester::Rc(rc) = requester {
+                        rc.on_ack(packet.psn, aeth, now, card);
+                    }
+                });
             }
         }
         self.wake(number);
     }
 
-    fn receive_probe(&mut self, port: usize, frame: &RoceFrame) {
-        let number = frame.bth.dest_qp;
-        let (Some(qp), Some(track), Some(peth)) = (
-            self.qps.get(&number),
-            self.lane.psn_track(number),
-            &frame.ext.peth,
-        ) else {
+    fn receive_probe(&mut self, port: usize, packet: &ControlPacket, peth: &Peth) {
+        let number = packet.dest_qp;
+        let (Some(qp), Some(track)) = (self.qps.get(number), self.lane.psn_track(number)) else {
             return;
         };
-        let entropy = stellar_wire::mrc::Entropy::of(&frame.ip, &frame.udp);
         let answer = qp
             .responder
-            .answer_probe(peth, entropy, is_marked(frame), track);
+            .answer_probe(peth, packet.entropy, packet.ecn_ce, track);
         self.push_answer(port, number, answer);
     }
 }

@@ -1,41 +1,71 @@
-//! Transmission of frames.
+//! Transmission of packets, as records or as frames.
 
-use stellar_wire::mrc::Entropy;
-use stellar_wire::{Bth, Ecn};
-
+use super::departure::Line;
 use super::framing::FrameSpec;
-use super::qp::QueuePair;
-use super::{Endpoint, EndpointConfig, Memory, MemoryFault};
-use crate::requester::{Payload, RequestPacket};
-use crate::responder::Answer;
-use crate::rx::QpMode;
-use crate::spray::{EvIndex, Path};
+use super::{Departure, Endpoint, Memory, MemoryFault, Packet, PayloadPolicy};
+use crate::requester::Payload;
 use crate::time::Ticks;
+
+/// A packet that leaves, and where its payload is.
+struct Outgoing {
+    departure: Departure,
+    /// Payload bytes.
+    length: u16,
+    payload: Option<Payload>,
+    /// Send queue index of its message, if it has one.
+    slot: Option<u16>,
+}
 
 impl<M: Memory> Endpoint<M> {
     /// The next frame for a port that is free now: acknowledgements first, then packets of the queue pairs in turn. `None` stays so until
     /// something is received or posted, or a timer expires.
     pub fn poll_transmit(&mut self, port: usize, now: Ticks) -> Option<Vec<u8>> {
+        loop {
+            let outgoing = self.next_packet(port, now)?;
+            let qp = outgoing.departure.qp;
+            match self.frame(port, &outgoing)? {
+                Ok(frame) => {
+                    self.count_sent(port, &outgoing.departure.packet);
+                    return Some(frame);
+                }
+                Err(_) => self.unreadable(qp, outgoing.slot),
+            }
+        }
+    }
+
+    /// As [`Self::poll_transmit`], without the frame's bytes: the same packets in the same order. The payload is not read, so a message whose memory
+    /// does not answer is sent none the less.
+    pub fn poll_packet(&mut self, port: usize, now: Ticks) -> Option<Departure> {
+        let Outgoing { departure, .. } = self.next_packet(port, now)?;
+        self.count_sent(port, &departure.packet);
+        Some(departure)
+    }
+
+    fn count_sent(&mut self, port: usize, packet: &Packet) {
+        self.counters.frames_sent[port] += 1;
+        self.counters.control_sent += u64::from(!packet.is_like_data());
+    }
+
+    fn next_packet(&mut self, port: usize, now: Ticks) -> Option<Outgoing> {
         if !self.port_up[port] {
             return None;
         }
-        let frame = self
-            .next_answer(port)
-            .or_else(|| self.next_request(port, now))?;
-        self.counters.frames_sent[port] += 1;
-        Some(frame)
+        self.next_answer(port)
+            .or_else(|| self.next_request(port, now))
     }
 
-    fn next_answer(&mut self, port: usize) -> Option<Vec<u8>> {
+    fn next_answer(&mut self, port: usize) -> Option<Outgoing> {
         let (number, answer) = self.answers[port].pop_front()?;
-        let qp = self.qps.get(&number)?;
-        self.counters.control_sent += 1;
-        frame_answer(&self.config, qp, port, &answer)
-            .build(0, |_| Ok(()))
-            .ok()
+        let qp = self.qps.get(number)?;
+        Some(Outgoing {
+            departure: Line::new(&self.config, qp, port).answer(&answer),
+            length: 0,
+            payload: None,
+            slot: None,
+        })
     }
 
-    fn next_request(&mut self, port: usize, now: Ticks) -> Option<Vec<u8>> {
+    fn next_request(&mut self, port: usize, now: Ticks) -> Option<Outgoing> {
         while let Some(number) = self.schedules[port].front() {
             let packet = self.with_requester(number, |requester, card| {
                 requester.transmit(port as u8, now, card)
@@ -45,122 +75,52 @@ impl<M: Memory> Endpoint<M> {
                 continue;
             };
             self.schedules[port].served();
-            match self.frame_request(number, port, &packet) {
-                Some(Ok(frame)) => return Some(frame),
-                Some(Err(_)) => self.unreadable(number, &packet),
-                None => {}
+            if let Some(qp) = self.qps.get(number) {
+                return Some(Outgoing {
+                    departure: Line::new(&self.config, qp, port).request(&packet),
+                    length: packet.length,
+                    payload: Some(packet.payload),
+                    slot: packet.slot,
+                });
             }
         }
         None
     }
 
-    fn frame_request(
-        &mut self,
-        number: u32,
-        port: usize,
-        packet: &RequestPacket,
-    ) -> Option<Result<Vec<u8>, MemoryFault>> {
-        let qp = self.qps.get(&number)?;
-        let spec = frame_request(&self.config, qp, port, packet);
+    /// The frame of a packet; `None` if its queue pair does not exist.
+    fn frame(&mut self, port: usize, outgoing: &Outgoing) -> Option<Result<Vec<u8>, MemoryFault>> {
+        let Outgoing {
+            departure,
+            length,
+            payload,
+            ..
+        } = outgoing;
+        let qp = self.qps.get(departure.qp)?;
+        let spec = FrameSpec::of(&self.config, &qp.peer, port, departure);
+        let reads = self.model.payload == PayloadPolicy::Bytes;
         let memory = &mut self.memory;
-        Some(
-            spec.build(packet.length.into(), |into| match &packet.payload {
-                Payload::Inline(bytes) => {
-                    into.copy_from_slice(&bytes[..into.len()]);
-                    Ok(())
+        Some(spec.build((*length).into(), |into| match payload {
+            Some(Payload::Inline(bytes)) => {
+                into.copy_from_slice(&bytes[..into.len()]);
+                Ok(())
+            }
+            Some(Payload::Memory(pieces)) if reads => {
+                let mut rest = into;
+                for piece in pieces {
+                    let (part, after) = rest.split_at_mut(piece.length);
+                    memory.read(piece.address, piece.translated, part)?;
+                    rest = after;
                 }
-                Payload::Memory(pieces) => {
-                    let mut rest = into;
-                    for piece in pieces {
-                        let (part, after) = rest.split_at_mut(piece.length);
-                        memory.read(piece.address, piece.translated, part)?;
-                        rest = after;
-                    }
-                    Ok(())
-                }
-            }),
-        )
+                Ok(())
+            }
+            _ => Ok(()),
+        }))
     }
 
     /// The payload of a packet cannot be read: its message fails.
-    fn unreadable(&mut self, number: u32, packet: &RequestPacket) {
-        if let Some(slot) = packet.slot {
+    fn unreadable(&mut self, number: u32, slot: Option<u16>) {
+        if let Some(slot) = slot {
             self.with_requester(number, |requester, card| requester.local_fault(slot, card));
         }
-    }
-}
-
-fn frame_answer(
-    config: &EndpointConfig,
-    qp: &QueuePair,
-    port: usize,
-    answer: &Answer,
-) -> FrameSpec {
-    // An RC queue pair answers on its one path, whatever path the packet took.
-    let entropy = match qp.mode {
-        QpMode::Mrc => qp.reverse.pick(port as u8),
-        QpMode::Rc => None,
-    }
-    .unwrap_or(answer.reflected);
-    FrameSpec {
-        dscp: config.control_dscp,
-        ecn: Ecn::NotEct,
-        bth: Bth {
-            opcode: answer.opcode,
-            pkey: qp.pkey,
-            dest_qp: qp.peer.qp,
-            psn: answer.psn.value(),
-            ..Bth::default()
-        },
-        ext: answer.ext,
-        ..frame(config, qp, port, entropy)
-    }
-}
-
-fn frame_request(
-    config: &EndpointConfig,
-    qp: &QueuePair,
-    port: usize,
-    packet: &RequestPacket,
-) -> FrameSpec {
-    FrameSpec {
-        dscp: config.data_dscp,
-        ecn: Ecn::Ect0,
-        bth: Bth {
-            opcode: packet.opcode,
-            pkey: qp.pkey,
-            dest_qp: qp.peer.qp,
-            ack_req: packet.ack_req,
-            retransmit: packet.retransmission,
-            psn: packet.psn.value(),
-            ..Bth::default()
-        },
-        ext: packet.ext.headers(),
-        ..frame(config, qp, port, packet.entropy)
-    }
-}
-
-/// The part that all frames of a queue pair on a port share.
-fn frame(config: &EndpointConfig, qp: &QueuePair, port: usize, entropy: Entropy) -> FrameSpec {
-    let path = |index| Path {
-        index,
-        plane: port as u8,
-        entropy,
-    };
-    FrameSpec {
-        local: config.planes[port],
-        peer: qp.peer.planes[port],
-        udp_port: config.rx.udp_port,
-        dscp: 0,
-        ecn: Ecn::NotEct,
-        entropy,
-        // The outer address follows from plane and entropy value alone; any index of the plane names the path.
-        srv6: qp
-            .srv6
-            .as_ref()
-            .zip(EvIndex::new(port as u8))
-            .map(|(template, index)| template.container(&path(index))),
-        bth: Bth::default(),
-        ext: stellar_wire::ExtHeaders::default(),
     }
 }

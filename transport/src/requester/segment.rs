@@ -5,7 +5,7 @@ use stellar_wire::{Opcode, Position};
 
 use super::Message;
 use crate::rx::{
-    check_bounds, find_region, look_up_pages, DropReason, Pieces, Psn, QpMode, Tables,
+    check_bounds, find_region, look_up_pages, write_opcode, DropReason, Pieces, Psn, QpMode, Tables,
 };
 
 /// One packet of a message.
@@ -41,29 +41,12 @@ pub fn segment(message: &Message, psn: Psn, mtu: u32, mode: QpMode) -> Segment {
     }
 }
 
-const fn write_opcode(mode: QpMode, position: Position, immediate: bool) -> Opcode {
-    match (mode, position, immediate) {
-        (QpMode::Mrc, Position::First, _) => Opcode::MrcWriteFirst,
-        (QpMode::Mrc, Position::Middle, _) => Opcode::MrcWriteMiddle,
-        (QpMode::Mrc, Position::Last, false) => Opcode::MrcWriteLast,
-        (QpMode::Mrc, Position::Last, true) => Opcode::MrcWriteLastImm,
-        (QpMode::Mrc, Position::Only, false) => Opcode::MrcWriteOnly,
-        (QpMode::Mrc, Position::Only, true) => Opcode::MrcWriteOnlyImm,
-        (QpMode::Rc, Position::First, _) => Opcode::RcWriteFirst,
-        (QpMode::Rc, Position::Middle, _) => Opcode::RcWriteMiddle,
-        (QpMode::Rc, Position::Last, false) => Opcode::RcWriteLast,
-        (QpMode::Rc, Position::Last, true) => Opcode::RcWriteLastImm,
-        (QpMode::Rc, Position::Only, false) => Opcode::RcWriteOnly,
-        (QpMode::Rc, Position::Only, true) => Opcode::RcWriteOnlyImm,
-    }
-}
-
 /// Where the bytes of a packet are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
     /// In the work request.
     Inline([u8; Wqe::INLINE]),
-    /// In memory: pieces in address order, none for an empty payload.
+    /// In memory: pieces in address order, none for an empty payload, or if access is not checked.
     Memory(Pieces),
 }
 
@@ -82,7 +65,7 @@ pub fn locate_payload(
     if wqe.inline {
         return Ok(Payload::Inline(wqe.inline_data));
     }
-    if wqe.length == 0 {
+    if wqe.length == 0 || !tables.checks_access() {
         return Ok(Payload::Memory(Pieces::new()));
     }
     let region = find_region(tables, pd, wqe.lkey)?;

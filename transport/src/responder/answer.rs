@@ -2,19 +2,18 @@
 
 use stellar_wire::host::{Cqe, CqeOpcode, WcStatus};
 use stellar_wire::mrc::{CcState, Entropy, Neth, PathHint, Peth, Seth};
-use stellar_wire::{Aeth, ExtHeaders, Opcode, Syndrome};
+use stellar_wire::{Aeth, Syndrome};
 
 use super::coalescer::{Arrival, Coalescer, Word};
 use super::{Arrived, ImmCounter, Immediates, WimmExceeded};
 use crate::requester::{CompletionQueue, QpIdentity};
-use crate::rx::{AckBody, AckRequest, PacketHeaders, Psn, PsnTrack, QpMode};
+use crate::rx::{AckBody, AckRequest, ControlBody, PacketHeaders, Psn, PsnTrack, QpMode};
 
 /// A control packet ready to be framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    pub opcode: Opcode,
     pub psn: Psn,
-    pub ext: ExtHeaders,
+    pub body: ControlBody,
     /// Entropy value of the packet that is answered. The answer takes it as long as no entropy value is known to be good.
     pub reflected: Entropy,
 }
@@ -187,57 +186,42 @@ impl Responder {
 
     /// Headers of an answer.
     pub fn answer(&self, request: &AckRequest) -> Answer {
-        let mut ext = ExtHeaders::default();
-        let opcode = match request.body {
-            AckBody::Ack { msn, .. } => {
-                ext.aeth = Some(Aeth {
-                    msn,
-                    ..Aeth::default()
-                });
-                Opcode::RcAck
-            }
-            AckBody::Nak { msn, code, .. } => {
-                ext.aeth = Some(Aeth {
-                    syndrome: Syndrome::Nak(code),
-                    msn,
-                });
-                Opcode::RcAck
-            }
+        let body = match request.body {
+            AckBody::Ack { msn, .. } => ControlBody::Ack(Aeth {
+                msn,
+                ..Aeth::default()
+            }),
+            AckBody::Nak { msn, code, .. } => ControlBody::Ack(Aeth {
+                syndrome: Syndrome::Nak(code),
+                msn,
+            }),
             AckBody::Sack {
                 psn,
                 cack_psn,
                 bitmap_base,
                 bitmap,
-            } => {
-                let seth = Seth {
+            } => ControlBody::Sack {
+                seth: Seth {
                     path_hint: path_hint(request.ecn_ce),
+                    ack_psn_offset: offset(psn, cack_psn).unwrap_or(0),
                     entropy: request.entropy,
                     ..self.seth(cack_psn, bitmap_base, bitmap)
-                };
-                ext.seth = Some(Seth {
-                    ack_psn_offset: offset(psn, Psn::new(seth.cack_psn)).unwrap_or(0),
-                    ..seth
-                });
-                ext.cc_state = Some(self.cc_state(request.timestamp));
-                Opcode::MrcSack
-            }
-            AckBody::Nack { psn, reason } => {
-                ext.neth = Some(Neth {
-                    reason,
-                    entropy: request.entropy,
-                    src_context: self.qp.local as u16,
-                    dst_context: self.qp.peer as u16,
-                    nack_psn: psn.value(),
-                    tx_timestamp: request.timestamp.unwrap_or_default(),
-                    ..Neth::default()
-                });
-                Opcode::MrcNack
-            }
+                },
+                cc: self.cc_state(request.timestamp),
+            },
+            AckBody::Nack { psn, reason } => ControlBody::Nack(Neth {
+                reason,
+                entropy: request.entropy,
+                src_context: self.qp.local as u16,
+                dst_context: self.qp.peer as u16,
+                nack_psn: psn.value(),
+                tx_timestamp: request.timestamp.unwrap_or_default(),
+                ..Neth::default()
+            }),
         };
         Answer {
-            opcode,
             psn: request.body.psn(),
-            ext,
+            body,
             reflected: request.entropy,
         }
     }
@@ -259,12 +243,10 @@ impl Responder {
             ..self.seth(track.epsn().previous(), base, bitmap)
         };
         Answer {
-            opcode: Opcode::MrcSack,
             psn: track.epsn().previous(),
-            ext: ExtHeaders {
-                seth: Some(seth),
-                cc_state: Some(self.cc_state(Some(probe.timestamp.tx_timestamp))),
-                ..ExtHeaders::default()
+            body: ControlBody::Sack {
+                seth,
+                cc: self.cc_state(Some(probe.timestamp.tx_timestamp)),
             },
             reflected: entropy,
         }

@@ -2,9 +2,7 @@
 
 use std::net::IpAddr;
 
-use stellar_wire::{Bth, Ip, RoceFrame};
-
-use super::{pkeys_match, ControlFrame, DropReason, QpMode};
+use super::{pkeys_match, ControlFrame, ControlPacket, DropReason, QpMode};
 
 /// The peer of a queue pair, as its control packets name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,37 +18,32 @@ pub struct ControlPeer {
 impl ControlPeer {
     /// Whether a control packet for a queue pair comes from its peer: its mode, its partition, one of its addresses, and in MRC packets both
     /// queue pair numbers as contexts.
-    pub fn sent(&self, frame: &RoceFrame) -> bool {
-        let Bth {
-            opcode,
-            pkey,
-            dest_qp,
-            ..
-        } = frame.bth;
-        let source = match frame.ip {
-            Ip::V4(ip) => IpAddr::V4(ip.src),
-            Ip::V6(ip) => IpAddr::V6(ip.src),
-        };
-        let ext = &frame.ext;
-        let contexts = [
-            ext.seth.map(|seth| (seth.src_context, seth.dst_context)),
-            ext.neth.map(|neth| (neth.src_context, neth.dst_context)),
-            ext.peth.map(|peth| (peth.src_context, peth.dst_context)),
-        ];
-        let expected = (self.qp as u16, dest_qp as u16);
-        opcode.is_mrc() == (self.mode == QpMode::Mrc)
-            && pkeys_match(pkey, self.pkey)
-            && self.addresses.contains(&source)
-            && contexts.iter().flatten().all(|&found| found == expected)
+    pub fn sent(&self, packet: &ControlPacket) -> bool {
+        let expected = (self.qp as u16, packet.dest_qp as u16);
+        packet.body.opcode().is_mrc() == (self.mode == QpMode::Mrc)
+            && pkeys_match(packet.pkey, self.pkey)
+            && self.addresses.contains(&packet.source)
+            && packet.body.contexts().is_none_or(|found| found == expected)
     }
 }
 
 impl ControlFrame {
+    /// The packet as a record; `None` if it is no control packet, which [`super::parse_control`] does not return.
+    pub fn packet(&self) -> Option<ControlPacket> {
+        let packet = ControlPacket::of(&self.roce)?;
+        Some(ControlPacket {
+            ecn_ce: self.ecn_ce,
+            ..packet
+        })
+    }
+
     /// Reason of the packet, given the peer of its queue pair: `Control`, or the reason against it.
     pub fn reason(&self, peer: Option<&ControlPeer>) -> DropReason {
         match peer {
             None => DropReason::ControlUnknownQp,
-            Some(peer) if peer.sent(&self.roce) => DropReason::Control,
+            Some(peer) if self.packet().is_some_and(|packet| peer.sent(&packet)) => {
+                DropReason::Control
+            }
             Some(_) => DropReason::ControlForeign,
         }
     }

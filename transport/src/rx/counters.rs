@@ -1,6 +1,6 @@
 //! Counters of the lane.
 
-use super::{AckKind, DropReason, RxOutcome};
+use super::{AckKind, DropReason, RxDecision};
 
 /// Counters of a lane. The hardware's have 48 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,15 +32,13 @@ impl Counters {
         self.by_reason[usize::from(reason.index())] += 1;
     }
 
-    /// Counts one frame.
-    pub(super) fn count(&mut self, outcome: &RxOutcome) {
-        self.frames += 1;
-        self.by_reason[usize::from(outcome.reason.index())] += 1;
-        self.tlps += outcome.tlps.len() as u64;
-        if let Some(place) = &outcome.place {
+    /// Counts the packet of one frame.
+    pub(super) fn count(&mut self, decision: &RxDecision) {
+        self.count_reported(decision.reason);
+        if let Some(place) = &decision.place {
             self.bytes_placed += u64::from(place.length);
         }
-        if let Some(ack) = &outcome.ack {
+        if let Some(ack) = &decision.ack {
             self.by_ack_kind[usize::from(ack.body.kind().index())] += 1;
         }
     }

@@ -1,7 +1,7 @@
 //! Headers of a good frame.
 
-use stellar_wire::mrc::{Entropy, Meth};
-use stellar_wire::{icrc, Position, Reth};
+use stellar_wire::mrc::{Entropy, Meth, Tseth};
+use stellar_wire::{icrc, ExtHeaders, ImmDt, Opcode, Position, Reth};
 
 use super::{Psn, QpMode};
 
@@ -45,6 +45,26 @@ impl PacketHeaders {
         u64::from(self.payload_length)
     }
 
+    /// The opcode of a packet that is not refused.
+    pub const fn opcode(&self) -> Opcode {
+        write_opcode(self.mode, self.position, self.immediate.is_some())
+    }
+
+    /// The extension headers as a set.
+    pub fn extension_headers(&self) -> ExtHeaders {
+        ExtHeaders {
+            meth: self.meth,
+            tseth: self.timestamp.map(|tx_timestamp| Tseth {
+                tx_timestamp,
+                own_resolution: false,
+                format: Tseth::FORMAT_TICKS,
+            }),
+            reth: self.reth,
+            imm: self.immediate.map(ImmDt),
+            ..ExtHeaders::default()
+        }
+    }
+
     /// DMALen of the RETH, 0 without one.
     pub fn dma_length(&self) -> u32 {
         self.reth.map_or(0, |reth| reth.dma_len)
@@ -55,5 +75,23 @@ impl PacketHeaders {
         let length = usize::from(self.payload_length);
         let end = frame.len() - icrc::LEN - length.wrapping_neg() % 4;
         &frame[end - length..end]
+    }
+}
+
+/// The opcode of an RDMA WRITE packet; only the last packet of a message has immediate data.
+pub(crate) const fn write_opcode(mode: QpMode, position: Position, immediate: bool) -> Opcode {
+    match (mode, position, immediate) {
+        (QpMode::Mrc, Position::First, _) => Opcode::MrcWriteFirst,
+        (QpMode::Mrc, Position::Middle, _) => Opcode::MrcWriteMiddle,
+        (QpMode::Mrc, Position::Last, false) => Opcode::MrcWriteLast,
+        (QpMode::Mrc, Position::Last, true) => Opcode::MrcWriteLastImm,
+        (QpMode::Mrc, Position::Only, false) => Opcode::MrcWriteOnly,
+        (QpMode::Mrc, Position::Only, true) => Opcode::MrcWriteOnlyImm,
+        (QpMode::Rc, Position::First, _) => Opcode::RcWriteFirst,
+        (QpMode::Rc, Position::Middle, _) => Opcode::RcWriteMiddle,
+        (QpMode::Rc, Position::Last, false) => Opcode::RcWriteLast,
+        (QpMode::Rc, Position::Last, true) => Opcode::RcWriteLastImm,
+        (QpMode::Rc, Position::Only, false) => Opcode::RcWriteOnly,
+        (QpMode::Rc, Position::Only, true) => Opcode::RcWriteOnlyImm,
     }
 }

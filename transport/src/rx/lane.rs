@@ -1,7 +1,5 @@
 //! The whole receive lane, one frame at a time.
 
-use std::collections::BTreeMap;
-
 use super::{
     check_qp, check_region, classify_frame, look_up_pages, write_tlps, AckRequest, Counters,
     DropReason, PacketHeaders, Pieces, PsnTrack, QpRow, RcAddress, RcTrack, RxConfig, TableError,
@@ -19,6 +17,26 @@ pub struct Placement {
     pub pieces: Pieces,
 }
 
+/// What the lane decides about the packet of a good frame, from its headers alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RxDecision {
+    /// `None`: accepted.
+    pub reason: DropReason,
+    /// Set for an accepted packet that has payload, unless access is not checked.
+    pub place: Option<Placement>,
+    pub ack: Option<AckRequest>,
+}
+
+impl RxDecision {
+    const fn drop(reason: DropReason) -> Self {
+        Self {
+            reason,
+            place: None,
+            ack: None,
+        }
+    }
+}
+
 /// The fate of one frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RxOutcome {
@@ -26,7 +44,7 @@ pub struct RxOutcome {
     pub reason: DropReason,
     /// Headers of a good frame, whatever the fate of the packet.
     pub headers: Option<PacketHeaders>,
-    /// Set for an accepted packet that has payload.
+    /// Set for an accepted packet that has payload, unless access is not checked.
     pub place: Option<Placement>,
     /// The writes of `place`, in order.
     pub tlps: Vec<WriteTlp>,
@@ -45,15 +63,22 @@ struct Tracking {
 pub struct RxLane {
     config: RxConfig,
     tables: Tables,
-    tracking: BTreeMap<u32, Tracking>,
+    /// By queue pair number, up to the highest one whose context was written.
+    tracking: Vec<Option<Box<Tracking>>>,
     counters: Counters,
 }
 
 impl RxLane {
-    /// A lane with empty tables.
+    /// A lane with the hardware's tables, empty.
     pub fn new(config: RxConfig) -> Self {
+        Self::with_tables(config, Tables::default())
+    }
+
+    /// A lane with empty tables of another size.
+    pub fn with_tables(config: RxConfig, tables: Tables) -> Self {
         Self {
             config,
+            tables,
             ..Self::default()
         }
     }
@@ -69,7 +94,11 @@ impl RxLane {
                 rc: RcTrack::new(context.initial_psn),
                 psn: PsnTrack::new(context.initial_psn),
             };
-            self.tracking.insert(index, tracking);
+            let index = index as usize;
+            if self.tracking.len() <= index {
+                self.tracking.resize(index + 1, None);
+            }
+            self.tracking[index] = Some(Box::new(tracking));
         }
         Ok(())
     }
@@ -91,7 +120,7 @@ impl RxLane {
 
     /// Receive window and error state of a queue pair; `None` if its context was never written.
     pub fn psn_track(&self, qp: u32) -> Option<&PsnTrack> {
-        self.tracking.get(&qp).map(|tracking| &tracking.psn)
+        Some(&self.tracking.get(qp as usize)?.as_ref()?.psn)
     }
 
     /// Its counters.
@@ -107,31 +136,50 @@ impl RxLane {
     /// As [`Self::receive`], for a frame that the MAC found good or bad.
     pub fn receive_from_mac(&mut self, frame: &[u8], mac_error: bool) -> RxOutcome {
         let classified = classify_frame(frame, mac_error, &self.config);
-        let outcome = match classified.headers {
-            Some(headers) => self.receive_packet(&headers, headers.payload(frame)),
-            None => RxOutcome {
+        let Some(headers) = classified.headers else {
+            self.refuse(classified.reason);
+            return RxOutcome {
                 reason: classified.reason,
                 ..RxOutcome::default()
-            },
+            };
         };
-        self.counters.count(&outcome);
-        outcome
+        let RxDecision { reason, place, ack } = self.receive_headers(&headers);
+        let tlps = place.as_ref().map_or_else(Vec::new, |place| {
+            let payload = headers.payload(frame);
+            write_tlps(&place.pieces, payload, self.config.max_payload)
+        });
+        self.counters.tlps += tlps.len() as u64;
+        RxOutcome {
+            reason,
+            headers: Some(headers),
+            place,
+            tlps,
+            ack,
+        }
     }
 
-    fn receive_packet(&mut self, headers: &PacketHeaders, payload: &[u8]) -> RxOutcome {
+    /// Counts a frame that is not good.
+    pub fn refuse(&mut self, reason: DropReason) {
+        self.counters.count(&RxDecision::drop(reason));
+    }
+
+    /// Receives the packet of a good frame, given its headers. The caller places the payload.
+    pub fn receive_headers(&mut self, headers: &PacketHeaders) -> RxDecision {
+        let decision = self.decide(headers);
+        self.counters.count(&decision);
+        decision
+    }
+
+    fn decide(&mut self, headers: &PacketHeaders) -> RxDecision {
         let context = self.tables.qp(headers.dest_qp);
         let qp_reason = check_qp(headers, &context);
         // A context that was written has tracking: without it the queue pair is unknown.
-        let Some(tracking) = self
-            .tracking
-            .get_mut(&headers.dest_qp)
+        let tracking = self.tracking.get_mut(headers.dest_qp as usize);
+        let Some(tracking) = tracking
+            .and_then(Option::as_mut)
             .filter(|_| qp_reason == DropReason::None)
         else {
-            return RxOutcome {
-                reason: qp_reason,
-                headers: Some(*headers),
-                ..RxOutcome::default()
-            };
+            return RxDecision::drop(qp_reason);
         };
         let rc = tracking.rc.receive(&context, headers);
         let access = translate(&self.tables, &context, headers, rc.address);
@@ -141,22 +189,16 @@ impl RxLane {
             rc,
             access_reason: *access.as_ref().err().unwrap_or(&DropReason::None),
         });
-        let place = access
-            .ok()
-            .filter(|pieces| verdict.reason == DropReason::None && !pieces.is_empty())
-            .map(|pieces| Placement {
-                offset: headers.payload_offset,
-                length: headers.payload_length,
-                pieces,
-            });
-        let tlps = place.as_ref().map_or_else(Vec::new, |place| {
-            write_tlps(&place.pieces, payload, self.config.max_payload)
-        });
-        RxOutcome {
+        RxDecision {
             reason: verdict.reason,
-            headers: Some(*headers),
-            place,
-            tlps,
+            place: access
+                .ok()
+                .filter(|pieces| verdict.reason == DropReason::None && !pieces.is_empty())
+                .map(|pieces| Placement {
+                    offset: headers.payload_offset,
+                    length: headers.payload_length,
+                    pieces,
+                }),
             ack: verdict.answer.map(|body| AckRequest {
                 body,
                 reason: verdict.reason,
@@ -169,14 +211,14 @@ impl RxLane {
     }
 }
 
-/// Pieces of memory a payload goes to: none if it is empty, whatever its key and address are.
+/// Pieces of memory a payload goes to: none if it is empty or access is not checked, whatever its key and address are.
 fn translate(
     tables: &Tables,
     context: &QpRow,
     headers: &PacketHeaders,
     target: RcAddress,
 ) -> Result<Pieces, DropReason> {
-    if headers.payload_length == 0 {
+    if headers.payload_length == 0 || !tables.checks_access() {
         return Ok(Pieces::new());
     }
     let region = check_region(tables, context, headers, target)?;

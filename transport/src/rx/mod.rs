@@ -1,4 +1,4 @@
-//! The receive lane: from the bytes of a frame to memory write TLPs and an acknowledgement request.
+//! The receive lane: from a frame, or the headers of a packet, to memory write TLPs and an acknowledgement request.
 //!
 //! [`RxLane`] is the whole lane. Its decisions are also functions of their own, here in the order in which a packet passes them:
 //! [`classify_frame`], [`check_qp`], [`RcTrack::receive`], [`check_region`], [`look_up_pages`], [`PsnTrack::receive`],
@@ -6,6 +6,7 @@
 
 mod ack;
 mod control;
+mod control_packet;
 mod counters;
 mod dma;
 mod emtt_lookup;
@@ -23,14 +24,16 @@ mod tables;
 
 pub use ack::{AckBody, AckRequest};
 pub use control::ControlPeer;
+pub use control_packet::{ControlBody, ControlPacket};
 pub use counters::Counters;
 pub use dma::{write_tlps, WriteTlp};
 pub use emtt_lookup::{look_up_pages, Piece, Pieces};
 pub use frame::{classify_frame, parse_control, ControlFrame, FrameOutcome};
 #[cfg(feature = "hdl")]
 pub use hardware::pieces_to_hw;
+pub(crate) use headers::write_opcode;
 pub use headers::PacketHeaders;
-pub use lane::{Placement, RxLane, RxOutcome};
+pub use lane::{Placement, RxDecision, RxLane, RxOutcome};
 pub use length_rules::{check_mrc_length, check_rc_length};
 pub use mr_check::check_region;
 pub(crate) use mr_check::{check_bounds, find_region};

@@ -23,15 +23,25 @@ pub enum TableWrite {
 }
 
 /// The three tables. Entries never written are invalid.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Tables {
-    qps: BTreeMap<u32, QpRow>,
+    queue_pairs: u32,
+    checks_access: bool,
+    /// By number, up to the highest one written.
+    qps: Vec<QpRow>,
     mrs: BTreeMap<u32, MrRow>,
     emtt: BTreeMap<u32, EmttRow>,
 }
 
+impl Default for Tables {
+    /// Those of the hardware.
+    fn default() -> Self {
+        Self::new(Self::QPS, true)
+    }
+}
+
 impl Tables {
-    /// Queue pairs.
+    /// Queue pairs of the hardware.
     pub const QPS: u32 = 1024;
     /// Memory regions.
     pub const MRS: u32 = 4096;
@@ -40,6 +50,22 @@ impl Tables {
     /// Queue pair numbers below this one are management's.
     pub const FIRST_QP: u32 = FIRST_QP;
 
+    /// Tables with room for `queue_pairs`. Without `checks_access` they answer for a card that has no memory regions: its user asks for none.
+    pub const fn new(queue_pairs: u32, checks_access: bool) -> Self {
+        Self {
+            queue_pairs,
+            checks_access,
+            qps: Vec::new(),
+            mrs: BTreeMap::new(),
+            emtt: BTreeMap::new(),
+        }
+    }
+
+    /// Whether an access to memory is looked up; otherwise every key and address is good, and the access touches no page.
+    pub const fn checks_access(&self) -> bool {
+        self.checks_access
+    }
+
     /// Writes one entry.
     ///
     /// # Errors
@@ -47,13 +73,17 @@ impl Tables {
     pub fn write(&mut self, write: &TableWrite) -> Result<(), TableError> {
         match *write {
             TableWrite::Qp { index, context } => {
-                check_index("QP", index, Self::QPS)?;
+                check_index("QP", index, self.queue_pairs)?;
                 if index < Self::FIRST_QP {
                     return Err(TableError::ReservedQp(index));
                 }
                 check_width("QP pd", context.pd.into(), 20)?;
                 check_width("QP mtu_log2", context.mtu_log2.into(), 4)?;
-                self.qps.insert(index, context);
+                let index = index as usize;
+                if self.qps.len() <= index {
+                    self.qps.resize(index + 1, QpRow::default());
+                }
+                self.qps[index] = context;
             }
             TableWrite::Mr { index, entry } => {
                 check_index("MR", index, Self::MRS)?;
@@ -78,7 +108,7 @@ impl Tables {
 
     /// Puts a queue pair in state Error; one that was never written, or was written as invalid, stays invalid.
     pub fn fail_qp(&mut self, number: u32) {
-        if let Some(context) = self.qps.get_mut(&number) {
+        if let Some(context) = self.qps.get_mut(number as usize) {
             if context.state != QpState::Invalid {
                 context.state = QpState::Error;
             }
@@ -87,7 +117,7 @@ impl Tables {
 
     /// Context of a queue pair; invalid if the number is reserved, out of range or was never written.
     pub fn qp(&self, number: u32) -> QpRow {
-        self.qps.get(&number).copied().unwrap_or_default()
+        self.qps.get(number as usize).copied().unwrap_or_default()
     }
 
     /// Region at a table index; invalid if out of range or never written.

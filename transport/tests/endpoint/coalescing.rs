@@ -96,8 +96,8 @@ impl Receiver {
     /// The sender hears of a SACK what it would take from it.
     fn hear(&mut self, request: &AckRequest) {
         let answer = self.responder.answer(request);
-        assert_eq!(answer.opcode, Opcode::MrcSack);
-        let Some(seth) = answer.ext.seth else {
+        assert_eq!(answer.body.opcode(), Opcode::MrcSack);
+        let Some(seth) = answer.body.headers().seth else {
             panic!("a SACK without SETH");
         };
         let cack = seth.cack_psn;

@@ -81,8 +81,8 @@ fn a_duplicate_too_old_for_an_offset_is_answered_with_the_cumulative_psn() {
             entropy: Entropy(1),
             timestamp: None,
         });
-        assert_eq!(answer.opcode, Opcode::MrcSack);
-        let seth = answer.ext.seth.expect("SETH");
+        assert_eq!(answer.body.opcode(), Opcode::MrcSack);
+        let seth = answer.body.headers().seth.expect("SETH");
         (
             seth.cack_psn,
             seth.ack_psn_offset,

@@ -38,11 +38,11 @@ pub fn completion(cqe: &Cqe) -> Vec<(&'static str, u64)> {
 
 /// An answer of the reference that leaves by `plane` with `entropy`, as the record.
 pub fn answer_record(qp: u32, plane: u8, entropy: Entropy, answer: &Answer) -> TxAnswer {
-    let ext = &answer.ext;
+    let ext = answer.body.headers();
     TxAnswer {
         qp: bits(qp),
         port: plane == 1,
-        opcode: bits(answer.opcode.code()),
+        opcode: bits(answer.body.opcode().code()),
         psn: bits(answer.psn.value()),
         entropy: bits(entropy.0),
         reflected: bits(answer.reflected.0),

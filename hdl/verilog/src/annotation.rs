@@ -1,22 +1,23 @@
-//! Comments of printed text. The written files show them; simulation models are built without them, so a comment changes no model.
+//! Comments in the printed text. Verilog files for readers contain them. The text of simulation models does not, so a changed comment does not change
+//! a model.
 
-/// Begins a line that is a comment.
+/// Marks the start of a comment line in the internal text.
 const LINE: char = '\u{1}';
-/// Begins and ends a comment within a line.
+/// Marks the start and the end of a comment within a line.
 const OPEN: char = '\u{2}';
 const CLOSE: char = '\u{3}';
 
-/// A comment line, with its line break.
+/// Returns a comment line with its line break.
 pub(crate) fn line(indent: &str, text: &str) -> String {
     format!("{LINE}{}\n", format!("{indent}// {text}").trim_end())
 }
 
-/// A comment behind a part of an expression.
+/// Returns a comment that follows a part of an expression.
 pub(crate) fn beside(text: &str) -> String {
     format!("{OPEN}{text}{CLOSE}")
 }
 
-/// The text with its comments.
+/// Returns the text with its comments.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -30,7 +31,7 @@ pub(crate) fn shown(text: &str) -> String {
     out
 }
 
-/// The text without its comments.
+/// Returns the text without its comments.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n').filter(|l| !l.starts_with(LINE)) {

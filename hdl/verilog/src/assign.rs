@@ -1,4 +1,4 @@
-//! The driver of one signal: an `assign`, or an `always @(*)` of its own.
+//! Prints the logic that drives one signal: an `assign`, or an `always @(*)` for this signal alone.
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::VerilogExpression as Expr;
@@ -12,11 +12,11 @@ use crate::simplify::simplify;
 use crate::statement::{covered, Case, Statement};
 use crate::symbols::Symbol;
 
-/// The form of a target's driver.
+/// The form in which the driver of a signal is printed.
 pub(crate) enum Driver {
-    /// One unconditional expression.
+    /// One unconditional expression, for an `assign`.
     Expression(String),
-    /// Lines of a procedural block.
+    /// Lines of a procedural block, for an `always @(*)`.
     Block(Vec<String>),
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn driver(
     if let [Statement::Assign { value, .. }] = program {
         return Ok(Driver::Expression(printer.sized(value, width, name)?));
     }
-    // An `always @(*)` with constants only would never run.
+    // An `always @(*)` block without variables would never run in simulation, so constants become an `assign`.
     if let Some(value) = constant(printer, program, width) {
         return Ok(Driver::Expression(literal::sized(&value, width)));
     }
@@ -55,7 +55,7 @@ pub(crate) fn driver(
     Ok(Driver::Block(lines))
 }
 
-/// Value of a straight-line program of constants.
+/// Returns the value that the program assigns if it has no branches and only constants.
 fn constant(printer: &Printer, program: &[Statement], width: usize) -> Option<BigUint> {
     let mut value = BigUint::default();
     for s in program {
@@ -69,7 +69,7 @@ fn constant(printer: &Printer, program: &[Statement], width: usize) -> Option<Bi
             } => {
                 let low = literal::small(at);
                 let ones = ((BigUint::from(1u32) << *w) - 1u32) << low;
-                // Clears the part, then sets it.
+                // Replaces the part's bits in the value.
                 value = (&value | &ones) - &ones + (printer.constant(e, *w)? << low);
             }
             _ => return None,
@@ -143,7 +143,7 @@ impl BlockPrinter<'_, '_> {
         Ok(())
     }
 
-    /// `opening` is `if`, or `end else if` behind another branch.
+    /// Prints a branch. `opening` is `if`, or `end else if` when it follows another branch.
     fn branch(
         &mut self,
         opening: &str,
@@ -201,7 +201,7 @@ impl BlockPrinter<'_, '_> {
         self.depth += 1;
         let has_default = cases.iter().any(|c| c.0 == "default");
         for (i, (pattern, body)) in cases.iter().enumerate() {
-            // The last value of a complete enumeration stands for the codes that no value uses.
+            // If the enumeration lists every variant, the last variant becomes the default. It thus also covers codes that no variant uses.
             let last_of_all = exhaustive && !has_default && i + 1 == cases.len();
             let label = if pattern == "default" || last_of_all {
                 "default".to_string()

@@ -1,7 +1,7 @@
-//! Bundles of a module: what they say of their signals, and what simulation checks of them.
+//! The bundles of a module: the descriptions of their signals, and the checks of their rules in simulation.
 //!
-//! A module is held to the rules of the bundles it drives as long as those that drive it keep theirs: a test that withdraws an offer
-//! at random is no failure of the block that passes it on. What is between two modules is checked where it is driven.
+//! A module has to keep the rules of the bundles that it drives only as long as its own inputs keep theirs. So a test that withdraws an offer at
+//! random does not make the block fail that passes the offer on. A connection between two modules is checked in the module that drives it.
 
 use std::fmt::Write;
 
@@ -13,25 +13,25 @@ use crate::module::range;
 use crate::skeleton::CLOCK;
 use crate::symbols::Symbols;
 
-/// What `#[bundle]` leaves in the place of Verilog.
+/// The marker that `#[bundle]` puts into the code of a port group, in the place of Verilog.
 const TAG: &str = "@bundle";
-/// The reset of a module.
+/// The name of a module's reset.
 const RESET: &str = "reset";
 
-/// A group of ports.
+/// A group of ports with a description and rules.
 pub(crate) struct Bundle {
-    /// Flat name.
+    /// Flat name of the field that holds the bundle.
     pub name: String,
-    /// An offer stays, with its payload, until it is taken.
+    /// Rule: an offer stays, with its payload, until it is accepted.
     keep: bool,
-    /// The signals are those of frames in beats, which are full but the last.
+    /// Rule: the signals carry frames in beats, and every beat but the last of a frame is full.
     frames: bool,
-    /// Of a signal: what the source says.
+    /// Name of each signal, and its description in the source.
     about: Vec<(String, String)>,
 }
 
 impl Bundle {
-    /// The bundle of this code, if it is one.
+    /// Returns the bundle that `code` describes. Returns `None` if it describes none.
     pub(crate) fn of(name: String, code: &Verilog) -> Option<Self> {
         let Verilog::Custom(text) = code else {
             return None;
@@ -48,19 +48,19 @@ impl Bundle {
         })
     }
 
-    /// The signal `field` of this bundle.
+    /// Finds the signal of the field `field` of this bundle.
     fn signal<'a>(&self, instance: &'a Instance, field: &str) -> Option<&'a Signal> {
         let name = format!("{}${field}", self.name);
         instance.signals.iter().find(|s| s.name == name)
     }
 }
 
-/// The field of the Rust struct that a signal belongs to.
+/// Returns the field of the Rust struct that a signal belongs to.
 pub(crate) fn field(signal: &str) -> &str {
     signal.split('$').next().unwrap_or(signal)
 }
 
-/// What the bundle of a signal says of it.
+/// Returns the lines that the bundle of a signal has as its description.
 pub(crate) fn about<'a>(bundles: &'a [Bundle], signal: &'a str) -> impl Iterator<Item = &'a str> {
     let parts = bundles.iter().filter_map(move |bundle| {
         let field = signal.strip_prefix(&bundle.name)?.strip_prefix('$')?;
@@ -72,14 +72,14 @@ pub(crate) fn about<'a>(bundles: &'a [Bundle], signal: &'a str) -> impl Iterator
     })
 }
 
-/// A rule of a bundle as a net that is high in a cycle that breaks it.
+/// The check of one rule. The net `broken` is high in a cycle that breaks the rule.
 struct Rule {
     broken: String,
     driven: bool,
     message: String,
 }
 
-/// The checks of a module's bundles: nothing if it has no clock.
+/// Returns the checks of a module's bundles. There are none if the module has no clock.
 pub(crate) fn checks(instance: &Instance, symbols: &mut Symbols) -> String {
     let port = |name: &str| {
         let port = instance.signals.iter().find(|s| s.name == name)?;
@@ -136,7 +136,7 @@ pub(crate) fn checks(instance: &Instance, symbols: &mut Symbols) -> String {
     out + "  end\n"
 }
 
-/// The rule that an offer stays as it is until it is taken.
+/// Checks that an offer stays unchanged until it is accepted.
 fn kept(
     bundle: &Bundle,
     instance: &Instance,
@@ -188,7 +188,7 @@ fn kept(
     })
 }
 
-/// The rule that every beat but the last is full, and none is empty.
+/// Checks that every beat but the last is full, and that no beat is empty.
 fn full_beats(
     bundle: &Bundle,
     instance: &Instance,
@@ -221,7 +221,7 @@ fn full_beats(
         broken,
         driven: valid.kind != AtomKind::InputParameter,
         message: format!(
-            "{bytes_name} is that of no beat: all bytes unless {last_name}, and at least 1"
+            "{bytes_name} is wrong: a beat has all of its bytes unless {last_name}, and at least 1"
         ),
     })
 }

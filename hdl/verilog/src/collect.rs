@@ -1,4 +1,4 @@
-//! Walks a block and keeps what the emitter needs of it: a tree of scopes with their signals and code.
+//! Walks through a block and collects what the emitter needs: a tree of scopes with their signals and code.
 
 use std::rc::Rc;
 
@@ -12,33 +12,33 @@ use crate::bundle::Bundle;
 use crate::names;
 use crate::record::Record;
 
-/// A signal of a scope; interfaces are flattened with `$`.
+/// A signal of a scope. A field of an interface has a flat name with `$` between its parts.
 #[derive(Clone)]
 pub(crate) struct Signal {
     pub name: String,
-    /// What it is called in Verilog, unless that is taken.
+    /// The name that it gets in Verilog unless that name is already used.
     pub wanted: String,
     pub kind: AtomKind,
     pub width: usize,
     pub value: VerilogLiteral,
     pub enums: Vec<Enumeration>,
-    /// Its fields, if it has any.
+    /// The fields of a record; `None` for a plain signal.
     pub record: Option<Rc<Record>>,
     pub signed: bool,
 }
 
-/// An enumeration type: its values in order, named `Type::Variant`.
+/// An enumeration type with its values in order. A value is named `Type::Variant`.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Enumeration {
     pub variants: Vec<String>,
     pub width: usize,
 }
 
-/// One block instance.
+/// One instance of a block.
 pub(crate) struct Instance {
-    /// Instance name in its parent, `$` before array indices.
+    /// Name of the instance in its parent. `$` precedes array indices.
     pub name: String,
-    /// Dotted path from the top, for messages.
+    /// Dotted path from the top module, for messages.
     pub path: String,
     pub signals: Vec<Signal>,
     pub bundles: Vec<Bundle>,
@@ -46,7 +46,7 @@ pub(crate) struct Instance {
     pub children: Vec<Instance>,
 }
 
-/// Elaborates `block` into a tree.
+/// Elaborates `block` into a tree of instances.
 pub(crate) fn collect<B: Block + ?Sized>(block: &B, name: &str) -> Instance {
     let mut collector = Collector::default();
     block.accept(name, &mut collector);
@@ -57,7 +57,7 @@ pub(crate) fn collect<B: Block + ?Sized>(block: &B, name: &str) -> Instance {
 struct Collector {
     open: Vec<Instance>,
     namespace: Vec<String>,
-    // Namespaces opened inside an outer scope are set aside while a sub-block is visited.
+    // Namespaces that are open in the outer scope. They are put aside while a sub-block is visited.
     saved: Vec<Vec<String>>,
     done: Option<Instance>,
 }

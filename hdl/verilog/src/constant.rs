@@ -1,4 +1,4 @@
-//! Values that are known when a design is printed.
+//! Evaluates expressions whose value is known when the design is printed.
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::{VerilogExpression as Expr, VerilogOp as Op};
@@ -8,7 +8,7 @@ use crate::literal;
 use crate::names::flat;
 
 impl Printer<'_> {
-    /// Value of `e` if it is a constant that fits `width` bits.
+    /// Returns the value of `e` if it is a constant that fits `width` bits.
     pub(crate) fn constant(&self, e: &Expr, width: usize) -> Option<BigUint> {
         let value = match e {
             Expr::Literal(l) => literal::parse(l).0,
@@ -28,7 +28,7 @@ impl Printer<'_> {
     }
 }
 
-/// Result of a comparison or a bitwise operation on constants; `None` for operations whose result depends on the width.
+/// Returns the result of a comparison or bitwise operation on two constants. Returns `None` for an operation whose result depends on the width.
 pub(crate) fn operation(l: &BigUint, op: &Op, r: &BigUint) -> Option<BigUint> {
     let truth = |t: bool| Some(BigUint::from(u32::from(t)));
     let is_true = |x: &BigUint| *x != BigUint::default();
@@ -48,7 +48,7 @@ pub(crate) fn operation(l: &BigUint, op: &Op, r: &BigUint) -> Option<BigUint> {
     }
 }
 
-/// Result of an operation with the constant `one` on one side, for any value on the other side.
+/// Returns the result of an operation if the constant `one` on one side decides it, such as 0 in an AND.
 fn dominated(one: &BigUint, op: &Op) -> Option<BigUint> {
     let zero = BigUint::default();
     match op {
@@ -58,7 +58,7 @@ fn dominated(one: &BigUint, op: &Op) -> Option<BigUint> {
     }
 }
 
-/// The neutral constant of an operation, for both sides.
+/// Returns the constant that leaves the other operand of an operation unchanged, on either side.
 pub(crate) fn neutral(op: &Op) -> Option<u32> {
     match op {
         Op::BitOr | Op::BitXor | Op::LogicalOr => Some(0),

@@ -1,4 +1,4 @@
-//! The product: modules in dependency order, and the ports of the top.
+//! The result of a translation: modules in dependency order, and the ports of the top module.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub enum PortDirection {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Port {
     pub name: String,
-    /// Its name in the Rust block; the field of an interface stands behind `$`.
+    /// The name in the Rust block. `$` separates an interface from its field.
     pub source: String,
     /// Width in bits.
     pub width: usize,
@@ -36,14 +36,14 @@ pub struct Module {
     pub name: String,
     /// The text for readers, with comments.
     pub text: String,
-    /// The same without comments, for simulation models.
+    /// The text without comments, for simulation models.
     pub(crate) plain: String,
-    /// What simulation checks of its bundles, behind the module's text.
+    /// The simulation checks of its bundles, which follow the module's text.
     pub(crate) checks: String,
     pub(crate) skeleton: Skeleton,
 }
 
-/// A translated design: sub-modules first, the top last.
+/// A translated design. Sub-modules come first and the top module last.
 #[derive(Clone, Debug)]
 pub struct Design {
     pub top: String,
@@ -52,18 +52,18 @@ pub struct Design {
 }
 
 impl Design {
-    /// All modules as one source text, with comments.
+    /// Returns all modules as one source text with comments.
     pub fn text(&self) -> String {
         let modules: Vec<&str> = self.modules.iter().map(|m| m.text.as_str()).collect();
         modules.join("\n")
     }
 
-    /// The text without comments.
+    /// Returns all modules as one source text without comments.
     pub fn plain_text(&self) -> String {
         plain(&self.modules)
     }
 
-    /// The text of simulation models: without comments, and with what simulation checks of the bundles.
+    /// Returns the text for simulation models, which has no comments and contains the checks of the bundles.
     pub fn model_text(&self) -> String {
         let checked = |m: &Module| {
             let end = m.plain.rfind(END).expect("a module ends");
@@ -74,7 +74,7 @@ impl Design {
     }
 }
 
-/// Ends a module.
+/// The last line of a module.
 const END: &str = "endmodule\n";
 
 fn plain(modules: &[Module]) -> String {
@@ -82,20 +82,20 @@ fn plain(modules: &[Module]) -> String {
     modules.join("\n")
 }
 
-/// Translates `block`; the top module is named after its Rust type.
+/// Translates `block`. The top module is named after the Rust type.
 pub fn emit<B: Block>(block: &B) -> Result<Design, EmitError> {
     translate(&collect(block, "top"), None)
 }
 
-/// Translates `block` with `top` as the name of the top module.
+/// Translates `block`. The top module is named `top`.
 pub fn emit_as<B: Block>(block: &B, top: &str) -> Result<Design, EmitError> {
     translate(&collect(block, top), Some(top))
 }
 
-/// Translates `block` without its outputs `hidden`, which become internal signals: synthesis then removes logic that drives only them.
+/// Translates `block` without its outputs `hidden`, which become internal signals. Synthesis then removes the logic that drives only them.
 ///
 /// # Errors
-/// [`EmitError::UnknownSignal`] for a name that is no output.
+/// [`EmitError::UnknownSignal`] if a name is not an output.
 pub fn emit_hiding<B: Block>(block: &B, hidden: &[&str]) -> Result<Design, EmitError> {
     let mut instance = collect(block, "top");
     for name in hidden {
@@ -140,25 +140,25 @@ fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError
     })
 }
 
-/// Several blocks for one source text: no two modules of it have the same name, and a module that blocks share is in it once.
+/// Collects several blocks in one source text. Module names are unique in it, and a module that several blocks use appears once.
 #[derive(Default)]
 pub struct Emitter {
     modules: Vec<Module>,
-    /// Module body without its name, to the name it was emitted under.
+    /// For each module body without its name, the name under which it was emitted.
     by_body: BTreeMap<String, String>,
     names: Scope,
 }
 
 impl Emitter {
-    /// Translates `block` and everything below it; the name of its module.
+    /// Translates `block` and everything below it. Returns the name of its module.
     ///
     /// # Errors
-    /// [`EmitError`] for what cannot be translated.
+    /// [`EmitError`] if something cannot be translated.
     pub fn add<B: Block>(&mut self, block: &B) -> Result<String, EmitError> {
         self.add_instance(&collect(block, "top"), None)
     }
 
-    /// Everything translated so far as one source text, without comments.
+    /// Returns everything translated so far as one source text without comments.
     pub fn text(&self) -> String {
         plain(&self.modules)
     }
@@ -186,7 +186,8 @@ impl Emitter {
             Some(name) => name.to_string(),
             None => self.names.claim(&body.wanted_name),
         };
-        // An undeclared name is an error, not a wire of one bit; other files keep the rule they were written for.
+        // With `default_nettype none`, an undeclared name is an error instead of a one-bit wire. The end of the file restores the default for the
+        // files that follow.
         let file = format!(
             "`default_nettype none\n{}module {name} {}{END}`default_nettype wire\n",
             body.header, body.text

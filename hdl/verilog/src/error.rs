@@ -2,10 +2,10 @@
 
 use thiserror::Error;
 
-/// A construct that has no faithful Verilog-2005 translation. Every variant names the module (by Rust type or instance path).
+/// A construct that has no exact equivalent in Verilog-2005. Every variant names the module, by its Rust type or its instance path.
 #[derive(Debug, Error)]
 pub enum EmitError {
-    /// Operands of different widths meet.
+    /// Two operands have different widths.
     #[error(
         "{module}: {what}: {left} bits meet {right} bits; make the widths equal with bit_cast"
     )]
@@ -15,35 +15,35 @@ pub enum EmitError {
         left: usize,
         right: usize,
     },
-    /// A literal is in a place that does not determine its width.
+    /// The width of a literal cannot be determined from its context.
     #[error(
         "{module}: the width of literal {literal} is not known here; write bits::<N>({literal})"
     )]
     UnsizedLiteral { module: String, literal: String },
-    /// A literal needs more bits than the signal it meets has.
+    /// A literal does not fit the signal that it is combined with.
     #[error("{module}: literal {literal} does not fit in {width} bits")]
     LiteralTooWide {
         module: String,
         literal: String,
         width: usize,
     },
-    /// A name is neither a port, a signal, a port of a sub-block, a local nor an enumeration value.
+    /// The name does not belong to a port, signal, port of a sub-block, local or enumeration value.
     #[error("{module}: no signal named {name}")]
     UnknownSignal { module: String, name: String },
-    /// A signal keeps its old value on some path: hardware would need a latch.
+    /// A signal keeps its old value on some path, so that hardware would need a latch.
     #[error("{module}: {signal} is not assigned on every path (a latch); assign a default first")]
     Latch { module: String, signal: String },
-    /// Nothing drives an input of a sub-block, an output or a local that is read.
+    /// Nothing drives an output, an input of a sub-block, or a local that is read.
     #[error("{module}: {signal} is never assigned")]
     Undriven { module: String, signal: String },
-    /// A signal that is not ours to drive is assigned.
+    /// The block assigns a signal that it does not drive, such as one of its inputs.
     #[error("{module}: {signal} is assigned but it is {what}")]
     NotAssignable {
         module: String,
         signal: String,
         what: &'static str,
     },
-    /// A part select reaches past the end of what it selects from.
+    /// A part select reaches beyond the end of its vector.
     #[error("{module}: bits {high}:{low} selected from {signal}, which has {width}")]
     OutOfRange {
         module: String,
@@ -52,7 +52,7 @@ pub enum EmitError {
         low: usize,
         width: usize,
     },
-    /// Two ports would have the same name.
+    /// Two ports would have the same name in Verilog.
     #[error("{module}: {first} and {second} would both be the port {port}; rename one of them")]
     SamePort {
         module: String,
@@ -60,7 +60,7 @@ pub enum EmitError {
         first: String,
         second: String,
     },
-    /// A construct outside the supported subset.
+    /// The emitter does not support a construct.
     #[error("{module}: {what} is not supported by this emitter")]
     Unsupported { module: String, what: String },
 }

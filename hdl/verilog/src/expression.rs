@@ -1,4 +1,4 @@
-//! Expressions with Rust's precedence and Rust's widths.
+//! Prints expressions. Operator precedence and widths are those of Rust.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,16 +17,16 @@ use crate::symbols::Symbols;
 #[derive(Clone)]
 pub(crate) struct Typed {
     pub text: String,
-    /// `None`: an unsized literal, whose width depends on its neighbour.
+    /// Width in bits. `None` for an unsized literal, whose width follows from the other operand.
     pub width: Option<usize>,
-    /// A plain identifier, which permits selects.
+    /// The text is an identifier, so Verilog allows a select from it.
     identifier: bool,
     value: Option<BigUint>,
-    /// Its fields, if it has any.
+    /// The fields of a record; `None` for a plain vector.
     record: Option<Rc<Record>>,
 }
 
-/// A wire that is added because Verilog cannot select from an expression.
+/// A wire that the printer adds, because Verilog cannot select from an expression.
 pub(crate) struct Wire {
     pub name: String,
     pub width: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Printer<'a> {
     pub symbols: &'a mut Symbols,
     pub wires: Vec<Wire>,
     known: BTreeMap<String, String>,
-    /// Enumeration values that need a declaration: flat name to (identifier, value, width).
+    /// The enumeration values that have to be declared. The key is the flat name, the value is (identifier, value, width).
     pub enums: BTreeMap<String, (String, u64, usize)>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints `e` as exactly `width` bits.
+    /// Prints `e` with exactly `width` bits.
     pub(crate) fn sized(
         &mut self,
         e: &Expr,
@@ -93,7 +93,7 @@ impl<'a> Printer<'a> {
             Expr::Signal(name) => self.signal(name),
             Expr::Literal(l) => {
                 let (value, width) = literal::parse(l);
-                // A bool has a width; integer literals take their neighbour's.
+                // A `bool` has one bit. An integer literal takes the width of the other operand.
                 let width = (width == 1).then_some(1);
                 Ok(Typed {
                     text: width.map_or_else(|| value.to_string(), |w| literal::sized(&value, w)),
@@ -114,7 +114,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Width of `e`. Wires that printing it adds are discarded.
+    /// Returns the width of `e`. Wires that printing it would add are discarded.
     pub(crate) fn width_of(&mut self, e: &Expr) -> Result<usize, EmitError> {
         let typed = self.typed(e)?;
         typed.width.ok_or_else(|| EmitError::UnsizedLiteral {
@@ -191,7 +191,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An identifier for `t`, through a wire if it is not one already.
+    /// Returns an identifier for `t`. If `t` is not an identifier, a wire is added for it.
     fn named(&mut self, t: Typed, width: usize) -> String {
         if t.identifier {
             return t.text;
@@ -270,7 +270,7 @@ impl<'a> Printer<'a> {
         let what = format!("{} {symbol} {}", lt.text, rt.text);
         let (lt, rt) = (self.fit(lt, width, &what)?, self.fit(rt, width, &what)?);
         if matches!(op, Op::Mul) {
-            // rust-hdl multiplies to the full product.
+            // rust-hdl's product has the full width, the sum of both operands' widths.
             let zeros = literal::sized(&BigUint::default(), width);
             let text = format!("({{{zeros}, {lt}}} * {{{zeros}, {rt}}})");
             return Ok(compound(text, 2 * width));
@@ -309,7 +309,7 @@ impl<'a> Printer<'a> {
         let at = self.typed(offset)?;
         if let Some(low) = &at.value {
             let low = low.to_u32_digits().first().copied().unwrap_or(0) as usize;
-            // A constant part of a constant part is a part of the whole vector.
+            // A constant part of a constant part is printed as one part of the whole vector.
             if let Expr::Slice(inner, inner_width, inner_offset) = strip(x) {
                 let inner_at = self.typed(inner_offset)?;
                 if let Some(base) = &inner_at.value {
@@ -330,12 +330,12 @@ impl<'a> Printer<'a> {
             return Ok(t);
         }
         if width > 1 {
-            // rust-hdl shifts zeros in past the end, where Verilog's `+:` would give unknowns.
+            // Beyond the end of the vector, rust-hdl shifts zeros in, whereas Verilog's `+:` would give unknown bits.
             let shifted = compound(format!("({} >> {})", t.text, at.text), from);
             return Ok(self.select(shifted, from, width, 0));
         }
         let name = self.named(t, from);
-        // The index gets exactly the bits that the vector needs, so that every tool agrees on its width.
+        // The index is printed with exactly the bits that the vector's length needs, so that all tools agree on its width.
         let needed = rust_hdl::prelude::clog2(from).max(1);
         let index = self.cast(offset, needed)?.text;
         Ok(compound(format!("{name}[{index}]"), width))
@@ -388,7 +388,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// `text` without parentheses around all of it.
+/// Returns `text` without a pair of parentheses around the whole of it.
 pub(crate) fn bare(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
         return text;

@@ -1,16 +1,16 @@
-//! Gated models: a design changed so that its simulation evaluates only what changes.
+//! Gated models: a changed text of a design whose simulation evaluates only what changes.
 //!
-//! A Verilated model runs all of its code in every clock, and most of a card waits in most clocks. Here each larger module gets a clock of
-//! its own and tells, before an edge, whether that edge would change anything in it: whether any of its registers differs from its next
-//! value. The model gives the edge only to modules that say so, and Verilator runs only the code behind their clocks. An edge that is left
-//! out would have changed nothing, so outputs are the same in every clock; what a wave would show is not, and models with waves are built
-//! from the design as it is.
+//! A Verilated model runs all of its code in every cycle, although most of a card is idle in most cycles. In a gated design, each larger module has
+//! its own clock. It also has an output that is high before an edge if the edge would change the module, that is, if any of its registers differs
+//! from its next value. The model gives an edge only to the modules whose output is high, and Verilator runs only the code that depends on their
+//! clocks. An edge that is left out would have changed nothing, so the outputs are the same in every cycle. Waves would differ, so models with waves
+//! are built from the unchanged design.
 //!
-//! Inputs are held in the same way: logic behind the inputs of an interface runs when one of them changes.
+//! Inputs are treated in the same way: the logic that depends on the inputs of an interface runs only when one of them changes.
 //!
-//! A clock here has an event at both of its edges, so that the model only has to toggle it. Hand-written primitives have lines for gated
-//! models that assign `gate_active` when an edge matters; without them a primitive with a clock is refused. These lines may replace the
-//! primitive's own, with the same meaning in a form that Verilator evaluates faster. `hdl_primitives::sim` writes them.
+//! A gated clock has an event at both of its edges, so the model only has to toggle it. A hand-written primitive needs lines for gated models that
+//! assign to `gate_active` when an edge matters; a primitive that has a clock and no such lines is refused. These lines may also replace the
+//! primitive's own lines with equivalent ones that Verilator evaluates faster. They come from `hdl_primitives::sim`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ use crate::design::{Design, Module, PortDirection};
 use crate::error::EmitError;
 use crate::skeleton::{GatedText, CLOCK};
 
-/// Lines from which on a module has a clock of its own: below, asking costs more than evaluating.
+/// A module with at least this many lines has its own clock. For a smaller one, the condition would cost more than the evaluation that it saves.
 const LINES: usize = 100;
 
 /// A part with a clock of its own. Both ports are ports of the top module, one bit wide.
@@ -27,20 +27,20 @@ const LINES: usize = 100;
 pub struct Gate {
     /// Input that toggles when the part gets an edge.
     pub clock: String,
-    /// Output that says, before an edge, whether the edge would change anything in the part.
+    /// Output that is high before an edge if the edge would change anything in the part.
     pub active: String,
 }
 
 /// Inputs that the logic sees through registers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HeldInputs {
-    /// Ports of the design.
+    /// The inputs, which are ports of the design.
     pub ports: Vec<String>,
-    /// Input of the top module, one bit wide, that toggles when one of them changes: the clock of the registers.
+    /// One-bit input of the top module that is the clock of these registers. It toggles when one of the inputs changes.
     pub event: String,
 }
 
-/// The text of a gated model and what drives its clocks. It has the design's ports and those of the gates and the held inputs.
+/// The text of a gated model, and the description of its clocks. The text has the ports of the design and those of the gates and held inputs.
 #[derive(Clone, Debug)]
 pub struct GatedDesign {
     pub text: String,
@@ -52,11 +52,11 @@ pub struct GatedDesign {
 }
 
 impl Design {
-    /// The text of a gated model of this design. It behaves as [`Self::plain_text`] does and simulates faster. `None` for a design without
-    /// a clock, which has nothing to gate.
+    /// Returns the text of a gated model of this design, which behaves as [`Self::plain_text`] does and simulates faster. Returns `None` for a design
+    /// without a clock, because it has nothing to gate.
     ///
     /// # Errors
-    /// [`EmitError::Unsupported`] for a module with another clock than `clock`, or a primitive that does not say when its edge matters.
+    /// [`EmitError::Unsupported`] if a module has another clock than `clock`, or if a primitive does not say when an edge matters.
     pub fn gated(&self) -> Result<Option<GatedDesign>, EmitError> {
         let top = self.modules.last().expect("the top is the last module");
         if !top.skeleton.clocked {
@@ -78,7 +78,7 @@ impl Design {
         Ok(Some(design))
     }
 
-    /// The module around the gated design: its ports, held inputs and the clocks as further ports.
+    /// Writes the module around the gated design. It has the design's ports, the clocks as additional ports, and the registers of held inputs.
     fn wrapper(&self, inner: &str, gates: usize) -> GatedDesign {
         let mut ports = vec![];
         let mut held = String::new();
@@ -135,17 +135,17 @@ impl Design {
     }
 }
 
-/// What is known of a gated module.
+/// Properties of a gated module.
 #[derive(Clone, Copy, Default)]
 struct Known {
     clocked: bool,
-    /// It has a clock of its own.
+    /// The module has a clock of its own.
     gate: bool,
-    /// How many gates are inside.
+    /// Number of gates in its sub-modules.
     inside: usize,
 }
 
-/// The modules gated so far.
+/// The modules that have been gated so far.
 #[derive(Default)]
 struct Gated {
     modules: BTreeMap<String, Known>,
@@ -156,7 +156,7 @@ impl Gated {
         self.modules.get(module).copied().unwrap_or_default()
     }
 
-    /// The gated text of `module`, whose sub-modules came before it.
+    /// Returns the gated text of `module`. Its sub-modules must already have been gated.
     fn module(&mut self, module: &Module) -> Result<String, EmitError> {
         let skeleton = &module.skeleton;
         let own = own_lines(module);
@@ -226,7 +226,7 @@ impl Gated {
     }
 }
 
-/// The text of a module without the lines that its gated text replaces.
+/// Returns the text of a module without the lines that its gated text replaces.
 fn own_lines(module: &Module) -> String {
     let replaces = |gated: &GatedText| gated.replaces;
     if !module.skeleton.gated.as_ref().is_some_and(replaces) {
@@ -240,30 +240,31 @@ fn own_lines(module: &Module) -> String {
     format!("{head}\n);\nendmodule{end}")
 }
 
-/// The text of a module with `logic` at its end.
+/// Returns the text of a module with `logic` inserted at its end.
 fn with_logic(text: &str, logic: &str) -> String {
     let (before, end) = text.rsplit_once("endmodule").expect("a module ends");
     format!("{before}{logic}endmodule{end}")
 }
 
-/// What the ports of one interface have in common: the name up to the first underscore.
+/// Returns the common prefix of the ports of one interface, which is the name up to the first underscore.
 fn bundle(port: &str) -> &str {
     port.split('_').next().unwrap_or(port)
 }
 
-/// The ports of a module for a gate in it.
+/// Returns the declarations of a module's ports for a gate in it.
 fn gate_ports(i: usize) -> String {
     format!("  input wire gate_clock_{i},\n  output wire gate_active_{i}")
 }
 
-/// Connects gate `inner` of an instance to gate `outer` of the module it is in.
+/// Returns the connections of gate `inner` of an instance with gate `outer` of the module that contains it.
 fn sub_gate(inner: usize, outer: usize) -> String {
     format!(
         ".gate_clock_{inner}(gate_clock_{outer}),\n    .gate_active_{inner}(gate_active_{outer})"
     )
 }
 
-/// `text` with `clock` as the clock of instance `name` of module `kind`, and `added` connections; `None` if its clock is not the module's.
+/// Connects instance `name` of module `kind` to `clock` and adds the connections `added`. Returns `None` if the instance's clock is not that of the
+/// module.
 fn connect(text: &str, name: &str, kind: &str, clock: &str, added: &[String]) -> Option<String> {
     let (before, after) = text.split_once(&format!("  {kind} {name} (\n"))?;
     let (connections, after) = after.split_once("\n  );\n")?;

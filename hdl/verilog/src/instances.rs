@@ -1,4 +1,4 @@
-//! Registers and sub-blocks of a module: the nets that connect them, declared before anything uses them, and they themselves.
+//! Registers and sub-blocks of a module. The nets that connect them are declared first, because a net must be declared before its use.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,10 +14,10 @@ use crate::names;
 use crate::skeleton::instance_name;
 use crate::symbols::Symbols;
 
-/// What a module consists of besides its own logic.
+/// The parts of a module besides its own logic.
 pub(crate) struct Parts<'a> {
     pub instance: &'a Instance,
-    /// The module of each child that is not a register.
+    /// The module name of each child that is not a register.
     pub kinds: &'a BTreeMap<String, String>,
     pub symbols: &'a Symbols,
     pub driven: &'a BTreeMap<String, Driven>,
@@ -41,7 +41,7 @@ impl Parts<'_> {
         children.filter_map(|child| Some((child, self.kinds.get(&child.name)?)))
     }
 
-    /// Declares registers with their initial values, next values that have a block of their own, and the nets of sub-blocks.
+    /// Declares registers with their initial values, their next values where these have a block of their own, and the nets of sub-blocks.
     pub(crate) fn declare(&self, out: &mut String) -> Result<(), EmitError> {
         for (child, init) in self.registers() {
             let q = self
@@ -79,7 +79,7 @@ impl Parts<'_> {
         &symbol.expect("ports of children are symbols").verilog
     }
 
-    /// Prints the clocked blocks. Also returns, for each clock, under which conditions its edge changes a register.
+    /// Prints the clocked blocks. Returns, for each clock, the conditions under which its edge changes a register.
     pub(crate) fn print_registers(
         &self,
         out: &mut String,
@@ -142,7 +142,7 @@ impl Parts<'_> {
     }
 }
 
-/// The Verilog name of a child's port.
+/// Returns the Verilog name of a child's port.
 fn port_name(child: &Instance, port: &str) -> String {
     let names = names::of_signals(child.signals.iter().map(|s| s.wanted.as_str()));
     let at = child.signals.iter().position(|s| s.name == port);

@@ -1,20 +1,20 @@
-//! Elaborates a rust-hdl block into readable Verilog-2005.
+//! Translates a rust-hdl block into readable Verilog-2005.
 //!
-//! rust-hdl's own writer prints nested part selects that Icarus, Yosys and Vivado reject, and binary operators without
-//! parentheses, so that Rust's `a & b == c` silently becomes Verilog's `a & (b == c)`. This emitter walks the same public
-//! tree (`Block::accept`, `Logic::hdl`) and prints a module per *kind* of block instead of one per instance:
+//! rust-hdl's own writer has two faults. It prints nested part selects, which Icarus, Yosys and Vivado reject. It prints binary operators without
+//! parentheses, so that Rust's `a & b == c` silently becomes Verilog's `a & (b == c)`. This emitter walks the same public tree (`Block::accept`,
+//! `Logic::hdl`) and prints a module per *kind* of block instead of one per instance:
 //!
-//! - every operator is parenthesised by Rust's meaning, and every operand has its Rust width;
-//! - selects of selects are folded, selects of expressions go through a named wire;
+//! - every operator is parenthesised according to Rust's precedence, and every operand has its Rust width;
+//! - a select of a select is printed as one select, and a select of an expression uses a named wire;
 //! - flip-flops (`DFF`) become `always @(posedge clock)` in the module that owns them;
-//! - each signal has its own `assign` or `always @(*)`, so simulators see no false combinational loops;
-//! - a signal that some path leaves unassigned is an error here, not a latch later;
-//! - modules with the same text are emitted once, and names do not depend on the order of anything but the source.
+//! - each signal has its own `assign` or `always @(*)`, so that simulators see no false combinational loops;
+//! - a signal that some path leaves unassigned is an error here, instead of a latch in synthesis;
+//! - modules with the same text are emitted once, and names depend on nothing but the source.
 //!
-//! What it cannot translate (signed arithmetic, in-out ports, black boxes) it refuses with [`EmitError`], naming the place.
+//! It refuses with [`EmitError`] what it cannot translate (signed arithmetic, in-out ports, black boxes). The error names the place.
 //!
-//! Nothing here runs a tool. `sim-models` makes Verilated models of a [`Design`]; `hdl-testkit` compares them with the block's own
-//! rust-hdl simulation, and runs Verilator's lint, Icarus and Yosys over a design.
+//! This crate runs no tools. `sim-models` makes Verilated models of a [`Design`]. `hdl-testkit` compares them with the block's own rust-hdl
+//! simulation, and runs Verilator's lint, Icarus and Yosys on a design.
 
 mod annotation;
 mod assign;

@@ -1,14 +1,14 @@
-//! Values of rust-hdl literals, whose fields are private: read back from their printed form.
+//! Reads the values of rust-hdl literals. Their fields are private, so the values are parsed from the printed form.
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::VerilogLiteral;
 
-/// Value of a literal.
+/// Returns the value of a literal.
 pub fn value(literal: &VerilogLiteral) -> BigUint {
     parse(literal).0
 }
 
-/// Value and printed width of a literal.
+/// Returns the value and the printed width of a literal.
 pub(crate) fn parse(literal: &VerilogLiteral) -> (BigUint, usize) {
     let text = format!("{literal:x}");
     let (width, digits) = text
@@ -20,7 +20,7 @@ pub(crate) fn parse(literal: &VerilogLiteral) -> (BigUint, usize) {
     )
 }
 
-/// A literal that counts bits.
+/// Returns the value of a literal that is a number of bits.
 pub(crate) fn small(literal: &VerilogLiteral) -> usize {
     parse(literal)
         .0
@@ -30,7 +30,7 @@ pub(crate) fn small(literal: &VerilogLiteral) -> usize {
         .unwrap_or(0) as usize
 }
 
-/// A sized Verilog constant.
+/// Returns a sized Verilog constant.
 pub(crate) fn sized(value: &BigUint, width: usize) -> String {
     if width == 1 {
         format!("1'b{value}")

@@ -1,4 +1,4 @@
-//! The `let`s of a kernel: wires, other names of a signal, and records.
+//! The `let`s of a kernel. A `let` becomes a wire, or is an alias of a signal, and may be a record.
 
 use rust_hdl::core::ast::VerilogExpression as Expr;
 
@@ -7,8 +7,8 @@ use crate::expression::Printer;
 use crate::statement::Statement;
 use crate::symbols::{Role, Symbols};
 
-/// Makes a symbol of every assigned name that is not a signal. Returns the names that are wires, in order. A `let` that only names a signal is not a
-/// wire: the signal is printed where it is read.
+/// Declares a symbol for every assigned name that is not a signal. Returns the names that become wires, in order. A `let` that only renames a signal
+/// does not become a wire; the signal is printed where the name is read.
 pub(crate) fn declare(
     printer: &mut Printer,
     program: &[Statement],
@@ -51,7 +51,7 @@ pub(crate) fn declare(
     Ok(wires)
 }
 
-/// If a local is the source of a record signal, it is that record.
+/// A local that is assigned to a record signal has the fields of that record.
 fn describe_by_use(symbols: &mut Symbols, program: &[Statement]) {
     for s in program.iter().rev() {
         match s {
@@ -80,7 +80,7 @@ fn describe_by_use(symbols: &mut Symbols, program: &[Statement]) {
     }
 }
 
-/// The flat name of the signal of `width` bits, if `e` is one.
+/// If `e` is a signal of `width` bits, returns its flat name.
 fn signal(symbols: &Symbols, e: &Expr, width: usize) -> Option<String> {
     match e {
         Expr::Paren(x) => signal(symbols, x, width),
@@ -93,7 +93,7 @@ fn signal(symbols: &Symbols, e: &Expr, width: usize) -> Option<String> {
     }
 }
 
-/// The signal that `e` is, or is a constant part of, with the first bit of the part.
+/// If `e` is a signal or a constant part of one, returns the signal and the first bit of the part.
 fn place(symbols: &Symbols, e: &Expr) -> Option<(String, usize)> {
     match e {
         Expr::Paren(x) | Expr::Cast(x, _) => place(symbols, x),

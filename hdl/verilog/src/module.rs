@@ -22,17 +22,17 @@ use crate::skeleton::Skeleton;
 use crate::statement::Statement;
 use crate::symbols::{Role, Symbol, Symbols};
 
-/// A printed module without its name, so that equal modules can be found.
+/// A printed module without its name. Modules with equal bodies are emitted once.
 pub(crate) struct Body {
     pub header: String,
     pub wanted_name: String,
     pub text: String,
-    /// What simulation checks of its bundles.
+    /// The simulation checks of its bundles.
     pub checks: String,
     pub skeleton: Skeleton,
 }
 
-/// Initial value of a flip-flop, if this block is rust-hdl's `DFF`.
+/// Returns the initial value of a flip-flop if this block is rust-hdl's `DFF`.
 pub(crate) fn register_init(instance: &Instance) -> Option<String> {
     let Verilog::Custom(code) = &instance.code else {
         return None;
@@ -46,7 +46,7 @@ pub(crate) fn register_init(instance: &Instance) -> Option<String> {
     (names == ["clock", "d", "q"]).then(|| init.to_string())
 }
 
-/// Prints `instance`; `kinds` gives the module name of each child that is not a register.
+/// Prints `instance`. `kinds` has the module name of each child that is not a register.
 pub(crate) fn print(
     instance: &Instance,
     kinds: &BTreeMap<String, String>,
@@ -121,7 +121,7 @@ pub(crate) fn body(
     }
 }
 
-/// A vector's range, with a space before it; nothing for a single bit.
+/// Returns a vector's range with a space in front, and nothing for a single bit.
 pub(crate) fn range(width: usize) -> String {
     if width == 1 {
         String::new()
@@ -130,13 +130,13 @@ pub(crate) fn range(width: usize) -> String {
     }
 }
 
-/// An assigned signal and what it is assigned.
+/// A signal that is assigned, and its driver.
 pub(crate) struct Driven {
     pub symbol: Symbol,
     pub driver: Driver,
 }
 
-/// Ports, declarations, registers, instances and logic of a block with a kernel.
+/// Prints a block with a kernel: its ports, declarations, registers, instances and logic.
 fn kernel(
     instance: &Instance,
     kinds: &BTreeMap<String, String>,
@@ -287,7 +287,7 @@ fn kernel(
     Ok((out, checks, Skeleton::of_kernel(instance, kinds, changes)))
 }
 
-/// Comment lines with the positions of the fields of a record port.
+/// Returns comment lines with the positions of the fields of a record port.
 fn field_map(name: &str, port: &Signal) -> String {
     let map = port.record.iter().flat_map(|record| record.map());
     map.map(|line| annotation::line("  ", &format!("{name}: {line}")))

@@ -1,4 +1,4 @@
-//! From Rust names to Verilog identifiers.
+//! Derives Verilog identifiers from Rust names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -255,7 +255,7 @@ const KEYWORDS: &[&str] = &[
     "within",
 ];
 
-/// rust-hdl's several spellings of one signal (`a.b[2].next`, `.a::b`) as one flat key (`a$b$2`).
+/// rust-hdl spells one signal in several ways (`a.b[2].next`, `.a::b`). Returns the flat name that all of them have here (`a$b$2`).
 pub(crate) fn flat(name: &str) -> String {
     let joined = name
         .trim_start_matches('.')
@@ -265,14 +265,14 @@ pub(crate) fn flat(name: &str) -> String {
     joined.strip_suffix("$next").unwrap_or(&joined).to_string()
 }
 
-/// Identifiers of one module: unique, no keywords, `_` for hierarchy.
+/// The identifiers of one module. They are unique and not keywords, and `_` separates the levels of the hierarchy.
 #[derive(Default)]
 pub(crate) struct Scope {
     taken: BTreeSet<String>,
 }
 
 impl Scope {
-    /// An unused identifier as close to `wanted` as possible.
+    /// Reserves and returns an unused identifier that is as close to `wanted` as possible.
     pub(crate) fn claim(&mut self, wanted: &str) -> String {
         let mut base: String = wanted
             .chars()
@@ -294,12 +294,12 @@ impl Scope {
     }
 }
 
-/// The name of the signal that stands for its whole bundle: the bundle's own.
+/// A bundle's field of this name has the name of the bundle alone.
 const WHOLE: &str = "record";
 
-/// What a port is called in Verilog, by its flat name: an element of an array of bundles has its number behind the name (`rx$0$valid` becomes
-/// `rx0_valid`), and the signal `record` of a bundle has the name of the bundle (`read$record` becomes `read`). A field that would be a word of Rust
-/// has an underscore behind it, which its ports are without (`in_$valid` becomes `in_valid`).
+/// Returns the Verilog name of a port with the flat name `flat`. An element of an array of bundles has its number after the name (`rx$0$valid`
+/// becomes `rx0_valid`). The signal `record` of a bundle has the name of the bundle (`read$record` becomes `read`). A field whose name would be a
+/// Rust keyword ends in an underscore, and its ports leave the underscore out (`in_$valid` becomes `in_valid`).
 fn of_port(flat: &str) -> String {
     let mut parts: Vec<&str> = flat.split('$').collect();
     if parts.len() > 1 && parts.last() == Some(&WHOLE) {
@@ -316,7 +316,7 @@ fn of_port(flat: &str) -> String {
     name
 }
 
-/// What a signal of a module is called in Verilog, unless that is taken.
+/// Returns the name that a signal of a module gets in Verilog unless that name is already used.
 pub(crate) fn wanted(flat: &str, kind: AtomKind) -> String {
     if kind.is_parameter() {
         of_port(flat)
@@ -325,13 +325,14 @@ pub(crate) fn wanted(flat: &str, kind: AtomKind) -> String {
     }
 }
 
-/// Identifiers of a module's own signals, by what they want, which claim theirs before anything else does: so its ports are known from outside.
+/// Returns the identifiers of a module's own signals for their `wanted` names. They are reserved before any other name, so that port names are
+/// predictable.
 pub(crate) fn of_signals<'a>(wanted: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut scope = Scope::default();
     wanted.into_iter().map(|name| scope.claim(name)).collect()
 }
 
-/// Two ports of one name, by their flat names.
+/// Returns two ports that would have the same name in Verilog.
 pub(crate) fn same_port(signals: &[Signal]) -> Option<(&Signal, &Signal)> {
     let mut by_name: BTreeMap<&str, &Signal> = BTreeMap::new();
     signals
@@ -340,7 +341,7 @@ pub(crate) fn same_port(signals: &[Signal]) -> Option<(&Signal, &Signal)> {
         .find_map(|s| Some((by_name.insert(&s.wanted, s)?, s)))
 }
 
-/// Module name of a Rust type: its last path segment in snake case, then its generic arguments
+/// Returns the module name of a Rust type: its last path segment in snake case, then its generic arguments
 /// (`SyncFifo<Bits<32>, 4>` becomes `sync_fifo_bits_32_4`).
 pub(crate) fn of_type(path: &str) -> String {
     let mut out: Vec<String> = Vec::new();
@@ -415,7 +416,7 @@ mod tests {
         assert_eq!(scope.claim("a$b"), "a_b");
         assert_eq!(scope.claim("a_b"), "a_b_1");
         assert_eq!(scope.claim("reg"), "reg_");
-        // Our users' tools read the text as SystemVerilog too.
+        // Other tools read the text as SystemVerilog, so its keywords are avoided too.
         assert_eq!(scope.claim("before"), "before_");
         assert_eq!(scope.claim("0x"), "_0x");
     }

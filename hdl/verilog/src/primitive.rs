@@ -1,4 +1,4 @@
-//! Hand-written Verilog of a primitive.
+//! Prints the hand-written Verilog of a primitive.
 
 use rust_hdl::core::atom::AtomKind;
 
@@ -6,12 +6,14 @@ use crate::collect::Instance;
 use crate::module::{body, range, Body};
 use crate::skeleton::{GatedText, Skeleton};
 
-/// The line in front of what gated models have. Behind it, whether that goes beside the primitive's own lines or in their place.
+/// Starts the line in front of the text for gated models. The rest of that line is `beside` if the text is added to the primitive's own lines, and
+/// `instead` if it replaces them.
 const GATED: &str = "// @gated ";
 const INSTEAD: &str = "instead";
 
-/// Prints a primitive: ports from the block, text as it is. `// @module <path>` on its first line names it. What follows the line
-/// `// @gated beside` or `// @gated instead` is for gated models (see [`crate::gate`]). `output` is the kind of its output ports.
+/// Prints a primitive with the ports of the block and its text unchanged. The first line of the text, `// @module <path>`, names the module. The text
+/// after a line `// @gated beside` or `// @gated instead` is for gated models (see [`crate::gate`]). `output` is the kind of the output ports, `wire`
+/// or `reg`.
 pub(crate) fn print(instance: &Instance, code: &str, output: &str) -> Body {
     let trimmed = code.trim_start();
     let (type_path, code) = match trimmed.strip_prefix("// @module ") {

@@ -1,4 +1,4 @@
-//! A kernel in the form that the emitter uses: loops unrolled, links turned into assignments, names flattened.
+//! Converts a kernel into the form that the emitter uses: loops are unrolled, links become assignments, and names are flat.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,18 @@ use crate::statement::Statement;
 #[derive(Default)]
 pub(crate) struct Program {
     pub statements: Vec<Statement>,
-    /// The Rust type.
+    /// The path of the Rust type.
     pub type_path: Option<String>,
-    /// Comment lines of the block as a whole.
+    /// Comment lines above the block.
     pub about: Vec<String>,
-    /// Comment lines of a port, by its Rust name.
+    /// Comment lines of each port, by its Rust name.
     pub ports: BTreeMap<String, Vec<String>>,
-    /// Comment lines, with the statement below them.
+    /// Comment lines with the index of the statement below each one.
     pub notes: Vec<(usize, String)>,
 }
 
 impl Program {
-    /// Normalises a block. `#[hdl]` passes the source's comments as comments between its statements.
+    /// Converts a block. `#[hdl]` passes on the comments of the source as comments between the statements.
     pub(crate) fn of(block: &VerilogBlock, module: &str) -> Result<Self, EmitError> {
         let mut program = Self::default();
         let mut normaliser = Normaliser {
@@ -43,7 +43,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Comment lines of the block as a whole, above its module.
+    /// Returns the comment lines that stand above the module.
     pub(crate) fn about(&self) -> String {
         self.about
             .iter()
@@ -67,8 +67,8 @@ impl Program {
         }
     }
 
-    /// `targets` in the order of the statements that assign them last, with the number of that statement. The default of a register comes first and
-    /// does not count if a later stage assigns the register.
+    /// Sorts `targets` by the statement that assigns each one last, and returns that statement's index with each. The default of a register is its
+    /// first assignment, so it does not count if a later stage assigns the register.
     pub(crate) fn in_order(&self, targets: &[String]) -> Vec<(usize, String)> {
         let mut last: BTreeMap<String, usize> = BTreeMap::new();
         for (at, statement) in self.statements.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Program {
     }
 }
 
-/// The comments above stages, while the signals of the stages are printed. A comment belongs to the statements down to the next comment.
+/// Keeps track of the comments above stages while signals are printed. A comment applies to the statements down to the next comment.
 pub(crate) struct Notes<'a> {
     left: std::iter::Peekable<std::slice::Iter<'a, (usize, String)>>,
 }
@@ -95,7 +95,7 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// The comment lines of statement `at`. They are returned once; statements come in order.
+    /// Returns the comment lines of statement `at`. Each comment is returned once. The statements must be passed in order.
     pub(crate) fn above(&mut self, at: usize) -> String {
         let mut passed = vec![];
         while let Some(note) = self.left.next_if(|(of, _)| *of <= at) {
@@ -231,7 +231,7 @@ impl Normaliser<'_> {
         }
     }
 
-    /// Replaces loop variables inside index brackets.
+    /// Replaces the loop variables in index brackets by their values.
     fn name(&self, name: &str) -> String {
         let mut name = name.replace(' ', "");
         for (variable, value) in &self.loops {

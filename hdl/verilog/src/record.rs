@@ -1,4 +1,4 @@
-//! The fields of a record signal. In Verilog the signal is a plain vector.
+//! The fields of a record signal, which is a plain vector in Verilog.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::annotation;
 /// Longest line of a field map, in characters.
 const LINE: usize = 110;
 
-/// A `LogicStruct`: its fields, the first at bit 0.
+/// The fields of a `LogicStruct`. The first field starts at bit 0.
 #[derive(Debug)]
 pub(crate) struct Record {
     pub width: usize,
@@ -25,7 +25,7 @@ struct Field {
 }
 
 impl Record {
-    /// The record that `descriptor` describes; `None` for plain bits and enumerations.
+    /// Returns the record that `descriptor` describes. Returns `None` for plain bits and enumerations.
     pub(crate) fn of(descriptor: &TypeDescriptor) -> Option<Rc<Self>> {
         let TypeKind::Composite(described) = &descriptor.kind else {
             return None;
@@ -51,7 +51,8 @@ impl Record {
         Some(Rc::new(Self { width, fields }))
     }
 
-    /// Name of `width` bits from bit `low` on: a field, a field of a field, or bits of a field. `None` if they belong to several fields.
+    /// Names the `width` bits from bit `low` on. They may be a field, a field of a field, or bits of a field. Returns `None` if they belong to
+    /// several fields.
     pub(crate) fn name_of(&self, low: usize, width: usize) -> Option<String> {
         let field = self.field_around(low, width)?;
         let inner = low - field.low;
@@ -65,7 +66,7 @@ impl Record {
         }
     }
 
-    /// The record of `width` bits from bit `low` on, if they are a field with fields of its own.
+    /// If the `width` bits from bit `low` on are a field that is itself a record, returns that record.
     pub(crate) fn part(&self, low: usize, width: usize) -> Option<Rc<Self>> {
         let field = self.field_around(low, width)?;
         let record = field.record.as_ref()?;
@@ -81,7 +82,7 @@ impl Record {
             .find(|f| f.low <= low && low + width <= f.low + f.width && width > 0)
     }
 
-    /// Lines with the position of each field, fields of fields one by one.
+    /// Returns lines with the position of each field. Fields of a nested record are listed one by one.
     pub(crate) fn map(&self) -> Vec<String> {
         let mut places = vec![];
         self.places("", 0, &mut places);
@@ -111,7 +112,7 @@ impl Record {
     }
 }
 
-/// A select of bits of the signal `name`, with the field's name as a comment.
+/// Prints a select from the signal `name`, with the field's name as a comment.
 pub(crate) fn part(name: &str, low: usize, width: usize, record: Option<&Record>) -> String {
     let bits = if width == 1 {
         format!("{name}[{low}]")

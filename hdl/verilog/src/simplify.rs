@@ -7,7 +7,7 @@ use crate::expression::Printer;
 use crate::literal;
 use crate::statement::{covered, Case, Statement};
 
-/// The simplified `program`, which drives one signal of `width` bits.
+/// Returns a simplified form of `program`, which drives one signal of `width` bits.
 pub(crate) fn simplify(
     printer: &Printer,
     program: &[Statement],
@@ -18,7 +18,7 @@ pub(crate) fn simplify(
     keep_last(decided, width, exhaustive)
 }
 
-/// Replaces each constant condition by its branch.
+/// Replaces a branch with a constant condition by its selected side.
 fn decide(printer: &Printer, program: &[Statement]) -> Vec<Statement> {
     let mut out = vec![];
     for s in program {
@@ -49,8 +49,8 @@ fn decide(printer: &Printer, program: &[Statement]) -> Vec<Statement> {
     out
 }
 
-/// Removes assignments whose bits are all overwritten by later statements. No statement reads the signal itself: kernels read outputs of registers,
-/// ports and single-assignment locals.
+/// Removes assignments whose bits are all overwritten by later statements. This is sound because no statement reads the signal itself: kernels read
+/// only register outputs, ports and locals that are assigned once.
 fn keep_last(
     mut program: Vec<Statement>,
     width: usize,
@@ -84,7 +84,7 @@ fn keep_last(
     program
 }
 
-/// The bits that an assignment sets; `None` for other statements and for positions that are known at run time only.
+/// Returns the bits that an assignment sets. Returns `None` for other statements, and for a position that is not constant.
 fn assigned(s: &Statement, width: usize) -> Option<BigUint> {
     let ones = |n: usize| (BigUint::from(1u32) << n) - 1u32;
     match s {

@@ -1,22 +1,22 @@
-//! The parts of a printed module, for passes that change its text afterwards.
+//! The structure of a printed module, for passes that change its text later.
 
 use std::collections::BTreeMap;
 
 use crate::collect::{Instance, Signal};
 
-/// The clock of a module.
+/// The name of a module's clock.
 pub(crate) const CLOCK: &str = "clock";
 
-/// A module's clocked parts.
+/// The clocked parts of a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Skeleton {
-    /// It has an input [`CLOCK`].
+    /// The module has an input [`CLOCK`].
     pub clocked: bool,
-    /// For each clock, by its name in the module: the conditions under which its edge changes a register.
+    /// For each clock in the module, the conditions under which its edge changes a register.
     pub changes: BTreeMap<String, Vec<String>>,
-    /// Name of each instance in it, and its module.
+    /// The name of each instance, and its module.
     pub children: Vec<(String, String)>,
-    /// What gated models have for a hand-written primitive.
+    /// The text for gated models, if the module is a hand-written primitive.
     pub gated: Option<GatedText>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Skeleton {
 #[derive(Clone, Debug)]
 pub(crate) struct GatedText {
     pub lines: String,
-    /// They stand in place of the primitive's own lines, not beside them.
+    /// The lines replace the primitive's own lines. Otherwise they are added to them.
     pub replaces: bool,
 }
 
@@ -56,7 +56,7 @@ impl Skeleton {
     }
 }
 
-/// The Verilog name of an instance in its parent.
+/// Returns the Verilog name of an instance in its parent.
 pub(crate) fn instance_name(child: &Instance) -> String {
     format!("u_{}", child.name.replace('$', "_"))
 }

@@ -1,9 +1,9 @@
-//! rust-hdl statements with flat names.
+//! Statements of rust-hdl with flat names.
 
 use num_bigint::BigUint;
 use rust_hdl::core::ast::VerilogExpression as Expr;
 
-/// Pattern text (`default` for `_`) and body.
+/// The pattern of a case (`default` for `_`), and its body.
 pub(crate) type Case = (String, Vec<Statement>);
 
 /// One statement with flat names.
@@ -31,7 +31,7 @@ pub(crate) enum Statement {
 }
 
 impl Statement {
-    /// Targets in order of first assignment.
+    /// Appends the targets of the statements to `out`, in the order of their first assignment.
     pub(crate) fn targets(statements: &[Statement], out: &mut Vec<String>) {
         for s in statements {
             match s {
@@ -53,8 +53,8 @@ impl Statement {
         }
     }
 
-    /// The part of a program that decides a local. Locals are values and not memories, so conditions around all of their assignments do not matter to
-    /// readers.
+    /// Returns the part of a program that computes a local. A condition that surrounds all assignments of the local is dropped: a local is no memory,
+    /// and it is read only where the condition holds.
     pub(crate) fn only_local(statements: &[Statement], target: &str) -> Vec<Statement> {
         let only = Self::only(statements, target);
         let inner = match only.as_slice() {
@@ -76,7 +76,7 @@ impl Statement {
         Self::only_local(inner, target)
     }
 
-    /// The part of a program that decides `target`.
+    /// Returns the part of a program that computes `target`.
     pub(crate) fn only(statements: &[Statement], target: &str) -> Vec<Statement> {
         let mut out = vec![];
         for s in statements {
@@ -119,7 +119,7 @@ impl Statement {
     }
 }
 
-/// The bits of a target that a program assigns on every path, as a bit set.
+/// Returns the bits of a target that a program assigns on every path, as a bit set.
 pub(crate) fn covered(
     statements: &[Statement],
     width: usize,

@@ -1,4 +1,4 @@
-//! The names that a module's code may use.
+//! The names that the code of a module may use.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,22 +9,22 @@ use crate::collect::{Enumeration, Instance};
 use crate::names::Scope;
 use crate::record::Record;
 
-/// What a name stands for, which decides who may assign it.
+/// The kind of a name. It decides who may assign it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Role {
     Input,
     Output,
     Local,
     Constant,
-    /// Input port of a sub-block: driven here.
+    /// Input port of a sub-block, which this module drives.
     ChildInput,
-    /// Output port of a sub-block: read here.
+    /// Output port of a sub-block, which this module reads.
     ChildOutput,
-    /// Next value, current value and clock of a register owned here.
+    /// Next value, current value and clock of a register of this module.
     RegisterNext,
     Register,
     RegisterClock,
-    /// Wire made by a `let` of the hardware kernel.
+    /// Wire for a `let` of the hardware kernel.
     Let,
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct Symbol {
     pub verilog: String,
     pub width: usize,
     pub role: Role,
-    /// Its fields, if it has any.
+    /// The fields of a record; `None` for a plain signal.
     pub record: Option<Rc<Record>>,
 }
 
-/// Symbols of one module by flat Rust name, and the enumeration values in sight.
+/// The symbols of one module by flat Rust name, and the enumeration values that it can use.
 pub(crate) struct Symbols {
     by_name: BTreeMap<String, Symbol>,
     enums: BTreeMap<String, (u64, usize)>,
@@ -46,7 +46,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// Signals of `instance` and the ports of its children; `registers` are the names of the children that are flip-flops.
+    /// Collects the signals of `instance` and the ports of its children. `registers` are the names of the children that are flip-flops.
     pub(crate) fn of(instance: &Instance, registers: &[&str]) -> Self {
         let mut symbols = Symbols {
             by_name: BTreeMap::new(),
@@ -107,7 +107,7 @@ impl Symbols {
         );
     }
 
-    /// Makes the signal `name` a record.
+    /// Gives the signal `name` the fields of a record.
     pub(crate) fn describe(&mut self, name: &str, record: &Option<Rc<Record>>) {
         if let (Some(symbol), Some(record)) = (self.by_name.get_mut(name), record) {
             if symbol.record.is_none() && symbol.width == record.width {
@@ -116,7 +116,7 @@ impl Symbols {
         }
     }
 
-    /// Makes `name` another name of `of`.
+    /// Makes `name` an alias of `of`.
     pub(crate) fn alias(&mut self, name: &str, of: &Symbol) {
         self.by_name.insert(name.to_string(), of.clone());
     }
@@ -125,12 +125,12 @@ impl Symbols {
         self.by_name.get(flat)
     }
 
-    /// Value and width of an enumeration value, by flat name (`State$Idle`).
+    /// Returns the value and width of an enumeration value, by its flat name (`State$Idle`).
     pub(crate) fn enum_value(&self, flat: &str) -> Option<(u64, usize)> {
         self.enums.get(flat).copied()
     }
 
-    /// Number of variants of the enumeration that a value belongs to.
+    /// Returns the number of variants of the enumeration that a value belongs to.
     pub(crate) fn variants_beside(&self, flat_value: &str) -> Option<usize> {
         self.enumerations
             .iter()

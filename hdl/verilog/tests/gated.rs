@@ -1,4 +1,4 @@
-//! Gated models: what they are refused for, and that they are what the ordinary ones are.
+//! Tests of gated models: what is refused, and that their outputs equal those of plain models.
 
 use hdl_macros::hdl;
 use hdl_testkit::equivalence::{check_gated, Random, TestRng};
@@ -10,7 +10,7 @@ use sim_verilated::{SimMode, Toolchain};
 
 use crate::common::TwoAccumulators;
 
-/// Two parts, and an output that depends on an input without a clock between.
+/// Has two parts, and an output that depends on an input combinationally.
 #[derive(LogicBlock, Default)]
 struct Pair {
     clock: Signal<In, Clock>,
@@ -46,7 +46,7 @@ fn an_edge_goes_where_a_register_would_change() {
     pair.connect_all();
     let spec = emit(&pair).unwrap().model_in(SimMode::Gated).unwrap();
     let gating = spec.gating.expect("it has a clock");
-    // Modules as small as these share the clock of the top.
+    // Modules as small as these share the clock of the top module.
     assert_eq!(gating.gates.len(), 1);
     let inputs: Vec<&[String]> = gating.inputs.iter().map(|i| &*i.ports).collect();
     assert_eq!(inputs, [["add"], ["enable"]]);
@@ -62,7 +62,7 @@ fn an_edge_goes_where_a_register_would_change() {
     assert!(!text.contains("posedge"), "{text}");
 }
 
-/// No clock, so nothing to leave out.
+/// Has no clock, so nothing can be gated.
 #[derive(LogicBlock, Default)]
 struct Inverter {
     a: Signal<In, Bits<8>>,
@@ -86,7 +86,7 @@ fn without_a_clock_the_model_is_the_ordinary_one() {
     assert_eq!(spec.verilog, design.model().verilog);
 }
 
-/// A register as a primitive with this text.
+/// A register that is a primitive with the given text.
 #[derive(LogicBlock)]
 struct Register {
     clock: Signal<In, Clock>,
@@ -133,7 +133,7 @@ fn a_primitive_that_does_not_say_when_its_edge_matters_is_refused() {
     );
 }
 
-/// A primitive that its gated text says in another way.
+/// A primitive whose gated text replaces its hardware text.
 const REWORDED: &str = "// @module test::Reworded
   initial y = 0;
   always @(posedge clock) y <= a;
@@ -158,7 +158,7 @@ fn a_primitive_may_say_the_same_in_another_way() {
     check_gated(reworded, |u| &mut u.clock, drive, 200, 8).unwrap();
 }
 
-/// Two clocks.
+/// Has two clocks, which gating refuses.
 #[derive(LogicBlock, Default)]
 struct Crossing {
     clock: Signal<In, Clock>,
@@ -193,7 +193,7 @@ fn another_clock_is_refused() {
     );
 }
 
-/// Wide registers, of which one sees itself, and shifts of them by distances that are constant and that are not.
+/// Has wide registers, one of which depends on itself, and shifts by constant and variable distances.
 #[derive(LogicBlock, Default)]
 struct Shifts<const W: usize> {
     clock: Signal<In, Clock>,
@@ -242,7 +242,7 @@ fn wide_values_agree() {
 
 #[test]
 fn a_profile_names_the_blocks() {
-    // Only the C++ of one Verilator is known by its blocks.
+    // The blocks of the profile are known only with the supported version of Verilator.
     if !Toolchain::find().unwrap().runs_on_change() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Small blocks written with rust-hdl's own `#[hdl_gen]`: equivalence with their rust-hdl simulation, golden text, refusals.
-// Precedence is what is under test.
+//! Tests small blocks that are written with rust-hdl's own `#[hdl_gen]`: equivalence with their rust-hdl simulation, the printed text, and refusals.
+// The tests are about precedence, so their expressions have no extra parentheses.
 #![allow(clippy::precedence)]
 
 use hdl_macros::hdl;

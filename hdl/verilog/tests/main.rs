@@ -1,4 +1,4 @@
-//! The emitter, on small blocks.
+//! Tests of the emitter with small blocks.
 
 mod common;
 mod gated;

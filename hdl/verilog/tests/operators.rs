@@ -1,12 +1,12 @@
-//! Every operator at every width from 1 to 256, in one design: rust-hdl's simulation against Verilog.
-// Precedence is what is under test.
+//! Compares rust-hdl's simulation with the Verilog of every operator at every width from 1 to 256, in one design.
+// The tests are about precedence, so their expressions have no extra parentheses.
 #![allow(clippy::precedence)]
 use hdl_macros::hdl;
 use hdl_testkit::equivalence::{check, Random};
 use rust_hdl::prelude::*;
 use seq_macro::seq;
 
-/// Operators of one width, and expressions whose meaning hangs on precedence and on width.
+/// The operators at one width, and expressions whose value depends on precedence and width.
 #[derive(LogicBlock, Default)]
 struct Operators<const N: usize> {
     a: Signal<In, Bits<N>>,
@@ -87,7 +87,7 @@ macro_rules! agrees {
             let drive = |uut: &mut $block, rng: &mut _| {
                 uut.a.next = Bits::random(rng);
                 uut.b.next = Bits::random(rng);
-                // Near misses, so that comparisons go both ways.
+                // Some inputs differ only slightly, so that comparisons have both results.
                 let near: Bits<3> = Bits::random(rng);
                 uut.c.next = match near.index() {
                     0 => uut.a.next & uut.b.next,

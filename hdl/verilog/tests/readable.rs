@@ -1,5 +1,5 @@
-//! What a reader of the written Verilog gets besides the logic: comments of the source, names of fields, nothing that says nothing. And
-//! that none of it is in simulation models.
+//! Tests what the written Verilog gives its reader besides the logic: comments of the source, names of fields, and no redundant statements. The text
+//! of simulation models must contain none of these comments.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_testkit::equivalence::{check, Random};
@@ -21,7 +21,8 @@ struct Packet {
     header: Header,
 }
 
-/// The sum if `saturating` is not asked for: a condition that is known when the block is translated.
+/// Returns the PSN after `psn`. With `saturating`, the greatest PSN is its own successor. The argument is constant, so the translation removes the
+/// branch.
 #[hdl_fn]
 fn next_psn(psn: Bits<24>, saturating: Bit) -> Bits<24> {
     let sum = psn + 1;

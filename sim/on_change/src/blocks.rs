@@ -1,13 +1,14 @@
-//! Maps the model's functions to the blocks of the design, for profiles.
+//! Assigns the functions of a model to the blocks of the design, for profiles.
 
 use std::collections::BTreeMap;
 
 use crate::usage::Usage;
 
-/// Levels of the hierarchy that a block's name has at most.
+/// A block is named by at most this many levels of its instance path.
 const LEVELS: usize = 3;
 
-/// Path of the instance that most of what a function writes is in, as `port0.front.icrc`; empty for the top module.
+/// Returns the path of the instance that contains most of the signals that a function writes, for example `port0.front.icrc`. The path is empty for
+/// the top module.
 pub(crate) fn block(usage: &Usage) -> String {
     let mut votes: BTreeMap<String, usize> = BTreeMap::new();
     for signal in usage.writes.keys() {
@@ -17,7 +18,8 @@ pub(crate) fn block(usage: &Usage) -> String {
     most.map(|(path, _)| path).unwrap_or_default()
 }
 
-/// Of `nic__DOT__u_inner__DOT__u_port0__DOT__valid`, `port0`: instances are called so by the emitter, and `inner` is what gating puts a wrapper around.
+/// Returns the instance path of a signal: `port0` for `nic__DOT__u_inner__DOT__u_port0__DOT__valid`. The emitter names instances `u_<name>`. `inner`
+/// is the design inside the wrapper of a gated model and is left out.
 fn path(signal: &str) -> String {
     let instances = signal
         .split("__DOT__")

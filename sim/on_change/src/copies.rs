@@ -1,36 +1,36 @@
-//! Wide values that a function copies as a whole, which Verilator writes word by word.
+//! Finds the statements that copy a whole wide value. Verilator writes such a copy word by word.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::source::{identifier, number, statements, Member, Members, STATE};
 
-/// How the names of wide constants begin.
+/// The prefix of the names that Verilator gives to wide constants.
 const CONSTANT: &str = "Vmodel__ConstPool__CONST_";
 
-/// A copy of the first words of one wide value, or of all, to another.
+/// A copy of a wide value, or of its first words, to another wide value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Copy<'a> {
     pub to: Target<'a>,
-    /// The C++ of both.
+    /// The C++ expressions of the destination and of the source.
     pub to_text: &'a str,
     pub from_text: &'a str,
     pub words: usize,
-    /// Its statements in the body.
+    /// The range of the copy's statements in the function body.
     pub place: Range<usize>,
 }
 
-/// What is copied to.
+/// The destination of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target<'a> {
-    /// All of a signal.
+    /// The whole of this signal.
     Signal(&'a str),
-    /// An element of this array.
+    /// One element of this array.
     Element(&'a str),
     Local,
 }
 
-/// The copies among the statements of `body`, of a function with these wide local variables.
+/// Finds the copies in the statements of `body`. `wide_locals` are the local variables of the function that have several words.
 pub(crate) fn copies<'a>(
     body: &'a str,
     wide_locals: &BTreeSet<String>,
@@ -71,7 +71,8 @@ pub(crate) fn copies<'a>(
     found
 }
 
-/// What is called so, if it has several words: a signal, an element of an array of such, a local variable or a constant.
+/// Resolves a C++ expression to a value of several words: a signal, an element of an array, a local variable or a constant. Returns `None` for
+/// anything else.
 fn wide<'a>(
     text: &'a str,
     wide_locals: &BTreeSet<String>,
@@ -89,7 +90,7 @@ fn wide<'a>(
     }
 }
 
-/// Both sides and the index of `to[3U] = from[3U]`, if neither place depends on what is written to `to`.
+/// Returns both sides and the word index of `to[3U] = from[3U]`. Returns `None` if the place of either side depends on what is written to `to`.
 fn word_copy(text: &str) -> Option<(&str, &str, usize)> {
     let (to, from) = text.split_once(" = ").or_else(|| text.split_once("= "))?;
     let (to, index) = word(to)?;
@@ -100,7 +101,7 @@ fn word_copy(text: &str) -> Option<(&str, &str, usize)> {
     (index == same && apart).then_some((to, from, index))
 }
 
-/// Whether `name` is an identifier in `text`.
+/// Whether `text` contains the identifier `name`.
 fn mentions(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -109,7 +110,7 @@ fn mentions(text: &str, name: &str) -> bool {
     })
 }
 
-/// What has words, and the index of `name[3U]` or `name[any][3U]`.
+/// Returns the wide value and the word index of `name[3U]` or `name[any][3U]`.
 fn word(text: &str) -> Option<(&str, usize)> {
     let (value, index) = text.trim().strip_suffix("U]")?.rsplit_once('[')?;
     let value = value.trim_end();
@@ -120,7 +121,7 @@ fn word(text: &str) -> Option<(&str, usize)> {
     (is_name && whole).then_some((value, number(index)?))
 }
 
-/// One pair of brackets and what is in it.
+/// Whether `text` is one pair of brackets with its content.
 fn is_subscript(text: &str) -> bool {
     let mut depth = 0usize;
     for (i, c) in text.char_indices() {
@@ -188,7 +189,7 @@ mod tests {
             "vlSelf->a[0U] = vlSelf->b[0U] | vlSelf->b[0U]; vlSelf->a[1U] = vlSelf->b[1U] | vlSelf->b[1U];",
             "vlSelf->a[0U] = vlSelf->m[vlSelf->a[0U]][0U]; vlSelf->a[1U] = vlSelf->m[vlSelf->a[0U]][1U];",
             "vlSelf->m[vlSelf->m[0U][0U]][0U] = vlSelf->a[0U]; vlSelf->m[vlSelf->m[0U][0U]][1U] = vlSelf->a[1U];",
-            // Arrays of what is not wide, and variables that are not.
+            // Arrays of narrow elements, and narrow variables, are not wide values.
             "vlSelf->n[0U] = vlSelf->n[0U]; vlSelf->n[1U] = vlSelf->n[1U];",
             "__Vtemp_1[0U] = vlSelf->n[0U]; __Vtemp_1[1U] = vlSelf->n[1U];",
             "__Vtemp_2[0U] = vlSelf->a[0U]; __Vtemp_2[1U] = vlSelf->a[1U];",

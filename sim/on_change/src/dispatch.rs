@@ -1,17 +1,17 @@
-//! Which function runs behind which events, from the function that asks.
+//! Reads from Verilator's dispatching function which function runs at which events.
 
 use crate::source::number;
 
-/// A call behind events.
+/// A call that Verilator makes only at certain events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call<'a> {
     pub function: &'a str,
-    /// The events, any of which makes it run.
+    /// The call runs if any of these events occurred.
     pub events: Vec<usize>,
 }
 
-/// The calls of `if (events) { calls }`, one after the other, in order; `None` if there is anything else. Where there are many, some are in
-/// functions of their own, which are called in turn: `part` knows the bodies of these.
+/// Reads a body of the form `if (events) { calls }`, repeated, and returns its calls in order. Returns `None` if the body contains anything else.
+/// Verilator splits a long body into functions that it calls in turn; `part` returns the bodies of these functions by name.
 pub(crate) fn calls<'a>(
     body: &'a str,
     part: &dyn Fn(&str) -> Option<&'a str>,
@@ -42,7 +42,7 @@ pub(crate) fn calls<'a>(
     Some(calls)
 }
 
-/// The number in `vlSelf->__VnbaTriggered.at(0x1fU)`, in any number of parentheses.
+/// Returns the event number in `vlSelf->__VnbaTriggered.at(0x1fU)`, within any number of parentheses.
 fn event(condition: &str) -> Option<usize> {
     let bare = condition.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
     let (number, rest) = bare

@@ -1,14 +1,16 @@
-//! Makes the code of a gated model run only when something it reads has another value.
+//! Rewrites the C++ of a gated model so that a function runs only when a signal that it reads has changed.
 //!
-//! Verilator runs a function whenever one of the clocks before it had an event, whatever came of the event: of two modules side by side, a
-//! counter that moves in one makes the other look at all of its inputs again. This crate changes the functions behind events after Verilator
-//! wrote them. Each compares what it writes and others read with what was there before, and marks the functions that read what is different;
-//! only marked functions run, in Verilator's order. A function gives the same again as long as nothing that it reads changes, so what is left
-//! out would have changed nothing. That holds for code of registers too, at the next edge: an edge then needs nobody to say whether it would
-//! change anything in a part, and the code for that ([`GatePorts::flags`]) is removed.
+//! Verilator runs a function at every event of the clocks in front of it, even if the event changed nothing that the function reads. For example, a
+//! counter that moves in one module causes its neighbour to evaluate all of its inputs again. This crate rewrites the functions that run at events,
+//! after Verilator wrote them. A rewritten function compares each signal that it writes with the previous value, and marks the functions that read a
+//! changed signal. Only marked functions run, in Verilator's order.
 //!
-//! The crate reads the C++ of one version of Verilator ([`VERILATOR`]). A caller asks [`supports`] first, and never tries another version.
-//! [`rewrite`] refuses code that has anything unexpected, and leaves the files as they are then.
+//! The results are the same: a function whose inputs have not changed computes the same values again. This holds for the code of registers too, which
+//! runs at the next edge after it was marked. The model then does not need the code that decides whether a part of the design needs an edge
+//! ([`GatePorts::flags`]), so the rewriter removes it.
+//!
+//! The crate knows the C++ of one version of Verilator ([`VERILATOR`]). A caller checks [`supports`] first and does not try other versions.
+//! [`rewrite`] refuses code with anything that it does not know, and then leaves the files unchanged.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -35,53 +37,53 @@ use thiserror::Error;
 /// The version of Verilator whose C++ is known.
 pub const VERILATOR: &str = "5.006";
 
-/// This crate's own source: all of it decides what becomes of Verilator's code, so all of it belongs in the key of a cached model.
+/// The source files of this crate. All of them decide how Verilator's code is rewritten, so all of them are part of a cached model's key.
 pub static SOURCES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src");
 
-/// What the changed code includes, under the name [`HEADER_FILE`].
+/// The header that rewritten code includes under the name [`HEADER_FILE`].
 const HEADER: &str = include_str!("on_change.h");
 const HEADER_FILE: &str = "on_change.h";
 
-/// The state of the model, as Verilator declares it.
+/// The file in which Verilator declares the model's state.
 const ROOT_HEADER: &str = "Vmodel___024root.h";
-/// The files with its code, but for what runs once (`__Slow`).
+/// The prefix of the files that contain the model's code. Files with `__Slow` in their name are not read: their code runs only once.
 const CODE_FILES: &str = "Vmodel___024root__DepSet_";
 
-/// Whether the C++ of a Verilator is known. `version` is the first line that its `--version` prints.
+/// Whether this crate knows the C++ of a Verilator. `version` is the first line that `verilator --version` prints.
 pub fn supports(version: &str) -> bool {
     version.split_whitespace().nth(1) == Some(VERILATOR)
 }
 
-/// The ports of a gated model's top module that only its clocks need.
+/// The ports of a gated model's top module that exist only for the gated clocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatePorts {
     /// Inputs that toggle when a part of the design gets an edge.
     pub clocks: BTreeSet<String>,
-    /// Outputs that say whether a part needs an edge.
+    /// Outputs that are high when a part needs an edge.
     pub flags: BTreeSet<String>,
-    /// Inputs that toggle when held inputs have other values. An event's place in the list is its number.
+    /// Inputs that toggle when a held input changes. Their position in this list is the number of the event.
     pub events: Vec<String>,
 }
 
-/// Why code was not rewritten.
+/// The reason why code was not rewritten.
 #[derive(Debug, Error)]
 pub enum Refusal {
-    /// There is something in it that this crate does not know. The files are as Verilator wrote them.
+    /// The code contains something that this crate does not know. The files are unchanged.
     #[error("its C++ has something that is not expected of Verilator {VERILATOR}")]
     UnknownCode,
     /// A file of the model could not be used.
     #[error("cannot {action} {path}: {source}", path = path.display())]
     Io {
-        /// What was being done.
+        /// The action that failed.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The system's reason.
+        /// The reason that the operating system gives.
         source: io::Error,
     },
 }
 
-/// Changes the code that Verilator wrote into `directory` with the prefix `Vmodel`. Returns the names of the blocks whose times a profile has.
+/// Rewrites the code that Verilator wrote into `directory` with the prefix `Vmodel`. Returns the names of the blocks for which a profile has times.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -125,7 +127,7 @@ struct Changed {
     files: BTreeMap<PathBuf, String>,
 }
 
-/// The new text of the files, or `None` if one of them has something that is not expected.
+/// Returns the new texts of the files, or `None` if one of the files contains something unexpected.
 fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -> Option<Changed> {
     let members = source::members(header);
     let mut definitions: BTreeMap<&str, (&Path, Definition)> = BTreeMap::new();
@@ -210,7 +212,8 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
     })
 }
 
-/// What an event of `clock` stands for; `None` if it is no clock of the gating, or there are more inputs than bits for them.
+/// Returns the event that `clock` stands for. Returns `None` if `clock` is not a gated clock, or if there are more input events than bits in the
+/// model's event word.
 fn event(clock: &str, ports: &GatePorts) -> Option<Event> {
     if ports.clocks.contains(clock) {
         return Some(Event::Edge);
@@ -219,7 +222,7 @@ fn event(clock: &str, ports: &GatePorts) -> Option<Event> {
     (ports.events.len() <= u64::BITS as usize).then_some(Event::Input(input))
 }
 
-/// The `flags` that say whether parts want an edge, but for those that the code in `bodies` needs for something else.
+/// Returns the `flags` that no code in `bodies` reads, apart from code that only computes other flags. These can be removed.
 fn unread<'a>(bodies: &[&str], flags: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
     let mut unread: BTreeSet<&str> = flags.iter().map(String::as_str).collect();
     loop {
@@ -234,7 +237,7 @@ fn unread<'a>(bodies: &[&str], flags: &'a BTreeSet<String>) -> BTreeSet<&'a str>
     }
 }
 
-/// `body` without the statements that assign to `signals`.
+/// Returns `body` without the statements that assign to `signals`.
 fn without(body: &str, signals: &BTreeSet<&str>) -> String {
     let assigns = |statement: &source::Statement<'_>| {
         let target = statement.text.strip_prefix(source::STATE);
@@ -248,7 +251,7 @@ fn without(body: &str, signals: &BTreeSet<&str>) -> String {
     with_parts(body, left_out.map(|place| (place, String::new())).collect())
 }
 
-/// `text` with other text in some ranges of it.
+/// Returns `text` with some of its ranges replaced by other text.
 fn with_parts(text: &str, mut parts: Vec<(Range<usize>, String)>) -> String {
     parts.sort_by_key(|(range, _)| range.start);
     let mut new = String::with_capacity(text.len() * 2);

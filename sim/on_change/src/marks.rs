@@ -1,24 +1,24 @@
-//! Marks of functions: a byte of the state each, 1 if it has to run.
+//! Generates C++ for the marks of functions. A mark is one byte of the model's state; 1 means that the function has to run.
 
 use std::collections::BTreeSet;
 
-/// Marks that are looked at in one go.
+/// Number of marks that are read at once, as one 64-bit word.
 pub(crate) const GROUP: usize = 8;
-/// Groups that are passed over in one go.
+/// Number of groups that a search skips at once if none of their functions is marked.
 pub(crate) const STRIDE: usize = 8;
 
-/// The mark of a function.
+/// The C++ expression of a function's mark.
 fn mark(function: &usize) -> String {
     format!("vlSelf->stellar_marked[{function}]")
 }
 
-/// Condition: one of `functions` is not marked.
+/// The C++ condition that at least one of `functions` is not marked.
 pub(crate) fn unmarked(functions: &BTreeSet<usize>) -> String {
     let marks: Vec<_> = functions.iter().map(mark).collect();
     format!("!({})", marks.join(" & "))
 }
 
-/// Statements that mark functions if `condition` holds. They do not branch: whether a value changes is hard to foresee.
+/// Statements that mark `functions` if `condition` holds. They contain no branch, because the processor predicts poorly whether a value changes.
 pub(crate) fn marks_if<'a>(
     condition: &str,
     functions: impl IntoIterator<Item = &'a usize>,
@@ -26,12 +26,12 @@ pub(crate) fn marks_if<'a>(
     assigned(&format!("|= {condition}"), functions)
 }
 
-/// Statements that mark functions.
+/// Statements that mark `functions`.
 pub(crate) fn marks(functions: &BTreeSet<usize>) -> String {
     assigned("= 1", functions)
 }
 
-/// Statements that do this with the marks of functions.
+/// Statements that apply `assignment` to the marks of `functions`.
 fn assigned<'a>(assignment: &str, functions: impl IntoIterator<Item = &'a usize>) -> String {
     let assign = |function| format!("{} {assignment};", mark(function));
     let marks: Vec<_> = functions.into_iter().map(assign).collect();

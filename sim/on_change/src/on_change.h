@@ -1,13 +1,13 @@
-// What the changed functions of a gated model use: a clock, comparisons, copies and shifts of wide values.
+// Support code for the rewritten functions of a gated model: a time stamp, and comparisons, copies and shifts of wide values.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-// The model runs functions when what they read changes; gating.h tells it of edges and inputs.
+// This macro says that functions run when their inputs change. gating.h then only sets flags for edges and changed inputs.
 #define STELLAR_ON_CHANGE 1
 
-// A clock of some rate, for profiles.
+// A time stamp for profiles. Its unit is not specified, because a profile needs only shares.
 static inline uint64_t stellar_now() {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -16,7 +16,7 @@ static inline uint64_t stellar_now() {
 #endif
 }
 
-// The marks of some functions at once, the first in the lowest byte.
+// Eight marks as one word. The first mark is the lowest byte.
 static inline uint64_t stellar_group(const uint8_t* marks) {
     static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first mark is in the lowest byte");
     uint64_t group;
@@ -24,7 +24,7 @@ static inline uint64_t stellar_group(const uint8_t* marks) {
     return group;
 }
 
-// Whether any function of some groups is marked that is among `these` or `others`.
+// Whether any function in the given groups is marked and selected. `these` selects functions per group, `others` selects in all groups.
 template <std::size_t T_groups>
 static inline bool stellar_any(const uint8_t* marks, const uint64_t* these, uint64_t others) {
     uint64_t any = 0;
@@ -32,7 +32,8 @@ static inline bool stellar_any(const uint8_t* marks, const uint64_t* these, uint
     return any != 0;
 }
 
-// What words differ in, four at a time: without this, g++ compares odd numbers of them one by one.
+// Accumulates the differences of words, four words at a time. Without this class, g++ compares word by word if their number is not a multiple of
+// four.
 class StellarDifference final {
     typedef uint64_t Four __attribute__((vector_size(4 * sizeof(EData))));
     Four fours_ = {};
@@ -54,7 +55,7 @@ public:
     bool any() const { return (fours_[0] | fours_[1] | rest_) != 0; }
 };
 
-// Whether a wide value is another one now.
+// Whether a wide value has changed.
 template <std::size_t T_words>
 static inline bool stellar_differs(const VlWide<T_words>& before, const VlWide<T_words>& now) {
     StellarDifference difference;
@@ -62,7 +63,7 @@ static inline bool stellar_differs(const VlWide<T_words>& before, const VlWide<T
     return difference.any();
 }
 
-// Verilator's goes word by word.
+// Replaces Verilator's macro, which clears word by word.
 template <std::size_t T_words>
 static inline void stellar_zero(EData* to) {
     std::memset(to, 0, T_words * sizeof(EData));
@@ -74,7 +75,7 @@ static inline void stellar_copy(EData* to, const EData* from) {
     std::memcpy(to, from, T_words * sizeof(EData));
 }
 
-// Copies words. Returns whether they were others.
+// Copies words. Returns whether the destination had another value before.
 template <std::size_t T_words>
 static inline bool stellar_copy_differs(EData* to, const EData* from) {
     StellarDifference difference;
@@ -83,18 +84,19 @@ static inline bool stellar_copy_differs(EData* to, const EData* from) {
     return difference.any();
 }
 
-// Bits of `high` and `low`, one behind the other, from bit `by` of `low` on; below 32.
+// Returns the low 32 bits of the 64-bit value {high, low} shifted right by `by`, which is at most 32.
 static inline EData stellar_funnel(EData high, EData low, unsigned by) {
     return EData(((uint64_t{high} << VL_EDATASIZE) | low) >> by);
 }
 
-// Verilator's shifts of wide values test each word for being the last, also where the distance is a constant.
+// These functions replace Verilator's shifts of wide values. Verilator's test for each word whether it is the last one, even if the distance is
+// constant.
 template <int T_bits>
 static inline void stellar_shift_left(EData* __restrict to, const EData* __restrict from, IData by) {
     constexpr int WORDS = VL_WORDS_I(T_bits);
     if (by >= IData(T_bits)) return stellar_zero<WORDS>(to);
     const int words = VL_BITWORD_E(by);
-    // From the bits of two words, the upper one's are wanted.
+    // A word of the result is the low word of two adjacent source words that are shifted right by this distance.
     const unsigned down = VL_EDATASIZE - VL_BITBIT_E(by);
     for (int i = 0; i < words; ++i) to[i] = 0;
     to[words] = from[0] << VL_BITBIT_E(by);

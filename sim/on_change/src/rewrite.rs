@@ -1,4 +1,4 @@
-//! The new text of the functions.
+//! Generates the new text of the functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,10 +10,10 @@ use crate::source::{Member, Members};
 use crate::usage::Usage;
 use crate::{with_parts, HEADER_FILE};
 
-/// Words from which on it is cheaper to ask whether the readers of a value are marked than to compare it.
+/// A value of at least this many words is compared only if one of its readers is not yet marked. Testing the marks is cheaper than the comparison.
 const WORTH_ASKING: usize = 17;
 
-/// A function that runs behind events.
+/// A function that Verilator runs at events.
 pub(crate) struct Function {
     pub body: String,
     pub wide_locals: BTreeSet<String>,
@@ -22,37 +22,37 @@ pub(crate) struct Function {
     pub events: Vec<Event>,
 }
 
-/// What makes Verilator run functions.
+/// An event at which Verilator runs functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// An edge of the clock, here of that of one part.
+    /// A clock edge. In a gated model it is an edge of one part's clock.
     Edge,
-    /// Inputs of this number in the list of held inputs have other values.
+    /// A change of held inputs, with the position in the list of held inputs.
     Input(usize),
 }
 
-/// When a function runs.
+/// The condition under which a function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runs {
-    /// Whenever something that it reads has changed.
+    /// The function runs when a signal that it reads has changed.
     OnChange,
-    /// At an edge, if something that it reads has changed since it ran.
+    /// The function runs at a clock edge if a signal that it reads has changed since it last ran.
     AtEdges,
-    /// At its events, an edge being always one of all parts.
+    /// The function runs at each of its events. An edge of any part counts as an edge of all parts.
     AtEvents,
 }
 
-/// Which functions make which others run. Functions have the numbers of the order they run in.
+/// Decides when each function runs and which functions it marks. A function's number is its position in Verilator's order.
 pub(crate) struct Plan<'a> {
-    /// The functions that have to run again when a signal changes.
+    /// For each signal, the functions that have to run again when it changes.
     readers: BTreeMap<&'a str, BTreeSet<usize>>,
     pub(crate) runs: Vec<Runs>,
-    /// The blocks, each with its functions.
+    /// The functions of each block, by the name of the block.
     blocks: BTreeMap<String, Vec<usize>>,
 }
 
 impl<'a> Plan<'a> {
-    /// A plan for `functions` of a model with these `inputs`.
+    /// Makes the plan for `functions` of a model with these `inputs`.
     pub(crate) fn of(functions: &'a [Function], inputs: &BTreeSet<&str>) -> Self {
         let mut last_writers: BTreeMap<&str, usize> = BTreeMap::new();
         let mut shared: BTreeSet<&str> = BTreeSet::new();
@@ -69,9 +69,10 @@ impl<'a> Plan<'a> {
         for (number, function) in functions.iter().enumerate() {
             let usage = &function.usage;
             blocks.entry(block(usage)).or_default().push(number);
-            // Combinational code runs behind everything that it reads. What reads a signal first and has it written later sees what was
-            // before the event, as registers do; what others write as well, they may write over; and what nobody here writes, nobody here
-            // sees change.
+            // Combinational code may run on change only if every signal that it reads is written by an earlier function, and if no other function
+            // writes the signals that it writes. A function that reads a signal before it is written sees the value from before the event, as a
+            // register does. A function whose output is also written by others could overwrite their result. And no rewritten function reports the
+            // change of a signal that none of them writes.
             let later = |signal: &String| match last_writers.get(signal.as_str()) {
                 Some(writer) => *writer > number,
                 None => true,
@@ -95,7 +96,7 @@ impl<'a> Plan<'a> {
                 readers.entry(signal).or_default().insert(number);
             }
             if runs == Runs::AtEdges {
-                // If another function writes the same signal, this one would write over it again.
+                // If another function also writes the signal, this function has to run again, because its own value must replace the other one.
                 for signal in usage.writes.keys() {
                     if let Some(&signal) = shared.get(signal.as_str()) {
                         readers.entry(signal).or_default().insert(number);
@@ -110,30 +111,30 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The names of the blocks, in the order of their times.
+    /// The names of the blocks, in the order of their times in the model's state.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &str> {
         self.blocks.keys().map(String::as_str)
     }
 
-    /// The state with room for the marks.
+    /// Returns the header of the model's state with members for the marks added. Returns `None` if the header has another form than expected.
     pub(crate) fn header(&self, header: &str) -> Option<String> {
         let (before, after) = header.split_once("    // DESIGN SPECIFIC STATE\n")?;
         let (top, class) = before.split_once("#include \"verilated.h\"\n")?;
-        // At first, all code of registers has to run.
+        // Initially all code of registers is marked.
         let at_first = |runs: &Runs| u8::from(*runs == Runs::AtEdges).to_string();
         let at_first: Vec<_> = self.runs.iter().map(at_first).collect();
         Some(format!(
             "{top}#include \"verilated.h\"\n#include \"{HEADER_FILE}\"\n{class}    // Functions that have to run\n    \
-             uint8_t stellar_marked[{}] = {{{}}};\n    // What they run for: inputs, one bit for each of the list; an edge\n    \
+             uint8_t stellar_marked[{}] = {{{}}};\n    // Why they run: one bit for each event of the held inputs, and a clock edge\n    \
              uint64_t stellar_inputs = 0;\n    bool stellar_edge = false;\n    // Whether \
-             the times of the blocks are added up, and these\n    bool stellar_profiled = false;\n    uint64_t stellar_ticks[{}] = {{}};\n    // DESIGN SPECIFIC STATE\n{after}",
+             a profile is taken, and the time of each block so far\n    bool stellar_profiled = false;\n    uint64_t stellar_ticks[{}] = {{}};\n    // DESIGN SPECIFIC STATE\n{after}",
             self.runs.len().next_multiple_of(GROUP * STRIDE),
             at_first.join(", "),
             self.blocks.len()
         ))
     }
 
-    /// The number of the block of each function.
+    /// The block number of each function, as a list for C++.
     pub(crate) fn blocks_of_functions(&self) -> String {
         let mut numbers = vec![0; self.runs.len()];
         for (number, functions) in self.blocks.values().enumerate() {
@@ -145,7 +146,7 @@ impl<'a> Plan<'a> {
         numbers.join(", ")
     }
 
-    /// The body of function `number`, with the marking of others when what it writes is different.
+    /// Returns the new body of function `number`. It marks the readers of the signals that the function changes.
     pub(crate) fn body(&self, number: usize, function: &Function, members: &Members) -> String {
         let usage = &function.usage;
         let copies = copies(&function.body, &function.wide_locals, members);
@@ -196,8 +197,8 @@ impl<'a> Plan<'a> {
         before + &with_parts(&function.body, parts) + &after
     }
 
-    /// Who has to run again after function `number` changed `signal`: the function itself only if it is code of registers that reads what
-    /// was before.
+    /// Returns the functions that have to run again after function `number` changed `signal`. The function itself is among them only if it is code of
+    /// registers that reads the signal's previous value.
     fn readers_behind(&self, number: usize, function: &Function, signal: &str) -> BTreeSet<usize> {
         let mut readers = self.readers.get(signal).cloned().unwrap_or_default();
         let again = self.runs[number] == Runs::AtEdges && function.usage.reads.contains(signal);
@@ -208,7 +209,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The signals that `copies` write, and no other statements of a function with this `usage`.
+/// Returns the signals that only `copies` write. `usage` is that of the whole function.
 fn copied_only<'a>(copies: &[Copy<'a>], usage: &Usage) -> BTreeSet<&'a str> {
     let mut words: BTreeMap<&str, usize> = BTreeMap::new();
     for copy in copies {
@@ -220,8 +221,8 @@ fn copied_only<'a>(copies: &[Copy<'a>], usage: &Usage) -> BTreeSet<&'a str> {
     words.into_keys().collect()
 }
 
-/// What goes before and behind the statements of a function to mark the readers of the signals that have changed. Very wide signals are
-/// compared last, and only while some of their readers are not marked.
+/// Returns the text before and after the statements of a function that marks the readers of changed signals. Very wide signals are compared last, and
+/// only while one of their readers is not marked.
 fn comparisons(
     by_readers: BTreeMap<BTreeSet<usize>, Vec<&str>>,
     members: &Members,

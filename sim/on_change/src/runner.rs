@@ -1,4 +1,4 @@
-//! The function that runs the functions that are marked.
+//! Generates the function that runs the marked functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,10 +7,10 @@ use crate::marks::{marks, GROUP, STRIDE};
 use crate::rewrite::{Event, Function, Plan, Runs};
 
 impl Plan<'_> {
-    /// The body of the function that runs the functions with these `names`.
+    /// Returns the body of the function that runs the marked ones of the functions `names`.
     ///
-    /// They run in one pass, in Verilator's order. Combinational code only marks what is behind it. What is marked and waits for an edge, in a
-    /// pass without one or because it is before what marks it, stays marked until the next.
+    /// It makes one pass in Verilator's order. Combinational code marks only later functions, so it needs no second pass. A function may stay marked
+    /// until the next pass in two cases: it waits for an edge and this pass has none, or it comes before the function that marked it.
     pub(crate) fn runner(&self, names: &[&str], functions: &[Function]) -> String {
         let mut body = String::new();
         for name in names {
@@ -30,7 +30,7 @@ impl Plan<'_> {
         body
     }
 
-    /// The functions that run at events, grouped by the condition of the event.
+    /// Returns the functions that run at each of their events, grouped by the C++ condition of the event.
     fn by_event(&self, functions: &[Function]) -> BTreeMap<String, BTreeSet<usize>> {
         let mut by_event: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for (number, function) in functions.iter().enumerate() {
@@ -48,12 +48,12 @@ impl Plan<'_> {
         by_event
     }
 
-    /// Looks for the functions that are marked: for passes in which few are, and for profiles.
+    /// Generates the search for marked functions. It is used for passes in which few functions are marked, and for profiles.
     fn search(&self, names: &[&str]) -> String {
         let at_once: Vec<_> = self.runs.chunks(GROUP).map(at_once).collect();
         format!(
             "        static void (*const functions[])(Vmodel___024root*) = {{{}}};\n        \
-             // Those that need not wait for an edge\n        \
+             // Functions that do not wait for an edge\n        \
              static const uint64_t at_once[{}] = {{{}}};\n        \
              static const uint16_t block_of[] = {{{}}};\n        \
              const uint64_t all = vlSelf->stellar_edge ? ~uint64_t{{0}} : 0;\n        \
@@ -79,7 +79,7 @@ impl Plan<'_> {
     }
 }
 
-/// The marks of a group that count without an edge: all bits of their bytes.
+/// Selects the functions of a group that run without an edge: 0xff in the byte of each of their marks.
 fn at_once(group: &[Runs]) -> String {
     let byte = |(place, runs): (usize, &Runs)| match runs {
         Runs::AtEdges => 0,
@@ -89,8 +89,8 @@ fn at_once(group: &[Runs]) -> String {
     format!("{bytes:#x}ULL")
 }
 
-/// Asks one function after the other whether it is marked: at an edge many are, and the processor foresees calls of known functions better
-/// than those of functions in a table.
+/// Generates a test and a direct call for each function in turn. At an edge many functions are marked, and processors predict direct calls better
+/// than calls through a table.
 fn all_in_turn(names: &[&str]) -> String {
     let mut text = String::new();
     for (group, names) in names.chunks(GROUP).enumerate() {

@@ -1,58 +1,58 @@
-//! Where things are in the C++ that Verilator wrote.
+//! Finds the parts of Verilator's C++ that the rewriter changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// How the state keeps a signal.
+/// The C++ representation of a signal in the model's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Member {
-    /// As a value of this C++ type.
+    /// A value of this C++ type.
     Value(String),
-    /// As words: a `VlWide` of so many.
+    /// A `VlWide` of this many words.
     Wide(usize),
-    /// As an array of values; of wide ones, with the words of each.
+    /// An array. If its elements are wide, this is the number of words of an element.
     Array(Option<usize>),
 }
 
-/// The signals in the state, by name.
+/// The signals in the model's state, by name.
 pub(crate) type Members = BTreeMap<String, Member>;
 
-/// A function that runs behind events.
+/// A function that Verilator runs at events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition<'a> {
     pub name: &'a str,
-    /// Of combinational logic alone: Verilator calls code of registers, and logic behind a single event, `sequent`.
+    /// The function contains only combinational logic. Verilator names code of registers, and logic behind a single event, `sequent`.
     pub combinational: bool,
-    /// Its local variables of several words.
+    /// Its local variables that have several words.
     pub wide_locals: BTreeSet<&'a str>,
-    /// Its statements, without the brace at the end.
+    /// The range of its statements, without the closing brace.
     pub body: Range<usize>,
 }
 
 /// A statement, or the head of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Statement<'a> {
-    /// Without what ends it.
+    /// The text without the character that ends it.
     pub text: &'a str,
-    /// Where it begins.
+    /// Position of its first character.
     pub start: usize,
-    /// `;`, or the brace behind it.
+    /// The character that ends it: `;` or a brace.
     pub end: Option<char>,
 }
 
-/// What stands before the name of a signal.
+/// The C++ text in front of the name of a signal.
 pub(crate) const STATE: &str = "vlSelf->";
 
 const FUNCTION: &str = "VL_INLINE_OPT void Vmodel___024root___nba_";
 const DISPATCHER: &str = "\nvoid Vmodel___024root___eval_nba(Vmodel___024root* vlSelf) {\n";
-/// A part of it, where it is long.
+/// The start of a function that contains a part of a long dispatching function.
 const PART: &str = "void Vmodel___024root___eval_nba__";
 const BODY: &str = "    // Body\n";
 
-/// Which function writes down which clocks had an event.
+/// The function that records which clocks had an event.
 const TRIGGERS: &str = "\nvoid Vmodel___024root___eval_triggers__act(Vmodel___024root* vlSelf) {\n";
 
-/// The statements of `body`, in order.
+/// Returns the statements of `body` in order.
 pub(crate) fn statements(body: &str) -> impl Iterator<Item = Statement<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -70,7 +70,7 @@ pub(crate) fn statements(body: &str) -> impl Iterator<Item = Statement<'_>> {
     })
 }
 
-/// The inputs of the model: ports that a header declares.
+/// Returns the inputs of the model, which are ports in the header.
 pub(crate) fn inputs(header: &str) -> BTreeSet<&str> {
     let ports = header
         .lines()
@@ -79,7 +79,7 @@ pub(crate) fn inputs(header: &str) -> BTreeSet<&str> {
     names.collect()
 }
 
-/// The clocks, in the order of the numbers that Verilator gave to their events, if this is the file with them.
+/// If this file contains the list of clocks, returns them in the order of Verilator's event numbers.
 pub(crate) fn clocks(text: &str) -> Option<Vec<&str>> {
     let body = body(text, text.find(TRIGGERS)? + 1)?;
     let mut clocks = vec![];
@@ -97,20 +97,20 @@ pub(crate) fn clocks(text: &str) -> Option<Vec<&str>> {
     Some(clocks)
 }
 
-/// The members named in `text`.
+/// Returns the names of the members that `text` mentions.
 pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(STATE)
         .skip(1)
         .map(|rest| &rest[..identifier(rest)])
 }
 
-/// The length of the identifier that `text` begins with.
+/// Returns the length of the identifier at the start of `text`.
 pub(crate) fn identifier(text: &str) -> usize {
     let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.find(|c| !of_name(c)).unwrap_or(text.len())
 }
 
-/// What `31` or `0x1f` stand for.
+/// Parses a decimal or hexadecimal number such as `31` or `0x1f`.
 pub(crate) fn number(text: &str) -> Option<usize> {
     match text.strip_prefix("0x") {
         Some(digits) => usize::from_str_radix(digits, 16).ok(),
@@ -118,12 +118,12 @@ pub(crate) fn number(text: &str) -> Option<usize> {
     }
 }
 
-/// The members that a header declares.
+/// Returns the members that a header declares.
 pub(crate) fn members(header: &str) -> Members {
     header.lines().filter_map(member).collect()
 }
 
-/// Of `VL_IN8(name,0,0);`, `VL_OUTW(name,95,0,3);`, `CData/*0:0*/ name;` or `VlUnpacked<VlWide<3>/*76:0*/, 16> name;`.
+/// Parses a declaration such as `VL_IN8(name,0,0);`, `VL_OUTW(name,95,0,3);`, `CData/*0:0*/ name;` or `VlUnpacked<VlWide<3>/*76:0*/, 16> name;`.
 fn member(line: &str) -> Option<(String, Member)> {
     let line = line.trim().strip_suffix(';')?;
     let port = |rest: &str| {
@@ -157,7 +157,7 @@ fn member(line: &str) -> Option<(String, Member)> {
     Some((name.into(), member))
 }
 
-/// How many words the type `VlWide<3>`, or one that begins so, has.
+/// Returns the number of words of a type whose text starts with, for example, `VlWide<3>`.
 fn words(kind: &str) -> Option<usize> {
     kind.strip_prefix("VlWide<")?
         .split_once('>')?
@@ -166,7 +166,7 @@ fn words(kind: &str) -> Option<usize> {
         .ok()
 }
 
-/// The functions of a file that run behind events; `None` if one of them looks otherwise than expected.
+/// Returns the functions of a file that run at events. Returns `None` if one of them has an unexpected form.
 pub(crate) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
     let mut found = vec![];
     for (at, _) in text.match_indices(FUNCTION) {
@@ -191,12 +191,12 @@ pub(crate) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
     Some(found)
 }
 
-/// The body of the function that calls the parts, if this file has it.
+/// Returns the body of the function that calls the others at their events, if this file contains it.
 pub(crate) fn dispatcher(text: &str) -> Option<Range<usize>> {
     body(text, text.find(DISPATCHER)? + 1)
 }
 
-/// The parts that this file has: the name of each, and the range of its statements.
+/// Returns the parts of a long dispatching function that are in this file: the name and the range of the statements of each.
 pub(crate) fn parts(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
     text.match_indices(PART).filter_map(|(at, _)| {
         let (signature, _) = text[at..].split_once('\n')?;
@@ -207,14 +207,14 @@ pub(crate) fn parts(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
     })
 }
 
-/// The statements of the function that begins at `start`: there may be none.
+/// Returns the range of the statements of the function that begins at `start`. The range may be empty.
 fn body(text: &str, start: usize) -> Option<Range<usize>> {
     let end = start + text[start..].find("\n}\n")? + 1;
     let begin = text[start..end].find(BODY);
     Some(begin.map_or(end, |begin| start + begin + BODY.len())..end)
 }
 
-/// Whether there is code that runs in other ways than behind events that are known here: behind inputs, or to find events.
+/// Whether there is code that does not run at the known events: code that runs for inputs directly, or that computes which events occurred.
 pub(crate) fn has_other_code(text: &str) -> bool {
     let other = |kind: &str| text.contains(&format!("void Vmodel___024root___{kind}_"));
     other("ico") || other("act")

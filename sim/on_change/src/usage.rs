@@ -1,20 +1,21 @@
-//! What a function reads and writes.
+//! Determines which signals a function reads and writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{identifier, names, statements, Member, Members, Statement, STATE};
 
-/// Signals that a function reads and writes. Both may name more than it does.
+/// The signals that a function reads and writes. Both sets may contain signals that the function does not actually use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub reads: BTreeSet<String>,
-    /// Signals written, with the number of statements that do.
+    /// Signals that are written, with the number of statements that write each.
     pub writes: BTreeMap<String, usize>,
-    /// Of the arrays written, where in the body the statements begin that do.
+    /// Positions in the body of the statements that write an array, with the name of the array.
     pub array_writes: BTreeMap<usize, String>,
 }
 
-/// What Verilator's functions do that give the same for the same arguments, and do nothing else: `VL_MULS_III` does `MULS`.
+/// The operations of Verilator's functions that are known to be pure: the result depends only on the arguments, and there is no other effect.
+/// `VL_MULS_III` has the operation `MULS`.
 const PURE: [&str; 26] = [
     "ADD",
     "ASSIGNSEL",
@@ -44,7 +45,7 @@ const PURE: [&str; 26] = [
     "ZERO",
 ];
 
-/// Whether all of Verilator's functions in `text` are such.
+/// Whether `text` calls only pure functions of Verilator.
 fn is_pure(text: &str) -> bool {
     let functions = text
         .split("VL_")
@@ -54,7 +55,7 @@ fn is_pure(text: &str) -> bool {
     whats.all(|what| PURE.contains(&what) || what == "UNLIKELY") && !text.contains("vlSymsp")
 }
 
-/// What the statements of `body` use; `None` if one of them is of a kind that is not expected.
+/// Returns the signals that the statements of `body` use. Returns `None` if the kind of a statement is not known.
 pub(crate) fn usage(body: &str, members: &Members) -> Option<Usage> {
     if !is_pure(body) {
         return None;
@@ -78,7 +79,7 @@ impl Usage {
                 self.write(name, start, members)?;
                 self.read_all(subscripts, members)?;
             } else {
-                // All else that may be assigned is a local variable, or a word of one.
+                // Any other target of an assignment is a local variable or a word of one.
                 let subscripts = &target[identifier(target)..];
                 if target == subscripts || !(subscripts.is_empty() || subscripts.ends_with(']')) {
                     return None;
@@ -121,7 +122,8 @@ impl Usage {
     }
 }
 
-/// Verilator's functions of which it is known which argument is the wide result.
+/// Functions of Verilator whose wide result is a known argument: the start of the call, and the position of the result among what the commas
+/// separate.
 const RESULTS: [(&str, usize); 4] = [
     ("VL_ADD_W(", 1),
     ("VL_SUB_W(", 1),
@@ -129,7 +131,7 @@ const RESULTS: [(&str, usize); 4] = [
     ("VL_SHIFTR_WWI(", 3),
 ];
 
-/// The arguments of the call `text` of one of Verilator's functions among which the wide result is.
+/// Returns the arguments of the call `text` among which the wide result is: the known one, or all of them.
 fn results(text: &str) -> &str {
     let known = RESULTS.iter().find_map(|(name, place)| {
         let arguments = text.strip_prefix(name)?;
@@ -138,7 +140,7 @@ fn results(text: &str) -> &str {
     known.unwrap_or(text)
 }
 
-/// Both sides of the `=` outside of all parentheses and brackets, if there is one.
+/// Splits an assignment at the `=` that is outside of all parentheses and brackets. Returns `None` if there is none.
 fn assignment(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0usize;
     for (i, c) in text.char_indices() {

@@ -1,6 +1,7 @@
 //! Measures how fast a model of 1024-bit pipeline stages runs: `cargo run --release -p sim-verilated --example pipeline_speed`.
 //!
-//! Set `VERILATOR` to compare versions. Every stage rotates, adds in 64-bit lanes and holds under back-pressure, as a data path does.
+//! The environment variable `VERILATOR` selects a Verilator, so that versions can be compared. As in a data path, every stage rotates its word, adds
+//! in 64-bit lanes, and holds its value under back-pressure.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -44,7 +45,7 @@ fn pipeline() -> ModelSpec {
     ModelSpec::new("pipeline", verilog, ports)
 }
 
-/// Clocks per second, with new data in and out of the model on every clock.
+/// Returns the simulated clock cycles per second of wall time. The model gets new data, and its output is read, in every cycle.
 fn measure(model: &mut Model) -> Result<f64, Box<dyn std::error::Error>> {
     let (clk, data, out) = (
         model.port("clk")?,

@@ -1,4 +1,5 @@
-//! The on-disk cache of built artefacts: one directory per content hash, built under a lock and put in place by a rename.
+//! The on-disk cache of build results. Each result has a directory named by a hash of its inputs, which is built under a lock and then renamed to its
+//! place.
 
 use std::env;
 use std::fs::{self, File};
@@ -10,10 +11,11 @@ use sha2::{Digest, Sha256};
 
 use crate::error::BuildError;
 
-/// In every entry: how long its build took, for `./stellar test --timings`.
+/// A file in every entry with the duration of its build, for `./stellar test --timings`.
 const SECONDS_FILE: &str = "build.seconds";
 
-/// Where built models are kept: `STELLAR_MODEL_CACHE`, else the cargo target directory the running program was built in, else this workspace's; with `verilated` appended.
+/// Returns the directory in which built models are kept: the folder `verilated` in `STELLAR_MODEL_CACHE` if that is set, else in the cargo target
+/// directory of the running program, else in that of this workspace.
 pub fn default_directory() -> PathBuf {
     let base = match env::var_os("STELLAR_MODEL_CACHE") {
         Some(directory) if !directory.is_empty() => PathBuf::from(directory),
@@ -26,7 +28,7 @@ pub fn default_directory() -> PathBuf {
     base.join("verilated")
 }
 
-/// cargo marks its target directory with a `CACHEDIR.TAG`.
+/// Finds cargo's target directory by the file `CACHEDIR.TAG` that cargo puts there.
 fn running_target_directory() -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     program
@@ -36,24 +38,25 @@ fn running_target_directory() -> Option<PathBuf> {
         .map(Path::to_path_buf)
 }
 
-/// Short hexadecimal digest of `parts`; the boundaries between parts count.
+/// Returns a short hexadecimal digest of `parts`. Moving a boundary between two parts changes the digest.
 pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
-    // 96 bits: collisions are out of reach, and directory names stay readable.
+    // 96 bits make collisions practically impossible and keep directory names readable.
     hasher.finalize()[..12]
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
 }
 
-/// The directory `<cache>/<name>`, made by `build` in a temporary directory if it is not there yet.
+/// Returns the directory `<cache>/<name>`. If it does not exist yet, `build` makes it in a temporary directory.
 ///
-/// Any number of threads and processes may ask at once: one builds, the others wait for it. When `build` fails, what it left is kept as
-/// `<name>.failed` for its log, and the next caller tries again. `build` receives the directory to work in and the one failures end up in.
+/// Threads and processes may call this at the same time: one of them builds, the others wait for it. When `build` fails, its directory is kept as
+/// `<name>.failed` for the log, and the next caller tries again. The arguments of `build` are the directory to work in and the directory to which a
+/// failed build is moved.
 pub(crate) fn entry(
     cache: &Path,
     name: &str,
@@ -71,7 +74,7 @@ pub(crate) fn entry(
     if done.is_dir() {
         return Ok(done);
     }
-    // The lock makes us the only user of these names; leftovers come from a build that was killed.
+    // The lock guarantees that no other process uses these names. Directories left from an interrupted build can therefore be deleted.
     let working = cache.join(format!("{name}.building"));
     let failed = cache.join(format!("{name}.failed"));
     remove(&working)?;
@@ -96,7 +99,7 @@ fn remove(directory: &Path) -> Result<(), BuildError> {
     }
 }
 
-/// An I/O error at `path`.
+/// Makes an I/O error at `path`.
 pub(crate) fn io(action: &'static str, path: &Path, source: std::io::Error) -> BuildError {
     BuildError::Io {
         action,

@@ -1,7 +1,8 @@
 //! Line and toggle coverage of every model, for `./stellar test --coverage`.
 //!
-//! [`DIRECTORY`] names a directory. [`ModelSpec::build`] then makes models that count, and a model that is dropped adds its counts to
-//! `<top>-<process>.dat` there, in the format of `verilator_coverage`. Models with gating stay as they are (see [`overlay`](crate::overlay)).
+//! [`DIRECTORY`] names a directory. [`ModelSpec::build`] then builds models that count coverage. When a model is dropped, its counts are added to the
+//! file `<top>-<process>.dat` there, in the format of `verilator_coverage`. Models with gating are built without coverage (see
+//! [`overlay`](crate::overlay)).
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,16 +15,16 @@ use std::sync::Mutex;
 use crate::model::Model;
 use crate::spec::ModelSpec;
 
-/// The environment variable with the directory; without it nothing is counted.
+/// The environment variable that names the directory. Coverage is counted only if it is set.
 pub const DIRECTORY: &str = "STELLAR_COVERAGE";
 
-/// What the first line of a file of counts is.
+/// The first line of a file of counts.
 const FIRST_LINE: &str = "# SystemC::Coverage-3\n";
 
-/// Counts by point, of each file that this process writes.
+/// The counts of each point, for each file that this process writes.
 static COUNTS: Mutex<BTreeMap<PathBuf, BTreeMap<String, u64>>> = Mutex::new(BTreeMap::new());
 
-/// `spec` with coverage, if it is wanted.
+/// Returns `spec` with coverage if the variable [`DIRECTORY`] is set.
 pub(crate) fn apply(spec: &ModelSpec) -> Option<ModelSpec> {
     env::var_os(DIRECTORY)?;
     (spec.gating.is_none() && !spec.coverage).then(|| {
@@ -35,7 +36,7 @@ pub(crate) fn apply(spec: &ModelSpec) -> Option<ModelSpec> {
     })
 }
 
-/// Adds the counts of `model`, which is about to go, to those of its process. Says so if that is not possible: a test does not fail for it.
+/// Adds the counts of `model`, which is about to be dropped, to the file of this process. A failure is printed and does not fail the test that runs.
 pub(crate) fn keep(model: &Model, top: &str) {
     let Some(directory) = env::var_os(DIRECTORY) else {
         return;
@@ -56,7 +57,7 @@ pub(crate) fn keep(model: &Model, top: &str) {
     }
 }
 
-/// Adds the counts in the file to `sum`, and writes the sum to the file.
+/// Adds the counts in the file to `sum`, and writes the sum back to the file.
 fn add(sum: &mut BTreeMap<String, u64>, path: &Path) -> std::io::Result<()> {
     for (point, count) in fs::read_to_string(path)?.lines().filter_map(count) {
         *sum.entry(point.to_owned()).or_default() += count;
@@ -68,7 +69,7 @@ fn add(sum: &mut BTreeMap<String, u64>, path: &Path) -> std::io::Result<()> {
     fs::write(path, text)
 }
 
-/// A line `C '<point>' <count>`.
+/// Parses a line of the form `C '<point>' <count>`.
 fn count(line: &str) -> Option<(&str, u64)> {
     let (point, count) = line.strip_prefix("C '")?.rsplit_once("' ")?;
     Some((point, count.trim().parse().ok()?))

@@ -1,18 +1,18 @@
-//! What can go wrong when a model is built or used.
+//! Errors of building and using models.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why [`ModelSpec::build`](crate::ModelSpec::build) gave no library.
+/// The reason why [`ModelSpec::build`](crate::ModelSpec::build) returned no library.
 #[derive(Debug, Error)]
 pub enum BuildError {
-    /// A program the build needs is not there.
+    /// A program that the build needs was not found.
     #[error("`{tool}` was not found ({looked}): run `./stellar setup`, or set VERILATOR to a Verilator program")]
     MissingTool {
         /// The program, for example `verilator`.
         tool: String,
-        /// Where it was looked for.
+        /// Where it was searched for.
         looked: String,
     },
     /// Verilator, make or g++ ran and failed.
@@ -36,10 +36,10 @@ pub enum BuildError {
         top: String,
         /// Port named in the specification.
         port: String,
-        /// What differs.
+        /// The difference.
         problem: String,
     },
-    /// A name that is no plain Verilog identifier, or a width of zero, or a repeated port.
+    /// The specification is invalid: a name is no plain Verilog identifier, a width is zero, or a port is repeated.
     #[error("`{name}` in the specification of a model: {problem}")]
     InvalidSpec {
         /// The offending name.
@@ -55,20 +55,20 @@ pub enum BuildError {
     NotOnChange {
         /// Top module.
         top: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A file of the model cache could not be used.
     #[error("model cache: cannot {action} {path}: {source}; set STELLAR_MODEL_CACHE to a writable directory", path = path.display())]
     Io {
-        /// What was being done.
+        /// The action that failed.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The system's reason.
+        /// The reason that the operating system gives.
         source: std::io::Error,
     },
-    /// make cannot work in a directory whose name has spaces.
+    /// The path of the cache contains white space, which make does not support.
     #[error("model cache {path} has white space in its path, which make does not allow: set STELLAR_MODEL_CACHE to another directory", path = path.display())]
     SpaceInCachePath {
         /// The directory.
@@ -84,10 +84,10 @@ pub enum BuildError {
     },
 }
 
-/// Why a top module could not be described; see [`Sources`](crate::Sources).
+/// The reason why a top module could not be described; see [`Sources`](crate::Sources).
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// A source file is not there.
+    /// A source file does not exist.
     #[error("there is no Verilog source {path}", path = path.display())]
     Missing {
         /// The path as it was given.
@@ -107,7 +107,7 @@ pub enum SourceError {
         /// The first error lines of its output.
         excerpt: String,
     },
-    /// Verilator's description of the module is not as expected.
+    /// Verilator's description of the module has an unexpected form.
     #[error("Verilator's description of `{top}`: {problem}; Verilator 5.006 to 5.032 write the form that is read here")]
     Description {
         /// Top module.
@@ -120,26 +120,26 @@ pub enum SourceError {
     Build(#[from] BuildError),
 }
 
-/// Why a call on a [`Model`](crate::Model) failed.
+/// The reason why a call on a [`Model`](crate::Model) failed.
 #[derive(Debug, Error)]
 pub enum ModelError {
-    /// No port of that name.
+    /// The model has no port of that name.
     #[error("model `{top}` has no port `{port}`; it has: {known}")]
     UnknownPort {
         /// Top module.
         top: String,
-        /// Name asked for.
+        /// The name that was requested.
         port: String,
         /// Names of all its ports.
         known: String,
     },
-    /// Waves asked of a model that was built without them.
+    /// Waves were requested of a model that was built without them.
     #[error("model `{top}` was built without waves: build it from `ModelSpec::with_trace()`")]
     TraceNotBuilt {
         /// Top module.
         top: String,
     },
-    /// Coverage asked of a model that was built without it.
+    /// Coverage was requested of a model that was built without it.
     #[error(
         "model `{top}` was built without coverage: build it from `ModelSpec::with_coverage()`"
     )]
@@ -152,12 +152,13 @@ pub enum ModelError {
     Output {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
 
-/// The Verilog stopped itself: `$finish`, `$stop`, `$fatal`, a failed assertion, or logic that does not settle. Holds the reason and its place.
+/// The Verilog stopped itself: by `$finish`, `$stop`, `$fatal` or a failed assertion, or because its logic does not settle. The text is the reason
+/// and the place.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct Stopped(pub String);

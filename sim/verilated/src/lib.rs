@@ -1,9 +1,9 @@
 //! Builds and drives Verilated models from Rust.
 //!
-//! A [`ModelSpec`] is Verilog text plus the ports of its top module. [`ModelSpec::build`] runs Verilator and g++ once per distinct
-//! source, options and tool versions (the result is cached on disk, see [`ModelSpec::build`]) and returns a [`Library`], from which any
-//! number of independent [`Model`] instances are made. Ports are read and written in place, through pointers into the model, so a
-//! 1024-bit port costs a 128-byte copy and no call.
+//! A [`ModelSpec`] consists of Verilog text and the ports of its top module. [`ModelSpec::build`] returns a [`Library`], from which any number of
+//! independent [`Model`] instances can be made. It runs Verilator and g++ once for each combination of source, options and tool versions, and caches
+//! the result on disk. Ports are read and written in place through pointers into the model, so an access to a 1024-bit port is a copy of 128 bytes
+//! without a function call.
 //!
 //! ```no_run
 //! use sim_verilated::{Dir, ModelSpec, Port};
@@ -21,23 +21,24 @@
 //! ```
 //!
 //! # Time
-//! One [`Model::clock`] is one full cycle: clock low with the inputs set before the call, then the rising edge. It returns with the clock
-//! high and every output settled for the state after the edge. In a wave file, inputs therefore change on the falling edge before the
-//! rising edge that samples them.
+//! One [`Model::clock`] is one full cycle. First the clock is low with the inputs set before the call; then it rises. The call returns with the clock
+//! high and every output settled for the state after the edge. In a wave file, inputs therefore change at the falling edge before the rising edge
+//! that samples them.
 //!
 //! # Modes
-//! A [`SimMode`] says how Verilog becomes a model. A model in another mode than [`SimMode::Plain`] has Verilog with clocks for its parts
-//! ([`Gating`], which `hdl_verilog::Design::gated` prepares). In mode [`SimMode::Gated`] a part gets an edge only when that would change
-//! something in it, and Verilator leaves out what is behind the edges that do not come. In mode [`SimMode::OnChange`] the crate
-//! `sim_on_change` rewrites Verilator's C++ before it is compiled, and code runs when something that it reads has changed. Callers see no
-//! difference but the speed; waves and coverage show what was evaluated. [`Model::start_profile`] shows which blocks take the time.
+//! A [`SimMode`] is the way in which Verilog becomes a model. [`SimMode::Plain`] uses the Verilog as it is. The other two modes need Verilog in which
+//! parts of the design have their own clocks ([`Gating`], which `hdl_verilog::Design::gated` prepares). In mode [`SimMode::Gated`] a part gets an
+//! edge only if that would change a register in it, and Verilator's code does not run without an edge. In mode [`SimMode::OnChange`] the crate
+//! `sim_on_change` also rewrites Verilator's C++, so that code runs only when something that it reads has changed. Outputs are the same in all modes
+//! and only the speed differs. Waves and coverage would differ, so only plain models have them. [`Model::start_profile`] measures how much time each
+//! block takes.
 //!
 //! # Determinism
-//! Registers without an initial value start at zero, and nothing in a run depends on the machine, the time or other instances.
+//! Registers without an initial value start at zero. A run does not depend on the machine, the time or other instances.
 //!
 //! # Failures inside the model
-//! `$stop`, `$fatal`, `$finish`, a failed assertion (with [`ModelSpec::with_assertions`]) and a combinational loop that does not settle
-//! panic in [`Model::eval`] or [`Model::clock`] with the Verilog location: a check in the hardware must not pass unseen.
+//! `$stop`, `$fatal`, `$finish`, a failed assertion (with [`ModelSpec::with_assertions`]) and a combinational loop that does not settle cause a panic
+//! in [`Model::eval`] or [`Model::clock`], with the place in the Verilog. So a failed check in the hardware cannot go unnoticed.
 
 mod build;
 mod cache;

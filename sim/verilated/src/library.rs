@@ -1,4 +1,4 @@
-//! A loaded model library.
+//! The shared library of a model, loaded into this process.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Makes an instance: all inputs zero, outputs settled, time zero. Instances share nothing that changes.
+    /// Makes an instance. All of its inputs are zero, its outputs are settled, and its time is zero. Instances share no mutable state.
     pub fn instantiate(&self) -> Model {
         Model::new(Arc::clone(&self.loaded))
     }
@@ -28,10 +28,10 @@ impl Library {
         &self.loaded.ports
     }
 
-    /// Loads the shared library at `path`, which [`ModelSpec::build_file`] made from `spec`. The Verilog of `spec` is not looked at.
+    /// Loads the shared library at `path`, which [`ModelSpec::build_file`] made from `spec`. The Verilog of `spec` is not checked.
     ///
     /// # Errors
-    /// [`BuildError::Load`] when the file is not there, or was built from a specification with other options.
+    /// [`BuildError::Load`] if the file does not exist or was built from a specification with other options.
     pub fn load(spec: &ModelSpec, path: &Path) -> Result<Self, BuildError> {
         let failed = |source| BuildError::Load {
             path: path.to_path_buf(),
@@ -52,12 +52,12 @@ impl Library {
     }
 }
 
-/// The library in memory and what is known about it.
+/// The library in memory, and what describes it.
 pub(crate) struct Loaded {
     pub interface: Interface,
     pub top: String,
     pub ports: Vec<Port>,
-    /// Unloaded when the last instance is gone; `interface` points into it.
+    /// The loaded code. It is unloaded when the last instance is dropped, because `interface` points into it.
     _code: libloading::Library,
 }
 
@@ -74,12 +74,12 @@ pub(crate) struct Interface {
     pub profile: Option<ProfileInterface>,
 }
 
-/// The functions of signals.cpp, which a model built with signals has.
+/// The functions of signals.cpp. Only a model that was built with signals has them.
 pub(crate) struct SignalInterface {
     pub visit: unsafe extern "C" fn(*mut c_void, *mut c_void, VisitSignal),
 }
 
-/// The functions of shim.cpp that a model built with waves has.
+/// The functions of shim.cpp that only a model built with waves has.
 pub(crate) struct TraceInterface {
     pub open: unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
     pub dump: unsafe extern "C" fn(*mut c_void, u64),

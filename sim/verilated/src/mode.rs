@@ -1,4 +1,4 @@
-//! How Verilog becomes a model.
+//! Simulation modes: the ways in which Verilog becomes a model.
 
 use std::env;
 use std::fmt;
@@ -7,39 +7,40 @@ use std::sync::OnceLock;
 
 use thiserror::Error;
 
-/// How Verilog becomes a model. Every mode gives the same outputs in every cycle; they differ in speed, and in how much changes the Verilog
-/// and the C++ on the way (`docs/decisions/0004-gated-models.md`).
+/// The way in which Verilog becomes a model. Every mode gives the same outputs in every cycle. The modes differ in speed, and in how much the Verilog
+/// and the C++ are changed (`docs/decisions/0004-gated-models.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SimMode {
     /// Verilator translates the Verilog as it was emitted, and nothing rewrites its C++. Waves and coverage need this mode.
     Plain,
-    /// The Verilog has a clock for each part, and a part gets an edge only when that changes something in it. Works with any Verilator.
+    /// Each part of the design has its own clock, and gets an edge only if that changes a register in it. This mode works with any version of
+    /// Verilator.
     Gated,
-    /// A gated model whose C++ is rewritten, so that code runs only when something that it reads has changed. Needs Verilator
+    /// A gated model whose C++ is rewritten, so that code runs only when something that it reads has changed. This mode needs Verilator
     /// [`sim_on_change::VERILATOR`].
     OnChange,
 }
 
-/// A name that is no mode.
+/// The error for a name that is not a mode.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no simulation mode `{0}`: use plain, gated or on-change")]
 pub struct UnknownMode(pub String);
 
-/// The variable [`SimMode::VARIABLE`] is wrong.
+/// The environment variable [`SimMode::VARIABLE`] contains something that is not a mode.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("environment variable {variable}: {unknown}", variable = SimMode::VARIABLE)]
 pub struct ModeVariableError {
-    /// What is in it.
+    /// Its content.
     pub unknown: UnknownMode,
 }
 
-/// The mode that the program chose, for the whole process.
+/// The mode that the program has chosen for the whole process.
 static CHOSEN: OnceLock<SimMode> = OnceLock::new();
 
 impl SimMode {
-    /// Every mode, from the one that changes least to the fastest.
+    /// Every mode, from the one with the fewest changes to the fastest.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Gated, Self::OnChange];
-    /// The environment variable that names the mode of a process which chooses none itself.
+    /// The environment variable that names the mode of a process that does not choose one itself.
     pub const VARIABLE: &'static str = "STELLAR_SIM_MODE";
 
     /// The name of the mode on command lines and in [`Self::VARIABLE`].
@@ -51,7 +52,7 @@ impl SimMode {
         }
     }
 
-    /// Makes this the mode of the process, before the first model is built.
+    /// Sets the mode of this process. It must be called before the first model is built.
     ///
     /// # Panics
     /// If another mode was chosen before.
@@ -60,10 +61,10 @@ impl SimMode {
         assert_eq!(chosen, self, "the simulation mode is chosen once");
     }
 
-    /// The mode that was asked for: by [`Self::choose`], else by [`Self::VARIABLE`]; `None` if by neither.
+    /// Returns the mode that [`Self::choose`] set, else the one that [`Self::VARIABLE`] names, else `None`.
     ///
     /// # Errors
-    /// [`ModeVariableError`] if the variable holds something else.
+    /// [`ModeVariableError`] if the variable contains something else.
     pub fn chosen() -> Result<Option<Self>, ModeVariableError> {
         if let Some(&mode) = CHOSEN.get() {
             return Ok(Some(mode));

@@ -18,12 +18,12 @@ use crate::slot::{Slot, Words};
 /// Clock period of a new instance in picoseconds: 250 MHz, the clock of the hardware.
 pub const DEFAULT_CLOCK_PERIOD_PS: u64 = 4_000;
 
-/// A port of a model, from [`Model::port`], valid for every instance of the same library; or a signal inside one, from
-/// [`Model::signals`], valid for that instance.
+/// A handle of a port, from [`Model::port`], which is valid for every instance of the same library. It may also be the handle of a signal inside a
+/// model, from [`Model::signals`], which is valid for that instance only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PortId(pub(crate) usize);
 
-/// One instance of a model. It may move between threads; instances are independent of each other.
+/// One instance of a model. It may be moved to another thread. Instances are independent of each other.
 pub struct Model {
     pub(crate) handle: NonNull<c_void>,
     pub(crate) ports: Vec<Slot>,
@@ -31,15 +31,15 @@ pub struct Model {
     period_ps: u64,
     cycles: u64,
     tracing: bool,
-    /// Inputs were set since the model last looked.
+    /// An input has been set since the last evaluation.
     driven: bool,
     pub(crate) sample: Sample,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) library: Arc<Loaded>,
 }
 
-// SAFETY: an instance has its own VerilatedContext and is touched only through this object; Verilator's shared run-time state is guarded by
-// its own locks or is per thread and not kept between calls.
+// SAFETY: each instance has its own VerilatedContext, which is accessed only through this object. The run-time state that Verilator shares between
+// instances is guarded by Verilator's own locks, or is per thread and not kept between calls.
 unsafe impl Send for Model {}
 
 impl Model {
@@ -72,12 +72,12 @@ impl Model {
             recorder: None,
             library,
         };
-        // Runs initial blocks and lets Verilator see the clock low, without which it would miss the first edge.
+        // This evaluation runs the initial blocks. It also shows Verilator the clock low; otherwise Verilator would miss the first rising edge.
         model.eval();
         model
     }
 
-    /// The port called `name`.
+    /// Returns the port `name`.
     ///
     /// # Errors
     /// [`ModelError::UnknownPort`].
@@ -95,12 +95,12 @@ impl Model {
         })
     }
 
-    /// Width of a port in bits.
+    /// Returns the width of a port in bits.
     pub fn width(&self, port: PortId) -> usize {
         self.ports[port.0].width
     }
 
-    /// Sets an input from 32-bit words, lowest first. Missing words count as zero; bits beyond the port's width are dropped.
+    /// Sets an input from 32-bit words, lowest first. Missing words count as zero, and bits beyond the port's width are dropped.
     ///
     /// # Panics
     /// If the port is an output.
@@ -114,7 +114,7 @@ impl Model {
         slot.set_wide(words);
     }
 
-    /// Sets an input from an integer: zero-extended, or its bits beyond the port's width dropped.
+    /// Sets an input from an integer, which is extended with zeros or cut to the port's width.
     ///
     /// # Panics
     /// If the port is an output.
@@ -128,7 +128,7 @@ impl Model {
         }
     }
 
-    /// The value of a port, or its low 64 bits.
+    /// Returns the value of a port, or its low 64 bits if the port is wider.
     pub fn get_u64(&self, port: PortId) -> u64 {
         let slot = &self.ports[port.0];
         if slot.width <= 64 {
@@ -139,7 +139,7 @@ impl Model {
         }
     }
 
-    /// Copies the value of a port into `out` as 32-bit words, lowest first; words of `out` beyond the port are zeroed.
+    /// Copies the value of a port into `out` as 32-bit words, lowest first. Words of `out` beyond the port are set to zero.
     ///
     /// # Panics
     /// If `out` is too short for the port.
@@ -156,7 +156,7 @@ impl Model {
         out[words.len()..].fill(0);
     }
 
-    /// The value of a port as 32-bit words, lowest first.
+    /// Returns the value of a port as 32-bit words, lowest first.
     pub fn get_words(&self, port: PortId) -> Words<'_> {
         let slot = &self.ports[port.0];
         if slot.width > 64 {
@@ -166,7 +166,7 @@ impl Model {
         Words::Narrow([value as u32, (value >> 32) as u32], slot.words())
     }
 
-    /// Settles the outputs for the inputs as they are. Time does not pass, and nothing goes to the waves.
+    /// Settles the outputs for the present inputs. Time does not advance, and nothing is written to the waves.
     ///
     /// # Panics
     /// When the Verilog stops itself; see the crate documentation.
@@ -174,8 +174,8 @@ impl Model {
         self.eval_at(self.time_ps, true);
     }
 
-    /// One clock cycle on the input `clock`: low, with the inputs as set before; then the rising edge. Returns with the clock high, the
-    /// outputs settled after the edge, and time advanced by one period. Both halves go to the waves, if open.
+    /// Runs one clock cycle on the input `clock`. First the clock is low, with the inputs set before; then it rises. The call returns with the clock
+    /// high, the outputs settled after the edge, and time advanced by one period. Both halves are written to the waves, if they are open.
     ///
     /// # Panics
     /// When the Verilog stops itself, or `clock` is an output.
@@ -184,8 +184,8 @@ impl Model {
         self.rise(clock);
     }
 
-    /// The first half of [`clock`](Self::clock). The outputs have settled for the inputs, so this is where to look at what the edge moves;
-    /// an [`eval`](Self::eval) before it would do all the work of settling twice.
+    /// Runs the first half of [`clock`](Self::clock). The outputs are then settled for the inputs, so signals that are transferred at the edge can be
+    /// read here. An additional [`eval`](Self::eval) before it would only repeat the work.
     ///
     /// # Panics
     /// As [`clock`](Self::clock).
@@ -193,7 +193,7 @@ impl Model {
         self.half(clock, 0, self.time_ps);
     }
 
-    /// The second half of [`clock`](Self::clock).
+    /// Runs the second half of [`clock`](Self::clock).
     ///
     /// # Panics
     /// As [`clock`](Self::clock).
@@ -213,20 +213,20 @@ impl Model {
         }
     }
 
-    /// Clock cycles run so far.
+    /// Returns the number of clock cycles so far.
     pub fn cycles(&self) -> u64 {
         self.cycles
     }
 
-    /// Simulated time in picoseconds: what waves show and `$time` returns.
+    /// Returns the simulated time in picoseconds. This is the time of the waves and of `$time`.
     pub fn time_ps(&self) -> u64 {
         self.time_ps
     }
 
-    /// Sets how long a clock cycle lasts from now on, in picoseconds, at least 2. [`DEFAULT_CLOCK_PERIOD_PS`] unless called.
+    /// Sets the duration of the following clock cycles in picoseconds. The default is [`DEFAULT_CLOCK_PERIOD_PS`].
     ///
     /// # Panics
-    /// If the period is below 2 ps, which has no middle.
+    /// If the period is below 2 ps, which cannot be halved.
     pub fn set_clock_period_ps(&mut self, period_ps: u64) {
         assert!(
             period_ps >= 2,
@@ -235,7 +235,7 @@ impl Model {
         self.period_ps = period_ps;
     }
 
-    /// Starts writing FST waves of every signal to `path`; replaces the file, and closes one that is open.
+    /// Starts to write FST waves of every signal to `path`. An existing file is replaced, and an open wave file is closed.
     ///
     /// # Errors
     /// [`ModelError::TraceNotBuilt`], or [`ModelError::Output`] when the file cannot be written.
@@ -282,10 +282,10 @@ impl Model {
         Ok(())
     }
 
-    /// Sets the time and settles the outputs for the inputs as they are, without a panic when the Verilog stops itself.
+    /// Sets the time and settles the outputs for the present inputs. It does not panic when the Verilog stops itself.
     ///
     /// # Errors
-    /// [`Stopped`], with the place in the Verilog. The model is then not in a state to go on from.
+    /// [`Stopped`], with the place in the Verilog. The model must not be used further.
     pub fn eval_to(&mut self, time: u64) -> Result<(), Stopped> {
         self.time_ps = time;
         // SAFETY: a live instance.
@@ -295,7 +295,7 @@ impl Model {
         Ok(())
     }
 
-    /// Adds the present values of all signals to the waves, if open, at the time of the last [`eval_to`](Self::eval_to).
+    /// Writes the present values of all signals to the waves, if they are open, with the time of the last [`eval_to`](Self::eval_to).
     pub fn dump_waves(&self) {
         if self.tracing {
             self.dump(self.time_ps);
@@ -312,7 +312,7 @@ impl Model {
         slot
     }
 
-    /// Settles the outputs; if not `driven`, no input but the clock has been set since the last time.
+    /// Settles the outputs. `driven` is false if no input but the clock has been set since the last evaluation.
     fn eval_at(&mut self, time_ps: u64, driven: bool) {
         let eval = self.library.interface.eval;
         // SAFETY: a live instance.
@@ -359,7 +359,7 @@ impl Drop for Model {
     }
 }
 
-/// Creates the file, for a clear reason if that is not possible, and returns its name for C.
+/// Creates the file and returns its name for C. Creating it here gives a clear reason if that is not possible.
 fn writable(path: &Path) -> Result<CString, ModelError> {
     let refused = |reason: String| ModelError::Output {
         path: path.to_path_buf(),

@@ -1,8 +1,8 @@
-//! Verilog of models replaced from outside the program that builds them, for `./stellar mutate`.
+//! Replaces the Verilog of models from outside the program that builds them, for `./stellar mutate`.
 //!
-//! [`DIRECTORY`] names a directory. [`ModelSpec::build`] writes the Verilog of each model there, as `<top>-<digest>.v`. If there is a file
-//! `<top>-<digest>.instead` beside it, the model is built from that one. Models with gating stay as they are: their parts are changed in the
-//! C++ that Verilator makes of Verilog that is known.
+//! [`DIRECTORY`] names a directory. [`ModelSpec::build`] writes the Verilog of each model there, as `<top>-<digest>.v`. If the file
+//! `<top>-<digest>.instead` exists beside it, the model is built from that file. Models with gating are not replaced, because the rewriter of their
+//! C++ relies on Verilog that the emitter wrote.
 
 use std::env;
 use std::fs;
@@ -12,10 +12,10 @@ use crate::cache::{digest, io};
 use crate::error::BuildError;
 use crate::spec::ModelSpec;
 
-/// The environment variable with the directory; without it nothing is replaced.
+/// The environment variable that names the directory. Verilog is replaced only if it is set.
 pub const DIRECTORY: &str = "STELLAR_VERILOG_OVERLAY";
 
-/// `spec` with the Verilog that replaces its own, if there is any.
+/// Returns `spec` with the Verilog that replaces its own, if there is any.
 pub(crate) fn apply(spec: &ModelSpec) -> Result<Option<ModelSpec>, BuildError> {
     match env::var_os(DIRECTORY) {
         Some(directory) if spec.gating.is_none() => apply_from(spec, Path::new(&directory)),

@@ -1,4 +1,4 @@
-//! Where the time of a gated model goes.
+//! Profiles: the share of each block in the evaluation time of a gated model.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void, CStr};
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::model::Model;
 
-/// Of so many clocks, one is timed as a whole and another one by blocks: a number that packets do not have in step.
+/// Among this many cycles, one is timed as a whole and another one block by block. The number is prime, so that samples do not stay in step with
+/// periodic traffic.
 const EVERY: u64 = 61;
 const WHOLE: u64 = 0;
 const BLOCKS: u64 = 30;
@@ -19,36 +20,36 @@ pub(crate) struct ProfileInterface {
         unsafe extern "C" fn(*mut c_void, *mut *const *const c_char, *mut *const u64) -> u64,
 }
 
-/// Where the time of evaluations went, on the wall, from a sample of the clocks.
+/// Wall-clock times of evaluations, from a sample of the cycles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// Mean time of evaluating the model for a clock.
+    /// Mean time of evaluating the model for one clock cycle.
     pub clock: Duration,
-    /// Share of each block of the design in that, by its path of instances down to three levels; the top module has none. The order of
-    /// evaluation, and looking at inputs, are in none.
+    /// Share of each block in that time. A block is named by its path of instances, down to three levels; the name of the top module is empty. The
+    /// time to check the inputs and to find the functions that run belongs to no block.
     pub blocks: BTreeMap<String, f64>,
 }
 
-/// What was timed so far.
+/// The measurements so far.
 #[derive(Default)]
 pub(crate) struct Sample {
     on: bool,
-    /// Halves of clocks that were timed as a whole.
+    /// Number of half cycles that were timed as a whole.
     halves: u32,
     time: Duration,
 }
 
 impl Model {
-    /// Takes a profile from now on, which costs about a percent of the speed. Nothing for models without gating.
+    /// Starts a profile, which reduces the speed by about one percent. It has no effect on models without gating.
     pub fn start_profile(&mut self) {
         self.sample.on = self.library.interface.profile.is_some();
     }
 
-    /// The profile so far; `None` if none was taken, or the model does not know its blocks.
+    /// Returns the profile so far. Returns `None` if none was started, or if the model does not know its blocks.
     pub fn profile(&self) -> Option<Profile> {
         let profile = self.library.interface.profile.as_ref()?;
         let (mut names, mut times) = (ptr::null(), ptr::null());
-        // SAFETY: a live instance, and the addresses of two variables of the types that it wants.
+        // SAFETY: the instance is live, and both addresses are those of variables of the expected types.
         let count = unsafe { (profile.blocks)(self.handle.as_ptr(), &mut names, &mut times) };
         let count = usize::try_from(count).unwrap_or(0);
         if self.sample.halves == 0 || count == 0 {
@@ -63,7 +64,7 @@ impl Model {
         };
         let all = times.iter().sum::<u64>().max(1) as f64;
         let blocks = names.iter().zip(times).map(|(&name, &time)| {
-            // SAFETY: names are constants of the library.
+            // SAFETY: the names are constants of the library.
             let name = unsafe { CStr::from_ptr(name) };
             (name.to_string_lossy().into_owned(), time as f64 / all)
         });
@@ -73,7 +74,7 @@ impl Model {
         })
     }
 
-    /// Runs `evaluate`, half of a clock, with what the profile wants.
+    /// Runs `evaluate`, which is half of a clock cycle, and takes the measurements of the profile.
     pub(crate) fn profiled(&mut self, evaluate: impl FnOnce(&mut Self)) {
         match (self.sample.on, self.cycles() % EVERY) {
             (true, WHOLE) => {
@@ -93,7 +94,7 @@ impl Model {
 
     fn switch_profile(&self, on: bool) {
         if let Some(profile) = &self.library.interface.profile {
-            // SAFETY: a live instance.
+            // SAFETY: the instance is live.
             unsafe { (profile.switch)(self.handle.as_ptr(), on.into()) };
         }
     }

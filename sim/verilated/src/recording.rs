@@ -1,7 +1,7 @@
-//! Recorded runs: the inputs of an instance in every cycle, to play them into instances of other models of the same ports.
+//! Recorded runs. A recording has the inputs of an instance in every cycle, and can be played into other models with the same ports.
 //!
-//! What an instance was asked does not depend on how its model was built, so a run of one model can be repeated on another, without all that
-//! drove it. [`compare`] holds models in different modes against each other in that way, and [`time`] measures them.
+//! The inputs of a run do not depend on how the model was built. So a run of one model can be repeated on another one without the software around it.
+//! [`compare`] checks in this way that models in different modes have the same outputs, and [`time`] measures their speed.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::error::ModelError;
 use crate::model::{Model, PortId};
 use crate::port::Dir;
 
-/// Cycles whose time is taken together.
+/// Number of cycles that are timed together.
 pub const TIMED_CYCLES: u64 = 1_000;
 
 /// The inputs of a run of whole cycles, from [`Model::start_recording`] to [`Model::take_recording`].
@@ -20,13 +20,13 @@ pub struct Recording {
     clock: String,
     /// Names of the other inputs.
     inputs: Vec<String>,
-    /// Changes of one half of a cycle after the other: the number of changed inputs, and of each its place in the list and its words.
+    /// The changes of each half cycle in turn. Each has the number of changed inputs, then the position in `inputs` and the new words of each one.
     changes: Vec<u32>,
     halves: u64,
 }
 
 impl Recording {
-    /// Whole cycles.
+    /// Returns the number of whole cycles.
     pub const fn cycles(&self) -> u64 {
         self.halves / 2
     }
@@ -63,8 +63,8 @@ impl Recorder {
 }
 
 impl Model {
-    /// Records the inputs from now on: those of [`Self::clock`], or [`Self::fall`] and [`Self::rise`], on the input `clock`. What was recorded
-    /// before is dropped.
+    /// Starts to record the inputs at each [`Self::clock`], or [`Self::fall`] and [`Self::rise`], on the input `clock`. An earlier recording is
+    /// dropped.
     pub fn start_recording(&mut self, clock: PortId) {
         let ports = &self.library.ports;
         let is_input = |place: &usize| ports[*place].dir == Dir::In && *place != clock.0;
@@ -81,12 +81,12 @@ impl Model {
         }));
     }
 
-    /// Ends recording. `None` if none was started.
+    /// Ends the recording and returns it. Returns `None` if none was started.
     pub fn take_recording(&mut self) -> Option<Recording> {
         self.recorder.take().map(|recorder| recorder.recording)
     }
 
-    /// Notes half of a cycle, before it is evaluated.
+    /// Records the inputs of half a cycle, before the evaluation.
     pub(crate) fn record(&mut self, driven: bool) {
         if let Some(mut recorder) = self.recorder.take() {
             recorder.note(self, driven);
@@ -95,31 +95,31 @@ impl Model {
     }
 }
 
-/// Two models of the same design differ, for the same inputs.
+/// The error that two models of the same design differ for the same inputs.
 #[derive(Debug, Error)]
 pub enum Difference {
     /// An output has different values.
     #[error("cycle {cycle}, {half}: output `{output}` of model {model} is {value}, and of model 0 {expected}")]
     Output {
-        /// Counted from the beginning of the recording.
+        /// Number of the cycle, counted from the start of the recording.
         cycle: u64,
         /// `before the edge` or `after the edge`.
         half: &'static str,
-        /// The output.
+        /// Name of the output.
         output: String,
-        /// Place of the model that differs from the first one.
+        /// Index of the model that differs from the first one.
         model: usize,
-        /// What it has there, in hexadecimal.
+        /// Its value in hexadecimal.
         value: String,
-        /// What the first model has.
+        /// The value in the first model.
         expected: String,
     },
-    /// A model lacks a port of the recording, or of the first model.
+    /// A model lacks a port that the recording or the first model has.
     #[error(transparent)]
     Port(#[from] ModelError),
 }
 
-/// A recording on its way into one instance.
+/// The state of playing a recording into one instance.
 struct Player<'a> {
     recording: &'a Recording,
     clock: PortId,
@@ -163,8 +163,8 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Plays `recording` into all of `models`, which are in the state in which it began, and compares every output of every cycle, before and after
-/// the rising edge, with that of the first one.
+/// Plays `recording` into all of `models` and compares every output of every cycle with that of the first model, before and after the rising edge.
+/// The models must be in the state in which the recording started.
 ///
 /// # Errors
 /// The first [`Difference`].
@@ -210,8 +210,8 @@ pub fn compare(recording: &Recording, models: &mut [&mut Model]) -> Result<(), D
     Ok(())
 }
 
-/// Plays `recording` into `model`, and returns the wall times of [`TIMED_CYCLES`] cycles each, from cycle `begin` on. The cycles before it, and
-/// those after the last whole [`TIMED_CYCLES`], are played and not timed.
+/// Plays `recording` into `model`. Returns the wall time of each [`TIMED_CYCLES`] cycles, starting with cycle `begin`. The cycles before it, and
+/// those after the last whole [`TIMED_CYCLES`], are played without timing.
 ///
 /// # Errors
 /// [`ModelError`] if the model lacks a port of the recording.
@@ -238,7 +238,7 @@ pub fn time(
     Ok(times)
 }
 
-/// Words, lowest first, as one number.
+/// Formats words, lowest first, as one number.
 fn hexadecimal(words: &[u32]) -> String {
     let digits: String = words
         .iter()

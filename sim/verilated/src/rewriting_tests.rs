@@ -1,4 +1,4 @@
-//! The rewriter on what the installed Verilator writes.
+//! Tests the rewriter with the output of the installed Verilator.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use sim_on_change::{rewrite, GatePorts, Refusal};
 use crate::build::VERILATE;
 use crate::toolchain::Toolchain;
 
-/// Two parts with clocks of their own, one with a memory, and logic behind both.
+/// A design with two parts that have clocks of their own, one of them with a memory, and with logic that depends on both.
 const PARTS: &str = "
 module parts(input wire one, input wire two, input wire [7:0] a, input wire [95:0] b, output reg [95:0] sum, output wire any);
   reg [7:0] held = 0;
@@ -58,12 +58,12 @@ fn the_code_of_the_known_verilator_is_understood() {
         assert!(code.contains(expected), "{expected}: {code}");
     }
     assert!(!code.contains("vlSelf->any = "), "{code}");
-    // What is changed already is nothing that Verilator wrote.
+    // Rewritten code differs from what Verilator writes, so a second rewrite is refused.
     let refused = rewrite(directory.path(), &ports).unwrap_err();
     assert!(matches!(refused, Refusal::UnknownCode), "{refused}");
 }
 
-/// The header and what runs behind events.
+/// Returns the header and the functions that run at events.
 fn code(directory: &Path) -> String {
     let files = fs::read_dir(directory)
         .unwrap()

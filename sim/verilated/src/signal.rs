@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use crate::model::{Model, PortId};
 use crate::slot::Slot;
 
-/// Called by signals.cpp for each signal, and once with null name for each scope that has none.
+/// The callback of signals.cpp. It is called for each signal, and once with a null name for each scope without signals.
 pub(crate) type VisitSignal = unsafe extern "C" fn(
     context: *mut c_void,
     scope: *const c_char,
@@ -21,43 +21,43 @@ pub(crate) type VisitSignal = unsafe extern "C" fn(
     ranges: *const i32,
 );
 
-/// What a signal holds.
+/// The type of a signal's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalKind {
-    /// Bits, two-valued.
+    /// Two-valued bits.
     Bits,
-    /// A `real`: 64 bits in the form of IEEE 754 binary64.
+    /// A `real`: 64 bits in IEEE 754 binary64 format.
     Real,
 }
 
 /// A signal inside a model, or a port of its top module.
 #[derive(Clone, Debug)]
 pub struct Signal {
-    /// Path of the instance it is in, from the top module down, for example `top.u_core.gen[3]`.
+    /// Path of the instance that contains it, from the top module down, for example `top.u_core.gen[3]`.
     pub scope: String,
-    /// Its own name.
+    /// Name without the path.
     pub name: String,
     pub kind: SignalKind,
-    /// Declared packed range, left and right; none for a scalar. Verilator 5.006 gives an ascending range as a descending one.
+    /// Declared packed range, left and right. It is none for a scalar. Verilator 5.006 reports an ascending range as a descending one.
     pub range: Option<(i32, i32)>,
-    /// Range of the unpacked dimension of an array, left and right.
+    /// Range of the unpacked dimension, left and right, if the signal is an array.
     pub array: Option<(i32, i32)>,
-    /// A parameter, which never changes.
+    /// The signal is a parameter, which never changes.
     pub constant: bool,
     first: usize,
 }
 
 impl Signal {
-    /// Elements of an array; 1 for a signal that is none.
+    /// Returns the number of elements of an array, and 1 for any other signal.
     pub fn elements(&self) -> usize {
         self.array
             .map_or(1, |(left, right)| left.abs_diff(right) as usize + 1)
     }
 
-    /// The storage of element `index`, counted from the lowest index of the array.
+    /// Returns the storage of element `index`, counted from the lowest index of the array.
     ///
     /// # Panics
-    /// If there are not so many elements.
+    /// If the signal has fewer elements.
     pub fn element(&self, index: usize) -> PortId {
         assert!(
             index < self.elements(),
@@ -68,17 +68,17 @@ impl Signal {
     }
 }
 
-/// How Verilator keeps a signal.
+/// The way in which Verilator stores a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Storage {
-    /// An integer of so many bits.
+    /// An integer of this many bits.
     Bits(usize),
     /// An array of 32-bit words.
     Words,
 }
 
 impl Storage {
-    /// From `VerilatedVarType` in verilated.h: `VLVT_UINT8` to `VLVT_WDATA`.
+    /// Converts a `VerilatedVarType` of verilated.h, from `VLVT_UINT8` to `VLVT_WDATA`.
     fn from_kind(kind: u32) -> Option<Self> {
         match kind {
             2 => Some(Self::Bits(8)),
@@ -90,7 +90,7 @@ impl Storage {
         }
     }
 
-    /// What Verilator takes for a signal of `width` bits.
+    /// Returns how Verilator stores a signal of `width` bits.
     fn of(width: usize) -> Self {
         match width {
             0..=8 => Self::Bits(8),
@@ -108,16 +108,17 @@ struct Collector {
     scopes: Vec<String>,
     signals: Vec<Signal>,
     slots: Vec<Slot>,
-    /// Slots the model had before.
+    /// Number of slots that the model had before.
     offset: usize,
 }
 
 impl Model {
-    /// Every signal of the model and the paths of all its scopes, for a library built
-    /// [`with_signals`](crate::ModelSpec::with_signals); else nothing. Ports of the top module are in the scope `TOP`. Signals that hold
-    /// neither bits nor a real are left out, and arrays of several unpacked dimensions, whose shape Verilator's tables do not tell.
+    /// Returns the paths of all scopes of the model and every signal in them. The library must be built
+    /// [`with_signals`](crate::ModelSpec::with_signals); otherwise the lists are empty. Ports of the top module are in the scope `TOP`. Two kinds of
+    /// signals are left out: those that are neither bits nor a real, and arrays of several unpacked dimensions, whose shape Verilator's tables do not
+    /// contain.
     ///
-    /// Each call adds identifiers to the model: call it once.
+    /// Each call adds identifiers to the model, so it should be called only once.
     pub fn signals(&mut self) -> (Vec<String>, Vec<Signal>) {
         let mut collector = Collector {
             scopes: vec![],
@@ -126,7 +127,7 @@ impl Model {
             offset: self.ports.len(),
         };
         if let Some(interface) = &self.library.interface.signals {
-            // SAFETY: a live instance; `visit` gets back the collector, which outlives the call, and nothing else refers to it meanwhile.
+            // SAFETY: the instance is live. `visit` gets the collector, which outlives the call, and nothing else refers to it during the call.
             unsafe {
                 (interface.visit)(self.handle.as_ptr(), (&raw mut collector).cast(), visit);
             }
@@ -135,8 +136,8 @@ impl Model {
         (collector.scopes, collector.signals)
     }
 
-    /// Sets any signal, outputs and internal ones too, from 32-bit words as [`set`](Model::set) does. What the model computes next may
-    /// overwrite it.
+    /// Sets any signal, including outputs and internal signals, from 32-bit words as [`set`](Model::set) does. The next evaluation may overwrite the
+    /// value.
     pub fn overwrite(&mut self, signal: PortId, words: &[u32]) {
         let slot = &self.ports[signal.0];
         if slot.width <= 64 {
@@ -168,7 +169,7 @@ unsafe extern "C" fn visit(
             CStr::from_ptr(scope).to_string_lossy().into_owned(),
         )
     };
-    // Names start with that of the instance, which is TOP; its own scope is TOP.TOP.
+    // The path starts with the name of the instance, TOP. The scope of the instance itself is TOP.TOP.
     let scope = scope.strip_prefix("TOP.").unwrap_or(&scope).to_owned();
     if collector.scopes.last() != Some(&scope) {
         collector.scopes.push(scope.clone());
@@ -180,7 +181,7 @@ unsafe extern "C" fn visit(
     let name = unsafe { CStr::from_ptr(name).to_string_lossy().into_owned() };
     let array = match unpacked {
         0 => None,
-        // SAFETY: two numbers per dimension.
+        // SAFETY: Verilator's table has two numbers for each dimension.
         1 => Some(unsafe { (*ranges, *ranges.add(1)) }),
         _ => return,
     };

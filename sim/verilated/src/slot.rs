@@ -1,10 +1,10 @@
-//! Access to the storage of a port inside a model.
+//! Accesses the storage of a port inside a model.
 
 use std::ffi::c_void;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// Where a port lives in the model, and how wide it is.
+/// The address of a port in the model, and its width.
 pub(crate) struct Slot {
     pub address: NonNull<c_void>,
     pub width: usize,
@@ -16,12 +16,12 @@ impl Slot {
         self.width.div_ceil(32)
     }
 
-    /// Ones where the top word has bits of the port.
+    /// Returns a mask with ones for the bits of the top word that belong to the port.
     fn top_mask(&self) -> u32 {
         u32::MAX >> (self.words() * 32 - self.width)
     }
 
-    /// The value of a port of 64 bits or less.
+    /// Returns the value of a port of at most 64 bits.
     pub fn narrow(&self) -> u64 {
         // SAFETY: `address` is a live port of the width checked against the model's header; Verilator keeps ports of up to 8, 16, 32 and
         // 64 bits in integers of that size (CData, SData, IData, QData in verilated.h).
@@ -35,7 +35,7 @@ impl Slot {
         }
     }
 
-    /// Sets a port of 64 bits or less; higher bits of `value` are dropped.
+    /// Sets a port of at most 64 bits. Higher bits of `value` are dropped.
     pub fn set_narrow(&self, value: u64) {
         let value = value & (u64::MAX >> (64 - self.width));
         // SAFETY: as in `narrow`; the casts cannot lose bits after the mask.
@@ -49,15 +49,15 @@ impl Slot {
         }
     }
 
-    /// The words of a port of more than 64 bits.
+    /// Returns the words of a port of more than 64 bits.
     pub fn wide(&self) -> &[u32] {
         // SAFETY: Verilator keeps wider ports in an array of 32-bit words, lowest first (VlWide in verilated_types.h).
         unsafe { std::slice::from_raw_parts(self.address.cast::<u32>().as_ptr(), self.words()) }
     }
 
-    /// Sets a port of more than 64 bits: missing words count as zero, bits beyond its width are dropped.
+    /// Sets a port of more than 64 bits. Missing words count as zero, and bits beyond its width are dropped.
     pub fn set_wide(&self, words: &[u32]) {
-        // SAFETY: as in `wide`; the caller has the model for itself (`&mut Model`), so nothing borrows these words.
+        // SAFETY: as in `wide`. The caller has exclusive access (`&mut Model`), so these words are not borrowed.
         let target = unsafe {
             std::slice::from_raw_parts_mut(self.address.cast::<u32>().as_ptr(), self.words())
         };
@@ -68,12 +68,12 @@ impl Slot {
     }
 }
 
-/// The value of a port as 32-bit words, lowest first: borrowed from the model where it keeps words, else a copy.
+/// The value of a port as 32-bit words, lowest first. It is borrowed from the model if the model stores words, and copied otherwise.
 #[derive(Clone, Copy, Debug)]
 pub enum Words<'a> {
     /// A port of more than 64 bits.
     Wide(&'a [u32]),
-    /// A port of one or two words, and how many.
+    /// A port of one or two words. The second field is the number of words.
     Narrow([u32; 2], usize),
 }
 

@@ -1,4 +1,4 @@
-//! Verilog in files: preprocessing, and the ports and parameters of the top module as Verilator sees them.
+//! Reads Verilog files: preprocesses them, and determines the ports and parameters of the top module as Verilator sees them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::error::{BuildError, SourceError};
 use crate::port::{Dir, Port};
 use crate::toolchain::Toolchain;
 
-/// Verilog files, and how to read them.
+/// Verilog files and the options with which to read them.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// Name of the top module.
@@ -22,11 +22,11 @@ pub struct Sources {
     pub files: Vec<PathBuf>,
     /// Directories for `` `include ``.
     pub includes: Vec<PathBuf>,
-    /// Macros, each with its text; empty for one that is only defined.
+    /// Macros with their texts. The text is empty for a macro that is only defined.
     pub defines: Vec<(String, String)>,
 }
 
-/// A top module's interface.
+/// The interface of a top module.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopModule {
     pub ports: Vec<TopPort>,
@@ -37,12 +37,12 @@ pub struct TopModule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopPort {
     pub port: Port,
-    /// Declared `inout`: [`Port::dir`] is then an input.
+    /// The port is declared `inout`. [`Port::dir`] is then an input.
     pub inout: bool,
-    /// Declared range, left and right; none for a scalar.
+    /// Declared range, left and right. It is none for a scalar.
     pub range: Option<(i32, i32)>,
-    /// The module refers to it. An output that it does not refer to has no value but what a test gives it, as in the empty shells that
-    /// tests of bus models have for a design.
+    /// The module refers to this port. If it does not refer to an output, the output keeps the value that a test gives it. Tests of bus models use
+    /// such empty modules as their design.
     pub used: bool,
 }
 
@@ -57,8 +57,8 @@ pub struct Parameter {
 }
 
 impl Sources {
-    /// The text of all files after preprocessing: the whole input of a [`ModelSpec`](crate::ModelSpec). With `places`, it says where its lines come
-    /// from, for messages; without, the same sources give the same text wherever they are.
+    /// Returns the text of all files after preprocessing, which can be the whole input of a [`ModelSpec`](crate::ModelSpec). With `places`, the text
+    /// names the file and line that each line comes from, for error messages. Without it, the text does not depend on where the files are.
     ///
     /// # Errors
     /// [`SourceError::Missing`], [`SourceError::Empty`], [`SourceError::Refused`].
@@ -91,11 +91,10 @@ impl Sources {
 }
 
 impl TopModule {
-    /// Ports and parameters of module `top` in `verilog`, with `parameters` overriding those of its declaration.
+    /// Returns the ports and parameters of module `top` in `verilog`. `parameters` override the values in its declaration.
     ///
     /// # Errors
-    /// [`SourceError::Refused`] when Verilator cannot read the text, [`SourceError::Description`] when the module has a port of another
-    /// type than bits.
+    /// [`SourceError::Refused`] if Verilator cannot read the text, [`SourceError::Description`] if a port of the module is not made of bits.
     pub fn describe(
         top: &str,
         verilog: &str,
@@ -144,7 +143,7 @@ fn run(top: &str, command: &mut Command) -> Result<String, SourceError> {
     })
 }
 
-/// Reads what `verilator --xml-only` writes.
+/// Parses the output of `verilator --xml-only`.
 fn parse(top: &str, xml: &str) -> Result<TopModule, String> {
     let document = Document::parse(xml).map_err(|error| error.to_string())?;
     let module = document
@@ -180,7 +179,7 @@ fn parse(top: &str, xml: &str) -> Result<TopModule, String> {
                 used,
             });
         } else if var.attribute("param") == Some("true") {
-            // Parameters of other types than bits have no value that a handle could show.
+            // Only parameters made of bits are listed, because a handle cannot represent others.
             let value = var.children().find(|node| node.has_tag_name("const"));
             let literal = value.and_then(|node| node.attribute("name"));
             described.parameters.extend(
@@ -193,7 +192,7 @@ fn parse(top: &str, xml: &str) -> Result<TopModule, String> {
     Ok(described)
 }
 
-/// Width and range of a type made of bits. Several packed dimensions count as one.
+/// Returns the width and range of a type made of bits. Several packed dimensions count as one.
 fn shape(id: Option<&str>, types: &HashMap<&str, Node>) -> Option<(usize, Option<(i32, i32)>)> {
     let node = types.get(id?)?;
     let number = |node: &Node, name| node.attribute(name)?.parse::<i32>().ok();
@@ -224,7 +223,7 @@ fn shape(id: Option<&str>, types: &HashMap<&str, Node>) -> Option<(usize, Option
     }
 }
 
-/// Verilator's hexadecimal literals, `8'h5` or `32'shff`, as width and words.
+/// Parses a hexadecimal literal of Verilator, such as `8'h5` or `32'shff`. Returns its width and words.
 fn parse_literal(text: &str) -> Option<(usize, Vec<u32>)> {
     let (width, digits) = text.split_once('\'')?;
     let width: usize = width.parse().ok()?;
@@ -244,7 +243,7 @@ fn parse_literal(text: &str) -> Option<(usize, Vec<u32>)> {
 }
 
 impl TopModule {
-    /// The ports for a [`ModelSpec`](crate::ModelSpec).
+    /// Returns the ports for a [`ModelSpec`](crate::ModelSpec).
     pub fn model_ports(&self) -> Vec<Port> {
         self.ports.iter().map(|port| port.port.clone()).collect()
     }

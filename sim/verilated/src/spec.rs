@@ -1,4 +1,4 @@
-//! What to build.
+//! The specification of a model.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -20,34 +20,34 @@ pub struct ModelSpec {
     pub top: String,
     /// The whole source text: the top module and every module under it.
     pub verilog: String,
-    /// The ports of the top module that will be used. Inputs left out stay zero.
+    /// The ports of the top module that will be used. Inputs that are not listed stay zero.
     pub ports: Vec<Port>,
-    /// Whether waves can be written. A model that can is slower even while it does not.
+    /// The model can write waves. Such a model is slower even while it writes none.
     pub trace: bool,
-    /// Whether line coverage is counted.
+    /// The model counts line coverage.
     pub coverage: bool,
-    /// Whether Verilog assertions are checked.
+    /// The model checks Verilog assertions.
     pub assertions: bool,
-    /// Whether every signal can be found by its hierarchical name ([`Model::signals`](crate::Model::signals)). Verilator then keeps each of
-    /// them, which makes the model slower and longer to compile.
+    /// Every signal can be found by its hierarchical name ([`Model::signals`](crate::Model::signals)). Verilator then keeps each signal, so the model
+    /// is slower and takes longer to compile.
     pub signals: bool,
-    /// Whether the model is compiled for a run of seconds (see [`Self::for_short_run`]).
+    /// The model is compiled for a run of seconds (see [`Self::for_short_run`]).
     pub short_run: bool,
     /// Parameters of the top module to override, each with a Verilog expression as its value.
     pub parameters: Vec<(String, String)>,
-    /// Time unit and precision of all modules, such as `1ns/1ps`, whatever they say themselves; `1ps/1ps` without it. The times of
-    /// [`Model::eval_to`](crate::Model::eval_to) are in units of the precision.
+    /// Time unit and precision of all modules, such as `1ns/1ps`. It replaces what the modules themselves declare. The default is `1ps/1ps`. The
+    /// times of [`Model::eval_to`](crate::Model::eval_to) are in units of the precision.
     pub timescale: Option<String>,
-    /// Further arguments for Verilator, taken as they are.
+    /// Further arguments of Verilator, which are passed on unchanged.
     pub verilator_arguments: Vec<String>,
     /// How the Verilog becomes a model.
     pub mode: SimMode,
-    /// Parts with clocks of their own, which get an edge only when it matters: for every mode but [`SimMode::Plain`].
+    /// The parts that have clocks of their own. Every mode except [`SimMode::Plain`] needs it.
     pub gating: Option<Gating>,
 }
 
 impl ModelSpec {
-    /// A model of module `top` in `verilog`, without waves, coverage or assertions: the fastest kind.
+    /// Specifies a model of module `top` in `verilog` without waves, coverage or assertions. Such a model is the fastest.
     pub fn new(top: impl Into<String>, verilog: impl Into<String>, ports: Vec<Port>) -> Self {
         Self {
             top: top.into(),
@@ -66,7 +66,7 @@ impl ModelSpec {
         }
     }
 
-    /// Makes the model one whose Verilog has clocks for its parts, in a mode for such models.
+    /// Selects a gated mode for this specification, whose Verilog must have clocks for its parts.
     pub fn with_gating(mut self, mode: SimMode, gating: Gating) -> Self {
         self.mode = mode;
         self.gating = Some(gating);
@@ -97,7 +97,7 @@ impl ModelSpec {
         self
     }
 
-    /// Compiles the model in a third of the time, to run at about two thirds of the speed: for tests that are over in seconds.
+    /// Makes the model compile in a third of the time and run at about two thirds of the speed. This pays for tests that take seconds.
     pub fn for_short_run(mut self) -> Self {
         self.short_run = true;
         self
@@ -105,12 +105,12 @@ impl ModelSpec {
 
     /// Builds the model, or takes it from the cache.
     ///
-    /// The cache is `verilated/<top>-<hash>/` in the directory named by `STELLAR_MODEL_CACHE`, else in cargo's target directory. The hash
-    /// covers the specification, the versions of Verilator and g++, and the code that builds. Threads and processes that ask for the same
-    /// model at once build it once. It keeps the Verilog source, the library and the tools' log.
+    /// The cache is `verilated/<top>-<hash>/` in the directory that `STELLAR_MODEL_CACHE` names, else in cargo's target directory. The hash covers
+    /// the specification, the versions of Verilator and g++, and the source code of the build. When threads or processes request the same model at
+    /// the same time, it is built once. An entry contains the Verilog source, the library and the log of the tools.
     ///
-    /// Where an overlay is set ([`overlay`](crate::overlay)), other Verilog may take the place of this one. Where coverage is wanted
-    /// ([`coverage`](crate::coverage)), the model counts it.
+    /// If an overlay is set ([`overlay`](crate::overlay)), it may replace the Verilog. If coverage is wanted ([`coverage`](crate::coverage)), the
+    /// model counts it.
     ///
     /// # Errors
     /// See [`BuildError`]; each names the port, tool, file or log concerned.
@@ -124,7 +124,7 @@ impl ModelSpec {
             .build_with(tools, &cache)
     }
 
-    /// [`build`](Self::build) of exactly this Verilog, whatever an overlay says: for a test of the translation to Verilog.
+    /// Builds exactly this Verilog as [`build`](Self::build) does, and ignores an overlay. A test of the translation to Verilog needs this.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -132,7 +132,7 @@ impl ModelSpec {
         self.build_with(Toolchain::find()?, &cache::default_directory())
     }
 
-    /// [`build`](Self::build) with the given tools, in the given cache directory.
+    /// Builds the model as [`build`](Self::build) does, with the given tools and cache directory.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -140,7 +140,8 @@ impl ModelSpec {
         Library::load(self, &self.build_file(tools, cache)?)
     }
 
-    /// [`build_with`](Self::build_with) without loading the model: the path of its shared library, for [`Library::load`].
+    /// Builds the model as [`build_with`](Self::build_with) does, but does not load it. Returns the path of its shared library, for
+    /// [`Library::load`].
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -150,7 +151,7 @@ impl ModelSpec {
         Ok(library_directory(self, tools, cache)?.join(LIBRARY_FILE))
     }
 
-    /// Refuses a mode that these tools, or this specification, cannot have, before anything is built.
+    /// Refuses a mode that these tools or this specification do not support, before anything is built.
     fn check_mode(&self, tools: &Toolchain) -> Result<(), BuildError> {
         if self.gating.is_some() != (self.mode != SimMode::Plain) {
             let problem = match self.mode {
@@ -214,7 +215,7 @@ impl ModelSpec {
     }
 }
 
-/// Letters, digits and underscores, not starting with a digit: what Verilog and C++ share.
+/// Whether the name consists of letters, digits and underscores and does not start with a digit. Such a name is valid in both Verilog and C++.
 fn is_identifier(name: &str) -> bool {
     !name.starts_with(|first: char| first.is_ascii_digit())
         && !name.is_empty()

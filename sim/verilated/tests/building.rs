@@ -1,4 +1,4 @@
-//! The cache, and builds that fail.
+//! Tests of the cache, and of builds that fail.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -24,7 +24,7 @@ fn a_model_is_built_once_and_again_when_its_source_changes() {
     counter().build_with(tools, cache.path()).unwrap();
     let first = models();
     assert_eq!(first.len(), 1);
-    // A second build would need the directory to be writable, and would restore the source.
+    // A second build would need write access to the directory, and would restore the source.
     let source = cache.path().join(&first[0]).join("counter.v");
     fs::remove_file(&source).unwrap();
     counter().build_with(tools, cache.path()).unwrap();

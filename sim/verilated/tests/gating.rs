@@ -1,4 +1,4 @@
-//! Models whose code runs on change, against the same models with gating alone.
+//! Compares models whose code runs on change with models that have gating alone.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -10,10 +10,10 @@ use sim_verilated::{
     BuildError, Gate, Gating, HeldInputs, Library, Model, ModelSpec, Port, SimMode, Toolchain,
 };
 
-/// Bits of the output of every design here.
+/// Width in bits of the output of every design here.
 const WIDTH: usize = 160;
 
-/// A model of a design with the ports `clock`, `a`, `o`, and for gating `edge_1`, `active_1`, `edge_2`, `active_2`, `new_a`.
+/// Specifies a model of a design with the ports `clock`, `a` and `o`, and the gating ports `edge_1`, `active_1`, `edge_2`, `active_2` and `new_a`.
 fn spec(design: &str, mode: SimMode) -> ModelSpec {
     let ports = vec![
         Port::input("clock", 1),
@@ -43,7 +43,7 @@ fn spec(design: &str, mode: SimMode) -> ModelSpec {
     ModelSpec::new("parts", text, ports).with_gating(mode, gating)
 }
 
-/// One clock in which `a` is the input; what `o` is before and after the edge.
+/// Runs one clock cycle with the input `a`. Returns `o` before and after the edge.
 fn clock(model: &mut Model, a: u32) -> [Vec<u32>; 2] {
     let [clock, input, output] = ["clock", "a", "o"].map(|name| model.port(name).unwrap());
     model.set_u64(input, a.into());
@@ -53,7 +53,7 @@ fn clock(model: &mut Model, a: u32) -> [Vec<u32>; 2] {
     [before, model.get_words(output).to_vec()]
 }
 
-/// Whether the code of a model runs on change: only then it has the times of its blocks.
+/// Whether the code of a model runs on change. Only such a model has times of its blocks.
 fn runs_on_change(library: &Library) -> bool {
     let mut model = library.instantiate();
     model.start_profile();
@@ -74,7 +74,7 @@ fn agree(design: &str, verilator_arguments: &[&str]) {
         spec.build().unwrap()
     };
     let libraries = [SimMode::OnChange, SimMode::Gated].map(library);
-    // Inputs stay for some clocks, so that parts come to rest.
+    // Inputs stay for some cycles, so that parts become idle.
     let inputs = prop::collection::vec((any::<u32>(), 1..5_usize), 40);
     let config = Config::with_cases(8);
     let agreed = TestRunner::new(config).run(&inputs, |inputs| {
@@ -174,7 +174,7 @@ const READS_TIME: &str = "assign active_1 = 1; assign active_2 = 1;
      reg [63:0] time_of_edge = 0; always @(edge edge_1) time_of_edge <= $time;
      assign o = {held, time_of_edge};";
 
-/// Why a specification is refused in mode on-change.
+/// Returns the error message when a specification is refused in mode on-change.
 fn refusal(spec: &ModelSpec, tools: &Toolchain, cache: &Path) -> String {
     let error = spec.build_with(tools, cache).err().unwrap();
     assert!(matches!(error, BuildError::NotOnChange { .. }), "{error}");
@@ -194,7 +194,7 @@ fn what_has_effects_is_refused_on_change() {
     spec(READS_TIME, SimMode::Gated).build().unwrap();
 }
 
-/// Something that calls itself another version of Verilator, and does nothing.
+/// Returns tools with a script in place of Verilator. The script prints another version and does nothing else.
 fn other_verilator(folder: &Path) -> Toolchain {
     let program = folder.join("verilator");
     fs::write(

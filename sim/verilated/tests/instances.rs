@@ -1,4 +1,4 @@
-//! Instances, time, and models that stop themselves.
+//! Tests of instances, time, and models that stop themselves.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Verilated models of small designs.
+//! Tests with Verilated models of small designs.
 
 mod building;
 mod common;

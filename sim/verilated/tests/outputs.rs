@@ -1,4 +1,4 @@
-//! Wave and coverage files.
+//! Tests of wave and coverage files.
 
 use std::fs;
 

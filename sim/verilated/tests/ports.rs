@@ -1,4 +1,4 @@
-//! Values of every width go into a model and come out again.
+//! Values of every width are set in a model and read back.
 
 use std::cell::RefCell;
 
@@ -18,7 +18,7 @@ fn widths() -> Library {
         .unwrap()
 }
 
-/// What a port of `width` bits keeps of `words`.
+/// Returns `words` cut to a port of `width` bits.
 fn truncated(words: &[u32], width: usize) -> Vec<u32> {
     (0..width.div_ceil(32))
         .map(|index| {

@@ -1,11 +1,11 @@
-//! Recorded runs, played into other models.
+//! Tests of recorded runs that are played into other models.
 
 use sim_verilated::recording::{compare, time, Difference, Recording, TIMED_CYCLES};
 use sim_verilated::{Library, ModelSpec, Port};
 
 use crate::common::{count, counter};
 
-/// Records `cycles` in which the counter is enabled in two of three.
+/// Records `cycles` in which the counter is enabled in two of three cycles.
 fn record(cycles: usize) -> Recording {
     let mut model = counter().build().unwrap().instantiate();
     let [clk, enable, stop_at] = ["clk", "enable", "stop_at"].map(|name| model.port(name).unwrap());
@@ -18,7 +18,7 @@ fn record(cycles: usize) -> Recording {
     model.take_recording().unwrap()
 }
 
-/// The counter, and the counter with other Verilog.
+/// Builds the counter, and a variant in which the Verilog text `from` is replaced by `to`.
 fn models(from: &str, to: &str) -> [Library; 2] {
     let mut changed = counter();
     changed.verilog = changed.verilog.replace(from, to);
@@ -37,7 +37,7 @@ fn models_that_do_the_same_agree() {
     assert_eq!(recording.cycles(), 60);
     let libraries = models("counter", "counter");
     played(&recording, &libraries).unwrap();
-    // The recording drove the model as the recorded one was driven.
+    // Playing the recording brought the model into the same state as the recorded one.
     let mut model = libraries[0].instantiate();
     compare(&recording, &mut [&mut model]).unwrap();
     assert_eq!(model.get_u64(model.port("count").unwrap()), 3 + 40);

@@ -1,4 +1,4 @@
-//! Signals inside a model, and models that stop.
+//! Tests of signals inside a model, and of models that stop.
 
 use sim_verilated::{ModelSpec, Port, Signal, SignalKind};
 

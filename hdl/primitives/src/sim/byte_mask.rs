@@ -1,15 +1,15 @@
-//! Masks of byte lanes that widen four lanes at a time. Verilator would take the hardware's text bit for bit.
+//! Byte masks for gated models. They expand the mask bits of four byte lanes at once. Verilator would evaluate the hardware's text bit by bit.
 
 use std::fmt::Write;
 
 use super::Gated;
 
-/// Assigns `words`, the 32-bit groups of a beat from the lowest on, to `masked` in the byte lanes of `lanes`, and 0 in the others.
+/// Assigns a beat to `masked`. Byte lanes that are not set in `lanes` become 0. `words` are the 32-bit groups of the beat, lowest first.
 pub(crate) fn byte_mask(words: &[String]) -> Gated {
     let mut text = String::new();
     for group in 0..words.len() {
         let (top, low) = (4 * group + 3, 4 * group);
-        // One bit at the bottom of each byte; below, all bits of these bytes.
+        // This multiplication puts each lane's bit at the lowest bit of its byte. The subtraction below extends it to the whole byte.
         let _ = writeln!(
             text,
             "wire [31:0] spread_{group} = ({{28'b0, lanes[{top}:{low}]}} * 32'h00204081) & 32'h01010101;"

@@ -1,4 +1,4 @@
-//! When the edge matters to a [`ByteRotator`](crate::ByteRotator).
+//! The condition under which a clock edge changes a [`ByteRotator`](crate::ByteRotator).
 
 use super::Gated;
 

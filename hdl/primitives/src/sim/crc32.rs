@@ -1,5 +1,6 @@
-//! What gated models have in place of [`Crc32Wide`]'s XORs: tables of what becomes of each byte of the register, as software has them. Verilator
-//! makes a dozen instructions of a look into a table, and a thousand of the XORs of a beat. Same outputs in the same cycles.
+//! The text of [`Crc32Wide`] in gated models. It uses lookup tables, as software does: each table gives the contribution of one byte of the CRC
+//! register. Verilator generates about a dozen instructions for a table lookup, and a thousand for the XORs of a beat. The outputs are the same in
+//! the same cycles.
 
 use std::fmt::Write;
 
@@ -7,11 +8,11 @@ use super::Gated;
 use crate::crc32::Crc32Wide;
 use crate::crc32_matrix::{power, product_rows, step_back, POLYNOMIAL};
 
-/// Tables for a 32-bit word of data, and for a group of them.
+/// Names of the tables: `step` advances the CRC by a 32-bit word of data, `leap` by a group of words.
 const TABLES: [&str; 2] = ["step", "leap"];
 
 impl<const W: usize> Crc32Wide<W> {
-    /// The lines of gated models.
+    /// The Verilog of this block in gated models.
     pub(crate) fn gated(&self) -> Gated {
         let mut text = String::new();
         tables(&mut text, [32, Self::GROUP]);
@@ -140,7 +141,8 @@ end
     }
 }
 
-/// What becomes of byte `k` of the register in so many steps of zero bits, and of the register.
+/// Writes the tables and the functions that use them. A table gives the contribution of byte `k` of the CRC register after a number of zero bits; the
+/// function adds up the contributions of the four bytes.
 fn tables(out: &mut String, steps: [usize; 2]) {
     let _ = write!(
         out,

@@ -1,12 +1,12 @@
-//! Whether a clock edge can change a memory.
+//! The condition under which a clock edge changes a memory.
 
-/// The gate condition of a memory of 2^`address_bits` words. Its data comes `latency` cycles (0 to 2) after the address, and `write` is the expression
-/// of its write enable. An edge changes nothing if nothing is written and the data of the present address has already arrived.
+/// Returns the gate condition of a memory of 2^`address_bits` words. Read data is valid `latency` cycles (0 to 2) after the address, and `write` is
+/// the expression of the write enable. An edge changes nothing if there is no write and the data of the present address has already been read.
 pub fn gated_read(latency: usize, address_bits: usize, write: &str) -> String {
     if latency == 0 {
         return format!("assign gate_active = {write};\n");
     }
-    // The second cycle of latency moves what the first one moved in the cycle before.
+    // With a latency of 2, the output register follows one cycle after the first register.
     let (declared, arrives, any) = match latency {
         1 => ("", "", "gate_moved"),
         _ => (

@@ -1,9 +1,9 @@
-//! Blocks of several tests.
+//! Blocks that several tests use.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-/// Adds what arrives while it is asked to.
+/// Adds `add` to its sum while `enable` is high.
 #[derive(LogicBlock, Default)]
 pub struct Accumulator {
     pub clock: Signal<In, Clock>,
@@ -24,7 +24,7 @@ impl Logic for Accumulator {
     }
 }
 
-/// The second adds the total of the first, while the first does not add.
+/// Has two accumulators. The second one adds the total of the first one in cycles in which the first one does not add.
 #[derive(LogicBlock, Default)]
 pub struct TwoAccumulators {
     pub clock: Signal<In, Clock>,

@@ -1,6 +1,6 @@
-//! Texts that were agreed.
+//! Expected texts. A difference is either a fault or a change that the golden file has to follow.
 
-/// Compares a text with the file of this name in `tests/golden`.
+/// Compares a text with the file `name` in `tests/golden`.
 pub fn assert_golden(name: &str, text: &str) {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("STELLAR_BLESS").is_some() {

@@ -1,6 +1,6 @@
 `default_nettype none
 // Generated from hdl_verilog::common::Accumulator
-// Adds what arrives while it is asked to.
+// Adds `add` to its sum while `enable` is high.
 module accumulator (
   input wire clock,
   input wire [39:0] add,
@@ -24,7 +24,7 @@ endmodule
 
 `default_nettype none
 // Generated from hdl_verilog::common::TwoAccumulators
-// The second adds the total of the first, while the first does not add.
+// Has two accumulators. The second one adds the total of the first one in cycles in which the first one does not add.
 module two_accumulators (
   input wire clock,
   input wire [39:0] add,

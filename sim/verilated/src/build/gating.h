@@ -1,4 +1,4 @@
-// Gives the parts of a gated model their clocks. gating.inc, generated beside this file, lists them.
+// Drives the clocks of a gated model's parts. gating.inc, generated beside this file, lists the parts.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -7,18 +7,18 @@
 #include "Vmodel___024root.h"
 
 #if STELLAR_ON_CHANGE
-// Runs the code that was marked (on_change.h).
+// Runs the marked functions (on_change.h).
 void Vmodel___024root___eval_nba(Vmodel___024root* root);
 #endif
 
 namespace {
 class Gating {
-    // Inputs of the model: a clock of a part, toggled for an edge, and whether the part wants one.
+    // The clock and the request of one part. `clock` is toggled to give the part an edge; `active` is high if the part needs one.
     struct Gate {
         CData* clock;
         const CData* active;
     };
-    // An input that logic sees through a register, the clock of that register, and the number of that clock in the list of them.
+    // An input that the logic sees through a register, the clock of that register, and the position of that clock in the list of these clocks.
     struct Input {
         const void* value;
         size_t size;
@@ -29,10 +29,10 @@ class Gating {
     bool was_high_ = false, settled_ = false;
     std::vector<Gate> gates_;
     std::vector<Input> inputs_;
-    // What the model has seen of the inputs, one behind the other.
+    // The last value of every input that the model has seen, in one contiguous array.
     std::vector<uint8_t> seen_;
 
-    // Of constant sizes, comparisons are instructions and not calls.
+    // The compiler replaces a comparison of a constant size by instructions, and calls a function for one of a variable size.
     static bool is_same(const uint8_t* seen, const void* value, size_t size) {
         switch (size) {
             case sizeof(CData): return std::memcmp(seen, value, sizeof(CData)) == 0;
@@ -43,7 +43,7 @@ class Gating {
         }
     }
 
-    // Shows the model the inputs that have other values.
+    // Passes changed inputs on to the model.
     void look(Vmodel& top) {
         size_t last = SIZE_MAX;
         uint8_t* seen = seen_.data();

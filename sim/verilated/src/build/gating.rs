@@ -1,4 +1,4 @@
-//! Models whose parts have clocks of their own.
+//! Builds models whose parts have clocks of their own.
 
 use sim_on_change::GatePorts;
 
@@ -12,16 +12,16 @@ use crate::spec::ModelSpec;
 pub struct Gate {
     /// Input that toggles when the part gets an edge: `always @(edge clock)`.
     pub clock: String,
-    /// Output that says, before an edge, whether the edge would change anything in the part. Code that runs on change does not need it.
+    /// Output that is high before an edge if the edge would change anything in the part. Code that runs on change does not need it.
     pub active: String,
 }
 
-/// Inputs that logic sees through registers of their own.
+/// Inputs that the logic sees through registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldInputs {
     /// The inputs, which are ports of the specification.
     pub ports: Vec<String>,
-    /// Input of one bit, not listed in the specification, that toggles when the value of one of them is another: the registers' clock.
+    /// One-bit input that is the clock of these registers. It toggles when one of the inputs changes. It is not listed in the specification.
     pub event: String,
 }
 
@@ -37,13 +37,13 @@ pub struct Gating {
 }
 
 impl Gating {
-    /// The ports of the specification that it needs.
+    /// Returns the ports of the specification that the gating refers to.
     pub(crate) fn used_ports(&self) -> impl Iterator<Item = &str> {
         let held = self.inputs.iter().flat_map(|held| &held.ports);
         held.chain([&self.clock]).map(String::as_str)
     }
 
-    /// The ports of the top module that are not in the specification.
+    /// Returns the ports of the top module that exist for the gating alone and are not in the specification.
     pub(crate) fn ports(&self) -> GatePorts {
         let events = self.inputs.iter().map(|held| held.event.clone());
         GatePorts {
@@ -53,7 +53,7 @@ impl Gating {
         }
     }
 
-    /// The tables that the shim includes, of a model of `spec` with the header text `header`.
+    /// Returns the C++ tables that the shim of a model of `spec` includes. `header` is the text of the model's header.
     pub(crate) fn tables(&self, spec: &ModelSpec, header: &str) -> Result<String, BuildError> {
         let member = |port: Port| -> Result<String, BuildError> {
             Ok(member_names(&spec.top, &[port], header)?.concat())

@@ -1,4 +1,4 @@
-//! From a specification to a shared library. Everything that decides how a library is built is in this folder and in `sim_on_change`.
+//! Turns a specification into a shared library. Everything that decides how a library is built is in this folder and in `sim_on_change`.
 
 mod gating;
 mod options;
@@ -28,20 +28,20 @@ pub(crate) const LIBRARY_FILE: &str = "model.so";
 const RUNTIME_FILE: &str = "runtime.a";
 
 const SHIM: &str = include_str!("shim.cpp");
-/// Put before the shim of a model with gating.
+/// This text comes before the shim of a model with gating.
 const GATING: &str = "#define STELLAR_GATED 1\n";
-/// The shim's parts for models with gating.
+/// Further parts of the shim of a model with gating.
 const PROFILE: &str = include_str!("profile.cpp");
 const GATES: &str = include_str!("gating.h");
-/// Appended to the shim of a model whose signals are accessible by name.
+/// This part is appended to the shim of a model whose signals are accessible by name.
 const SIGNALS: &str = include_str!("signals.cpp");
 const MAKEFILE: &str = include_str!("model.mk");
 const LOG_FILE: &str = "build.log";
 
-/// All source files of this folder, for the keys of the cache.
+/// All source files of this folder. They are part of the cache keys.
 static SOURCES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/build");
 
-/// The cache entry of `spec`'s library, built if it is not there.
+/// Returns the cache directory of `spec`'s library, and builds the library if it is not there.
 pub(crate) fn library_directory(
     spec: &ModelSpec,
     tools: &Toolchain,
@@ -65,7 +65,8 @@ pub(crate) fn library_directory(
     })
 }
 
-/// Verilator's run-time library for the options of `spec`: it takes twice as long to compile as a small model, and is always the same.
+/// Returns Verilator's run-time library for the options of `spec`, and builds it if it is not there. Models share it, because compiling it takes
+/// twice as long as compiling a small model.
 fn runtime_library(
     spec: &ModelSpec,
     tools: &Toolchain,
@@ -86,7 +87,7 @@ fn runtime_library(
     Ok(directory.join(RUNTIME_FILE))
 }
 
-/// What a library is found by: the whole specification, the tools, and all code that has a part in building it.
+/// Returns the cache key of a library. It covers the whole specification, the tools, and all code that takes part in the build.
 fn key(spec: &ModelSpec, tools: &Toolchain) -> String {
     let specification = format!("{spec:?}");
     let rewriter = match spec.mode {
@@ -97,14 +98,14 @@ fn key(spec: &ModelSpec, tools: &Toolchain) -> String {
     digest(parts.chain([specification.as_str()]))
 }
 
-/// What goes into every build.
+/// The texts that take part in every build, for the cache key.
 fn recipe(tools: &Toolchain) -> Vec<&str> {
     let mut parts = contents(&SOURCES);
     parts.extend(tools.identity());
     parts
 }
 
-/// The texts of all files in `folder`, and their names.
+/// Returns the names and texts of all files in `folder`.
 fn contents(folder: &'static Dir<'_>) -> Vec<&'static str> {
     let mut files: Vec<_> = folder.files().collect();
     files.sort_by_key(|file| file.path());
@@ -115,7 +116,7 @@ fn contents(folder: &'static Dir<'_>) -> Vec<&'static str> {
     files.into_iter().flat_map(text).collect()
 }
 
-/// The C interface of a model of `spec`.
+/// Returns the C++ text of the C interface of a model of `spec`.
 fn shim(spec: &ModelSpec) -> Cow<'static, str> {
     let gated = spec.gating.is_some();
     if !(spec.signals || gated) {
@@ -126,7 +127,7 @@ fn shim(spec: &ModelSpec) -> Cow<'static, str> {
     Cow::Owned([before, SHIM, profile, part(spec.signals, SIGNALS)].concat())
 }
 
-/// The first lines of a log that report an error, or its last lines if none does.
+/// Returns the first lines of a log that report an error. If there are none, it returns the last lines of the log.
 pub(crate) fn excerpt(log: &str) -> String {
     const LINES: usize = 12;
     let lines: Vec<&str> = log.lines().collect();

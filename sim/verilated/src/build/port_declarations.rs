@@ -1,8 +1,8 @@
-//! Matches the ports of a specification with those Verilator declared.
+//! Finds the C++ names of a specification's ports among the ports that Verilator declared.
 //!
-//! Verilator writes each top-level port into the model's header as `VL_IN8(&clk,0,0);` or `VL_OUTW(&data,1023,0,32);`, and changes names that
-//! C++ cannot take. Reading the header gives the C++ name, and catches a width or direction that differs from the specification before it
-//! can corrupt memory.
+//! Verilator declares each top-level port in the model's header as `VL_IN8(&clk,0,0);` or `VL_OUTW(&data,1023,0,32);`. It changes names that C++ does
+//! not allow, so the header has to be read to find them. This also catches a width or direction that differs from the specification, which would
+//! corrupt memory later.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ struct Declaration {
     width: usize,
 }
 
-/// The C++ member names of `ports`, in the same order, as declared in the header text `header` of `top`.
+/// Returns the C++ member names of `ports`, in the same order. `header` is the text of the header of `top`.
 pub(crate) fn member_names(
     top: &str,
     ports: &[Port],
@@ -54,7 +54,8 @@ pub(crate) fn member_names(
         .collect()
 }
 
-/// How Verilator may spell a Verilog identifier in C++: as it is, with double underscores escaped, or marked because it is a keyword.
+/// Returns the C++ names that Verilator may give to a Verilog identifier: unchanged, with double underscores escaped, or marked because it is a C++
+/// keyword.
 fn candidates(name: &str) -> [String; 3] {
     [
         name.to_owned(),
@@ -63,7 +64,7 @@ fn candidates(name: &str) -> [String; 3] {
     ]
 }
 
-/// Parses `VL_IN8(&name,msb,lsb);` and its relatives.
+/// Parses a declaration such as `VL_IN8(&name,msb,lsb);`.
 fn parse(line: &str) -> Option<(&str, Declaration)> {
     let line = line.trim();
     let (dir, rest) = if let Some(rest) = line.strip_prefix("VL_IN") {

@@ -1,4 +1,4 @@
-//! Runs Verilator, the rewriter and g++.
+//! Runs Verilator, the rewriter and g++ for one build.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::toolchain::Toolchain;
 pub(super) struct Build<'a> {
     pub tools: &'a Toolchain,
     pub directory: &'a Path,
-    /// Where the directory goes if the build fails: errors name the log there.
+    /// The directory to which a failed build is moved. Error messages name the log in that directory.
     pub failed: &'a Path,
     pub top: &'a str,
 }
@@ -61,7 +61,7 @@ impl Build<'_> {
         self.keep_only(&[LIBRARY_FILE, &source, LOG_FILE])
     }
 
-    /// Builds the run-time library for such options.
+    /// Builds Verilator's run-time library for `options`.
     pub fn runtime(&self, options: &[String]) -> Result<(), BuildError> {
         self.write("empty.v", "module empty(input clk); endmodule\n")?;
         self.verilate(options, "empty.v")?;
@@ -70,7 +70,7 @@ impl Build<'_> {
         self.keep_only(&[RUNTIME_FILE, LOG_FILE])
     }
 
-    /// Makes the code run on change. Returns the names of the blocks.
+    /// Rewrites the C++ so that it runs on change. Returns the names of the blocks.
     fn rewrite(&self, gating: &Gating) -> Result<Vec<String>, BuildError> {
         sim_on_change::rewrite(self.directory, &gating.ports()).map_err(|refusal| match refusal {
             Refusal::Io {
@@ -99,7 +99,7 @@ impl Build<'_> {
         self.run("make", command)
     }
 
-    /// Runs `command` in the build directory with its output added to the log.
+    /// Runs `command` in the build directory and appends its output to the log.
     fn run(&self, tool: &str, mut command: Command) -> Result<(), BuildError> {
         let path = self.directory.join(LOG_FILE);
         let log = OpenOptions::new()
@@ -137,7 +137,7 @@ impl Build<'_> {
         fs::write(&path, text).map_err(|source| io("write", &path, source))
     }
 
-    /// Deletes generated C++ and objects, which are hundreds of times larger than the library.
+    /// Deletes all files but `names`. The generated C++ and the objects are hundreds of times larger than the library.
     fn keep_only(&self, names: &[&str]) -> Result<(), BuildError> {
         let listing = |source| io("list", self.directory, source);
         for file in fs::read_dir(self.directory).map_err(listing)? {

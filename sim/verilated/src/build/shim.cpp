@@ -17,8 +17,8 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// The default handlers print and abort the process. Throwing instead lets eval() report the location to its caller; it also ends the
-// endless loop of combinational logic that does not settle, where returning would not.
+// Verilator's default handlers print a message and abort the process. This one throws, so that eval() can report the place to its caller. A handler
+// that returned would not end the loop in which Verilator evaluates combinational logic that does not settle.
 static void fail(const char* filename, int line, const std::string& what) {
     const std::string place = filename && filename[0] ? std::string(filename) + ":" + std::to_string(line) + ": " : "";
     throw std::runtime_error(place + what);
@@ -72,7 +72,7 @@ EXPORT void stellar_delete(void* handle) {
     try {
         instance->top->final();
     } catch (const std::exception&) {
-        // A $stop in a final block: the run is over, there is nobody left to tell.
+        // A $stop in a final block has no effect: the run has ended and no caller could receive the message.
     }
 #if VM_TRACE
     if (instance->trace) instance->trace->close();
@@ -89,7 +89,8 @@ EXPORT void stellar_ports(void* handle, void** addresses) {
     for (void* address : list) *addresses++ = address;
 }
 
-// `driven`: inputs may have other values than before, and not only the clock. Returns 0, or 1 when the model stopped; stellar_message then tells why.
+// Evaluates the model. `driven` is 0 if only the clock may have changed since the last evaluation. Returns 0, or 1 if the model stopped itself;
+// stellar_message then returns the reason.
 EXPORT int stellar_eval(void* handle, uint64_t time_ps, int driven) {
     Instance& instance = at(handle);
     try {
@@ -105,7 +106,7 @@ EXPORT int stellar_eval(void* handle, uint64_t time_ps, int driven) {
 EXPORT const char* stellar_message(void* handle) { return at(handle).message.c_str(); }
 
 #if VM_TRACE
-// Returns 0, or 1 when the file could not be opened.
+// Returns 0, or 1 if the file could not be opened.
 EXPORT int stellar_trace_open(void* handle, const char* path) {
     Instance& instance = at(handle);
     try {
@@ -129,7 +130,7 @@ EXPORT void stellar_trace_close(void* handle) {
 #endif
 
 #if VM_COVERAGE
-// Returns 0, or 1 when the file could not be written; stellar_message then tells why.
+// Returns 0, or 1 if the file could not be written; stellar_message then returns the reason.
 EXPORT int stellar_coverage_write(void* handle, const char* path) {
     try {
         at(handle).context.coveragep()->write(path);

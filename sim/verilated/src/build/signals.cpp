@@ -1,10 +1,11 @@
 
-// Appended to shim.cpp for models built with their signals public: lists them, from the tables Verilator keeps for its own VPI.
+// Lists the signals of a model from the tables that Verilator keeps for its own VPI. This file is appended to shim.cpp for models that are built with
+// public signals.
 #include "verilated_sym_props.h"
 #include "verilated_syms.h"
 
-// One signal: scope as TOP.<top>.<instance>, C storage, kind (VerilatedVarType), flags (VerilatedVarFlags; bit 16: parameter), packed range
-// if it has one, and the ranges of its unpacked dimensions, outermost first, two numbers each.
+// Receives one signal: the scope as TOP.<top>.<instance>; the C storage; the kind (VerilatedVarType); the flags (VerilatedVarFlags, and bit 16 for a
+// parameter); the packed range if it has one; and the ranges of its unpacked dimensions, outermost first, as two numbers each.
 using Visit = void (*)(void* context, const char* scope, const char* name, void* data, uint32_t kind, uint32_t flags, bool packed, int32_t left,
                        int32_t right, uint32_t unpacked, const int32_t* ranges);
 

@@ -15,7 +15,7 @@ pub fn counter() -> ModelSpec {
     ModelSpec::new("counter", include_str!("../verilog/counter.v"), ports)
 }
 
-/// Runs `cycles` clocks with the counter enabled and returns the count.
+/// Runs `cycles` clock cycles with the counter enabled, and returns the count.
 pub fn count(model: &mut Model, cycles: usize) -> u64 {
     let clk = model.port("clk").unwrap();
     let enable = model.port("enable").unwrap();

@@ -1,4 +1,4 @@
-// Counts enabled clocks; `next` is combinational, `a__b` a name that C++ cannot take as it is.
+// Counts the clock cycles in which it is enabled. `next` is combinational. C++ does not allow the name `a__b` as it is.
 module counter(
     input clk,
     input enable,

@@ -1,4 +1,5 @@
-// Every way Verilator stores a port: 8, 16, 32 and 64-bit integers and arrays of words; combinational and registered copies.
+// Has a port of every kind of Verilator's storage: integers of 8, 16, 32 and 64 bits, and arrays of words. The outputs are combinational copies of
+// the inputs, and one is a registered copy.
 module widths(
     input clk,
     input        in_1,    output        out_1,

@@ -13,7 +13,7 @@ impl BusAddresses {
     /// The first of all addresses.
     pub const FIRST: u64 = 0x10_0000_0000;
 
-    /// Those below `end`.
+    /// The addresses below `end`.
     pub const fn below(end: u64) -> Self {
         Self {
             next: Self::FIRST,

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// Most pauses between two looks.
 const MOST_PAUSES: u32 = 64;
 
-/// The queue, of which the card knows.
+/// The admin queue in host memory.
 pub struct AdminQueue {
     ring: DmaBuffer,
     list: DmaBuffer,
@@ -37,7 +37,7 @@ impl AdminQueue {
         })
     }
 
-    /// Tells the card of it, and begins anew.
+    /// Writes the address of the queue to the card and starts with an empty queue.
     pub fn start(&mut self, card: &Card) -> Result<(), DeviceError> {
         let ring = AdminRing {
             base: self.ring.address(),

@@ -27,16 +27,16 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The card by its registers.
 pub struct Card {
     function: Arc<dyn PciFunction>,
-    /// Held while a row is being written: the table registers are one set.
+    /// Guards the table registers while a row is written, because they form one set.
     table: Mutex<()>,
-    /// As well: the counter registers.
+    /// Guards the counter registers while a counter is read.
     counter: Mutex<()>,
-    /// As well: what is pushed in a page, and its doorbell.
+    /// Guards the space for pushed entries in a page until the doorbell behind it is written.
     push: Mutex<()>,
 }
 
 impl Card {
-    /// The card behind a function whose BARs answer.
+    /// Represents the card behind a function whose BARs respond.
     pub fn new(function: Arc<dyn PciFunction>) -> Self {
         Self {
             function,

@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(other.join().unwrap(), connection(2));
     }
 
-    /// A peer that says `says`.
+    /// A peer that sends the bytes `says`.
     struct Peer<'a>(&'a [u8]);
 
     impl Read for Peer<'_> {

@@ -104,7 +104,7 @@ impl Context {
     /// Waits for one, at most `timeout` on the card's clock. With several contexts of a card, one thread should wait for all.
     ///
     /// # Errors
-    /// As [`Self::poll_event`].
+    /// The same as [`Self::poll_event`].
     pub fn wait_event(&self, timeout: Duration) -> Result<Option<AsyncEvent>, Error> {
         let function = self.0.device.card.function();
         let end = function.now() + timeout;

@@ -20,7 +20,7 @@ use crate::ring::Ring;
 /// A completion (verbs: `ibv_wc`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Of the work request; 0 for something received.
+    /// Identifier of the work request, and 0 for a received message.
     pub wr_id: u64,
     /// How it ended.
     pub status: WcStatus,
@@ -101,7 +101,7 @@ pub(crate) fn take_ring(card: &Card, qp: u32) -> Result<(), DeviceError> {
 impl Completions for Queue {
     const OF_DRIVER: bool = true;
 
-    /// Gives a queue pair a ring of its own, and the ring to the card.
+    /// Allocates a ring for a queue pair and writes its address to the card.
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
         let card = &self.context.device.card;
         let ring = Ring::new::<Cqe>(card.function(), self.log2_entries)?;
@@ -109,7 +109,7 @@ impl Completions for Queue {
         let row = ring_row(&ring, vector);
         let given = card.write_row(ConfigSelect::CompletionQueue, shared.number, &row);
         if let Err(error) = given {
-            // The card may have received it nevertheless.
+            // The card may have executed the write in spite of the error, so the memory of the ring must not be freed.
             std::mem::forget(ring);
             return Err(error.into());
         }

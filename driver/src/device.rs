@@ -15,7 +15,7 @@ pub enum DeviceError {
     /// Not a multiple of the width: it would be several transactions.
     #[error("{bar:?} offset {offset:#x} is no multiple of {width} bytes; an access is one transaction, so align it")]
     Misaligned {
-        /// Where.
+        /// The BAR of the access.
         bar: Bar,
         /// Bytes from its start.
         offset: u64,
@@ -25,7 +25,7 @@ pub enum DeviceError {
     /// Beyond the BAR.
     #[error("{bar:?} offset {offset:#x} lies outside the BAR, which has {length:#x} bytes")]
     OutsideBar {
-        /// Where.
+        /// The BAR of the access.
         bar: Bar,
         /// Bytes from its start.
         offset: u64,
@@ -45,7 +45,7 @@ pub enum DeviceError {
     OutsideBuffer {
         /// First byte.
         offset: usize,
-        /// Behind the last.
+        /// The byte after the last one.
         end: usize,
         /// Bytes it has.
         length: usize,
@@ -55,10 +55,10 @@ pub enum DeviceError {
     NoMemory {
         /// Asked for.
         bytes: usize,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// No such interrupt.
+    /// The card does not have this interrupt vector.
     #[error("interrupt vector {vector}; the card has {vectors}, numbered from 0")]
     NoVector {
         /// Asked for.
@@ -66,10 +66,10 @@ pub enum DeviceError {
         /// How many there are.
         vectors: u16,
     },
-    /// The card did not do what it was told.
+    /// The card did not complete an action in time.
     #[error("the card did not {what} in {waited:?}; reset it, or look at its link if it reads as all ones")]
     NoAnswer {
-        /// What it was told.
+        /// The action.
         what: &'static str,
         /// For how long it was waited, on its own clock.
         waited: Duration,
@@ -77,7 +77,7 @@ pub enum DeviceError {
     /// The card stopped at a command.
     #[error("the card's admin queue stopped: {reason}")]
     Admin {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The back end's own trouble.
@@ -204,7 +204,7 @@ pub trait PciFunction: Send + Sync {
     /// Writes a register; of four bytes, the low ones of `value`.
     ///
     /// # Errors
-    /// As [`Self::load`].
+    /// The same as [`Self::load`].
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError>;
 
     /// Host memory of at least `bytes` bytes, zeroed, contiguous for the card, mapped for it.
@@ -247,7 +247,7 @@ impl dyn PciFunction + '_ {
     /// Two bytes of the configuration space.
     ///
     /// # Errors
-    /// As `config_read32`.
+    /// The same as `config_read32`.
     pub fn config_read16(&self, offset: u16) -> Result<u16, DeviceError> {
         check_config(offset, 2)?;
         let word = self.config_load(offset & !3)?;
@@ -257,7 +257,7 @@ impl dyn PciFunction + '_ {
     /// Writes two bytes of the configuration space.
     ///
     /// # Errors
-    /// As `config_read32`.
+    /// The same as `config_read32`.
     pub fn config_write16(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
         check_config(offset, 2)?;
         self.config_store(offset, value)
@@ -274,7 +274,7 @@ impl dyn PciFunction + '_ {
     /// Reads 64 bits in one transaction.
     ///
     /// # Errors
-    /// As `read32`.
+    /// The same as `read32`.
     pub fn read64(&self, bar: Bar, offset: u64) -> Result<u64, DeviceError> {
         self.load(Access::new(bar, offset, Width::Eight)?)
     }
@@ -282,7 +282,7 @@ impl dyn PciFunction + '_ {
     /// Writes 32 bits in one transaction.
     ///
     /// # Errors
-    /// As `read32`.
+    /// The same as `read32`.
     pub fn write32(&self, bar: Bar, offset: u64, value: u32) -> Result<(), DeviceError> {
         self.store(Access::new(bar, offset, Width::Four)?, value.into())
     }
@@ -290,7 +290,7 @@ impl dyn PciFunction + '_ {
     /// Writes 64 bits in one transaction.
     ///
     /// # Errors
-    /// As `read32`.
+    /// The same as `read32`.
     pub fn write64(&self, bar: Bar, offset: u64, value: u64) -> Result<(), DeviceError> {
         self.store(Access::new(bar, offset, Width::Eight)?, value)
     }

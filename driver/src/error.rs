@@ -22,7 +22,7 @@ pub enum Error {
     /// The device's entropy values do not work.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// Not in this state.
+    /// The queue pair is in a state in which the call is not allowed.
     #[error(transparent)]
     Transition(#[from] IllegalTransition),
     /// Attributes or a peer of the other transport.
@@ -40,7 +40,7 @@ pub enum Error {
     /// All of a kind are in use.
     #[error("no {what} left; the card has {have}: free some")]
     Exhausted {
-        /// Of what.
+        /// The kind of object.
         what: &'static str,
         /// How many there are.
         have: u32,
@@ -48,7 +48,7 @@ pub enum Error {
     /// An impossible size of a queue.
     #[error("{queue} queue of {entries} entries; use a power of two from {least} to {most}")]
     QueueSize {
-        /// Which.
+        /// The kind of queue.
         queue: &'static str,
         /// Asked for.
         entries: u32,
@@ -69,7 +69,7 @@ pub enum Error {
     /// Too large for the card.
     #[error("{field} is {value}; the card takes {least} to {most}")]
     Attribute {
-        /// Which.
+        /// The name of the attribute.
         field: &'static str,
         /// Asked for.
         value: u64,
@@ -86,11 +86,11 @@ pub enum Error {
     BadHead {
         /// The queue pair.
         qp: u32,
-        /// What the card says.
+        /// The index up to which the card reports entries as executed.
         head: u16,
         /// First entry that is posted.
         freed: u16,
-        /// Behind the last.
+        /// The index after the last posted entry.
         producer: u16,
     },
     /// The completion queue has no interrupt to wait for.

@@ -13,45 +13,45 @@ use crate::ring::Ring;
 /// Something that happened to a context's objects without a completion of its own (verbs: `ibv_async_event`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsyncEvent {
-    /// A queue pair went to error; what was posted completes with errors.
+    /// A queue pair moved to the error state. The work requests that were posted complete with errors.
     QueuePairFatal {
-        /// Which.
+        /// The queue pair.
         qp: u32,
-        /// Why; `None` for a status this driver does not know.
+        /// The reason. It is `None` for a status that this driver does not know.
         status: Option<WcStatus>,
     },
     /// A completion was lost: the ring of its queue pair was full.
     CompletionLost {
-        /// Whose.
+        /// The queue pair.
         qp: u32,
-        /// Of the work request.
+        /// Identifier of the work request whose completion was lost.
         wr_id: u64,
     },
     /// The count of WRITEs with immediate that a queue pair received has reached the armed threshold.
     ImmediateThreshold {
-        /// Which.
+        /// The queue pair.
         qp: u32,
         /// The count.
         count: u32,
     },
     /// A doorbell page wrote for a queue pair that it does not own.
     DoorbellRefused {
-        /// The page that did.
+        /// The doorbell page that was written.
         page: u32,
-        /// The queue pair.
+        /// The queue pair that the doorbell named.
         qp: u32,
     },
 }
 
-/// The event queue and what was read from it.
+/// The event queue, and the events that were read from it.
 pub struct Events {
     ring: Ring,
-    /// Events that their context has not read yet, by its page.
+    /// Events that a context has not read yet, by the number of the context's doorbell page.
     waiting: BTreeMap<u16, VecDeque<AsyncEvent>>,
     queue_pairs: BTreeMap<u32, Weak<Shared>>,
-    /// Regions whose pages come on demand.
+    /// On-demand regions, by their key.
     regions: BTreeMap<u32, Weak<OnDemand>>,
-    /// Page faults, by the address of the packet's first byte.
+    /// Page faults: the region, and the address of the packet's first byte.
     faults: Vec<(Arc<OnDemand>, u64)>,
 }
 

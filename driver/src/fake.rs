@@ -67,7 +67,7 @@ const FIRST_ADDRESS: u64 = 0x1000_0000;
 const MOST_BYTES: u64 = 1 << 32;
 
 impl FakeCard {
-    /// What it has, whatever its register says.
+    /// The sizes of the fake card's tables, whatever its register contains.
     pub const FEATURES: Features = Features {
         log2_queue_pairs: 10,
         ports: 2,

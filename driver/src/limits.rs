@@ -41,7 +41,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Of a card that was probed.
+    /// Returns the limits of a card that was probed.
     pub fn of(probe: &Probe) -> Self {
         let queue_pairs = 1 << probe.features.log2_queue_pairs;
         let vectors = probe.msi_x_vectors.min(probe.features.vectors.into());

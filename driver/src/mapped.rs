@@ -35,7 +35,7 @@ pub struct MappedMemory<R: Reach> {
     reach: Arc<R>,
     region: Arc<MmapRegion>,
     address: u64,
-    /// Bytes that were asked for.
+    /// Number of bytes that were requested.
     length: usize,
 }
 

@@ -21,7 +21,7 @@ use crate::region::{translation, Backing, MemoryRegion};
 pub(crate) struct Reach(AtomicU64);
 
 impl Default for Reach {
-    /// Of the default path MTU of queue pairs.
+    /// Returns the range for the default path MTU of queue pairs.
     fn default() -> Self {
         Self(AtomicU64::new(4096))
     }
@@ -219,7 +219,7 @@ struct Piece {
     page: u64,
     /// Its first byte in the page.
     in_page: usize,
-    /// Of the range.
+    /// The bytes of the range that lie in this page.
     bytes: std::ops::Range<usize>,
 }
 
@@ -298,7 +298,7 @@ impl MemoryRegion {
     /// Copies bytes into an on-demand region and maps its pages.
     ///
     /// # Errors
-    /// As [`Self::load`], and [`Error::Device`].
+    /// The same as [`Self::load`], and [`Error::Device`].
     pub fn store(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         self.prefetch(offset, bytes.len() as u64)?;
         let memory = self.on_demand()?;

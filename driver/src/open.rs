@@ -108,7 +108,7 @@ pub(crate) struct Shared {
     pub events: Mutex<Events>,
     admin: Mutex<AdminQueue>,
     event_vector: Arc<dyn Interrupt>,
-    /// For the faults of on-demand regions.
+    /// The range of memory that a packet may touch, for the page faults of on-demand regions.
     pub reach: Reach,
 }
 

@@ -22,7 +22,7 @@ pub enum ProbeError {
     /// It does not answer as it must.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// Not one of ours.
+    /// The PCI function is another device.
     #[error("PCI identity {vendor:04x}:{device:04x}; the card is {VENDOR:04x}:{DEVICE:04x}: check which function was opened")]
     Identity {
         /// Vendor found.
@@ -44,7 +44,7 @@ pub enum ProbeError {
     /// Something else is behind BAR0.
     #[error("IDENTITY reads {0:#018x} instead of STELLAR1; all ones mean that the BAR does not answer, anything else is another design")]
     Design(u64),
-    /// Another register map.
+    /// The card has another version of the register map.
     #[error("the card's registers have version {}.{}; this driver needs {MAJOR}.{MINOR} or a later minor version", .0 >> 16, .0 & 0xffff)]
     Version(u32),
     /// Counts that cannot be.
@@ -140,7 +140,7 @@ impl Probe {
     }
 }
 
-/// Where a capability is.
+/// Returns the offset of a capability in configuration space.
 fn capability(function: &dyn PciFunction, id: u8, name: &'static str) -> Result<u16, ProbeError> {
     let mut at = function.config_read16(header::CAPABILITIES)? & 0xfc;
     for _ in 0..MOST_CAPABILITIES {

@@ -169,7 +169,7 @@ impl Registered {
                 }
             }
         };
-        // From here on, dropping it releases everything.
+        // From here on, dropping `registered` releases everything.
         let registered = Self {
             backing,
             index,
@@ -260,7 +260,7 @@ pub struct MemoryRegion {
 pub struct DeregisterError {
     /// The region, as it was.
     pub region: MemoryRegion,
-    /// How many.
+    /// Number of posted work requests that still use the region.
     pub posted: usize,
 }
 

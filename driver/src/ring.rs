@@ -15,7 +15,7 @@ pub const INDEX_MODULUS: u32 = 1 << 24;
 pub trait Entry: Sized {
     /// Its bytes.
     type Bytes: Default + AsMut<[u8]>;
-    /// Bytes of it.
+    /// Length of an entry in bytes.
     const LENGTH: usize;
     /// Bit of the phase in its first eight bytes.
     const PHASE_BIT: usize;
@@ -53,7 +53,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// A fresh ring, its memory zeroed: phase 0, which is not the first round's.
+    /// Makes a ring with zeroed memory. Its entries have phase 0, which differs from the phase of the first round.
     pub fn new<E: Entry>(
         function: &Arc<dyn PciFunction>,
         log2_entries: u8,
@@ -65,17 +65,17 @@ impl Ring {
         })
     }
 
-    /// Its memory.
+    /// Returns the memory of the ring.
     pub const fn memory(&self) -> &DmaBuffer {
         &self.memory
     }
 
-    /// log2 of its entries.
+    /// Returns the log2 of the number of entries.
     pub const fn log2_entries(&self) -> u8 {
         self.log2_entries
     }
 
-    /// Consumer index for the card: entries taken.
+    /// Returns the consumer index for the card, which is the number of entries that were taken.
     pub const fn taken(&self) -> u32 {
         self.taken
     }

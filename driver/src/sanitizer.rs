@@ -8,7 +8,7 @@ use vm_memory::VolatileSlice;
 use crate::device::{Access, Width};
 use crate::vfio::bar;
 
-/// What the program is told that does it wrong.
+/// Name of the test that the child process runs, which makes an invalid access on purpose.
 const CULPRIT: &str = "sanitizer::reads_beyond_a_mapping";
 
 /// A BAR that is said to be longer than it is mapped: what the back end for VFIO would do if it trusted a length it had not checked.

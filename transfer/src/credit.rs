@@ -87,7 +87,7 @@ impl Incoming {
         self.telling = Some(taken);
     }
 
-    /// That write has ended.
+    /// Notes that this write has ended.
     pub fn told(&mut self) {
         if let Some(taken) = self.telling.take() {
             self.told = taken;

@@ -50,12 +50,12 @@ pub type Callback = Box<dyn FnOnce(Result<(), PeerLost>) + Send>;
 
 /// The way in which an end is reported.
 pub enum Notify {
-    /// To the application, by an event.
+    /// The application gets an event.
     Event,
-    /// To the application, by a callback.
+    /// The application's callback is called.
     Call(Callback),
-    /// To the barrier that contains it.
+    /// The barrier that contains this transfer is notified.
     Barrier(TransferId),
-    /// Not at all: another event reports it.
+    /// There is no notification, because another event reports it.
     Nobody,
 }

@@ -1,18 +1,18 @@
-//! Division of work between sharers.
+//! Divides work among sharers, such as the NICs of an engine.
 
 use std::ops::Range;
 
-/// Bytes that stay together: the default path MTU of queue pairs, and a page.
+/// Shares are multiples of this number of bytes: the default path MTU of queue pairs, and the size of a page.
 const UNIT: u64 = 4096;
 
-/// The part of `length` bytes for sharer `index` of `sharers`. The last sharers get less, or nothing.
+/// Returns the part of `length` bytes for sharer `index` of `sharers`. The last sharers get less, or nothing.
 pub fn bytes(length: u64, sharers: usize, index: usize) -> Range<u64> {
     let share = length.div_ceil(sharers as u64).next_multiple_of(UNIT);
     let begin = (share * index as u64).min(length);
     begin..(begin + share).min(length)
 }
 
-/// The part of `count` items for sharer `index` of `sharers`, as even as possible.
+/// Returns the part of `count` items for sharer `index` of `sharers`, as even as possible.
 pub const fn items(count: usize, sharers: usize, index: usize) -> Range<usize> {
     count * index / sharers..count * (index + 1) / sharers
 }

@@ -36,7 +36,7 @@ pub struct Bth {
     pub psn: u32,
 }
 
-/// Bits of byte 8 nobody has given a meaning.
+/// Bits of byte 8 that have no defined meaning.
 const RESV7_MASK: u8 = 0x4f;
 
 impl Default for Bth {

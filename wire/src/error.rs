@@ -55,7 +55,7 @@ pub enum WireError {
     /// BTH transport header version other than 0.
     #[error("BTH: transport version {0} is not 0")]
     TransportVersion(u8),
-    /// BTH opcode nobody defined.
+    /// The opcode in the BTH is not defined.
     #[error("BTH: opcode {0:#04x} is unknown")]
     UnknownOpcode(u8),
     /// Pad count exceeds what follows the headers, or does not complete a multiple of four bytes.

@@ -186,7 +186,7 @@ impl RoceFrame {
     /// The frame's bytes, from the destination MAC address to the iCRC.
     ///
     /// # Errors
-    /// Those of [`Self::with_derived_fields`].
+    /// The errors of [`Self::with_derived_fields`].
     ///
     /// # Panics
     /// If a field's value does not fit its width.

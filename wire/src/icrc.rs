@@ -1,8 +1,8 @@
 //! Invariant CRC of RoCE packets (InfiniBand architecture volume 1, section 7.8.1; annexes A16 and A17 for RoCE).
 //!
-//! CRC-32 of IEEE 802.3 over eight bytes of ones in place of the local route header, then the packet from the first
-//! IP byte to the end of the pad, with every field a router may change replaced by ones: IPv4 TOS, TTL and checksum;
-//! IPv6 traffic class, flow label and hop limit; UDP checksum; BTH byte 4. Sent least significant byte first.
+//! The iCRC is the CRC-32 of IEEE 802.3. It is computed over eight bytes of ones in place of the local route header, followed by the packet from the
+//! first IP byte to the end of the pad. Every field that a router may change is replaced by ones: IPv4 TOS, TTL and checksum; IPv6 traffic class,
+//! flow label and hop limit; UDP checksum; BTH byte 4. The least significant byte is sent first.
 
 use crate::ip::{PROTO_IBA, PROTO_UDP};
 use crate::{Bth, Header, Ipv4, Ipv6, Udp, WireError};
@@ -107,7 +107,7 @@ pub fn verify(packet: &[u8]) -> Result<(), WireError> {
 /// packets whose bytes were changed on purpose.
 ///
 /// # Errors
-/// Those of [`compute`].
+/// The errors of [`compute`].
 pub fn seal(packet: &mut [u8]) -> Result<(), WireError> {
     let (covered, _) = split_trailer(packet)?;
     let (end, icrc) = (covered.len(), compute(covered)?);

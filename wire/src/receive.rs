@@ -12,7 +12,7 @@ record_enum! {
     ///
     /// Precedence among the reasons is not this order but that of the checks.
     pub enum DropReason {
-        /// Not dropped.
+        /// The packet was not dropped.
         None,
         /// The MAC flagged an error (FCS, framing) on the frame.
         MacError,
@@ -100,7 +100,7 @@ record_enum! {
         Duplicate,
         /// PSN is ahead of the expected one: first packet since the gap opened, to be answered by a NAK.
         Gap,
-        /// As `Gap`, NAK already requested.
+        /// The same as `Gap`, but a NAK has already been requested.
         GapAgain,
     }
 }

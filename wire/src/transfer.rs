@@ -7,7 +7,7 @@ use crate::WireError;
 code_enum! {
     /// What a slot holds.
     pub enum MessageKind {
-        /// A message that nobody answers.
+        /// A message without an answer.
         Message = 0,
         /// A request; the tag names it in the response.
         Request = 1,
@@ -43,7 +43,7 @@ impl MessageImmediate {
         slot | tag << 10 | u32::from(self.kind.code()) << 30
     }
 
-    /// What the 32 bits say.
+    /// Decodes the 32 bits.
     ///
     /// # Errors
     /// [`WireError::BadField`] for an undefined kind.
@@ -60,12 +60,12 @@ impl MessageImmediate {
     }
 }
 
-/// The memory an engine keeps for one peer, which the peer writes:
+/// The memory that an engine keeps for one peer and that the peer writes:
 ///
 /// | bytes | |
 /// |---|---|
-/// | 8 c, for channel c | how much of what came over the channel the peer has taken: 64 bits, little-endian, only growing |
-/// | 8 `channels` | nonzero: the peer has given the link up |
+/// | 8 c, for channel c | the number of writes on the channel that the peer has consumed so far: 64 bits, little-endian, never decreasing |
+/// | 8 `channels` | nonzero if the peer has given up the link |
 /// | from the next multiple of 64 on | `slots` slots of `slot_bytes` for messages |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlBlock {
@@ -83,23 +83,23 @@ impl ControlBlock {
     /// What the first slot is aligned to: a line of a processor's cache, which the words above shall not share.
     const LINE: u64 = 64;
 
-    /// Where the peer says how much it has taken of a channel.
+    /// Returns the offset at which the peer writes how much of a channel it has consumed.
     pub const fn taken(&self, channel: u32) -> u64 {
         channel as u64 * Self::WORD
     }
 
-    /// Where it says that it has given the link up.
+    /// Returns the offset of the word by which the peer gives up the link.
     pub const fn down(&self) -> u64 {
         self.taken(self.channels)
     }
 
-    /// Where a slot begins.
+    /// Returns the offset of a slot.
     pub const fn slot(&self, slot: u16) -> u64 {
         let words = self.down() + Self::WORD;
         words.next_multiple_of(Self::LINE) + slot as u64 * self.slot_bytes as u64
     }
 
-    /// Bytes of it all.
+    /// Returns the length of the whole block in bytes.
     pub const fn bytes(&self) -> u64 {
         self.slot(self.slots)
     }

@@ -48,7 +48,7 @@ pub struct Options {
     /// Probability that it lets later frames overtake a frame
     #[arg(long, value_name = "P", requires = "bridge", default_value_t = 0.0, value_parser = probability)]
     reorder: f64,
-    /// Seed of these decisions
+    /// Seed of the random decisions to drop, duplicate and reorder frames
     #[arg(long, requires = "bridge", default_value_t = 1)]
     seed: u64,
     /// Invert a header bit of every RoCEv2 frame that the card sends, and correct its iCRC. Byte 0 is the first of the base transport header, bit 7
@@ -60,7 +60,7 @@ pub struct Options {
 /// A MAC address.
 type Mac = [u8; 6];
 
-/// For clap.
+/// Parses the argument of `--mac` for clap.
 fn mac(text: &str) -> Result<Mac, String> {
     let byte = |text: &str| <[u8; 1]>::from_hex(text).ok().map(|[byte]| byte);
     let bytes: Option<Vec<u8>> = text.split(':').map(byte).collect();
@@ -68,7 +68,7 @@ fn mac(text: &str) -> Result<Mac, String> {
     mac.ok_or_else(|| "write six bytes in hexadecimal, as 02:00:00:00:00:01".to_owned())
 }
 
-/// For clap.
+/// Parses a probability for clap.
 fn probability(text: &str) -> Result<f64, String> {
     let found = text.parse().ok().filter(|p| (0.0..=1.0).contains(p));
     found.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())

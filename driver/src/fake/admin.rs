@@ -11,7 +11,7 @@ use crate::device::DmaMemory;
 use super::{place, FakeCard, State, FIRST_ADDRESS, MOST_BYTES};
 
 impl State {
-    /// Copies out of memory; `false` if none is there.
+    /// Copies bytes out of memory. Returns `false` if no memory is mapped there.
     fn read(&self, address: u64, into: &mut [u8]) -> bool {
         let place = address.wrapping_sub(FIRST_ADDRESS);
         let memory = self.memory.get((place / MOST_BYTES) as usize);

@@ -75,7 +75,7 @@ impl Default for InitAttributes {
 /// A step of a queue pair, with what it needs (verbs: `ibv_modify_qp`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modify {
-    /// To RESET: it has no rows on the card.
+    /// To RESET. The queue pair then has no rows on the card.
     Reset,
     /// To INIT.
     Init(InitAttributes),

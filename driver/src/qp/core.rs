@@ -189,7 +189,7 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// Removes all of it from the card.
+    /// Removes all rows of the queue pair from the card.
     fn leave(&self, from: QpState) -> Result<(), DeviceError> {
         if from == QpState::Reset {
             return Ok(());

@@ -140,7 +140,7 @@ impl MediatedQueuePair {
     /// Moves it to another state.
     ///
     /// # Errors
-    /// As [`crate::QueuePair::modify`].
+    /// The same as [`crate::QueuePair::modify`].
     pub fn modify(&self, step: Modify) -> Result<(), Error> {
         self.core.modify(step)
     }

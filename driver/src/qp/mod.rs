@@ -58,7 +58,7 @@ struct Inner {
 }
 
 impl Shared {
-    /// Of a queue pair in RESET.
+    /// Makes the software state of a queue pair in RESET.
     fn new(number: u32, page: u16, slot: Option<u16>, entries: u32) -> Self {
         let inner = Inner {
             state: QpState::Reset,

@@ -55,6 +55,6 @@ impl QpState {
 pub struct IllegalTransition {
     /// State it is in.
     pub from: QpState,
-    /// State asked for.
+    /// The state that was requested.
     pub to: QpState,
 }

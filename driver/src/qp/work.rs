@@ -44,7 +44,7 @@ impl WrOpcode {
 /// Where the bytes of a work request come from.
 #[derive(Clone, Copy)]
 pub enum Source<'a> {
-    /// Nowhere: it has none.
+    /// The work request has no bytes.
     Nothing,
     /// Part of a region ([`MemoryRegion::slice`]).
     Region {
@@ -55,7 +55,7 @@ pub enum Source<'a> {
         /// Bytes.
         length: u32,
     },
-    /// Bytes that are copied now, at most 16.
+    /// Up to 16 bytes, which are copied when the work request is posted.
     Inline(&'a [u8]),
 }
 
@@ -68,7 +68,7 @@ pub struct WorkRequest<'a> {
     pub opcode: WrOpcode,
     /// The data to send.
     pub source: Source<'a>,
-    /// Where it goes: an address in the peer's region.
+    /// Destination of the bytes: an address in the peer's region.
     pub remote_address: u64,
     /// Key of that region.
     pub rkey: u32,
@@ -85,7 +85,7 @@ pub struct WorkRequest<'a> {
 }
 
 impl<'a> WorkRequest<'a> {
-    /// Nothing: completes when everything before it has.
+    /// Makes a work request without data, which completes when all earlier ones have completed.
     pub const fn nop(wr_id: u64) -> Self {
         Self {
             wr_id,
@@ -144,7 +144,7 @@ impl<'a> WorkRequest<'a> {
 /// Why a work request was not posted.
 #[derive(Debug, ThisError)]
 pub enum PostError {
-    /// Not in this state.
+    /// The queue pair is not in a state in which it sends.
     #[error("queue pair {qp} is in {state:?}; it sends in Rts only")]
     State {
         /// The queue pair.
@@ -161,7 +161,7 @@ pub enum PostError {
     NoReceiveQueue {
         /// The queue pair.
         qp: u32,
-        /// Of the work request.
+        /// Identifier of the refused work request.
         wr_id: u64,
     },
     /// Every place is taken.
@@ -173,7 +173,7 @@ pub enum PostError {
     /// Too many bytes to come with the entry.
     #[error("{0} bytes inline; an entry holds at most {most}", most = Wqe::INLINE)]
     Inline(usize),
-    /// Not all in the region.
+    /// The bytes are not completely inside the region.
     #[error("{length} bytes at {offset:#x} do not lie in a region of {have:#x} bytes")]
     Bounds {
         /// First byte.

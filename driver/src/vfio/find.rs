@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Why a function cannot be opened by VFIO.
 #[derive(Debug, Error)]
 pub enum VfioError {
-    /// Not an address.
+    /// The text is not a PCI address.
     #[error("'{0}' is no PCI address; one looks like 0000:01:00.0, and `lspci -D` lists them")]
     Address(String),
     /// No PCI bus here.
@@ -17,10 +17,10 @@ pub enum VfioError {
         "{0} is missing: this system shows no PCI devices; mount sysfs, or use another back end"
     )]
     NoBus(PathBuf),
-    /// No such function.
+    /// The function does not exist.
     #[error("there is no PCI function {0}; `lspci -D` lists those that there are")]
     NoFunction(String),
-    /// Another driver, or none.
+    /// The function is bound to another driver or to none.
     #[error("{address} is driven by {driver}; bind it to vfio-pci: `driverctl set-override {address} vfio-pci`")]
     Driver {
         /// The function.
@@ -36,7 +36,7 @@ pub enum VfioError {
     DeviceFile {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// VFIO itself.

@@ -14,7 +14,7 @@ const LONGEST_PATH: usize = 107;
 /// Why there is no card behind a socket.
 #[derive(Debug, Error)]
 pub enum VfioUserError {
-    /// No such file.
+    /// The socket does not exist.
     #[error("{0}: there is no such socket; `stellar serve` makes some and says where")]
     Missing(PathBuf),
     /// Too long for a socket.
@@ -25,7 +25,7 @@ pub enum VfioUserError {
         /// Its bytes.
         length: usize,
     },
-    /// Not allowed.
+    /// The user has no permission to connect.
     #[error("{0}: no permission to connect; it takes the right to write to the socket")]
     Permission(PathBuf),
     /// No server listens at the socket.

@@ -4,9 +4,9 @@
 //! in the same cycle (`docs/decisions/0003-emtt-in-banks.md`).
 //!
 //! Stages, with planned LUT6 levels:
-//! 1. `choose_rows`: row of each bank, one incremented for those before the first entry's (1 + carry of 17 bits); range checks of the index (4);
-//!    write decode (2).
-//! 2. and 3. the memories.
+//! 1. `choose_rows`: row of each bank, which is one more for the banks before the bank of the first entry (1 + carry of 17 bits); range checks of the
+//!    index (4); write decode (2).
+//! 2. and 3. are the memories.
 //! 4. `order_entries`: each entry from its bank (4:1, 1), blank those beyond the table (1).
 
 use hdl_macros::{hdl, hdl_fn};

@@ -57,7 +57,7 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub port_up: Signal<In, Bits<2>>,
     pub interrupt_pending: Signal<In, Bits<64>>,
     pub counter_select: Signal<Out, Bits<8>>,
-    /// Of the counter selected two cycles before.
+    /// Value of the counter that was selected two cycles before.
     pub counter_value: Signal<In, Bits<48>>,
 
     // What is set.
@@ -79,7 +79,7 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     // To the admin queue, which always takes them.
     pub admin_ring: FlowSrc<Bits<64>>,
     pub admin_producer: FlowSrc<Bits<16>>,
-    /// From it.
+    /// Number of commands that the admin queue has executed.
     pub admin_done: Signal<In, Bits<16>>,
     pub admin_error: Signal<In, Bits<8>>,
     // To event_queue, which always takes it.

@@ -30,7 +30,7 @@ pub struct BeatFetch<const B: usize> {
 
     /// Address of the beat to read, together with the next beat. From a register.
     pub read_beat: Signal<Out, Bits<12>>,
-    /// In the same cycle as `read_beat`.
+    /// The beat, valid in the same cycle as `read_beat`.
     pub beat: FlowSrc<FetchedBeat>,
 
     held: DFF<Bit>,

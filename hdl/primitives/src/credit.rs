@@ -1,21 +1,22 @@
-//! Head-room for what travels without `ready` towards a FIFO.
+//! Flow control for a stream that reaches a FIFO without `ready`: the sender holds credits for free entries.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-/// Counts what was sent and has not yet left the FIFO; `room` is a register, so it may be used anywhere in the sender.
+/// Counts the entries that were sent and have not yet left the FIFO. `room` is a register, so it may be used anywhere in the sender.
 ///
-/// `C` is the width of the count. At most `limit` things are under way or in the FIFO: with a FIFO of that depth, none finds it full.
-/// `room` describes the previous cycle. So one place always stays free, and `limit - 1` places are usable. It is false in the cycle after reset.
+/// `C` is the width of the count. At most `limit` entries are in flight or in the FIFO, so a FIFO with `limit` entries is never full when one
+/// arrives. `room` describes the state of the previous cycle. Therefore one entry always stays free, and `limit - 1` entries are usable. `room` is
+/// false in the cycle after reset.
 /// LUT levels: 2 (compare), 3 (count).
 #[derive(LogicBlock)]
 pub struct Credit<const C: usize> {
     pub clock: Signal<In, Clock>,
-    /// Everything has left.
+    /// Sets the count to 0. It must be asserted only when the FIFO is empty, or is reset as well.
     pub reset: Signal<In, Bit>,
-    /// One was sent; only with `room`.
+    /// An entry is sent. This is allowed only with `room`.
     pub take: Signal<In, Bit>,
-    /// One left the FIFO.
+    /// An entry left the FIFO.
     pub give: Signal<In, Bit>,
     pub room: Signal<Out, Bit>,
 
@@ -25,7 +26,7 @@ pub struct Credit<const C: usize> {
 }
 
 impl<const C: usize> Credit<C> {
-    /// For a FIFO of `limit` entries.
+    /// Makes the counter for a FIFO of `limit` entries.
     pub fn new(limit: usize) -> Self {
         assert!(
             limit >= 2 && limit < 1 << C,
@@ -57,7 +58,7 @@ impl<const C: usize> Logic for Credit<C> {
         if self.give.val() & !self.take.val() {
             self.used.d.next = used - 1;
         }
-        // What is taken in this cycle and in the next is not yet in `used`.
+        // Entries that are sent in this cycle and in the next one are not yet in `used`.
         self.open.d.next = used < self._limit - 1;
         self.room.next = self.open.q.val();
         if self.reset.val() {

@@ -6,11 +6,11 @@ use rust_hdl::prelude::*;
 use crate::parameters::{Checked, Parameters};
 use crate::ram::LutRam;
 
-/// 2^`A` entries of `T`; `C` must be `A + 1`.
+/// A FIFO with 2^`A` entries of `T`. `C` must be `A + 1`.
 ///
-/// An entry taken in cycle `n` is offered in cycle `n + 1`; one entry in and one out per cycle, always, also when full or empty allow only one
-/// side. `in_ready` is a register bit (it does not depend on `out_ready`), so a full FIFO takes an entry the clock after it gave one.
-/// Timing: `out_data` is an asynchronous read by a registered pointer (1 LUT level), `out_valid` 2 levels.
+/// An entry that enters in cycle `n` is offered in cycle `n + 1`. One entry can enter and one can leave in every cycle. `in_ready` is a register bit
+/// and does not depend on `out_ready`, so a full FIFO accepts an entry one cycle after an entry left.
+/// Timing: `out_data` is an asynchronous read by a registered pointer (1 LUT level), `out_valid` has 2 levels.
 #[derive(LogicBlock, Default)]
 pub struct SyncFifo<T: Synth, const A: usize, const C: usize> {
     _parameters: Checked<Self>,

@@ -3,7 +3,7 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-/// As [`trailing_ones`], of one byte that has a zero.
+/// Does the same as [`trailing_ones`] for one byte that contains a zero.
 #[hdl_fn]
 fn trailing_ones_of_byte(octet: Bits<8>) -> Bits<3> {
     let mut count = bits::<3>(7);

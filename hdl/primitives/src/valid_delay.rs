@@ -13,7 +13,7 @@ pub struct ValidDelay<T: Synth, const N: usize> {
     pub in_valid: Signal<In, Bit>,
     pub in_data: Signal<In, T>,
     pub out_valid: Signal<Out, Bit>,
-    /// Without `out_valid`, whatever `in_data` was.
+    /// The delayed `in_data`. It has no meaning without `out_valid`.
     pub out_data: Signal<Out, T>,
     valid: [DFF<Bit>; N],
     data: Delay<T, N>,

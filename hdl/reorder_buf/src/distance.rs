@@ -9,7 +9,7 @@ const WINDOW_WORDS: u64 = 16;
 /// The position of a PSN.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Place {
-    /// Before the expected PSN.
+    /// The PSN is before the expected PSN.
     pub behind: Bit,
     /// 1,024 or more after the expected PSN.
     pub outside: Bit,

@@ -25,7 +25,7 @@ pub struct VerdictFlowSrc {
     pub command: Signal<Out, PlaceCommand>,
     /// Lane of the frame.
     pub lane: Signal<Out, Bit>,
-    /// With `valid`: the command belongs to a frame, which is counted by `reason`.
+    /// The command belongs to a frame, which is counted under `reason`. It is used only with `valid`.
     pub counted: Signal<Out, Bit>,
     /// `None` if the packet was accepted.
     pub reason: Signal<Out, DropReason>,

@@ -65,15 +65,15 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 16> {
     pub rotate: Signal<In, Bit>,
     pub deactivate: Signal<In, Bit>,
 
-    /// By queue pair: it is in the schedule.
+    /// One bit per queue pair: it is in the schedule.
     present: BlockRam<Bit, Q>,
-    /// By queue pair that is present: its page.
+    /// Page of each queue pair that is in the schedule.
     page: BlockRam<Bits<P>, Q>,
     /// By queue pair: the next one of its page, if it is not the last.
     queue_next: BlockRam<Bits<Q>, Q>,
     /// By queue pair at the head of a page: the head of the next page, if its own is not the last.
     page_next: BlockRam<Bits<Q>, Q>,
-    /// By page with queue pairs: the last of them.
+    /// Last queue pair of each page that has queue pairs.
     tail: BlockRam<Bits<Q>, P>,
 
     step: DFF<Step>,

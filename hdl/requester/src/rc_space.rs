@@ -14,7 +14,7 @@ pub struct RcSpace {
     pub is_retransmit: Bit,
     /// Number of packets, 63 if more.
     pub packets: Bits<6>,
-    /// The last of them fills the window.
+    /// The last of these packets fills the window.
     pub fills_window: Bit,
 }
 

@@ -134,7 +134,7 @@ pub struct TransmitFlow {
     una: DFF<Psn>,
     /// Packets that the PSN window allows, 63 if more.
     window_space: DFF<Bits<6>>,
-    /// RC: the last of them fills the window.
+    /// RC: the last packet of the burst fills the window.
     fills_window: DFF<Bit>,
     in_flight: DFF<Bits<24>>,
     /// The spray engine was queried; congestion control was queried.

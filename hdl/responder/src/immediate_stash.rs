@@ -88,7 +88,7 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     pub response_valid: Signal<Out, Bit>,
     pub response: Signal<Out, StashResponse>,
 
-    // In order of RQMSN, before the response.
+    // Completions leave in the order of their RQMSN, before the response.
     pub completion_valid: Signal<Out, Bit>,
     pub completion: Signal<Out, Completion>,
     pub completion_ready: Signal<In, Bit>,

@@ -183,11 +183,11 @@ pub struct UpdateReg {
     pub fails: Bit,
     /// The RQMSN is beyond the stash.
     pub exceeded: Bit,
-    /// An accepted MRC packet.
+    /// The packet is an accepted MRC packet.
     pub notes_psn: Bit,
-    /// The last packet of an RC message.
+    /// The packet is the last one of an RC message.
     pub ends_message: Bit,
-    /// The last packet of an RC WRITE with immediate.
+    /// The packet is the last one of an RC WRITE with immediate.
     pub delivers: Bit,
     /// The packet concerns the stash: a WRITE with immediate arrives, has one missing packet less, or may be delivered.
     pub stashes: Bit,

@@ -104,7 +104,7 @@ pub struct Responder<
     called: DFF<Bit>,
     /// The stash has finished that packet.
     stashed: DFF<Bit>,
-    /// That packet completed a message in the stash.
+    /// The packet in `updated` completed a message in the stash.
     whole: DFF<Bit>,
 }
 

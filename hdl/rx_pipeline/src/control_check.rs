@@ -92,7 +92,7 @@ pub struct ControlCheck {
     pub peer: PeerFlowSnk,
 
     pub out_finding: Signal<Out, ControlCheckResult>,
-    /// In the cycle of its `out_finding`.
+    /// The control packet, in the cycle of its `out_finding`.
     pub out_packet: Signal<Out, ControlPacket>,
 
     peers: BlockRam<ControlPeer, QP_BITS>,

@@ -15,7 +15,7 @@ pub const LATENCY: usize = 1;
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct JudgedFrame {
     pub span: BufferSpan,
-    /// With the final reason of the front end.
+    /// The headers, with the final reason of the front end.
     pub headers: PacketHeaders,
 }
 

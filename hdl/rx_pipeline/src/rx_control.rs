@@ -42,7 +42,7 @@ pub struct RxControl {
     pub in_fields: Signal<In, IpFields>,
     pub in_source: Signal<In, Bits<128>>,
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
-    /// In the cycle in which `frame_verdict` reads its inputs.
+    /// The result of the check, in the cycle in which `frame_verdict` reads its inputs.
     pub out_finding: Signal<Out, ControlCheckResult>,
     /// The FIFO has space.
     pub room: Signal<Out, Bit>,

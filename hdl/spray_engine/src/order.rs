@@ -135,7 +135,7 @@ pub fn to_positions_first(slots: Bits<64>, key: OrderKey) -> Bits<64> {
     flipped(multiplied_2, key.flip_2, 0, 3)
 }
 
-/// Second half of it. 7 levels.
+/// Second half of the permutation from slots to positions. 7 levels.
 #[hdl_fn]
 pub fn to_positions_second(half: Bits<64>, key: OrderKey) -> Bits<64> {
     let flipped_2 = flipped(half, key.flip_2, 3, 6);
@@ -151,7 +151,7 @@ pub fn to_slots_first(positions: Bits<64>, key: OrderKey) -> Bits<64> {
     flipped(moved(multiplied_1, SWAP), key.flip_2, 0, 3)
 }
 
-/// Second half of it. 7 levels.
+/// Second half of the permutation from positions to slots. 7 levels.
 #[hdl_fn]
 pub fn to_slots_second(half: Bits<64>, key: OrderKey) -> Bits<64> {
     let flipped_2 = flipped(half, key.flip_2, 3, 6);

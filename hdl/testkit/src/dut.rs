@@ -122,12 +122,12 @@ impl Dut {
         self.model.eval();
     }
 
-    /// Outputs follow the inputs, with the clock as it is.
+    /// Settles the outputs for the present inputs, without a change of the clock.
     pub fn eval(&mut self) {
         self.model.eval();
     }
 
-    /// A cycle of the clock: low with the inputs as they are, then the rising edge.
+    /// Runs one clock cycle: the clock is low with the present inputs, then it rises.
     pub fn clock(&mut self) {
         let clock = self.port("clock");
         self.model.clock(clock);

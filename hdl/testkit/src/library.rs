@@ -27,7 +27,7 @@ pub fn library<B: Block + Default + 'static>() -> &'static Library {
 /// The Verilated model of a block with other parameters than its default.
 ///
 /// # Panics
-/// As [`library`].
+/// The same as [`library`].
 pub fn library_of<B: Block>(block: B) -> Library {
     let mut block = Box::new(block);
     block.connect_all();

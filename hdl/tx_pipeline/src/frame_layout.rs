@@ -44,7 +44,7 @@ pub struct FrameLayouts<const B: usize> {
     pub out_udp_length: Signal<Out, Bits<16>>,
     pub out_layout: Signal<Out, FrameLayout>,
 
-    // After the record, by clock.
+    // The nesting in each of the cycles after the record.
     nesting: [DFF<Nesting>; 4],
     payload_length: [DFF<Bits<LENGTH_BITS>>; 4],
     /// Payload and pad in words.

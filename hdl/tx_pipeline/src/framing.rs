@@ -58,7 +58,7 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
 
     // What to send.
     pub answer: Snk<TxAnswer>,
-    /// Not while there is an answer.
+    /// Requests to send. They are not accepted while an acknowledgement is offered.
     pub request: Snk<TxRequest>,
 
     // To TxFront. What is offered stays until taken, here and below.

@@ -62,7 +62,7 @@ pub struct IcrcInsert<const W: usize, const N: usize> {
 
     pub out_valid: Signal<Out, Bit>,
     pub out_data: Signal<Out, Bits<W>>,
-    /// Of the beat that leaves.
+    /// Number of bytes in the output beat.
     pub out_bytes: Signal<Out, Bits<8>>,
     pub out_last: Signal<Out, Bit>,
 

@@ -23,7 +23,7 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
 
     pub header: Snk<FrameHeader>,
 
-    /// From the payload buffer; see there.
+    /// The same as in [`crate::PayloadBuffer`].
     pub payload_waiting: Signal<In, Bit>,
     pub payload_start: Signal<Out, Bit>,
     pub payload_data: Signal<In, Bits<W>>,

@@ -14,7 +14,7 @@ pub struct ExtensionSet {
     pub reth: Bit,
     pub aeth: Bit,
     pub immediate: Bit,
-    /// With CC_STATE.
+    /// The packet has a SETH with CC_STATE.
     pub seth: Bit,
     pub neth: Bit,
     pub peth: Bit,

@@ -57,7 +57,7 @@ pub struct TxLane<
     // Counters: one cycle each.
     /// A frame was not sent, because its payload could not be read.
     pub left_out: Signal<Out, Bit>,
-    /// A report of such a frame was dropped.
+    /// The report of a frame whose payload could not be read was dropped.
     pub fault_lost: Signal<Out, Bit>,
     /// The DMA returned more or fewer bytes than requested. Frames are wrong until a reset.
     pub payload_mismatch: Signal<Out, Bit>,

@@ -20,7 +20,7 @@ pub struct LengthSum {
     pub packets: Bits<3>,
     /// Payload bytes.
     pub bytes: Bits<SUM_BITS>,
-    /// Payload bytes of those that were in flight.
+    /// Payload bytes of the packets that were in flight.
     pub landed: Bits<SUM_BITS>,
     /// Number of packets that were marked lost.
     pub lost: Bits<3>,

@@ -33,13 +33,13 @@ pub struct Occupied {
     pub lost_1: Bits<16>,
 }
 
-/// Returns the slots in flight or lost.
+/// Returns the slots that are in flight or lost.
 #[hdl_fn]
 pub fn unacknowledged(word: SlotWord) -> Bits<64> {
     word.in_flight | word.lost_0 | word.lost_1
 }
 
-/// Returns the words that have such slots.
+/// Returns the words that have slots in flight or lost.
 #[hdl_fn]
 pub fn words_unacknowledged(occupied: Occupied) -> Bits<16> {
     occupied.in_flight | occupied.lost_0 | occupied.lost_1

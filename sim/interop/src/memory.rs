@@ -27,7 +27,7 @@ impl Image {
         }
     }
 
-    /// All of it.
+    /// Returns all bytes of the memory.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -13,7 +13,7 @@ pub trait DesignModels {
     /// every mode.
     ///
     /// # Errors
-    /// Those of [`Design::gated`].
+    /// The errors of [`Design::gated`].
     fn model_in(&self, mode: SimMode) -> Result<ModelSpec, EmitError>;
 }
 

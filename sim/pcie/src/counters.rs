@@ -87,7 +87,7 @@ impl fmt::Display for Location {
 pub struct Report {
     /// When.
     pub time: Picoseconds,
-    /// Where.
+    /// Where it was refused.
     pub location: Location,
     /// Requester ID in the TLP.
     pub requester: Bdf,
@@ -97,7 +97,7 @@ pub struct Report {
     pub at: Option<AddressType>,
     /// Bytes it addressed.
     pub bytes: u64,
-    /// Why.
+    /// The reason.
     pub refusal: Refusal,
 }
 

@@ -33,7 +33,7 @@ struct Window {
 /// Memory of a peer. A file is mapped once, however many windows show parts of it.
 #[derive(Default)]
 pub struct PeerMemory {
-    /// By first address; they do not overlap.
+    /// The windows by their first address. They do not overlap.
     windows: BTreeMap<u64, Window>,
     files: BTreeMap<FileId, Weak<MmapRegion>>,
     /// Accesses of the card that hit no window, or a window without that permission.

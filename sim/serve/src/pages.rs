@@ -69,7 +69,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// No slots yet, for a driver that maps these pages.
+    /// Makes an empty set of slots for a driver that maps `pages`.
     pub fn of(pages: Option<Arc<Pages>>) -> Self {
         Self {
             pages,

@@ -188,7 +188,7 @@ impl Model {
     /// read here. An additional [`eval`](Self::eval) before it would only repeat the work.
     ///
     /// # Panics
-    /// As [`clock`](Self::clock).
+    /// The same as [`clock`](Self::clock).
     pub fn fall(&mut self, clock: PortId) {
         self.half(clock, 0, self.time_ps);
     }
@@ -196,7 +196,7 @@ impl Model {
     /// Runs the second half of [`clock`](Self::clock).
     ///
     /// # Panics
-    /// As [`clock`](Self::clock).
+    /// The same as [`clock`](Self::clock).
     pub fn rise(&mut self, clock: PortId) {
         self.half(clock, 1, self.time_ps + self.period_ps / 2);
         self.time_ps += self.period_ps;

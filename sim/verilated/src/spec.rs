@@ -127,7 +127,7 @@ impl ModelSpec {
     /// Builds exactly this Verilog as [`build`](Self::build) does, and ignores an overlay. A test of the translation to Verilog needs this.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// The same as [`build`](Self::build).
     pub fn build_exactly(&self) -> Result<Library, BuildError> {
         self.build_with(Toolchain::find()?, &cache::default_directory())
     }
@@ -135,7 +135,7 @@ impl ModelSpec {
     /// Builds the model as [`build`](Self::build) does, with the given tools and cache directory.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// The same as [`build`](Self::build).
     pub fn build_with(&self, tools: &Toolchain, cache: &Path) -> Result<Library, BuildError> {
         Library::load(self, &self.build_file(tools, cache)?)
     }
@@ -144,7 +144,7 @@ impl ModelSpec {
     /// [`Library::load`].
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// The same as [`build`](Self::build).
     pub fn build_file(&self, tools: &Toolchain, cache: &Path) -> Result<PathBuf, BuildError> {
         self.check()?;
         self.check_mode(tools)?;

@@ -18,7 +18,7 @@ impl<N: Nic> World<N> {
     /// As [`Self::run`], but calls `watch` after every moment with an event, until the last completion.
     ///
     /// # Errors
-    /// Those of [`Self::run`].
+    /// The errors of [`Self::run`].
     pub fn run_watched(
         &mut self,
         limit: Time,

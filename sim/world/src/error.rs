@@ -29,7 +29,7 @@ pub enum WorldError {
         /// Similar names.
         closest: String,
     },
-    /// Not enough hosts.
+    /// The topology has fewer than two hosts.
     #[error("the topology has {0} host(s); a transfer needs two")]
     TooFewHosts(usize),
     /// A host without two ports.
@@ -55,7 +55,7 @@ pub enum WorldError {
     /// Invalid length of a message.
     #[error("a message of {0} bytes; use 1 to {MAX_BYTES} (1 GiB)")]
     Bytes(u64),
-    /// Not a probability.
+    /// The value is not a probability.
     #[error("loss of {0}; it is a probability, 0 to 1 (1 % is 0.01)")]
     Loss(f64),
     /// The NIC cannot be made.

@@ -72,7 +72,7 @@ pub trait Nic: Sized {
     /// Writes a memory region or a page translation.
     ///
     /// # Errors
-    /// Those of the table.
+    /// The errors of the table.
     fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError>;
     /// Starts a fence: once it is done, the NIC no longer uses anything that [`Self::write_table`] replaced before.
     fn fence(&mut self);
@@ -81,12 +81,12 @@ pub trait Nic: Sized {
     /// Makes a queue pair that is ready to send and to receive.
     ///
     /// # Errors
-    /// Those of the configuration.
+    /// The errors of the configuration.
     fn create_qp(&mut self, config: QpConfig, now: Time) -> Result<(), ConfigError>;
     /// A driver writes to a doorbell page.
     ///
     /// # Errors
-    /// Those of the doorbell; the NIC counts them too.
+    /// The errors of the doorbell; the NIC counts them too.
     fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError>;
     /// Queue pairs with completions since the last call, or `None` if the NIC does not track this.
     fn take_completed(&mut self) -> Option<Vec<u32>>;

@@ -42,7 +42,7 @@ pub type PairWorld<N = ReferenceNic> = World<N>;
 /// doorbell page, of its own number.
 ///
 /// # Errors
-/// Those of [`Plan::check`], [`WorldError::Unreachable`], and those of the endpoints.
+/// The errors of [`Plan::check`], [`WorldError::Unreachable`], and those of the endpoints.
 pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     plan.check()?;
     let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);

@@ -51,7 +51,7 @@ pub struct Record {
     period: Time,
     next: Time,
     samples: Vec<Sample>,
-    /// By receiving host.
+    /// Arrivals by receiving host.
     arrivals: BTreeMap<usize, ArrivalOrder>,
     /// Highest PSN by receiving host and queue pair.
     highest: BTreeMap<(usize, u32), u32>,

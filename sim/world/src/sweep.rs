@@ -61,7 +61,7 @@ pub struct Row {
 /// Sweeps [`LOSSES`] for every one of [`TRANSPORTS`] over the topology in `text`.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The errors of [`run`].
 pub fn sweep(file: &str, text: &str, seed: u64) -> Result<Vec<Row>, WorldError> {
     let mut rows = Vec::new();
     for paths in TRANSPORTS {
@@ -80,7 +80,7 @@ pub fn sweep(file: &str, text: &str, seed: u64) -> Result<Vec<Row>, WorldError> 
 /// Runs one queue pair on the topology in `text`, over this number of paths with MRC, or with RC. One link is lossy.
 ///
 /// # Errors
-/// Those of [`lossy_topology`] and [`Plan::new`].
+/// The errors of [`lossy_topology`] and [`Plan::new`].
 pub fn plan(
     file: &str,
     text: &str,

@@ -50,7 +50,7 @@ pub struct Run<N = ReferenceNic> {
 /// Runs `transfer` over `plan`, checks memory and completions, and reports.
 ///
 /// # Errors
-/// Those of [`connect`]; [`WorldError::Stalled`]; [`WorldError::Check`] if the outcome is wrong.
+/// The errors of [`connect`]; [`WorldError::Stalled`]; [`WorldError::Check`] if the outcome is wrong.
 pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError> {
     run_watched(plan, transfer, |_| {})
 }
@@ -58,7 +58,7 @@ pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError
 /// As [`run`], but calls `watch` as [`World::run_watched`] does.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The errors of [`run`].
 pub fn run_watched<N: Nic>(
     plan: &Plan,
     transfer: Transfer,

@@ -110,7 +110,7 @@ impl<N: Nic> World<N> {
     /// Captures every frame at the ports of the hosts from now on.
     ///
     /// # Errors
-    /// Those of the fabric.
+    /// The errors of the fabric.
     pub fn capture(&mut self) -> Result<(), WorldError> {
         let hosts: Vec<HostId> = self.hosts.iter().map(|host| host.id).collect();
         self.captures = Some(Recorder::attach(&mut self.fabric, &hosts)?);
@@ -193,7 +193,7 @@ impl<N: Nic> World<N> {
     /// Deregisters a region and unmaps its pages.
     ///
     /// # Errors
-    /// Those of the table writes.
+    /// The errors of the table writes.
     pub fn deregister(&mut self, host: usize, region: RegionId) -> Result<(), WorldError> {
         self.hosts[host].deregister(region)
     }
@@ -241,7 +241,7 @@ impl<N: Nic> World<N> {
     /// Writes to a doorbell page now, whichever page owns the queue pair.
     ///
     /// # Errors
-    /// Those of the NIC.
+    /// The errors of the NIC.
     pub fn ring(&mut self, host: usize, page: u32, doorbell: Doorbell) -> Result<(), WorldError> {
         let rung = self.hosts[host].nic.ring_doorbell(page, doorbell);
         self.touch(host);

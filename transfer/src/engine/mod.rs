@@ -39,7 +39,7 @@ pub struct EngineConfig {
 }
 
 impl EngineConfig {
-    /// 64 writes, 256 immediates, 32 slots of 1,024 bytes, 4,096 transfers, 65,536 immediates without an expectation.
+    /// Returns default settings: 64 writes, 256 immediates, 32 slots of 1,024 bytes, 4,096 transfers, and 65,536 immediates without an expectation.
     pub const fn new(id: EngineId) -> Self {
         Self {
             id,
@@ -86,7 +86,7 @@ struct UnderWay {
 /// An event that the application has not consumed.
 struct Pending {
     event: Event,
-    /// For a message: its peer and number.
+    /// The peer and the number of a message. It is `None` for a transfer.
     message: Option<(PeerId, u64)>,
 }
 

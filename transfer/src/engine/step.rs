@@ -29,7 +29,7 @@ impl<N: Nic> Engine<N> {
         std::mem::take(&mut self.ready)
     }
 
-    /// As [`Self::progress`], without the callbacks.
+    /// Does what [`Self::progress`] does, except for the callbacks.
     pub(crate) fn step(&mut self) -> bool {
         let mut busy = false;
         for rail in 0..self.nics.len() {

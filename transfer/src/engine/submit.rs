@@ -103,7 +103,7 @@ impl<N: Nic> Engine<N> {
     /// As [`Self::expect`], but [`Self::progress`] or the [`crate::Worker`]'s thread calls `reached`.
     ///
     /// # Errors
-    /// As [`Self::expect`].
+    /// The same as [`Self::expect`].
     pub fn expect_with(
         &mut self,
         immediate: u32,

@@ -30,7 +30,7 @@ pub struct Reciprocal {
 }
 
 impl Reciprocal {
-    /// Of `divisor`, which is not zero.
+    /// Computes the reciprocal of `divisor`, which is not zero.
     pub fn of(divisor: u32) -> Self {
         debug_assert_ne!(divisor, 0, "reciprocal of zero");
         let leading_zeros = divisor.leading_zeros();

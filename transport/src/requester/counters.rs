@@ -5,7 +5,7 @@
 pub struct RequesterCounters {
     /// Data packets sent, retransmissions included.
     pub packets: u64,
-    /// Payload bytes of those.
+    /// Payload bytes of these packets.
     pub bytes: u64,
     /// Data packets sent again.
     pub retransmissions: u64,

@@ -26,7 +26,7 @@ pub struct RcRequester {
     retries: u8,
     /// When the oldest unacknowledged packet was sent or progress was made, whichever is later.
     deadline: Option<Ticks>,
-    /// Packets since one that asked for an acknowledgement.
+    /// Packets since the last one that requested an acknowledgement.
     silent: u16,
     path_load: [u64; 1],
     counters: RequesterCounters,

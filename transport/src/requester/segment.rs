@@ -44,7 +44,7 @@ pub fn segment(message: &Message, psn: Psn, mtu: u32, mode: QpMode) -> Segment {
 /// Where the bytes of a packet are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// In the work request.
+    /// The bytes are in the work request.
     Inline([u8; Wqe::INLINE]),
     /// In memory: pieces in address order, none for an empty payload, or if access is not checked.
     Memory(Pieces),

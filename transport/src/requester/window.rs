@@ -13,13 +13,13 @@ pub const SLOTS: u32 = WINDOW;
 /// State of a PSN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlotState {
-    /// Not sent yet, or behind the window.
+    /// The packet has not been sent, or the PSN is outside the window.
     Free,
     /// Sent, and neither acknowledged nor lost.
     InFlight,
     /// Known to be received, but not everything before it is.
     Acked,
-    /// To be sent again.
+    /// The packet is lost and will be retransmitted.
     Lost,
 }
 
@@ -57,7 +57,7 @@ pub struct Window {
     /// From `una` on: its memory follows what is in the window, not the 1,024 packets it may hold.
     sent: VecDeque<Sent>,
     in_flight: SlotBits,
-    /// By plane of the transmission that was lost.
+    /// Lost packets, by the plane of the transmission that was lost.
     lost: [SlotBits; 2],
     bytes: u32,
 }

@@ -53,8 +53,8 @@ impl Immediates {
         }
     }
 
-    /// Records an accepted packet. `received` tells whether a PSN has arrived, this packet's included. Returns how
-    /// many messages became whole: at most one.
+    /// Records an accepted packet. `received` returns whether a PSN has arrived; it includes the PSN of this packet. Returns the number of messages
+    /// that are complete because of this packet: at most one.
     ///
     /// # Errors
     /// [`WimmExceeded`] if the packet has immediate data and its number lies beyond the stash.

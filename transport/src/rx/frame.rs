@@ -22,13 +22,12 @@ pub struct FrameOutcome {
 
 /// Checks a frame, given from the destination MAC address to the iCRC, and extracts its headers.
 ///
-/// Precedence: `MacError`, `NotRoce`, `BadIpChecksum`, `BadLength`, `WrongUdpPort`, `BadIcrc`, `UnsupportedOpcode`,
-/// `BadPayloadLength`. Where bytes are missing: a header that is not wholly in the frame is not looked at, and the
-/// frame is `BadLength`. What follows UDP is a RoCE header only on the RoCE port, so there its absence is `BadLength`
-/// and elsewhere the frame is `WrongUdpPort`.
+/// The first reason in this order decides: `MacError`, `NotRoce`, `BadIpChecksum`, `BadLength`, `WrongUdpPort`, `BadIcrc`, `UnsupportedOpcode`,
+/// `BadPayloadLength`. A header that is not completely in the frame is not checked further, and the frame is `BadLength`. The bytes after UDP are a
+/// RoCE header only on the RoCE port. So if they are missing, the frame is `BadLength` on that port and `WrongUdpPort` on others.
 ///
-/// Of the outer header of an encapsulated packet, version, next header and ECN are looked at. Its length is not: the
-/// inner length is compared with the frame, and no decision depends on the outer one.
+/// Only version, next header and ECN of the outer header of an encapsulated packet are checked. Its length is not: the inner length is compared with
+/// the frame, and no decision depends on the outer one.
 pub fn classify_frame(bytes: &[u8], mac_error: bool, config: &RxConfig) -> FrameOutcome {
     let result = if mac_error {
         Err(DropReason::MacError)
@@ -50,7 +49,7 @@ pub fn classify_frame(bytes: &[u8], mac_error: bool, config: &RxConfig) -> Frame
 /// A good control packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFrame {
-    /// Without the outer header, if there was one.
+    /// The frame without its outer header, if it had one.
     pub roce: RoceFrame,
     /// Congestion experienced on the inner or the outer IP header.
     pub ecn_ce: bool,

@@ -145,7 +145,7 @@ impl ControlFrame {
     /// The record the requester takes. Fields of headers the packet does not have are zero.
     ///
     /// # Errors
-    /// Those of [`TxPacket::from_frame`]; not for a frame of [`super::parse_control`].
+    /// The errors of [`TxPacket::from_frame`]; not for a frame of [`super::parse_control`].
     pub fn to_hw(&self, port: bool) -> Result<ControlPacket, TxFrameError> {
         let Self { roce, ecn_ce } = self;
         let opcode = roce.bth.opcode;

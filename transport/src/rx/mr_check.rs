@@ -2,8 +2,8 @@
 
 use super::{DropReason, MrRow, PacketHeaders, QpMode, QpRow, RcAddress, Tables};
 
-/// The region a payload goes to, or the first reason against it in the order `BadKey`, `WrongPd`, `NoWriteRight`,
-/// `OutOfBounds`. An empty payload touches no memory: do not call this for one.
+/// Returns the region that a payload goes to, or the first reason to refuse it in the order `BadKey`, `WrongPd`, `NoWriteRight`, `OutOfBounds`. An
+/// empty payload touches no memory and must not be checked.
 ///
 /// # Errors
 /// The reason.

@@ -8,7 +8,7 @@ pub struct Lfsr32(u32);
 impl Lfsr32 {
     const TAPS: u32 = 0x8020_0003;
 
-    /// A register at `seed`; `None` for zero, which would stay zero.
+    /// Makes a register that starts with `seed`. Returns `None` for a seed of zero, because such a register would stay zero.
     pub const fn new(seed: u32) -> Option<Self> {
         match seed {
             0 => None,

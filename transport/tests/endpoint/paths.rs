@@ -46,7 +46,7 @@ fn one_plane_dead_mid_transfer_and_back() {
         counters.timeouts > 0,
         "the plane carried something when it died"
     );
-    // All that was lost on plane 1 went out on plane 0 at once: nothing was lost twice.
+    // Every packet lost on plane 1 was retransmitted on plane 0 at once, so no packet was lost twice.
     assert!(counters.retransmissions <= counters.packets / 2);
 }
 

@@ -91,9 +91,9 @@ pub(super) struct VirtualDevice {
     /// The guest's driver broke the rules of the control queue; it must configure the queue again.
     pub is_broken: bool,
     pub quota: GuestQuota,
-    /// By the card's queue pair number.
+    /// Queue pairs by their number on the card.
     pub queue_pairs: Objects<QueuePair>,
-    /// By key.
+    /// Regions by their key.
     pub regions: Objects<Region>,
     /// Number of entries, by handle.
     pub completion_queues: Objects<u32>,

@@ -34,10 +34,10 @@ pub struct DeviceId(pub u16);
 /// Why a call of the hypervisor fails.
 #[derive(Debug, Error)]
 pub enum ServiceError {
-    /// No such guest.
+    /// The guest is not known.
     #[error("guest {} is not known; add it first", .0 .0)]
     UnknownGuest(GuestId),
-    /// No such device.
+    /// The device does not exist.
     #[error("virtual device {} does not exist, or was destroyed", .0 .0)]
     UnknownDevice(DeviceId),
     /// There are no addresses left for the guest's memory.

@@ -127,7 +127,7 @@ impl Cache {
         }
     }
 
-    /// Adds a user to every pinned block of these.
+    /// Adds one use to every pinned block in `blocks`.
     fn hold(&mut self, guest: GuestId, blocks: Range<u64>) {
         let Some(guest) = self.guests.get_mut(&guest) else {
             return;
@@ -179,7 +179,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Removes a user from every pinned block of these. Failures are counted.
+    /// Ends one use of every pinned block in `blocks`. Blocks that fail to be evicted afterwards are counted.
     pub fn release(&mut self, guest: GuestId, blocks: Range<u64>) {
         let Some(known) = self.guests.get_mut(&guest) else {
             return;

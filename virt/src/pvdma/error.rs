@@ -40,7 +40,7 @@ pub enum PvdmaError {
         /// Largest number of pinned blocks.
         most: usize,
     },
-    /// A request for a block whose eviction failed.
+    /// A block was requested whose earlier eviction failed.
     #[error("the IOMMU failed to forget the block at guest address {0:#x}; evict it before it is used again")]
     Broken(u64),
     /// The hypervisor did not pin a block.

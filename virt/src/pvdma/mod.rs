@@ -33,7 +33,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 1.6 TB in all, 2 GiB of it idle.
+    /// Returns default limits: 1.6 TB in total, of which 2 GiB may be idle.
     fn default() -> Self {
         Self {
             most_blocks: 800_000,
@@ -60,7 +60,7 @@ pub struct Counters {
 /// Number of pinned blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// All of them.
+    /// Number of blocks.
     pub blocks: usize,
     /// Idle blocks.
     pub idle: usize,

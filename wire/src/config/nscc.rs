@@ -24,7 +24,7 @@ pub enum ParamError {
     OutOfRange {
         /// Name of the field of [`NsccRegisters`].
         register: &'static str,
-        /// The value asked for.
+        /// The value that was requested.
         value: u64,
         /// Smallest value allowed.
         min: u64,
@@ -98,14 +98,14 @@ impl NsccParams {
         Ok(Self(registers))
     }
 
-    /// The defaults of the Ultra Ethernet Consortium's public simulator for a path of this base round trip, total rate
-    /// of the queue pair's planes and path MTU; `trimming` if switches trim (which lowers the target to 3/4).
+    /// Returns the defaults of the Ultra Ethernet Consortium's public simulator for a path. `base_rtt` is its base round trip, `gbps` the total rate
+    /// of the queue pair's planes, and `mtu` the path MTU. `trimming` says that switches trim, which lowers the target to 3/4.
     ///
     /// With BDP = rate x RTT and a = BDP / (100 Gb/s x 12 us): Q = RTT, alpha = 4 MTU a / 12 us, fi = 5 MTU a,
     /// eta = 0.15 MTU a, fi_scale = a / 4, window from one MTU to 1.5 BDP but never less than two MTUs.
     ///
     /// # Errors
-    /// [`ParamError`] if the MTU is none, or the path is too long, too fast or too slow for the registers.
+    /// [`ParamError`] if `mtu` is not a path MTU, or if the path is too long, too fast or too slow for the registers.
     pub fn from_path(
         base_rtt: Ticks,
         gbps: u32,

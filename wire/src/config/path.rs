@@ -12,7 +12,7 @@ impl PlaneMask {
     /// Both planes.
     pub const BOTH: Self = Self(3);
 
-    /// Only `plane`, 0 or 1.
+    /// The set that contains only `plane`, 0 or 1.
     pub const fn only(plane: u8) -> Self {
         Self(1 << (plane & 1))
     }

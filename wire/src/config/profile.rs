@@ -73,7 +73,7 @@ pub struct EntropyProfile {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Values {
-    /// By number, and numbers by value.
+    /// The values by number, and the number of each value.
     Explicit(Vec<Entropy>, BTreeMap<u32, u8>),
     Generated {
         base: u32,

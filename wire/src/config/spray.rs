@@ -59,9 +59,9 @@ pub enum SprayError {
     /// Number of paths.
     #[error("{paths} paths; use an even number from 2 to the profile's {active} active values, or 1 with the single-path policy")]
     Paths {
-        /// What was asked for.
+        /// The number of paths that was requested.
         paths: u8,
-        /// What the profile has.
+        /// The number of paths that the profile has.
         active: u8,
     },
     /// Seed zero.
@@ -70,7 +70,7 @@ pub enum SprayError {
     /// Rotation beyond the profile.
     #[error("rotation of {rotation} slots; the profile has {slots} per plane, so use 0 to {}", slots - 1)]
     Rotation {
-        /// What was asked for.
+        /// The rotation that was requested.
         rotation: u8,
         /// Slots of a plane.
         slots: u8,

@@ -36,7 +36,7 @@ pub enum TemplateError {
     /// The T1 uSID is not part of the path.
     #[error("T1 uSID position {position}: the template has {length} uSIDs, so use 0 to {}", length - 1)]
     Position {
-        /// The place asked for.
+        /// The position that was requested.
         position: usize,
         /// uSIDs of the template.
         length: usize,
@@ -136,7 +136,7 @@ impl Srv6Template {
         self.t1
     }
 
-    /// Where the entropy value names the uplink.
+    /// Returns the bits of the entropy value that name the uplink.
     pub const fn uplink(&self) -> EntropyField {
         self.uplink
     }

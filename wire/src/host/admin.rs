@@ -124,7 +124,7 @@ impl AdminRing {
     }
 }
 
-/// What [`super::registers::ADMIN_STATE`] says.
+/// The decoded value of [`super::registers::ADMIN_STATE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdminState {
     /// Commands done, modulo 2^16.
@@ -138,7 +138,7 @@ pub struct AdminState {
 pub enum AdminError {
     /// A command or a page list could not be read.
     Read,
-    /// No such operation, or no such table.
+    /// The operation or the table is not defined.
     Command,
     /// A row that the table does not have, or a list that runs beyond the eMTT; none of its rows is written.
     Row,
@@ -156,7 +156,7 @@ impl AdminState {
     /// Code of [`AdminError::Row`].
     pub const ROW: u8 = 3;
 
-    /// What a value says.
+    /// Decodes a value.
     pub const fn from_word(word: u64) -> Self {
         let error = match (word >> Self::ERROR_BIT) as u8 {
             0 => None,

@@ -80,7 +80,7 @@ pub enum Bar {
 }
 
 impl Bar {
-    /// All of them.
+    /// Every BAR.
     pub const ALL: [Self; 3] = [Self::Registers, Self::Doorbells, Self::Vectors];
 
     /// Its number.
@@ -110,7 +110,7 @@ pub const DOORBELL_PAGES: u32 = 65_536;
 /// Bytes of a doorbell page.
 pub const PAGE_BYTES: u64 = 4_096;
 
-/// Where the capabilities of the card are.
+/// Offset of the PCI Express capability.
 const PCI_EXPRESS_AT: u16 = 0x40;
 const MSI_X_AT: u16 = 0x80;
 /// Largest payload the card writes: code 3, 1,024 bytes.

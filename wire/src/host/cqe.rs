@@ -50,7 +50,7 @@ pub struct Cqe {
     pub wr_id: u64,
     /// Bytes of the message.
     pub byte_len: u32,
-    /// Immediate data; 0 where there is none.
+    /// Immediate data, and 0 if there is none.
     pub immediate: u32,
     /// Number of the message among those of its direction, 24 bits. Received by MRC: METH.MSN, 16 bits.
     pub msn: u32,

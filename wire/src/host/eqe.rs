@@ -34,11 +34,11 @@ code_enum! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eqe {
     pub kind: EventKind,
-    /// As a completion's.
+    /// The phase bit, as in a completion.
     pub phase: bool,
     /// Queue pair, doorbell page or region, 24 bits.
     pub source: u32,
-    /// What the kind says.
+    /// Data whose meaning depends on the kind.
     pub data: u64,
 }
 

@@ -5,9 +5,9 @@ use crate::code_enum::code_enum;
 use crate::WireError;
 
 code_enum! {
-    /// What a work request asks for.
+    /// The operation of a work request.
     pub enum WqeOpcode {
-        /// Nothing; completes when everything before it has.
+        /// No operation. It completes when all earlier work requests have completed.
         Nop = 0,
         /// RDMA WRITE.
         Write = 1,

@@ -30,7 +30,7 @@ pub struct ReadTlpHeader {
     pub first_be: Bits<4>,
     /// Zero when `length_dw` is 1.
     pub last_be: Bits<4>,
-    /// Of no other request that is outstanding.
+    /// Tag of the request, which no other outstanding request has.
     pub tag: Bits<8>,
 }
 
@@ -59,7 +59,7 @@ pub struct ReadBeat {
     pub last: Bit,
     /// The read failed: this is its only beat, and it has no bytes.
     pub error: Bit,
-    /// Of the command, the same on every beat.
+    /// The value of the command, the same on every beat.
     pub user: Bits<32>,
 }
 

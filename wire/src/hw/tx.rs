@@ -110,7 +110,7 @@ pub struct TxMeth {
 /// TSETH, on its own or in PETH.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TxTimestamp {
-    /// In the unit that `format` names.
+    /// The time in the unit that `format` names.
     pub value: Bits<16>,
     pub own_resolution: Bit,
     pub format: Bits<4>,
@@ -135,7 +135,7 @@ pub struct TxAeth {
 /// What SETH, NETH and PETH say about the path and the contexts.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TxReflection {
-    /// Not in PETH.
+    /// The entropy value. PETH does not have it.
     pub entropy: Bits<32>,
     pub source_context: Bits<16>,
     pub destination_context: Bits<16>,
@@ -152,7 +152,7 @@ pub struct TxSeth {
     /// Two's complement.
     pub ack_psn_offset: Bits<16>,
     pub cack_psn: Bits<24>,
-    /// In units of 128 packets.
+    /// Maximum packets in flight, in units of 128 packets.
     pub mpr: Bits<8>,
     /// Two's complement.
     pub sack_offset: Bits<16>,
@@ -166,7 +166,7 @@ pub struct TxCcState {
     pub ooo_count: Bits<15>,
     pub restore_cwnd: Bit,
     pub rcv_cwnd_pen: Bits<7>,
-    /// In units of 256 bytes.
+    /// Number of received bytes, in units of 256 bytes.
     pub rcvd_bytes: Bits<24>,
 }
 
@@ -192,12 +192,12 @@ pub struct TxExtensions {
     pub meth: TxMeth,
     /// The packet has a TSETH. Only MRC data packets can; in others it is ignored.
     pub timestamped: Bit,
-    /// Of TSETH or PETH.
+    /// Time stamp of TSETH or PETH.
     pub timestamp: TxTimestamp,
     pub reth: TxReth,
     pub aeth: TxAeth,
     pub immediate: Bits<32>,
-    /// Of SETH, NETH or PETH.
+    /// Reflected values of SETH, NETH or PETH.
     pub reflection: TxReflection,
     pub seth: TxSeth,
     pub cc_state: TxCcState,

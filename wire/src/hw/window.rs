@@ -70,7 +70,7 @@ pub struct WindowRequest {
 /// State of a PSN.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum PacketState {
-    /// Not in the window.
+    /// The packet is not in the window.
     Free,
     InFlight,
     Acked,
@@ -121,6 +121,6 @@ pub struct WindowResponse {
     pub packets: Bits<11>,
     /// Their payload bytes.
     pub bytes: Bits<24>,
-    /// Number of them that had been marked lost.
+    /// Number of these packets that had been marked lost.
     pub spurious: Bits<11>,
 }

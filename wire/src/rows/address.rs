@@ -9,7 +9,7 @@ row! {
         /// Queue pair at the peer.
         peer_qp: u32 => Bits<24>,
         pkey: u16 => Bits<16>,
-        /// Of the next hop.
+        /// MAC address of the next hop.
         peer_mac: u64 => Bits<48>,
         /// IPv6; otherwise IPv4. The port's own address is of the same version.
         version6: bool => Bit,
@@ -40,7 +40,7 @@ row! {
         control_dscp: u8 => Bits<6>,
         /// UDP destination port.
         udp_port: u16 => Bits<16>,
-        /// Of every IP header; IPv4: time to live.
+        /// Hop limit of every IP header; the time to live in IPv4.
         hop_limit: u8 => Bits<8>,
     }
 }

@@ -21,7 +21,7 @@ code_enum! {
         BadAddress = 4,
         /// The device has as many of these as it may.
         Quota = 5,
-        /// The card has no more of these.
+        /// All objects of this kind on the card are in use.
         Exhausted = 6,
         /// The queue pair cannot take that step in its state.
         BadState = 7,
@@ -31,7 +31,7 @@ code_enum! {
         NoMemory = 9,
         /// An attribute is outside of what the card can do.
         Attribute = 10,
-        /// The card did not do what it was told.
+        /// The card did not execute an operation.
         Card = 11,
     }
 }
@@ -53,7 +53,7 @@ pub struct DeviceInfo {
     /// Its number, which is its doorbell page's.
     pub device: u32,
     pub quota: GuestQuota,
-    /// Where the doorbell page is in the shared-memory region.
+    /// Offset of the doorbell page in the shared-memory region.
     pub doorbell_offset: u64,
     /// Addresses of the card's ports, in order of planes.
     pub ports: [Port; 2],
@@ -97,7 +97,7 @@ pub struct GuestEvent {
 /// An answer, without its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// To requests that return nothing.
+    /// The answer to requests that return nothing.
     Done,
     /// The number of what was created.
     Handle(u32),

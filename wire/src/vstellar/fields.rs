@@ -16,12 +16,12 @@ pub enum Malformed {
     /// A value no field may have.
     #[error("{field}: value {value:#x} is not defined")]
     Field {
-        /// Which.
+        /// The name of the field.
         field: &'static str,
         /// What it holds.
         value: u64,
     },
-    /// An opcode nobody defined.
+    /// The opcode is not defined.
     #[error("opcode {0:#06x} is not defined")]
     Opcode(u16),
 }

@@ -1,4 +1,4 @@
-//! What a guest's driver asks for.
+//! Requests of a guest's driver.
 
 use super::attributes::Step;
 use super::fields::{Malformed, Put, Take};
@@ -6,7 +6,7 @@ use super::HEADER;
 use crate::code_enum::code_enum;
 
 code_enum! {
-    /// What is asked for.
+    /// The kind of a request.
     pub enum Opcode {
         QueryDevice = 1,
         AllocPd = 2,

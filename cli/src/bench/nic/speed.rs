@@ -20,7 +20,7 @@ const BLOCKS: usize = 10;
 /// The measurements so far.
 #[derive(Default)]
 pub struct Speed {
-    /// By path MTU.
+    /// Measurements of a lone card, by path MTU.
     lone: BTreeMap<u32, Lone>,
     /// Cycles of both cards of a world, with fabric, memory and software.
     both: SimRate,

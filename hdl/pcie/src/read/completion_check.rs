@@ -75,7 +75,7 @@ pub struct CompletionCheck {
     /// Read on the first beat.
     pub in_header: Signal<In, CompletionHeader>,
     pub in_last: Signal<In, Bit>,
-    /// With `in_last`: passed on.
+    /// The completion is damaged. Valid with `in_last`, and passed on.
     pub in_error: Signal<In, Bit>,
 
     pub entry_valid: Signal<In, Bit>,

@@ -14,13 +14,15 @@ pub type RcShim512 = RcShim<512, 16, 161, 96>;
 /// Double words of the descriptor.
 const DESCRIPTOR_DWORDS: usize = rc_descriptor::BITS / 32;
 
-/// `W` bits a beat, `N` = W / 32 double words a beat, `U` bits of `tuser`, of which `D` is `discontinue`.
+/// A beat has `W` bits, which are `N` = W / 32 double words. `tuser` has `U` bits, of which bit `D` is `discontinue`.
 ///
-/// For the dword-aligned mode without straddle. It never stalls. Every beat waits for its successor, whose first 12 bytes complete it. The rest at
-/// the end of a completion leaves in a beat of its own, in a cycle in which the successor can only arrive. A beat reaches its payload after two
-/// cycles. If AMD's block reports an error (code above 1), the completion gets a failing status if that block regards the request as ended; otherwise
-/// it becomes a completion without data. The DMA read engine frees the tag of the first kind and quarantines that of the second. `discontinue` at the
-/// end, an uncorrectable error in the block's memories, becomes `completion_error`. Levels: 3.
+/// The shim is for the dword-aligned mode without straddle, and never stalls. The 12-byte descriptor shifts the payload, so each output beat consists
+/// of the rest of one input beat and the first 12 bytes of the next. Every input beat is therefore stored until the next one arrives. The rest of the
+/// last beat leaves one cycle later as a beat of its own; the next completion may begin to arrive in that cycle. Payload passes in two cycles.
+///
+/// If AMD's block reports an error (code above 1), there are two cases. If that block regards the request as ended, the completion gets a failing
+/// status, and the DMA read engine frees its tag. Otherwise it becomes a completion without data, and the engine quarantines the tag. `discontinue`
+/// at the end means an uncorrectable error in the block's memories; it becomes `completion_error`. Levels: 3.
 #[derive(LogicBlock, Default)]
 pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize> {
     _parameters: Checked<Self>,
@@ -28,7 +30,7 @@ pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize
     pub reset: Signal<In, Bit>,
 
     pub rc_tvalid: Signal<In, Bit>,
-    /// Always.
+    /// Always high.
     pub rc_tready: Signal<Out, Bit>,
     pub rc_tdata: Signal<In, Bits<W>>,
     /// One bit per double word.

@@ -23,7 +23,7 @@ struct MeasuredChunk {
     asks: Bit,
     closes: Bit,
     header: WriteTlpHeader,
-    /// Of the first byte.
+    /// Slot of the first byte.
     slot: Bits<6>,
     start: Bits<PLACE_BITS>,
     address: Bits<7>,

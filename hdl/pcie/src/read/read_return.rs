@@ -40,7 +40,7 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     /// Beats after the next one.
     beats_left: DFF<Bits<LENGTH_BITS>>,
     next_word: DFF<Bits<14>>,
-    /// Of the last beat.
+    /// Number of bytes in the last beat.
     last_bytes: DFF<Bits<8>>,
     credit: Credit<FIFO_COUNT_BITS>,
     sent: DFF<Bit>,

@@ -102,7 +102,7 @@ pub struct CheckedBeat {
     pub error: Bit,
     /// The payload goes to the buffer.
     pub place: Bit,
-    /// Of the first payload byte.
+    /// Slot of the first payload byte.
     pub slot: Bits<6>,
     pub start: Bits<PLACE_BITS>,
     /// Byte lane of the first payload byte in the first beat.

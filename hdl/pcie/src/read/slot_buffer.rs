@@ -18,7 +18,7 @@ pub struct SlotBuffer<const W: usize, const N: usize, const A: usize> {
     pub write_data: Signal<In, Bits<W>>,
     /// Byte lanes written in that word.
     pub write_low: Signal<In, Bits<N>>,
-    /// And in the word after it.
+    /// Byte lanes to write in the word after it.
     pub write_high: Signal<In, Bits<N>>,
 
     pub read_word: Signal<In, Bits<14>>,

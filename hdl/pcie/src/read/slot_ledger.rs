@@ -13,7 +13,7 @@ use super::slot_counts::SlotCounts;
 
 /// log2 of the beat of `segment_issue` in this engine, which counts places in the buffer in such beats.
 pub const SPAN_BEAT_BITS: usize = 7;
-/// log2 of such beats per slot.
+/// log2 of the number of these beats in a slot.
 const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
 
 /// Most requests of one command: 8,192 bytes are 64 of the smallest size, and each of three segments may add a shorter one at both ends.
@@ -65,7 +65,7 @@ pub struct SlotLedger<const S: usize, const K: usize> {
     used: DFF<Bits<7>>,
     /// Number of requests that have left.
     asked: SlotCounts<S>,
-    /// Number of those that have finished.
+    /// Number of requests that have finished.
     finished: SlotCounts<S>,
     /// Slots whose counts have been cleared since reset. Bit `S`: all.
     swept: DFF<Bits<7>>,

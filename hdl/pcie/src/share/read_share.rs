@@ -64,7 +64,7 @@ pub struct ReadShare<const W: usize> {
     pub payload0_ready: Signal<In, Bit>,
     pub payload1_valid: Signal<Out, Bit>,
     pub payload1_ready: Signal<In, Bit>,
-    /// Of the port that has `valid`.
+    /// Data of the port whose `valid` is high.
     pub payload_data: Signal<Out, Bits<W>>,
     pub payload_beat: Signal<Out, ReadBeat>,
 

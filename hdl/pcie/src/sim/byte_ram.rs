@@ -4,7 +4,7 @@
 use hdl_primitives::sim::ram::gated_read;
 use hdl_primitives::sim::Gated;
 
-/// Of 2^`address_bits` words of `lanes` bytes.
+/// Returns the gated text of a memory with 2^`address_bits` words of `lanes` bytes.
 pub(crate) fn byte_ram(lanes: usize, address_bits: usize) -> Gated {
     let (width, depth) = (8 * lanes, 1 << address_bits);
     let text = format!(

@@ -124,7 +124,7 @@ pub struct GpuConfig {
     /// ACS controls of the switch port above it; they apply to requests of the GPU itself.
     #[serde(default)]
     pub acs: AcsConfig,
-    /// Completion of reads by it.
+    /// How this device completes reads.
     #[serde(default)]
     pub completer: CompleterConfig,
 }

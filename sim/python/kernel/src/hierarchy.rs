@@ -46,7 +46,7 @@ pub enum Access {
 #[derive(Clone, Debug)]
 enum Storage {
     None,
-    /// In the model.
+    /// A signal that the model stores.
     Signal(PortId),
     /// Not in the model: a parameter that the model does not keep.
     Fixed(Vec<u32>),

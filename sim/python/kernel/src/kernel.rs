@@ -22,11 +22,11 @@ new_key_type! {
 pub enum Action {
     /// After the current evaluation, before value-change callbacks (an inertial write of IEEE 1364).
     Deposit,
-    /// At once, and kept until [`Action::Release`]: see [`Kernel::write`].
+    /// The value is set at once and kept until [`Action::Release`]: see [`Kernel::write`].
     Force,
     /// Ends a force; the value stays until another write.
     Release,
-    /// At once.
+    /// The value is set at once.
     Immediate,
 }
 

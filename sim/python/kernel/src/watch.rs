@@ -9,9 +9,9 @@ use crate::kernel::CallbackKey;
 pub enum Edge {
     /// Any change.
     Any,
-    /// To 1, of a single bit.
+    /// A single bit changes to 1.
     Rising,
-    /// To 0, of a single bit.
+    /// A single bit changes to 0.
     Falling,
 }
 
@@ -87,7 +87,7 @@ impl Watches {
         });
     }
 
-    /// Whether there was such a callback.
+    /// Removes a callback. Returns whether it existed.
     pub fn disarm(&mut self, key: CallbackKey) -> bool {
         let found = self.list.iter().position(|watch| watch.key == key);
         if let Some(index) = found {

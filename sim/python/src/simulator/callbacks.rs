@@ -45,7 +45,7 @@ impl SimCallback {
     }
 }
 
-/// Registers `function` with the kernel through `ask`.
+/// Registers `function` with the kernel by the method `ask`.
 fn ask(
     function: Bound<'_, PyAny>,
     arguments: Bound<'_, PyTuple>,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sim_nic::SimHosts;
 use stellar_driver::{PageSize, Pages};
 
-/// First final address, and the one behind the last.
+/// First final address, and the address after the last one.
 const ADDRESSES: (u64, u64) = (0x70_0000_0000, 0xf0_0000_0000);
 /// Index of the device in reports.
 const DEVICE: u16 = 1;

@@ -132,7 +132,7 @@ pub struct Observed<'a> {
 }
 
 impl Report {
-    /// The report of these observations.
+    /// Makes the report of what was observed.
     pub fn new(plan: &Plan, seen: Observed) -> Self {
         let goodput = gigabits_per_second(seen.verified.bytes, seen.duration);
         let mtu = 1u64 << plan.mtu_log2;
@@ -192,7 +192,7 @@ impl Report {
         Self::new(plan, seen)
     }
 
-    /// As JSON.
+    /// Returns the report as JSON.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a report has string keys and finite numbers")
     }

@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Directory of the captures
     #[arg(long, value_name = "DIRECTORY", default_value = "out/interop_rxe")]
     directory: PathBuf,
-    /// Lists the cases and runs none; those of the short form have a star
+    /// Lists the cases without running them, and marks the cases of the short form with a star
     #[arg(long)]
     list: bool,
     /// Runs only the cases of the short form

@@ -21,7 +21,7 @@ impl BusAddresses {
         }
     }
 
-    /// Room for `bytes` bytes, or `None` if there is none left.
+    /// Takes a range of `bytes` bytes. Returns `None` if no space is left.
     pub fn take(&mut self, bytes: usize) -> Option<u64> {
         let at = self.next;
         self.next = (bytes as u64)

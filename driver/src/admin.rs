@@ -13,7 +13,7 @@ use crate::device::{DeviceError, DmaBuffer, PciFunction};
 const LOG2_ENTRIES: u8 = 1;
 /// Translations that one command writes at most: a list of 64 KiB.
 const LIST: usize = 8192;
-/// Fewer than so many are written through registers: a command takes a read of its own and one of its list.
+/// Rows are written through registers if they are fewer than this number, because a command costs the card a read for itself and one for its list.
 pub const LEAST: usize = 32;
 /// Longest that the card may take for a command, on its own clock: many times what a whole list takes.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -58,7 +58,8 @@ impl Context {
         self.0.page
     }
 
-    /// Its doorbell page, for an owner of rings that posts and polls itself. The page belongs to this context until the last of these handles is dropped.
+    /// Returns the doorbell page of this context, for an owner of rings who posts and polls without the driver. The page belongs to this context
+    /// until the last of these handles is dropped.
     pub fn doorbells(&self) -> DoorbellPage {
         DoorbellPage(Arc::clone(&self.0))
     }

@@ -236,7 +236,8 @@ impl CompletionQueue {
         self.0.poll(most, false)
     }
 
-    /// Waits for completions, at most `timeout` on the card's clock, and takes up to `most`; none after the timeout.
+    /// Waits until there are completions, at most for `timeout` on the card's clock. Returns up to `most` of them, and an empty list after the
+    /// timeout.
     ///
     /// # Errors
     /// [`Error::NoInterrupt`], and as [`Self::poll`].

@@ -113,7 +113,7 @@ impl Events {
         self.waiting.remove(&page);
     }
 
-    /// The next event of a page, out of those that were read.
+    /// Returns the next event of a page among those that were read.
     pub fn next_of(&mut self, page: u16) -> Option<AsyncEvent> {
         self.waiting.get_mut(&page)?.pop_front()
     }

@@ -50,10 +50,10 @@ pub fn ports() -> [PortAddress; 2] {
     })
 }
 
-/// Brings a card under test up and opens it.
+/// Starts the card under test and opens it.
 ///
 /// # Panics
-/// If it is none.
+/// If the function is not a card.
 pub fn open(function: Arc<dyn PciFunction>) -> Context {
     let probe = Probe::new(function).expect("the card");
     let device = probe.bring_up(DeviceConfig::new(ports(), 1));
@@ -104,7 +104,7 @@ impl FakeCard {
         lock(&self.0).config[usize::from(offset / 4)] = value;
     }
 
-    /// Lets the next commands of the admin queue fail, so many of them.
+    /// Makes the next `commands` commands of the admin queue fail.
     pub fn fail_admin(&self, commands: u32) {
         lock(&self.0).admin_fails = commands;
     }

@@ -12,7 +12,7 @@ use crate::qp::{MOST_WRITE_IMM, SEND_ENTRIES};
 pub const EVENT_VECTOR: u16 = 0;
 /// Most entries of a ring the card writes.
 pub const MOST_ENTRIES: u32 = 1 << 20;
-/// Protection domains that 20 bits name, less the one that memory regions never written have.
+/// Number of protection domains: all that 20 bits can name, except the one in the rows of memory regions that were never written.
 const DOMAINS: u32 = (1 << 20) - 1;
 
 /// Resources of a card (verbs: `ibv_device_attr`).

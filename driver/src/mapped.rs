@@ -19,10 +19,10 @@ pub trait Reach: Send + Sync {
     /// Bus addresses that are free.
     fn addresses(&self) -> &Mutex<BusAddresses>;
 
-    /// Zeroed memory of `bytes` bytes, whole pages, that the card reaches from `address` on.
+    /// Allocates `bytes` bytes of zeroed memory in whole pages, and maps them for the card from `address` on.
     ///
     /// # Errors
-    /// Why there is none; then the card reaches nothing at these addresses.
+    /// The reason why that failed. In that case the card has no access to these addresses.
     fn map(&self, address: u64, bytes: usize) -> Result<MmapRegion, DeviceError>;
 
     /// Unmaps it for the card; `false` if the card may still reach it.

@@ -28,12 +28,13 @@ impl Default for Reach {
 }
 
 impl Reach {
-    /// A queue pair may send packets of so many bytes.
+    /// Records that a queue pair may send packets of `bytes` bytes.
     pub fn grow(&self, bytes: u64) {
         self.0.fetch_max(bytes, Ordering::Relaxed);
     }
 
-    /// Bytes after a fault's address that the packet may have touched: the largest MTU of the card's queue pairs, as the fault does not say whose it was.
+    /// Returns how many bytes after the address of a fault the packet may have touched. This is the largest MTU of the card's queue pairs, because
+    /// the fault does not name its queue pair.
     fn bytes(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -154,7 +155,7 @@ impl OnDemand {
         DmaBuffer::new(device.card.function(), bytes)
     }
 
-    /// Maps the pages of a packet whose first byte has this address.
+    /// Maps the pages of a packet. `va` is the address of its first byte.
     pub fn serve(&self, device: &Shared, va: u64) -> Result<(), DeviceError> {
         match self.shape.length.checked_sub(va) {
             Some(left) => self.page_in(device, va, left.min(device.reach.bytes())),

@@ -327,10 +327,10 @@ impl MemoryRegion {
         }
     }
 
-    /// Bytes of it, to be sent.
+    /// Selects bytes of the region to be sent.
     ///
     /// # Errors
-    /// [`Error::Region`] beyond its end.
+    /// [`Error::Region`] if the bytes extend beyond the end of the region.
     pub fn slice(&self, offset: u64, length: u32) -> Result<Source<'_>, Error> {
         self.check_inside(offset, length.into())?;
         Ok(Source::Region {

@@ -112,7 +112,7 @@ mod tests {
     }
 
     proptest! {
-        /// A writer that never overruns and a reader that comes when it likes: every entry is read once, in order, over any number of rounds.
+        /// The writer never overruns, and the reader reads at random times. Every entry is read once, in order, over any number of rounds.
         #[test]
         fn every_entry_is_read_once_in_order(
             log2_entries in 0u8..5,
@@ -124,7 +124,7 @@ mod tests {
             let entries = 1u64 << log2_entries;
             ring.taken = start;
             let phase = |index: u64| (index / entries).is_multiple_of(2);
-            // A ring that has been in use: every place holds what was last written there, all of it read.
+            // A ring that has been in use. Every place contains the entry that was last written there, and all entries have been read.
             let read_so_far = u64::from(start) + 4 * entries;
             for index in read_so_far - entries..read_so_far {
                 let place = (index % entries) as usize * Eqe::LEN;

@@ -11,7 +11,7 @@ use crate::vfio::bar;
 /// Name of the test that the child process runs, which makes an invalid access on purpose.
 const CULPRIT: &str = "sanitizer::reads_beyond_a_mapping";
 
-/// A BAR that is said to be longer than it is mapped: what the back end for VFIO would do if it trusted a length it had not checked.
+/// Reads from a BAR whose mapping is shorter than its stated length. The VFIO back end would do this if it trusted a length without a check.
 #[test]
 #[ignore = "undefined behaviour, on purpose: only the test below runs it, as a process of its own"]
 #[allow(unsafe_code)]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::ids::PeerId;
 
-/// The peers whose loss ends an expectation.
+/// Peers whose loss ends an expectation early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Senders {
-    /// Every connected peer: the lost peer may have been the one to send.
+    /// Every connected peer, because any of them may have been the one to send.
     Anyone,
-    /// Only these peers.
+    /// These peers only.
     These(Vec<PeerId>),
 }
 

@@ -108,7 +108,8 @@ impl DriverNic {
         })
     }
 
-    /// Its protection domain. Register memory other than host memory (such as a GPU's) there, and give it to [`crate::Engine::adopt`].
+    /// Returns the NIC's protection domain. It is needed to register memory other than host memory, such as a GPU's, which is then passed to
+    /// [`crate::Engine::adopt`].
     pub const fn domain(&self) -> &ProtectionDomain {
         &self.domain
     }
@@ -137,7 +138,7 @@ fn of_completion(completion: &Completion) -> NicEvent {
     }
 }
 
-/// The meaning of an event for a queue pair; `None` if it has none.
+/// Returns the meaning of an event for a queue pair, and `None` for an event of another kind.
 const fn of_event(event: AsyncEvent) -> Option<NicEvent> {
     match event {
         AsyncEvent::QueuePairFatal { qp, status } => Some(NicEvent {

@@ -42,8 +42,8 @@ pub enum Sharding {
     /// Every write uses one NIC. NICs take turns at transfers and at the peers of a scatter, and get even shares of pages.
     #[default]
     Whole,
-    /// Every write, page or peer's part is cut into as many writes as there are NICs, each with the immediate. A NIC without bytes sends an empty
-    /// write for its immediate.
+    /// Every write, page or part for a peer is cut into as many writes as there are NICs, and each of them carries the immediate. A NIC that gets no
+    /// bytes sends an empty write, so that its immediate arrives.
     Bytes,
     /// All writes use this NIC.
     Rail(usize),

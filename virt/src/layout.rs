@@ -8,8 +8,7 @@ use thiserror::Error;
 
 use crate::pvdma::BLOCK;
 
-/// Guest physical addresses in use. PVDMA maps blocks of 2 MiB with all that is in them, so no such block may hold both memory and a doorbell
-/// (STELLAR, figure 5).
+/// Guest physical addresses in use. PVDMA maps whole blocks of 2 MiB, so a block must not contain both memory and a doorbell (STELLAR, figure 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestLayout {
     memory: Vec<Range<u64>>,
@@ -88,7 +87,7 @@ impl GuestLayout {
         &self.shared
     }
 
-    /// Whether all of these bytes are memory, in one range.
+    /// Whether all of these bytes are memory and lie in one range.
     pub fn is_memory(&self, address: u64, length: u64) -> bool {
         let end = address.checked_add(length);
         let holds = |range: &Range<u64>| {

@@ -59,7 +59,7 @@ pub struct StartUp {
 }
 
 impl StartUp {
-    /// A guest of `memory` bytes whose devices use the first `used` bytes while it starts.
+    /// Models a guest with `memory` bytes whose devices use the first `used` bytes while it starts.
     ///
     /// # Errors
     /// [`PvdmaError::Range`] if it uses more than it has.

@@ -5,7 +5,7 @@ use crate::{
     Aeth, AtomicAckEth, AtomicEth, Bth, Deth, Header, Ieth, ImmDt, Opcode, Reth, WireError,
 };
 
-/// Declares the set from one list in wire order: no opcode orders any two of these differently.
+/// Declares the set from one list in wire order. One list is enough, because no two headers have a different order in different opcodes.
 macro_rules! extension_headers {
     ($($field:ident: $kind:ident),+ $(,)?) => {
         /// Kind of an extension header.

@@ -231,8 +231,8 @@ fn strip_pad<'a>(bth: &Bth, after_headers: &'a [u8]) -> Result<&'a [u8], WireErr
     Ok(&after_headers[..payload_len])
 }
 
-/// Gives a frame whose bytes were changed on purpose a valid iCRC again, and nothing else: what makes a frame with a
-/// wrong field reach the check for that field.
+/// Writes a valid iCRC into a frame whose bytes were changed on purpose, and changes nothing else. So a frame with a wrong field reaches the check
+/// for that field.
 ///
 /// # Errors
 /// If the innermost IP packet cannot be found or is not RoCE: as [`RoceFrame::parse`] and [`icrc::compute`].

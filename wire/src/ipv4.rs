@@ -114,10 +114,11 @@ impl Header for Ipv4 {
     }
 }
 
-/// Checksum of a header without options (RFC 1071: ones' complement of the ones' complement sum of its 16-bit words),
-/// whatever its checksum field holds.
+/// Computes the checksum of a header without options, whatever its checksum field contains (RFC 1071: ones' complement of the ones' complement sum of
+/// its 16-bit words).
 ///
-/// Of ones' complement's two zeros only 0x0000 comes out; 0xffff in its place sums to the same and `parse` takes it.
+/// Zero has two forms in ones' complement. The result is never 0xffff. A header with 0xffff in place of 0x0000 has the same sum, and `parse` accepts
+/// it.
 pub fn header_checksum(header: &[u8; 20]) -> u16 {
     let sum: u32 = (0..header.len())
         .step_by(2)

@@ -15,10 +15,10 @@ pub const LENGTH_BITS: usize = MAX_LOG2 as usize + 1;
 // Fields of the records in `hw` need the plain number: rustc fails on closures that capture a field whose width is a named constant.
 const _: () = assert!(LENGTH_BITS == 14);
 
-/// A path MTU by its size in bytes.
+/// Returns the log2 of a path MTU, given its size in bytes.
 ///
 /// # Errors
-/// [`BadMtu`] if it is none.
+/// [`BadMtu`] if the size is not a path MTU.
 pub fn log2(bytes: u32) -> Result<u8, BadMtu> {
     (MIN_LOG2..=MAX_LOG2)
         .find(|&log2| bytes == 1 << log2)

@@ -54,7 +54,7 @@ impl Ticks {
         self.since(start).0 >= span.0
     }
 
-    /// Whether this time is `deadline` or after it: less than half the range (17.2 s) ahead of it.
+    /// Whether this time is at or after `deadline`, that is, less than half of the range (17.2 s) ahead of it.
     pub const fn reached(self, deadline: Self) -> bool {
         self.since(deadline).0 < 1 << 31
     }

@@ -95,8 +95,8 @@ impl Completions for ForeignCompletions {
     }
 }
 
-/// A queue pair of MRC whose control path alone is the driver's: it writes the rows. The owner of the rings posts, rings and polls; it has the doorbell
-/// page ([`crate::Context::doorbells`]).
+/// A queue pair of MRC for which the driver only writes the rows. The owner of the rings posts work requests, rings doorbells and polls. The owner
+/// has the doorbell page ([`crate::Context::doorbells`]).
 pub struct MediatedQueuePair {
     core: Core<ForeignCompletions>,
     hold: Hold,

@@ -183,8 +183,8 @@ impl QueuePair {
         self.core.transport()
     }
 
-    /// Receive work requests (verbs: `ibv_post_recv`) are refused: the card has no receive queues. It executes WRITEs only, whose sender gives the
-    /// address; one with immediate completes here without a receive work request.
+    /// Refuses receive work requests (verbs: `ibv_post_recv`), because the card has no receive queues. The card executes only WRITEs, in which the
+    /// sender gives the address. A WRITE with immediate completes at the receiver without a receive work request.
     ///
     /// # Errors
     /// [`PostError::NoReceiveQueue`], always.

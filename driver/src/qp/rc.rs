@@ -80,7 +80,7 @@ pub struct RcRtsAttributes {
     pub retry_cnt: u8,
     /// Most packets unacknowledged, 1 to 1,024: RC has no congestion control.
     pub window: u16,
-    /// An acknowledgement is requested for every so many packets, 1 or more, besides the last of each message.
+    /// An acknowledgement is requested once in this number of packets (1 or more), and by the last packet of each message.
     pub ack_every: u16,
 }
 

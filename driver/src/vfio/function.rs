@@ -92,8 +92,8 @@ impl Vfio {
         })
     }
 
-    /// For a card that is simulated behind `vfio-pci`, in a virtual machine: its clock is taken to run so many times slower than the wall's.
-    /// All times of this crate are then times of the card: a timeout of 10 ms is one of 10 s at a `slowness` of 1000.
+    /// Returns a function for a card that is simulated behind `vfio-pci` in a virtual machine. Its clock is assumed to run `slowness` times slower
+    /// than the wall clock. All times of this crate are then times of the card: at a `slowness` of 1000, a timeout of 10 ms takes 10 s.
     #[must_use]
     pub const fn slowed(mut self, slowness: NonZeroU32) -> Self {
         self.slowness = slowness;

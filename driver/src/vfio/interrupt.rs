@@ -21,7 +21,7 @@ struct Event {
 }
 
 impl Vectors {
-    /// Switches MSI-X on, with an event for each vector, on a card whose clock is so many times slower than the wall's.
+    /// Enables MSI-X with an eventfd for each vector. `slowness` says how many times slower than the wall clock the card's clock runs.
     pub fn enable(device: &VfioPciDevice, slowness: NonZeroU32) -> Result<Self, DeviceError> {
         let interrupts = device.interrupts();
         let msi_x = interrupts.msi_x();

@@ -23,9 +23,9 @@ impl Reach for Opened {
         let none = |reason: String| DeviceError::NoMemory { bytes, reason };
         let region = MmapRegion::new(bytes).map_err(|error| none(error.to_string()))?;
         let (place, permissions) = (region.as_ptr(), Permissions::ReadWrite);
-        // SAFETY: the card reaches these pages and no others. The caller keeps them mapped here until `unmap` has returned that the IOMMU has let
-        // go of them (`MappedMemory`), and only accesses them by volatile and atomic copies, so what the card writes meanwhile breaks no
-        // reference.
+        // SAFETY: the card reaches only these pages. The caller keeps them mapped in this process until `unmap` has returned, and the IOMMU has then
+        // released them (`MappedMemory`). The caller accesses them only by volatile and atomic copies, so writes of the card in the meantime
+        // invalidate no reference.
         let pinned = unsafe { self.device.iommu().map(address, bytes, place, permissions) };
         pinned.map_err(|error| none(error.to_string()))?;
         Ok(region)

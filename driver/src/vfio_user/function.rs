@@ -36,7 +36,7 @@ impl VfioUser {
         Self::open_within(socket, PATIENCE)
     }
 
-    /// As [`Self::open`], for at most `patience` on the wall.
+    /// Does what [`Self::open`] does, but waits at most `patience` of wall time.
     ///
     /// # Errors
     /// [`VfioUserError`].
@@ -54,18 +54,18 @@ impl VfioUser {
         })
     }
 
-    /// Sends every doorbell as a message from now on, like a driver that maps no doorbell pages. For comparison.
+    /// From now on, sends every doorbell as a message, as a driver without mapped doorbell pages does. This is for comparison.
     #[must_use]
     pub fn with_doorbell_messages(mut self) -> Self {
         self.pages = None;
         self
     }
 
-    /// Maps memory for the card in pieces of at most `bytes` bytes from now on, like a host whose memory is scattered. A virtual IOMMU of
-    /// QEMU maps pieces of 4,096.
+    /// From now on, maps memory for the card in pieces of at most `bytes` bytes, as a host with scattered memory does. QEMU's virtual IOMMU maps
+    /// pieces of 4,096.
     ///
     /// # Panics
-    /// If that is not a multiple of 4,096, or zero.
+    /// If `bytes` is zero or not a multiple of 4,096.
     #[must_use]
     pub fn with_windows(mut self, bytes: usize) -> Self {
         assert!(

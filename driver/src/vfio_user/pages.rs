@@ -22,10 +22,10 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Those of a server; `None` if it shares none.
+    /// Maps the pages that a server shares. Returns `None` if it shares none.
     ///
     /// # Errors
-    /// Why they cannot be mapped.
+    /// The reason why they cannot be mapped.
     pub fn of(client: &Client) -> Result<Option<Self>, String> {
         let length = Bar::Doorbells.length();
         let Some(region) = client.region(PAGES_REGION) else {
@@ -59,7 +59,7 @@ impl Pages {
     /// Stores a word in a slot. The card sees earlier stores to memory first, and this store before a later message of this thread.
     ///
     /// # Errors
-    /// Of the connection, if it takes a message.
+    /// The errors of the connection, if the store is sent as a message.
     pub fn store(&self, link: &Link, offset: u64, word: u64) -> Result<(), DeviceError> {
         // Held to the end, so that no slot is released between its store and its message.
         let mut named = lock(&self.named);

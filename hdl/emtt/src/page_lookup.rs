@@ -65,7 +65,7 @@ pub struct PageAnswer {
 /// Results of the stage `count_pages`, before the table is read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PageCount {
-    /// Number of pages from the one with the base of the region to the one with the first byte.
+    /// Number of pages from the page that contains the base of the region to the page that contains the first byte.
     pages: Bits<PAGE_NUMBER_BITS>,
     /// Bytes to the end of the page, if `near_end`.
     to_end: Bits<LENGTH_BITS>,

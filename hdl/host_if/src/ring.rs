@@ -72,7 +72,7 @@ pub fn produced(ring: Ring) -> Ring {
     }
 }
 
-/// The effect of `update` on `ring`; `interrupts` says whether its reader uses interrupts. Two subtractions and a comparison.
+/// Returns `ring` after `update`. `interrupts` says whether the reader of the ring uses interrupts. Two subtractions and a comparison.
 #[hdl_fn]
 pub fn consume(ring: Ring, update: ConsumerUpdate, interrupts: Bit) -> Consumed {
     let accepted = (ring.produced - update.index) <= (ring.produced - ring.consumer);
@@ -94,7 +94,7 @@ pub fn consume(ring: Ring, update: ConsumerUpdate, interrupts: Bit) -> Consumed 
     }
 }
 
-/// Header of a write of whole double words in one TLP: `address` a multiple of 4, `length_dw` such that it does not cross 4 KiB.
+/// Returns the header of a write of whole double words in one TLP. `address` must be a multiple of 4, and the write must not cross a 4 KiB boundary.
 #[hdl_fn]
 pub fn write_header(address: Bits<64>, length_dw: Bits<11>) -> WriteTlpHeader {
     let last_be = if length_dw == 1 {

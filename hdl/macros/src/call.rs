@@ -155,7 +155,7 @@ pub fn lower_call(
     }
 }
 
-/// `T::from_bits(x)`: the low bits of `x`, as many as a `T` has. That `x` is wide enough is checked where `update` is compiled.
+/// Lowers `T::from_bits(x)`, which takes as many low bits of `x` as `T` has. The compilation of `update` checks that `x` is wide enough.
 fn lower_from_bits(path: &syn::ExprPath, bits: &Expr, scope: &Scope) -> Result<TokenStream> {
     let value = lower(bits, None, scope)?;
     let like = quote!(#path(#bits));

@@ -73,7 +73,7 @@ pub fn lower_number(expr: &Expr, scope: &Scope) -> Result<TokenStream> {
     }
 }
 
-/// Width of the plain Rust integer type an expression visibly has (`x.index()`, `x.to_u8()`, sums of them).
+/// Returns the width of the plain Rust integer type of an expression, if the expression shows it (`x.index()`, `x.to_u8()`, sums of them).
 pub fn integer_width(expr: &Expr, scope: &Scope) -> Option<usize> {
     match expr {
         Expr::Paren(paren) => integer_width(&paren.expr, scope),

@@ -26,7 +26,7 @@ impl Source {
         }
     }
 
-    /// What stands above the struct whose kernel is at `place`, and above each of its public fields.
+    /// Returns the comments above the struct whose kernel is at `place`, and above each of its public fields.
     pub fn block(&self, place: Span) -> TokenStream {
         let comments = self.comments_of_block(place.unwrap().line());
         let comments = comments.iter().map(|(port, text)| match port {
@@ -36,7 +36,7 @@ impl Source {
         quote!(#(#comments)*)
     }
 
-    /// What stands above the statement that begins at `place`.
+    /// Returns the comment above the statement that begins at `place`.
     pub fn statement(&self, place: Span) -> TokenStream {
         let above = self.above(place.unwrap().line() - 1);
         let comments = above.iter().map(|text| comment("@note", text));

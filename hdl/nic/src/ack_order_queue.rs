@@ -83,7 +83,7 @@ pub struct AckOrderQueue {
     next1: DFF<Bits<NUMBER_BITS>>,
     released0: DFF<Bits<NUMBER_BITS>>,
     released1: DFF<Bits<NUMBER_BITS>>,
-    /// Payloads sent whose outcomes have not left; as many as a queue and the tokens in flight.
+    /// Payloads that were sent and whose outcomes have not left. They can be as many as the entries of the queue and the tokens in flight together.
     credits0: DFF<Bits<8>>,
     credits1: DFF<Bits<8>>,
     merge: StreamMerge<RxOutcome>,

@@ -40,7 +40,7 @@ pub struct BeatFetch<const B: usize> {
     next_beat: DFF<Bits<12>>,
     first: DFF<Bit>,
     last_lane: DFF<Bits<7>>,
-    /// Entries reserved. The top bit is set when all of them are.
+    /// Number of reserved entries. The top bit is set when all entries are reserved.
     entries_out: DFF<Bits<6>>,
 
     sent: DFF<Bit>,

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-/// A block whose parameters have rules. A field `_parameters: Checked<Self>` applies them when the block is constructed by its derived
-/// `Default`; it stands first, so that a wrong parameter is reported before it upsets a sub-block.
+/// A block whose parameters have rules. The field `_parameters: Checked<Self>` checks them when the block is constructed by its derived `Default`. It
+/// must be the first field, so that a wrong parameter is reported before it causes an error in a sub-block.
 pub trait Parameters {
     /// Checks the parameters.
     ///

@@ -54,7 +54,7 @@ pub struct DataFlowSrc<T: Synth> {
     pub data: Signal<Out, T>,
 }
 
-/// Joins streams whose payloads have ports of different names, and sources that hold their offers to sinks that do not need it.
+/// Joins streams whose payload ports have different names, and sources that hold their offers with sinks that accept offers that change.
 macro_rules! join_payloads {
     ($($from:ident.$sent:ident => $to:ident.$taken:ident;)*) => {$(
         impl<T: Synth> Join<$to<T>> for $from<T> {

@@ -28,7 +28,7 @@ pub struct Distance {
 pub fn distance(words: Bits<18>, same: Bit, opposite: Bit) -> Distance {
     let back = words.get_bit(17);
     let far = words.get_bits::<13>(4).any();
-    // A PSN whose place is below is one word less than `words` ahead, and some.
+    // If the place of the PSN in its word is below that of the expected PSN, it is ahead by `words` - 1 whole words and some PSNs.
     let behind_below = (back & !opposite) | same;
     Distance {
         above: Place {

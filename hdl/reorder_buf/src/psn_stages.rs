@@ -65,7 +65,7 @@ pub struct Written {
     pub word: Bits<64>,
 }
 
-/// The values that the two packets behind it take instead of those that they read.
+/// Returns the values that the two packets behind this one use in place of those that they read.
 #[hdl_fn]
 pub fn written_by(decided: DecideReg) -> Written {
     let decision = decided.decision;

@@ -18,7 +18,8 @@ use crate::window_row::{wrap_bits_of_empty_ring, WindowFlags};
 /// Cycles from `in_` to `out`.
 pub const LATENCY: usize = 3 + psn_advance::LATENCY + psn_answer::LATENCY;
 
-/// Cycles from a token to the write of its queue pair's expected PSN. A token that comes so many cycles later reads the new value; an earlier one may not.
+/// Cycles from a token to the write of its queue pair's expected PSN. A token that comes at least this many cycles later reads the new value; an
+/// earlier token may read the old one.
 pub const SPACING: usize = 2 + psn_advance::LATENCY;
 /// Cycles between two RC packets of one queue pair: they change only the flags, which are forwarded.
 pub const RC_SPACING: usize = 1;

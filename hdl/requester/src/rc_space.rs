@@ -18,7 +18,8 @@ pub struct RcSpace {
     pub fills_window: Bit,
 }
 
-/// Returns what an RC queue pair may send: the packets that it went back over, or as many new ones as its window allows. Levels: two carry chains and 4.
+/// Returns how many packets an RC queue pair may send. After it went back, these are the packets to retransmit; otherwise they are the new packets
+/// that its window allows. Levels: two carry chains and 4.
 #[hdl_fn]
 pub fn rc_space(settings: RequesterConfig, state: RequesterState) -> RcSpace {
     let is_retransmit = state.rc.to_send != state.rc.sent;

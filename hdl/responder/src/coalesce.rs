@@ -140,7 +140,7 @@ pub fn sacks_pending(decision: SackDecision) -> Bit {
     sacks_other_word(decision) | decision.evicts
 }
 
-/// The word that the SACK reports. Levels: 2 (whose word, choice).
+/// Returns the word that the SACK reports. Levels: 2 (which of the two words, choice).
 #[hdl_fn]
 pub fn sacked(state: Coalescing, decision: SackDecision, outcome: RxOutcome) -> Pending {
     let from_odd = outcome.psn.get_bit(6) ^ sacks_other_word(decision);
@@ -167,7 +167,7 @@ pub fn with_pending_word(draft: TxAnswer, pending: Pending) -> TxAnswer {
     }
 }
 
-/// The pending packets after the packet. Levels: 4 (whose word, count, choices 2).
+/// Returns the pending packets after this packet. Levels: 4 (which word, count, choices 2).
 #[hdl_fn]
 pub fn coalesce(state: Coalescing, decision: SackDecision, outcome: RxOutcome) -> Coalescing {
     let odd = outcome.psn.get_bit(6);

@@ -119,8 +119,8 @@ pub struct CoreIssue {
     pub table: TableWriteSnk,
     pub error: QpErrorSnk,
     pub fence: FenceSnk,
-    // From the FIFOs of each lane behind the core: there is space for every token in flight and one more. A packet needs it for its lane, a fence for
-    // both lanes, the other tokens for none.
+    // Comes from the FIFOs of each lane behind the core: they have space for every token in flight and one more. A packet needs the space of its own
+    // lane, a fence needs that of both lanes, and the other tokens need none.
     pub room: [Signal<In, Bit>; 2],
     /// To `qp_fetch`.
     pub out: TokenFlowSrc<CoreToken>,

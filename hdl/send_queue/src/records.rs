@@ -118,7 +118,7 @@ pub struct Lookup {
     /// Entries that were not taken, before and after the doorbell.
     pub pending: Bits<16>,
     pub pending_after_doorbell: Bits<16>,
-    /// There are posted entries from `next_slot` on; from the one after it on; from `next_slot` on, after the doorbell.
+    /// There are posted entries from `next_slot` on.
     pub more: Bit,
     pub more_after_next: Bit,
     pub more_after_doorbell: Bit,

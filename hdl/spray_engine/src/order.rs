@@ -29,7 +29,7 @@ const fn source(layer: usize, place: u64) -> u64 {
     from % 64
 }
 
-/// Returns for each distance `by` that occurs the places whose bit comes from `by` places above, modulo 64.
+/// For each distance `by` that occurs in a layer, returns the places whose bit moves there from `by` places above, modulo 64.
 fn moves(layer: usize) -> Vec<(u64, u64)> {
     let places = |by| {
         let comes = |&place: &u64| (source(layer, place) + 64 - place) % 64 == by;

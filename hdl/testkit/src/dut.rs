@@ -44,10 +44,10 @@ impl Dut {
         self.set("reset", 0);
     }
 
-    /// The port of this name.
+    /// Returns the port `name`.
     ///
     /// # Panics
-    /// If the block has none.
+    /// If the block does not have this port.
     pub fn port(&self, name: &str) -> PortId {
         let mut ports = self.ports.borrow_mut();
         if let Some(&port) = ports.get(name) {

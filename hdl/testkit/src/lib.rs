@@ -1,4 +1,4 @@
-//! What the tests of hardware blocks share.
+//! Support for the tests of hardware blocks.
 //!
 //! [`library`] is the Verilated model of a block, and [`Dut`] an instance of it with ports by name; [`stream`] has the two ends of a stream.
 //! [`equivalence`] compares a block's own rust-hdl simulation with its model; [`tools`] runs Verilator's lint, Icarus and Yosys over a

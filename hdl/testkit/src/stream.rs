@@ -15,7 +15,7 @@ pub struct Source<T> {
 }
 
 impl<T: Clone> Source<T> {
-    /// A source on the ports of these names.
+    /// Makes a source for the ports with these names.
     pub fn new(valid: &'static str, ready: &'static str) -> Self {
         Self {
             valid,
@@ -61,10 +61,10 @@ pub fn stall(dut: &mut Dut, rng: &mut impl Rng, ready: &str, of: u32) {
     dut.set(ready, rng.random_ratio(of, 8).into());
 }
 
-/// Checks that what came is what is due next.
+/// Checks that the item that came is the next one that is due.
 ///
 /// # Panics
-/// If it is another item, or none is due.
+/// If it is another item, or if none is due.
 pub fn expect<T: PartialEq + Debug>(due: &mut VecDeque<T>, came: &T, what: &str) {
     match due.pop_front() {
         Some(expected) => assert_eq!(*came, expected, "{what}"),

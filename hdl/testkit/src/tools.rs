@@ -1,4 +1,4 @@
-//! Verilator lint, Icarus parse and Yosys check of a design: the tools whose users read our Verilog.
+//! Checks a design with the tools that users read our Verilog with: Verilator's lint, Icarus and Yosys.
 
 use std::io::Write;
 use std::process::Command;

@@ -181,7 +181,7 @@ impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
         self.data_wait.data.next = self.in_data.val();
         self.beat_wait.data.next = beat;
 
-        // choose_lanes: four from its place on, as many as this beat has; the next beat has the others.
+        // choose_lanes: four lanes from the place of the iCRC on, as far as this beat has them. The next beat has the rest.
         let waiting = self.beat_wait.delayed.val();
         self.lanes.d.next = if waiting.icrc {
             bits::<N>(15) << waiting.icrc_at.to_u64()

@@ -7,7 +7,7 @@ use stellar_wire::hw::payload::{read_user, PayloadSource};
 
 use crate::tx_front::HEADER_ADDRESS;
 
-/// Frames whose payload has not passed: as many as the header FIFO holds. If this FIFO is full, only framing waits.
+/// Number of frames whose payload has not passed yet, which is at most the depth of the header FIFO. If this FIFO is full, only framing waits.
 const SOURCE_ADDRESS: usize = HEADER_ADDRESS;
 const SOURCE_COUNT: usize = SOURCE_ADDRESS + 1;
 /// Reports of failed reads that may wait.
@@ -35,7 +35,7 @@ pub struct PayloadMux<const W: usize> {
     /// One for each frame with payload, in order.
     pub source: Snk<PayloadSource>,
 
-    // From the DMA: payload of the frames whose source it is, in order.
+    // Payload from the DMA, in order, of the frames that take it from memory.
     pub read: ReadDataSnk<W>,
 
     // To TxFront.

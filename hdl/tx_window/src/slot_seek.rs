@@ -65,8 +65,8 @@ impl Logic for SlotSeek {
         if self.far.val() {
             self.slots.d.next = self.set_word.val();
             self.place.d.next = self.far_place.q.val();
-            // With a correct summary one far word is enough. The summary of a queue pair that was never configured may be wrong, and must not block the unit
-            // forever.
+            // With a correct summary, one further word is enough. The summary of a queue pair that was never configured may be wrong, and must not
+            // block the unit forever.
             self.others.d.next = bits::<16>(0);
         }
         let hit = slots.any();

@@ -87,10 +87,10 @@ impl Report {
     }
 }
 
-/// Checks that cases of these names exist.
+/// Checks that cases with these names exist.
 ///
 /// # Errors
-/// Names the first that does not exist.
+/// The first name that does not exist.
 pub fn check_names(names: &[String]) -> anyhow::Result<()> {
     let all = cases::all();
     let is_there = |name: &&String| all.iter().any(|case| case.name == **name);

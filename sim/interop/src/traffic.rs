@@ -11,7 +11,7 @@ use stellar_wire::{NakCode, RoceFrame, Syndrome};
 pub struct Counts {
     /// RoCEv2 packets that the sender transmitted.
     pub packets: u64,
-    /// Requests among them whose queue pair and PSN were seen before.
+    /// Number of these requests whose queue pair and PSN were seen before.
     pub retransmissions: u64,
 }
 

@@ -33,7 +33,7 @@ impl Interrupts {
         self.events.keys().copied().collect()
     }
 
-    /// Signals the eventfds of these vectors: bit v is vector v.
+    /// Signals the eventfds of the vectors whose bits are set in the mask.
     pub fn raise(&self, vectors: u64) {
         let mut rest = vectors;
         while rest != 0 {

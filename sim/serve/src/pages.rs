@@ -12,7 +12,7 @@ use stellar_wire::host::simulation::{MOST_SLOTS, RUNG};
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
 
-/// Slots that a cycle may poll. With more of them, the server polls only every few cycles.
+/// Slots that may be polled in each cycle. With more slots, the server polls only once in several cycles.
 const SLOTS_PER_CLOCK: usize = 64;
 
 /// A memory file as long as BAR2. Only the touched pages take memory, and no driver can shorten it.
@@ -94,7 +94,7 @@ impl Slots {
         }
     }
 
-    /// Starts to poll this slot; `false` if there is no such slot, or there are [`MOST_SLOTS`] others.
+    /// Starts to poll this slot. Returns `false` if there is no such slot, or if [`MOST_SLOTS`] others are polled already.
     pub fn add(&mut self, slot: u64) -> bool {
         let is_full = self.count() == MOST_SLOTS;
         let Some(slots) = self.kind(slot) else {

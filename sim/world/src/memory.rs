@@ -41,7 +41,7 @@ struct Space {
     seed: u64,
     /// Mapped ranges: end by start. They do not overlap.
     mapped: BTreeMap<u64, u64>,
-    /// Those among them with other memory behind them, by start.
+    /// The mappings that use other memory, by their start.
     backed: BTreeMap<u64, Arc<dyn Backing>>,
     pages: BTreeMap<u64, Page>,
     written: u64,

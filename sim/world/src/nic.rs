@@ -42,8 +42,8 @@ pub trait Nic: Sized {
     /// Whether [`Self::congestion`] returns the present state; otherwise it returns that of the latest SACK.
     const SHOWS_EVERY_PACKET: bool;
 
-    /// Delay of two of these NICs, in picoseconds: what the round trip of a lone packet with `payload` bytes and its SACK takes beyond the fabric and
-    /// the read of the payload.
+    /// Returns the delay that two of these NICs add, in picoseconds. It is the round trip of a single packet with `payload` bytes and its SACK,
+    /// without the time in the fabric and the time of reading the payload.
     fn base_delay(payload: usize) -> Time;
 
     /// A NIC without queue pairs, both ports up, whose host is number `host` of the world (of two, 0 sends) and has `memory` behind PCIe links of
@@ -106,7 +106,7 @@ pub trait Nic: Sized {
     fn rx_counters(&self) -> &Counters;
     /// Data packets a queue pair sent on each entropy value, by index; empty for one path.
     fn path_loads(&self, qp: u32) -> Vec<u64>;
-    /// Congestion state of a queue pair; `None` if there is none, or none yet.
+    /// Returns the congestion state of a queue pair. Returns `None` if the queue pair has no congestion control, or has no state yet.
     fn congestion(&self, qp: u32) -> Option<CongestionState>;
 }
 

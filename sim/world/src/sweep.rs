@@ -112,7 +112,8 @@ fn paced(limit_gbps: f64) -> Transfer {
     }
 }
 
-/// The link between switches that carried most in one direction, or the sender's own link if there is none, and its share of the data packets.
+/// Returns the switch link that carried most in one direction, and its share of the data packets. Without a switch link, returns the sender's own
+/// link.
 pub fn busiest<N: Nic>(run: &Run<N>) -> (String, f64) {
     let fabric = run.world.fabric();
     let topology = fabric.topology();

@@ -89,7 +89,7 @@ impl Nscc {
         }
     }
 
-    /// Window in bytes, reduced by the receiver's penalty: `penalty` 128ths of it, or down to one packet at 127.
+    /// Returns the window in bytes after the receiver's penalty. The window is reduced by `penalty` 128ths, or to one packet at a penalty of 127.
     pub fn cwnd(&self) -> u32 {
         let bytes = self.cwnd >> CWND_FRACTION;
         match self.penalty {
@@ -147,8 +147,8 @@ impl Nscc {
         self.loss_seen = true;
     }
 
-    /// Sets the receiver's penalty (CC_STATE `rcv_cwnd_pen`): 0 none, 64 halves the window, 127 one packet at a time.
-    /// It stands until the next SACK brings another. Values above 127 count as 127.
+    /// Sets the receiver's penalty (CC_STATE `rcv_cwnd_pen`): 0 is none, 64 halves the window, 127 allows one packet at a time. It stays until the
+    /// next SACK carries another one. Values above 127 count as 127.
     pub fn on_receiver_penalty(&mut self, penalty: u8) {
         self.penalty = penalty.min(127);
     }

@@ -23,7 +23,7 @@ const fn build_rom() -> [u8; 256] {
 /// The reciprocal of a 32-bit number, within 0.3 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reciprocal {
-    /// 256 to 511, nine bits; a 512th of it lies between a half and one.
+    /// From 256 to 511, nine bits. Divided by 512 it is from 1/2 to below 1.
     mantissa: u16,
     /// Position of the divisor's leading one, 0 to 31.
     exponent: u8,

@@ -17,7 +17,7 @@ pub struct RequesterCounters {
     pub spurious_losses: u64,
     /// SACKs that were in order.
     pub sacks: u64,
-    /// Of those: SACKs overtaken by a later one that acknowledged all they acknowledge.
+    /// Number of these SACKs that came after a newer SACK which already acknowledged the same packets.
     pub stale_sacks: u64,
     /// SACKs ignored: they are about a window long past.
     pub sacks_out_of_window: u64,

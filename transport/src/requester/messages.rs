@@ -88,9 +88,9 @@ impl Messages {
         (!is_over).then_some(last)
     }
 
-    /// The message a new packet with PSN `next` belongs to: the last one if it has packets left, otherwise the next
-    /// from the queue. NOPs on the way are started, which is all they need. `None`: no work, none that may start, or
-    /// [`MAX_OUTSTANDING`] messages under way.
+    /// Returns the message that a new packet with PSN `next` belongs to: the last message if it has packets left, otherwise the next one from the
+    /// queue. NOPs before it are started, and need nothing else. Returns `None` if there is no work, if none may start, or if [`MAX_OUTSTANDING`]
+    /// messages are outstanding.
     pub fn current(&mut self, next: Psn, mtu: u32, memory: &mut dyn Memory) -> Option<Message> {
         loop {
             if self.stopped {
@@ -155,7 +155,7 @@ impl Messages {
         }
     }
 
-    /// Completes, in order, every message whose packets all lie before `una`.
+    /// Completes, in order, every message whose packets all have PSNs before `una`.
     ///
     /// # Errors
     /// The slot and status of a message that cannot be executed, once it is the oldest.

@@ -28,7 +28,7 @@ impl Requester {
         either!(self, transmit(port, now, card))
     }
 
-    /// As [`Self::transmit`], but as many packets of one message as may leave at once, at most `most`.
+    /// Does what [`Self::transmit`] does, but returns as many packets of one message as may be sent at once, up to `most`.
     pub fn transmit_burst(
         &mut self,
         port: u8,

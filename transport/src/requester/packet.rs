@@ -23,7 +23,7 @@ pub struct RequestPacket {
     pub entropy: Entropy,
     /// Index of the path in the queue pair; `None` on an RC queue pair, which has one path.
     pub ev: Option<EvIndex>,
-    /// Send queue index of its message; `None` for a probe, which belongs to none.
+    /// Send queue index of its message. It is `None` for a probe, which belongs to no message.
     pub slot: Option<u16>,
 }
 

@@ -63,7 +63,8 @@ impl RcRequester {
         packet
     }
 
-    /// As [`Self::transmit`], but as many packets of one message as may leave at once, at most `most`: all new, or all sent again.
+    /// Does what [`Self::transmit`] does, but returns as many packets of one message as may be sent at once, up to `most`. They are either all new or
+    /// all retransmissions.
     pub fn transmit_burst(
         &mut self,
         port: u8,

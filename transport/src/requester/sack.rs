@@ -8,9 +8,9 @@ use crate::rx::Psn;
 /// Why a SACK is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackRefusal {
-    /// Its cumulative PSN lies more than a window behind ours: it is too old to tell anything new.
+    /// Its cumulative PSN is more than a window before ours, so it is too old to contain news.
     OutOfWindow,
-    /// It acknowledges a PSN never sent, or its bitmap contradicts the packet it answers.
+    /// It acknowledges a PSN that was never sent, or its bitmap contradicts the packet that it acknowledges.
     Inconsistent,
 }
 

@@ -86,7 +86,7 @@ impl SendQueue {
     pub fn ring_doorbell(&mut self, producer: u16) -> Result<(), ProducerError> {
         let pending = producer.wrapping_sub(self.fetched);
         let entries = self.entries();
-        // An index behind the last one looks like a very large step ahead.
+        // An index before the last one looks like a very large step forward.
         if u32::from(pending) > entries || pending < self.pending() {
             return Err(ProducerError {
                 producer,

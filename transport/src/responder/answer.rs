@@ -39,8 +39,8 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// A receive side that expects `first`, stashes `max_wimm` immediates, completes them if `completions`, and sends a
-    /// SACK for every `sack_every` packets that do not ask for one, 1 to [`MAX_SACK_EVERY`](super::MAX_SACK_EVERY).
+    /// Makes a receive side that expects the PSN `first` and stashes up to `max_wimm` immediates. With `completions` it completes them. It sends a
+    /// SACK for every `sack_every` packets (1 to [`MAX_SACK_EVERY`](super::MAX_SACK_EVERY)) that do not request one.
     pub fn new(
         qp: QpIdentity,
         first: Psn,

@@ -1,7 +1,7 @@
 //! Counter of WRITEs with immediate, without order.
 
-/// Counts the WRITEs with immediate of one queue pair whose payload has wholly been placed, whatever their order; 32
-/// bits, wrapping. Raises an event once when it reaches an armed threshold.
+/// Counts the WRITEs with immediate of one queue pair whose payload has been placed completely, in any order. The count has 32 bits and wraps. It
+/// raises an event once when it reaches an armed threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImmCounter {
     count: u32,

@@ -26,7 +26,7 @@ impl Counters {
         self.by_ack_kind[usize::from(kind.index())]
     }
 
-    /// Counts a frame whose fate a lane of hardware reported.
+    /// Counts a frame with the reason that a hardware lane reported for it.
     pub fn count_reported(&mut self, reason: DropReason) {
         self.frames += 1;
         self.by_reason[usize::from(reason.index())] += 1;

@@ -90,7 +90,7 @@ impl AckRequest {
     }
 }
 
-/// One to three pieces as the record the DMA engine takes; the fields of absent pieces are zero.
+/// Converts one to three pieces into the record of the DMA engine. The fields of absent pieces are zero.
 ///
 /// # Panics
 /// If there is none, or more than three, or the second of three is not as long as the record implies.

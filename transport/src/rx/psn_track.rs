@@ -185,7 +185,7 @@ impl PsnTrack {
         }
     }
 
-    /// The 64 aligned PSNs around `psn` (MRC): the first of them, and bit i set if the i-th after it was received.
+    /// Returns the 64 aligned PSNs around `psn` (MRC): the first of these PSNs, and a bitmap of those that were received.
     pub fn bitmap_around(&self, psn: Psn) -> (Psn, u64) {
         let base = Psn::new(psn.value() & !63);
         (base, self.received_from(base))

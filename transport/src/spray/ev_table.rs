@@ -48,7 +48,7 @@ impl EvTable {
         self.slots & !self.withdrawn() | replaced
     }
 
-    /// Slots whose own value is assumed bad, for when nothing is in service.
+    /// Returns the slots whose own value is assumed bad. They are used when no value is in service.
     pub(super) fn last_resort(&self) -> u64 {
         self.slots & self.assumed_bad
     }

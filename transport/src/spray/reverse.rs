@@ -15,7 +15,7 @@ impl ReversePaths {
         self.newest[usize::from(plane & 1)] = Some(entropy);
     }
 
-    /// The newest good value of `plane`; `None` as long as none is known.
+    /// Returns the newest good value of `plane`. Returns `None` while none is known.
     pub fn pick(&self, plane: u8) -> Option<Entropy> {
         self.newest[usize::from(plane & 1)]
     }

@@ -162,14 +162,14 @@ impl Spray {
         self.profile.entropy(index, self.profile_rotation)
     }
 
-    /// The index of an entropy value that feedback names; `None` if it is none of this queue pair's.
+    /// Returns the index of an entropy value that feedback names. Returns `None` if this queue pair does not have the value.
     pub fn index_of(&self, entropy: Entropy) -> Option<EvIndex> {
         let index = self.profile.index_of(entropy, self.profile_rotation)?;
         self.state(index).map(|_| index)
     }
 
-    /// Slots of each plane to choose from; the first of three sets that is not empty: values in service except
-    /// `avoid`; values assumed bad except `avoid`; `avoid` itself. `None` if there are none at all.
+    /// Returns the slots of each plane from which a path is chosen: the first of three sets that is not empty. The sets are the values in service
+    /// except `avoid`, the values assumed bad except `avoid`, and `avoid` itself. Returns `None` if all three are empty.
     fn candidates(&self, avoid: Option<EvIndex>) -> Option<[u64; 2]> {
         let planes = |map: fn(&EvTable) -> u64, but: Option<EvIndex>| -> [u64; 2] {
             [0, 1].map(|plane: u8| {
@@ -194,7 +194,7 @@ impl Spray {
         .find(|maps| *maps != [0, 0])
     }
 
-    /// Advances the plane's rotation to the next of `candidates` that is not bypassed. Starts a new rotation if this one has none left.
+    /// Advances the plane's rotation to the next of `candidates` that is not bypassed. If this rotation has none left, starts a new one.
     fn take(&mut self, plane: u8, candidates: u64) -> u8 {
         let table = &mut self.tables[usize::from(plane)];
         let rotation = &mut self.rotations[usize::from(plane)];

@@ -138,7 +138,7 @@ impl VirtualDevice {
             remote_atomic: false,
         };
         let hold: Hold = Arc::new(leases);
-        // SAFETY: the leases keep the pages mapped until `hold` is dropped, and `acquire` takes none that is not this guest's memory.
+        // SAFETY: the leases keep the pages mapped until `hold` is dropped, and `acquire` refuses memory that is not this guest's.
         #[allow(unsafe_code)]
         let registered = unsafe { domain.register_mapped(pages, access, hold) };
         let registered = registered.map_err(|error| convert::status(&error))?;
@@ -198,7 +198,7 @@ impl VirtualDevice {
         rings.send = send.iova();
         rings.completions = completions.iova();
         let hold: Hold = Arc::new([send, completions]);
-        // SAFETY: the leases keep both rings mapped until `hold` is dropped, and `acquire` takes none that is not this guest's memory.
+        // SAFETY: the leases keep both rings mapped until `hold` is dropped, and `acquire` refuses memory that is not this guest's.
         #[allow(unsafe_code)]
         let created = unsafe { domain.create_mediated_qp(rings, hold) };
         let qp = created.map_err(|error| convert::status(&error))?;

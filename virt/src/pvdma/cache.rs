@@ -15,7 +15,7 @@ struct Block {
     pieces: Vec<Piece>,
     /// Its place in the order of idle blocks.
     idle_since: Option<u64>,
-    /// The IOMMU failed to unmap it, so a part of it may not be mapped.
+    /// The IOMMU failed to unmap the block, so a part of it may already be unmapped.
     is_broken: bool,
 }
 
@@ -150,7 +150,7 @@ impl Cache {
         self.evict(over).map(|_| ())
     }
 
-    /// Pins and maps the blocks of these that are not pinned, each with one user.
+    /// Pins and maps those of the blocks that are not pinned yet, each with one user.
     fn add_missing(&mut self, guest: GuestId, blocks: Range<u64>) -> Result<(), PvdmaError> {
         let known = self.guests.get_mut(&guest);
         let known = known.ok_or(PvdmaError::UnknownGuest(guest))?;

@@ -40,7 +40,7 @@ pub trait IoMap: Send {
     /// [`PlatformError`]; then none of it is mapped.
     fn map(&mut self, iova: u64, pieces: &[Piece]) -> Result<(), PlatformError>;
 
-    /// Unmaps them, and has removed every cached copy of them when it returns.
+    /// Unmaps these pieces. When it returns, every cached copy of them has been removed.
     ///
     /// # Errors
     /// [`PlatformError`]; then it is unknown what is mapped, and PVDMA calls it again.

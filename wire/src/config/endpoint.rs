@@ -51,7 +51,7 @@ pub struct Peer {
 /// WRITEs with immediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImmConfig {
-    /// Most of them under way in each direction of an MRC queue pair (MAX_WIMM), 1 to 1,024. Both ends agree on it.
+    /// Maximum number of WRITEs with immediate in flight in each direction of an MRC queue pair (MAX_WIMM), 1 to 1,024. Both ends agree on it.
     pub max_wimm: u16,
     /// Arrivals make completions, in order. They are always counted.
     pub completions: bool,

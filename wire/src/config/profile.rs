@@ -54,7 +54,7 @@ pub enum ProfileError {
     /// A value the headers cannot carry.
     #[error("entropy value {value:#x} at index {index} is above {largest:#x}, the largest the packet's headers carry")]
     TooWide {
-        /// The value; for a generated profile the one the sum comes to.
+        /// The value. In a generated profile it is the computed sum.
         value: u64,
         /// Its index.
         index: u8,

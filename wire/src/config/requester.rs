@@ -72,9 +72,9 @@ pub struct MrcConfig {
     /// Early loss detection: a packet this many PSNs below the highest acknowledged one, and sent before it, is lost.
     /// 0 = off.
     pub early_loss: u16,
-    /// Congestion window in bytes from which packets in the middle of a message do not request a
-    /// SACK; below, each packet requests one. Up to [`NO_COALESCING`]. The receiver then reports several packets in one SACK:
-    /// use [`super::coalesce_from`], an `mpr` of at least as many packets, and an `early_loss` of 0 or at least 128.
+    /// Congestion window in bytes from which on packets in the middle of a message do not request a SACK. Below it, each packet requests one. At most
+    /// [`NO_COALESCING`]. Above it the receiver reports several packets in one SACK: use [`super::coalesce_from`], an `mpr` of at least as many
+    /// packets, and an `early_loss` of 0 or at least 128.
     pub coalesce_from: u32,
 }
 
@@ -119,7 +119,7 @@ pub struct RcConfig {
     pub rto: Ticks,
     /// Timeouts and sequence NAKs without progress; the next one fails the queue pair (verbs `retry_cnt`).
     pub retry_count: u8,
-    /// An acknowledgement is requested for every so many packets, besides the last of each message.
+    /// An acknowledgement is requested once in this number of packets, and by the last packet of each message.
     pub ack_every: u16,
     /// UDP source port: the queue pair's one path.
     pub udp_sport: u16,

@@ -15,7 +15,7 @@ use crate::{MacAddr, Psn};
 /// Hop limit, and time to live, of frames.
 const HOP_LIMIT: u8 = 64;
 
-/// The address as a number, whose most significant byte is first on the wire.
+/// Returns the address as a number. Its most significant byte is the first one on the wire.
 fn mac_number(address: MacAddr) -> u64 {
     let append = |number, &byte: &u8| number << 8 | u64::from(byte);
     address.0.iter().fold(0, append)

@@ -48,7 +48,7 @@ impl AdminCommand {
     /// Operation of [`Self::Pages`].
     pub const PAGES: u8 = 2;
 
-    /// The command of these bytes; `None` if they are none.
+    /// Decodes a command. Returns `None` if the bytes are not one.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<Self> {
         let words: [u64; Self::LEN / 8] = std::array::from_fn(|at| le64(bytes, 8 * at));
         let low = |word: u64, bits: usize| (word & ((1 << bits) - 1)) as u32;
@@ -140,7 +140,7 @@ pub enum AdminError {
     Read,
     /// The operation or the table is not defined.
     Command,
-    /// A row that the table does not have, or a list that runs beyond the eMTT; none of its rows is written.
+    /// The table does not have this row, or the list runs beyond the end of the eMTT. No row of the list is written.
     Row,
     /// A code that this software does not know.
     Other(u8),

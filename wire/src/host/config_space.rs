@@ -48,9 +48,9 @@ pub mod pci_express {
     pub const FUNCTION_RESET: u32 = 1 << 28;
     /// Device control: resets the function; reads as zero.
     pub const INITIATE_RESET: u16 = 1 << 15;
-    /// Device control: lowest bit of the largest payload's code, 3 bits, 128 bytes shifted left by it.
+    /// Device control: lowest bit of the field for the maximum payload size. A value v of its 3 bits means 128 << v bytes.
     pub const MAX_PAYLOAD_BIT: u32 = 5;
-    /// Device control: lowest bit of the largest read's code, 3 bits, 128 bytes shifted left by it.
+    /// Device control: lowest bit of the field for the maximum read request size. A value v of its 3 bits means 128 << v bytes.
     pub const MAX_READ_BIT: u32 = 12;
     /// Device status: requests of the function wait for completions.
     pub const TRANSACTIONS_PENDING: u16 = 1 << 5;
@@ -142,7 +142,7 @@ const fn word(offset: u16, reset: u32, writable: u32, description: &'static str)
     }
 }
 
-/// Low or high word of a BAR: its size is what cannot be written of it.
+/// Low or high word of a BAR. The bits that cannot be written give the size of the BAR.
 const fn bar(bar: Bar, high: bool, description: &'static str) -> ConfigWord {
     let offset = header::BARS + 4 * (bar.index() as u16 + high as u16);
     let mask = !(bar.length() - 1);

@@ -29,7 +29,7 @@ pub struct ConsumerIndex {
 impl ConsumerIndex {
     /// Bytes of the word.
     pub const LEN: usize = 8;
-    /// Where in a doorbell page it is written.
+    /// Offset in a doorbell page at which it is written.
     pub const OFFSET: u16 = 8;
     /// Where in a doorbell page its slots begin, as those of doorbells do ([`super::Doorbell::SLOTS`]).
     pub const SLOTS: u16 = Doorbell::SLOTS + Doorbell::SLOT_COUNT * Doorbell::LEN as u16;
@@ -40,7 +40,7 @@ impl ConsumerIndex {
     /// Lowest bit of the index.
     pub const INDEX_BIT: usize = 32;
 
-    /// Where slot `number` of a doorbell page is.
+    /// Returns the offset of slot `number` in a doorbell page.
     ///
     /// # Panics
     /// If there is no such slot.

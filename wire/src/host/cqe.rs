@@ -46,7 +46,7 @@ pub struct Cqe {
     pub phase: bool,
     /// Local queue pair, 24 bits.
     pub qp: u32,
-    /// Of the work request; 0 on the receive side, where a WRITE consumes none.
+    /// Identifier of the work request. It is 0 on the receive side, where a WRITE consumes no work request.
     pub wr_id: u64,
     /// Bytes of the message.
     pub byte_len: u32,

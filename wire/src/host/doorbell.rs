@@ -16,25 +16,25 @@ pub struct Doorbell {
 impl Doorbell {
     /// Bytes of the word.
     pub const LEN: usize = 8;
-    /// Where in a doorbell page it is written.
+    /// Offset in a doorbell page at which it is written.
     pub const OFFSET: u16 = 0;
     /// Where in a doorbell page its slots begin: places that are taken as [`Self::OFFSET`] is, [`Self::slot`] names them. Whoever has several queue pairs gives each a
     /// slot of its own. Then the last word of a slot is all that counts, also where the page is memory that is looked at now and then.
     pub const SLOTS: u16 = 0x800;
-    /// Slots of doorbells in a page, and as many of consumer indices.
+    /// Number of doorbell slots in a page. The number of slots for consumer indices is the same.
     pub const SLOT_COUNT: u16 = 128;
     /// Where in a doorbell page a send queue entry may be pushed: its 64 bytes as 8 stores of 64 bits in ascending order. The doorbell that makes it valid
     /// follows at [`Self::PUSHED_OFFSET`], before anything else is pushed in this page; the card then need not read the entry. It has to lie in the ring
     /// all the same, as a pushed entry may go unused: when other entries are before it, or another page pushes meanwhile.
     pub const PUSH_OFFSET: u16 = 0x40;
-    /// Where the doorbell is written whose last entry was pushed.
+    /// Offset at which a doorbell is written if its last entry was pushed.
     pub const PUSHED_OFFSET: u16 = 0x80;
     /// Lowest bit of the queue pair.
     pub const QP_BIT: usize = 0;
     /// Lowest bit of the producer index.
     pub const PRODUCER_BIT: usize = 32;
 
-    /// Where slot `number` of a doorbell page is.
+    /// Returns the offset of slot `number` in a doorbell page.
     ///
     /// # Panics
     /// If there is no such slot.

@@ -20,11 +20,12 @@ pub const LENGTH: u64 = 4_096;
 
 /// Nanoseconds of the card's clock since power-up, 64 bits, read-only.
 pub const NOW: u64 = 0;
-/// The clock runs at least until it shows so many nanoseconds, 64 bits, write-only. A later write replaces an earlier one.
+/// The clock runs at least until this time in nanoseconds, 64 bits, write-only. A later write replaces an earlier one.
 pub const RUN_UNTIL: u64 = 8;
 /// Whether the clock stands still, 64 bits, 0 or 1, read-only.
 pub const STILL: u64 = 16;
-/// The slot that begins so many bytes from the start of the pages is looked at from now on, 64 bits, write-only. For one that is already it only wakes the server.
+/// The server starts to poll the slot at this byte offset from the start of the pages, 64 bits, write-only. If the slot is polled already, the write
+/// only wakes the server.
 pub const LOOK: u64 = 24;
 /// The slot that begins there is looked at for the last time, 64 bits, write-only.
 pub const LOOK_AWAY: u64 = 32;

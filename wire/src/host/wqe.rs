@@ -103,7 +103,7 @@ impl Wqe {
         out
     }
 
-    /// The entry these bytes hold.
+    /// Decodes the entry in these bytes.
     ///
     /// # Errors
     /// [`WireError::BadField`] for an undefined opcode. [`Self::wr_id_of`] still finds whose entry it was.

@@ -1,4 +1,4 @@
-//! How software fills the tables of the card: one write port for all of them.
+//! The port by which software fills the tables of the card. All tables share one write port.
 
 use rust_hdl::prelude::*;
 

@@ -60,7 +60,7 @@ pub struct AddressedToken {
     pub rkey: Bits<32>,
 }
 
-/// Token after `mr_check`: the verdict on the region, and what page translation needs of it.
+/// Token after `mr_check`: the verdict on the region, and what page translation needs from the region.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RegionToken {
     pub token: CoreToken,
@@ -105,7 +105,7 @@ pub struct DmaSegments {
     pub first_translated: Bit,
     pub second_address: Bits<64>,
     pub second_translated: Bit,
-    /// It lies in three pages. They are the smallest there are, so [`WHOLE_PAGE`] bytes of it lie in the second.
+    /// The payload lies in three pages. These are pages of the smallest size, so [`WHOLE_PAGE`] bytes of it lie in the second page.
     pub has_third: Bit,
     pub third_address: Bits<64>,
     pub third_translated: Bit,

@@ -19,7 +19,7 @@ pub enum MessageOp {
     LookupByPsn,
     /// Marks the message `slot` faulty, with `status`. No later message starts.
     Fault,
-    /// Completes, in order, every message whose packets all lie before `psn`.
+    /// Completes, in order, every message whose packets all have PSNs before `psn`.
     Complete,
     /// Completes all messages with an error: the message `slot` with `status`, if `failed`; all others as flushed.
     Flush,

@@ -43,7 +43,7 @@ pub struct SprayRequest {
     pub op: SprayOp,
     pub qp: Qpn,
     pub plane: Bit,
-    /// `Choose`: number of paths, 1 to 32. The result is that of as many single choices.
+    /// `Choose`: number of paths, 1 to 32. The result is the same as that of this number of single choices.
     pub count: Bits<6>,
     pub avoid_valid: Bit,
     pub avoid: Bits<8>,

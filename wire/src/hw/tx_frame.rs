@@ -76,7 +76,7 @@ fn mac_address(bits: Bits<48>) -> MacAddr {
 }
 
 impl TxPacket {
-    /// The record that makes the lane send `frame`, whose derived fields (see [`RoceFrame`]) are not looked at.
+    /// Returns the record that makes the lane send `frame`. The derived fields of the frame (see [`RoceFrame`]) are ignored.
     ///
     /// # Errors
     /// [`TxFrameError`], but not for a record: if the lane cannot send the frame.

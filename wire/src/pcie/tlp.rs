@@ -84,7 +84,7 @@ impl TlpType {
         })
     }
 
-    /// Type of the TLP that begins with these bytes.
+    /// Returns the type of the TLP that begins with these bytes.
     ///
     /// # Errors
     /// [`WireError::Truncated`] if there are none; those of [`Self::from_byte`].

@@ -31,7 +31,7 @@ row! {
         early_loss: u16 => Bits<10>,
         /// MRC: congestion window in bytes from which the receiver may coalesce SACKs. With a smaller window every packet requests a SACK.
         coalesce_from: u32 => Bits<24>,
-        /// RC: every so many packets one requests an acknowledgement, 1 or more.
+        /// RC: an acknowledgement is requested once in this number of packets, 1 or more.
         ack_every: u16 => Bits<16>,
         /// RC: UDP source port, and port of the card, of its only path.
         udp_sport: u16 => Bits<16>,

@@ -19,7 +19,7 @@ code_enum! {
         BadHandle = 3,
         /// A guest address is not in the guest's memory, or not aligned.
         BadAddress = 4,
-        /// The device has as many of these as it may.
+        /// The device already has its maximum number of objects of this kind.
         Quota = 5,
         /// All objects of this kind on the card are in use.
         Exhausted = 6,

@@ -32,7 +32,7 @@ pub use request::{CreateQp, Opcode, RegisterMr, Request};
 pub const HEADER: usize = 8;
 /// Most bytes of a request.
 pub const MOST_REQUEST: usize = 128;
-/// Most bytes of an answer. A chain has room for as many, whatever it asks for.
+/// Maximum length of an answer in bytes. A chain has space for this many bytes, whatever it requests.
 pub const MOST_ANSWER: usize = 128;
 /// Bytes of a page list's entry: a guest address.
 pub const PAGE_ENTRY: u64 = 8;

@@ -26,7 +26,7 @@ pub struct Speed {
     both: SimRate,
 }
 
-/// Cycles of the only card of a world, whose peer is the software reference, with the memory and the ports around the card.
+/// Clock cycles and times of a world in which only one card is simulated, with its memory and ports. Its peer is the software reference.
 #[derive(Default)]
 struct Lone {
     sender: Timed,

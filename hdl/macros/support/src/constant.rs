@@ -68,7 +68,7 @@ pub fn synth_literal<T: Synth>(value: T) -> VerilogExpression {
     }
 }
 
-/// The literal of `value`, whose type is that of `like` (which is never run).
+/// Returns the literal of `value`. The closure `_like` only gives its type and never runs.
 pub fn typed_constant<T: Synth>(_like: impl FnOnce() -> T, value: T) -> VerilogExpression {
     synth_literal(value)
 }

@@ -14,7 +14,7 @@ pub trait Join<To> {
     fn join(&mut self, to: &mut To);
     /// Marks the signals that this connection drives as driven.
     fn mark_driven(&mut self, to: &mut To);
-    /// Pushes the assignments for the ends of these flat names.
+    /// Appends the assignments between the ends with the flat names `from` and `to`.
     fn assign(from: &str, to: &str, statements: &mut Vec<VerilogStatement>);
 }
 
@@ -57,7 +57,7 @@ impl<From: Join<To>, To, const N: usize> Join<[To; N]> for [From; N] {
     }
 }
 
-/// Pushes the assignments that connect two ends, whose types are those of `from` and `to`.
+/// Appends the assignments that connect two ends of the types `From` and `To`.
 pub fn assign_join<From: Join<To>, To>(
     _from: &From,
     _to: &To,

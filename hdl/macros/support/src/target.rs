@@ -34,7 +34,7 @@ impl Target {
         }
     }
 
-    /// The field of this target that is `width` bits wide and starts at bit `offset` of it.
+    /// Returns the field of this target that has `width` bits and starts at bit `offset`.
     pub fn field(&self, width: usize, offset: usize) -> Self {
         let outer = match self.part {
             Part::Field { offset, .. } => offset,

@@ -92,7 +92,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for CompletionPlace<W
             self.base.q.val()
         };
         let more = left > lanes;
-        // Too few beats leave lanes over; too many leave none for the last.
+        // If there are too few beats, lanes remain unused. If there are too many, no lanes remain for the last beat.
         let damaged = beat.place & beat.last & (beat.error | more | !left.any());
         if valid {
             self.left.d.next = if more { left - lanes } else { bits(0) };

@@ -25,7 +25,7 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     pub reset: Signal<In, Bit>,
 
     pub head: Snk<SlotHead>,
-    /// The last beat of the oldest head is being read: so many slots are free.
+    /// Number of slots that become free, in the cycle in which the last beat of the oldest head is read.
     pub freed: Signal<Out, Bits<2>>,
 
     pub read_word: Signal<Out, Bits<14>>,

@@ -77,7 +77,7 @@ pub struct SlotRequest {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotReport {
     pub slot: Bits<6>,
-    /// A request needs no more bytes: all of them have arrived, or it failed.
+    /// The request needs no more bytes: either all of them have arrived, or the request failed.
     pub finished: Bit,
     /// Bytes of this slot are missing or wrong.
     pub failed: Bit,

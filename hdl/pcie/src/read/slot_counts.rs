@@ -4,7 +4,7 @@ use hdl_macros::hdl;
 use hdl_primitives::LutRam;
 use rust_hdl::prelude::*;
 
-/// Counts of 2^`S` slots, modulo 128. One of them is read: the head's. The path from `head` to `of_head` is combinational, one LUT level.
+/// Counters of 2^`S` slots, modulo 128. Only the counter of the head is read. The path from `head` to `of_head` is combinational, with one LUT level.
 #[derive(LogicBlock, Default)]
 pub struct SlotCounts<const S: usize> {
     pub clock: Signal<In, Clock>,

@@ -11,7 +11,7 @@ use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 use super::records::{SlotHead, SlotReport, SlotRequest, SLOT_BYTES};
 use super::slot_counts::SlotCounts;
 
-/// log2 of the beat of `segment_issue` in this engine, which counts places in the buffer in such beats.
+/// log2 of the bytes of a beat in `segment_issue` of this engine. That block counts places in the buffer in these beats.
 pub const SPAN_BEAT_BITS: usize = 7;
 /// log2 of the number of these beats in a slot.
 const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
@@ -67,7 +67,7 @@ pub struct SlotLedger<const S: usize, const K: usize> {
     asked: SlotCounts<S>,
     /// Number of requests that have finished.
     finished: SlotCounts<S>,
-    /// Slots whose counts have been cleared since reset. Bit `S`: all.
+    /// Number of slots whose counts have been cleared since reset. Bit `S` says that all have been.
     swept: DFF<Bits<7>>,
     closed: DFF<Bits<K>>,
     failed: DFF<Bits<K>>,

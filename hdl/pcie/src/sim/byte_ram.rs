@@ -1,5 +1,5 @@
-//! A [`ByteRam`](crate::read::ByteRam) that writes a whole word or nothing where the lanes allow it. Verilator turns the lanes of the hardware's text
-//! into as many conditions per cycle.
+//! The gated text of a [`ByteRam`](crate::read::ByteRam). It writes a whole word or nothing if the lanes allow this. From the hardware's text,
+//! Verilator would generate a condition per lane and cycle.
 
 use hdl_primitives::sim::ram::gated_read;
 use hdl_primitives::sim::Gated;

@@ -33,7 +33,7 @@ impl Node {
         }
     }
 
-    /// Clears the page of `size` below this node, and tables it leaves empty; false when there is none.
+    /// Clears the page of `size` below this node, and removes tables that become empty. Returns false if there is no such page.
     fn remove(&mut self, level: u32, iova: u64, size: PageSize) -> bool {
         let slot = &mut self.slots[index(iova, level)];
         let now_empty = match slot {

@@ -70,7 +70,7 @@ struct Watch {
 #[derive(Default)]
 pub(crate) struct Watches {
     list: Vec<Watch>,
-    /// The next callback to check, and the end of those that existed when the pass began.
+    /// The next callback to check, and the end of the list as it was when the pass began.
     cursor: usize,
     last: usize,
     /// A callback of this pass was due: another pass follows.
@@ -107,7 +107,7 @@ impl Watches {
         (self.cursor, self.last, self.fired) = (0, self.list.len(), false);
     }
 
-    /// The next callback that is due, disarmed; `None` when a whole pass found none.
+    /// Returns the next callback that is due, after disarming it. Returns `None` when a whole pass found none.
     pub fn next(&mut self, model: &Model) -> Option<CallbackKey> {
         loop {
             while self.cursor < self.last {

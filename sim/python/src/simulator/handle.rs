@@ -195,7 +195,8 @@ impl Handle {
         self.with(|s| s.hierarchy.element(self.id, index).map(|id| Handle { id }))
     }
 
-    /// The child called `name`, or none. If a test named it as an attribute or a key, a missing child raises an error with the most similar names.
+    /// Returns the child `name`, or None. If a test requested it as an attribute or a key, a missing child raises an error with the most similar
+    /// names.
     #[pyo3(signature = (name, discovery_method=None))]
     fn get_handle_by_name(
         &self,

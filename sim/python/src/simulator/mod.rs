@@ -101,7 +101,7 @@ fn get_sim_time() -> PyResult<(u32, u32)> {
     simulation::with(|s| ((s.kernel.now() >> 32) as u32, s.kernel.now() as u32))
 }
 
-/// Tests and libraries use the name Verilator to find out what it lacks, such as four-valued logic. This simulator lacks the same.
+/// Tests and libraries use the name Verilator to find out which features it lacks, such as four-valued logic. This simulator lacks the same features.
 #[pyfunction]
 fn get_simulator_product() -> &'static str {
     "Verilator (OpenStellar)"

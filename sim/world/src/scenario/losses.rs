@@ -113,7 +113,7 @@ fn go_back_n<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
             Fate::Pass
         }
     })?;
-    // The length is not shrunk: 1 % of fewer packets may be none.
+    // This length is not reduced, because 1 % of fewer packets may be no packet at all.
     post_in_turn(&mut world, &[2 << 20, 1, 70_000])?;
     let outcome = all_succeeded(finish(setup, plan, world)?)?;
     let report = outcome.report();

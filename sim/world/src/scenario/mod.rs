@@ -54,7 +54,7 @@ impl Setup {
         Self::shrunk(seed, 1)
     }
 
-    /// Messages shorter by `shrink`, for NICs whose simulation is slow.
+    /// Makes a scenario whose messages are shorter by the factor `shrink`, for NICs with a slow simulation.
     pub const fn shrunk(seed: u64, shrink: u32) -> Self {
         Self {
             seed,
@@ -182,7 +182,7 @@ fn write((local, remote): (RegionId, RegionId), qp: u32, offset: u64, length: u3
     }
 }
 
-/// Buffers, and a WRITE of each length on the first queue pair, each behind the one before it.
+/// Makes the buffers and posts a WRITE of each length on the first queue pair, each behind the previous one.
 fn post_in_turn<N: Nic>(world: &mut PairWorld<N>, lengths: &[u32]) -> Result<(), WorldError> {
     let total = lengths.iter().map(|&length| u64::from(length)).sum();
     let buffers = buffers(world, total)?;

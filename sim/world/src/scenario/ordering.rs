@@ -24,7 +24,7 @@ impl<N: Nic> Scenario<N> {
 const MTU_LOG2: u8 = 10;
 /// Packets in a block: the receive window.
 const BLOCK: usize = 1024;
-/// Time between two arrivals. A NIC sends packets faster, and the line carries one in an eighth of it, so this delay decides the order.
+/// Time between two arrivals. It decides the order, because a NIC sends packets faster and the line carries one in an eighth of this time.
 const SLOT: Time = 200_000;
 
 fn permutation<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {

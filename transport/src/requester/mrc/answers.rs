@@ -124,7 +124,7 @@ impl MrcRequester {
         }
     }
 
-    /// Early loss detection: `acked`, whose last transmission left at `at`, has arrived.
+    /// Detects losses early after `acked`, whose last transmission was at time `at`, has arrived.
     fn find_early_losses(&mut self, acked: Psn, at: Ticks) {
         let threshold = u32::from(self.config.early_loss);
         let una = self.window.una();

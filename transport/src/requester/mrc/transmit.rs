@@ -22,8 +22,8 @@ impl MrcRequester {
         packet
     }
 
-    /// As [`Self::transmit`], but as many new packets of one message as may leave at once, at most `most`. The congestion window
-    /// is checked in whole path MTUs.
+    /// Does what [`Self::transmit`] does, but returns as many new packets of one message as may be sent at once, up to `most`. The congestion window
+    /// is checked in units of the path MTU.
     pub fn transmit_burst(
         &mut self,
         port: u8,

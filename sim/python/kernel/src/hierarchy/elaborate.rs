@@ -45,8 +45,8 @@ impl Hierarchy {
                     .strip_prefix(&manifest.top)
                     .is_some_and(|rest| rest.starts_with('.'))
         };
-        // A module's own copy of an input follows the port, and the port of an output follows the module's copy. A test sees the one that the other
-        // follows.
+        // An input inside a module follows the port, and the port of an output follows the signal inside the module. A test gets the signal that the
+        // other one follows.
         let leads = |signal: &Signal| match ports.get(signal.name.as_str()) {
             Some(port) if port.port.dir == Dir::Out => signal.scope == manifest.top,
             Some(_) => signal.scope == "TOP",

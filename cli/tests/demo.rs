@@ -36,7 +36,7 @@ fn a_demonstration_recovers_losses_and_repeats_itself() {
     assert_eq!(report["completions"]["succeeded"], 1);
     let requester = &report["requester"];
     let count = |name: &str| requester[name].as_u64().expect("a counter");
-    // At most 98 packets of 4,096 bytes; half of those over one of sixteen links are lost.
+    // There are at most 98 packets of 4,096 bytes. One of sixteen links loses half of the packets that it carries.
     assert!(count("retransmissions") > 0, "{requester}");
     assert_eq!(count("packets"), 98 + count("retransmissions"));
     // One round of 128 paths takes each path at most once; retransmissions choose a path again.

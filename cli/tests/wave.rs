@@ -1,4 +1,4 @@
-//! `./stellar wave nic` writes waves of the card that was asked for.
+//! `./stellar wave nic` writes the waves of the requested card.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,4 +1,5 @@
-//! `docs/driver.md` says what the definitions in `stellar-wire` say. `UPDATE_DOCS=1 cargo test -p stellar-driver --test stellar-driver docs::` writes it anew.
+//! `docs/driver.md` agrees with the definitions in `stellar-wire`. `UPDATE_DOCS=1 cargo test -p stellar-driver --test stellar-driver docs::` writes
+//! the generated parts again.
 
 use std::fmt::Write;
 

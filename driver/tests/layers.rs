@@ -32,7 +32,7 @@ fn dependencies(package: &str) -> Vec<String> {
     tree.lines().map(name).collect()
 }
 
-/// What belongs to the hardware, its models or the reference.
+/// Whether a package belongs to the hardware, its models or the reference.
 fn is_of_the_hardware(package: &str) -> bool {
     let named = |prefix| package.starts_with(prefix);
     named("rust-hdl") || named("hdl-") || named("sim-") || package == "stellar-transport"
@@ -52,7 +52,7 @@ fn software_of_the_host_needs_neither_hardware_nor_reference() {
             .collect();
         assert!(wrong.is_empty(), "{package} needs {wrong:?}");
     }
-    // What the check must find is found where it is.
+    // The check works: it finds such packages where they are expected.
     let simulated = dependencies("sim-nic");
     for expected in ["rust-hdl", "hdl-nic", "stellar-transport"] {
         assert!(simulated

@@ -1,4 +1,4 @@
-//! Who may write where: queue pair, key, protection domain, rights, bounds, pages.
+//! Tests which writes are accepted: queue pair, key, protection domain, rights, bounds, pages.
 
 use stellar_transport::rx::{
     AckBody, AckKind, DropReason, EmttRow, MrRow, PageSize, Psn, QpMode, QpRow, QpState, RxLane,

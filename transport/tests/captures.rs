@@ -1,4 +1,4 @@
-//! Frames of the Linux rxe captures are refused or found good as tshark's dissection of them says.
+//! Frames of the Linux rxe captures are accepted or refused in agreement with tshark's dissection.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -33,7 +33,7 @@ fn lane_of(page_size: PageSize) -> RxLane {
     lane
 }
 
-/// What PCI Express demands of a write request.
+/// Checks the rules of PCI Express for a write request.
 #[track_caller]
 fn check_rules(tlp: &WriteTlp, max_payload: MaxPayload) {
     let bytes = tlp.length_dw * 4;
@@ -56,7 +56,7 @@ fn check_rules(tlp: &WriteTlp, max_payload: MaxPayload) {
 #[test]
 fn payloads_cross_pages_of_every_size_at_every_offset() {
     for page_size in PageSize::ALL {
-        // From the region's second page, which it has all of, into its third.
+        // The write goes from the region's second page, which is completely in the region, into the third.
         let boundary = BASE_VA.next_multiple_of(page_size.bytes()) + page_size.bytes();
         let mut lane = lane_of(page_size);
         for (psn, before) in (0..300).chain([2048, 4095]).enumerate() {
@@ -141,7 +141,7 @@ fn changing_the_owner_of_a_page_changes_the_next_packet() {
 fn writes_split_right_at_every_alignment_and_length() {
     for mps in [128, 256, 512, 1024] {
         let max_payload = MaxPayload::new(mps).expect("a legal size");
-        // From the start of a page, and from near its end.
+        // Writes begin at the start of a page, and near its end.
         for start in (0..mps as u64).chain(4096 - 16..4096) {
             let lengths =
                 (1..=20).chain([63, 64, 65, mps - 1, mps, mps + 1, 2 * mps + 3, 4096, 8192]);

@@ -175,7 +175,7 @@ fn completion_descriptor_fields_lie_where_the_product_guide_puts_them() {
             no_snoop: false,
         },
     };
-    // What RC and CC have in common.
+    // The fields that RC and CC have in common.
     let common: u128 = 0x1234 << 16
         | 0x345 << 32
         | 0b100 << 43

@@ -29,7 +29,7 @@ const IP: usize = 14;
 const UDP: usize = IP + 20;
 const BTH: usize = UDP + 8;
 
-/// What the parser says to `frame` after `change`, with the IPv4 checksum (if `checksum`) and the iCRC made good.
+/// Returns the parser's error for `frame` after `change`. The iCRC is corrected, and the IPv4 checksum too if `checksum` is set.
 fn refusal(frame: &RoceFrame, checksum: bool, change: impl FnOnce(&mut Vec<u8>)) -> WireError {
     let mut bytes = frame.emit().expect("valid frame");
     change(&mut bytes);
@@ -37,7 +37,7 @@ fn refusal(frame: &RoceFrame, checksum: bool, change: impl FnOnce(&mut Vec<u8>))
         let header = bytes[IP..UDP].try_into().expect("20 bytes");
         bytes[IP + 10..IP + 12].copy_from_slice(&ipv4::header_checksum(&header).to_be_bytes());
     }
-    // Not possible for every broken packet; those are refused before the iCRC matters.
+    // A broken packet may have no place for an iCRC. Such a packet is refused before its iCRC is checked.
     let _ = frame::reseal(&mut bytes);
     RoceFrame::parse(&bytes).expect_err("the frame is broken")
 }

@@ -1,4 +1,4 @@
-//! Whole frames: round trips, bytes nobody should trust, and the layout of an encapsulated MRC packet.
+//! Tests of whole frames: round trips, arbitrary bytes, and the layout of an encapsulated MRC packet.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

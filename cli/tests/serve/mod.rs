@@ -11,7 +11,7 @@ use std::process::Command;
 use programs::{refuse, stellar, succeed, Serve};
 use stellar_driver::DropReason;
 
-/// The example, whose directory is beside this test's.
+/// Returns the command that runs the example, which is in a directory beside that of this test.
 fn bring_up() -> Command {
     let tests = std::env::current_exe().expect("a test has a path");
     let target = tests.ancestors().nth(2).expect("target/debug/deps/test");

@@ -76,7 +76,7 @@ impl Serve<2> {
 }
 
 impl<const N: usize> Serve<N> {
-    /// With options that give `N` cards.
+    /// Starts the server with options that give `N` cards.
     pub fn start_with(directory: &Path, options: &[&str]) -> Self {
         let mut child = stellar()
             .arg("serve")

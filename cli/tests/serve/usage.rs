@@ -13,7 +13,7 @@ fn serve(folder: &Path, options: &[&str]) -> Command {
     program
 }
 
-/// With a valid bridge, and these options.
+/// Runs the command with a valid bridge and these options.
 fn bridged(folder: &Path, options: &[&str]) -> Command {
     let mut program = serve(
         folder,

@@ -1,4 +1,4 @@
-//! On-demand regions, on a recording mock PCI function.
+//! Tests of on-demand regions on a recording mock PCI function.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn bytes_are_those_stored_and_zeros_elsewhere() {
     let mut found = vec![0xff; 40_000];
     region.load(0, &mut found).unwrap();
     assert!(found == expected);
-    // Only whole pages go; the last one ends with the region.
+    // Only whole pages are freed. The last page ends with the region.
     region.discard(4_095, 4_097).unwrap();
     region.discard(36_864, 40_000 - 36_864).unwrap();
     expected[4_096..8_192].fill(0);
@@ -81,7 +81,7 @@ fn bytes_are_those_stored_and_zeros_elsewhere() {
     region.load(0, &mut found).unwrap();
     assert!(found == expected);
     assert_eq!(frames(&card, 1..2), [0]);
-    // Nothing is there, and nothing is asked of the card.
+    // The pages are absent, and the access sends nothing to the card.
     let before = card.stores();
     region.discard(20_000, 10_000).unwrap();
     assert_eq!(card.stores(), before);

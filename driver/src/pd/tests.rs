@@ -22,13 +22,13 @@ fn memory_of_another_card_is_refused() {
     let pd = here.alloc_pd().unwrap();
     let foreign = pd.register(there.alloc(4096).unwrap(), AccessFlags::default());
     assert!(matches!(foreign, Err(Error::OtherCard)));
-    // That of another context of the same card is not.
+    // Memory of another context of the same card is accepted.
     let neighbour = here.device().open().unwrap();
     let memory = neighbour.alloc(4096).unwrap();
     pd.register(memory, AccessFlags::default()).unwrap();
 }
 
-/// Memory of so many pages, none of which is there.
+/// Makes memory of `count` pages, none of which exists.
 fn pages(count: u64) -> Pages {
     Pages {
         size: PageSize::Size4K,
@@ -44,7 +44,7 @@ fn register(pd: &ProtectionDomain, count: u64) -> Result<MemoryRegion, Error> {
     unsafe { pd.register_translated(pages(count), AccessFlags::default()) }
 }
 
-/// Register writes that registering so many pages takes, and deregistering them.
+/// Returns the number of register writes for registering `count` pages, and for deregistering them.
 fn writes(card: &FakeCard, pd: &ProtectionDomain, count: u64) -> [u64; 2] {
     let before = card.stores();
     let region = register(pd, count).unwrap();
@@ -61,7 +61,7 @@ fn a_few_translations_take_two_register_writes_each_and_many_one_for_a_list() {
         [1, 31, 32, 3 * 8192 + 1].map(|count| writes(&function, &pd, count));
     for way in 0..2 {
         assert_eq!(few[way] - one[way], 60);
-        // Beside the region's row.
+        // These writes come in addition to the region's row.
         assert_eq!(many[way] + 2, one[way] + 1);
         assert_eq!(more[way] - many[way], 3);
     }
@@ -97,7 +97,7 @@ fn an_admin_queue_that_stops_is_an_error_and_begins_anew() {
         }
         other => panic!("{:?}", other.map(|_| ())),
     }
-    // Every number of it was given back.
+    // The failed registration has freed all of its translations.
     for _ in 0..3 {
         register(&pd, ALL).unwrap().deregister().unwrap();
     }

@@ -88,7 +88,7 @@ fn clocks() -> impl Strategy<Value = Vec<Clock>> {
     prop::collection::vec(clock, 1..300)
 }
 
-/// What must be reported: it waits until it is taken, and the last page reported is not reported again.
+/// The reports that the block must make. A report stays until it is accepted, and the page that was reported last is not reported again.
 #[derive(Default)]
 struct Reference {
     waits: Option<(u32, u64)>,

@@ -1,4 +1,4 @@
-//! What the macros refuse, and what they say.
+//! Tests of the code that the macros refuse, and of their messages.
 use quote::quote;
 use syn::{ItemFn, ItemStruct};
 

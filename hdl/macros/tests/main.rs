@@ -1,4 +1,4 @@
-//! What the macros make of blocks.
+//! Tests of the code that the macros generate for blocks.
 
 mod interfaces;
 mod kernel_to_ast;

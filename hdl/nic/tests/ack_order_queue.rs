@@ -226,7 +226,8 @@ fn a_reset_forgets_what_waits_but_not_how_to_count() {
     again.finish();
 }
 
-/// At full rate no cycle is lost if payloads leave at once, of several queue pairs in turn and of one that uses both lanes in turn.
+/// At full rate no cycle is lost if payloads leave at once. This holds for several queue pairs in turn, and for one queue pair that uses both lanes
+/// in turn.
 #[test]
 fn one_outcome_leaves_per_clock() {
     [5, 1].into_iter().for_each(leave_at_full_rate);

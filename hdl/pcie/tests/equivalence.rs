@@ -122,7 +122,7 @@ fn beat_fetch() {
     .unwrap();
 }
 
-/// At 128 bits: wide lanes crawl in rust-hdl's simulation, and the width is a parameter of the same text.
+/// The test uses 128 bits, because wide lanes are slow in rust-hdl's simulation, and the width is a parameter of the same text.
 #[test]
 fn dma_write() {
     check(

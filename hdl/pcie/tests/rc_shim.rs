@@ -190,7 +190,7 @@ proptest! {
     }
 }
 
-/// Payloads of whole beats: with the descriptor one beat more goes in than comes out, and none is late.
+/// Payloads consist of whole beats. With the descriptor, one more beat goes in than comes out, and no beat is late.
 #[test]
 fn back_to_back_completions_never_stall() {
     for wide in [true, false] {

@@ -8,10 +8,10 @@ use sim_world::{lossy_topology, verify, Plan, RegionSpec, TransportPlan, Write};
 use stellar_transport::rx::{Owner, PageSize};
 
 const MTU_LOG2: u8 = 13;
-/// Of simulated time, in picoseconds: 10 ms.
+/// Simulated time after which a run fails, in picoseconds: 10 ms.
 const TIMEOUT_PS: u64 = 10_000_000_000;
 
-/// A run whose memory and completions are as they must be.
+/// Runs a transfer and checks memory and completions.
 fn run(transport: Option<TransportPlan>, loss: f64, lengths: &[u32]) -> Report {
     let lossy = (loss > 0.0).then_some(("p0.leaf0-spine0", loss));
     let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, lossy).expect("a topology");

@@ -1,4 +1,4 @@
-//! The pins of two cards tell the story of a write in order, and to the picosecond.
+//! The pins of two cards show the steps of a write in order, with times exact to the picosecond.
 
 use sim_net::{Time, Topology};
 use sim_nic::{RtlNic, CLOCK_PS};

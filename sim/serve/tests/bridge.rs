@@ -117,9 +117,9 @@ fn rest(function: &VfioUser) -> Duration {
 #[test]
 fn a_frame_wakes_the_clock_which_comes_to_a_stand_again() {
     let bench = Bench::new();
-    // Without a driver.
+    // First without a driver.
     bench.ask();
-    // With a driver that only reads the clock.
+    // Then with a driver that only reads the clock.
     let function = bench.open();
     let mut before = rest(&function);
     for _ in 0..3 {

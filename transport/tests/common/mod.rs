@@ -16,7 +16,7 @@ pub const PD: u32 = 0xabcde;
 pub const MR_INDEX: u32 = 0xfed;
 pub const KEY: u8 = 0x5a;
 pub const RKEY: u32 = MR_INDEX << 8 | KEY as u32;
-/// Not aligned to any page.
+/// This address is not aligned to any page size.
 pub const BASE_VA: u64 = 0x7f12_3456_7123;
 pub const REGION_LENGTH: u64 = 64 * 1024;
 pub const FIRST_EMTT: u32 = 1000;

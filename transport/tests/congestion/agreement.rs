@@ -57,8 +57,8 @@ impl Signals {
         }
     }
 
-    /// Queueing delay in ticks, mark, and packets lost, for a window of `fill` bandwidth-delay products. Draws as many
-    /// random numbers whatever the window.
+    /// Returns the queueing delay in ticks, the mark, and the number of lost packets, for a window of `fill` bandwidth-delay products. The number of
+    /// random draws does not depend on the window.
     fn next(&mut self, fill: f64) -> (u32, bool, u32) {
         let q = self.target;
         let [step, level, mark, loss]: [f64; 4] = std::array::from_fn(|_| self.rng.random());

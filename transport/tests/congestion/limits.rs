@@ -1,5 +1,5 @@
-//! Nothing overflows and nothing leaves its limits, whatever the registers and samples. The widths are asserted in the
-//! code under test, and arithmetic overflow panics in this build.
+//! No value overflows or leaves its limits, whatever the registers and samples are. The code under test asserts the widths, and arithmetic overflow
+//! panics in this build.
 
 use proptest::prelude::*;
 use stellar_transport::congestion::{AckSample, Nscc, NsccParams, NsccRegisters, MAX_WINDOW};
@@ -37,7 +37,7 @@ fn registers() -> impl Strategy<Value = NsccRegisters> {
                 qa_gate,
                 min_cwnd: a.min(b),
                 max_cwnd: a.max(b),
-                // As large as the target allows.
+                // As large as the target permits.
                 alpha: alpha.min((((1_u64 << 39) - 1) / u64::from(target)) as u32),
                 fi,
                 eta,

@@ -31,7 +31,7 @@ impl Path {
     /// A path whose window was brought down to about `cwnd` by losses, a quick-adapt period ago.
     pub fn with_cwnd(cwnd: u32) -> Self {
         let mut path = Self::new();
-        // What was achieved keeps quick adapt away.
+        // These acknowledged bytes count as achieved throughput, which prevents quick adapt.
         path.ack(MAX / 4, 0, false, 1);
         path.nscc.on_loss(path.nscc.cwnd() - cwnd);
         path.ack(1, BASE, false, BASE + Q);

@@ -58,7 +58,7 @@ fn marked_above_target_shrinks_once_per_round_trip() {
     };
     assert!(first < MAX, "decreases");
     for _ in 0..7 {
-        // Only what `adjust` may add, and nothing was collected.
+        // The window grew only as `adjust` permits, and no increase was collected.
         assert_eq!(
             path.ack(MTU, 3 * Q, true, 1),
             first,
@@ -71,7 +71,7 @@ fn marked_above_target_shrinks_once_per_round_trip() {
 #[test]
 fn one_decrease_takes_at_most_half() {
     let mut path = Path::new();
-    // Not above the quick-adapt delay, which is another rule.
+    // The delay stays below that of quick adapt, which is another rule.
     for _ in 0..1_000 {
         path.ack(1, 4 * Q, true, 0);
     }

@@ -66,7 +66,7 @@ fn page(first_emtt: u32, n: u64) -> (bool, u64) {
     (n % 3 == 1, address)
 }
 
-/// Where a byte of a region is.
+/// Returns the place of a byte of a region.
 pub fn locate(base: u64, va: u64) -> (bool, u64) {
     let emtt = if base == SOURCE_VA {
         SOURCE_EMTT
@@ -139,7 +139,7 @@ pub fn card(number: u8) -> Endpoint<TestMemory> {
     card_at(number, planes(number))
 }
 
-/// As [`card`], with these addresses.
+/// Does what [`card`] does, with these addresses.
 pub fn card_at(number: u8, planes: [PlaneAddress; PORTS]) -> Endpoint<TestMemory> {
     let config = EndpointConfig {
         planes,
@@ -177,7 +177,7 @@ pub fn mrc(mtu_log2: u8) -> MrcConfig {
     MrcConfig::new(nscc, spray(Policy::Obs, 128, 1))
 }
 
-/// Packets that do not ask for a SACK get one for as many.
+/// A SACK is sent for this number of packets that do not request one.
 pub const SACK_EVERY: u8 = 16;
 
 /// Queue pair `number` of a card, connected to the same number of the other.

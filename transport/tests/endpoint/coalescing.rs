@@ -1,4 +1,4 @@
-//! SACKs for several packets: every packet is told of in the end, and nobody waits for a SACK that does not come.
+//! Tests SACKs that cover several packets: every packet is reported in the end, and no sender waits forever for a SACK.
 
 use std::collections::BTreeSet;
 
@@ -22,17 +22,17 @@ use crate::endpoint::pair::{mrc, qp, write, Pair, SACK_EVERY};
 
 const QP: u32 = 5;
 
-/// A receiver, and what its SACKs have told.
+/// A receiver, and what its SACKs have reported.
 struct Receiver {
     track: PsnTrack,
     responder: Responder,
-    /// Everything before this has been told by a cumulative PSN, as a distance from `first`.
+    /// A cumulative PSN has reported everything before this distance from `first`.
     told_below: u32,
     told: BTreeSet<u32>,
     arrived: BTreeSet<u32>,
     first: Psn,
     sacks: u32,
-    /// Of those, the ones for packets that were accepted.
+    /// Number of these SACKs that answered accepted packets.
     fresh: u32,
 }
 
@@ -93,7 +93,7 @@ impl Receiver {
         }
     }
 
-    /// The sender hears of a SACK what it would take from it.
+    /// The sender processes a SACK.
     fn hear(&mut self, request: &AckRequest) {
         let answer = self.responder.answer(request);
         assert_eq!(answer.body.opcode(), Opcode::MrcSack);
@@ -115,7 +115,7 @@ impl Receiver {
         self.sacks += 1;
     }
 
-    /// Whether the sender knows of the `index`-th packet.
+    /// Whether the `index`-th packet has been reported to the sender.
     fn is_told(&self, index: u32) -> bool {
         index < self.told_below || self.told.contains(&index)
     }
@@ -148,12 +148,12 @@ fn headers(psn: Psn, ack_req: bool, ecn_ce: bool) -> PacketHeaders {
     }
 }
 
-/// How packets travel.
+/// Parameters of a random pattern of arrivals.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     first: u32,
     sack_every: u8,
-    /// Packets; the last one asks for a SACK.
+    /// Number of packets. The last one requests a SACK.
     packets: u32,
     /// Chances in 1,000.
     loss: u32,
@@ -251,7 +251,7 @@ proptest! {
             receiver.receive(index, asks, false);
         }
         let every = packets / u32::from(calm.sack_every);
-        // A word that begins while the one before the last waits makes one more.
+        // One more SACK is sent when a word begins while the word before the previous one is pending.
         prop_assert!(
             receiver.fresh <= every * 2 + packets / 64 + late + 2,
             "{} SACKs, {late} late", receiver.fresh
@@ -274,8 +274,8 @@ proptest! {
     }
 }
 
-/// Two cards whose congestion window is at most `window` bytes; nothing is lost. A message of `packets` packets of
-/// 1,024 bytes, and the sender's counters after it.
+/// Transfers a message of `packets` packets of 1,024 bytes between two cards whose congestion window is at most `window` bytes. Nothing is lost.
+/// Returns the sender's counters.
 fn transfer(window: Option<u32>, coalesce_from: u32, every: u8, packets: u32) -> RequesterCounters {
     let mut pair = Pair::new(|_| Fate::default());
     pair.connect(|card| {

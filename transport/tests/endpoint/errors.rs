@@ -47,7 +47,7 @@ fn fails_alone(bad: Wqe, status: WcStatus) {
             (event.kind, event.source, event.data),
             (EventKind::QpError, QP, status.code().into())
         );
-        // What is posted to a queue pair in error is flushed at once.
+        // Work posted to a queue pair in error is flushed at once.
         pair.cards[0].post(QP, write(0, 0, 50, 4)).expect("room");
         assert_eq!(statuses(&pair.completions(0, QP)), [(4, WrFlushErr)]);
     }
@@ -69,7 +69,7 @@ fn a_local_buffer_that_may_not_be_read() {
         },
         LocProtErr,
     );
-    // The end of the message is out of bounds: nothing of it is sent.
+    // The end of the message is out of bounds, so no part of it is sent.
     fails_alone(write(REGION - 5000, 0, 5001, 0), LocProtErr);
     fails_alone(
         Wqe {

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use stellar_transport::endpoint::PORTS;
 use stellar_wire::{Ecn, Ip, Opcode, RoceFrame};
 
-/// What a rule may look at.
+/// The values that a rule may depend on.
 pub struct Seen<'a> {
     pub port: usize,
     pub frame: &'a RoceFrame,
@@ -29,7 +29,7 @@ impl Seen<'_> {
     }
 }
 
-/// What becomes of a frame.
+/// The fate of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fate {
     pub lost: bool,
@@ -67,7 +67,7 @@ pub struct Network {
     /// When each port is free again.
     free: [[u64; PORTS]; 2],
     order: u64,
-    /// Every frame sent, as (time, from, port, frame), if asked for.
+    /// Every frame that was sent, as (time, from, port, frame), if the test requested a log.
     pub log: Option<Vec<(u64, usize, usize, RoceFrame)>>,
 }
 

@@ -1,4 +1,4 @@
-//! Two connected cards, and everything that must hold of them at every step.
+//! Two connected cards, and the invariants that are checked at every step.
 
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ impl Pair {
         panic!("still busy at {} ticks", self.now - START);
     }
 
-    /// Runs for so many ticks, or until nothing is left to happen.
+    /// Runs for this number of ticks, or until no event is left.
     pub fn run_for(&mut self, ticks: u64) {
         let end = self.now + ticks;
         while self.step(end) {}
@@ -148,7 +148,7 @@ impl Pair {
         }
     }
 
-    /// What must hold at every step.
+    /// Checks the invariants.
     fn check(&self) {
         for card in &self.cards {
             for (&number, &mpr) in &self.mpr {

@@ -52,7 +52,7 @@ fn weather(loss: u32, duplication: u32) -> impl Strategy<Value = Weather> {
     )
 }
 
-/// What to post: queue pair, kind, length, gap before it in the target.
+/// A message to post: queue pair, kind, length, gap before it in the target.
 type Order = (usize, u8, u32, u64);
 
 fn orders() -> impl Strategy<Value = Vec<Order>> {
@@ -132,7 +132,7 @@ fn check(mut pair: Pair, orders: &[Order]) -> Result<Pair, TestCaseError> {
     Ok(pair)
 }
 
-/// Packets that do not ask for a SACK get one for as many, and congestion window from which they do not ask.
+/// `sack_every`, and the congestion window from which on packets do not request a SACK.
 type Coalescing = (u8, u32);
 
 fn coalescing(from: impl Strategy<Value = u32>) -> impl Strategy<Value = Coalescing> {

@@ -1,4 +1,4 @@
-//! What the card refuses: configurations, doorbells, posts.
+//! Tests of configurations, doorbells and posts that the card refuses.
 
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, Endpoint, EndpointConfig, PostError, QpConfig, TableWriteError,

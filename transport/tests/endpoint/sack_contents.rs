@@ -1,4 +1,4 @@
-//! What SACKs say, and what a requester does with the parts of them that no card here sends.
+//! Tests the contents of SACKs, and a requester's handling of contents that no card here sends.
 
 use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::QpIdentity;
@@ -135,7 +135,7 @@ fn a_receiver_may_narrow_the_window_and_not_widen_it() {
             1 => with_changed_sacks(|seth, _| seth.mpr = 1),
             _ => with_changed_sacks(|seth, _| seth.mpr = 255),
         };
-        // Nothing more is acknowledged: 1,100 packets pile up behind the next one.
+        // No more acknowledgements come, so 1,100 packets pile up after the next one.
         let next = pair.cards[0].window(QP).expect("window").next().value();
         pair.network.set_rule(move |seen| {
             let held = seen.is_data() && seen.psn() == next;

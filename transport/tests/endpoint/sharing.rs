@@ -90,7 +90,7 @@ fn both_modes_side_by_side() {
         let at = u64::from(number) * 20_000;
         pair.post(number, write(at, at, 20_000, 1));
     }
-    // And the other way round at the same time.
+    // The reverse direction runs at the same time.
     for number in [5, 6] {
         let at = u64::from(number) * 20_000;
         pair.cards[1]

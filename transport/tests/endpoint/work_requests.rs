@@ -88,7 +88,7 @@ fn entries_of_a_ring_that_cannot_be_executed() {
         let found = statuses(&pair.completions(0, QP));
         assert_eq!(found, [(0, Success), (1, LocQpOpErr), (2, WrFlushErr)]);
     }
-    // The ring itself does not answer: nobody knows whose entries they were.
+    // The ring's memory does not respond, so the entries cannot be identified.
     let mut pair = with_ring();
     ring_in(&mut pair, RING, 0, &[good(0), good(1)]);
     pair.cards[0]

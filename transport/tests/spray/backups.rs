@@ -15,7 +15,7 @@ fn a_backup_of_the_same_plane_takes_the_place() {
     // No backup is left in plane 1; those of plane 0 stay where they are.
     spray.on_feedback(ev(7), Feedback::Timeout);
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 4, 6, 129, 131]);
-    // One comes back: its backup goes to the one still without.
+    // One value returns. Its backup moves to the slot that still has none.
     spray.on_feedback(ev(3), Feedback::ProbeAnswered);
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 3, 4, 6, 129, 131]);
     spray.on_feedback(ev(5), Feedback::ProbeAnswered);
@@ -63,7 +63,7 @@ fn a_slot_that_changes_hands_is_not_bypassed() {
         spray.on_feedback(ev(3), withdraw);
         assert_eq!(spray.state(ev(129)), Some(EvState::Good));
         assert!(used(&mut spray, 128).contains(&129));
-        // And the mark of the backup is not the returning value's.
+        // The mark of the backup does not pass to the returning value.
         spray.on_feedback(ev(129), Feedback::Skip);
         assert_eq!(spray.state(ev(129)), Some(EvState::Skip));
         spray.on_feedback(ev(3), Feedback::ProbeAnswered);

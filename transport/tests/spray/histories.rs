@@ -35,8 +35,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whatever happens, a path that is chosen may be used, the avoided one only for want of another, and none is
-    /// chosen only if there is none.
+    /// After any history, a chosen path is usable. The avoided path is chosen only if there is no other, and no path is chosen only if none is
+    /// usable.
     #[test]
     fn choices_are_always_allowed(
         seed in 1_u32..,

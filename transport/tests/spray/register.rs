@@ -2,7 +2,7 @@
 
 use stellar_transport::spray::Lfsr32;
 
-/// The period divides 2^32 - 1 = 3 x 5 x 17 x 257 x 65,537 and none of the five quotients by a prime: so it is all of it.
+/// The period divides 2^32 - 1 = 3 x 5 x 17 x 257 x 65,537. It divides none of the five quotients by a prime, so it is 2^32 - 1 itself.
 #[test]
 fn the_register_has_the_longest_period() {
     // Columns of one step's matrix: where the register takes each single bit.

@@ -1,4 +1,4 @@
-//! Rotations: every path once, another order every time, and an order that cannot be told from chance.
+//! Tests rotations: each has every path once, each has another order, and the orders are statistically random.
 
 use proptest::prelude::*;
 use stellar_transport::spray::{Lfsr32, Permutation, PlaneMask, Policy, Spray, SprayConfig};
@@ -131,7 +131,7 @@ fn first_and_last_slots_are_equally_likely() {
 
 #[test]
 fn consecutive_rotations_do_not_depend_on_each_other() {
-    // How far a slot moves from one rotation to one of the next four: every distance is equally likely.
+    // Counts how far a slot moves from one rotation to one of the next four. Every distance must be equally likely.
     for lag in 1..=4 {
         let mut counts = [0_u32; 64];
         for seed in 1..60 {
@@ -165,7 +165,7 @@ fn neighbours_in_a_rotation_are_not_neighbours_in_the_fabric() {
             counts[usize::from(distance) - 1] += 1;
         }
     }
-    // A product of odd factors favours some distances; none may be a habit.
+    // The multiplication by odd factors favours some distances, but none may occur much too often.
     let most = counts.iter().max().expect("distances");
     assert!(*most < 9_900 / 10, "{counts:?}");
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stellar_virt::pvdma::{GuestId, IoMap, Piece, Pinning, PlatformError, BLOCK};
 use vm_memory::GuestMemoryMmap;
 
-/// What the IOMMU of a host does with a block.
+/// The operations of a host's IOMMU on a block.
 pub trait Iommu: Send {
     fn map(&mut self, iova: u64, memory: &Arc<GuestMemoryMmap>, guest_address: u64);
     fn unmap(&mut self, iova: u64);

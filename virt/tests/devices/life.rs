@@ -112,7 +112,7 @@ fn quotas_hold_and_are_a_devices_own() {
     );
     guest.call(Request::DeregisterMr { key: first }).unwrap();
     guest.handle(Request::RegisterMr(region));
-    // Another device has a quota of its own.
+    // Another device has its own quota.
     Guest::with_quota(&host, 2, quota).pair();
 }
 

@@ -1,4 +1,4 @@
-//! Messages there and back, and bytes that are none.
+//! Round trips of messages, and bytes that are not messages.
 
 use std::net::IpAddr;
 
@@ -107,7 +107,7 @@ fn request() -> impl Strategy<Value = Request> {
 }
 
 proptest! {
-    /// A request comes back, also with room behind it, and every cut of it is refused as too short.
+    /// A request is decoded unchanged, also with space behind it. Every truncated request is refused as too short.
     #[test]
     fn a_request_comes_back_and_no_part_of_it_is_one(request in request(), cut in any::<prop::sample::Index>()) {
         let mut bytes = request.to_bytes();

@@ -1,4 +1,4 @@
-//! What the PCIe strategies share, and the deterministic runner they run in.
+//! Strategies for PCIe tests, and the deterministic runner that runs them.
 
 pub mod descriptor;
 pub mod tlp;

@@ -1,4 +1,4 @@
-//! tshark: reads every header it knows.
+//! Compares the codecs with tshark for every header that tshark dissects.
 
 use std::ffi::OsStr;
 
@@ -21,7 +21,7 @@ fn flag(value: bool) -> String {
     u8::from(value).to_string()
 }
 
-/// What tshark should say of a frame. Its field of several layers (inner and outer IPv6) lists them outermost first.
+/// Returns the fields that tshark should print for a frame. For a field of several layers (inner and outer IPv6), the outermost comes first.
 fn tshark_fields(frame: &RoceFrame, bytes: &[u8]) -> Fields {
     let (eth, bth, ext) = (&frame.eth, &frame.bth, &frame.ext);
     let mut flow_labels: Vec<String> = frame
@@ -87,7 +87,7 @@ fn tshark_fields(frame: &RoceFrame, bytes: &[u8]) -> Fields {
         return fields; // tshark stops at the BTH of opcodes it does not know
     }
     let of = |present: Option<String>| present.unwrap_or_default();
-    // AtomicETH begins like RETH and tshark uses the same names; ImmDt and IETH it prints as header and as value.
+    // AtomicETH begins like RETH, and tshark uses the same names for both. It prints ImmDt and IETH both as a header and as a value.
     let address = ext
         .reth
         .map(|reth| (reth.va, reth.rkey))
@@ -163,7 +163,7 @@ fn tshark_reads_every_field_as_we_wrote_it() {
     let mut arguments: Vec<&OsStr> =
         ["-r".as_ref(), sample.capture.as_os_str(), "-n".as_ref()].to_vec();
     arguments.extend(["-o", "ip.check_checksum:TRUE", "-T", "fields"].map(OsStr::new));
-    // tshark guesses at upper layers, short random payloads look like some, and the iCRC then goes undissected.
+    // tshark's heuristics take some short random payloads for upper layers, and it then does not dissect the iCRC.
     arguments.extend(["--disable-heuristic", "eth_over_ib"].map(OsStr::new));
     for upper in [
         "rpcordma",

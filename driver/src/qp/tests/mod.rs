@@ -79,7 +79,8 @@ impl Bench {
         R::unpack(&words).expect("the driver writes rows that can be read")
     }
 
-    /// State of the receive context on the card, and whether the queue pair may send; as long as one of them works, both are of `transport`.
+    /// Returns the state of the receive context on the card, and whether the queue pair may send. If either of them works, both must be of
+    /// `transport`.
     fn on_card(&self, qp: u32, transport: Transport) -> (rows::QpState, bool) {
         let context: QpRow = self.row(ConfigSelect::Qp, qp);
         let requester: RequesterRow = self.row(ConfigSelect::Requester, qp);

@@ -8,8 +8,8 @@ use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, Doorbell, Wqe};
 use super::*;
 
 proptest! {
-    /// A card that completes in order, now and then one entry for several: whatever the driver posts stands in the right place with the right slot,
-    /// and every completion frees what it says, over many rounds of the ring and of its 16-bit index.
+    /// The card completes in order, and sometimes one completion stands for several entries. Every posted entry must be in the right place and name
+    /// the right slot, and every completion must free the entries up to its own. The test covers many rounds of the ring and of its 16-bit index.
     #[test]
     fn the_send_queue_wraps(
         log2_entries in 1u32..5,
@@ -99,7 +99,7 @@ fn what_the_card_cannot_do_is_refused_by_name() {
     assert_eq!(bench.function.take_doorbells(), [(slot, word)]);
 }
 
-/// Each queue pair has a slot, and those for which none is left ring at the page's first words.
+/// Each queue pair has a slot. A queue pair for which no slot is left uses the first words of the page.
 #[test]
 fn queue_pairs_of_a_page_ring_apart() {
     let bench = bench();

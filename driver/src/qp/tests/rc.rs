@@ -48,7 +48,7 @@ fn attributes_reach_the_rows_of_the_card() {
         retry_budget: 3,
         mpr: 99,
         ack_every: 5,
-        // What the bench's queue pair has anyway.
+        // Values that the bench's queue pair has in any case.
         pd: row.pd,
         page: row.page,
         ..RequesterRow::default()

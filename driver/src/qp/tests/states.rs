@@ -23,7 +23,7 @@ const LEGAL: [(QpState, QpState); 13] = {
 };
 
 proptest! {
-    /// Random steps and posts against a model: its state, how much is posted, and what the card was told.
+    /// Compares random steps and posts with a model of the state, of the number of posted entries, and of the rows on the card.
     #[test]
     fn a_queue_pair_goes_where_it_may_and_takes_the_card_along(
         transport in prop::sample::select(vec![Transport::Mrc, Transport::Rc]),

@@ -1,4 +1,4 @@
-//! The driver over a socket: memory that both sides map, and what is left of it when one side goes.
+//! Tests the driver over a socket: memory that both sides map, and what remains of it when one side disconnects.
 
 mod served;
 
@@ -74,7 +74,7 @@ fn vectors_signal_whoever_waits() {
     assert!(matches!(none, Err(DeviceError::NoVector { .. })));
 }
 
-/// A store to a slot is one; that the server is to look there is said once, and whenever its clock stands still.
+/// A store to a slot is a plain store. The driver sends a message to have the slot polled, once and whenever the server's clock stands still.
 #[test]
 fn a_doorbell_is_a_store_to_a_slot_that_is_named_once() {
     let served = Served::new();
@@ -103,7 +103,7 @@ fn a_doorbell_is_a_store_to_a_slot_that_is_named_once() {
     assert_eq!(served.reached.take_told(), []);
 }
 
-/// A server looks at so many slots, so one of them is given up for one more.
+/// A server polls a limited number of slots, so the driver releases one slot for each further one.
 #[test]
 fn the_server_is_asked_to_look_at_no_more_slots_than_it_does() {
     let served = Served::new();

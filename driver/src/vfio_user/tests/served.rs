@@ -27,7 +27,7 @@ use crate::fake::FakeCard;
 /// Vectors it has.
 pub const VECTORS: u32 = 64;
 
-/// What the card reaches.
+/// The memory that the card can access.
 #[derive(Default)]
 pub struct Reached {
     windows: Mutex<BTreeMap<u64, MmapRegion>>,
@@ -69,7 +69,7 @@ impl Reached {
         event.write_all(&1u64.to_ne_bytes()).unwrap();
     }
 
-    /// What was said about slots of doorbell pages since the last call.
+    /// Returns the messages about slots of doorbell pages since the last call.
     pub fn take_told(&self) -> Vec<(u64, u64)> {
         std::mem::take(&mut lock(&self.told))
     }
@@ -114,7 +114,7 @@ impl ServerBackend for Backend {
                 lock(&self.reached.told).push((offset, word(data)));
             }
             None if region == simulation::REGION => {
-                // Simulated time passes as fast as it is asked for.
+                // Simulated time passes at once when the driver requests it.
                 let clock = self.clock.as_volatile_slice();
                 let at = simulation::NOW as usize;
                 clock.store(word(data), at, Ordering::Release).unwrap();
@@ -198,7 +198,7 @@ fn regions(clock: &File, pages: &File) -> Vec<ServerRegion> {
 /// The socket of a served function, and what the function sees. Serves one driver.
 pub struct Served {
     pub reached: Arc<Reached>,
-    /// What was written to BAR2 by messages.
+    /// Records what messages wrote to BAR2.
     pub card: Arc<FakeCard>,
     clock: MmapRegion,
     pages: MmapRegion,
@@ -224,7 +224,7 @@ impl Served {
         let server = Server::new(&path, true, irqs, regions(&clock, &pages)).unwrap();
         let reached = Arc::new(Reached::default());
         let card = FakeCard::new();
-        // The mappings keep the files, whose descriptors the server has.
+        // The mappings keep the files alive, and the server keeps the descriptors.
         let map = |file: File| {
             let length = file.metadata().unwrap().len() as usize;
             MmapRegion::from_file(FileOffset::new(file, 0), length).unwrap()
@@ -265,7 +265,7 @@ impl Served {
         &self.path
     }
 
-    /// Waits until the driver has gone or the server has died; says whether it died.
+    /// Waits until the driver has disconnected or the server has died. Returns whether it died.
     pub fn has_died(&mut self) -> bool {
         let thread = self.thread.take().expect("asked once");
         thread.join().is_err()

@@ -23,7 +23,7 @@ use crate::translation::stage::assert_fields;
 use crate::translation::traffic::{traffic, Op};
 use crate::translation::{BANK_BITS, REGION_BITS};
 
-/// What happens in one cycle, and what the request must be told.
+/// The inputs of one cycle, and the response that the request must get.
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     table: Option<TableWrite>,

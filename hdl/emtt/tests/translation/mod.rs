@@ -35,7 +35,7 @@ fn emtt_lookup_stage() -> Stage {
 fn check(steps: &[Option<Step>]) {
     let pack = |step: &Option<Step>| step.as_ref().map(|s| to_words(s.input));
     let input: Vec<_> = steps.iter().map(pack).collect();
-    // An idle cycle shows the last token again: only `in_valid` tells that it is none.
+    // In an idle cycle the input repeats the last token. Only `in_valid` shows that there is no token.
     let garbage = input.iter().flatten().last().cloned().unwrap_or_default();
     let regions = mr_check_stage().run(&input, &garbage);
     for (n, (step, actual)) in steps.iter().zip(&regions).enumerate() {
@@ -78,7 +78,7 @@ proptest! {
     }
 }
 
-/// How often the traffic, with a fixed seed, ends in each access reason and each shape of segments.
+/// Counts how often the traffic, with a fixed seed, ends in each access reason and each shape of segments.
 fn outcomes() -> BTreeMap<String, usize> {
     let mut runner = TestRunner::deterministic();
     let mut counts = BTreeMap::new();

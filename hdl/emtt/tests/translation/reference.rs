@@ -1,4 +1,4 @@
-//! What the reference transport decides about each token of the traffic.
+//! The decisions of the reference transport about each token of the traffic.
 
 use rust_hdl::prelude::*;
 use stellar_transport::requester::{locate_payload, Payload, Segment};
@@ -23,12 +23,12 @@ pub struct Step {
     pub translated: TranslatedToken,
 }
 
-/// A packet whose payload is to be found.
+/// A packet whose payload has to be located.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalPacket {
     pub pd: u32,
     pub lkey: u32,
-    /// Of the message.
+    /// Address of the first byte of the message.
     pub va: u64,
     pub message_length: u32,
     /// Bytes of the message before the packet.
@@ -141,7 +141,7 @@ impl World {
     pub fn local_packet(&self, packet: &Packet) -> Option<LocalPacket> {
         let (token, _, context, target) = self.aim(packet);
         let length = packet.length;
-        // Before and after the packet: nothing, a page or so, or more than the region has.
+        // The message extends before and after the packet by nothing, by about a page, or by more than the region has.
         let reach = |word: u32| [0, word % 8_193, word % 70_000, word >> 4][word as usize % 4];
         let offset = reach(packet.tag.rotate_left(7));
         let va = target.va.checked_sub(offset.into())?;
@@ -155,7 +155,7 @@ impl World {
         })
     }
 
-    /// Where the reference finds it.
+    /// Locates the payload by the reference.
     pub fn locate(&self, packet: &LocalPacket) -> Result<Payload, DropReason> {
         let wqe = Wqe {
             length: packet.message_length,
@@ -242,7 +242,7 @@ impl World {
     }
 }
 
-/// A packet of nothing in particular, for the fields of a token that is none.
+/// Returns a packet for the fields of a token that is not a packet.
 fn no_packet(tag: u32) -> Packet {
     Packet {
         slot: 0,

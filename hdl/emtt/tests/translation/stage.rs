@@ -18,8 +18,8 @@ impl Stage {
         }
     }
 
-    /// Feeds one slot per cycle. Result `i` is what the stage says exactly `latency` cycles after input `i`; it must say nothing in the
-    /// cycles before the first. While no token is offered, the token input holds `garbage`.
+    /// Feeds one slot per cycle. Result `i` is the output exactly `latency` cycles after input `i`. The stage must have no output in the cycles
+    /// before the first. While no token is offered, the token input has the value `garbage`.
     pub fn run(&mut self, input: &[Option<Vec<u32>>], garbage: &[u32]) -> Vec<Option<Vec<u32>>> {
         let idle = std::iter::repeat_n(&None, self.latency);
         let mut output = vec![];

@@ -6,13 +6,13 @@ use stellar_transport::rx::{DropReason, EmttRow, MrRow, Owner, PageSize, Tables}
 /// Regions in use: the ends of the table and some between.
 pub const SLOTS: [u32; 6] = [0, 1, 5, 2_048, 4_094, 4_095];
 
-/// Where in its region a packet is aimed, before `delta` is added.
+/// The point of its region at which a packet is aimed, before `delta` is added.
 #[derive(Clone, Copy, Debug)]
 pub enum Spot {
     Start,
     /// The first byte after the region.
     End,
-    /// First byte of the page so many after the one that holds the base.
+    /// First byte of a page. Pages are counted from the page that contains the base.
     Page(u64),
     Anywhere(u64),
 }
@@ -42,14 +42,14 @@ pub enum Op {
         slot: usize,
         entry: MrRow,
     },
-    /// Writes `count` entries from the page of the region so many after its first; those beyond the table must not be written.
+    /// Writes `count` entries from this page of the region on. Entries beyond the table must not be written.
     Pages {
         slot: usize,
         page: u64,
         count: u8,
         entry: EmttRow,
     },
-    /// A write to the queue pair table, which is no business of these stages.
+    /// A write to the queue pair table, which these stages must ignore.
     QueuePair {
         index: u32,
         tag: u32,
@@ -173,7 +173,7 @@ fn packet() -> impl Strategy<Value = Packet> {
                 slot,
                 spot,
                 delta,
-                // At the ends of the region, mostly the side that lies inside.
+                // Aimed at an end of the region, and mostly on the side that is inside.
                 ends_there: match spot {
                     Spot::Start => !inner,
                     Spot::End => inner,

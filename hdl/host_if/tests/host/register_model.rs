@@ -70,7 +70,7 @@ enum Fence {
 /// Contents of the registers, by the register map.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// By address.
+    /// The values by address.
     kept: BTreeMap<u16, u64>,
     commit: Option<(u64, u64)>,
     last_commit: (u64, u64),

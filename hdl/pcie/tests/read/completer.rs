@@ -13,7 +13,7 @@ use crate::read::reference::{byte, Request};
 /// The fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
-    /// One completion, without data, has this status; none follow.
+    /// There is only one completion. It has this status and no data.
     Status(CompletionStatus),
     Poisoned,
     ByteCount,

@@ -1,4 +1,4 @@
-//! There are no bubbles where the line rate permits none.
+//! The payload stream has no idle cycles where the line rate permits none.
 
 use crate::read::bench::Bench;
 use crate::read::load::Load;
@@ -82,7 +82,7 @@ fn requests_leave_at_one_per_clock() {
     assert_eq!(latency, 7);
 }
 
-/// From the last completion beat of a command to its first beat of payload.
+/// Measures the cycles from the last completion beat of a command to its first beat of payload.
 #[test]
 fn a_complete_command_returns_at_once() {
     let bench = stream(true, Load::full_speed(), 1024, 1, 0);

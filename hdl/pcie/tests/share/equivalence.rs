@@ -47,7 +47,7 @@ fn write_share_is_its_verilog() {
 }
 
 fn read_share<const W: usize>() {
-    // Rounds: as many entries are requested as there is space for, at least 7; then these return.
+    // The test runs in rounds. In each one, entries are requested up to the available space, which is at least 7, and then returned.
     const ASKING: u32 = 30;
     const ROUND: u32 = 80;
     let mut clock = 0u32;

@@ -27,7 +27,7 @@ fn agrees_with_its_simulation() {
             out = out + usize::from(uut.take.val()) - usize::from(uut.give.val());
         }
         uut.reset.next = Bits::<6>::random(rng) == 7;
-        // Neither overdrawn nor below zero, whatever `room` says.
+        // The count is neither overdrawn nor below zero, whatever `room` is.
         uut.take.next = out < LIMIT && bool::random(rng);
         uut.give.next = out > 0 && bool::random(rng);
     };
@@ -41,7 +41,8 @@ fn agrees_with_its_simulation() {
     .unwrap();
 }
 
-/// A sender that sends whenever there is room, `latency` clocks of way, and a receiver that takes as `takes` says. Returns how many it took.
+/// Runs a sender that sends whenever there is room, a path of `latency` cycles, and a receiver that accepts as `takes` says. Returns how many entries
+/// were received.
 fn run(latency: usize, takes: &[bool]) -> usize {
     let mut dut = Dut::of(credit());
     dut.set("reset", 1);

@@ -40,7 +40,7 @@ impl Logic for Puppet {
     }
 }
 
-/// Runs a cycle with each of these inputs, one after the other, and says whether the model stopped.
+/// Runs a cycle with each of these inputs in turn. Returns whether the model stopped.
 fn stops(cycles: &[&[(&str, u64)]]) -> bool {
     let mut dut = Dut::new::<Puppet>();
     let run = || {
@@ -110,7 +110,7 @@ fn a_beat_that_is_not_full_before_the_last_stops_the_model() {
 #[test]
 fn a_block_is_not_blamed_for_an_offer_that_others_withdraw() {
     assert!(!stops(&[&[("from_valid", 1)], &[("from_valid", 0)], &[]]));
-    // From then on nothing is known of it.
+    // After that, the block's own offers are no longer checked.
     assert!(!stops(&[
         &[("from_valid", 1)],
         &[("from_valid", 0)],

@@ -1,4 +1,4 @@
-//! The arbiter: who is granted, and that nobody starves.
+//! Tests which requester the arbiter grants, and that no requester starves.
 
 use hdl_primitives::RoundRobin;
 use hdl_testkit::equivalence::{check, Random};

@@ -25,7 +25,7 @@ pub const EARLY_REASONS: [rx::DropReason; 5] = [
     rx::DropReason::BadPkey,
 ];
 
-/// What decides how close a token may come to others of its queue pair.
+/// The property of a token that decides how close it may come to others of its queue pair.
 #[derive(Clone, Copy)]
 pub enum Pace {
     RcPacket,
@@ -54,7 +54,7 @@ impl Schedule {
         }
     }
 
-    /// As [`Self::push`], with an empty cycle behind it.
+    /// Does what [`Self::push`] does, and adds an empty cycle.
     pub fn push_alone<T: Synth>(&mut self, qp: Option<(u32, Pace)>, gap: usize, token: T) {
         self.push(qp, gap, token);
         self.next += 1;
@@ -65,7 +65,7 @@ impl Schedule {
         let mut clock = self.next;
         if let Some((qp, pace)) = qp {
             let named = self.named.entry(qp).or_default();
-            // One token per cycle: what is farther back is as many cycles away.
+            // There is one token per cycle, so the distance in the list is the distance in cycles.
             for &(before, other) in named.iter().rev().take(10) {
                 clock = clock.max(before + (self.spacing)(other, pace));
             }

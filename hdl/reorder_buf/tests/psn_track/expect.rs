@@ -1,4 +1,4 @@
-//! What the reference says of a packet or a probe.
+//! The reference's result for a packet or a probe.
 
 use rust_hdl::prelude::*;
 use stellar_transport::rx::{self, AckBody, Psn, QpMode, RcClass, RcOutcome, TrackedPacket};
@@ -14,7 +14,7 @@ use crate::psn_track::output::{ack_fields, outcome_fields, Command, Output};
 use crate::psn_track::scenario::Pair;
 use crate::psn_track::steps::Step;
 
-/// Fills in the token of a packet; what the reference says of it.
+/// Fills in the token of a packet. Returns the reference's result.
 pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedToken) -> Output {
     let Step::Packet {
         number,
@@ -155,7 +155,7 @@ pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedT
     }
 }
 
-/// Fills in the token of a probe; what the reference says of where the window stands.
+/// Fills in the token of a probe. Returns the window as the reference has it.
 pub fn ask(
     pair: &Pair,
     early: Option<rx::DropReason>,

@@ -1,11 +1,11 @@
-//! What the block says of a token, as far as it means something.
+//! The block's result for a token, reduced to the fields that have a meaning.
 
 use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::receive::RxOutcome;
 
-/// What is compared of one token.
+/// The compared values of one token.
 #[derive(Debug, PartialEq, Default)]
 pub struct Output {
     pub command: Option<Command>,

@@ -1,4 +1,4 @@
-//! A stream as tokens for the block, and what the reference says of each.
+//! Makes a stream of tokens for the block, and the reference's result for each.
 
 use stellar_transport::rx::{self, Psn, PsnTrack as Reference, QpMode, RcClass, WINDOW};
 use stellar_wire::hw::core::TranslatedToken;
@@ -41,7 +41,7 @@ impl Pair {
     }
 }
 
-/// How close the tokens of a queue pair may come.
+/// Returns the minimum distance between two tokens of a queue pair in cycles.
 fn spacing(first: Pace, second: Pace) -> usize {
     match (first, second) {
         (Pace::MrcPacket(a), Pace::MrcPacket(b))

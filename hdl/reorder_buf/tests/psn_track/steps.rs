@@ -5,12 +5,12 @@ use stellar_transport::rx::{self, RcClass};
 
 use crate::common::{psn, EARLY_REASONS};
 
-/// Which PSN a packet has.
+/// The PSN of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
-    /// So far ahead of the expected one (behind if negative).
+    /// This far ahead of the expected PSN; behind it if negative.
     Ahead(i32),
-    /// In the window, by the thousandth.
+    /// At this position in the window, in thousandths.
     Within(u32),
     /// The one before this many packets again.
     Again(usize),
@@ -23,7 +23,7 @@ pub enum Step {
         early: Option<rx::DropReason>,
         /// The parser's own `BadPayloadLength`, which must not be taken for `rc_track`'s.
         bad_frame: bool,
-        /// What `rc_track` found: its class, expected PSN and MSN count for RC only.
+        /// The result of `rc_track`: the class, and for RC only the expected PSN and the MSN count.
         rc: (RcClass, u32, u32),
         late: rx::DropReason,
         access: rx::DropReason,
@@ -31,7 +31,7 @@ pub enum Step {
     },
     Probe {
         early: Option<rx::DropReason>,
-        /// What stands in its BTH.
+        /// PSN in the packet's BTH.
         psn: u32,
     },
     Error,

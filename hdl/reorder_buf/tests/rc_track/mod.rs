@@ -30,7 +30,7 @@ fn verilog_agrees_with_rust_hdl() {
     check(RcTrack::default, Some(|b| &mut b.clock), drive, 600, 1).unwrap();
 }
 
-/// What is compared of an output: of a token that is no packet, that it passes unchanged.
+/// The compared values of an output. A token that is not a packet must pass unchanged.
 #[derive(Debug, PartialEq)]
 struct Output {
     token: Vec<u32>,

@@ -1,4 +1,4 @@
-//! A stream as tokens for the block, and what the reference says of each.
+//! Makes a stream of tokens for the block, and the reference's result for each.
 
 use hdl_reorder_buf::rc_track::SPACING;
 use rust_hdl::prelude::*;

@@ -6,7 +6,7 @@ use stellar_wire::Position;
 
 use crate::common::{psn, EARLY_REASONS};
 
-/// How a packet's payload and DMALen relate to what they should be.
+/// The difference between a packet's payload and DMALen and their correct values.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     Right,
@@ -18,7 +18,7 @@ pub enum Length {
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A packet `ahead` of the expected one; without `position`, with the one that continues or begins a message.
+    /// A packet whose PSN is `ahead` of the expected one. Without `position`, its position continues the message or begins a new one.
     Packet {
         ahead: i32,
         position: Option<Position>,
@@ -39,7 +39,7 @@ pub enum Step {
         mtu_log2: u8,
     },
     WriteMr,
-    /// Index beyond the table whose low bits are those of the queue pair.
+    /// Writes an index beyond the table whose low bits are those of the queue pair.
     WriteBeyond,
     Fence,
 }

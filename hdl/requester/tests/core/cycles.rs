@@ -1,4 +1,4 @@
-//! Cycles of operations of an RC queue pair whose neighbours are always ready.
+//! Measures the cycles of operations of an RC queue pair when all neighbouring blocks are always ready.
 
 use stellar_transport::rx::Psn;
 use stellar_transport::time::Ticks;

@@ -231,7 +231,7 @@ impl Bench {
         for (packet, words) in packets.iter().zip(&observed.tx) {
             compare_packet(packet, words, qp as u32, port);
             pair.flying.push(InFlight::of(packet));
-            // A retransmission does not tell the position in the messages.
+            // The position in the messages does not follow from a retransmission.
             if !packet.retransmission {
                 pair.in_message = matches!(
                     packet.opcode,

@@ -18,14 +18,14 @@ use crate::core::memory::Entries;
 
 /// Four queue pairs.
 pub const Q: usize = 2;
-/// With 64 messages each.
+/// The core under test, with 64 messages for each queue pair.
 type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }, { Q + 4 }>;
 /// Maximum number of cycles of an operation.
 const TIMEOUT_CYCLES: u32 = 40_000;
 /// Number of idle cycles after which the message table has no work, or a burst is over.
 const IDLE_CYCLES: u32 = 40;
 
-/// What the core did during an operation.
+/// The outputs of the core during an operation.
 #[derive(Debug, Default)]
 pub struct Observed {
     /// Packed `TxRequest`s.

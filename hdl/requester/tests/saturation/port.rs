@@ -39,7 +39,7 @@ impl Port {
         self.waiting.push_back((now + PAYLOAD, packet));
     }
 
-    /// One cycle. Returns the packet whose transmission starts in it.
+    /// Runs one cycle. Returns the packet whose transmission starts in it.
     pub fn leave(&mut self, now: u64) -> Option<Vec<u32>> {
         self.busy = self.busy.saturating_sub(100);
         let (due, _) = self.waiting.front()?;

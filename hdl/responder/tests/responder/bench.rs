@@ -1,4 +1,4 @@
-//! Feeds operations to a Verilated responder and collects what comes out of it.
+//! Feeds operations to a Verilated responder and collects its outputs.
 
 use hdl_responder::Responder;
 use hdl_testkit::Dut;
@@ -17,7 +17,7 @@ pub const QPS: [u32; 4] = [0x2a8, 0x155, 0x002, 0x3ff];
 /// Cycles after which an operation without an answer is certainly through.
 const IDLE_CYCLES: u32 = 200;
 
-/// What is done to the block, in this order.
+/// The inputs of the block, in this order.
 #[derive(Clone, Debug)]
 pub enum Stimulus {
     Outcome(Vec<u32>),
@@ -35,11 +35,11 @@ pub enum Stimulus {
         plane: u8,
         entropy: u32,
     },
-    /// As before: which ports can send.
+    /// The ports that can send.
     Planes(u8),
 }
 
-/// What came out, or should have.
+/// The outputs, or the expected outputs.
 #[derive(Debug, Default, PartialEq)]
 pub struct Outputs {
     pub answers: Vec<Vec<(&'static str, u64)>>,
@@ -47,7 +47,7 @@ pub struct Outputs {
     /// Queue pair and count.
     pub thresholds: Vec<(u64, u64)>,
     pub failed: Vec<u64>,
-    /// Of the counters [`COUNTERS`].
+    /// The values of the counters [`COUNTERS`].
     pub counters: [u64; 6],
 }
 
@@ -121,7 +121,7 @@ pub struct Bench {
     pub outputs: Outputs,
     pub clocks: u64,
     rng: ChaCha8Rng,
-    /// Of 8 cycles, in how many each receiver takes.
+    /// Each receiver accepts in this number of 8 cycles.
     eagerness: u32,
 }
 
@@ -220,7 +220,7 @@ impl Bench {
         (valid, ready)
     }
 
-    /// Offers all of these at once, until each is taken; their ports differ.
+    /// Offers all of these at once until each is accepted. Their ports are different.
     pub fn offer(&mut self, stimuli: &[Stimulus]) {
         let mut offered: Vec<_> = stimuli.iter().map(|s| self.present(s)).collect();
         let mut waited = 0;
@@ -254,7 +254,7 @@ impl Bench {
         }
     }
 
-    /// What the requester tells in the cycles to come.
+    /// Sets the known-good entropy value that the requester reports in the next cycles.
     pub fn set_good(&mut self, good: Option<(u32, u8, u32)>) {
         let (qp, plane, entropy) = good.unwrap_or_default();
         self.dut.set("good_valid", u64::from(good.is_some()));

@@ -73,7 +73,7 @@ fn outcome(rng: &mut TestRng) -> RxOutcome {
     }
 }
 
-/// As it stands in the card: memories for 1,024 queue pairs.
+/// Tests the block with the card's parameters: memories for 1,024 queue pairs.
 #[test]
 fn the_tools_take_the_full_size() {
     let mut block = <hdl_responder::Responder>::default();

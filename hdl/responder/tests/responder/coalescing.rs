@@ -6,7 +6,7 @@ use crate::functional::mrc;
 use crate::pair::Setup;
 use crate::scenario::Scenario;
 
-/// Words between the packet that a SACK answers and the one it tells of.
+/// Number of words between the packet that a SACK names and the packets that it reports.
 fn words_back(answer: &[(&'static str, u64)]) -> u32 {
     let field = |name| answer.iter().find(|field| field.0 == name).map(|f| f.1);
     let number = |name| field(name).expect("a SACK") as u32;
@@ -31,12 +31,13 @@ fn packets_far_out_of_order_are_told_of_by_later_ones() {
     });
     let answers = &scenario.expected.answers;
     assert!(answers.len() < 2800 / 4, "{} answers", answers.len());
-    // Of a word of the same parity, because another begins; of the other parity, because more wait there.
+    // Some SACKs report another word of the same parity, because a new word begins. Others report a word of the other parity, because more packets
+    // are pending there.
     let told: Vec<u32> = answers.iter().map(|answer| words_back(answer)).collect();
     let of_parity = |parity| told.iter().filter(|&&d| d > 0 && d % 2 == parity).count();
     assert!(of_parity(0) > 20, "{} of the same parity", of_parity(0));
     assert!(of_parity(1) > 20, "{} of the other parity", of_parity(1));
-    // The rest arrives late, from before the message's last packet, which has asked: the one that closes the last gap is answered.
+    // The remaining packets arrive late, after the message's last packet, which requested a SACK. The packet that closes the last gap is answered.
     let left = scenario.pairs[0].pending.len() - 1;
     assert!(scenario.send(0, left));
     let before = scenario.expected.answers.len();

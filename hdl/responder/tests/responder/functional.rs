@@ -12,9 +12,9 @@ use crate::scenario::Scenario;
 enum Step {
     /// The peer's n-th packet not sent yet.
     Packet(usize),
-    /// So many of them in order.
+    /// This number of packets in order.
     Run(usize),
-    /// So many of them, last first.
+    /// This number of packets, the last one first.
     Backwards(usize),
     /// The n-th packet not sent yet, with a number that is too high by so much.
     Misnumbered(usize, u16),
@@ -224,7 +224,7 @@ fn what_was_received_on_the_last_lap_is_missing_on_this_one() {
     scenario.compare(1, 8, 0, 0);
 }
 
-/// A number beyond the stash falls on a slot of it; the packet does not belong to what is there.
+/// A message number beyond the stash maps to a used slot of the stash. The packet does not belong to the message in that slot.
 #[test]
 fn a_packet_with_a_number_beyond_the_stash_counts_nowhere() {
     let mut scenario = Scenario::new([mrc(3); 4], 5);
@@ -246,7 +246,7 @@ fn a_queue_pair_started_anew_forgets_its_paths_while_another_learns() {
     let mut bench = Bench::new(1, 8);
     scenario.stimuli.iter().for_each(|s| bench.apply(s));
     let before = scenario.stimuli.len();
-    // The configuration waits while the requester tells something in every cycle.
+    // The configuration waits while the requester reports a value in every cycle.
     bench.set_good(Some((QPS[1], 1, 0xabcd)));
     bench.apply(&Stimulus::Configure {
         qp: QPS[0],

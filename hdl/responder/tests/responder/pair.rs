@@ -14,7 +14,7 @@ use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::mrc::{Entropy, Meth};
 use stellar_wire::{Position, Reth};
 
-/// How a queue pair is set up.
+/// The configuration of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     pub mode: QpMode,

@@ -65,7 +65,7 @@ fn pass_one_per_clock(sack_every: u8) {
     plain(&mut scenario, 2, 500);
     let from = scenario.stimuli.len();
     for n in 0..500 {
-        // In order, or by twos.
+        // Packets are in order, or swapped in pairs.
         scenario.send(2, if n < 250 { 0 } else { (n + 1) % 2 });
     }
     let (clocks, mut bench) = clocks_from(&scenario, from);

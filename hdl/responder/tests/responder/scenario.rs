@@ -1,4 +1,4 @@
-//! A stream of operations for four queue pairs, and what the reference makes of it.
+//! Makes a stream of operations for four queue pairs, and the reference's result.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -22,7 +22,7 @@ pub struct Scenario {
     pub expected: Outputs,
     pub pairs: Vec<Pair>,
     planes: u8,
-    /// For what does not matter: entropy values, marks, time stamps, ports.
+    /// For values that must not matter: entropy values, marks, time stamps, ports.
     rng: ChaCha8Rng,
 }
 
@@ -71,7 +71,7 @@ impl Scenario {
         self.stimuli.push(Stimulus::Good { qp, plane, entropy });
     }
 
-    /// Which ports can send, one at least.
+    /// Sets the ports that can send, at least one.
     pub fn planes(&mut self, up: u8) {
         self.planes = up;
         self.stimuli.push(Stimulus::Planes(up));
@@ -95,7 +95,7 @@ impl Scenario {
         accepted
     }
 
-    /// As [`Self::send`], but with a number that is too high by `more`, if the packet has no immediate.
+    /// Does what [`Self::send`] does, but with a message number that is too high by `more` if the packet has no immediate.
     pub fn send_misnumbered(&mut self, at: usize, index: usize, more: u16) {
         let pair = &mut self.pairs[at];
         pair.prepare(index + 1, &mut self.rng);
@@ -106,7 +106,7 @@ impl Scenario {
         self.send(at, index);
     }
 
-    /// Makes the block tell all its counts, which must be the reference's: an event that is armed for the count itself is due at once.
+    /// Makes the block report all of its counts, which must equal the reference's. An event that is armed for the present count is due at once.
     pub fn tell_counts(&mut self) {
         (0..self.pairs.len()).for_each(|at| self.arm(at, 0));
     }
@@ -210,7 +210,7 @@ impl Scenario {
         accepted
     }
 
-    /// As `Endpoint::accept`: whether there are too many immediates.
+    /// Does what `Endpoint::accept` does. Returns whether there are too many immediates.
     fn accept(&mut self, at: usize, headers: &PacketHeaders) -> bool {
         let pair = &mut self.pairs[at];
         let result = pair.responder.accept(headers, &pair.track, &mut pair.cq);
@@ -231,7 +231,7 @@ impl Scenario {
         result.is_err()
     }
 
-    /// As `Endpoint::queue_answer`.
+    /// Does what `Endpoint::queue_answer` does.
     fn answer(&mut self, at: usize, port: u8, mut request: AckRequest, exceeded: bool) {
         if exceeded {
             request.body = AckBody::Nack {
@@ -254,7 +254,7 @@ impl Scenario {
         self.push_answer(at, port, &answer);
     }
 
-    /// As `Endpoint::push_answer` and `frame_answer`.
+    /// Does what `Endpoint::push_answer` and `frame_answer` do.
     fn push_answer(&mut self, at: usize, port: u8, answer: &Answer) {
         let pair = &self.pairs[at];
         let plane = if self.planes >> port & 1 == 1 {

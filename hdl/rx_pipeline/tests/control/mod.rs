@@ -1,4 +1,4 @@
-//! The control path of a lane: acknowledgements and probes among data, taken from peers and from nobody else.
+//! Tests the control path of a lane: acknowledgements and probes among data are accepted from the configured peers only.
 
 mod bench;
 mod equivalence;

@@ -33,7 +33,7 @@ pub fn peer(qp: u32) -> ControlPeer {
     }
 }
 
-/// What is not as the peer makes it.
+/// The field that differs from a packet of the peer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
     None,
@@ -43,7 +43,7 @@ enum Flaw {
     Source,
     SourceContext,
     DestinationContext,
-    /// Another queue pair, with or without peer.
+    /// The packet names another queue pair, with or without a peer.
     Number(u32),
     Version,
     Payload(u8),
@@ -222,7 +222,7 @@ fn build(
     }
 }
 
-/// As its peer sends it.
+/// Returns a packet as the peer sends it.
 pub fn good(qp: u32, kind: u8, number: u32) -> RoceFrame {
     let numbers = (u64::from(number), number, number, 1, 2, 3, 0, 0);
     build(qp, kind, Flaw::None, numbers, (false, false, 0, 0, false))

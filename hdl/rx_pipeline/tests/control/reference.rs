@@ -13,7 +13,7 @@ use crate::control::bench::{Bench, WIDTHS};
 use crate::control::packets::{control, peer, QPS};
 use crate::front::frames::{any_frame, any_of, TestFrame};
 
-/// What the reference says of a frame: its reason, and the control packet it is.
+/// Returns the reference's result for a frame: its reason, and the control packet if it is one.
 pub fn judge(frame: &TestFrame) -> (DropReason, Option<ControlFrame>) {
     let reason = frame.expected().reason;
     let found = (reason == DropReason::UnsupportedOpcode)

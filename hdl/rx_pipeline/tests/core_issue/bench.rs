@@ -1,4 +1,4 @@
-//! Drives a Verilated `core_issue`, and says what came out.
+//! Drives a Verilated `core_issue` and returns its outputs.
 
 use hdl_rx_pipeline::core_issue::CoreIssue;
 use hdl_testkit::Dut;
@@ -13,7 +13,7 @@ pub const PROBES: u32 = 7;
 /// Bit of the numbers of MRC packets.
 pub const MRC: u32 = 1 << 20;
 
-/// A packet; `number` tells tokens apart. PSNs of numbers that lie close are near each other, those of others are not.
+/// Makes a packet. `number` identifies the token. The PSNs of close numbers are near each other, and those of distant numbers are not.
 pub fn packet(qp: u32, number: u32) -> CoreToken {
     let position = number & (MRC - 1);
     let psn = position / PROBES * 170 + position % PROBES * 150;
@@ -43,7 +43,7 @@ pub fn write(select: TableSelect, index: u32, number: u32) -> TableWrite {
     }
 }
 
-/// What decides how close a token may come to others of its queue pair.
+/// The property of a token that decides how close it may come to others of its queue pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
     RcPacket,
@@ -52,7 +52,7 @@ pub enum Pace {
     Other,
 }
 
-/// What came out, with its cycle. The number tells tokens of one source apart.
+/// An output token with its cycle. The number identifies the tokens of one source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Token {
     Packet {
@@ -134,7 +134,7 @@ pub struct Clock {
     pub reset: bool,
 }
 
-/// What was taken in a cycle, and what came out after it.
+/// The tokens that were accepted in a cycle, and the output after it.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub packets: [bool; 2],

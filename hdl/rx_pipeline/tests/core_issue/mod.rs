@@ -78,7 +78,7 @@ fn spacing(first: Pace, second: Pace) -> usize {
     }
 }
 
-/// By the words of the PSNs, so a few of the farthest are taken for farther.
+/// The block compares words of PSNs, so PSNs that are barely near may count as distant.
 fn is_near(a: u64, b: u64) -> bool {
     let distance = |from: u64, to: u64| (to.wrapping_sub(from) & 0xff_ffff) as u32;
     distance(a, b) < NEAR || distance(b, a) < NEAR
@@ -201,7 +201,7 @@ fn different_queue_pairs_go_every_clock_and_one_queue_pair_of_rc_every_third() {
 
 #[test]
 fn mrc_packets_of_one_queue_pair_go_every_clock_unless_they_lie_far_apart() {
-    // In order, and to and fro by as much as is near, also where PSNs wrap.
+    // PSNs are in order, or go back and forth within the near distance, also where they wrap.
     let near: [fn(u32) -> u32; 3] = [
         |n| (0xff_ffd0 + n) & 0xff_ffff,
         |n| 5 + n % 2 * (NEAR - 64),
@@ -228,7 +228,7 @@ fn mrc_packets_of_one_queue_pair_go_every_clock_unless_they_lie_far_apart() {
 
 #[test]
 fn a_far_packet_waits_for_each_of_those_before_it() {
-    // Near the last one, but not the one before.
+    // Each PSN is near the previous one, but not near the one before that.
     let psns = [0, 700, 1400];
     let mut bench = Bench::new();
     let mut went = vec![];

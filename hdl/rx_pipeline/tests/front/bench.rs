@@ -29,14 +29,14 @@ pub struct Token {
     pub clock: u64,
 }
 
-/// Two neighbouring beats, as asked for by `read_beat`.
+/// Two neighbouring beats that `read_beat` requested.
 pub struct BeatPair {
     pub address: usize,
     pub low: Vec<u8>,
     pub high: Vec<u8>,
 }
 
-/// What the outside does in one cycle.
+/// The inputs of one cycle.
 #[derive(Default)]
 pub struct Stimulus {
     pub idle: bool,
@@ -45,7 +45,7 @@ pub struct Stimulus {
     pub free: Option<usize>,
 }
 
-/// What came out in one cycle.
+/// The outputs of one cycle.
 #[derive(Default)]
 pub struct Response {
     pub token: Option<Token>,

@@ -97,7 +97,7 @@ fn packet_buffer<const W: usize>(clocks: u64) {
             u.in_.beat.next = side.next(rng, W);
             u.token_room.next = rng.random_bool(0.9);
             u.read.beat.next = Bits::random(rng);
-            // Only what is surely there: the occupancy must not run below zero.
+            // Only beats that are certainly stored are freed, because the occupancy must not run below zero.
             u.free.valid.next = false;
             u.free.beats.next = Bits::random(rng);
         },

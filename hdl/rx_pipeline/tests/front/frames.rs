@@ -27,7 +27,7 @@ impl TestFrame {
         }
     }
 
-    /// What the lane must say: the reference's word, but that it does not take packets longer than any it could place.
+    /// Returns the expected outcome. It is the reference's, except that the lane refuses packets longer than it could ever place.
     pub fn expected(&self) -> FrameOutcome {
         let mut outcome = classify_frame(&self.bytes, self.mac_error, &RxConfig::default());
         let earlier = [
@@ -134,7 +134,7 @@ pub fn write() -> impl Strategy<Value = RoceFrame> {
     )
 }
 
-/// What happens to a good frame.
+/// A change of a good frame.
 #[derive(Clone, Debug)]
 enum Damage {
     None,
@@ -145,7 +145,7 @@ enum Damage {
     Headers(Vec<(Index, u8)>),
     Cut(Index),
     Append(Vec<u8>),
-    /// Another length that IP and UDP agree on.
+    /// IP and UDP have another length, on which they agree.
     Resize(Index),
     Opcode(u8),
     Noise(Vec<u8>),

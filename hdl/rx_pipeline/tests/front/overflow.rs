@@ -26,7 +26,7 @@ fn numbered(number: usize, payload: usize) -> TestFrame {
     TestFrame::good(frame.emit().expect("frame"))
 }
 
-/// Whether the token says `BufferFull`; then its span must be empty.
+/// Whether the token has the reason `BufferFull`. If so, its span must be empty.
 fn is_dropped(token: &Token) -> bool {
     let record = Record::<CoreToken>::new(&token.words);
     let dropped = record.variant("headers.reason") == "DropReason::BufferFull";

@@ -11,7 +11,7 @@ use stellar_wire::hw::core::{BufferSpan, CoreToken};
 use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::pack::{to_words, Record};
 
-/// What goes in: nothing, a frame, a lost frame.
+/// The input: nothing, a frame, or a lost frame.
 #[derive(Clone, Copy, Debug)]
 enum Arrival {
     Nothing,
@@ -32,7 +32,7 @@ fn judged(number: u32) -> JudgedFrame {
     }
 }
 
-/// `arrivals` go in while the core takes a token whenever `taking` says so (repeated); then all is drained.
+/// Feeds `arrivals` while the core accepts a token whenever `taking` says so (repeated). Then drains everything.
 fn run(arrivals: &[Arrival], taking: &[bool]) {
     let mut model = library::<TokenQueue>().instantiate();
     let port = |name| model.port(name).expect("a port of the queue");

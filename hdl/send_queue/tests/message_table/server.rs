@@ -22,7 +22,7 @@ pub struct Server {
     pub rng: TestRng,
     pub pairs: Vec<Pair>,
     pub now: u64,
-    /// The queue pair whose read is being answered.
+    /// The queue pair whose read is being completed.
     answering: Option<usize>,
     /// Outputs that were stalled.
     stalled_fetch: Option<Vec<u32>>,

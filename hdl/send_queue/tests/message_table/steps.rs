@@ -15,13 +15,13 @@ pub enum Step {
     Current(u32),
     /// Slot, relative to the next one to start.
     Get(i16),
-    /// Packet, relative to the oldest unacknowledged one, in eighths of those in flight, plus an offset.
+    /// A packet at a position relative to the oldest unacknowledged one: eighths of the packets in flight, plus an offset.
     Holding(u32, i32),
     Fault(i16),
     /// Acknowledges this many eighths of the packets in flight. A message that cannot be executed is flushed.
     Complete(u32),
     Flush(Option<i16>),
-    /// At once, or when everything has completed.
+    /// Configures at once, or when everything has completed.
     Configure(bool),
 }
 

@@ -38,9 +38,9 @@ pub enum Step {
     Reflect(Named, Feedback),
     /// The value that this number would have in the profile, plus an offset.
     ReflectNumber(u8, u32),
-    /// After so many ticks.
+    /// Probes after this number of ticks.
     Probe(u32),
-    /// After so many ticks; the response carries no mark.
+    /// Probes after this number of ticks, and the response carries no mark.
     ProbeAnswered(u32),
     Deny(Named),
     Allow(Named),

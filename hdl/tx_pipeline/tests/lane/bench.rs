@@ -13,7 +13,7 @@ use crate::lane::memory::Memory;
 use crate::lane::routes::{Tables, QP_BITS};
 
 pub const WIDTHS: [usize; 2] = [512, 1024];
-/// Cycles for which payload may wait for inline payload in front of it.
+/// Cycles for which payload from memory may be delayed by inline payload in front of it.
 const TIMEOUT_CYCLES: u32 = 40;
 
 fn dut(width: usize) -> Dut {

@@ -10,7 +10,7 @@ pub struct NewlyAcked {
     pub packets: u32,
     pub bytes: u32,
     pub spurious: u32,
-    /// By word of slots: the number of packets in each bank.
+    /// The number of packets in each bank, by word of slots.
     words: BTreeMap<u32, [u32; 4]>,
 }
 

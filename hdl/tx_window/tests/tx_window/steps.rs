@@ -14,7 +14,7 @@ use crate::server::Server;
 pub enum Place {
     FromUna(i32),
     FromNext(i32),
-    /// In the window, in thousandths.
+    /// At this position in the window, in thousandths.
     Within(u32),
 }
 
@@ -52,7 +52,7 @@ pub enum Step {
 pub struct SackStep {
     cack: Place,
     acked: Place,
-    /// The bitmap begins at the word of the answered packet, or so many PSNs before it.
+    /// The bitmap begins at the word of the answered packet, or this many PSNs before it.
     base: Option<i32>,
     bitmap: u64,
     /// Changed so that it can be accepted, if possible.

@@ -81,12 +81,12 @@ fn frames_arrive_as_far_apart_as_the_wire_has_them() {
     for _ in 0..8 {
         peer.send(&frame).unwrap();
     }
-    // All of them wait before the first arrives.
+    // All frames are queued before the first one arrives.
     until("they are there", || card.bridge.needs_clock());
     std::thread::sleep(std::time::Duration::from_millis(200));
     card.run_until_arrived(8);
     for two in card.arrived.windows(2) {
-        // With preamble, FCS and gap, at 200 Gb/s.
+        // The times include preamble, FCS and gap, at 200 Gb/s.
         assert!(two[1].0 - two[0].0 >= 4024 * 40 - sim_nic::CLOCK_PS);
     }
     let (first, last) = (card.arrived[0].0, card.arrived[7].0);

@@ -79,7 +79,7 @@ impl Host {
     }
 }
 
-/// To RTR, with the attributes of its transport.
+/// Moves a queue pair to INIT and RTR, with the attributes of its transport.
 pub fn ready(qp: &QueuePair, peer: Connection) {
     qp.modify(Modify::Init(InitAttributes::default())).unwrap();
     let step = match qp.transport() {
@@ -113,7 +113,7 @@ pub fn ends(completions: &[Completion]) -> Vec<(u64, WcStatus)> {
     completions.iter().map(|wc| (wc.wr_id, wc.status)).collect()
 }
 
-/// What completions say of the messages that arrived: opcode, immediate, bytes, queue pair.
+/// Returns the fields of the completions of received messages: opcode, immediate, bytes, queue pair.
 pub fn arrived(completions: &[Completion]) -> Vec<(CqeOpcode, Option<u32>, u32, u32)> {
     let told = |wc: &Completion| (wc.opcode, wc.immediate, wc.byte_len, wc.qp);
     completions.iter().map(told).collect()

@@ -1,4 +1,4 @@
-//! Regions whose pages come when they are first used.
+//! Tests of regions whose pages are mapped when they are first used.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn absent(device: &Device) -> u64 {
     counters.iter().find(of).map_or(0, |counter| counter.value)
 }
 
-/// What the sender completes next, while the receiver looks at its completions; and the receiver's.
+/// Returns the sender's next completion, while the receiver polls its completions; and the receiver's completions.
 fn next_sent(a: &Host, b: &Host) -> (Completion, Vec<Completion>) {
     let device = a.context.device();
     let function = device.probe().function();
@@ -62,7 +62,7 @@ fn pages_come_when_they_are_sent_from_and_written_to_and_go_when_they_are_discar
     let to = target.remote();
     let lost = absent(&cards.devices[1]);
 
-    // Its last pages are zeros that nobody stored.
+    // The last pages are zeros, because nothing was stored there.
     let slice = source.slice(5, 30_003).unwrap();
     let write = |wr_id| WorkRequest::write(wr_id, slice, to.address + 4_099, to.rkey);
     qa.post_send(&write(1)).unwrap();
@@ -76,7 +76,7 @@ fn pages_come_when_they_are_sent_from_and_written_to_and_go_when_they_are_discar
     let lost = absent(&cards.devices[1]) - lost;
     assert!((1..=16).contains(&lost), "{lost} packets were lost");
 
-    // What is there is not asked for again.
+    // Pages that are present are not requested again.
     qa.post_send(&write(2)).unwrap();
     assert_eq!(next_sent(&a, &b).0.status, WcStatus::Success);
     assert_eq!(target.resident(), came);

@@ -8,7 +8,7 @@ use crate::verbs::hosts::{connect, open, pattern};
 /// More than the driver writes through registers, and no multiple of a line of 8.
 const PAGES: u64 = 301;
 const PAGE: u64 = 4096;
-/// Where the GPU's pages are: two apart from each other, the last one first.
+/// Addresses of the GPU's pages. They are two pages apart, and in descending order.
 const GPU: u64 = 0x70_0000_0000;
 const BASE: u64 = 0x4000_0000;
 

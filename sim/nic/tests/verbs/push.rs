@@ -9,7 +9,7 @@ use crate::verbs::hosts::*;
 /// A read of a few bytes over the simulated PCIe takes at least this long.
 const PCIE_READ: Duration = Duration::from_nanos(600);
 
-/// From the post of 8 bytes to the last of them in the peer's memory.
+/// Measures the time from the post of 8 bytes until the last of them is in the peer's memory.
 fn latency(
     hosts: &[Host; 2],
     qp: &QueuePair,

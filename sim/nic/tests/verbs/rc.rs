@@ -19,7 +19,7 @@ fn many_packets_immediates_and_inline_bytes_arrive_in_order() {
     let sent = pattern(300_000, 0x96);
     source.memory().unwrap().write(0, &sent).unwrap();
 
-    // 64 packets, more than there are between two acknowledgements that are asked for.
+    // The message has 64 packets, more than there are between two requested acknowledgements.
     let slice = source.slice(7, 260_003).unwrap();
     qa.post_send(&WorkRequest::write(1, slice, to.address + 33, to.rkey))
         .unwrap();

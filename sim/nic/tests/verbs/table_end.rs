@@ -16,7 +16,7 @@ const BASE: u64 = 1 << 45;
 const KEY: u8 = 0xa5;
 /// Final addresses of the region's first two pages.
 const PLACES: [u64; 2] = [0x60_0000_0000, 0x50_0000_0000];
-/// Of the first page, before the boundary.
+/// Bytes in the first page, before the boundary.
 const BEFORE: usize = 1500;
 
 struct Rows(Arc<dyn PciFunction>);
@@ -115,7 +115,7 @@ fn the_last_translations_are_used_and_there_are_none_behind() {
     cards.pair.load_gpu_memory(1, end, before);
     cards.pair.load_gpu_memory(1, PLACES[1], behind);
     assert!(arrived == sent, "other bytes arrived");
-    // From the last page into the one behind the table.
+    // Writes from the last page into the page behind the table.
     assert_eq!(write(2, 1), WcStatus::RemOpErr);
 
     rows.write(ConfigSelect::Mr, region, &MrRow::default());

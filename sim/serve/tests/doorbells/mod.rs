@@ -80,7 +80,7 @@ fn stores_complete_what_messages_complete() {
     let completed = stores.completed.iter().flatten();
     assert_eq!(completed.clone().count() as u64, posted);
     assert!(completed.clone().all(|done| done.1 == WcStatus::Success));
-    // With messages: one per doorbell. With stores: one per slot, and one per time that the clock stops.
+    // With messages there is one message per doorbell. With stores there is one per slot, and one for each time that the clock stops.
     assert_eq!(messages.messages, posted);
     assert!(stores.messages * 4 < posted, "{} messages", stores.messages);
 }

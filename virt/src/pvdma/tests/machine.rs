@@ -20,7 +20,7 @@ pub struct Notes {
     pub pinned: BTreeSet<(GuestId, u64)>,
     pub mapped: BTreeSet<u64>,
     steps: Vec<Step>,
-    /// A block that was pinned and whose mapping failed: it is unpinned without a fence.
+    /// The block that was pinned and whose mapping failed. It is unpinned without a fence.
     unmappable: Option<u64>,
     /// The next call of this kind fails: pin, map, unmap, fence.
     pub failing: [bool; 4],

@@ -29,7 +29,7 @@ fn parser() -> impl TypedValueParser<Value = SimMode> {
 }
 
 impl SimModeOption {
-    /// Makes it the mode of this process, if it was given.
+    /// If a mode was given, makes it the mode of this process.
     pub fn choose(&self) {
         if let Some(mode) = self.sim_mode {
             mode.choose();

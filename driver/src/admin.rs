@@ -9,7 +9,7 @@ use stellar_wire::host::registers::{ADMIN_PRODUCER, ADMIN_RING, ADMIN_STATE};
 use crate::card::Card;
 use crate::device::{DeviceError, DmaBuffer, PciFunction};
 
-/// log2 of the commands of the ring: one is under way at a time.
+/// log2 of the number of commands in the ring. Only one command is outstanding at a time.
 const LOG2_ENTRIES: u8 = 1;
 /// Translations that one command writes at most: a list of 64 KiB.
 const LIST: usize = 8192;
@@ -17,7 +17,7 @@ const LIST: usize = 8192;
 pub const LEAST: usize = 32;
 /// Longest that the card may take for a command, on its own clock: many times what a whole list takes.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// Most pauses between two looks.
+/// Maximum number of pauses between two reads of the queue's state.
 const MOST_PAUSES: u32 = 64;
 
 /// The admin queue in host memory.

@@ -47,14 +47,14 @@ impl Completion {
     }
 }
 
-/// Longest time that a page fault waits while the application waits for completions.
+/// Longest time for which a page fault stays unhandled while the application waits for completions.
 const FAULT_PERIOD: Duration = Duration::from_micros(20);
 
 /// The ring of one queue pair.
 struct Attached {
     shared: Arc<Shared>,
     ring: Ring,
-    /// The card takes this ring's consumer index.
+    /// The card accepts consumer indices of this ring.
     live: bool,
     /// Completions that the driver makes itself, for work requests that it removed from the card.
     flushed: VecDeque<Completion>,

@@ -67,7 +67,7 @@ impl Events {
         }
     }
 
-    /// Entries taken, for the card.
+    /// Returns the consumer index for the card, which is the number of entries that were read.
     pub const fn taken(&self) -> u32 {
         self.ring.taken()
     }

@@ -24,7 +24,7 @@ pub struct Limits {
     pub send_entries: u32,
     /// Bytes of inline data of a work request.
     pub inline_bytes: u32,
-    /// WRITEs with immediate under way in each direction of a queue pair.
+    /// Maximum number of WRITEs with immediate in flight in each direction of a queue pair.
     pub write_imm: u16,
     /// Entries of a completion queue, for each of its queue pairs.
     pub completion_entries: u32,

@@ -134,7 +134,7 @@ impl Probe {
         })
     }
 
-    /// The function that was looked at.
+    /// Returns the function that was probed.
     pub fn function(&self) -> &Arc<dyn PciFunction> {
         &self.function
     }

@@ -48,7 +48,7 @@ impl Entry for Eqe {
 pub struct Ring {
     memory: DmaBuffer,
     log2_entries: u8,
-    /// Entries taken, modulo 2^24.
+    /// Number of entries that were read, modulo 2^24.
     taken: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Proof that `./stellar sanitize` finds what it looks for.
+//! Proves that `./stellar sanitize` finds an invalid access.
 
 use std::process::Command;
 

@@ -28,7 +28,7 @@ struct Expectation<W> {
     who: W,
 }
 
-/// Counters of all immediates. `W` identifies who waits.
+/// Counters of all immediates. `W` identifies a waiting expectation.
 pub struct Counters<W> {
     /// Arrivals that no expectation has used; never zero.
     arrived: BTreeMap<u32, u64>,

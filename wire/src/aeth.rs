@@ -25,7 +25,7 @@ pub enum Syndrome {
     RnrNak { timer: u8 },
     /// Type 011, refused.
     Nak(NakCode),
-    /// Anything else, kept as it came.
+    /// Any other value, kept unchanged.
     Reserved(u8),
 }
 

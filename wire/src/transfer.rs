@@ -5,7 +5,7 @@ use crate::header::fit;
 use crate::WireError;
 
 code_enum! {
-    /// What a slot holds.
+    /// The content of a slot.
     pub enum MessageKind {
         /// A message without an answer.
         Message = 0,

@@ -30,7 +30,7 @@ const PAGE: PageSize = PageSize::Size64K;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Cycles after the completion in which no further byte may be written: longer than the way through the fabric.
 const AFTERMATH: u64 = 5_000;
-/// Bytes compared at once: a page.
+/// Number of bytes that are compared at a time: a page.
 const CHUNK: usize = PAGE.bytes() as usize;
 
 /// A host after bring-up of its card.

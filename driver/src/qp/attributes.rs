@@ -63,7 +63,7 @@ pub struct InitAttributes {
 }
 
 impl Default for InitAttributes {
-    /// The default partition, remote writes taken.
+    /// Returns default attributes: the default partition, and remote writes allowed.
     fn default() -> Self {
         Self {
             pkey: 0xffff,

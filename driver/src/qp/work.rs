@@ -164,7 +164,7 @@ pub enum PostError {
         /// Identifier of the refused work request.
         wr_id: u64,
     },
-    /// Every place is taken.
+    /// The send queue has no free entry.
     #[error("the send queue of {entries} entries is full; poll completions, and signal some work requests")]
     Full {
         /// Its size.

@@ -91,7 +91,7 @@ pub fn find(sys: &Path, dev: &Path, address: &str) -> Result<PathBuf, VfioError>
     }
     let group = name("iommu_group").ok_or_else(|| VfioError::NoGroup(address.to_owned()))?;
     openable(&dev.join("vfio/vfio"))?;
-    // A group can be open once, so this looks without opening.
+    // A VFIO group can be open only once, so this checks for it without opening it.
     let path = dev.join("vfio").join(group);
     match fs::metadata(&path) {
         Ok(_) => Ok(function),

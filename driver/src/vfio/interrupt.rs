@@ -12,7 +12,7 @@ use super::function::failed;
 use crate::device::{DeviceError, Interrupt};
 use crate::event::{new_event, take_event};
 
-/// The events of all vectors. VFIO takes them all at once.
+/// The events of all vectors. VFIO is given all of them in one call.
 pub struct Vectors(Vec<Arc<Event>>);
 
 struct Event {

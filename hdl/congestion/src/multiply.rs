@@ -7,7 +7,7 @@ use crate::dsp_multiply::DspMultiply;
 
 /// Cycles from `start` to `done`: operands, partial products, sum.
 const LATENCY: usize = 3;
-/// Width of `b` that one DSP takes.
+/// Width of `b` for which one DSP is enough.
 const NARROW: usize = 17;
 
 /// Multiplies 48 by 17 bits, or 24 by 24 bits, with three DSPs.

@@ -84,7 +84,7 @@ pub struct OverrunSrc {
     pub ready: Signal<In, Bit>,
 }
 
-/// The driving end of a stream of queue pairs that went to error.
+/// The driving end of a stream of queue pairs that moved to the error state.
 #[bundle(keep)]
 pub struct QpFailureSrc {
     pub valid: Signal<Out, Bit>,

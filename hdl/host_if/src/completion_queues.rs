@@ -78,7 +78,7 @@ pub struct CompletionQueues<const Q: usize = 10> {
 
     // To host_writes: entries of 32 bytes.
     pub write: HostWriteSrc<256>,
-    /// To interrupts: one cycle, in a cycle after the entry was taken.
+    /// To interrupts: high for one cycle, in a cycle after the entry was accepted.
     pub raise: RaiseSrc,
     // To event_queue: a completion was lost.
     pub overrun: OverrunSrc,
@@ -103,7 +103,7 @@ pub struct CompletionQueues<const Q: usize = 10> {
     write_waits: DFF<Bit>,
     header: DFF<WriteTlpHeader>,
     entry: DFF<CompletionEntry>,
-    /// The entry that waits raises `vector` when it is taken.
+    /// The pending entry raises `vector` when it is accepted.
     entry_raises: DFF<Bit>,
     vector: DFF<Bits<6>>,
     raising: DFF<Bit>,
@@ -195,7 +195,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         let completes = self.completes.q.val();
         let write_taken = self.write_waits.q.val() & self.write.ready.val();
         let overrun_taken = self.overrun_waits.q.val() & self.overrun.ready.val();
-        // An interrupt raised at once must not overtake an entry that waits, either.
+        // Nor may an interrupt that is raised at once overtake a pending entry.
         let has_room = if !completes {
             !self.write_waits.q.val()
         } else if judged.full {

@@ -34,7 +34,7 @@ pub struct EventQueue {
     /// Discards the ring and everything in progress.
     pub reset: Signal<In, Bit>,
 
-    // A queue pair went to error.
+    // A queue pair moved to the error state.
     pub qp_error: QpFailureSnk,
     // A completion was lost.
     pub overrun: OverrunSnk,
@@ -53,7 +53,7 @@ pub struct EventQueue {
 
     // To host_writes: entries of 16 bytes.
     pub write: HostWriteSrc<128>,
-    /// To interrupts: one cycle, in a cycle after the entry was taken.
+    /// To interrupts: high for one cycle, in a cycle after the entry was accepted.
     pub raise: RaiseSrc,
 
     // Counters: one cycle per event.
@@ -75,7 +75,7 @@ pub struct EventQueue {
     write_waits: DFF<Bit>,
     header: DFF<WriteTlpHeader>,
     entry: DFF<EventEntry>,
-    /// The entry that waits raises the interrupt when it is taken.
+    /// The pending entry raises the interrupt when it is accepted.
     entry_raises: DFF<Bit>,
     raising: DFF<Bit>,
     counts_written: DFF<Bit>,
@@ -191,7 +191,7 @@ impl Logic for EventQueue {
         self.config_ready.next = may_configure;
         let update = self.update.q.val();
         let consumed = consume(ring, update, shape.interrupts);
-        // An interrupt raised at once must not overtake an entry that waits.
+        // An interrupt that is raised at once must not overtake a pending entry.
         let consumes = self.update_waits.q.val()
             & !acting
             & !self.write_waits.q.val()

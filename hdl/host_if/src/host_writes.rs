@@ -28,7 +28,7 @@ struct HostWrite {
 pub struct HostWrites<const W: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
-    /// Forgets writes that are taken and have not left.
+    /// Discards writes that were accepted and have not left.
     pub reset: Signal<In, Bit>,
 
     // Completion queue entries.

@@ -122,7 +122,7 @@ impl Logic for Interrupts {
             self.unmasked.q.val() | configured
         };
 
-        // look: a raise that comes in this cycle is one of its own.
+        // look: a raise that arrives in this cycle belongs to the next message.
         self.table.read_address.next = self.chosen.q.val();
         if state == State::Look {
             self.state.d.next = State::Act;

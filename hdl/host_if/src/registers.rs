@@ -105,7 +105,7 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     renews: DFF<Bit>,
     produces: DFF<Bit>,
     consumer_valid: DFF<Bit>,
-    /// What was written last: of commands that are always taken.
+    /// The last value written by a command that needs no handshake.
     written: DFF<Bits<64>>,
     refused: Counter<32>,
     unmapped: Counter<32>,

@@ -15,7 +15,7 @@ pub const INDEX_BITS: usize = 24;
 pub struct Ring {
     /// Entries written, modulo 2^24.
     pub produced: Bits<24>,
-    /// Entries that the reader has taken, modulo 2^24.
+    /// Number of entries that the reader has consumed, modulo 2^24.
     pub consumer: Bits<24>,
     /// The next entry raises an interrupt.
     pub armed: Bit,

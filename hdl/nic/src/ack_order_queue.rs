@@ -25,7 +25,7 @@ struct LastOutcomes {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Queued {
     outcome: RxOutcome,
-    /// Its payload is placed: it waits until the lane has sent it.
+    /// The payload of its packet is placed, so it waits until the lane has sent the payload.
     placed: Bit,
     /// Outcomes of the other lane up to this number go first.
     waits: Bit,

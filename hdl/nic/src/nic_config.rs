@@ -33,7 +33,7 @@ pub struct NicConfig {
 
     // Receive core and payload location: QP, MR and eMTT entries.
     pub table: TableWriteSrc,
-    /// One cycle, as the receive core takes it.
+    /// High for one cycle when the receive core accepts the write.
     pub table_taken: Signal<Out, Bit>,
 
     // Requester engine.
@@ -64,7 +64,7 @@ pub struct NicConfig {
 
     port_config0: DFF<PortConfig>,
     port_config1: DFF<PortConfig>,
-    /// Of a write to two tables, the first has taken it.
+    /// A write goes to two tables, and the first one has accepted it.
     owner_done: DFF<Bit>,
 }
 

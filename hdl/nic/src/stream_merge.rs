@@ -16,7 +16,7 @@ pub struct StreamMerge<T: Synth> {
 
     pub out: DataSrc<T>,
 
-    /// Stream 1 went last.
+    /// The last frame came from stream 1.
     went1: DFF<Bit>,
     held: StreamSkid<T>,
 }

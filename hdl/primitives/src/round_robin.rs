@@ -14,7 +14,7 @@ use crate::parameters::{Checked, Parameters};
 pub struct RoundRobin<const N: usize, const I: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
-    /// Requester 0 comes first again.
+    /// After reset, requester 0 has the highest priority.
     pub reset: Signal<In, Bit>,
 
     pub request: Signal<In, Bits<N>>,

@@ -1,4 +1,4 @@
-//! A delay line of a stream that never waits.
+//! A delay line for a stream that is never stalled.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;

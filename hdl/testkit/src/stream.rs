@@ -7,7 +7,7 @@ use rand::Rng;
 
 use crate::dut::Dut;
 
-/// The sending end of a stream: keeps an item until it is taken.
+/// The sending end of a stream. It holds an item until it is accepted.
 pub struct Source<T> {
     valid: &'static str,
     ready: &'static str,
@@ -24,7 +24,7 @@ impl<T: Clone> Source<T> {
         }
     }
 
-    /// Whether nothing waits to be taken.
+    /// Whether no item is waiting to be accepted.
     pub fn is_free(&self) -> bool {
         self.waiting.is_none()
     }
@@ -46,7 +46,7 @@ impl<T: Clone> Source<T> {
         }
     }
 
-    /// The item that is taken at the end of this cycle.
+    /// Returns the item that is accepted at the end of this cycle.
     pub fn taken(&mut self, dut: &Dut) -> Option<T> {
         if dut.is(self.ready) {
             self.waiting.take()

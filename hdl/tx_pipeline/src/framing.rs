@@ -61,7 +61,7 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     /// Requests to send. They are not accepted while an acknowledgement is offered.
     pub request: Snk<TxRequest>,
 
-    // To TxFront. What is offered stays until taken, here and below.
+    // To TxFront. An offer stays until it is accepted, here and below.
     pub packet: Src<TxPacket>,
     /// Beats that left the payload buffer in this cycle.
     pub payload_freed: Signal<In, Bits<8>>,

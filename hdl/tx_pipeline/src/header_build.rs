@@ -77,7 +77,7 @@ pub struct HeaderBuild<const B: usize> {
     outer_wait: Delay<OuterFields, BUILT>,
     layout_wait: Delay<FrameLayout, LAYOUT_WAIT>,
 
-    /// From the IP header on, and what stands before it.
+    /// Registers of the stage `packet`: the headers from the IP header on, and the fields of the headers in front of it.
     packet: DFF<Bits<768>>,
     /// Bytes from the IP header to the iCRC.
     packet_length: DFF<Bits<16>>,

@@ -7,10 +7,10 @@ use stellar_wire::hw::payload::{read_user, PayloadSource};
 
 use crate::tx_front::HEADER_ADDRESS;
 
-/// Number of frames whose payload has not passed yet, which is at most the depth of the header FIFO. If this FIFO is full, only framing waits.
+/// log2 of the number of frames whose payload has not passed yet. It is that of the header FIFO, so if this FIFO is full, only framing waits.
 const SOURCE_ADDRESS: usize = HEADER_ADDRESS;
 const SOURCE_COUNT: usize = SOURCE_ADDRESS + 1;
-/// Reports of failed reads that may wait.
+/// log2 of the number of reports of failed reads that are stored.
 const FAULT_ADDRESS: usize = 5;
 const FAULT_COUNT: usize = FAULT_ADDRESS + 1;
 

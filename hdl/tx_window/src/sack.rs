@@ -11,7 +11,7 @@ use crate::slots::{slot_of, words_unacknowledged, Occupied};
 /// Position of a SACK relative to the window. A word number is a PSN without its low 6 bits.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SackSpan {
-    /// The cumulative PSN lies before the window; it lies more than 1,024 before.
+    /// The cumulative PSN is before the window. If it is more than 1,024 before it, `out_of_window` is set too.
     pub overtaken: Bit,
     pub out_of_window: Bit,
     /// The cumulative or the answered PSN has not been sent.

@@ -144,7 +144,7 @@ impl Nic for ReferenceNic {
     const MAX_WIMM: u16 = 256;
     const SHOWS_EVERY_PACKET: bool = true;
 
-    /// The reference sends its answer at once.
+    /// The reference sends its acknowledgement without delay.
     fn base_delay(_payload: usize) -> Time {
         0
     }

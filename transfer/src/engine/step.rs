@@ -178,7 +178,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// A link has gone down: everything that waits for the peer ends.
+    /// A link has failed: every operation that waits for the peer ends.
     fn lost(&mut self, lost: PeerLost) {
         let peer = lost.peer;
         for (immediate, notify) in self.counters.lose(peer) {

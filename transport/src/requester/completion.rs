@@ -34,7 +34,7 @@ impl<T> PhaseRing<T> {
         true
     }
 
-    /// The oldest entry not taken yet.
+    /// Removes and returns the oldest entry.
     pub fn pop(&mut self) -> Option<T> {
         self.waiting.pop_front()
     }
@@ -64,7 +64,7 @@ impl CompletionQueue {
         }
     }
 
-    /// The oldest entry not taken yet.
+    /// Removes and returns the oldest entry.
     pub fn pop(&mut self) -> Option<Cqe> {
         self.ring.pop()
     }

@@ -41,6 +41,6 @@ pub struct RequesterCounters {
     pub acks: u64,
     /// RC NAKs in order.
     pub naks: u64,
-    /// RC ACKs and NAKs ignored: about PSNs not under way.
+    /// RC ACKs and NAKs that were ignored, because their PSN is not in flight.
     pub acks_ignored: u64,
 }

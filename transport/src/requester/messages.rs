@@ -32,7 +32,7 @@ pub struct Message {
 pub struct Messages {
     queue: SendQueue,
     local_qp: u32,
-    /// Most WRITEs with immediate under way (MAX_WIMM).
+    /// Maximum number of WRITEs with immediate in flight (MAX_WIMM).
     max_wimm: u16,
     under_way: VecDeque<Message>,
     /// Fetched, but not allowed to start yet.
@@ -40,7 +40,7 @@ pub struct Messages {
     next_msn: u32,
     next_rqmsn: u16,
     wimm: u16,
-    /// Messages under way that have packets.
+    /// Number of outstanding messages that have packets.
     with_packets: u32,
     stopped: bool,
 }
@@ -72,13 +72,13 @@ impl Messages {
         &mut self.queue
     }
 
-    /// The message with this send queue index, if it is under way.
+    /// Returns the message with this send queue index, if it is outstanding.
     pub fn get(&self, slot: u16) -> Option<&Message> {
         let head = self.under_way.front()?.wqe.slot;
         self.under_way.get(usize::from(slot.wrapping_sub(head)))
     }
 
-    /// The message under way that a PSN belongs to.
+    /// Returns the outstanding message that a PSN belongs to.
     pub fn holding(&self, psn: Psn) -> Option<&Message> {
         // A message may have half of all numbers: the start of the oldest, unlike that of others, may lie further back.
         let oldest = self.under_way.front()?.wqe.slot;

@@ -31,7 +31,7 @@ impl SlotBits {
             let word = self.words[(slot / 64) as usize] >> (slot % 64);
             if word != 0 {
                 let found = step + word.trailing_zeros();
-                // The word of `start` comes round twice: its low slots lie beyond the end.
+                // The word of `start` is visited twice. In the second visit, slots from `start` on are a full turn away and do not count.
                 return (found < SLOTS).then_some(found);
             }
             step += 64 - slot % 64;

@@ -7,7 +7,7 @@ pub enum EvState {
     Good,
     /// Bypassed for a while because a packet was marked or trimmed.
     Skip,
-    /// Out until a probe comes back clean.
+    /// The value is not used until a probe returns without a mark.
     AssumedBad,
     /// Out until software allows it again.
     Denied,

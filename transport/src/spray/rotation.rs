@@ -19,7 +19,7 @@ enum Order {
 /// A slot, and the slots that the pass skipped before it.
 pub(super) struct Visit {
     pub slot: Option<u8>,
-    /// Bit per slot that was passed without being taken.
+    /// One bit per slot that was passed without being chosen.
     pub passed: u64,
 }
 

@@ -22,7 +22,7 @@ struct Block {
 struct Guest {
     window: Window,
     blocks: BTreeMap<u64, Block>,
-    /// The guest was removed. Its entry goes with its last block.
+    /// The guest was removed. Its entry is dropped with its last block.
     is_gone: bool,
 }
 

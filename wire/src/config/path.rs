@@ -22,7 +22,7 @@ impl PlaneMask {
         self.0 >> (plane & 1) & 1 == 1
     }
 
-    /// The set with `plane` put in or taken out.
+    /// Returns the set with `plane` added or removed.
     pub const fn with(self, plane: u8, present: bool) -> Self {
         let bit = Self::only(plane).0;
         Self(if present { self.0 | bit } else { self.0 & !bit })

@@ -8,7 +8,7 @@ use crate::WireError;
 code_enum! {
     /// What happened.
     pub enum EventKind {
-        /// A queue pair went to error; `data` is the [`super::WcStatus`] behind it.
+        /// A queue pair moved to the error state; `data` is the [`super::WcStatus`] that caused it.
         QpError = 1,
         /// A completion found its queue full and was lost; `data` is its work request identifier.
         CqOverrun = 2,

@@ -37,7 +37,7 @@ pub struct Wqe {
     pub opcode: WqeOpcode,
     /// Success makes a completion too; failure always does.
     pub signaled: bool,
-    /// The payload is `inline_data`; local address and L_Key are not looked at.
+    /// The payload is `inline_data`. The local address and the L_Key are ignored.
     pub inline: bool,
     /// Starts only after everything before it has completed.
     pub fence: bool,
@@ -128,7 +128,7 @@ impl Wqe {
         })
     }
 
-    /// Work request identifier of an entry whatever else it holds.
+    /// Returns the work request identifier of an entry, even if its other fields are invalid.
     pub fn wr_id_of(bytes: &[u8; Self::LEN]) -> u64 {
         le64(bytes, 24)
     }

@@ -15,7 +15,7 @@ pub enum TokenKind {
     Table,
     /// Deregistration fence: reported when every DMA of earlier tokens has left.
     Fence,
-    /// The queue pair `table.index` goes to state Error; nothing else of its context changes.
+    /// The queue pair `table.index` moves to state Error. Nothing else of its context changes.
     Error,
 }
 
@@ -30,7 +30,7 @@ pub struct BufferSpan {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct CoreToken {
     pub kind: TokenKind,
-    /// Lane of the frame, which is the port it came by.
+    /// Lane on which the frame arrived. It equals the port.
     pub lane: Bit,
     pub span: BufferSpan,
     pub headers: PacketHeaders,

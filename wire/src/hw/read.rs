@@ -51,7 +51,7 @@ pub struct CompletionHeader {
     pub poisoned: Bit,
 }
 
-/// What lies beside the data of one beat that a read returns.
+/// The fields that accompany the data of one beat of a read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ReadBeat {
     /// Valid bytes, from byte lane 0 on: all of them unless this is the last beat.
@@ -74,7 +74,7 @@ pub mod rc_descriptor {
     pub const ERROR_CODE: usize = 12;
     /// 13 bits.
     pub const BYTE_COUNT: usize = 16;
-    /// The block holds the request for ended.
+    /// The block regards the request as ended.
     pub const REQUEST_COMPLETED: usize = 30;
     /// 11 bits.
     pub const DWORD_COUNT: usize = 32;

@@ -8,7 +8,7 @@ use rust_hdl::prelude::*;
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RxOutcome {
     pub qp: Bits<10>,
-    /// Port it came by.
+    /// Port on which the packet arrived.
     pub port: Bit,
     /// The packet was accepted: its payload is being placed, for the first time.
     pub accepted: Bit,

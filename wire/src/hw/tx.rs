@@ -41,7 +41,7 @@ pub fn opcodes_with(kind: ExtKind) -> impl Iterator<Item = u8> {
         .map(|opcode| opcode.code())
 }
 
-/// Ethernet header and 802.1Q tag. EtherTypes follow from what comes behind.
+/// Ethernet header and 802.1Q tag. The EtherTypes follow from the next header.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TxEthernet {
     /// The first byte on the wire is the most significant.

@@ -81,7 +81,7 @@ pub enum PacketState {
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum SackVerdict {
     Accepted,
-    /// The cumulative PSN lies more than a window behind. Nothing changed.
+    /// The cumulative PSN is more than a window behind. Nothing changed.
     OutOfWindow,
     /// The SACK names a PSN that was not sent, or contradicts itself. Nothing changed.
     Inconsistent,
@@ -115,7 +115,7 @@ pub struct WindowResponse {
     pub verdict: SackVerdict,
     /// The answered packet was in the window, and the SACK is about its last transmission.
     pub answered: Bit,
-    /// The cumulative PSN lies before the window.
+    /// The cumulative PSN is before the window.
     pub overtaken: Bit,
     /// Number of newly acknowledged packets.
     pub packets: Bits<11>,

@@ -21,7 +21,7 @@ pub enum NackReason {
     PsnOutOfWindow,
     /// 25: unexpected event; fatal for the connection.
     UnexpectedEvent,
-    /// A code this project has no name for, kept as it came.
+    /// A code that has no name here, kept unchanged.
     Other(u8),
 }
 

@@ -11,7 +11,7 @@ row! {
         base_rtt: u16 => Bits<16>,
         /// Target queueing delay Q in ticks, 1 to 13,107.
         target: u16 => Bits<16>,
-        /// Quick adapt looks at delays above this, in ticks.
+        /// Quick adapt reacts to delays above this value, in ticks.
         qa_threshold: u16 => Bits<16>,
         /// Quick adapt acts if less than `max_cwnd >> qa_gate` was achieved; 0 to 7.
         qa_gate: u8 => Bits<3>,

@@ -20,9 +20,9 @@ row! {
 row! {
     /// The peer of a queue pair, as its control packets name it. 1,024 entries, indexed by local queue pair.
     pub struct ControlPeerRow => ControlPeer {
-        /// The queue pair takes control packets: an entry that was never written does not.
+        /// The queue pair accepts control packets. It is false in an entry that was never written.
         valid: bool => Bit,
-        /// MRC: takes SACK, NACK and probes; otherwise RC: takes acknowledgements.
+        /// MRC: it accepts SACK, NACK and probes. Otherwise RC: it accepts acknowledgements.
         mrc: bool => Bit,
         /// Partition key. The low 15 bits must equal the packet's; not both may be limited members (bit 15 clear in both).
         pkey: u16 => Bits<16>,

@@ -1,4 +1,4 @@
-//! What the receive lane looks up: queue pairs, memory regions, page translations.
+//! The tables of the receive lane: queue pairs, memory regions, page translations.
 
 #[cfg(feature = "hdl")]
 use rust_hdl::prelude::*;
@@ -28,7 +28,7 @@ record_enum! {
     pub enum QpState {
         /// No such queue pair: an entry that was never written.
         Invalid,
-        /// Reset or Init: exists, but takes no packets.
+        /// The queue pair is in Reset or Init: it exists, but accepts no packets.
         Init,
         /// Ready to receive (verbs: RTR or RTS).
         Ready,

@@ -22,7 +22,7 @@ row! {
 row! {
     /// One vector of the MSI-X table (PCIe base specification, section 6.1.4.2 and 7.7.2).
     pub struct InterruptRow => InterruptEntry {
-        /// The vector waits (vector control, mask bit).
+        /// The vector is masked, so its messages are held back (vector control, mask bit).
         masked: bool => Bit,
         /// Message data.
         data: u32 => Bits<32>,

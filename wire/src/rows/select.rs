@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use crate::record_enum::record_enum;
 
 record_enum! {
-    /// Which table a write goes to, and so what its row is.
+    /// The table that a write goes to. It decides the layout of the row.
     pub enum ConfigSelect {
         /// [`super::QpRow`] by queue pair.
         Qp,

@@ -13,7 +13,7 @@ code_enum! {
         Ok = 0,
         /// The opcode is not defined.
         UnknownCommand = 1,
-        /// The request is too short, or a field holds what it cannot.
+        /// The request is too short, or a field has a value that it must not have.
         Malformed = 2,
         /// The device has no object of that kind and number.
         BadHandle = 3,
@@ -70,14 +70,14 @@ pub struct GuestCounters {
     pub unanswerable: u64,
     /// Doorbells the card refused: of queue pairs that are not the device's.
     pub doorbells_refused: u64,
-    /// Accesses to the shared-memory region outside the doorbell page, or after the device went.
+    /// Accesses to the shared-memory region that were outside the doorbell page, or came after the device was removed.
     pub window_faults: u64,
 }
 
 code_enum! {
     /// What happened to a device's object.
     pub enum Event {
-        /// A queue pair went to error; the data is a [`crate::host::WcStatus`].
+        /// A queue pair moved to the error state; the data is a [`crate::host::WcStatus`].
         QueuePairFatal = 1,
         /// A completion was lost; the data is its work request's identifier.
         CompletionLost = 2,

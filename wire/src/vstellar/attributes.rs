@@ -70,7 +70,7 @@ pub struct ReadyToReceive {
     /// Addresses of the peer's ports, in order of planes.
     pub ports: [Port; 2],
     pub path: Path,
-    /// Most WRITEs with immediate under way in each direction.
+    /// Maximum number of WRITEs with immediate in flight in each direction.
     pub max_write_imm: u16,
     /// WRITEs with immediate that arrive make completions.
     pub imm_completions: bool,

@@ -18,7 +18,7 @@ pub enum Malformed {
     Field {
         /// The name of the field.
         field: &'static str,
-        /// What it holds.
+        /// The value of the field.
         value: u64,
     },
     /// The opcode is not defined.

@@ -18,7 +18,7 @@ pub struct Arguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
-    /// An eighth of the packets and messages: for a first look
+    /// Runs an eighth of the packets and messages, for a quick look
     #[arg(long)]
     quick: bool,
     /// Seed of everything random

@@ -22,7 +22,7 @@ pub struct Arguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
-    /// A 64th of everything: for a first look
+    /// Registers a 64th of the memory, for a quick look
     #[arg(long)]
     quick: bool,
     #[command(flatten)]

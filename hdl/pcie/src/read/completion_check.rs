@@ -266,7 +266,7 @@ impl Logic for CompletionCheck {
                 },
             };
         } else {
-            // The verdict stands for the completion's other beats.
+            // The verdict also applies to the other beats of the completion.
             self.judged.d.next.first = false;
             self.judged.d.next.last = claim.last;
             self.judged.d.next.error = claim.error;

@@ -43,7 +43,7 @@ pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize
 
     /// A completion has begun and not ended.
     open: DFF<Bit>,
-    /// A beat waits for the next one, or for a cycle of its own.
+    /// The beat in `held_data` is incomplete until the next beat arrives, or leaves alone.
     held: DFF<Bit>,
     held_last: DFF<Bit>,
     held_error: DFF<Bit>,

@@ -69,7 +69,7 @@ pub struct SlotRequest {
     pub slot: Bits<6>,
     /// A request left.
     pub asks: Bit,
-    /// This slot gets no more requests.
+    /// No more requests use this slot.
     pub closes: Bit,
 }
 
@@ -100,7 +100,7 @@ pub struct CheckedBeat {
     pub last: Bit,
     /// With `last`: the payload is damaged.
     pub error: Bit,
-    /// The payload goes to the buffer.
+    /// The payload is written to the buffer.
     pub place: Bit,
     /// Slot of the first payload byte.
     pub slot: Bits<6>,

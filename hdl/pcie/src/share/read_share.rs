@@ -47,7 +47,7 @@ fn two_a_beat(width: u64) -> Bit {
 #[derive(LogicBlock)]
 pub struct ReadShare<const W: usize> {
     pub clock: Signal<In, Clock>,
-    /// Forgets commands and entries. To be given together with that of the engine.
+    /// Discards commands and entries. Assert it together with the engine's reset.
     pub reset: Signal<In, Bit>,
 
     // Send queue entries.
@@ -77,7 +77,7 @@ pub struct ReadShare<const W: usize> {
     fetch_credit: Credit<FETCHES_BITS>,
     beats: SyncFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
     of_beats: SyncFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
-    /// Entries of the read at the front that were given on.
+    /// Number of entries of the oldest read that were passed on.
     given: DFF<Bits<4>>,
 }
 

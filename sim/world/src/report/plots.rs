@@ -31,7 +31,7 @@ fn failed<E: std::fmt::Display>(labels: Labels) -> impl Fn(E) -> WorldError {
     }
 }
 
-/// Draws on a white area with `draw`; gives the SVG.
+/// Draws on a white area with `draw`. Returns the SVG.
 fn svg(
     labels: Labels,
     draw: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), WorldError>,

@@ -1,4 +1,4 @@
-//! Requester completion: what comes back for a DMA read.
+//! Requester completion: the completion of a DMA read.
 
 use super::{get, get_dword_count, put, put_dword_count};
 use crate::header::split;

@@ -72,8 +72,8 @@ impl Context {
         ProtectionDomain::new(Arc::clone(&self.0))
     }
 
-    /// A completion queue with room for `entries` completions of each of its queue pairs, a power of two up to 2^20; with `interrupt`
-    /// it has a vector of its own and can be waited on.
+    /// Creates a completion queue with space for `entries` completions of each of its queue pairs, a power of two up to 2^20. With `interrupt`, it
+    /// has its own interrupt vector, and a program can wait for completions.
     ///
     /// # Errors
     /// [`Error::QueueSize`], [`Error::Exhausted`], [`Error::Device`].

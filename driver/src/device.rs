@@ -1,7 +1,7 @@
-//! The card as PCI shows it: what every back end gives the driver, and nothing that knows of queue pairs.
+//! The card as a PCI function: the part that every back end provides, without queue pairs and other objects of verbs.
 //!
-//! [`PciFunction`] has what a back end must do. What the driver calls are the methods of `dyn PciFunction` below it, which check
-//! offsets first, so that no back end has to.
+//! [`PciFunction`] is what a back end implements. The driver calls the methods of `dyn PciFunction` below it. They check offsets first, so that a
+//! back end need not do so.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use thiserror::Error;
 /// An access to the card, its memory or its interrupts that cannot be, or failed.
 #[derive(Debug, Error)]
 pub enum DeviceError {
-    /// Not a multiple of the width: it would be several transactions.
+    /// The offset is not a multiple of the width, so the access would be several transactions.
     #[error("{bar:?} offset {offset:#x} is no multiple of {width} bytes; an access is one transaction, so align it")]
     Misaligned {
         /// The BAR of the access.
@@ -172,7 +172,7 @@ pub trait DmaMemory: Send + Sync {
 
 /// An interrupt vector of the card.
 pub trait Interrupt: Send + Sync {
-    /// Waits until the vector has been raised since the last wait that said so; `false` if `timeout` passed first.
+    /// Waits until the vector has been raised after the last wait that returned `true`. Returns `false` if `timeout` passed first.
     ///
     /// # Errors
     /// [`DeviceError::Backend`].
@@ -213,8 +213,8 @@ pub trait PciFunction: Send + Sync {
     /// [`DeviceError::NoMemory`].
     fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError>;
 
-    /// Switches MSI-X on and points `vector` to an event. Call it while no table row is being written: what stands for the operating
-    /// system may need the card's registers for it.
+    /// Enables MSI-X and connects `vector` to an event. It must not be called while a table row is being written, because a back end that writes the
+    /// vector table itself uses the card's registers.
     ///
     /// # Errors
     /// [`DeviceError::NoVector`], [`DeviceError::Backend`].

@@ -1,6 +1,4 @@
-//! Programs that would use memory the card no longer has, or that they no longer have: the types forbid them. Compile-fail tests, run as
-//! documentation tests because those use the driver as it is built already. Only nightly Rust looks at the error's number, so the first program
-//! does everything right that the others do wrong: they could fail for no other reason without it failing, too.
+//! Programs that would use memory which the card or the program no longer owns. The types forbid them.
 //!
 //! ```
 //! use stellar_driver::{
@@ -30,7 +28,7 @@
 //! }
 //! ```
 //!
-//! A region that was deregistered is gone.
+//! A deregistered region cannot be used.
 //! ```compile_fail,E0382
 //! use stellar_driver::{AccessFlags, DmaBuffer, ProtectionDomain};
 //!
@@ -41,7 +39,7 @@
 //! }
 //! ```
 //!
-//! A region that a work request names cannot go before the request is posted; from then on the request holds it.
+//! A region that a work request names cannot be dropped before the request is posted. After that, the request holds the region.
 //! ```compile_fail,E0505
 //! use stellar_driver::{MemoryRegion, QueuePair, RemoteRegion, WorkRequest};
 //!
@@ -53,7 +51,7 @@
 //! }
 //! ```
 //!
-//! Inline bytes are copied when the request is posted, and have to be there until then.
+//! Inline bytes are copied when the request is posted, and must exist until then.
 //! ```compile_fail,E0597
 //! use stellar_driver::{QueuePair, RemoteRegion, Source, WorkRequest};
 //!
@@ -66,7 +64,7 @@
 //! }
 //! ```
 //!
-//! The card writes memory at any time, so nobody gets a reference to its bytes.
+//! The card may write memory at any time, so a program cannot get a reference to its bytes.
 //! ```compile_fail,E0608
 //! use stellar_driver::DmaBuffer;
 //!
@@ -75,7 +73,7 @@
 //! }
 //! ```
 //!
-//! Final addresses, which no IOMMU looks at, are named at the caller's own risk.
+//! The IOMMU does not check final addresses, so the function that registers them is `unsafe`.
 //! ```compile_fail,E0133
 //! use stellar_driver::{AccessFlags, Pages, ProtectionDomain};
 //!

@@ -6,18 +6,16 @@
 //!                       └─────► CompletionQueue ◄───────┘
 //! ```
 //!
-//! [`PciFunction`] is the driver's only access to the card. [`VfioUser`] reaches one that `stellar serve` simulates in another process, [`Vfio`]
-//! one that is bound to Linux's `vfio-pci`; `sim-nic` has the one that runs a Verilated card in this process.
-//! [`Probe::new`] looks at a function and changes nothing. [`Probe::bring_up`] resets it, writes its tables and makes it a [`Device`].
-//! The rest has the names and the order of verbs.
+//! [`PciFunction`] is the driver's only access to the card. [`VfioUser`] reaches a card that `stellar serve` simulates in another process. [`Vfio`]
+//! reaches a card that is bound to Linux's `vfio-pci`. `sim-nic` has a function for a Verilated card in this process.
 //!
-//! **Memory** outlives the card's access to it. Objects hold the objects they were made from, so they can be dropped in any
-//! order; a posted work request holds its region until it has completed; a region that is posted cannot be deregistered. When the
-//! card does not answer during a teardown, the memory is never freed. The crate's
-//! `unsafe` functions are those that take memory by address: [`ProtectionDomain::register_translated`], whose final addresses no IOMMU checks, and
-//! [`ProtectionDomain::register_mapped`] and [`ProtectionDomain::create_mediated_qp`], for guests.
+//! **Memory** outlives the card's access to it. Objects hold the objects from which they were made, so they can be dropped in any order. A posted
+//! work request holds its region until it has completed, and a region that is posted cannot be deregistered. If the card does not respond during a
+//! teardown, the memory is never freed. The `unsafe` functions of the crate are those that take memory by address:
+//! [`ProtectionDomain::register_translated`], whose final addresses no IOMMU checks, and [`ProtectionDomain::register_mapped`] and
+//! [`ProtectionDomain::create_mediated_qp`], for guests.
 //!
-//! **Time** of a simulated card passes only while the driver waits for it ([`PciFunction::relax`]), so a polling loop calls that, or waits by
+//! **Time** of a simulated card passes only while the driver waits for it ([`PciFunction::relax`]). So a polling loop must call `relax`, or wait with
 //! [`CompletionQueue::wait`] and [`Context::wait_event`].
 //!
 //! `docs/driver.md` walks through bring-up. `cargo run --example bring_up` does it.

@@ -1,8 +1,8 @@
 //! Memory that is allocated on first use (verbs: on-demand paging).
 //!
-//! Such a region has entries in the card's tables and at first no pages. Sending from it and storing in it map the pages first.
-//! When a peer writes to an absent page, the card treats the packets as lost and reports the page; the driver maps it, and the
-//! retransmission finds it. That takes MRC; over RC it is an access error.
+//! An on-demand region has entries in the card's tables, and no pages at first. Sending from the region or storing in it maps the pages first. If a
+//! peer writes to an absent page, the card treats the packets as lost and reports the page. The driver then maps it, and the retransmission succeeds.
+//! This needs MRC; over RC it is an access error.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

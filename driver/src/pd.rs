@@ -51,9 +51,10 @@ impl ProtectionDomain {
         MemoryRegion::new(Arc::clone(&self.0), Backing::Host(memory), access)
     }
 
-    /// Registers host memory that is allocated page by page on first use (verbs: `IBV_ACCESS_ON_DEMAND`): when it is sent from, stored to, or written by a
-    /// peer over MRC. A peer's packets to an absent page count as lost. The page is mapped when this side next reads events or completions, and the
-    /// packets are retransmitted, so the peer needs enough retries. Over RC such a packet ends the queue pair: call [`MemoryRegion::prefetch`] first.
+    /// Registers host memory that is allocated page by page on first use (verbs: `IBV_ACCESS_ON_DEMAND`), when it is sent from, stored to, or written
+    /// by a peer over MRC. A peer's packets to an absent page count as lost. The page is mapped when this side next reads events or completions, and
+    /// the peer retransmits the packets, so it needs enough retries. Over RC such a packet moves the queue pair to the error state: call
+    /// [`MemoryRegion::prefetch`] first.
     ///
     /// # Errors
     /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
@@ -67,7 +68,7 @@ impl ProtectionDomain {
         MemoryRegion::new(Arc::clone(&self.0), Backing::OnDemand(memory), access)
     }
 
-    /// Registers memory by the final addresses of its pages, as of a GPU's BAR. TLPs carry AT = 10: no IOMMU checks them.
+    /// Registers memory by the final addresses of its pages, such as those in a GPU's BAR. TLPs carry AT = 10, so no IOMMU checks them.
     ///
     /// # Errors
     /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
@@ -84,8 +85,8 @@ impl ProtectionDomain {
         MemoryRegion::new(Arc::clone(&self.0), Backing::Translated(pages), access)
     }
 
-    /// Registers host memory that another owner, such as a guest, has mapped for the card, by the IO virtual addresses of its pages. TLPs carry
-    /// AT = 00: the IOMMU translates.
+    /// Registers host memory that another owner, such as a guest, has mapped for the card. The pages are given by their IO virtual addresses. TLPs
+    /// carry AT = 00, so the IOMMU translates them.
     ///
     /// # Errors
     /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
@@ -103,14 +104,14 @@ impl ProtectionDomain {
         MemoryRegion::new(Arc::clone(&self.0), Backing::Mapped(pages, hold), access)
     }
 
-    /// A queue pair in state RESET with rings in memory of another owner.
+    /// Creates a queue pair in state RESET whose rings are in memory of another owner.
     ///
     /// # Errors
     /// [`Error::QueueSize`], [`Error::Region`], [`Error::Exhausted`].
     ///
     /// # Safety
-    /// The card reads the one ring and writes the other until `hold` is dropped. Up to then all their bytes must be mapped for it, and be memory of whoever
-    /// has the doorbell page.
+    /// The card reads one ring and writes the other until `hold` is dropped. Until then, all bytes of both must be mapped for the card, and be memory
+    /// of the owner of the doorbell page.
     #[allow(unsafe_code)]
     pub unsafe fn create_mediated_qp(
         &self,

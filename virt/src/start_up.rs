@@ -26,7 +26,7 @@ const PAPER_MEMORY: f64 = 1.6e12;
 impl Costs {
     /// The costs in the paper.
     ///
-    /// - `pin_block`: section 3.1, problem 2: pinning 1.6 TB takes 390 s; so 0.51 ms for each of its 762,940 blocks.
+    /// - `pin_block`: from section 3.1, problem 2. Pinning 1.6 TB takes 390 s, which is 0.51 ms for each of its 762,940 blocks.
     /// - `hypervisor_byte`: section 5: with PVDMA, 1.6 TB take 11 s longer than 160 GB, "general hypervisor overhead".
     /// - `device`: section 4: a device is created in 1.5 s.
     /// - `boot`: an assumption. The paper bounds it: with PVDMA a start stays below 20 s (section 5), of which 12.2 s are the overhead for 1.6 TB and

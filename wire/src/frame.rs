@@ -7,9 +7,9 @@ use crate::{icrc, Bth, Ethernet, ExtHeaders, Header, Ip, Ipv6, Srv6Encap, Udp, V
 
 /// One frame: `Ethernet [802.1Q] [outer IPv6] IPv4|IPv6 UDP BTH extension-headers payload pad iCRC`, without FCS.
 ///
-/// Fields that follow from others are set by [`Self::emit`] whatever they hold here: EtherTypes, IP protocol and
-/// lengths, UDP length, the BTH's pad count and (in MRC packets) its TSETH bit. [`Self::with_derived_fields`] shows
-/// the frame as it will be sent, and `parse` returns it with them as received. The UDP checksum is sent as it stands.
+/// [`Self::emit`] computes the fields that follow from others, whatever they contain here: EtherTypes, IP protocol and lengths, UDP length, the BTH's
+/// pad count and (in MRC packets) its TSETH bit. [`Self::with_derived_fields`] returns the frame as it will be sent. `parse` returns these fields as
+/// they were received. The UDP checksum is sent unchanged.
 ///
 /// ```
 /// use stellar_wire::{Bth, ExtHeaders, Opcode, Reth, RoceFrame};
@@ -87,16 +87,11 @@ impl RoceFrame {
         Self::parse_on_port(bytes, ROCE_UDP_PORT)
     }
 
-    /// Parses a frame whose UDP destination port must be `port`. Checks from the outside in, and the iCRC before
-    /// anything the BTH says, because until then those bits cannot be trusted.
+    /// Parses a frame whose UDP destination port must be `port`. It checks the headers from the outside in. It checks the iCRC before all fields of
+    /// the BTH, because these fields cannot be trusted before.
     ///
     /// # Errors
-    /// In the order of checking, for what the frame is refused first: [`WireError::EtherType`],
-    /// [`WireError::IpVersion`], [`WireError::Ipv4Options`], [`WireError::Ipv4Checksum`], IP
-    /// [`WireError::LengthShort`] and [`WireError::LengthLong`], [`WireError::Ipv4Fragment`],
-    /// [`WireError::IpProtocol`], [`WireError::UdpPort`], UDP length as for IP, [`WireError::Icrc`],
-    /// [`WireError::UnknownOpcode`], [`WireError::TransportVersion`], [`WireError::BadField`], [`WireError::BadPad`];
-    /// [`WireError::Truncated`] wherever a header is cut off.
+    /// The first of these that applies, in this order:
     pub fn parse_on_port(bytes: &[u8], port: u16) -> Result<Self, WireError> {
         let Outer {
             eth,

@@ -62,8 +62,8 @@ fn masked_headers(packet: &[u8]) -> Result<Vec<u8>, WireError> {
     Ok(headers)
 }
 
-/// iCRC of a RoCE packet given from its first IP byte (for RoCE v1: GRH byte) to the end of its pad, without the
-/// iCRC itself.
+/// Computes the iCRC of a RoCE packet. The bytes are those from its first IP byte (for RoCE v1: GRH byte) to the end of its pad, without the iCRC
+/// itself.
 ///
 /// # Errors
 /// [`WireError::Truncated`] if the bytes end before the BTH does; [`WireError::IpVersion`],
@@ -103,8 +103,8 @@ pub fn verify(packet: &[u8]) -> Result<(), WireError> {
     }
 }
 
-/// Overwrites the last four bytes of a RoCE packet, given from its first IP byte, with the iCRC of the rest: for
-/// packets whose bytes were changed on purpose.
+/// Overwrites the last four bytes of a RoCE packet, given from its first IP byte, with the iCRC of the other bytes. It is for packets whose bytes
+/// were changed on purpose.
 ///
 /// # Errors
 /// The errors of [`compute`].

@@ -1,10 +1,10 @@
 //! Wire formats and table layouts: the one definition of every header, descriptor and entry.
 //!
-//! Every header is a plain struct implementing [`Header`]: `parse` takes it off the front of a byte slice, `emit`
-//! appends it to a vector. Whole packets are built and taken apart by [`RoceFrame`].
+//! Every header is a plain struct that implements [`Header`]. `parse` reads it from the front of a byte slice, and `emit` appends it to a vector.
+//! [`RoceFrame`] builds and parses whole packets.
 //!
-//! [`rows`] are the tables of the card as software writes them, [`config`] is what they follow from. With the feature `hdl`, `hw` has the
-//! records that hardware blocks exchange; nothing else needs rust-hdl.
+//! [`rows`] are the tables of the card as software writes them. [`config`] has the settings from which the rows follow. With the feature `hdl`, `hw`
+//! has the records that hardware blocks exchange; only this part needs rust-hdl.
 //!
 //! Conventions, everywhere in this crate:
 //! - Reserved bits are sent as zero and ignored on receipt, except where a struct has a field for them (BTH, IPv4),

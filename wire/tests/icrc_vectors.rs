@@ -1,5 +1,5 @@
 //! iCRC and frame codec against frames whose iCRC is known: captured on ConnectX hardware, or computed by
-//! independent code (reference facts, section 1.6).
+//! independent code.
 
 use stellar_wire::{frame, icrc, Opcode, RoceFrame, WireError};
 

@@ -169,7 +169,7 @@ impl QueuePair {
         Arc::ptr_eq(&self.core.domain.context, context)
     }
 
-    /// Moves it to another state.
+    /// Moves the queue pair to another state.
     ///
     /// # Errors
     /// [`Error::Transition`], [`Error::Transport`], [`Error::Config`], [`Error::Path`], [`Error::Attribute`]: its state does not change. [`Error::Device`]: the card did not

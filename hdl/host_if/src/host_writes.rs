@@ -22,8 +22,8 @@ struct HostWrite {
 /// Merges three streams of writes into one of TLPs, one beat each, in the order in which they are accepted. It accepts one per cycle, and the sources
 /// take turns.
 ///
-/// A source that needs its write behind another one must offer it in a cycle after the other was accepted. `W` is the lane's width in bits. Levels: 2
-/// (turns, select).
+/// If a write must follow another one, its source must offer it in a cycle after the other one was accepted. `W` is the lane's width in bits. Levels:
+/// 2 (turns, select).
 #[derive(LogicBlock, Default)]
 pub struct HostWrites<const W: usize> {
     _parameters: Checked<Self>,

@@ -93,11 +93,12 @@ pub fn hdl_fn(_arguments: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Declares a bundle: a group of ports that connects as one. The struct is the driving end, `...Src`; the macro adds the receiving end, `...Snk`, in
-/// which every signal has the other direction, and what [`join!`] needs. Ports of a block then are fields of these types, or arrays of them.
+/// Declares a bundle, which is a group of ports that connects as one. The struct is the driving end, `...Src`. The macro adds the receiving end,
+/// `...Snk`, in which every signal has the other direction, and the code that [`join!`] calls. A block then has fields of these types, or arrays of
+/// them, as ports.
 ///
-/// Verilog ports are called after the bundle and the signal: `rx: MacRxSnk<512>` has the ports `rx_valid` and `rx_data`, the element 0 of `rx: [MacRxSnk<512>; 2]`
-/// has `rx0_valid`. A signal called `record` has the name of the bundle alone, and a bundle called `in_` is `in`.
+/// The name of a Verilog port consists of those of the bundle and the signal: `rx: MacRxSnk<512>` has the ports `rx_valid` and `rx_data`, and element
+/// 0 of `rx: [MacRxSnk<512>; 2]` has `rx0_valid`. A signal `record` has the name of the bundle alone, and a bundle `in_` is `in`.
 ///
 /// Arguments are the rules that the driving end keeps and that Verilated tests check:
 /// * `keep`: once `valid`, an offer stays, and its payload does not change, until `ready`;

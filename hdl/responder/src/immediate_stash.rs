@@ -65,12 +65,12 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
     }
 }
 
-/// The stash: 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs, index = low bits of the RQMSN. `A` must be `Q` + `I`, `R` must be
-/// `Q` + 5. The caller stores which slots are in use, and the RQMSN of the oldest message.
+/// The stash has 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs. The index is the low bits of the RQMSN. `A` must be `Q` + `I`, and `R`
+/// must be `Q` + 5. The caller stores which slots are in use, and the RQMSN of the oldest message.
 ///
-/// It processes one request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] cycles, one with packets missing up to [`LONGEST_ARRIVAL`];
-/// [`CYCLES_PER_COMPLETION`] more for each completion after the first. Levels planned: 5 (three subtractions one after the other in
-/// `CountDown`, each a LUT and a carry chain).
+/// It processes one request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] cycles, and an arrival with missing packets up to
+/// [`LONGEST_ARRIVAL`]. Each completion after the first takes [`CYCLES_PER_COMPLETION`] more. Levels planned: 5 (three subtractions one after the
+/// other in `CountDown`, each a LUT and a carry chain).
 #[derive(LogicBlock, Default)]
 pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const R: usize> {
     pub clock: Signal<In, Clock>,

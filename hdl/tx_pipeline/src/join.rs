@@ -9,7 +9,7 @@ use crate::records::{FrameHeader, FrameLayout, TxBeat};
 /// Cycles from a valid header to the first beat of its frame, if nothing stalls.
 pub const LATENCY: usize = 4;
 
-/// `W` bits a beat, `N` = W / 8 = 2^`B`.
+/// Puts the payload of each frame behind its headers. A beat has `W` bits and `N` = W / 8 = 2^`B` bytes.
 ///
 /// A frame begins when its header and all of its payload are there. Then its beats follow each other, except in cycles without `room`. The first beat
 /// of the next frame follows the last one directly. A payload beat passes the rotator together with the previous one, which supplies the bytes in

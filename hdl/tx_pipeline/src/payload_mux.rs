@@ -21,11 +21,12 @@ pub struct PayloadFault {
     pub slot: Bits<16>,
 }
 
-/// Inserts inline payload between payload of the DMA. One beat of `W` bits per cycle, without a gap between frames.
+/// Inserts inline payload between payload of the DMA, in the order of the frames. It passes one beat of `W` bits per cycle, without a gap between
+/// frames.
 ///
-/// A failed read becomes a beat with `payload_error`, which makes [`crate::TxFront`] drop the frame, and a report. Reports never hold up payload: if
-/// 32 of them wait, further ones are dropped. Their frames are then lost, and reported when they are sent again. So the receiver of the reports may
-/// wait for framing. LUT levels: 3 (source, select, ready).
+/// A failed read becomes a beat with `payload_error`, which makes [`crate::TxFront`] drop the frame, and a report. Reports never delay payload: if 32
+/// of them are pending, further ones are dropped. The frames of dropped reports are lost, and are reported when they are retransmitted. So the
+/// receiver of the reports may wait for framing. LUT levels: 3 (source, select, ready).
 #[derive(LogicBlock, Default)]
 pub struct PayloadMux<const W: usize> {
     pub clock: Signal<In, Clock>,

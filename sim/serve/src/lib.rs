@@ -10,21 +10,21 @@
 //! the other end of the bridge is in another process.
 //!
 //! **The clock** belongs to the thread that owns the cards (`world`). This thread executes the requests of peers, between two cycles or in the cycles
-//! that they take; no other thread uses a card. While a driver is connected, the clock runs as long as any pin of a card is active and 300 us
-//! (simulated) longer, and until the time for which a driver says that it waits ([`stellar_wire::host::simulation`]). With a bridge, the same holds
-//! without a driver, and the clock also runs while a frame waits at the bridge. Otherwise the clock is stopped and the thread sleeps; a frame of the
-//! bridge wakes it.
+//! that they take. No other thread uses a card. While a driver is connected, the clock runs as long as any pin of a card is active and 300 us
+//! (simulated) longer. It also runs until the time that a waiting driver requests ([`stellar_wire::host::simulation`]). With a bridge, the same holds
+//! without a driver, and the clock also runs while a frame waits at the bridge. Otherwise the clock is stopped and the thread sleeps until a frame of
+//! the bridge wakes it.
 //!
 //! **Doorbell pages** are a region beside BAR2. Drivers map this region, but not BAR2 ([`stellar_wire::host::simulation`]). The server polls the
 //! slots that drivers have named between two cycles. Doorbells at other places of a page are messages: all queue pairs share the first word of a
 //! page, so if two doorbells came between two polls, the first would be lost.
 //!
-//! **Memory** of a driver is what it maps by file descriptor. The server maps a file once, however many windows show it. Maps without a file are
-//! accepted, and the card cannot reach them. A driver that shrinks a mapped file ends the server (SIGBUS). This project's driver seals its files
-//! against that.
+//! **Memory** of a driver is what it maps by file descriptor. The server maps a file once, even if several windows show parts of it. Mappings without
+//! a file are accepted, but the card cannot access them. A driver that shrinks a mapped file ends the server (SIGBUS); this project's driver seals
+//! its files to prevent that.
 //!
-//! **A driver that disconnects**, in whatever way, leaves nothing behind: its memory is unmapped between two cycles, and its card is reset. For the
-//! other card this looks like a card that stops responding. Then the next driver is served; a driver that connects earlier waits.
+//! **A driver that disconnects**, in whatever way, leaves nothing behind: its memory is unmapped between two cycles, and its card is reset. To the
+//! other card this looks like a card that stops responding. Then the next driver is served. A driver that connects earlier waits.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -46,8 +46,8 @@ pub trait Nic: Sized {
     /// without the time in the fabric and the time of reading the payload.
     fn base_delay(payload: usize) -> Time;
 
-    /// A NIC without queue pairs, both ports up, whose host is number `host` of the world (of two, 0 sends) and has `memory` behind PCIe links of
-    /// cost `reads`.
+    /// Makes a NIC without queue pairs and with both ports up. `host` is the number of its host in the world; of two hosts, 0 is the sender. `memory`
+    /// is behind PCIe links whose cost is `reads`.
     ///
     /// # Errors
     /// [`WorldError::Config`] for a configuration that the NIC does not support, [`WorldError::Nic`] if the NIC cannot be made.

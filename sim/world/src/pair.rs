@@ -38,8 +38,8 @@ const ATTEMPTS: u64 = 64;
 /// A world of two hosts. The default NIC is the software reference.
 pub type PairWorld<N = ReferenceNic> = World<N>;
 
-/// Builds the world of `plan`: two hosts, and queue pairs [`FIRST_QP`] and up between them. Each queue pair has its own
-/// doorbell page, of its own number.
+/// Builds the world of `plan`: two hosts, and queue pairs with the numbers from [`FIRST_QP`] on between them. Each queue pair has its own doorbell
+/// page, with the same number.
 ///
 /// # Errors
 /// The errors of [`Plan::check`], [`WorldError::Unreachable`], and those of the endpoints.
@@ -185,8 +185,8 @@ pub fn rate_gbps(plan: &Plan) -> u32 {
     (mbps / 1000).max(1) as u32
 }
 
-/// Round trip of a lone full packet and its SACK, in picoseconds: through the slower plane of the idle fabric, which is measured by sending them,
-/// plus the read of the payload and the delay of NICs of type `N`.
+/// Returns the round trip of a single full packet and its SACK, in picoseconds. It is measured through the slower plane of the idle fabric, by
+/// sending them. The read of the payload and the delay of NICs of type `N` are added.
 ///
 /// # Errors
 /// [`WorldError::Unreachable`] if no SACK arrives.

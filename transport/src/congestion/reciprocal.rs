@@ -2,9 +2,8 @@
 
 /// Reciprocals of the 256 mantissas that follow a leading one.
 ///
-/// Entry `m` stands for the interval [1 + m/256, 1 + (m+1)/256): with a nine-bit value `256 + RECIPROCAL_ROM[m]`, a
-/// 512th of that value is the reciprocal of the interval's middle, rounded to the nearest. Hardware initialises its
-/// memory from this constant; nothing else computes it.
+/// Entry `m` belongs to the interval [1 + m/256, 1 + (m+1)/256). The nine-bit value `256 + RECIPROCAL_ROM[m]`, divided by 512, is the reciprocal of
+/// the middle of the interval, rounded to the nearest. Hardware initialises its memory from this constant. No other code computes it.
 pub const RECIPROCAL_ROM: [u8; 256] = build_rom();
 
 const fn build_rom() -> [u8; 256] {

@@ -72,11 +72,10 @@ impl Responder {
         &mut self.counter
     }
 
-    /// Records a packet that the lane has accepted; `track` is the state after it. Returns whether the immediate
-    /// counter has reached its threshold.
+    /// Records a packet that the lane has accepted. `track` is the state after it. Returns whether the immediate counter has reached its threshold.
     ///
     /// # Errors
-    /// [`WimmExceeded`]: the queue pair must go to error, and the packet be answered with a fatal NACK.
+    /// [`WimmExceeded`]: the queue pair must move to the error state, and the packet must be answered with a fatal NACK.
     pub fn accept(
         &mut self,
         packet: &PacketHeaders,

@@ -30,11 +30,10 @@ pub struct Arrived {
     missing: u32,
 }
 
-/// The stash (hardware: MAX_WIMM entries per queue pair, index = RQMSN mod MAX_WIMM).
+/// The stash of WRITEs with immediate. In hardware it has MAX_WIMM entries per queue pair, and the index is RQMSN mod MAX_WIMM.
 ///
-/// A message is *whole* when all its own packets have arrived, whatever came before: that is
-/// what a counter without order counts. It is *in order* when everything before it has arrived too: then its
-/// completion is delivered.
+/// A message is *whole* when all of its own packets have arrived, even if earlier packets are missing. A counter without order counts it then. A
+/// message is *in order* when all earlier packets have arrived too. Its completion is delivered then.
 #[derive(Clone, Debug)]
 pub struct Immediates {
     max: u16,

@@ -64,11 +64,11 @@ impl WriteTlp {
     }
 }
 
-/// The writes that place `payload` into `pieces`, in address order: each piece cut at multiples of the maximum payload
-/// size, which never leaves a write across a 4 KiB boundary.
+/// Returns the writes that place `payload` into `pieces`, in address order. Each piece is cut at multiples of the maximum payload size, so no write
+/// crosses a 4 KiB boundary.
 ///
 /// # Panics
-/// If the pieces are not together as long as the payload.
+/// If the total length of the pieces is not that of the payload.
 pub fn write_tlps(pieces: &[Piece], payload: &[u8], max_payload: MaxPayload) -> Vec<WriteTlp> {
     let mut tlps = Vec::new();
     let mut rest = payload;

@@ -65,14 +65,13 @@ impl Spray {
         })
     }
 
-    /// The path of the next packet, out of `planes` (the ports that can take it now). The planes take turns.
+    /// Chooses the path of the next packet from `planes`, the planes whose ports can send it now. The planes take turns.
     ///
-    /// `avoid` is the value a retransmitted packet was lost on: it is not chosen again as long as any plane that is up
-    /// has another usable one. A single path has no other and ignores it.
+    /// `avoid` is the value on which a retransmitted packet was lost. It is not chosen again as long as any plane that is up has another usable
+    /// value. A single path has no alternative and ignores `avoid`.
     ///
-    /// `None` if the queue pair has no usable path in `planes` but may have one in the other plane; or none at all.
-    /// Values that are assumed bad count only when no plane that is up has a better one: better a packet on a doubtful
-    /// path than a queue pair that stops.
+    /// Returns `None` if the queue pair has no usable path in `planes`; it may have one in the other plane. Values that are assumed bad are used only
+    /// when no plane that is up has a better one, because a packet on a doubtful path is better than a queue pair that stops.
     pub fn choose(&mut self, avoid: Option<EvIndex>, planes: PlaneMask) -> Option<Path> {
         if self.policy == Policy::SinglePath {
             return self.choose_single(planes);

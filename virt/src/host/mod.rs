@@ -111,7 +111,7 @@ impl Service {
     }
 
     /// Makes a device for a guest. Returns it with its doorbells, which must be mapped at the start of the guest's shared-memory region. Other
-    /// devices continue meanwhile.
+    /// devices continue in the meantime.
     ///
     /// # Errors
     /// [`ServiceError::UnknownGuest`], [`ServiceError::Driver`] if all doorbell pages are taken.

@@ -73,9 +73,8 @@ pub struct Srv6Template {
 }
 
 impl Srv6Template {
-    /// A template whose uSIDs are those of plane 0 and uplink 0; `plane_step` is the distance between the uSIDs of the
-    /// planes (0 if both planes use the same), `t1` the place of the T1 switch in the path, `uplink` where the entropy
-    /// value names the T0 uplink.
+    /// Makes a template. Its uSIDs are those of plane 0 and uplink 0. `plane_step` is the distance between the uSIDs of the planes (0 if both planes
+    /// use the same). `t1` is the position of the T1 switch in the path. `uplink` names the bits of the entropy value that select the T0 uplink.
     ///
     /// # Errors
     /// [`TemplateError`] if an address of any plane and uplink would not be a proper container.

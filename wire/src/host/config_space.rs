@@ -1,8 +1,8 @@
 //! PCI configuration space of the physical function: identity, BARs and capabilities, the one definition for driver, simulation and board.
 //!
-//! Offsets are those of the PCI Local Bus specification 3.0 (header, MSI-X) and of the PCIe base specification (PCI Express capability). The
-//! vendor is that of the FPGA, whose PCIe block answers configuration accesses; the project has no number of its own. What is behind
-//! the BARs is said by [`super::registers::IDENTITY`].
+//! Offsets are those of the PCI Local Bus specification 3.0 (header, MSI-X) and of the PCIe base specification (PCI Express capability). The vendor
+//! is that of the FPGA, whose PCIe block responds to configuration accesses, because the project has no vendor number. The register
+//! [`super::registers::IDENTITY`] identifies the project's card.
 
 /// `VENDOR_ID` of the card.
 pub const VENDOR: u16 = 0x10ee;

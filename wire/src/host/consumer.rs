@@ -3,10 +3,10 @@
 use super::Doorbell;
 use crate::header::fit;
 
-/// What a reader of a ring writes as one 64-bit store: which entries it has taken, and whether it asks for an interrupt.
+/// The word that the reader of a ring writes as one 64-bit store: the entries that it has consumed, and whether it requests an interrupt.
 ///
-/// Completion queues take it at [`Self::OFFSET`] or in a slot ([`Self::slot`]) of the doorbell page that owns the queue pair; the event queue takes it at
-/// [`super::registers::EVENT_CONSUMER`], where `qp` is ignored.
+/// For completion queues it is written at [`Self::OFFSET`] or in a slot ([`Self::slot`]) of the doorbell page that owns the queue pair. For the event
+/// queue it is written at [`super::registers::EVENT_CONSUMER`], where `qp` is ignored.
 ///
 /// | bits | field |
 /// |---|---|

@@ -3,9 +3,8 @@
 //! All registers have 64 bits and lie at multiples of 8; BAR0 is 64 KiB. An address without a register reads as all ones, and the access is counted by
 //! [`UNMAPPED`]. Reserved bits read as zero and are ignored on writing.
 //!
-//! Writes of part of a register: [`Access::ReadWrite`] registers take the bytes that are enabled, so a register may be written in two
-//! halves. A write to an [`Access::Command`] register acts, so it must be one store of 64 bits; a shorter one does nothing and is counted by
-//! [`REFUSED`].
+//! Writes to part of a register: an [`Access::ReadWrite`] register stores the bytes that are enabled, so it may be written in two halves. A write to
+//! an [`Access::Command`] register has an effect, so it must be one store of 64 bits. A shorter write does nothing and is counted by [`REFUSED`].
 
 use crate::header::fit;
 use crate::rows::ConfigSelect;

@@ -1,17 +1,18 @@
-//! What a simulated card that is reached over a socket (vfio-user) has and no real card: regions behind those of PCI.
+//! Regions that only a simulated card behind a socket (vfio-user) has. They follow the regions of PCI.
 //!
-//! **The clock** ([`REGION`]) is one page. What the server writes there, [`NOW`] and [`STILL`], can be mapped and is only ever read by the driver; a write to one of the others is a
-//! message.
+//! **The clock** ([`REGION`]) is one page. The driver can map it to read [`NOW`] and [`STILL`], which the server writes. A write to one of the other
+//! words is a message.
 //!
-//! **Doorbell pages that can be mapped** ([`PAGES_REGION`]) have the places of BAR2. In them a slot of a doorbell or of a consumer index ([`super::Doorbell::SLOTS`]) is memory: a
-//! store of its word with [`RUNG`] set is what a write of the word is at the same place of BAR2. Before the driver's first store it names the slot ([`LOOK`]). The server takes the
-//! word between two clocks, and puts zero in its place. What is stored elsewhere in these pages, or without [`RUNG`], means nothing.
+//! **Doorbell pages that can be mapped** ([`PAGES_REGION`]) have the layout of BAR2. In them a slot of a doorbell or of a consumer index
+//! ([`super::Doorbell::SLOTS`]) is memory. A store of its word with [`RUNG`] set has the effect of a write of the word to the same place of BAR2.
+//! Before the driver's first store it names the slot ([`LOOK`]). The server reads the word between two cycles, and replaces it by zero. Values that
+//! are stored elsewhere in these pages, or without [`RUNG`], have no effect.
 //!
-//! **Order**: the server looks at the slots before it does what a message asks for, so a message that follows a store is seen after it. Of two stores, that to a
-//! consumer slot is seen no later than a following one to a doorbell's.
+//! **Order**: the server polls the slots before it executes a message, so a message takes effect after the stores before it. A store to a consumer
+//! slot takes effect no later than a following store to a doorbell slot.
 //!
-//! **Sleep**: before the clock comes to a stand, the server says so in [`STILL`] and looks once more. So a driver that finds the clock standing after a store, with a
-//! full barrier between both, has to send [`LOOK`] again; other stores take no message.
+//! **Sleep**: before the clock stops, the server sets [`STILL`] and polls once more. So a driver must send [`LOOK`] again if it finds the clock
+//! stopped after a store, with a full barrier between the two. Other stores need no message.
 
 /// Number of the region of the clock: the first behind those that VFIO defines for a PCI function.
 pub const REGION: u32 = 9;

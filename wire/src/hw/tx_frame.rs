@@ -111,7 +111,7 @@ impl TxPacket {
         })
     }
 
-    /// The frame the lane must send for this record with this payload; derived fields are left to [`RoceFrame::emit`].
+    /// Returns the frame that the lane must send for this record with this payload. [`RoceFrame::emit`] computes the derived fields.
     ///
     /// # Errors
     /// [`TxFrameError::PayloadTooLong`], [`TxFrameError::PayloadLength`], [`TxFrameError::UnknownOpcode`],

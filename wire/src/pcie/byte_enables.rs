@@ -21,8 +21,8 @@ pub struct DwSpan {
 }
 
 impl DwSpan {
-    /// The span of `length` bytes at `address`. No bytes at all make a span of one double word without a byte
-    /// enabled: the zero-length read that flushes writes.
+    /// Returns the span of `length` bytes at `address`. A length of zero gives one double word without enabled bytes, which is the zero-length read
+    /// that flushes writes.
     ///
     /// # Errors
     /// [`WireError::TlpSpan`] if the bytes cross a 4 KiB boundary.

@@ -90,8 +90,8 @@ impl MemRequest {
         }
     }
 
-    /// Takes the header off the front of `bytes`; returns it and what follows. Byte enables are taken as they are:
-    /// [`DwSpan::byte_range`] says whether they make sense.
+    /// Reads the header from the front of `bytes`. Returns it and the rest. Byte enables are not checked; [`DwSpan::byte_range`] says whether they
+    /// are valid.
     ///
     /// # Errors
     /// [`WireError::Truncated`]; [`WireError::BadField`] if it is not a memory request, or is one with a 64-bit

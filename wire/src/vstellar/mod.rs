@@ -1,7 +1,7 @@
-//! Control messages of a vStellar device: what a guest's driver asks of the host's over a virtio queue (STELLAR, section 4).
+//! Control messages of a vStellar device: the requests that a guest's driver sends to the host over a virtio queue (STELLAR, section 4).
 //!
-//! A message is one descriptor chain: a [`Request`] the device reads, and room for an answer it writes. All fields are little-endian, reserved bytes
-//! are zero and ignored on reading.
+//! A message is one descriptor chain: a [`Request`] that the device reads, and space for an answer that it writes. All fields are little-endian.
+//! Reserved bytes are zero, and are ignored on reading.
 //!
 //! | bytes | request | answer |
 //! |---|---|---|
@@ -9,8 +9,8 @@
 //! | 2-7 | reserved | reserved |
 //! | 8- | fields, in the order of the variant | fields, if the status is `Ok` |
 //!
-//! Handles are the device's own: protection domains and completion queues have small numbers, queue pairs and regions those of the card, which
-//! work requests and doorbells name. Guest addresses are guest physical.
+//! Each device has its own handles. Protection domains and completion queues have small numbers. Queue pairs and regions have the numbers of the
+//! card, because work requests and doorbells name them. Guest addresses are guest physical.
 
 mod address;
 mod answer;

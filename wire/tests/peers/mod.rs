@@ -1,8 +1,6 @@
-//! Random frames of every kind, judged by tshark and scapy: both must read the fields we wrote, and scapy must compute
-//! the iCRC we sent.
+//! Checks random frames of every kind with tshark and scapy. Both must read the fields that we wrote, and scapy must compute the iCRC that we sent.
 //!
-//! A missing peer is a failure, never a silent pass. The Python with scapy is `STELLAR_PYTHON`, or else the
-//! repository's `.venv/bin/python`.
+//! A test fails if tshark or scapy is missing. The Python with scapy is `STELLAR_PYTHON`, or else the repository's `.venv/bin/python`.
 
 mod scapy;
 mod tshark;

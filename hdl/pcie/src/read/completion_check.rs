@@ -43,7 +43,7 @@ struct ComparedClaim {
     overdue: Bit,
 }
 
-/// One beat per cycle, without stalls; [`CompletionCheck::LATENCY`] cycles from a beat to its verdict.
+/// Checks one beat per cycle, without stalls. A verdict comes [`CompletionCheck::LATENCY`] cycles after the beat.
 ///
 /// A completion is good if its tag has a request, its status is successful, it has data, its byte count is exactly the number of bytes that are
 /// missing, its lower address is that of the first missing byte, and it has no double word too many. Then the place of its bytes follows from the

@@ -23,7 +23,7 @@
 //! | [`dma_read`] | the whole, for lane width 1,024 or 512 | see there |
 //! | [`rc_shim`] | AMD's requester completion stream as completions | 2 |
 //!
-//! DmaSegments and their cuts are those of the write engine: [`crate::segment_issue`], [`crate::request_splitter`].
+//! Commands are cut into segments and chunks as in the write engine: [`crate::segment_issue`], [`crate::request_splitter`].
 
 pub mod byte_ram;
 pub mod completion_check;

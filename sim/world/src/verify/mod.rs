@@ -23,9 +23,9 @@ pub struct Verified {
     pub failed: u64,
 }
 
-/// Checks completions and every byte of memory. Each queue pair completed its work requests in the order of posting, each once. Messages with success
-/// were written completely. Every byte that was written belongs to a message and equals the sender's. No access hit unmapped memory. Destinations of
-/// the WRITEs must not overlap.
+/// Checks completions and every byte of memory. These must hold: each queue pair completed its work requests in the order of posting, each once;
+/// messages that succeeded were written completely; every byte that was written belongs to a message and equals the sender's; no access used unmapped
+/// memory. Destinations of the WRITEs must not overlap.
 ///
 /// # Errors
 /// [`CheckError`] with the first difference.

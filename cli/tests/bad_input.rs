@@ -18,7 +18,7 @@ fn stellar(folder: &Path, arguments: &[&str]) -> Output {
     output.expect("the program starts")
 }
 
-/// Runs it and expects the exit status, and an error message that contains every one of `parts`.
+/// Runs the program and expects the exit status, and an error message that contains all of `parts`.
 #[track_caller]
 fn refuse(folder: &Path, arguments: &[&str], status: i32, parts: &[&str]) {
     refuse_output(&stellar(folder, arguments), status, parts);

@@ -183,31 +183,31 @@ pub trait Interrupt: Send + Sync {
 ///
 /// Register accesses are single transactions, in order, and a read returns after everything written before it has arrived.
 pub trait PciFunction: Send + Sync {
-    /// A double word of the configuration space; `offset` is a multiple of 4 below [`LENGTH`].
+    /// Reads a double word of the configuration space; `offset` is a multiple of 4 below [`LENGTH`].
     ///
     /// # Errors
     /// [`DeviceError::Backend`].
     fn config_load(&self, offset: u16) -> Result<u32, DeviceError>;
 
-    /// Two bytes into the configuration space; `offset` is a multiple of 2 below [`LENGTH`].
+    /// Writes two bytes of the configuration space; `offset` is a multiple of 2 below [`LENGTH`].
     ///
     /// # Errors
     /// [`DeviceError::Backend`].
     fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError>;
 
-    /// Reads a register, as PCIe does: all ones from a card that does not answer.
+    /// Reads a register. As in PCIe, a card that does not respond gives all ones.
     ///
     /// # Errors
     /// [`DeviceError::NoAnswer`], [`DeviceError::Backend`].
     fn load(&self, access: Access) -> Result<u64, DeviceError>;
 
-    /// Writes a register; of four bytes, the low ones of `value`.
+    /// Writes a register. A write of four bytes uses the low bytes of `value`.
     ///
     /// # Errors
     /// The same as [`Self::load`].
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError>;
 
-    /// Host memory of at least `bytes` bytes, zeroed, contiguous for the card, mapped for it.
+    /// Allocates at least `bytes` bytes of zeroed host memory, contiguous and mapped for the card.
     ///
     /// # Errors
     /// [`DeviceError::NoMemory`].

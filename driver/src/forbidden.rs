@@ -1,4 +1,7 @@
 //! Programs that would use memory which the card or the program no longer owns. The types forbid them.
+//! The programs are compile-fail tests. They run as documentation tests, because those use the driver as it is already built. Only nightly Rust
+//! checks the number of the expected error. So the first program does everything correctly that the others do wrong. If the others failed for another
+//! reason, it would fail too.
 //!
 //! ```
 //! use stellar_driver::{

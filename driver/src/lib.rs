@@ -7,7 +7,9 @@
 //! ```
 //!
 //! [`PciFunction`] is the driver's only access to the card. [`VfioUser`] reaches a card that `stellar serve` simulates in another process. [`Vfio`]
-//! reaches a card that is bound to Linux's `vfio-pci`. `sim-nic` has a function for a Verilated card in this process.
+//! reaches a card that is bound to Linux's `vfio-pci`. `sim-nic` has a function for a Verilated card in this process. [`Probe::new`] checks a
+//! function and changes nothing. [`Probe::bring_up`] resets it, writes its tables and makes it a [`Device`]. All other types have the names and the
+//! order of verbs.
 //!
 //! **Memory** outlives the card's access to it. Objects hold the objects from which they were made, so they can be dropped in any order. A posted
 //! work request holds its region until it has completed, and a region that is posted cannot be deregistered. If the card does not respond during a

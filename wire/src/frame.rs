@@ -91,7 +91,10 @@ impl RoceFrame {
     /// the BTH, because these fields cannot be trusted before.
     ///
     /// # Errors
-    /// The first of these that applies, in this order:
+    /// The first of these that applies, in this order: [`WireError::EtherType`], [`WireError::IpVersion`], [`WireError::Ipv4Options`],
+    /// [`WireError::Ipv4Checksum`], IP [`WireError::LengthShort`] and [`WireError::LengthLong`], [`WireError::Ipv4Fragment`],
+    /// [`WireError::IpProtocol`], [`WireError::UdpPort`], UDP length as for IP, [`WireError::Icrc`], [`WireError::UnknownOpcode`],
+    /// [`WireError::TransportVersion`], [`WireError::BadField`], [`WireError::BadPad`]. A header that is cut off gives [`WireError::Truncated`].
     pub fn parse_on_port(bytes: &[u8], port: u16) -> Result<Self, WireError> {
         let Outer {
             eth,

@@ -137,7 +137,7 @@ fn reported(model: &Model) -> Option<(u32, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Far fewer cycles than after which a page is reported again.
+    /// The test is much shorter than the period after which a page is reported again.
     #[test]
     fn faults_are_reported_as_by_the_reference(clocks in clocks()) {
         let mut model = library::<FaultReport>().instantiate();

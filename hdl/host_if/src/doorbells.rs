@@ -38,10 +38,10 @@ struct PageWrite {
 ///
 /// A page has places for doorbells ([`Doorbell::OFFSET`], and the slots [`Doorbell::SLOTS`]) and consumer indices ([`ConsumerIndex::OFFSET`],
 /// [`ConsumerIndex::SLOTS`]). For a pushed send queue entry it has 64 bytes from [`Doorbell::PUSH_OFFSET`] on, with the entry's doorbell behind them
-/// ([`Doorbell::PUSHED_OFFSET`]). The block stores one pushed entry at a time: that of the page that began last. Writes to other places, and writes
-/// of less than 64 bits, are dropped and counted. A write for a queue pair that the page does not own is dropped, counted and reported. Reset clears
-/// all owners, which takes 2^`Q` cycles; no write is accepted in this time. A doorbell sees the owners that were written in earlier cycles. Levels: 2
-/// and a carry chain (page equality).
+/// ([`Doorbell::PUSHED_OFFSET`]). The block stores one pushed entry at a time. If two pages push entries, it keeps the one that began later. Writes
+/// to other places, and writes of less than 64 bits, are dropped and counted. A write for a queue pair that the page does not own is dropped, counted
+/// and reported. Reset clears all owners, which takes 2^`Q` cycles; no write is accepted in this time. A doorbell is checked against the owners that
+/// were written in earlier cycles. Levels: 2 and a carry chain (page equality).
 #[derive(LogicBlock, Default)]
 pub struct Doorbells<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,

@@ -171,7 +171,7 @@ impl VisitMut for OtherEnd {
     }
 }
 
-/// The struct of one end, and what makes it part of a block.
+/// Generates the struct of one end, and the code by which a block can contain it.
 fn end_of_bundle(end: &ItemStruct, tag: &str) -> TokenStream {
     let name = &end.ident;
     let (impl_generics, ty_generics, bounds) = end.generics.split_for_impl();

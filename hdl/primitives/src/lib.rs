@@ -14,7 +14,7 @@
 //! | [`crc32`] | Ethernet CRC-32 over a beat per cycle | `Crc32Wide::LATENCY` |
 //! | [`byte_mask`] | zeroes byte lanes of a beat, or of a word in all of a beat | 0 |
 //! | [`byte_rotator`] | a beat at any byte offset of two beats | 2 |
-//! | [`credit`] | head-room of a FIFO whose sender is far away | 1 |
+//! | [`credit`] | credits for a FIFO whose sender does not see its `ready` | 1 |
 //! | [`delay`] | delay line | its parameter |
 //! | [`valid_delay`] | delay line of a stream that never waits, with reset | its parameter |
 //! | [`trailing_ones`] | function: ones below the lowest zero of a word | 0 |

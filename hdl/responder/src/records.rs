@@ -67,7 +67,7 @@ pub struct VsPendingWord {
     pub covered: Bit,
 }
 
-/// A packet compared with the pending packets. The packet immediately before it is not among those, and compared by itself.
+/// A packet compared with the pending packets. The packet immediately before it is not yet among these, so it is compared separately.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Compared {
     /// The cumulative PSN is beyond the packet.
@@ -76,14 +76,14 @@ pub struct Compared {
     /// The pending word of the packet's parity, and that of the other parity.
     pub own: VsPendingWord,
     pub other: VsPendingWord,
-    /// The packet before it, compared as `sack_now_until` and as a pending word.
+    /// The packet immediately before, compared as if it were `sack_now_until` and a pending word.
     pub last_urgent: VsUrgentPsn,
     pub last_word: VsPendingWord,
-    /// The word of the packet before has the parity of the packet's word.
+    /// The word of the packet immediately before has the same parity as this packet's word.
     pub last_is_own: Bit,
 }
 
-/// What the packet before it has changed.
+/// The changes that the packet immediately before makes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Changed {
     /// Its word is pending now, or its SACK has reported the word.

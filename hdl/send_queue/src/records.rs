@@ -120,7 +120,9 @@ pub struct Lookup {
     pub pending_after_doorbell: Bits<16>,
     /// There are posted entries from `next_slot` on.
     pub more: Bit,
+    /// There are posted entries after `next_slot`.
     pub more_after_next: Bit,
+    /// There are posted entries from `next_slot` on once the doorbell has been processed.
     pub more_after_doorbell: Bit,
 }
 

@@ -65,7 +65,7 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
     from: DFF<Bits<7>>,
     below: DFF<Bits<8>>,
     payload: DFF<Bit>,
-    // Parallel to the rotator's second cycle.
+    // Registers parallel to the second stage of the rotator.
     rotated_valid: DFF<Bit>,
     rotated_header: DFF<Bits<W>>,
     rotated: DFF<TxBeat>,

@@ -12,7 +12,7 @@ pub enum Requester {
     Rc(Box<RcRequester>),
 }
 
-/// Calls a method that both have.
+/// Calls a method that both requesters have.
 macro_rules! either {
     ($requester:expr, $method:ident($($argument:expr),*)) => {
         match $requester {

@@ -1,4 +1,4 @@
-//! Virtual devices on a recording mock of the card: life, quotas, death, and their largest number.
+//! Tests of virtual devices on a recording mock of the card: creation, quotas, removal, and the largest number of devices.
 
 use std::iter::once;
 use std::sync::Arc;

@@ -115,7 +115,7 @@ impl Reference {
         }
     }
 
-    /// A table write, for hardware and reference.
+    /// Writes a table row in the hardware and in the reference.
     pub fn write(&mut self, bench: &mut Bench, write: TableWrite) {
         self.lane.write_table(&write).expect("a good table write");
         bench.requests.push_back(Request::Table(write));

@@ -14,7 +14,7 @@ use crate::read::completions::Outstanding;
 use crate::read::load::{Load, Report};
 use crate::read::reference::{command, header, payload, requests, Piece, Request};
 
-/// Slots of the engine of 1,024 bits, or of the other.
+/// Number of slots of the engine with 1,024 bits (`wide`) or with 512 bits.
 pub const fn slots(wide: bool) -> usize {
     if wide {
         64

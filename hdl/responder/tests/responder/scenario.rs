@@ -81,7 +81,7 @@ impl Scenario {
     pub fn send(&mut self, at: usize, index: usize) -> bool {
         let pair = &mut self.pairs[at];
         pair.prepare(index + 1, &mut self.rng);
-        // An RC packet out of order would be another class: `rc_answer`.
+        // An RC packet that is out of order has another class, which `rc_answer` tests.
         let index = if pair.setup.mode == QpMode::Rc {
             0
         } else {

@@ -1,4 +1,4 @@
-//! Entries that go to the card with their doorbell.
+//! Tests of send queue entries that are pushed with their doorbell.
 
 use std::time::Duration;
 

@@ -36,7 +36,7 @@ impl SimModeOption {
         }
     }
 
-    /// Refuses the option where no card is simulated in this process; `needs` says which options would.
+    /// Refuses the option if no card is simulated in this process. `needs` names the options that would simulate one.
     pub fn check_unused(&self, needs: &str) -> anyhow::Result<()> {
         ensure!(
             self.sim_mode.is_none(),

@@ -15,7 +15,7 @@ const LOG2_ENTRIES: u8 = 1;
 const LIST: usize = 8192;
 /// Rows are written through registers if they are fewer than this number, because a command costs the card a read for itself and one for its list.
 pub const LEAST: usize = 32;
-/// Longest that the card may take for a command, on its own clock: many times what a whole list takes.
+/// Longest time that the card may take for a command, on its own clock. It is many times the time of a full list.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Maximum number of pauses between two reads of the queue's state.
 const MOST_PAUSES: u32 = 64;

@@ -198,7 +198,7 @@ impl Queue {
     }
 }
 
-/// A completion queue. Every queue pair has a ring of its own in it, which holds what it sent and what it received.
+/// A completion queue. Every queue pair has its own ring in it, which contains completions of sent and of received messages.
 ///
 /// Clones are the same queue.
 #[derive(Clone)]

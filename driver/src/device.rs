@@ -166,7 +166,7 @@ pub trait DmaMemory: Send + Sync {
     fn load(&self, offset: usize, into: &mut [u8]);
     /// Copies in. The caller has checked the bounds. What is stored is visible to the card before a later register write.
     fn store(&self, offset: usize, bytes: &[u8]);
-    /// Eight bytes at a multiple of 8, in one piece; later loads see what the card wrote before it wrote these (acquire).
+    /// Loads eight bytes at a multiple of 8, in one piece. Later loads return what the card wrote before it wrote these bytes (acquire).
     fn load_word(&self, offset: usize) -> u64;
 }
 
@@ -229,8 +229,8 @@ pub trait PciFunction: Send + Sync {
     /// Time on the function's clock: simulated time of a simulated card.
     fn now(&self) -> Duration;
 
-    /// To be called between two looks at something only the card changes. A simulated card runs on only here, in register
-    /// accesses and in [`Interrupt::wait`]; for a real one this is a hint to the processor.
+    /// Must be called between two polls of a value that only the card changes. The clock of a simulated card runs only here, in register accesses and
+    /// in [`Interrupt::wait`]. For a real card this is a hint to the processor.
     fn relax(&self);
 }
 

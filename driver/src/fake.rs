@@ -1,4 +1,5 @@
-//! A recording mock PCI function, for tests that need no card: registers keep what is written, table rows are recorded, memory is a vector.
+//! A recording mock PCI function, for tests that need no card. Its registers keep the values that are written, it records table rows, and its memory
+//! is a vector.
 
 mod admin;
 

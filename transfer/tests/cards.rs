@@ -227,7 +227,7 @@ fn pages_calls_gpu_memory_barriers_and_a_lost_peer() {
     };
     let reasons = ends.map(|events| events.iter().find_map(lost).unwrap());
     assert!(reasons[0].contains("RemOpErr"), "{}", reasons[0]);
-    // The queue pair there has refused the packet, and is in error as well.
+    // The queue pair at that end has refused the packet, and is in the error state too.
     assert!(reasons[1].contains("queue pair 0"), "{}", reasons[1]);
     assert_eq!((pair.bad_accesses(0), pair.bad_accesses(1)), (0, 0));
 }

@@ -223,7 +223,7 @@ proptest! {
             prop_assert_eq!(outcome.reason, reason);
             memory.write(&outcome.tlps);
 
-            // The SACK, worked out from the list of what has arrived.
+            // The expected SACK, computed from the list of received PSNs.
             let missing = seen.iter().position(|&here| !here).unwrap_or(seen.len()) as u32;
             let arrived = |psn: u32| {
                 let offset = Psn::new(psn).distance_from(Psn::new(initial));

@@ -1,4 +1,4 @@
-//! Table writes that cannot be done are refused with what is wrong, and change nothing.
+//! Table writes that cannot be executed are refused with a reason, and change nothing.
 
 use stellar_transport::rx::{
     EmttRow, MrRow, PageSize, QpMode, QpRow, TableError, TableWrite, Tables,

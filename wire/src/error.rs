@@ -31,7 +31,7 @@ pub enum WireError {
     /// EtherType is neither IPv4 nor IPv6 (after at most one VLAN tag).
     #[error("Ethernet: EtherType {0:#06x} is neither IPv4 (0x0800) nor IPv6 (0x86dd)")]
     EtherType(u16),
-    /// The IP version nibble does not match what the layer below announced.
+    /// The version nibble of the IP header differs from the version that the layer below names.
     #[error("IP: version is {found}, the layer below announced {expected}")]
     IpVersion { expected: u8, found: u8 },
     /// IPv4 header with options (or an impossible header length); RoCE packets carry none.
@@ -58,7 +58,7 @@ pub enum WireError {
     /// The opcode in the BTH is not defined.
     #[error("BTH: opcode {0:#04x} is unknown")]
     UnknownOpcode(u8),
-    /// Pad count exceeds what follows the headers, or does not complete a multiple of four bytes.
+    /// The pad count exceeds the bytes after the headers, or does not complete a multiple of four bytes.
     #[error("BTH: pad count {pad} does not fit {after_headers} bytes of payload and pad")]
     BadPad { pad: u8, after_headers: usize },
     /// Extension headers of a frame to be sent are not those its opcode calls for.

@@ -28,7 +28,7 @@ impl fmt::Display for MacAddr {
 pub struct Ethernet {
     pub dst: MacAddr,
     pub src: MacAddr,
-    /// Type of what follows, which may be a [`Vlan`] tag.
+    /// Type of the next header, which may be a [`Vlan`] tag.
     pub ethertype: u16,
 }
 
@@ -65,7 +65,7 @@ pub struct Vlan {
     pub dei: bool,
     /// VLAN identifier, 12 bits.
     pub vid: u16,
-    /// Type of what follows the tag.
+    /// Type of the header after the tag.
     pub ethertype: u16,
 }
 

@@ -37,7 +37,7 @@ macro_rules! extension_headers {
                 match kind { $(ExtKind::$kind => self.$field.is_some()),+ }
             }
 
-            /// Takes one header off `bytes` into the set; returns what follows.
+            /// Reads one header from the front of `bytes` into the set. Returns the rest.
             fn take<'a>(&mut self, kind: ExtKind, bytes: &'a [u8]) -> Result<&'a [u8], WireError> {
                 match kind {
                     $(ExtKind::$kind => {
@@ -75,7 +75,7 @@ extension_headers! {
 }
 
 impl ExtHeaders {
-    /// Takes the headers `bth` calls for off `bytes`; returns them and what follows.
+    /// Reads the headers that `bth` requires from the front of `bytes`. Returns them and the rest.
     ///
     /// # Errors
     /// [`WireError::Truncated`], and [`WireError::BadField`] where a header can have one.

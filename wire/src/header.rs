@@ -9,7 +9,7 @@ pub trait Header: Sized {
     /// Name used in errors, as the field's standard writes it.
     const NAME: &'static str;
 
-    /// Takes the header off the front of `bytes`; returns it and what follows.
+    /// Reads the header from the front of `bytes`. Returns it and the rest.
     ///
     /// # Errors
     /// [`WireError::Truncated`] if `bytes` is shorter than [`Self::LEN`]; others as the header's own page says.
@@ -62,10 +62,10 @@ pub(crate) fn put24(out: &mut Vec<u8>, field: &'static str, value: u32) {
     out.extend_from_slice(&fit(field, value, 24).to_be_bytes()[1..]);
 }
 
-/// Passes `value` through if it fits `width` bits.
+/// Returns `value` if it fits `width` bits.
 ///
 /// # Panics
-/// Otherwise: cutting it down would put something on the wire that nobody asked for.
+/// If it does not fit. A truncated value would be sent without notice.
 #[track_caller]
 pub(crate) fn fit<T: Copy + Into<u64>>(field: &'static str, value: T, width: u32) -> T {
     let wide: u64 = value.into();

@@ -34,9 +34,9 @@ impl UsidContainer {
         self.usids[0]
     }
 
-    /// The container after the active segment's node shifted it: RFC 9800 section 4.1, the argument moves up over
-    /// the active uSID and zero fills the end. `None` if the argument is zero, that is, this was the last segment
-    /// of the container and the packet goes to plain End processing.
+    /// Returns the container after a shift by the node of the active segment (RFC 9800, section 4.1). The argument moves up over the active uSID, and
+    /// zeros fill the end. Returns `None` if the argument is zero. This was then the last segment of the container, and the packet gets plain End
+    /// processing.
     pub fn next(&self) -> Option<Self> {
         let argument = &self.usids[1..];
         if argument.iter().all(|&usid| usid == 0) {
@@ -120,7 +120,7 @@ impl Srv6Encap {
 }
 
 impl From<Ipv6> for Srv6Encap {
-    /// Keeps what is the encapsulation's own; drops length and next header.
+    /// Keeps the fields of the encapsulation, and drops length and next header.
     fn from(outer: Ipv6) -> Self {
         Self {
             dscp: outer.dscp,

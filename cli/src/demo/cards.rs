@@ -122,7 +122,7 @@ pub fn plan(paths: u8, loss: f64, seed: u64) -> anyhow::Result<(Plan, MrcPlan)> 
     Ok((plan, mrc))
 }
 
-/// Two hosts whose queue pairs are connected, and what the first one will write.
+/// Two hosts with connected queue pairs, and the data that the first one will write.
 pub struct Exchange<'a> {
     pair: &'a FabricPair,
     hosts: [Host; 2],

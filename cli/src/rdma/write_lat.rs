@@ -72,8 +72,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A message goes to the other end and back, as often as configured: each end writes when the last byte of the other's message has arrived in its
-/// memory.
+/// Sends a message to the other end and back, as often as configured. Each end writes when the last byte of the other end's message has arrived in
+/// its memory.
 fn both(hosts: &[Host; 2], size: u32, iters: u32) -> anyhow::Result<Option<Latencies>> {
     let [local, remote] = hosts;
     let (local, remote) = (

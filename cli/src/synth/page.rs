@@ -23,7 +23,7 @@ levels. *Source* is the date of the commit that was measured. The numbers in a m
 is a design of its own often has fewer queue pairs (`./stellar verilog --list` says how many).
 ";
 
-/// Date of the commit in the working directory: what the rows of this run were measured from.
+/// Date of the commit in the working directory, from which the rows of this run were measured.
 pub fn source_date() -> String {
     let git = Command::new("git")
         .args(["show", "-s", "--format=%cs", "HEAD"])

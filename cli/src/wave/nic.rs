@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<&Path> {
     Ok(&arguments.out)
 }
 
-/// Waves show what the emitted Verilog does only in mode plain. They are over in seconds, so the model is compiled for that.
+/// Only in mode plain do waves show the emitted Verilog. The run takes seconds, so the model is compiled for a short run.
 fn model() -> anyhow::Result<Library> {
     let spec = NicModel::spec(SimMode::Plain)?;
     Ok(spec.with_trace().for_short_run().build()?)

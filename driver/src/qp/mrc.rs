@@ -61,7 +61,7 @@ pub struct RtrAttributes {
     pub peer: Connection,
     /// The path to it.
     pub path: PathAttributes,
-    /// Most WRITEs with immediate under way in each direction, 1 to 16; both ends agree on it.
+    /// Maximum number of WRITEs with immediate in flight in each direction, 1 to 16. Both ends must use the same value.
     pub max_write_imm: u16,
     /// WRITEs with immediate that arrive make completions; otherwise they are only counted.
     pub imm_completions: bool,

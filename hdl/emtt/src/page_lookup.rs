@@ -51,8 +51,8 @@ pub struct PageRequest {
     pub on_demand: Bit,
 }
 
-/// The translation. The segments are zero unless the range is not empty and every check passed, so the address type "translated" never
-/// goes with an unchecked address.
+/// The result of the translation. The segments are zero unless the range is not empty and every check passed, so an unchecked address never has the
+/// address type "translated".
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PageAnswer {
     /// Reason of the request, or `InvalidPage`, or `PageAbsent` in an on-demand region.

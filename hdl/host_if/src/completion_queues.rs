@@ -45,7 +45,7 @@ enum State {
     Idle,
     /// The memory outputs the row.
     Judge,
-    /// The row is written back, and the results go to the outputs.
+    /// The row is written back, and the results are output.
     Act,
 }
 

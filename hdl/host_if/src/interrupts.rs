@@ -43,7 +43,7 @@ fn vector_bit(valid: Bit, vector: Bits<6>) -> Bits<64> {
 #[derive(LogicBlock, Default)]
 pub struct Interrupts {
     pub clock: Signal<In, Clock>,
-    /// Masks every vector and forgets what is pending.
+    /// Masks every vector and clears all pending bits.
     pub reset: Signal<In, Bit>,
 
     // From completion_queues and event_queue: always taken.

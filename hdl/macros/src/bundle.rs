@@ -211,7 +211,7 @@ fn end_of_bundle(end: &ItemStruct, tag: &str) -> TokenStream {
     }
 }
 
-/// Lines `field text` of what the source says of a field.
+/// Returns lines of the form `field text` with the comments on a field in the source.
 fn documentation(field: &syn::Field) -> Vec<String> {
     let name = field.ident.as_ref().expect("a named field");
     let text = |attribute: &Attribute| match &attribute.meta {

@@ -224,7 +224,7 @@ fn width_argument(argument: &GenericArgument) -> Option<TokenStream> {
     }
 }
 
-/// Casts to the width given as a generic argument, else to that of the place the value goes to.
+/// Casts to the width that is given as a generic argument, or else to the width of the destination.
 fn resize(
     value: TokenStream,
     width: Option<&GenericArgument>,

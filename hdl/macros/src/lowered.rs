@@ -28,7 +28,7 @@ impl Lowered {
         }
     }
 
-    /// Appends what follows.
+    /// Appends the code `next`.
     pub fn then(&mut self, next: Lowered) {
         self.hdl.extend(next.hdl);
         self.connect.extend(next.connect);

@@ -302,7 +302,7 @@ impl Logic for Nic {
         self.host_told.d.next = fails & host_told & !all_told;
         self.core_told.d.next = fails & core_told & !all_told;
 
-        // transmit lanes, and what the endpoints read for them
+        // transmit lanes, and the reads of the endpoints for them
         for p in 0..2 {
             self.lanes[p].address_valid.next = self.nic_config.address_valid.val().get_bit(p);
             self.lanes[p].answer.record.next = answer;

@@ -16,7 +16,7 @@ use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
 use stellar_wire::hw::tables::{TableSelect, TableWrite, TABLE_ENTRY_BITS};
 use stellar_wire::hw::FromBits;
 
-/// Gives each write to its table and takes the next when that has taken it. Those without `ready` take it at once.
+/// Passes each write to its table, and accepts the next one when that table has accepted it. Tables without `ready` accept it at once.
 ///
 /// A queue pair's requester registers name its doorbell page too, so they go to two tables.
 #[derive(LogicBlock, Default)]

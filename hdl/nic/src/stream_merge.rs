@@ -9,7 +9,7 @@ use rust_hdl::prelude::*;
 #[derive(LogicBlock, Default)]
 pub struct StreamMerge<T: Synth> {
     pub clock: Signal<In, Clock>,
-    /// Forgets what is held.
+    /// Discards stored beats.
     pub reset: Signal<In, Bit>,
 
     pub in_: [DataSnk<T>; 2],

@@ -182,7 +182,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         self.beat_fifo.in_valid.next = self.rotated_valid.q.val();
         self.beat_fifo.in_data.next = self.rotated.q.val();
 
-        // send: fences do not go to PCIe.
+        // send: fences are not sent to PCIe.
         let beat = self.beat_fifo.out_data.val();
         let head = self.beat_fifo.out_valid.val();
         let taken = head & (beat.fence | self.tlp.ready.val());

@@ -9,7 +9,7 @@ use rust_hdl::prelude::*;
 #[derive(LogicBlock, Default)]
 pub struct StreamSkid<T: Synth> {
     pub clock: Signal<In, Clock>,
-    /// Forgets what is held.
+    /// Discards stored beats.
     pub reset: Signal<In, Bit>,
 
     pub in_valid: Signal<In, Bit>,

@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 
 use crate::delay::Delay;
 
-/// What enters leaves `N` cycles later: the data that goes beside a block of that latency. `reset` drops what is inside, at once.
+/// Delays a stream by `N` cycles, for data that accompanies a block of that latency. `reset` discards the delayed items at once.
 #[derive(LogicBlock)]
 pub struct ValidDelay<T: Synth, const N: usize> {
     pub clock: Signal<In, Clock>,

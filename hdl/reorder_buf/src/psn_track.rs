@@ -97,7 +97,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         );
         clock!(self, clock, flags, words, advance, answer);
 
-        // forward: what the packet in `write_back` writes, for the two packets behind it.
+        // forward: the values that the packet in `write_back` writes are forwarded to the two packets behind it.
         let decided = self.decided.q.val();
         let decision = decided.decision;
         let written = written_by(decided);

@@ -141,7 +141,7 @@ pub struct Sequencer<const Q: usize = 10> {
     states: BlockRam<RequesterState, Q>,
     step: DFF<Step>,
     op: DFF<Op>,
-    /// The message table processes what the SACK `current` completes.
+    /// The message table processes the completions of the SACK `current`.
     completing: DFF<Bit>,
     /// The last request to congestion control was about this queue pair, so the unit's client holds its window.
     cwnd_cache_valid: DFF<Bit>,

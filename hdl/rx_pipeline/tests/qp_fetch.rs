@@ -77,7 +77,7 @@ enum Step {
     },
     WriteQp(u32, rx::QpRow),
     WriteMr(u32),
-    /// The queue pair goes to state Error.
+    /// The queue pair moves to state Error.
     Fail(u32),
     Fence,
 }
@@ -135,7 +135,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn table(select: TableSelect, index: u32, context: rx::QpRow) -> CoreToken {
     let packed: Bits<CONTEXT_BITS> = context.to_hw().into();
-    // Bits beyond the context are not looked at.
+    // Bits beyond the context are ignored.
     let beyond = Bits::<176>::mask() << (CONTEXT_BITS as u64);
     CoreToken {
         kind: TokenKind::Table,

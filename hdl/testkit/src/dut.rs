@@ -30,7 +30,7 @@ impl Dut {
         }
     }
 
-    /// The model, for what is not driven by name.
+    /// Returns the model, for accesses that do not use port names.
     pub fn model(&mut self) -> &mut Model {
         &mut self.model
     }

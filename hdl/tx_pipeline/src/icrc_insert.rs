@@ -126,7 +126,7 @@ impl<const W: usize, const N: usize> Default for IcrcInsert<W, N> {
     }
 }
 
-// Whatever is masked lies in the first two beats, and what is read as zeros in the first.
+// The masked fields lie in the first two beats, and the fields that are read as zeros in the first beat.
 const _: () = assert!(shift_bytes(true, true) + ICRC_MASK_BYTES <= 2 * 512 / 8);
 const _: () = assert!(shift_bytes(true, true) <= 512 / 8);
 

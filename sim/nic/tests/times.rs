@@ -20,7 +20,7 @@ fn a_small_write_is_seen_at_every_pin_on_its_way() {
     .unwrap();
     let times = |host: usize| *run.world.host(host).nic().times();
     let (sender, receiver) = (times(SENDER), times(RECEIVER));
-    // The descriptor went along with its doorbell.
+    // The descriptor was pushed with its doorbell.
     assert_eq!((sender.pushes.count, sender.descriptor_reads.count), (8, 0));
     for span in [
         sender.doorbells,
@@ -45,7 +45,7 @@ fn a_small_write_is_seen_at_every_pin_on_its_way() {
         receiver.payload_written.last,
     ];
     assert!(way.is_sorted(), "{way:?}");
-    // The world looks at a card every two clocks.
+    // The world samples a card every two cycles.
     let late = placed.expect("the bytes are in memory") - way[way.len() - 1];
     assert!(late < 2 * CLOCK_PS, "seen {late} ps late");
     // The read takes at least the latency of the link.

@@ -13,7 +13,7 @@ pub enum CodecError {
     /// The header is wrong.
     #[error("TLP header: {0}")]
     Header(#[from] WireError),
-    /// The payload is longer or shorter than the header says.
+    /// The length of the payload differs from the length in the header.
     #[error("TLP header says {expected} payload bytes, {have} follow; pass exactly one TLP")]
     PayloadLength {
         /// Length in the header.

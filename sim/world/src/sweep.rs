@@ -44,7 +44,7 @@ pub struct Row {
     pub loss: f64,
     /// Goodput of the saturated run in Gb/s.
     pub goodput_gbps: f64,
-    /// Goodput divided by what the planes in use can carry.
+    /// Goodput divided by the capacity of the planes in use.
     pub ratio: f64,
     /// Data packets of that run.
     pub packets: u64,

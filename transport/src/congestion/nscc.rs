@@ -102,8 +102,8 @@ impl Nscc {
         }
     }
 
-    /// Whether a packet of `size` bytes may leave while `in_flight` bytes are under way. With nothing under way one
-    /// packet may always leave, or a window below one packet would stop for good.
+    /// Whether a packet of `size` bytes may be sent while `in_flight` bytes are in flight. With nothing in flight, one packet may always be sent.
+    /// Otherwise a window below one packet would stop the queue pair forever.
     pub fn may_send(&self, in_flight: u32, size: u32) -> bool {
         in_flight == 0 || u64::from(self.cwnd()) >= u64::from(in_flight) + u64::from(size)
     }

@@ -28,7 +28,7 @@ impl<T> PhaseRing<T> {
             return false;
         }
         let round = self.produced / self.entries;
-        // The ring's size divides 2^32, so the phase goes on alternating when the count wraps.
+        // The ring's size divides 2^32, so the phase continues to alternate when the count wraps.
         self.produced = self.produced.wrapping_add(1);
         self.waiting.push_back(make(round.is_multiple_of(2)));
         true

@@ -24,10 +24,10 @@ pub struct Message {
     pub fault: Option<WcStatus>,
 }
 
-/// A queue pair's work in order: first the messages under way, then what the send queue still holds.
+/// A queue pair's work in order: first the outstanding messages, then the entries that are still in the send queue.
 ///
-/// A message that cannot be executed stops everything after it. The ones before it complete, then it completes with its
-/// status, and the queue pair is in error: [`Self::complete`] returns that.
+/// A message that cannot be executed stops everything after it. The messages before it complete. Then it completes with its status, and the queue
+/// pair is in the error state: [`Self::complete`] returns the status.
 #[derive(Clone, Debug)]
 pub struct Messages {
     queue: SendQueue,

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::rx::{PacketHeaders, Psn};
 
-/// The sender has more WRITEs with immediate under way than was agreed: fatal for the queue pair.
+/// The sender has more WRITEs with immediate in flight than was agreed. This is fatal for the queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("WRITE with immediate number {rqmsn} is {ahead} ahead of the oldest incomplete one; {max} may be under way")]
 pub struct WimmExceeded {

@@ -45,7 +45,7 @@ pub fn look_up_pages(
     let mut pieces = Pieces::new();
     let mut done = 0;
     while done < length {
-        // Pages crossed are counted from the first, so that a region that runs past 2^64 goes on with its next entry.
+        // Pages are counted from the first one, so that a region that extends beyond 2^64 continues with its next entry.
         let in_first = va % page_bytes + done;
         let index = u64::from(region.first_emtt) + first_page + in_first / page_bytes;
         // A page past the end of the table counts as one that was never written.

@@ -5,8 +5,8 @@ use super::{DropReason, PacketHeaders, QpRow, QpState};
 /// Membership bit of a P_Key: set for a full member of the partition, clear for a limited one.
 const FULL_MEMBER: u16 = 0x8000;
 
-/// First reason against the packet in the order `UnknownQp`, `WrongState`, `WrongMode`, `BadPkey`; `None` if it may go
-/// on. A number out of range has an `Invalid` context ([`super::Tables::qp`]).
+/// Returns the first reason to refuse the packet in the order `UnknownQp`, `WrongState`, `WrongMode`, `BadPkey`, or `None` if it is accepted. A
+/// number out of range has an `Invalid` context ([`super::Tables::qp`]).
 pub fn check_qp(headers: &PacketHeaders, context: &QpRow) -> DropReason {
     match context.state {
         QpState::Invalid => DropReason::UnknownQp,

@@ -52,7 +52,7 @@ pub fn with_byte(at: usize, value: u8) -> Vec<u8> {
     bytes
 }
 
-/// Sets both lengths to what is there, and seals: for frames cut or grown.
+/// Sets both lengths to the actual ones, and seals the frame. This is for frames that were cut or extended.
 pub fn with_true_lengths(mut bytes: Vec<u8>) -> Vec<u8> {
     let total = (bytes.len() - IPV4) as u16;
     bytes[IPV4 + 2..IPV4 + 4].copy_from_slice(&total.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Quick adapt and what follows it.
+//! Tests of quick adapt and its effects.
 
 use stellar_transport::congestion::AckSample;
 use stellar_transport::time::Ticks;

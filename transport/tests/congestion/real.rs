@@ -1,4 +1,4 @@
-//! NSCC in real numbers, straight from the published update; what the fixed-point window is held against.
+//! NSCC in real numbers, written directly from the published update. The fixed-point window is compared with it.
 
 use stellar_transport::congestion::AckSample;
 

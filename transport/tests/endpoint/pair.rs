@@ -70,7 +70,7 @@ impl Pair {
         }
     }
 
-    /// Takes note of what a write of card 0 must leave in card 1's memory.
+    /// Records the bytes that a write of card 0 must leave in card 1's memory.
     pub fn expect_write(&mut self, wqe: &Wqe) {
         for i in 0..u64::from(wqe.length) {
             let byte = if wqe.inline {

@@ -226,8 +226,7 @@ fn unknown_values_are_ignored() {
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
-/// Share of packets on a path that is always marked, of what it would carry unmarked, when feedback comes `latency`
-/// packets later.
+/// Returns the load of a path that is always marked, as a share of its load without marks. Feedback arrives `latency` packets later.
 fn share_of_marked_path(skip: SkipScope, latency: usize) -> f64 {
     const PACKETS: usize = 128 * 400;
     let mut spray = Spray::new(SprayConfig {

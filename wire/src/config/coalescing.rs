@@ -1,6 +1,6 @@
 //! Number of packets that share a SACK: the setting of the receiver, and the sender's that follows from it.
 
-/// Most packets that one SACK may be sent for: what a register of 6 bits holds.
+/// Maximum number of packets for which one SACK may be sent. A register has 6 bits for it.
 pub const MAX_SACK_EVERY: u8 = 63;
 
 /// Default number of packets per SACK at a path MTU of `mtu` bytes: 16 KiB, but at least 16 packets. Processing a SACK takes a requester as long as

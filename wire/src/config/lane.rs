@@ -1,4 +1,4 @@
-//! Registers of the receive lane that change what it decides.
+//! Registers of the receive lane that influence its decisions.
 
 use crate::udp::ROCE_UDP_PORT;
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! Parameters of NSCC: what the driver computes once and writes into registers.
+//! Parameters of NSCC, which the driver computes once and writes into registers.
 
 use thiserror::Error;
 

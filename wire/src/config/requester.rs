@@ -113,7 +113,7 @@ impl MrcConfig {
 /// Registers of an RC requester.
 #[derive(Clone, Copy, Debug)]
 pub struct RcConfig {
-    /// Most packets unacknowledged, 1 to 1,024: the only limit on what is in flight.
+    /// Maximum number of unacknowledged packets, 1 to 1,024. This is the only limit on packets in flight.
     pub window: u16,
     /// Time without progress after which everything unacknowledged is sent again.
     pub rto: Ticks,

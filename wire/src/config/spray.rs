@@ -36,7 +36,7 @@ pub enum SkipScope {
 pub struct SprayConfig {
     /// Path policy.
     pub policy: Policy,
-    /// Paths in use: 1 ([`Policy::SinglePath`] only), or an even number up to what the profile has.
+    /// Number of paths in use: 1 ([`Policy::SinglePath`] only), or an even number that the profile supports.
     pub paths: u8,
     /// Planes whose ports are up.
     pub planes_up: PlaneMask,

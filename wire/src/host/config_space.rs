@@ -36,7 +36,7 @@ pub mod command {
     pub const BUS_MASTER: u16 = 1 << 2;
 }
 
-/// Offsets from the start of the PCI Express capability, and what is there.
+/// Offsets from the start of the PCI Express capability, and bits of its registers.
 pub mod pci_express {
     /// Device capabilities, 32 bits.
     pub const DEVICE_CAPABILITIES: u16 = 0x04;
@@ -58,7 +58,7 @@ pub mod pci_express {
     pub const RESET_MS: u64 = 100;
 }
 
-/// Offsets from the start of the MSI-X capability, and what is there.
+/// Offsets from the start of the MSI-X capability, and bits of its registers.
 pub mod msi_x {
     /// Message control, 16 bits: vectors less one in bits 10:0.
     pub const CONTROL: u16 = 0x02;
@@ -101,7 +101,7 @@ impl Bar {
         }
     }
 
-    /// Bits of its register that tell what it is: memory, 64 bits, not prefetchable.
+    /// Bits of its register that describe it: memory, 64 bits, not prefetchable.
     pub const KIND: u32 = 0b0100;
 }
 

@@ -19,8 +19,8 @@ use crate::header::fit;
 pub struct ConsumerIndex {
     /// Queue pair, 24 bits.
     pub qp: u32,
-    /// Entries before this index have been taken: a count of entries modulo 2^24, not a place in the ring. An index that is
-    /// behind the last one written, or ahead of what was produced, is refused.
+    /// Entries before this index have been consumed. It is a count of entries modulo 2^24, not a place in the ring. An index that is behind the
+    /// previous one, or ahead of the written entries, is refused.
     pub index: u32,
     /// Asks for one interrupt when an entry at or behind `index` is written; at once if one already is. An interrupt disarms.
     pub arm: bool,

@@ -61,7 +61,7 @@ pub struct Cqe {
 impl Cqe {
     /// Bytes of an entry.
     pub const LEN: usize = 32;
-    /// Bit of the phase in the first eight bytes, which a reader looks at before the rest.
+    /// Bit of the phase in the first eight bytes, which a reader polls before it reads the rest.
     pub const PHASE_BIT: usize = 16;
 
     /// The entry's bytes.

@@ -18,8 +18,9 @@ impl Doorbell {
     pub const LEN: usize = 8;
     /// Offset in a doorbell page at which it is written.
     pub const OFFSET: u16 = 0;
-    /// Where in a doorbell page its slots begin: places that are taken as [`Self::OFFSET`] is, [`Self::slot`] names them. Whoever has several queue pairs gives each a
-    /// slot of its own. Then the last word of a slot is all that counts, also where the page is memory that is looked at now and then.
+    /// Offset in a doorbell page at which its slots begin. A write to a slot has the effect of a write at [`Self::OFFSET`], and [`Self::slot`]
+    /// returns the offset of each slot. An owner of several queue pairs gives each of them its own slot. Then only the last word that was written to
+    /// a slot matters, so the page may also be memory that is polled.
     pub const SLOTS: u16 = 0x800;
     /// Number of doorbell slots in a page. The number of slots for consumer indices is the same.
     pub const SLOT_COUNT: u16 = 128;

@@ -45,7 +45,7 @@ pub struct Eqe {
 impl Eqe {
     /// Bytes of an entry.
     pub const LEN: usize = 16;
-    /// Bit of the phase in the first eight bytes, which a reader looks at before the rest.
+    /// Bit of the phase in the first eight bytes, which a reader polls before it reads the rest.
     pub const PHASE_BIT: usize = 8;
 
     /// The entry's bytes.

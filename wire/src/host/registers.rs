@@ -15,7 +15,7 @@ use crate::rows::{EMTT_INDEX_BITS, PROFILE_BITS};
 pub enum Access {
     /// Writes are refused.
     ReadOnly,
-    /// Keeps what is written, byte by byte.
+    /// Stores written values, byte by byte.
     ReadWrite,
     /// A write of all 64 bits starts the command; a read returns the state.
     Command,

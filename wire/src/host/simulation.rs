@@ -28,12 +28,12 @@ pub const STILL: u64 = 16;
 /// The server starts to poll the slot at this byte offset from the start of the pages, 64 bits, write-only. If the slot is polled already, the write
 /// only wakes the server.
 pub const LOOK: u64 = 24;
-/// The slot that begins there is looked at for the last time, 64 bits, write-only.
+/// The server stops to poll the slot at this offset after one last poll, 64 bits, write-only.
 pub const LOOK_AWAY: u64 = 32;
 
 /// Number of the region of doorbell pages that can be mapped; as long as BAR2.
 pub const PAGES_REGION: u32 = 10;
 /// Set in the word of a slot that is to be taken. The card ignores this bit.
 pub const RUNG: u64 = 1 << 63;
-/// Most slots of a driver that are looked at: both of every queue pair of a card of 1,024.
+/// Maximum number of polled slots of a driver: both slots of every queue pair of a card with 1,024.
 pub const MOST_SLOTS: usize = 2_048;

@@ -13,7 +13,7 @@ pub struct AckRequest {
     pub reason: DropReason,
     /// Local QP number: the transmit side looks up the peer there.
     pub qp: Bits<10>,
-    /// PSN to put in BTH or SETH/NETH: RC ACK: last PSN received in order; RC NAK: the expected PSN; MRC: the packet's own PSN.
+    /// PSN for BTH or SETH/NETH. RC ACK: the last PSN received in order. RC NAK: the expected PSN. MRC: the packet's own PSN.
     pub psn: Bits<24>,
     /// AETH.MSN (RC).
     pub msn: Bits<24>,

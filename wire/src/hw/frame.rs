@@ -12,7 +12,7 @@ pub struct PacketHeaders {
     pub reason: DropReason,
     /// MRC opcode (C6-CB, DE); otherwise RC.
     pub mrc: Bit,
-    /// RC request the lane does not execute (SEND, READ, atomics): refused when its turn comes. Its payload is not looked at.
+    /// RC request that the lane does not execute (SEND, READ, atomics). It is refused when its PSN is the expected one. Its payload is ignored.
     pub refused: Bit,
     /// MRC probe: answered with where the window stands, in order with packets. `timestamp` is PETH's.
     pub probe: Bit,

@@ -83,6 +83,6 @@ pub mod rc_descriptor {
     pub const POISONED: usize = 46;
     /// 8 bits.
     pub const TAG: usize = 64;
-    /// Highest `ERROR_CODE` of a completion that is what it says it is.
+    /// Highest `ERROR_CODE` of a completion whose descriptor is valid.
     pub const ERROR_CODE_POISONED: u64 = 1;
 }

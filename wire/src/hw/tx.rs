@@ -215,6 +215,6 @@ pub struct TxPacket {
     pub udp_destination: Bits<16>,
     pub bth: TxBth,
     pub extensions: TxExtensions,
-    /// Payload bytes without pad, 0 to [`MAX_PAYLOAD`](crate::mtu::MAX_PAYLOAD). More than that, and the frame is not what it should be.
+    /// Payload bytes without pad, 0 to [`MAX_PAYLOAD`](crate::mtu::MAX_PAYLOAD). With a larger value the frame is wrong.
     pub payload_length: Bits<14>,
 }

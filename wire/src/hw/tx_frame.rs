@@ -1,4 +1,4 @@
-//! [`TxPacket`] to and from [`RoceFrame`]: what the transmit lane must send for a record, and the record that sends a frame.
+//! Conversion between [`TxPacket`] and [`RoceFrame`]: the frame that the transmit lane must send for a record, and the record that sends a frame.
 
 use rust_hdl::prelude::*;
 use thiserror::Error;

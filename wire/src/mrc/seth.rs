@@ -6,7 +6,7 @@ use crate::header::{be16, be24, be32, be64, put24, split};
 use crate::{Header, WireError};
 
 code_enum! {
-    /// What the receiver says about the path the acknowledged packet took (field M).
+    /// The receiver's feedback on the path of the acknowledged packet (field M).
     pub enum PathHint {
         /// Nothing to report.
         Good = 0,

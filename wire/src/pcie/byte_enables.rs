@@ -1,4 +1,4 @@
-//! From a byte range to what a memory request says about it, and back (PCI Express base specification, section 2.2.5).
+//! Conversion between a byte range and the fields of a memory request (PCI Express base specification, section 2.2.5).
 
 use crate::WireError;
 

@@ -26,7 +26,7 @@ impl CompletionStatus {
     }
 }
 
-/// Largest byte count: what a request of 1024 double words asks for.
+/// Largest byte count, that of a request for 1024 double words.
 const MAX_BYTE_COUNT: u16 = 4096;
 
 /// Completion with or without data, 12 bytes of header.
@@ -65,7 +65,7 @@ impl Completion {
         }
     }
 
-    /// Takes the header off the front of `bytes`; returns it and what follows.
+    /// Reads the header from the front of `bytes`. Returns it and the rest.
     ///
     /// # Errors
     /// [`WireError::Truncated`]; [`WireError::BadField`] if it is not a completion or its status is undefined.

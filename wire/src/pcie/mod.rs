@@ -1,4 +1,4 @@
-//! PCI Express: TLP headers and the descriptors AMD's integrated blocks put in their place.
+//! PCI Express: TLP headers, and the descriptors that AMD's integrated blocks use in their place.
 //!
 //! IDs of requesters and completers are 16 bits: bus 15:8, device 7:3, function 2:0.
 

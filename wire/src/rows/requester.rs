@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 
 use crate::Psn;
 
-/// Most messages of a queue pair between start and completion: what the card's message table has room for.
+/// Maximum number of outstanding messages of a queue pair. The card's message table has space for this number.
 pub const MAX_OUTSTANDING: usize = 64;
 
 row! {

@@ -14,7 +14,7 @@ row! {
         mtu_log2: u8 => Bits<4>,
         /// First PSN expected (MRC).
         initial_psn: Psn => Bits<24>,
-        /// Most WRITEs with immediate the peer may have under way (MAX_WIMM, MRC): at most what the card stashes for a queue pair, 16.
+        /// Maximum number of WRITEs with immediate that the peer may have in flight (MAX_WIMM, MRC). The card stashes at most 16 for a queue pair.
         max_wimm: u16 => Bits<11>,
         /// Number of packets per SACK, for packets that do not request one, 1 to 63 (MRC).
         sack_every: u8 => Bits<6>,

@@ -29,7 +29,7 @@ code_enum! {
         Busy = 8,
         /// Guest memory could not be pinned.
         NoMemory = 9,
-        /// An attribute is outside of what the card can do.
+        /// An attribute is outside of the card's range.
         Attribute = 10,
         /// The card did not execute an operation.
         Card = 11,
@@ -59,7 +59,7 @@ pub struct DeviceInfo {
     pub ports: [Port; 2],
 }
 
-/// What a device has done, and what it was refused.
+/// Counters of a device: its operations, and the refused ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GuestCounters {
     /// Requests that ended well.
@@ -99,7 +99,7 @@ pub struct GuestEvent {
 pub enum Answer {
     /// The answer to requests that return nothing.
     Done,
-    /// The number of what was created.
+    /// The number of the created object.
     Handle(u32),
     Device(DeviceInfo),
     State(GuestQpState),

@@ -1,4 +1,4 @@
-//! What a queue pair is told with each step, as fields of a message.
+//! The attributes of a queue pair for each step, as fields of a message.
 
 use super::address::Port;
 use super::fields::{Malformed, Put, Take};

@@ -1,4 +1,4 @@
-//! Work requests: what is posted, what is refused, how it ends.
+//! Tests which work requests are posted, which are refused, and how they complete.
 
 use std::time::Duration;
 

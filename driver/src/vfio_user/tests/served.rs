@@ -195,7 +195,7 @@ fn regions(clock: &File, pages: &File) -> Vec<ServerRegion> {
     (0..=simulation::PAGES_REGION).map(region).collect()
 }
 
-/// The socket of a served function, and what the function sees. Serves one driver.
+/// The socket of a served function, and the messages that the function received. Serves one driver.
 pub struct Served {
     pub reached: Arc<Reached>,
     /// Records what messages wrote to BAR2.

@@ -13,7 +13,7 @@ use stellar_wire::{mrc::Entropy, Opcode, Position, Reth};
 
 use super::traffic::{Op, Packet, Spot, SLOTS};
 
-/// One token: what goes in and what must come out of each stage.
+/// One token, and the expected output of each stage.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     pub input: AddressedToken,
@@ -136,8 +136,8 @@ impl World {
         step
     }
 
-    /// The packet as one of a message that lies around it in local memory. `None`: it has no payload to look for, or lies where the message
-    /// has run past 2^64.
+    /// Returns the packet as one of a message that extends around it in local memory. Returns `None` if it has no payload, or if the message would
+    /// extend beyond 2^64.
     pub fn local_packet(&self, packet: &Packet) -> Option<LocalPacket> {
         let (token, _, context, target) = self.aim(packet);
         let length = packet.length;

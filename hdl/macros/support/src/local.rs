@@ -46,8 +46,8 @@ impl Local {
         Target::wire(self.expression.clone(), self.width)
     }
 
-    /// The version of this local of which a field is about to be overwritten: this one if nobody has read it and the
-    /// new field value does not (`reads_itself`), else a copy.
+    /// Returns the version of this local for an overwrite of one of its fields. It is this version if no code has read it and the new field value
+    /// does not read it (`reads_itself`). Otherwise it is a copy.
     pub fn field_version(
         &self,
         elaboration: &mut Elaboration,

@@ -43,7 +43,8 @@ pub struct DmaRead<
     /// Discards every command and request in progress.
     pub reset: Signal<In, Bit>,
 
-    // Configuration.
+    // Configuration: maximum read request size, from 0 (128 bytes) to 5 (4,096), as in the PCIe Device Control register. Higher codes count as 5. It
+    // may be changed only while no read is outstanding.
     /// Maximum read request size: 0 = 128 bytes to 5 = 4,096, as in the PCIe Device Control register; higher codes count as 5. To be changed
     /// only while nothing is under way.
     pub mrrs_code: Signal<In, Bits<3>>,

@@ -1,4 +1,4 @@
-//! Tracks which slots of the buffer are in use, what they still lack, and which one is returned next.
+//! Tracks which slots of the buffer are in use, which requests they still wait for, and which slot is returned next.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{Checked, LutRam, Parameters, Snk, Src};

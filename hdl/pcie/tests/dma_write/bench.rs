@@ -261,7 +261,7 @@ impl Bench {
     }
 
     fn clock(&mut self, ready: u32, valid: u32) {
-        // Data of the read address of two cycles ago, as the buffer is now: what was freed is gone.
+        // Data of the read address of two cycles ago, from the present content of the buffer. Beats that were freed are no longer there.
         let read = self.reads[1];
         self.reads = [self.dut.get("read_beat") as usize, self.reads[0]];
         for (name, beat) in [("read_low", read), ("read_high", read + 1)] {

@@ -1,4 +1,4 @@
-//! Credit: never more under way than the FIFO holds, and a full pipeline at full rate.
+//! Tests that the entries in flight never exceed the FIFO, and that a full pipeline runs at full rate.
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 

@@ -15,7 +15,7 @@ impl Fifo {
         Fifo(Dut::of(library))
     }
 
-    /// One clock; returns what came out, and whether `data` was taken.
+    /// Runs one cycle. Returns the output, and whether `data` was accepted.
     fn step(&mut self, data: Option<u64>, ready: bool) -> (Option<u64>, bool) {
         let dut = &mut self.0;
         dut.set("in_valid", data.is_some().into());

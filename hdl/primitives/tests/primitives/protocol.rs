@@ -6,7 +6,7 @@ use hdl_primitives::{MacTxSrc, OfferSrc, Snk, Src};
 use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
 
-/// Offers what its inputs say, whatever the rules are.
+/// Drives its outputs from its inputs, and ignores the rules of the bundle.
 #[derive(LogicBlock, Default)]
 struct Puppet {
     clock: Signal<In, Clock>,

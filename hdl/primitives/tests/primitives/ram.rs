@@ -1,4 +1,4 @@
-//! Memories: Verilog against their own simulation, latency, and what a read of the word being written gives.
+//! Compares memories in Verilog with their rust-hdl simulation: latency, and reads of the word that is being written.
 use hdl_primitives::{BlockRam, BypassRam, LutRam, UltraRam};
 use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use hdl_testkit::library;

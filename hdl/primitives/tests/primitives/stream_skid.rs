@@ -23,7 +23,7 @@ fn run(moves: &[(bool, bool)]) -> u64 {
     let (mut sent, mut received) = (0, 0);
     let mut held = false;
     for &(offer, take) in moves {
-        // A source keeps what it offered until it is taken.
+        // A source holds its offer until it is accepted.
         held |= offer;
         dut.set("in_valid", held.into());
         dut.set("in_data", if held { sent } else { 0xBAD });

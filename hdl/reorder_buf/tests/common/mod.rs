@@ -182,7 +182,7 @@ pub fn probe(headers: &rx::PacketHeaders, number: u32) -> CoreToken {
     token
 }
 
-/// Token of a queue pair that goes to state Error: only `qp_fetch` heeds it.
+/// Token that moves a queue pair to state Error. Only `qp_fetch` processes it.
 pub fn error(qp: u32) -> CoreToken {
     CoreToken {
         kind: TokenKind::Error,

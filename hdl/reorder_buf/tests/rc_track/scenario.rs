@@ -11,7 +11,7 @@ use stellar_wire::{Position, Reth};
 use crate::common::{context, error, fence, headers, packet, probe, table, Pace, Schedule, QPS};
 use crate::rc_track::steps::{Length, Step};
 
-/// A queue pair of the reference, and what the stream needs to know to go on sensibly.
+/// A queue pair of the reference, and the state that the stream needs in order to continue plausibly.
 pub struct Pair {
     pub number: u32,
     pub mode: QpMode,

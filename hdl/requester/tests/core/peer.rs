@@ -1,4 +1,4 @@
-//! Receivers: what has arrived, and how it is acknowledged.
+//! Receivers: the packets that have arrived, and their acknowledgements.
 
 use stellar_transport::requester::RequestPacket;
 use stellar_transport::rx::Psn;

@@ -139,14 +139,14 @@ impl Bench {
         bench
     }
 
-    /// One cycle of reset, with both ports up. What came out before is forgotten, what the memories hold is not.
+    /// Runs one cycle of reset, with both ports up. Earlier outputs are forgotten. The memories keep their contents.
     pub fn reset(&mut self) {
         self.dut.set("plane_up", 3);
         self.dut.reset(1);
         self.outputs = Outputs::default();
     }
 
-    /// One cycle: what is offered to the receivers that take is collected. Returns which of `readies` were high.
+    /// Runs one cycle and collects the outputs of ports whose receiver is ready. Returns which of `readies` were high.
     fn clock(&mut self, readies: &[&str]) -> Vec<bool> {
         let takes = [
             "answer_ready",

@@ -156,7 +156,7 @@ pub fn mrc(longest: u32) -> Setup {
     }
 }
 
-/// The random streams reach what they are for; otherwise they would prove nothing.
+/// The random streams reach the cases that they are meant for. Otherwise they would prove nothing.
 #[test]
 fn a_long_stream_has_everything() {
     let mut scenario = Scenario::new([mrc(40), mrc(400), mrc(3), mrc(40)], 3);
@@ -196,7 +196,7 @@ fn a_long_stream_has_everything() {
     scenario.compare(1, 7, 0, 1);
 }
 
-/// Words of the ring of received PSNs hold what was received one lap before, or before the queue pair was started anew.
+/// Words of the ring of received PSNs may contain bits from the previous pass over the ring, or from before the queue pair was configured again.
 #[test]
 fn what_was_received_on_the_last_lap_is_missing_on_this_one() {
     let mut scenario = Scenario::new([mrc(3); 4], 5);

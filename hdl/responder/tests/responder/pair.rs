@@ -88,8 +88,7 @@ impl Pair {
         }
     }
 
-    /// Makes messages until there are `count` packets to send. A peer that keeps to the rules has at most MAX_WIMM WRITEs with immediate
-    /// under way.
+    /// Makes messages until there are `count` packets to send. A peer that follows the rules has at most MAX_WIMM WRITEs with immediate in flight.
     pub fn prepare(&mut self, count: usize, rng: &mut ChaCha8Rng) {
         while self.pending.len() < count {
             let packets = match rng.random_range(0..8) {

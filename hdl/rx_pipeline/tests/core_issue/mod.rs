@@ -1,4 +1,4 @@
-//! `core_issue`: order, spacing, fairness and patience, against rules checked on what comes out.
+//! Tests `core_issue` for order, spacing and fairness, by rules that its output must satisfy.
 
 mod bench;
 
@@ -383,6 +383,6 @@ fn reset_drops_the_token_in_the_register_and_takes_nothing() {
         ..clock
     });
     assert!(!seen.packets[0] && seen.out.is_none());
-    // The spacing is forgotten as well: nothing is in flight.
+    // After the reset nothing is in flight, so the spacing does not apply.
     assert!(bench.clock(&clock).packets[0]);
 }

@@ -72,7 +72,7 @@ pub struct Front {
     /// Frames not yet sent, and how much of the first is.
     waiting: VecDeque<TestFrame>,
     sent: usize,
-    /// Clock in which the last beat of each frame went in.
+    /// Cycle in which the last beat of each frame entered.
     pub arrivals: Vec<u64>,
     reads: VecDeque<Option<usize>>,
 }

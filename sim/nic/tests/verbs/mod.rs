@@ -211,7 +211,7 @@ fn an_error_in_the_middle_of_a_transfer_flushes_and_touches_nothing_afterwards()
     assert_eq!(ends[3].status, WcStatus::WrFlushErr);
     source.deregister().unwrap();
     drop(target);
-    // Everything else goes in the wrong order, with time for what is left of the transfer.
+    // The other objects are dropped in the wrong order, with time for the rest of the transfer.
     drop(devices);
     drop((b.context, b.pd, qb, b.cq));
     drop((a.pd, a.cq, a.context));

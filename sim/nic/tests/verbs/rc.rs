@@ -104,7 +104,7 @@ fn a_wrong_key_is_an_access_error_and_a_place_can_change_its_transport() {
     };
     assert_eq!(a.context.wait_event(TIMEOUT).unwrap(), Some(fatal));
 
-    // The places on both cards go to queue pairs of MRC, and back: all others are taken.
+    // New queue pairs, first of MRC and then of RC, get the same numbers on both cards, because all other numbers are in use.
     let places = (qa.number(), qb.number());
     let others = [&a, &b].map(all_that_are_left);
     drop((qa, qb));

@@ -83,7 +83,7 @@ impl MrcRequester {
             .copied()
     }
 
-    /// Marks what a SACK acknowledges; returns the number of packets that are acknowledged for the first time, and their bytes.
+    /// Marks the PSNs that a SACK acknowledges. Returns the number of packets that are acknowledged for the first time, and their bytes.
     fn acknowledge(&mut self, view: &SackView) -> (u32, u32) {
         let una = self.window.una();
         let cumulative = if view.cack.is_behind(una) {

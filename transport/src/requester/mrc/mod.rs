@@ -88,8 +88,8 @@ impl MrcRequester {
         self.complete(card);
     }
 
-    /// Puts the queue pair in error and flushes its work: the message `failed` completes with its status, all others as
-    /// flushed. Once in error, flushes what was posted since.
+    /// Moves the queue pair to the error state and flushes its work: the message `failed` completes with its status, all others as flushed. If the
+    /// queue pair is already in error, flushes what was posted since then.
     pub fn fail(&mut self, failed: Option<(u16, WcStatus)>, card: &mut Card<'_>) {
         let status = failed.map_or(WcStatus::WrFlushErr, |(_, status)| status);
         self.error.get_or_insert(status);

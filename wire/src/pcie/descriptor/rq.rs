@@ -8,7 +8,7 @@ use crate::{Header, WireError};
 /// RQ descriptor, 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequesterRequest {
-    /// AT, bits 1:0: what the eMTT decides per page.
+    /// AT, bits 1:0, which the eMTT decides for each page.
     pub address_type: AddressType,
     /// Multiple of 4.
     pub address: u64,

@@ -10,7 +10,7 @@ pub struct PathMtu {
 }
 
 impl PathMtu {
-    /// For clap.
+    /// Parses the argument for clap.
     ///
     /// # Errors
     /// The invalid text, and the permitted values.

@@ -93,7 +93,7 @@ impl Events {
         self.regions.insert(index, Arc::downgrade(memory));
     }
 
-    /// Removes it.
+    /// Removes an on-demand region.
     pub fn remove_region(&mut self, index: u32) {
         self.regions.remove(&index);
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 
-/// Single numbers. The one that was free longest is allocated next, so that a stale user of an old number is detected.
+/// Allocates single numbers. The number that has been free longest is allocated next, so that a stale user of an old number is detected.
 pub struct Numbers {
     what: &'static str,
     have: u32,

@@ -1,4 +1,4 @@
-//! What a function is, before anything about it is changed but its right to answer.
+//! Examines a function before bring-up, and changes nothing except that it enables memory space.
 
 use std::sync::Arc;
 

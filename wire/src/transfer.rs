@@ -30,7 +30,7 @@ pub struct MessageImmediate {
 impl MessageImmediate {
     /// Slots that can be named.
     pub const SLOTS: u16 = 1 << 10;
-    /// Tags there are.
+    /// Number of tags.
     pub const TAGS: u32 = 1 << 20;
 
     /// The 32 bits.

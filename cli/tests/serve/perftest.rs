@@ -57,7 +57,7 @@ impl Server {
         client
     }
 
-    /// Its output, and whether it succeeded.
+    /// Waits for the program. Returns its output, and whether it succeeded.
     fn end(mut self) -> (String, String, bool) {
         let mut output = String::new();
         self.output.read_to_string(&mut output).expect("text");

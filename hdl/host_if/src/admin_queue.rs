@@ -192,7 +192,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
             self.unasked.d.next = unasked - bit_cast::<LINES_BITS, 4>(lines);
         }
 
-        // come: lines of a list as there is room for them
+        // come: accept lines of a list while there is space for them
         let room = (step == Step::First)
             | (step == Step::Second)
             | ((step == Step::Pages) & !in_line.any())

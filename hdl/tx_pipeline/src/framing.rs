@@ -56,7 +56,7 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     pub address_qp: Signal<In, Bits<10>>,
     pub address: Signal<In, FrameAddress>,
 
-    // What to send.
+    // Packets to send.
     pub answer: Snk<TxAnswer>,
     /// Requests to send. They are not accepted while an acknowledgement is offered.
     pub request: Snk<TxRequest>,

@@ -41,7 +41,7 @@ pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usiz
     /// Discards records, payload and frames in progress. A frame that has left in part is cut, so reset the MAC too.
     pub reset: Signal<In, Bit>,
 
-    // What to send. `packet_ready` does not depend on `packet_valid`, here and below.
+    // Packets to send. `packet_ready` does not depend on `packet_valid`, here and below.
     pub packet: Snk<TxPacket>,
 
     // Payload of packets that have any, in the order of their records, sooner or later than these: exactly

@@ -40,11 +40,11 @@ pub struct TxLane<
     pub address_qp: Signal<In, Bits<10>>,
     pub address: Signal<In, FrameAddress>,
 
-    // What to send, answers first.
+    // Packets to send. Acknowledgements have priority.
     pub answer: Snk<TxAnswer>,
     pub request: Snk<TxRequest>,
 
-    // To the DMA, and what it returns, in order.
+    // Read commands to the DMA, and the payload that it returns, in order.
     pub read: Src<ReadCommand>,
     pub payload: ReadDataSnk<W>,
 

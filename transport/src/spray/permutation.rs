@@ -26,7 +26,7 @@ impl Lfsr32 {
         self.0 = self.0 >> 1 ^ if self.0 & 1 == 1 { Self::TAPS } else { 0 };
     }
 
-    /// 32 shifts, so that no bit of the new state is a bit of the old one moved; in hardware one layer of XOR.
+    /// Shifts the register 32 times, so that every bit of the new state is computed and none is only moved. In hardware this is one layer of XOR.
     pub fn next_word(&mut self) -> u32 {
         for _ in 0..32 {
             self.step();

@@ -120,7 +120,7 @@ fn an_idle_path_speeds_up_after_more_than_a_window() {
         fast.iter().all(|(acked, _)| *acked > 100_000),
         "only after a window: {steps:?}"
     );
-    // A delay of 1 us starts the count anew.
+    // A delay of 1 us restarts the count.
     path.ack(MTU, 125, false, 0);
     let before = path.nscc.cwnd();
     assert!(path.ack(MTU, 0, false, 0) - before != MTU / 3);

@@ -1,4 +1,4 @@
-//! Control packets that are not believed.
+//! Tests of control packets that must be refused.
 
 use stellar_wire::{Ip, Opcode, RoceFrame};
 

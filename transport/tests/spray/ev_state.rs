@@ -18,7 +18,7 @@ fn a_mark_bypasses_for_the_rest_of_the_rotation() {
     assert_eq!(spray.state(marked), Some(EvState::Skip));
     let rest = indices(&mut spray, 124);
     assert!(!rest.contains(&marked.value()), "bypassed");
-    // 126 packets were sent; 63 of each plane, which is all the marked plane has left.
+    // 126 packets were sent, 63 on each plane. The plane with the marked path has no more than 63 other paths.
     let after = indices(&mut spray, 3);
     assert_eq!(spray.state(marked), Some(EvState::Good));
     let next_rotation = [after, indices(&mut spray, 125)].concat();

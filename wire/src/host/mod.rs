@@ -35,7 +35,7 @@ fn le64(bytes: &[u8], at: usize) -> u64 {
     u64::from(le32(bytes, at)) | u64::from(le32(bytes, at + 4)) << 32
 }
 
-/// Puts a little-endian field in place.
+/// Writes a little-endian field at its place.
 fn put<const N: usize>(out: &mut [u8], at: usize, field: [u8; N]) {
     out[at..at + N].copy_from_slice(&field);
 }

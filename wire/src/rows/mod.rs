@@ -1,6 +1,6 @@
 //! Rows of the card's tables, as software writes them: plain values, and their packing.
 //!
-//! A row is declared once, by `row!`: the plain struct, the bits each field takes from bit 0 on, and (with the feature `hdl`) the hardware's record
+//! The macro `row!` declares a row once: the plain struct, the bits of each field from bit 0 on, and (with the feature `hdl`) the hardware's record
 //! of the same layout, which [`crate::hw`] exports. [`ConfigSelect`] says which table has which row.
 
 #[macro_use]

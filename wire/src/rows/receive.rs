@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::record_enum::record_enum;
 use crate::Psn;
 
-/// Bits of an index of the eMTT, and so of a row of any table: no table has more rows.
+/// Bits of an eMTT index. It is also the number of bits of a row number, because no table has more rows.
 pub const EMTT_INDEX_BITS: usize = 20;
 
 /// Queue pair numbers below this one are management's; the lane never receives for them.

@@ -2,7 +2,7 @@
 
 use hdl_primitives::sim::Gated;
 
-/// What is at the output at first is no entry of the table, so the first edge matters in any case.
+/// The initial value of the output is not an entry of the table, so the first edge always matters.
 pub(crate) fn reciprocal_rom() -> Gated {
     let text = "reg [7:0] gate_mantissa = 0; reg gate_begun = 0;\n\
                 always @(edge clock) begin gate_mantissa <= mantissa; gate_begun <= 1; end\n\

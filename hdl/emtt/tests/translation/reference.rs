@@ -172,7 +172,7 @@ impl World {
         locate_payload(&self.tables, packet.pd, &wqe, &segment)
     }
 
-    /// The packet as a token, and the same for the reference.
+    /// Returns the packet as a token, and in the form that the reference takes.
     fn aim(&self, packet: &Packet) -> (AddressedToken, PacketHeaders, QpRow, RcAddress) {
         let region = self.region(packet.slot);
         let page = region.page_size.bytes();

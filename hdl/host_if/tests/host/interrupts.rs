@@ -95,7 +95,7 @@ proptest! {
         let (mut pending, mut sent, mut made) = (0u64, 0, 0);
         for clock in 0..clocks + 5 * VECTORS {
             let drains = clock >= clocks;
-            // A raise of a pending vector merges: see below.
+            // A raise of a vector that is already pending has no further effect, see below.
             let free = |vector: usize| !drains && pending >> vector & 1 == 0;
             let raised: Vec<usize> = (0..2)
                 .map(|_| rng.random_range(0..6 * vectors))

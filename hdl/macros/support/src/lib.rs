@@ -29,8 +29,8 @@ pub use target::Target;
 
 use rust_hdl_core::synth::Synth;
 
-/// A default value of the type `expression` has; the expression is type-checked but never run,
-/// so indices that only make sense behind a run-time guard cannot panic during elaboration.
+/// Returns a default value of the type of `expression`. The expression is type-checked and never run, so an index that is valid only behind a
+/// run-time guard cannot panic during elaboration.
 pub fn shape<T: Default>(_expression: impl FnOnce() -> T) -> T {
     T::default()
 }

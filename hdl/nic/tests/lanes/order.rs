@@ -1,4 +1,5 @@
-//! Queue pairs that use both lanes: frames, probes, errors, table writes and fences, one after the other, while both PCIe links stall at random.
+//! Tests queue pairs that use both lanes, with frames, probes, errors, table writes and fences one after the other, while both PCIe links stall at
+//! random.
 
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};

@@ -54,7 +54,7 @@ struct Taken {
     rung: u32,
     /// SACKs that were counted before the burst moved its queue pair to the error state.
     counted_before_failure: u32,
-    /// Cases in which SACKs followed each other; in which both ports sent.
+    /// Number of cases in which SACKs followed each other, and of those in which both ports sent.
     chained: u32,
     pairs: u32,
 }

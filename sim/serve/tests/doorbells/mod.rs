@@ -99,7 +99,7 @@ fn a_store_wakes_a_clock_that_stands_still() {
         }
         let after = traffic(&server);
         let messages = after.messages - before.messages;
-        // The first round names the slots.
+        // In the first round, messages name the slots to the server.
         let most = if round == 0 { 2 * QPS as u64 } else { 4 };
         assert!(
             (1..=most).contains(&messages),

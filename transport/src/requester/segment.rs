@@ -46,7 +46,7 @@ pub fn segment(message: &Message, psn: Psn, mtu: u32, mode: QpMode) -> Segment {
 pub enum Payload {
     /// The bytes are in the work request.
     Inline([u8; Wqe::INLINE]),
-    /// In memory: pieces in address order, none for an empty payload, or if access is not checked.
+    /// The bytes are in memory: pieces in address order. There are none for an empty payload, or if access is not checked.
     Memory(Pieces),
 }
 

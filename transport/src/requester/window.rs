@@ -54,7 +54,7 @@ impl Sent {
 pub struct Window {
     una: Psn,
     next: Psn,
-    /// From `una` on: its memory follows what is in the window, not the 1,024 packets it may hold.
+    /// Transmit records from `una` on. So the memory follows the number of packets in the window, not the 1,024 that it may hold.
     sent: VecDeque<Sent>,
     in_flight: SlotBits,
     /// Lost packets, by the plane of the transmission that was lost.

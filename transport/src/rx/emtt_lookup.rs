@@ -15,20 +15,19 @@ pub struct Piece {
     pub translated: bool,
 }
 
-/// The pieces of a packet's payload, which is no longer than two of the smallest pages, in address order.
+/// The pieces of a packet's payload in address order. The payload is at most as long as two of the smallest pages.
 pub type Pieces = ArrayVec<Piece, 3>;
 
-/// Translates `length` bytes at `va`, which lie inside `region`, page by page: one piece per page touched, in address
-/// order.
+/// Translates `length` bytes at `va`, which lie inside `region`, page by page. Returns one piece per page, in address order.
 ///
 /// Page n of the region, counted from the page that holds its base, is at `first_emtt + n`.
 ///
 /// # Errors
-/// [`DropReason::InvalidPage`], or of an on-demand region [`DropReason::PageAbsent`], if a page touched has no valid translation, or would lie past the
-/// end of the table.
+/// [`DropReason::InvalidPage`] if one of the pages has no valid translation or would be beyond the end of the table. For an on-demand region the
+/// reason is [`DropReason::PageAbsent`].
 ///
 /// # Panics
-/// If `length` bytes lie in more than three pages: a packet's payload does not.
+/// If the bytes lie in more than three pages, which a packet's payload does not.
 pub fn look_up_pages(
     tables: &Tables,
     region: &MrRow,

@@ -53,7 +53,7 @@ const WORDS: usize = (WINDOW / 64) as usize;
 pub struct PsnTrack {
     /// First PSN not received (MRC).
     epsn: Psn,
-    /// Which PSNs of the window have been received, as a ring of bits: PSN p is bit p mod 1,024. `epsn` has not been, by definition.
+    /// Received PSNs of the window, as a ring of bits: PSN p is bit p mod 1,024. The bit of `epsn` is always 0.
     ahead: [u64; WORDS],
     error: bool,
 }

@@ -119,7 +119,7 @@ impl MrcRequester {
             let Some(path) = self.spray.choose(None, PlaneMask::only(port)) else {
                 return;
             };
-            // Hardware asks for the paths of all packets at once, so packets whose buffer cannot be read have drawn their paths.
+            // Hardware requests the paths of all packets at once, so packets whose buffer cannot be read have consumed paths.
             if !readable {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Headers of OCP Multipath Reliable Connection (MRC) 1.0.
 //!
-//! The layouts were taken from two public implementations, because the specification itself was not available. ERTH (16 bytes) and EETH (36 bytes) of
-//! the endpoint request and response have no known layout, and are not implemented.
+//! The specification itself was not available: these are the layouts on which two public implementations agree. ERTH (16 bytes) and EETH
+//! (36 bytes) of the endpoint request and response have no known layout, and are not implemented.
 
 mod cc_state;
 mod congestion;

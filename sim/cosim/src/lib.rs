@@ -6,7 +6,6 @@
 
 mod acks;
 mod capture;
-mod expected;
 pub mod fuzz;
 mod lane;
 mod mac;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::expected::Expected;
 use sim_pcie::iommu::{DomainId, PageSize as IommuPage, Permission};
-use sim_pcie::{AcsConfig, Bdf, Fabric, FabricBuilder, GpuConfig, NicConfig, SwitchConfig, Window};
+use sim_pcie::{
+    AcsConfig, Bdf, Fabric, FabricBuilder, GpuConfig, Memory, NicConfig, SwitchConfig, Window,
+};
 use stellar_transport::rx::{EmttRow, MaxPayload, MrRow, Owner, PageSize, TableWrite};
 use thiserror::Error;
 
@@ -16,7 +17,15 @@ const GPU_BAR: Window = Window {
     base: 0x20_0000_0000,
     size: 8 << 30,
 };
-const HOST_SIZE: u64 = 16 << 30;
+const HOST_MEMORY: Window = Window {
+    base: 0,
+    size: 16 << 30,
+};
+/// Addresses in the GPU's memory are offsets in its BAR.
+const GPU_MEMORY: Window = Window {
+    base: 0,
+    size: GPU_BAR.size,
+};
 /// IO virtual addresses of host pages start here, so that an untranslated TLP never hits its target by accident.
 const IOVA_BASE: u64 = 0x10_0000_0000;
 
@@ -75,8 +84,9 @@ pub struct MemoryMap {
     domain: DomainId,
     /// IO virtual address of each host page, to its physical address and size.
     iova: BTreeMap<u64, (u64, u64)>,
-    host: Expected,
-    gpu: Expected,
+    /// What host and GPU memory ought to hold.
+    host: Memory,
+    gpu: Memory,
 }
 
 impl MemoryMap {
@@ -97,7 +107,7 @@ impl MemoryMap {
             .switch(switch)
             .nic(nic)
             .gpu(gpu)
-            .host_memory(0, HOST_SIZE)
+            .host_memory(HOST_MEMORY.base, HOST_MEMORY.size)
             .build()
             .expect("a fixed configuration");
         let iommu = fabric.iommu_mut();
@@ -111,8 +121,8 @@ impl MemoryMap {
             next_iova: IOVA_BASE,
             domain,
             iova: BTreeMap::new(),
-            host: Expected::default(),
-            gpu: Expected::default(),
+            host: Memory::new(vec![HOST_MEMORY]),
+            gpu: Memory::new(vec![GPU_MEMORY]),
         };
         (fabric, map)
     }
@@ -234,10 +244,7 @@ impl MemoryMap {
             let (owner, memory) = region.pages[page as usize];
             let until = end.min((at / size + 1) * size);
             let part = &bytes[(at - va) as usize..(until - va) as usize];
-            match owner {
-                Owner::Host => self.host.write(memory + at % size, part),
-                Owner::Gpu => self.gpu.write(memory + at % size, part),
-            }
+            self.write(owner, memory + at % size, part);
             at = until;
         }
     }
@@ -246,18 +253,23 @@ impl MemoryMap {
     /// Panics if nothing is mapped there.
     pub fn expect_tlp(&mut self, translated: bool, address: u64, bytes: &[u8]) {
         if translated {
-            return self.gpu.write(address - GPU_BAR.base, bytes);
+            return self.write(Owner::Gpu, address - GPU_BAR.base, bytes);
         }
-        let (iova, (memory, size)) = self
+        let (&iova, &(memory, _)) = self
             .iova
             .range(..=address)
             .next_back()
+            .filter(|(&iova, &(_, size))| address - iova < size)
             .unwrap_or_else(|| panic!("no host page is mapped at {address:#x}"));
-        assert!(
-            address - iova < *size,
-            "no host page is mapped at {address:#x}"
-        );
-        self.host.write(memory + (address - iova), bytes);
+        self.write(Owner::Host, memory + (address - iova), bytes);
+    }
+
+    fn write(&mut self, owner: Owner, address: u64, bytes: &[u8]) {
+        let memory = match owner {
+            Owner::Host => &mut self.host,
+            Owner::Gpu => &mut self.gpu,
+        };
+        memory.write(address, bytes).expect("regions lie in memory");
     }
 
     /// Compares every expected byte with memory, and the number of bytes ever written with the number expected.
@@ -266,12 +278,7 @@ impl MemoryMap {
             ("host", &self.host, fabric.host()),
             ("GPU", &self.gpu, fabric.gpu(0)),
         ] {
-            let read = |address, length| {
-                memory
-                    .read(address, length)
-                    .expect("expected pages are in memory")
-            };
-            if let Some((address, found, expected)) = expected.difference(read) {
+            if let Some((address, found, expected)) = memory.first_difference(expected) {
                 return Err(Mismatch::Content {
                     target,
                     address,
@@ -279,17 +286,17 @@ impl MemoryMap {
                     expected,
                 });
             }
-            if memory.touched_bytes() != expected.count() {
+            if memory.touched_bytes() != expected.touched_bytes() {
                 return Err(Mismatch::Stray {
                     target,
                     found: memory.touched_bytes(),
-                    expected: expected.count(),
+                    expected: expected.touched_bytes(),
                 });
             }
         }
         Ok(Placed {
-            host: self.host.count(),
-            gpu: self.gpu.count(),
+            host: self.host.touched_bytes(),
+            gpu: self.gpu.touched_bytes(),
         })
     }
 }

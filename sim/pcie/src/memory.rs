@@ -54,15 +54,16 @@ struct Page {
 
 /// Byte memory of one or more windows, allocated page by page when written.
 ///
-/// There are two kinds of writers: software ([`store`](Self::store)), and a device's write TLPs ([`write_be`](Self::write_be)), whose bytes count as
-/// *touched*. A test stores a pattern, runs traffic, and compares [`touched_ranges`](Self::touched_ranges) with the expected ranges.
+/// There are two kinds of writers: software ([`store`](Self::store)), and a device ([`write_be`](Self::write_be), [`write`](Self::write)), whose bytes
+/// count as *touched*. A test stores a pattern, runs traffic, and compares [`touched_ranges`](Self::touched_ranges) with the expected ranges.
 pub struct Memory {
     windows: Vec<Window>,
     pages: BTreeMap<u64, Box<Page>>,
 }
 
 impl Memory {
-    pub(crate) fn new(windows: Vec<Window>) -> Self {
+    /// Memory that nobody has written, in these windows.
+    pub fn new(windows: Vec<Window>) -> Self {
         Self {
             windows,
             pages: BTreeMap::new(),
@@ -109,7 +110,12 @@ impl Memory {
         self.put(address, bytes, false)
     }
 
-    /// A write by a device: `data` is whole DWs for the DW-aligned `address`, and the byte enables select the bytes to write. Returns the address
+    /// A write of `bytes` by a device.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.put(address, bytes, true)
+    }
+
+    /// A write TLP of a device: `data` is whole DWs for the DW-aligned `address`, and the byte enables select the bytes to write. Returns the address
     /// ranges written.
     pub fn write_be(
         &mut self,
@@ -128,6 +134,21 @@ impl Memory {
                 Ok(start..end)
             })
             .collect()
+    }
+
+    /// The first byte that devices have written in `expected`, and that has another value here: its address, the value here, and the expected one.
+    pub fn first_difference(&self, expected: &Self) -> Option<(u64, u8, u8)> {
+        expected.pages.iter().find_map(|(number, page)| {
+            let found = self.pages.get(number);
+            let value = |byte: usize| found.map_or(0, |found| found.bytes[byte]);
+            (0..PAGE)
+                .filter(|&byte| page.touched.contains(byte))
+                .find(|&byte| value(byte) != page.bytes[byte])
+                .map(|byte| {
+                    let address = number * PAGE_BYTES + byte as u64;
+                    (address, value(byte), page.bytes[byte])
+                })
+        })
     }
 
     /// How many distinct bytes devices have written since the last [`clear_touched`](Self::clear_touched).
@@ -231,6 +252,22 @@ mod tests {
             memory.read_written(0x2000, 6),
             Err(MemoryError::Unwritten { address: 0x2004 })
         );
+    }
+
+    #[test]
+    fn a_difference_from_what_devices_should_have_written_is_found() {
+        let (mut found, mut expected) = (memory(), memory());
+        expected.write(0x1ffa, &[1; 12]).unwrap();
+        expected.write(0x1ffc, &[2; 4]).unwrap();
+        assert_eq!(expected.touched_bytes(), 12);
+        expected.store(0x3000, &[9]).unwrap();
+        assert_eq!(found.first_difference(&expected), Some((0x1ffa, 0, 1)));
+        found
+            .write(0x1ffa, &[1, 1, 2, 2, 2, 2, 1, 1, 1, 3, 1, 1])
+            .unwrap();
+        assert_eq!(found.first_difference(&expected), Some((0x2003, 3, 1)));
+        found.store(0x2003, &[1]).unwrap();
+        assert_eq!(found.first_difference(&expected), None);
     }
 
     #[test]

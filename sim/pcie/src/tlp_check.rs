@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::tlp::Tlp;
+use crate::tlp::{MemWrite, Tlp};
 
 /// Why a TLP is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -26,19 +26,29 @@ pub enum Malformed {
 
 /// Checks `tlp` as the receiver of a link whose maximum payload size is `max_payload` bytes.
 pub(crate) fn check(tlp: &Tlp, max_payload: usize) -> Result<(), Malformed> {
-    if tlp.payload_len() > max_payload {
-        return Err(Malformed::PayloadTooLarge);
-    }
     match tlp {
-        Tlp::Write(w) => {
-            if w.data.len() % 4 != 0 {
-                return Err(Malformed::Length);
-            }
-            check_request(w.address, w.data.len() / 4, w.first_be, w.last_be)
-        }
+        Tlp::Write(w) => w.check(max_payload),
+        Tlp::Completion(c) if c.data.len() > max_payload => Err(Malformed::PayloadTooLarge),
         Tlp::Read(r) => check_request(r.address, r.dwords.into(), r.first_be, r.last_be),
         Tlp::Completion(c) if c.data.len() % 4 != 0 => Err(Malformed::Length),
         Tlp::Completion(_) => Ok(()),
+    }
+}
+
+impl MemWrite {
+    /// Checks it as the receiver of a link whose maximum payload size is `max_payload` bytes.
+    ///
+    /// # Errors
+    /// [`Malformed`] names the first rule that it breaks.
+    pub fn check(&self, max_payload: usize) -> Result<(), Malformed> {
+        if self.data.len() > max_payload {
+            return Err(Malformed::PayloadTooLarge);
+        }
+        if !self.data.len().is_multiple_of(4) {
+            return Err(Malformed::Length);
+        }
+        let dwords = self.data.len() / 4;
+        check_request(self.address, dwords, self.first_be, self.last_be)
     }
 }
 
@@ -77,7 +87,7 @@ fn byte_enables_permitted(address: u64, dwords: usize, first_be: u8, last_be: u8
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tlp::{MemRead, MemWrite};
+    use crate::tlp::MemRead;
     use crate::Bdf;
     use stellar_wire::pcie::AddressType;
 

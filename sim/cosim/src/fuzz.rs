@@ -2,11 +2,11 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use sim_bfm::Pacing;
 use sim_verilated::Library;
 use stellar_transport::rx::{Owner, PageSize, Psn, QpMode, QpRow, QpState};
 
 use crate::lane::LaneWidth;
-use crate::mac::Pacing;
 use crate::memory_map::RegionSpec;
 use crate::mutate::mutate;
 use crate::session::{Session, SessionConfig, SessionError};

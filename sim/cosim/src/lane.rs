@@ -1,10 +1,9 @@
 //! The Verilated receive lane behind typed ports.
 
 use hdl_nic::Top;
+use sim_bfm::{Beat, MacBeat, WriteBeat, BEAT, PORT_BYTES_PER_CLOCK};
 use sim_models::DesignModels;
 use sim_verilated::{Library, Model, PortId};
-use stellar_wire::hw::dma::WriteTlpHeader;
-use stellar_wire::hw::pack::Record;
 
 use crate::world::WorldError;
 
@@ -22,15 +21,15 @@ impl LaneWidth {
     pub fn bytes(self) -> usize {
         match self {
             Self::Bits512 => 64,
-            Self::Bits1024 => 128,
+            Self::Bits1024 => BEAT,
         }
     }
 
     /// Ethernet rate for this width, in bytes per 4 ns cycle.
     pub fn line_bytes_per_clock(self) -> u64 {
         match self {
-            Self::Bits512 => 50,
-            Self::Bits1024 => 100,
+            Self::Bits512 => PORT_BYTES_PER_CLOCK / 2,
+            Self::Bits1024 => PORT_BYTES_PER_CLOCK,
         }
     }
 
@@ -41,15 +40,6 @@ impl LaneWidth {
             Self::Bits1024 => Top::RxLane1024.elaborate(),
         }
     }
-}
-
-/// One beat from the MAC.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MacBeat {
-    /// At most one beat of bytes; only the last beat may have fewer.
-    pub data: Vec<u8>,
-    pub last: bool,
-    pub error: bool,
 }
 
 /// Inputs of the lane in one cycle.
@@ -64,16 +54,6 @@ pub struct LaneInputs<'a> {
     pub tlp_ready: bool,
 }
 
-/// One beat of a write TLP that left the lane.
-#[derive(Clone, Debug)]
-pub struct TlpBeat {
-    pub data: Vec<u8>,
-    /// Packed `WriteTlpHeader`.
-    pub header: Vec<u32>,
-    pub first: bool,
-    pub last: bool,
-}
-
 /// Outputs of the lane in one cycle.
 #[derive(Clone, Debug, Default)]
 pub struct LaneOutputs {
@@ -84,7 +64,8 @@ pub struct LaneOutputs {
     pub verdict: Option<u8>,
     /// Packed `AckRequest`.
     pub ack: Option<Vec<u32>>,
-    pub tlp: Option<TlpBeat>,
+    /// A beat of a write TLP that left the lane.
+    pub tlp: Option<WriteBeat>,
 }
 
 struct Ports {
@@ -123,7 +104,6 @@ pub struct LaneModel {
     model: Model,
     ports: Ports,
     width: LaneWidth,
-    words: Vec<u32>,
 }
 
 impl LaneModel {
@@ -178,7 +158,6 @@ impl LaneModel {
             model,
             ports,
             width,
-            words: vec![0; width.bytes() / 4],
         };
         lane.model.set_u64(lane.ports.udp_port, u64::from(udp_port));
         lane.model.set_u64(lane.ports.mps_code, u64::from(mps_code));
@@ -205,15 +184,11 @@ impl LaneModel {
     pub fn clock(&mut self, inputs: &LaneInputs) -> LaneOutputs {
         let (m, p) = (&mut self.model, &self.ports);
         m.set_u64(p.mac_valid, u64::from(inputs.mac.is_some()));
-        if let Some(beat) = &inputs.mac {
-            self.words.fill(0);
-            for (i, byte) in beat.data.iter().enumerate() {
-                self.words[i / 4] |= u32::from(*byte) << (i % 4 * 8);
-            }
-            m.set(p.mac_data, &self.words);
-            m.set_u64(p.mac_bytes, beat.data.len() as u64);
+        if let Some(MacBeat { beat, error }) = &inputs.mac {
+            m.set(p.mac_data, beat.for_port(self.width.bytes()));
+            m.set_u64(p.mac_bytes, beat.bytes as u64);
             m.set_u64(p.mac_last, u64::from(beat.last));
-            m.set_u64(p.mac_error, u64::from(beat.error));
+            m.set_u64(p.mac_error, u64::from(*error));
         }
         m.set_u64(p.table_valid, u64::from(inputs.table.is_some()));
         if let Some(write) = inputs.table {
@@ -231,15 +206,13 @@ impl LaneModel {
             verdict: flag(p.verdict_valid).then(|| m.get_u64(p.verdict_reason) as u8),
             ack: (inputs.ack_ready && flag(p.ack_valid))
                 .then(|| m.get_words(p.ack_request).to_vec()),
-            tlp: (inputs.tlp_ready && flag(p.tlp_valid)).then(|| TlpBeat {
-                data: m
-                    .get_words(p.tlp_data)
-                    .iter()
-                    .flat_map(|w| w.to_le_bytes())
-                    .collect(),
-                header: m.get_words(p.tlp_header).to_vec(),
-                first: flag(p.tlp_first),
-                last: flag(p.tlp_last),
+            tlp: (inputs.tlp_ready && flag(p.tlp_valid)).then(|| WriteBeat {
+                beat: Beat::from_port(
+                    &m.get_words(p.tlp_data),
+                    self.width.bytes(),
+                    flag(p.tlp_last),
+                ),
+                header: flag(p.tlp_first).then(|| m.get_words(p.tlp_header).to_vec()),
             }),
         };
         m.clock(p.clock);
@@ -260,9 +233,4 @@ impl LaneModel {
         }
         self.model.get_u64(self.ports.counter_value)
     }
-}
-
-/// Header fields of a TLP beat.
-pub(crate) fn header(words: &[u32]) -> Record<'_, WriteTlpHeader> {
-    Record::new(words)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sim_bfm::{MacRx, Pacing, WriteAssembler};
 use sim_pcie::Route;
 use sim_verilated::Library;
 use stellar_transport::rx::{
@@ -12,7 +13,6 @@ use stellar_wire::RoceFrame;
 use thiserror::Error;
 
 use crate::lane::{LaneModel, LaneWidth};
-use crate::mac::{MacPort, Pacing};
 use crate::memory_map::{MemoryMap, Mismatch, Placed, NIC};
 use crate::world::{LaneWorld, WorldError};
 
@@ -84,12 +84,14 @@ impl Session {
             max_payload: config.max_payload,
             ..RxConfig::default()
         };
-        let mps_code = (config.max_payload.bytes() / 128).trailing_zeros() as u8;
+        let max_payload = config.max_payload.bytes();
+        let mps_code = (max_payload / 128).trailing_zeros() as u8;
         let lane = LaneModel::new(library, config.width, rx.udp_port, mps_code)?;
-        let mac = MacPort::new(config.width.bytes(), config.pacing.clone());
+        let mac = MacRx::new(config.width.bytes(), &config.pacing);
+        let assembler = WriteAssembler::new(NIC, max_payload);
         let (fabric, map) = MemoryMap::new(config.acs.clone(), config.max_payload);
         Ok(Self {
-            world: LaneWorld::new(lane, mac, fabric, sim_pcie::PortId(0), NIC),
+            world: LaneWorld::new(lane, mac, fabric, sim_pcie::PortId(0), assembler),
             map,
             reference: ReferenceLane::new(rx),
             outcomes: vec![],
@@ -162,11 +164,7 @@ impl Session {
             let same = reference.zip(lane).is_some_and(|(r, l)| {
                 (r.address, r.first_be, r.last_be, &r.data)
                     == (l.address, l.first_be, l.last_be, &l.data)
-                    && r.at
-                        == match l.at {
-                            sim_pcie::AddressType::Translated => 0b10,
-                            _ => 0b00,
-                        }
+                    && r.at == l.at.code()
             });
             if !same {
                 return Err(SessionError::Tlp {

@@ -2,19 +2,14 @@
 
 use std::collections::VecDeque;
 
-use sim_pcie::Bdf;
+use sim_bfm::{MacRx, TlpError, WriteAssembler, CLOCK_PS};
 use sim_pcie::{Fabric, FabricError, FlowClass, MemWrite, PortId, Tlp};
 use sim_verilated::{BuildError, ModelError};
 use stellar_transport::rx::TableWrite;
 use thiserror::Error;
 
 use crate::lane::{LaneInputs, LaneModel};
-use crate::mac::MacPort;
 use crate::table::pack;
-use crate::tlp::{TlpAssembler, TlpError};
-
-/// Length of a cycle of the lane: 250 MHz.
-pub const CLOCK_PS: u64 = 4_000;
 
 /// Why a run stopped.
 #[derive(Debug, Error)]
@@ -54,7 +49,7 @@ pub struct WorldStats {
 pub struct LaneWorld {
     pub lane: LaneModel,
     pub fabric: Fabric,
-    pub mac: MacPort,
+    pub mac: MacRx,
     /// Index of the `DropReason` of each frame, in order of the decisions.
     pub verdicts: Vec<u8>,
     /// Packed acknowledgement requests, in order.
@@ -66,19 +61,18 @@ pub struct LaneWorld {
     tables: VecDeque<Vec<u32>>,
     fences: usize,
     fences_done: u64,
-    assembler: TlpAssembler,
-    /// Function number in the lane's TLPs.
+    assembler: WriteAssembler,
     port: PortId,
 }
 
 impl LaneWorld {
-    /// Connects `lane` to endpoint `port` of `fabric`; its TLPs have the requester `requester`.
+    /// Connects `lane` to endpoint `port` of `fabric`; its TLPs go to `assembler`.
     pub fn new(
         lane: LaneModel,
-        mac: MacPort,
+        mac: MacRx,
         fabric: Fabric,
         port: PortId,
-        requester: Bdf,
+        assembler: WriteAssembler,
     ) -> Self {
         Self {
             lane,
@@ -92,7 +86,7 @@ impl LaneWorld {
             tables: VecDeque::new(),
             fences: 0,
             fences_done: 0,
-            assembler: TlpAssembler::new(requester),
+            assembler,
             port,
         }
     }
@@ -127,7 +121,7 @@ impl LaneWorld {
     pub fn clock(&mut self) -> Result<(), WorldError> {
         let now = self.now_ps();
         // A write is submitted with its last beat, so the space is checked before its first.
-        let tlp_ready = !self.assembler.between_tlps()
+        let tlp_ready = !self.assembler.between_writes()
             || self.fabric.ready(now, self.port, FlowClass::Posted)?;
         if !tlp_ready && self.lane.tlp_offered() {
             self.stats.pcie_stalls += 1;
@@ -152,7 +146,7 @@ impl LaneWorld {
         }
         self.acks.extend(outputs.ack);
         if let Some(beat) = outputs.tlp {
-            if let Some(write) = self.assembler.push(&beat)? {
+            if let Some(write) = self.assembler.push(&beat)?.complete {
                 self.stats.tlps += 1;
                 if self.keep_writes {
                     self.writes.push((self.stats.clocks, write.clone()));

@@ -1,9 +1,8 @@
 //! The card's counters, by queue pair.
 
 use hdl_requester::StatPulses;
+use sim_bfm::Field;
 use stellar_transport::requester::RequesterCounters;
-
-use crate::field::Field;
 
 /// A counter.
 pub type Counter = fn(&mut RequesterCounters) -> &mut u64;

@@ -1,14 +1,15 @@
 //! The pins of the Verilated NIC, by clocks.
 
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Once, OnceLock};
 
 use hdl_nic::{Top, RESET_CLOCKS};
+use sim_bfm::{Beat, WriteBeat, BEAT};
 use sim_models::DesignModels;
 use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
 
-use crate::beat::Beat;
+use crate::pcie::CompletionBeat;
 use crate::pins::{Pins, PortPins};
-use crate::{NicError, BEAT};
+use crate::NicError;
 
 /// What drives one port and its PCIe endpoint in a clock.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +19,7 @@ pub struct PortInputs {
     pub tx_ready: bool,
     pub write_ready: bool,
     pub read_ready: bool,
-    /// Packed `CompletionHeader`, and a beat of the completion.
-    pub completion: Option<(Arc<[u32]>, Beat)>,
+    pub completion: Option<CompletionBeat>,
 }
 
 /// What drives the card in a clock.
@@ -33,15 +33,6 @@ pub struct NicInputs {
     /// Bit p: the link of port p is up.
     pub port_up: u8,
     pub ports: [PortInputs; 2],
-}
-
-/// A beat of a write TLP.
-#[derive(Clone, Debug)]
-pub struct WriteBeat {
-    /// All its 128 bytes: the header tells how many count.
-    pub beat: Beat,
-    /// Packed `WriteTlpHeader`, with the first beat.
-    pub header: Option<Vec<u32>>,
 }
 
 /// What moved at one port and its endpoint in a clock.
@@ -206,7 +197,7 @@ impl NicModel {
             m.set_u64(pins.write_ready, port.write_ready.into());
             m.set_u64(pins.read_ready, port.read_ready.into());
             m.set_u64(pins.completion_valid, port.completion.is_some().into());
-            if let Some((header, beat)) = &port.completion {
+            if let Some(CompletionBeat { header, beat, .. }) = &port.completion {
                 m.set(pins.completion, header);
                 m.set(pins.completion_data, &beat.words);
                 m.set_u64(pins.completion_last, beat.last.into());

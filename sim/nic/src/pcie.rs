@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sim_pcie::{completer, AddressType, Bdf, CompleterConfig, MemRead};
+use sim_bfm::{
+    Accepted, Beat, CompletionFields, ReadFields, WriteAssembler, WriteBeat, BEAT, CLOCK_PS,
+};
+use sim_pcie::{completer, AddressType, Bdf, CompleterConfig, MemRead, MemWrite};
 use sim_world::{HostMemory, PcieReads};
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::WriteTlp;
+use stellar_wire::host::registers::MAX_PAYLOAD;
 
-use crate::beat::Beat;
-use crate::model::WriteBeat;
 use crate::rings::{Rings, RINGS};
-use crate::tlp::{Headers, TRANSLATED};
-use crate::{BEAT, CLOCK_PS};
 
 /// Bits per picosecond in units that divide evenly: 1 Gb/s moves 4 bits in a clock.
 const BITS_PER_GBPS: u64 = CLOCK_PS / 1000;
@@ -54,7 +54,8 @@ struct Answer {
 }
 
 /// A beat of a completion.
-pub struct Arrival {
+#[derive(Clone, Debug)]
+pub struct CompletionBeat {
     /// Packed `CompletionHeader`.
     pub header: Arc<[u32]>,
     pub beat: Beat,
@@ -65,7 +66,8 @@ pub struct Arrival {
 /// One endpoint.
 pub struct Endpoint {
     requester: Bdf,
-    headers: Headers,
+    read_fields: ReadFields,
+    completion_fields: CompletionFields,
     config: CompleterConfig,
     /// Clocks from a request to its first completion on an idle link.
     latency: u64,
@@ -73,7 +75,7 @@ pub struct Endpoint {
     /// Bits that may still be written, and read, in this clock.
     write_credit: u64,
     read_credit: u64,
-    write: Option<WriteTlp>,
+    writes: WriteAssembler,
     reads: VecDeque<(u64, MemRead)>,
     answers: VecDeque<Answer>,
     /// Bytes of the first answer already given.
@@ -83,18 +85,27 @@ pub struct Endpoint {
 impl Endpoint {
     /// An idle endpoint. A bandwidth counts payload.
     pub fn new(index: u16, reads: PcieReads) -> Self {
+        let requester = Bdf::from_id(index);
         Self {
-            requester: Bdf::from_id(index),
-            headers: Headers::new(),
+            requester,
+            read_fields: ReadFields::default(),
+            completion_fields: CompletionFields::default(),
             config: CompleterConfig::default(),
             latency: reads.latency.div_ceil(CLOCK_PS),
             bits_per_clock: reads.rate_mbps * BITS_PER_GBPS / 1000,
             write_credit: 0,
             read_credit: 0,
-            write: None,
+            writes: WriteAssembler::new(requester, payload_bytes(MAX_PAYLOAD.reset)),
             reads: VecDeque::new(),
             answers: VecDeque::new(),
             given: 0,
+        }
+    }
+
+    /// Software writes `data` to a register of the card. The largest payload of writes follows from one of them.
+    pub fn register_written(&mut self, offset: u16, data: u64) {
+        if offset == MAX_PAYLOAD.offset {
+            self.writes.set_max_payload(payload_bytes(data));
         }
     }
 
@@ -109,14 +120,14 @@ impl Endpoint {
         )
     }
 
-    /// The beat of a completion that arrives in this clock, with its packed header and whether it is of a translated address.
-    pub fn completion(&mut self, clock: u64) -> Option<Arrival> {
+    /// The beat of a completion that arrives in this clock.
+    pub fn completion(&mut self, clock: u64) -> Option<CompletionBeat> {
         let answer = self.answers.front().filter(|answer| answer.due <= clock)?;
         let end = (self.given + BEAT).min(answer.data.len());
         let bits = 8 * (end - self.given) as u64;
         self.read_credit = self.read_credit.checked_sub(bits)?;
         let last = end == answer.data.len();
-        let arrival = Arrival {
+        let arrival = CompletionBeat {
             header: Arc::clone(&answer.header),
             beat: Beat::new(&answer.data[self.given..end], last),
             translated: answer.translated,
@@ -129,37 +140,27 @@ impl Endpoint {
         Some(arrival)
     }
 
-    /// A beat of a write. The whole write takes effect with its last beat. Returns whether its address is translated.
-    pub fn write(&mut self, write: &WriteBeat, memory: &mut impl Memory) -> bool {
-        if let Some(words) = &write.header {
-            self.write = Some(self.headers.write(words));
-        }
-        let tlp = self
-            .write
-            .as_mut()
-            .expect("a write begins with its first beat");
-        let translated = u64::from(tlp.at) == TRANSLATED;
-        let missing = 4 * tlp.length_dw - tlp.data.len();
-        let bytes = missing.min(BEAT);
+    /// A beat of a write. It takes nothing of the link's bandwidth until [`Self::charge`].
+    ///
+    /// # Panics
+    /// If the card breaks a rule of PCIe.
+    pub fn accept(&mut self, beat: &WriteBeat) -> Accepted {
+        let accepted = self.writes.push(beat);
+        accepted.unwrap_or_else(|error| panic!("the card writes over PCIe: {error}"))
+    }
+
+    /// The link carries so many bytes of a write.
+    pub fn charge(&mut self, bytes: usize) {
         self.write_credit = self.write_credit.saturating_sub(8 * bytes as u64);
-        let rest = tlp.data.len() + bytes;
-        write.beat.append_to(&mut tlp.data);
-        tlp.data.truncate(rest);
-        if write.beat.last {
-            assert_eq!(
-                tlp.data.len(),
-                4 * tlp.length_dw,
-                "a write ends early: {tlp:?}"
-            );
-            memory.write(tlp);
-            self.write = None;
-        }
-        translated
     }
 
     /// A read request. Returns whether its address is translated.
+    ///
+    /// # Panics
+    /// If the card breaks a rule of PCIe.
     pub fn read(&mut self, words: &[u32], clock: u64) -> bool {
-        let read = self.headers.read(words, self.requester);
+        let read = self.read_fields.read(words, self.requester);
+        let read = read.unwrap_or_else(|error| panic!("the card reads over PCIe: {error}"));
         let translated = read.at == AddressType::Translated;
         self.reads.push_back((clock + self.latency, read));
         translated
@@ -184,9 +185,26 @@ impl Endpoint {
                 .extend(completions.into_iter().map(|completion| Answer {
                     due,
                     translated,
-                    header: self.headers.completion(&completion).into(),
+                    header: self.completion_fields.pack(&completion).into(),
                     data: completion.data,
                 }));
         }
     }
+}
+
+/// Bytes of a payload from their code in the register.
+const fn payload_bytes(code: u64) -> usize {
+    128 << (code & 0b111)
+}
+
+/// Writes to memory.
+pub fn place(write: MemWrite, memory: &mut impl Memory) {
+    memory.write(&WriteTlp {
+        address: write.address,
+        at: write.at.code(),
+        length_dw: write.data.len() / 4,
+        first_be: write.first_be,
+        last_be: write.last_be,
+        data: write.data,
+    });
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use sim_bfm::Field;
 use sim_world::CongestionState;
 use stellar_transport::time::Ticks;
 use stellar_wire::hw::congestion::CongestionSample;
-
-use crate::field::Field;
 
 /// Congestion state of every queue pair at its latest SACK.
 pub struct Windows {

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use sim_bfm::WriteBeat;
 use sim_net::Time;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
-
-use crate::model::WriteBeat;
 
 /// When something was seen, in picoseconds of the world: the time of the clock it was seen in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

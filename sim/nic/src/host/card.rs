@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use sim_bfm::WriteBeat;
+use sim_pcie::AddressType;
 use sim_verilated::Library;
 use sim_world::PcieReads;
 use stellar_transport::endpoint::Memory;
 use stellar_transport::requester::RequesterCounters;
-use stellar_wire::hw::dma::WriteTlpHeader;
-use stellar_wire::hw::pack::Record;
 
 use super::config_space::ConfigSpace;
 use crate::counted::CountedFields;
-use crate::mac::{MacRx, MacTx};
-use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, WriteBeat};
-use crate::pcie::Endpoint;
+use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
+use crate::pcie;
+use crate::port::Port;
 use crate::sampled::Windows;
 use crate::NicError;
 
@@ -46,19 +46,11 @@ pub enum Progress {
     Answer(u64),
 }
 
-/// One port's MAC.
-#[derive(Default)]
-struct Port {
-    rx: MacRx,
-    tx: MacTx,
-}
-
 /// The card with everything around it.
 pub struct Card<M> {
     model: NicModel,
     pub config: ConfigSpace,
     pub memory: M,
-    endpoints: [Endpoint; 2],
     ports: [Port; 2],
     reads: PcieReads,
     /// Bit v: vector v was raised and not polled since.
@@ -71,10 +63,6 @@ pub struct Card<M> {
     /// Counters of the requesters since the last reset, by queue pair.
     pub counters: BTreeMap<u32, RequesterCounters>,
     pub windows: Windows,
-}
-
-fn endpoints(reads: PcieReads) -> [Endpoint; 2] {
-    [0, 1].map(|index| Endpoint::new(index + 1, reads))
 }
 
 fn config() -> ConfigSpace {
@@ -93,8 +81,7 @@ impl<M: Memory> Card<M> {
             model: NicModel::new(library)?,
             config: config(),
             memory,
-            endpoints: endpoints(reads),
-            ports: Default::default(),
+            ports: Port::both(reads),
             reads,
             raised: 0,
             is_active: false,
@@ -124,8 +111,7 @@ impl<M: Memory> Card<M> {
     }
 
     fn restart(&mut self) {
-        self.endpoints = endpoints(self.reads);
-        self.ports = Default::default();
+        self.ports = Port::both(self.reads);
         self.raised = 0;
         self.counters.clear();
         self.windows.clear();
@@ -133,7 +119,7 @@ impl<M: Memory> Card<M> {
 
     /// A frame has arrived at a port.
     pub fn receive(&mut self, port: usize, frame: Vec<u8>) {
-        self.ports[port].rx.push(frame);
+        self.ports[port].rx.push(frame, false);
     }
 
     /// A complete frame that has left a port.
@@ -150,21 +136,10 @@ impl<M: Memory> Card<M> {
         };
         self.offer(operation, &mut inputs);
         let is_master = self.config.is_master();
-        let Self {
-            endpoints,
-            ports,
-            memory,
-            ..
-        } = self;
-        for ((pins, port), endpoint) in inputs.ports.iter_mut().zip(ports).zip(endpoints) {
-            endpoint.serve(clock, memory);
-            pins.rx = port.rx.clock();
-            pins.tx_ready = port.tx.ready();
-            let (write, read) = endpoint.ready();
-            (pins.write_ready, pins.read_ready) = (write && is_master, read && is_master);
-            pins.completion = endpoint
-                .completion(clock)
-                .map(|arrival| (arrival.header, arrival.beat));
+        for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
+            *pins = port.drive(clock, &mut self.memory);
+            pins.write_ready &= is_master;
+            pins.read_ready &= is_master;
         }
         let arrives = |port: &PortInputs| port.rx.is_some() || port.completion.is_some();
         let has_input = operation.is_some() || inputs.ports.iter().any(arrives);
@@ -185,6 +160,11 @@ impl<M: Memory> Card<M> {
             }
             Some(Operation::Write(offset, data, enable)) => {
                 inputs.bar0_write = Some((offset, data));
+                if enable & 1 != 0 {
+                    for port in &mut self.ports {
+                        port.endpoint.register_written(offset, data);
+                    }
+                }
                 enable
             }
             Some(Operation::Ring(page, offset, data, enable)) => {
@@ -221,26 +201,34 @@ impl<M: Memory> Card<M> {
                 self.take_write(index, &write);
             }
             if let Some(request) = moved.read {
-                self.endpoints[index].read(&request, clock);
+                self.ports[index].endpoint.read(&request, clock);
             }
         }
     }
 
     /// A beat of a write: to the address of interrupt messages, or to memory.
     fn take_write(&mut self, index: usize, write: &WriteBeat) {
-        let address = write
-            .header
-            .as_ref()
-            .map(|words| Record::<WriteTlpHeader>::new(words).u64("address_dw") << 2);
-        if address.is_some_and(|at| (MESSAGES..MESSAGES + MESSAGES_LENGTH).contains(&at)) {
-            let vector = write.beat.words[0] as u8;
-            if self.config.has_msi_x() && u16::from(vector) < self.config.vectors() {
-                self.raised |= 1 << vector;
+        let endpoint = &mut self.ports[index].endpoint;
+        let accepted = endpoint.accept(write);
+        if (MESSAGES..MESSAGES + MESSAGES_LENGTH).contains(&accepted.address) {
+            if let Some(message) = accepted.complete {
+                self.raise(message.data[0]);
             }
             return;
         }
-        if self.endpoints[index].write(write, &mut self.memory) {
+        endpoint.charge(accepted.bytes);
+        if let Some(write) = accepted.complete {
+            pcie::place(write, &mut self.memory);
+        }
+        if accepted.at == AddressType::Translated {
             self.placed += write.beat.bytes as u64;
+        }
+    }
+
+    /// An interrupt message with a vector.
+    fn raise(&mut self, vector: u8) {
+        if self.config.has_msi_x() && u16::from(vector) < self.config.vectors() {
+            self.raised |= 1 << vector;
         }
     }
 }

@@ -1,0 +1,43 @@
+//! What a port of the card and the PCIe endpoint beside it are plugged into.
+
+use sim_bfm::{MacRx, MacTx, Pacing, BEAT, PORT_BYTES_PER_CLOCK};
+use sim_world::PcieReads;
+use stellar_transport::endpoint::Memory;
+
+use crate::model::PortInputs;
+use crate::pcie::Endpoint;
+
+/// A port's MAC, and the other side of its endpoint.
+pub struct Port {
+    pub rx: MacRx,
+    pub tx: MacTx,
+    pub endpoint: Endpoint,
+}
+
+impl Port {
+    /// Both ports of a card, idle.
+    pub fn both(reads: PcieReads) -> [Self; 2] {
+        let pacing = Pacing::TokenBucket {
+            bytes_per_clock: PORT_BYTES_PER_CLOCK,
+        };
+        [0, 1].map(|index| Self {
+            rx: MacRx::new(BEAT, &pacing),
+            tx: MacTx::new(PORT_BYTES_PER_CLOCK),
+            endpoint: Endpoint::new(index + 1, reads),
+        })
+    }
+
+    /// What drives the pins in this clock, of which there is one call. `memory` answers the reads that have reached it.
+    pub fn drive(&mut self, clock: u64, memory: &mut impl Memory) -> PortInputs {
+        self.endpoint.serve(clock, memory);
+        let (write_ready, read_ready) = self.endpoint.ready();
+        PortInputs {
+            // The fabric drops damaged frames.
+            rx: self.rx.clock().map(|received| received.beat),
+            tx_ready: self.tx.ready(),
+            write_ready,
+            read_ready,
+            completion: self.endpoint.completion(clock),
+        }
+    }
+}

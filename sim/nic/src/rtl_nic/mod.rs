@@ -1,0 +1,259 @@
+//! The Verilated NIC as a NIC of a world.
+
+mod nic;
+mod queue_pair;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use sim_bfm::CLOCK_PS;
+use sim_net::Time;
+use sim_pcie::AddressType;
+use sim_verilated::{Library, Profile};
+use sim_world::{HostMemory, PcieReads};
+use stellar_transport::endpoint::EndpointConfig;
+use stellar_transport::rx::{Counters, DropReason, Tables};
+use stellar_wire::rows::{ConfigSelect, RingRow};
+
+use self::queue_pair::Pair;
+use crate::bar::Bar;
+use crate::counted::CountedFields;
+use crate::model::{NicInputs, NicModel, NicOutputs};
+use crate::pcie::{self, HostBus};
+use crate::port::Port;
+use crate::rings::Rings;
+use crate::sampled::Windows;
+use crate::times::{PinTimes, SimRate};
+use crate::NicError;
+
+/// Codes of PCIe sizes: payload 256, reads 512 bytes.
+const PAYLOAD_CODE: u64 = 1;
+const READ_CODE: u64 = 2;
+/// Clocks that writing one table row may take before something is wrong.
+const PATIENCE: u64 = 1_000_000;
+
+/// The NIC with its host's memory.
+pub struct RtlNic {
+    model: NicModel,
+    memory: HostMemory,
+    rings: Rings,
+    ports: [Port; 2],
+    /// Of each port: frames that have not begun to arrive, with their times.
+    coming: [VecDeque<(Time, Vec<u8>)>; 2],
+    port_up: u8,
+    bar: Bar,
+    /// Work has been announced or time has passed: from then on software's accesses take time.
+    started: bool,
+    /// World time of clock 0, which lies in the past of the world by what software did at once.
+    origin: i128,
+    pairs: BTreeMap<u32, Pair>,
+    rx_counters: Counters,
+    tables: Tables,
+    config: EndpointConfig,
+    times: PinTimes,
+    rate: SimRate,
+    counted: CountedFields,
+    windows: Windows,
+}
+
+impl RtlNic {
+    /// A NIC of the model in `library` ([`NicModel::shared`]), with its memory and the PCIe links to it.
+    ///
+    /// # Errors
+    /// [`NicError`] if the library holds the model of another design.
+    pub fn new(
+        library: &Library,
+        config: EndpointConfig,
+        memory: HostMemory,
+        reads: PcieReads,
+    ) -> Result<Self, NicError> {
+        let mut nic = Self {
+            model: NicModel::new(library)?,
+            memory,
+            rings: Rings::new(),
+            ports: Port::both(reads),
+            coming: Default::default(),
+            port_up: 3,
+            bar: Bar::default(),
+            started: false,
+            origin: 0,
+            pairs: BTreeMap::new(),
+            rx_counters: Counters::default(),
+            tables: Tables::default(),
+            config,
+            times: PinTimes::default(),
+            rate: SimRate::default(),
+            counted: CountedFields::new(),
+            windows: Windows::new(),
+        };
+        nic.model.model_mut().start_profile();
+        nic.bar.write_sizes(PAYLOAD_CODE, READ_CODE);
+        for (index, plane) in (0..).zip(config.planes) {
+            let row = config.port_row(plane);
+            nic.bar.write_table(ConfigSelect::Port, index, &row);
+        }
+        let log2_entries = config.event_entries.ilog2() as u8;
+        let base = nic.rings.add_events(log2_entries);
+        let ring = ring_row(base, log2_entries);
+        nic.bar.write_table(ConfigSelect::EventQueue, 0, &ring);
+        nic.settle();
+        Ok(nic)
+    }
+
+    /// Clocks since power-up.
+    pub fn clocks(&self) -> u64 {
+        self.model.clocks()
+    }
+
+    /// The model, for waves and coverage.
+    pub fn model_mut(&mut self) -> &mut NicModel {
+        &mut self.model
+    }
+
+    /// Builds the model that every card of this process shares, or loads it: minutes the first time.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn prepare() -> Result<(), NicError> {
+        NicModel::shared().map(|_| ())
+    }
+
+    /// When what was seen at the pins.
+    pub const fn times(&self) -> &PinTimes {
+        &self.times
+    }
+
+    /// How fast this card is simulated.
+    pub const fn rate(&self) -> SimRate {
+        self.rate
+    }
+
+    /// Where the time of the model went; `None` before it ran for long enough, or if it does not know its blocks.
+    pub fn profile(&self) -> Option<Profile> {
+        self.model.profile()
+    }
+
+    /// World time of the next clock.
+    fn time(&self) -> i128 {
+        self.origin + i128::from(self.model.clocks()) * i128::from(CLOCK_PS)
+    }
+
+    /// Before anything moves, software's accesses take no time of the world: lets the card do them all. The next clock is the world's
+    /// time 0 then.
+    fn settle(&mut self) {
+        if self.started {
+            return;
+        }
+        let end = self.model.clocks() + PATIENCE;
+        while !self.bar.is_idle() {
+            assert!(
+                self.model.clocks() < end,
+                "the card does not take its tables"
+            );
+            self.clock();
+        }
+        self.origin = -i128::from(self.model.clocks()) * i128::from(CLOCK_PS);
+    }
+
+    /// One clock of the card and everything around it.
+    fn clock(&mut self) {
+        let (clock, time) = (self.model.clocks(), self.time());
+        let mut inputs = NicInputs {
+            port_up: self.port_up,
+            ..NicInputs::default()
+        };
+        self.bar.drive(&mut inputs);
+        self.deliver(time);
+        let seen = Time::try_from(time).unwrap_or(0);
+        for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
+            if let Some((offset, data)) = inputs.bar0_write {
+                port.endpoint.register_written(offset, data);
+            }
+            let mut bus = HostBus {
+                memory: &mut self.memory,
+                rings: &mut self.rings,
+            };
+            *pins = port.drive(clock, &mut bus);
+            if pins.rx.as_ref().is_some_and(|beat| beat.last) {
+                self.times.frames_in.see(seen);
+            }
+            if let Some(arrival) = pins.completion.as_ref().filter(|a| a.beat.last) {
+                self.times.data(arrival.translated).see(seen);
+            }
+        }
+        let outputs = self.model.clock(&inputs);
+        if let Some((_, offset, _)) = inputs.bar2_write.filter(|_| outputs.bar2_taken) {
+            self.times.page_write(offset, seen);
+        }
+        self.bar.look(&outputs);
+        self.take(&outputs, clock, seen);
+    }
+
+    /// Gives the MACs the frames that begin to arrive by `time`.
+    fn deliver(&mut self, time: i128) {
+        for (port, coming) in self.ports.iter_mut().zip(&mut self.coming) {
+            let arrived = |(arrival, _): &(Time, Vec<u8>)| i128::from(*arrival) <= time;
+            let count = coming.iter().take_while(|frame| arrived(frame)).count();
+            for (_, frame) in coming.drain(..count) {
+                port.rx.push(frame, false);
+            }
+        }
+    }
+
+    fn take(&mut self, outputs: &NicOutputs, clock: u64, seen: Time) {
+        assert!(
+            !outputs.payload_mismatch,
+            "clock {clock}: the transmit side lost count of its payload"
+        );
+        for (moved, port) in outputs.ports.iter().zip(&mut self.ports) {
+            if let Some(beat) = &moved.tx {
+                if port.tx.between_frames() {
+                    self.times.frames_out.see(seen);
+                }
+                port.tx.push(beat);
+            }
+            if let Some(write) = &moved.write {
+                let accepted = port.endpoint.accept(write);
+                port.endpoint.charge(accepted.bytes);
+                let translated = accepted.at == AddressType::Translated;
+                self.times.write(translated, write, seen);
+                if let Some(write) = accepted.complete {
+                    let mut bus = HostBus {
+                        memory: &mut self.memory,
+                        rings: &mut self.rings,
+                    };
+                    pcie::place(write, &mut bus);
+                }
+            }
+            if let Some(request) = &moved.read {
+                let translated = port.endpoint.read(request, clock);
+                self.times.read(translated).see(seen);
+            }
+        }
+        if let Some(reason) = outputs
+            .verdict
+            .and_then(|index| DropReason::ALL.get(usize::from(index)).copied())
+        {
+            self.rx_counters.count_reported(reason);
+        }
+        for words in outputs.sampled.iter().flatten() {
+            self.windows.see(words);
+        }
+        for (qp, words) in outputs.counted.iter().flatten() {
+            for (qp, counter, count) in self.counted.of(*qp, words) {
+                if let Some(pair) = self.pairs.get_mut(&qp) {
+                    *counter(&mut pair.counters) += count;
+                }
+            }
+        }
+    }
+}
+
+/// A ring whose entries raise no interrupt: its reader polls.
+fn ring_row(base: u64, log2_entries: u8) -> RingRow {
+    RingRow {
+        valid: true,
+        log2_entries,
+        base,
+        ..RingRow::default()
+    }
+}

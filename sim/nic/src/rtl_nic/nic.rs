@@ -1,0 +1,196 @@
+//! The card as a NIC of a world.
+
+use std::time::Instant;
+
+use sim_bfm::{BEAT, CLOCK_PS};
+use sim_net::Time;
+use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, WorldError};
+use stellar_transport::endpoint::{
+    ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
+};
+use stellar_transport::requester::RequesterCounters;
+use stellar_transport::rx::{Counters, TableWrite};
+use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::rows::ConfigSelect;
+use stellar_wire::RoceFrame;
+
+use super::queue_pair::{write_rows, Pair};
+use super::{ring_row, RtlNic};
+use crate::model::NicModel;
+use crate::times::SimRate;
+use crate::NicError;
+
+/// Clocks that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md).
+const ROUND_TRIP_CLOCKS: u64 = 168;
+/// Thirds of a clock that a beat of the payload adds: both lanes keep a packet until they have all of it.
+const THIRDS_PER_BEAT: u64 = 14;
+
+impl RtlNic {
+    /// Counts a packet that leaves, for the queue pair that sends it.
+    fn count_sent(&mut self, frame: &[u8]) {
+        let Ok(frame) = RoceFrame::parse(frame) else {
+            return;
+        };
+        let sends = |pair: &&mut Pair| pair.config.peer.qp == frame.bth.dest_qp;
+        if let Some(pair) = self.pairs.values_mut().find(sends) {
+            pair.count_sent(&frame);
+        }
+    }
+}
+
+impl Nic for RtlNic {
+    const KIND: &'static str = "Verilated RTL";
+    const MAX_WIMM: u16 = 16;
+    const SHOWS_EVERY_PACKET: bool = false;
+
+    fn base_delay(payload: usize) -> Time {
+        let beats = payload.div_ceil(BEAT) as u64;
+        (ROUND_TRIP_CLOCKS + beats * THIRDS_PER_BEAT / 3) * CLOCK_PS
+    }
+
+    fn build(
+        _host: usize,
+        config: EndpointConfig,
+        memory: HostMemory,
+        reads: PcieReads,
+    ) -> Result<Self, WorldError> {
+        let failed = |error: NicError| WorldError::Nic(error.to_string());
+        let library = NicModel::shared().map_err(failed)?;
+        Self::new(library, config, memory, reads).map_err(failed)
+    }
+
+    fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
+        self.coming[port].push_back((now, frame.to_vec()));
+    }
+
+    fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing> {
+        let frame = self.ports[port].tx.pop()?;
+        self.count_sent(&frame);
+        Some(Outgoing {
+            frame,
+            ready: now,
+            next: now,
+        })
+    }
+
+    fn next_deadline(&self, now: Time) -> Option<Time> {
+        Some(Time::try_from(self.time()).unwrap_or(0).max(now))
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        self.started |= now > 0;
+        let started = Instant::now();
+        let before = self.model.clocks();
+        while self.time() <= i128::from(now) {
+            self.clock();
+        }
+        self.rate.add(SimRate {
+            clocks: self.model.clocks() - before,
+            wall: started.elapsed(),
+        });
+    }
+
+    fn set_port(&mut self, port: usize, up: bool) {
+        self.port_up = self.port_up & !(1 << port) | u8::from(up) << port;
+    }
+
+    fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError> {
+        self.tables.write(write)?;
+        match *write {
+            TableWrite::Qp { index, .. } => return Err(TableWriteError::QueuePair(index)),
+            TableWrite::Mr { index, entry } => {
+                self.bar.write_table(ConfigSelect::Mr, index, &entry);
+            }
+            TableWrite::Emtt { index, entry } => {
+                self.bar.write_table(ConfigSelect::Emtt, index, &entry);
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+
+    fn fence(&mut self) {
+        self.bar.fence();
+    }
+
+    fn is_fenced(&self) -> bool {
+        self.bar.is_idle()
+    }
+
+    fn create_qp(&mut self, config: QpConfig, _now: Time) -> Result<(), ConfigError> {
+        config.check(self.config.planes[0].ip)?;
+        let qp = config.number;
+        if self.pairs.contains_key(&qp) {
+            return Err(ConfigError::QpExists(qp));
+        }
+        let log2_entries = config.cq_entries.ilog2() as u8;
+        let ring = ring_row(self.rings.add_queue(qp, log2_entries), log2_entries);
+        write_rows(&config, &ring, &mut self.bar);
+        self.settle();
+        self.pairs.insert(qp, Pair::new(config));
+        Ok(())
+    }
+
+    fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
+        self.started = true;
+        let pair = self.pairs.get(&doorbell.qp);
+        match pair.and_then(|pair| pair.single_entry(page, doorbell, &mut self.memory)) {
+            Some(entry) => self.bar.push(page as u16, &entry, doorbell),
+            None => self.bar.ring(page as u16, doorbell),
+        }
+        match self.pairs.get_mut(&doorbell.qp) {
+            Some(pair) if pair.config.page == page => {
+                pair.producer = doorbell.producer;
+                Ok(())
+            }
+            _ => {
+                let qp = doorbell.qp;
+                Err(DoorbellError::NotOwner { page, qp })
+            }
+        }
+    }
+
+    fn take_completed(&mut self) -> Option<Vec<u32>> {
+        Some(self.rings.take_written())
+    }
+
+    fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
+        let (cqe, index) = self.rings.poll(qp)?;
+        let page = self.pairs.get(&qp)?.config.page;
+        self.bar.consume(page as u16, index);
+        Some(cqe)
+    }
+
+    fn poll_event(&mut self) -> Option<Eqe> {
+        let (event, index) = self.rings.poll_event()?;
+        self.bar.consume_events(index);
+        Some(event)
+    }
+
+    fn memory(&self) -> &HostMemory {
+        &self.memory
+    }
+
+    fn memory_mut(&mut self) -> &mut HostMemory {
+        &mut self.memory
+    }
+
+    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
+        Some(self.pairs.get(&qp)?.counters)
+    }
+
+    fn rx_counters(&self) -> &Counters {
+        &self.rx_counters
+    }
+
+    fn path_loads(&self, qp: u32) -> Vec<u64> {
+        self.pairs
+            .get(&qp)
+            .map(|pair| pair.path_loads.clone())
+            .unwrap_or_default()
+    }
+
+    fn congestion(&self, qp: u32) -> Option<CongestionState> {
+        self.windows.of(qp)
+    }
+}

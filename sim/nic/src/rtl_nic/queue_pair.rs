@@ -1,0 +1,102 @@
+//! What is kept of a queue pair beside the card.
+
+use sim_world::HostMemory;
+use stellar_transport::endpoint::{Memory as _, QpConfig, TransportConfig};
+use stellar_transport::requester::RequesterCounters;
+use stellar_transport::spray::EvIndex;
+use stellar_wire::host::{Doorbell, Wqe};
+use stellar_wire::rows::{ConfigSelect, RingRow};
+use stellar_wire::RoceFrame;
+
+use crate::bar::Bar;
+
+/// Entropy profile of all queue pairs.
+const PROFILE: u8 = 0;
+/// Entropy value indices: active ones and backups.
+const PATHS: usize = EvIndex::ACTIVE + EvIndex::BACKUPS;
+
+/// A queue pair.
+pub(super) struct Pair {
+    pub(super) config: QpConfig,
+    /// Index that was rung last.
+    pub(super) producer: u16,
+    pub(super) counters: RequesterCounters,
+    /// Data packets sent, by path.
+    pub(super) path_loads: Vec<u64>,
+}
+
+impl Pair {
+    /// A queue pair of which nothing was sent.
+    pub(super) fn new(config: QpConfig) -> Self {
+        let paths = match config.transport {
+            TransportConfig::Mrc(_) => PATHS,
+            TransportConfig::Rc(_) => 1,
+        };
+        Self {
+            config,
+            producer: 0,
+            counters: RequesterCounters::default(),
+            path_loads: vec![0; paths],
+        }
+    }
+
+    /// The only new entry of its send queue, if `doorbell` announces one to its page. Software then pushes it.
+    pub(super) fn single_entry(
+        &self,
+        page: u32,
+        doorbell: Doorbell,
+        memory: &mut HostMemory,
+    ) -> Option<[u8; Wqe::LEN]> {
+        let ring = self.config.sq?;
+        if self.config.page != page || doorbell.producer != self.producer.wrapping_add(1) {
+            return None;
+        }
+        let place = u64::from(self.producer) % (1 << ring.log2_entries);
+        let mut entry = [0; Wqe::LEN];
+        let address = ring.base.wrapping_add(place * Wqe::LEN as u64);
+        memory.read(address, false, &mut entry).ok()?;
+        Some(entry)
+    }
+
+    /// Counts a packet that it has sent, if it is a data packet.
+    pub(super) fn count_sent(&mut self, frame: &RoceFrame) {
+        if !frame.bth.opcode.is_write() {
+            return;
+        }
+        self.counters.bytes += frame.payload.len() as u64;
+        let path = match &self.config.transport {
+            TransportConfig::Mrc(mrc) => {
+                let entropy = stellar_wire::mrc::Entropy::of(&frame.ip, &frame.udp);
+                let index = mrc.spray.profile.index_of(entropy, mrc.spray.rotation);
+                index.map(|index| usize::from(index.value()))
+            }
+            // It has one.
+            TransportConfig::Rc(_) => Some(0),
+        };
+        if let Some(path) = path {
+            self.path_loads[path] += 1;
+        }
+    }
+}
+
+/// Writes the rows of a queue pair to the tables of the card. `completions` is its completion queue.
+pub(super) fn write_rows(config: &QpConfig, completions: &RingRow, bar: &mut Bar) {
+    let qp = config.number;
+    bar.write_table(ConfigSelect::CompletionQueue, qp, completions);
+    bar.write_table(ConfigSelect::Responder, qp, &config.responder_row());
+    bar.write_table(ConfigSelect::ControlPeer, qp, &config.control_peer_row());
+    bar.write_table(ConfigSelect::Address0, qp, &config.address_row(0));
+    bar.write_table(ConfigSelect::Address1, qp, &config.address_row(1));
+    bar.write_table(ConfigSelect::Requester, qp, &config.requester_row());
+    if let Some(ring) = config.sq {
+        bar.write_table(ConfigSelect::SendQueue, qp, &config.send_queue_row(ring));
+    }
+    if let TransportConfig::Mrc(mrc) = &config.transport {
+        if let Some(profile) = mrc.spray.profile.as_generated() {
+            bar.write_table(ConfigSelect::Profile, PROFILE.into(), &profile);
+        }
+        bar.write_table(ConfigSelect::Spray, qp, &mrc.spray.row(PROFILE));
+        bar.write_table(ConfigSelect::Nscc, qp, mrc.nscc.registers());
+    }
+    bar.write_table(ConfigSelect::Qp, qp, &config.context_row());
+}

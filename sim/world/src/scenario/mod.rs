@@ -5,6 +5,7 @@ mod failure;
 mod losses;
 mod ordering;
 mod sizes;
+mod tests_of_each;
 mod windows;
 
 use std::sync::atomic::AtomicU64;

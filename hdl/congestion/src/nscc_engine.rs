@@ -1,6 +1,6 @@
 //! The congestion windows of all queue pairs (reference: `stellar_transport::congestion::Nscc`).
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{BlockRam, Checked, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{
@@ -71,8 +71,8 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, work);
-        clock!(self, clock, states, configs, multiply, rom);
-        reset!(self, reset, multiply);
+        clock_reset!(self, multiply);
+        clock!(self, clock, states, configs, rom);
         let step = self.step.q.val();
         let request = self.request.record.val();
         let work = self.work.q.val();

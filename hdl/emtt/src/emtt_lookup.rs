@@ -1,6 +1,6 @@
 //! Page translation of the core pipeline: where the payload goes.
 
-use hdl_macros::hdl;
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{TokenFlowSnk, TokenFlowSrc, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{RegionToken, TokenKind, TranslatedToken};
@@ -32,11 +32,11 @@ pub struct EmttLookup<const BANK: usize> {
 impl<const BANK: usize> Logic for EmttLookup<BANK> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, passing, lookup);
+        clock_reset!(self, passing);
+        clock!(self, clock, lookup);
 
         let incoming = self.in_.token.val();
         let length = incoming.token.headers.payload_length;
-        self.passing.reset.next = self.reset.val();
         self.passing.in_valid.next = self.in_.valid.val();
         self.passing.in_data.next = incoming;
         self.lookup.table_valid.next =

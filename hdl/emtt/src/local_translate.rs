@@ -1,6 +1,6 @@
 //! Checks and translates the address of a payload that the requester will read.
 
-use hdl_macros::hdl;
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{Delay, FlowSrc, Snk, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
@@ -56,21 +56,12 @@ impl<const R: usize, const BANK: usize> Logic for LocalTranslate<R, BANK> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, span);
-        clock!(
-            self,
-            clock,
-            qp,
-            check,
-            span_wait,
-            lookup,
-            write_valid,
-            write
-        );
+        clock_reset!(self, qp);
+        clock!(self, clock, check, span_wait, lookup, write_valid, write);
         self.request.ready.next = true;
 
         // check_message
         let request = self.request.record.val();
-        self.qp.reset.next = self.reset.val();
         self.qp.in_valid.next = self.request.valid.val();
         self.qp.in_data.next = request.qp;
         self.check.table_valid.next = self.table_valid.val();

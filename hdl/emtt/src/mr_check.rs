@@ -1,6 +1,6 @@
 //! Memory region check of the core pipeline.
 
-use hdl_macros::hdl;
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{TokenFlowSnk, TokenFlowSrc, ValidDelay};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{AddressedToken, RegionToken, TokenKind};
@@ -30,7 +30,8 @@ pub struct MrCheck<const A: usize> {
 impl<const A: usize> Logic for MrCheck<A> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, passing, check);
+        clock_reset!(self, passing);
+        clock!(self, clock, check);
 
         let incoming = self.in_.token.val();
         let headers = incoming.token.headers;
@@ -43,7 +44,6 @@ impl<const A: usize> Logic for MrCheck<A> {
         } else {
             bit_cast::<32, LENGTH_BITS>(payload)
         };
-        self.passing.reset.next = self.reset.val();
         self.passing.in_valid.next = self.in_.valid.val();
         self.passing.in_data.next = incoming;
         self.check.table_valid.next =

@@ -1,6 +1,6 @@
 //! Writes completions into rings in host memory, one ring per queue pair.
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{BlockRam, RoundRobin, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
@@ -133,8 +133,8 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         );
         dff_setup!(self, clock, overrun_waits, overrun_of, overrun_id);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
-        clock!(self, clock, rows, turns);
-        reset!(self, reset, turns);
+        clock_reset!(self, turns);
+        clock!(self, clock, rows);
 
         // take_turns
         let state = self.state.q.val();

@@ -1,6 +1,6 @@
 //! Writes events into one ring in host memory.
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{PageFaultSnk, RoundRobin, ThresholdSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
@@ -106,8 +106,7 @@ impl Logic for EventQueue {
             raising
         );
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
-        clock!(self, clock, turns);
-        reset!(self, reset, turns);
+        clock_reset!(self, turns);
 
         // take_turns
         let acting = self.acting.q.val();

@@ -1,6 +1,6 @@
 //! Completion queues, event queue and interrupts together.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{PageFaultSnk, Snk, ThresholdSnk, TlpSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::host_queues::{CompletionQueueConfig, EventQueueConfig, InterruptEntry};
@@ -68,8 +68,7 @@ pub struct HostQueues<const Q: usize, const W: usize> {
 impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, completions, events, interrupts, writes);
-        reset!(self, reset, completions, events, interrupts, writes);
+        clock_reset!(self, completions, events, interrupts, writes);
 
         join!(
             self,

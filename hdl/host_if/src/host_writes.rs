@@ -1,6 +1,6 @@
 //! Entries and interrupts as one stream of memory writes.
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{Checked, Parameters, RoundRobin, StreamSkid, TlpSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
@@ -57,8 +57,7 @@ impl<const W: usize> Parameters for HostWrites<W> {
 impl<const W: usize> Logic for HostWrites<W> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, turns, output);
-        reset!(self, reset, turns, output);
+        clock_reset!(self, turns, output);
 
         let mut requests = bits::<3>(0);
         requests = requests.replace_bit(0, self.completion.valid.val());

@@ -1,6 +1,6 @@
 //! MSI-X: vectors, their masks, and the interrupt messages.
 
-use hdl_macros::{hdl, hdl_fn, reset};
+use hdl_macros::{clock_reset, hdl, hdl_fn};
 use hdl_primitives::{BlockRam, RoundRobin};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
@@ -92,8 +92,8 @@ impl Logic for Interrupts {
             data
         );
         dff_setup!(self, clock, counts_sent);
-        clock!(self, clock, table, turns);
-        reset!(self, reset, turns);
+        clock_reset!(self, turns);
+        clock!(self, clock, table);
 
         // choose
         let state = self.state.q.val();

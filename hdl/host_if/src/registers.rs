@@ -1,6 +1,6 @@
 //! BAR0 of the physical function.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{ArmSrc, Counter, FenceSrc, FlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers::{self as map, ImmediateArm, TableCommand};
@@ -138,7 +138,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             renews,
             produces
         );
-        clock!(self, clock, refused, unmapped, view);
+        clock_reset!(self, refused, unmapped, view);
 
         // take_write
         self.writing_valid.d.next = self.write.valid.val();
@@ -256,7 +256,6 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             | (to_table.any() & table_busy));
         let short = to_command.any() & !write.enable.all();
         let refuses = writes & (to_read_only.any() | short | !in_turn);
-        reset!(self, reset, refused);
         self.refused.add.next = if refuses {
             bits::<16>(1)
         } else {
@@ -268,7 +267,6 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         strays = strays.replace_bit(0, writes & !to_register.any());
         let mut more = bits::<16>(0);
         more = more.replace_bit(0, self.view.read_unmapped.val());
-        reset!(self, reset, unmapped);
         self.unmapped.add.next = strays + more;
 
         // show_outputs
@@ -277,7 +275,6 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             entry =
                 entry | (bit_cast::<1024, 64>(self.table_data[word].q.val()) << (64 * word as u64));
         }
-        reset!(self, reset, view);
         join!(
             self,
             read => view.read,

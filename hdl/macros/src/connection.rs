@@ -1,4 +1,4 @@
-//! `join!`, `clock!` and `reset!`: the connections of a block, in the kernel and as what the kernel runs natively.
+//! `join!`, `clock!` and `clock_reset!`: the connections of a block, in the kernel and as what the kernel runs natively.
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -51,11 +51,16 @@ impl Joins {
     }
 }
 
-/// `(self, reset, a, b, c[..])`: one signal of the block for the ports of sub-blocks that have its name. `c[..]` is every block of an array.
+/// Signals of the block for the ports of sub-blocks that have these names: `(self, clock, a, b, c[..])`, where `c[..]` is every block of an array.
 pub struct Fanout {
+    wires: Vec<Wire>,
+    to: Vec<Sink>,
+}
+
+/// A signal of the block, and the port of sub-blocks that it drives.
+struct Wire {
     port: Ident,
     from: Expr,
-    to: Vec<Sink>,
 }
 
 /// A sub-block, or an array of them.
@@ -65,45 +70,54 @@ struct Sink {
 }
 
 impl Fanout {
-    /// The parser for fan-out to the port `port` of sub-blocks.
+    /// The parser for fan-out of a signal, which the arguments name, to the port `port` of sub-blocks.
     pub fn parser(port: &'static str) -> impl FnOnce(ParseStream) -> Result<Self> {
         move |input| {
             let block: Token![self] = input.parse()?;
             input.parse::<Token![,]>()?;
             let from = of_block(&block, &input.parse()?)?;
-            let mut to = vec![];
-            while !input.is_empty() {
-                input.parse::<Token![,]>()?;
-                if input.is_empty() {
-                    break;
-                }
-                let sink = of_block(&block, &input.parse()?)?;
-                to.push(match sink {
-                    Expr::Index(index) if is_all(&index.index) => Sink {
-                        block: *index.expr,
-                        array: true,
-                    },
-                    block => Sink {
-                        block,
-                        array: false,
-                    },
-                });
-            }
             Ok(Self {
-                port: Ident::new(port, proc_macro2::Span::call_site()),
-                from,
-                to,
+                wires: vec![Wire {
+                    port: name(port),
+                    from,
+                }],
+                to: parse_sinks(&block, input)?,
             })
         }
     }
 
+    /// The parser for fan-out of the signals `ports` of the block to the ports of these names: `(self, a, b, c[..])`.
+    pub fn parser_of_same_names(
+        ports: &'static [&'static str],
+    ) -> impl FnOnce(ParseStream) -> Result<Self> {
+        move |input| {
+            let block: Token![self] = input.parse()?;
+            let wire = |port: &&str| {
+                let port = name(port);
+                Wire {
+                    from: syn::parse_quote!(#block.#port),
+                    port,
+                }
+            };
+            Ok(Self {
+                wires: ports.iter().map(wire).collect(),
+                to: parse_sinks(&block, input)?,
+            })
+        }
+    }
+
+    /// Each signal with each sub-block that it goes to.
+    fn connections(&self) -> impl Iterator<Item = (&Wire, &Sink)> {
+        let of_wire = |wire| self.to.iter().map(move |sink| (wire, sink));
+        self.wires.iter().flat_map(of_wire)
+    }
+
     /// What it does in a native simulation.
     pub fn native(&self) -> TokenStream {
-        let from = &self.from;
-        let assignments = self
-            .to
-            .iter()
-            .map(|sink| sink.each(&self.port, |to| Ok(quote!(#to.next = #from.val();))));
+        let assignments = self.connections().map(|(wire, sink)| {
+            let from = &wire.from;
+            sink.each(&wire.port, |to| Ok(quote!(#to.next = #from.val();)))
+        });
         let assignments: Result<Vec<TokenStream>> = assignments.collect();
         let assignments = assignments.expect("nothing of this fails");
         quote!({ #(#assignments)* })
@@ -112,19 +126,41 @@ impl Fanout {
     /// What it is in hardware.
     pub fn lower(&self, scope: &Scope) -> Result<Lowered> {
         let mut lowered = Lowered::default();
-        let from = &self.from;
-        let from_name = signal_name(from, scope)?;
-        for sink in &self.to {
+        for (wire, sink) in self.connections() {
+            let from = &wire.from;
+            let from_name = signal_name(from, scope)?;
             lowered.then(Lowered {
-                hdl: sink.each(&self.port, |to| {
+                hdl: sink.each(&wire.port, |to| {
                     let to_name = signal_name(to, scope)?;
                     Ok(quote!(::hdl_macros_support::assign_join(&#from, &#to, (&#from_name, &#to_name), __statements);))
                 })?,
-                connect: sink.each(&self.port, |to| Ok(quote!(::hdl_macros_support::core::logic::logic_connect_fn(&mut #to);)))?,
+                connect: sink.each(&wire.port, |to| Ok(quote!(::hdl_macros_support::core::logic::logic_connect_fn(&mut #to);)))?,
             });
         }
         Ok(lowered)
     }
+}
+
+/// The sub-blocks `, a, b, c[..]`.
+fn parse_sinks(block: &Token![self], input: ParseStream) -> Result<Vec<Sink>> {
+    let mut sinks = vec![];
+    while !input.is_empty() {
+        input.parse::<Token![,]>()?;
+        if input.is_empty() {
+            break;
+        }
+        sinks.push(match of_block(block, &input.parse()?)? {
+            Expr::Index(index) if is_all(&index.index) => Sink {
+                block: *index.expr,
+                array: true,
+            },
+            block => Sink {
+                block,
+                array: false,
+            },
+        });
+    }
+    Ok(sinks)
 }
 
 impl Sink {
@@ -138,15 +174,15 @@ impl Sink {
         if !self.array {
             return code(&syn::parse_quote!(#block.#port));
         }
-        let i = counter();
+        let i = name("__each");
         let code = code(&syn::parse_quote!(#block[#i].#port))?;
         Ok(quote!(for #i in 0..#block.len() { #code }))
     }
 }
 
-/// The loop variable of a fan-out to an array.
-fn counter() -> Ident {
-    Ident::new("__each", proc_macro2::Span::call_site())
+/// A name that the macro makes: of a port, or of the loop variable of a fan-out to an array.
+fn name(text: &str) -> Ident {
+    Ident::new(text, proc_macro2::Span::call_site())
 }
 
 /// Whether an index is `..`.

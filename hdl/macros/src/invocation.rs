@@ -10,6 +10,9 @@ use crate::lowered::Lowered;
 use crate::path::signal_name;
 use crate::scope::Scope;
 
+/// The ports that `clock_reset!` connects.
+pub const CLOCK_AND_RESET: [&str; 2] = ["clock", "reset"];
+
 /// Lowers the macros of kernels; assertions are simulation only.
 pub fn lower_macro(mac: &Macro, scope: &Scope) -> Result<Lowered> {
     let name = mac
@@ -21,22 +24,22 @@ pub fn lower_macro(mac: &Macro, scope: &Scope) -> Result<Lowered> {
     match name.as_str() {
         "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => Ok(Lowered::default()),
         "dff_setup" => lower_flip_flops(mac, scope),
-        "clock" => fan_out(mac, "clock", scope),
-        "reset" => fan_out(mac, "reset", scope),
+        "clock" => fan_out(mac, Fanout::parser("clock"), scope),
+        "clock_reset" => fan_out(mac, Fanout::parser_of_same_names(&CLOCK_AND_RESET), scope),
         "join" => {
             scope.check_may_drive(syn::spanned::Spanned::span(mac))?;
             mac.parse_body::<Joins>()?.lower(scope)
         }
         _ => Err(syn::Error::new_spanned(
             mac,
-            "this macro does not translate to hardware; supported are dff_setup!, clock!, reset!, join! and the assert! family (simulation only)",
+            "this macro does not translate to hardware; supported are dff_setup!, clock!, clock_reset!, join! and the assert! family (simulation only)",
         )),
     }
 }
 
-fn fan_out(mac: &Macro, port: &'static str, scope: &Scope) -> Result<Lowered> {
+fn fan_out(mac: &Macro, parser: impl Parser<Output = Fanout>, scope: &Scope) -> Result<Lowered> {
     scope.check_may_drive(syn::spanned::Spanned::span(mac))?;
-    mac.parse_body_with(Fanout::parser(port))?.lower(scope)
+    mac.parse_body_with(parser)?.lower(scope)
 }
 
 /// `dff_setup!(self, clock, a, b)`: clocks of `self.a`, `self.b`, and `d = q` as their default.

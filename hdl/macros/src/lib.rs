@@ -39,7 +39,7 @@
 //!   where the branches are `let`s and a last expression. On constants they are decided at elaboration.
 //! * `for i in a..b` over any constant range or iterator: unrolled.
 //! * Struct literals on the right side of `let` and `=`, with `..base`.
-//! * `dff_setup!(self, clock, a, b)`, `clock!(self, clock, a, b[..])`, `reset!(self, reset, a, b[..])`, where `b[..]` is every block of an array;
+//! * `dff_setup!(self, clock, a, b)`, `clock!(self, clock, a, b[..])`, `clock_reset!(self, a, b[..])`, where `b[..]` is every block of an array;
 //!   `join!(self, a.x => b.y)`; the `assert!` family is for simulation only.
 //!
 //! **Expressions**: `self.a.val()`, locals, fields of `LogicStruct`s, `+ - * & | ^ << >> == != < <= > >= && || !`, unary `-`, `get_bit(i)`,
@@ -123,17 +123,22 @@ pub fn join(arguments: TokenStream) -> TokenStream {
 /// `clock!(self, clock, a, b[..])`: the signal `clock` of the block for the port `clock` of its sub-blocks, and of every block of the array `b`.
 #[proc_macro]
 pub fn clock(arguments: TokenStream) -> TokenStream {
-    fan_out("clock", arguments)
+    fan_out(connection::Fanout::parser("clock"), arguments)
 }
 
-/// `reset!(self, reset, a, b[..])`: the signal `reset` of the block for the port `reset` of its sub-blocks, and of every block of the array `b`.
+/// `clock_reset!(self, a, b[..])`: the signals `clock` and `reset` of the block for the ports `clock` and `reset` of its sub-blocks, and of every block of
+/// the array `b`.
 #[proc_macro]
-pub fn reset(arguments: TokenStream) -> TokenStream {
-    fan_out("reset", arguments)
+pub fn clock_reset(arguments: TokenStream) -> TokenStream {
+    let ports = &invocation::CLOCK_AND_RESET;
+    fan_out(connection::Fanout::parser_of_same_names(ports), arguments)
 }
 
-fn fan_out(port: &'static str, arguments: TokenStream) -> TokenStream {
-    let parsed = connection::Fanout::parser(port).parse(arguments);
+fn fan_out(
+    parser: impl Parser<Output = connection::Fanout>,
+    arguments: TokenStream,
+) -> TokenStream {
+    let parsed = parser.parse(arguments);
     parsed
         .map_or_else(syn::Error::into_compile_error, |fanout| fanout.native())
         .into()

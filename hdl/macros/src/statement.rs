@@ -52,7 +52,7 @@ pub fn lower_expression_statement(expr: &Expr, scope: &Scope) -> Result<Lowered>
         _ => Err(syn::Error::new_spanned(
             expr,
             "not a hardware statement; supported are `let`, assignments, `if`, `match`, `for` over a constant range, \
-             join!, dff_setup!, clock!, reset! and assert!",
+             join!, dff_setup!, clock!, clock_reset! and assert!",
         )),
     }
 }

@@ -1,5 +1,5 @@
 //! Bundles joined through a generic block.
-use hdl_macros::{bundle, hdl, join};
+use hdl_macros::{bundle, clock_reset, hdl, join};
 use rust_hdl_core::ast::{VerilogExpression, VerilogStatement};
 use rust_hdl_core::prelude::*;
 
@@ -44,26 +44,30 @@ impl<T: Synth> Logic for Chain<T> {
     }
 }
 
-#[test]
-fn joins_name_the_flattened_bundles() {
-    let Verilog::Combinatorial(statements) = Chain::<Bits<8>>::default().hdl() else {
+/// The signals that a block connects directly, from and to.
+fn connections(block: &impl Logic) -> Vec<(String, String)> {
+    let Verilog::Combinatorial(statements) = block.hdl() else {
         panic!("a kernel is combinatorial")
     };
-    let mut ends = Vec::new();
-    for statement in &statements {
-        if let VerilogStatement::Assignment(
+    let connection = |statement| match statement {
+        VerilogStatement::Assignment(
             VerilogExpression::Signal(to),
             VerilogExpression::Signal(from),
-        ) = statement
-        {
-            ends.push((from.as_str(), to.as_str()));
-        }
-    }
+        ) => Some((from, to)),
+        _ => None,
+    };
+    statements.into_iter().filter_map(connection).collect()
+}
+
+#[test]
+fn joins_name_the_flattened_bundles() {
+    let ends = connections(&Chain::<Bits<8>>::default());
     assert_eq!(ends.len(), 8);
-    assert_eq!(ends[0], ("from$data", "stages$0$input$data"));
-    assert_eq!(ends[1], ("stages$0$input$ready", "from$ready"));
-    assert_eq!(ends[2], ("stages$0$output$data", "stages$1$input$data"));
-    assert_eq!(ends[7], ("to$ready", "stages$2$output$ready"));
+    let end = |i: usize| (ends[i].0.as_str(), ends[i].1.as_str());
+    assert_eq!(end(0), ("from$data", "stages$0$input$data"));
+    assert_eq!(end(1), ("stages$0$input$ready", "from$ready"));
+    assert_eq!(end(2), ("stages$0$output$data", "stages$1$input$data"));
+    assert_eq!(end(7), ("to$ready", "stages$2$output$ready"));
 }
 
 #[test]
@@ -80,4 +84,52 @@ fn a_chain_is_fully_connected_and_carries_data() {
     }
     assert_eq!(chain.to.data.val(), bits::<8>(0x5A));
     assert!(chain.from.ready.val());
+}
+
+#[derive(LogicBlock, Default)]
+struct Clocked {
+    clock: Signal<In, Clock>,
+    reset: Signal<In, Bit>,
+    in_reset: Signal<Out, Bit>,
+}
+
+impl Logic for Clocked {
+    #[hdl]
+    fn update(&mut self) {
+        self.in_reset.next = self.reset.val();
+    }
+}
+
+#[derive(LogicBlock, Default)]
+struct ClockTree {
+    clock: Signal<In, Clock>,
+    reset: Signal<In, Bit>,
+    one: Clocked,
+    more: [Clocked; 2],
+}
+
+impl Logic for ClockTree {
+    #[hdl]
+    fn update(&mut self) {
+        clock_reset!(self, one, more[..]);
+    }
+}
+
+#[test]
+fn clock_and_reset_reach_each_block_and_each_of_an_array() {
+    let ends = connections(&ClockTree::default());
+    let expected = ["clock", "reset"].map(|port| {
+        ["one", "more$0", "more$1"].map(|block| (port.to_string(), format!("{block}${port}")))
+    });
+    assert_eq!(ends, expected.concat());
+    let mut tree = ClockTree::default();
+    tree.clock.connect();
+    tree.reset.connect();
+    tree.connect_all();
+    assert!(check_connected(&tree).is_ok());
+    tree.reset.next = true;
+    for _ in 0..10 {
+        tree.update_all();
+    }
+    assert!(tree.one.in_reset.val() & tree.more[1].in_reset.val());
 }

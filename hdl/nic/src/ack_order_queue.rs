@@ -1,6 +1,6 @@
 //! Outcomes wait until their payload has left, and stay in order per queue pair.
 
-use hdl_macros::{hdl, hdl_fn, join, reset};
+use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{BypassRam, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::receive::RxOutcome;
@@ -105,8 +105,8 @@ impl Logic for AckOrderQueue {
     fn update(&mut self) {
         dff_setup!(self, clock, numbered, arrived, arrived_placed);
         dff_setup!(self, clock, next0, next1, released0, released1, credits0, credits1);
-        clock!(self, clock, lasts, queue0, queue1, merge);
-        reset!(self, reset, queue0, queue1, merge);
+        clock_reset!(self, queue0, queue1, merge);
+        clock!(self, clock, lasts);
 
         // read: the queue pair's last outcomes.
         let outcome = self.in_outcome.val();

@@ -5,7 +5,7 @@ use hdl_host_if::{
     AdminQueue, DoorbellWriteSnk, Doorbells, HostQueues, RegisterReadSnk, RegisterWriteSnk,
     Registers,
 };
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::read::DmaRead1024;
 use hdl_pcie::share::{ReadShare, WriteShare};
 use hdl_primitives::{CompletionSnk, MacRxSnk, MacTxSrc, Src, TlpSrc, VerdictSrc};
@@ -110,26 +110,8 @@ impl Logic for Nic {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, clocks, host_told, core_told, counter);
-        clock!(
+        clock_reset!(
             self,
-            clock,
-            registers,
-            admin,
-            doorbells,
-            nic_config,
-            receive,
-            responder,
-            engine,
-            locate,
-            queues,
-            lanes[..],
-            read_share[..],
-            dma_read[..],
-            write_share
-        );
-        reset!(
-            self,
-            reset,
             registers,
             admin,
             doorbells,

@@ -1,6 +1,6 @@
 //! Two requester engines as one: one for queue pairs of even numbers, one for those of odd numbers.
 
-use hdl_macros::{clock, hdl, hdl_fn, join, reset};
+use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{DoorbellSnk, FlowSnk, QpSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src};
 use hdl_requester::bundles::ConfigureSnk;
 use hdl_requester::{Failure, RequesterEngine, StatPulses};
@@ -116,19 +116,8 @@ impl Logic for RequesterPair {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, late_valid, late);
-        clock!(
+        clock_reset!(
             self,
-            clock,
-            engines[..],
-            merge_tx[..],
-            merge_xlate_req,
-            merge_fetch,
-            merge_cqe,
-            merge_failure
-        );
-        reset!(
-            self,
-            reset,
             engines[..],
             merge_tx[..],
             merge_xlate_req,

@@ -1,7 +1,7 @@
 //! The core pipeline: the tokens of two lanes pass QP check, RC tracking, region check, translation and PSN tracking in order.
 
 use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::receive::TokenSnk;
 use hdl_primitives::{FenceSnk, FlowSrc, PageFaultSrc, Src, SyncFifo, TableWriteSnk, VerdictSrc};
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
@@ -82,25 +82,15 @@ impl RxCore {
 impl Logic for RxCore {
     #[hdl]
     fn update(&mut self) {
-        clock!(
+        clock_reset!(
             self,
-            clock,
-            core_issue,
-            qp_fetch,
-            rc_track,
-            mr_check,
-            emtt_lookup
-        );
-        clock!(self, clock, psn_track, fault_report, place_fifo[..]);
-        reset!(
-            self,
-            reset,
             core_issue,
             mr_check,
             emtt_lookup,
             fault_report,
             place_fifo[..]
         );
+        clock!(self, clock, qp_fetch, rc_track, psn_track);
 
         join!(
             self,

@@ -1,6 +1,6 @@
 //! One receive lane: it turns MAC frames into memory write TLPs and acknowledgement requests.
 
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::DmaWrite;
 use hdl_primitives::{FenceSnk, MacRxSnk, SyncFifo, TableWriteSnk, TlpSrc, VerdictSrc};
 use hdl_rx_pipeline::control_check::ControlCheckResult;
@@ -63,8 +63,7 @@ pub struct RxLane<const W: usize, const B: usize, const N: usize> {
 impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, front, core, dma, ack_fifo, counters);
-        reset!(self, reset, front, core, dma, ack_fifo, counters);
+        clock_reset!(self, front, core, dma, ack_fifo, counters);
 
         join!(
             self,

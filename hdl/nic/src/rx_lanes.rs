@@ -1,6 +1,6 @@
 //! Two receive lanes with one core: they turn the MAC frames of two ports into memory write TLPs, outcomes and control packets.
 
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::DmaWrite;
 use hdl_primitives::{FenceSnk, MacRxSnk, PageFaultSrc, Src, TableWriteSnk, TlpSrc, VerdictSrc};
 use hdl_rx_pipeline::bundles::{PeerFlowSnk, QpErrorSnk};
@@ -78,20 +78,8 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
 impl<const W: usize, const B: usize, const N: usize> Logic for RxLanes<W, B, N> {
     #[hdl]
     fn update(&mut self) {
-        clock!(
+        clock_reset!(
             self,
-            clock,
-            port[..],
-            core,
-            dma[..],
-            outcomes,
-            fences,
-            control_merge,
-            counters
-        );
-        reset!(
-            self,
-            reset,
             port[..],
             core,
             dma[..],

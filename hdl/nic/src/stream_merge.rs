@@ -1,6 +1,6 @@
 //! Two streams become one.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{DataSnk, DataSrc, StreamSkid};
 use rust_hdl::prelude::*;
 
@@ -25,8 +25,7 @@ impl<T: Synth> Logic for StreamMerge<T> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, went1);
-        clock!(self, clock, held);
-        reset!(self, reset, held);
+        clock_reset!(self, held);
         let room = self.held.in_ready.val();
         let goes1 = self.in_[1].valid.val() & !(self.in_[0].valid.val() & self.went1.q.val());
         let goes0 = self.in_[0].valid.val() & !goes1;

@@ -1,6 +1,6 @@
 //! The DMA write engine: it turns place commands into memory write TLPs.
 
-use hdl_macros::{clock, hdl, hdl_fn, join, reset};
+use hdl_macros::{clock, clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{
     BufferFreeSrc, BufferReadSrc, ByteMask, ByteRotator, Checked, Parameters, Snk, SyncFifo,
     TlpSrc, ValidDelay,
@@ -119,8 +119,8 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
             counted,
             counted_header
         );
-        clock!(self, clock, issue, splitter, fetch, reading, rotator, data_fifo, beat_fifo);
-        reset!(self, reset, issue, splitter, fetch, reading, data_fifo, beat_fifo);
+        clock_reset!(self, issue, splitter, fetch, reading, data_fifo, beat_fifo);
+        clock!(self, clock, rotator);
 
         // From commands to segments, chunks and buffer reads.
         join!(

@@ -1,6 +1,6 @@
 //! A requester engine: the requester core with the schedulers of both ports, the timers and the queues around it.
 
-use hdl_macros::{clock, hdl, hdl_fn, join, reset};
+use hdl_macros::{clock, clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, SyncFifo};
 use hdl_spray_engine::profile::ProfileSnk;
@@ -143,21 +143,8 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        clock!(
+        clock_reset!(
             self,
-            clock,
-            core,
-            schedules[..],
-            timers,
-            wakes,
-            controls,
-            packets[..],
-            bytes[..],
-            failures
-        );
-        reset!(
-            self,
-            reset,
             core,
             schedules[..],
             timers,
@@ -166,6 +153,7 @@ impl<
             packets[..],
             failures
         );
+        clock!(self, clock, bytes[..]);
         join!(
             self,
             now => core.now,

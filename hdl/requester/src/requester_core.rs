@@ -1,7 +1,7 @@
 //! The sequencer and its four functional units.
 
 use hdl_congestion::NsccEngine;
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_send_queue::MessageTable;
@@ -98,8 +98,7 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
 {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, sequencer, spray, nscc, window, messages);
-        reset!(self, reset, sequencer, spray, nscc, window, messages);
+        clock_reset!(self, sequencer, spray, nscc, window, messages);
         join!(
             self,
             now => sequencer.now,

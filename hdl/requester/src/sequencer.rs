@@ -1,6 +1,6 @@
 //! The sequencer of a requester engine: executes one operation after the other (`docs/requester.md`).
 
-use hdl_macros::{hdl, hdl_fn, join, reset};
+use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::bundles::{QpSnk, ReadFaultSnk};
 use hdl_primitives::{BlockRam, FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
@@ -166,31 +166,21 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             completing
         );
         dff_setup!(self, clock, cwnd_cache_valid, cwnd_cache_qp);
-        clock!(self, clock, arbiter, transmit, sack, loss, rc, admin, configs, states);
-        clock!(
+        clock_reset!(
             self,
-            clock,
-            spray,
-            nscc,
-            window,
-            messages,
-            spray_feedback_fifo
-        );
-        reset!(
-            self,
-            reset,
             arbiter,
             transmit,
             sack,
             loss,
             rc,
             admin,
-            spray_feedback_fifo,
             spray,
             nscc,
             window,
-            messages
+            messages,
+            spray_feedback_fifo
         );
+        clock!(self, clock, configs, states);
 
         // arbitrate: while a burst is sent in the background, only SACKs that cannot cover its PSNs, doorbells and wake-ups start. Near its end the next
         // burst of the other port may start too, if nothing else is pending. A doorbell waits while the message table looks up the message of the burst.

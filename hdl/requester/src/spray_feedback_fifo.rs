@@ -1,6 +1,6 @@
 //! Queue of path feedback for the spray engine.
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::SprayRequest;
@@ -30,8 +30,7 @@ pub struct SprayFeedbackFifo {
 impl Logic for SprayFeedbackFifo {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, fifo);
-        reset!(self, reset, fifo);
+        clock_reset!(self, fifo);
         self.fifo.in_valid.next = self.feedback.valid.val();
         self.fifo.in_data.next = self.feedback.record.val();
         self.feedback.ready.next = self.fifo.in_ready.val();

@@ -1,7 +1,7 @@
 //! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: the packets that it went back over, or new ones (reference:
 //! `MrcRequester::transmit_burst`, `RcRequester::transmit_burst`).
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
@@ -213,8 +213,7 @@ impl Logic for TransmitFlow {
             near_end
         );
         dff_setup!(self, clock, armed_before_burst, deadline_before_burst);
-        clock!(self, clock, send);
-        reset!(self, reset, send);
+        clock_reset!(self, send);
         let op = self.op.val();
         let step = self.step.q.val();
         let state = self.state.q.val();

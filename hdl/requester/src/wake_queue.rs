@@ -1,6 +1,6 @@
 //! Queue of the queue pairs that may have work.
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::bundles::QpSrc;
 use hdl_primitives::{BlockFifo, Checked, Parameters};
 use rust_hdl::prelude::*;
@@ -43,8 +43,7 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, queued, planes, sweep);
-        clock!(self, clock, queue);
-        reset!(self, reset, queue);
+        clock_reset!(self, queue);
 
         // add
         let sweeping = !self.sweep.q.val().get_bit(Q);

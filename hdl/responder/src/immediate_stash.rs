@@ -1,6 +1,6 @@
 //! Stores received WRITEs with immediate until all packets before them have arrived (reference: `Immediates`).
 
-use hdl_macros::{hdl, hdl_fn};
+use hdl_macros::{clock_reset, hdl, hdl_fn};
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Completion;
@@ -112,8 +112,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, packet, span, depth, lacking, whole);
-        clock!(self, clock, entries, missing);
-        self.missing.reset.next = self.reset.val();
+        clock_reset!(self, missing);
+        clock!(self, clock, entries);
         self.missing.note_valid.next = self.note_valid.val();
         self.missing.note_qp.next = self.note_qp.val();
         self.missing.note_word.next = self.note_word.val();

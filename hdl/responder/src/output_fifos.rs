@@ -1,6 +1,6 @@
 //! The output FIFOs of the responder.
 
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{QpSrc, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Completion;
@@ -41,8 +41,7 @@ pub struct OutputFifos {
 impl Logic for OutputFifos {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, answers, completions, thresholds, failures);
-        reset!(self, reset, answers, completions, thresholds, failures);
+        clock_reset!(self, answers, completions, thresholds, failures);
 
         let settles = self.settles.val();
         let updated = self.accounted.val();

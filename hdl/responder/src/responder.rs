@@ -1,6 +1,6 @@
 //! The responder turns the outcomes of the receive core into acknowledgements, and received WRITEs with immediate into completions.
 
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{
     ArmSnk, BypassRam, Checked, Parameters, QpSrc, ReverseEvSnk, Snk, Src, StreamSkid, ThresholdSrc,
 };
@@ -133,16 +133,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             looked_up
         );
         dff_setup!(self, clock, updated_valid, updated, called, stashed, whole);
-        clock!(
-            self,
-            clock,
-            operations,
-            states,
-            good_paths,
-            stash,
-            output_fifos
-        );
-        reset!(self, reset, operations, stash, output_fifos);
+        clock_reset!(self, operations, stash, output_fifos);
+        clock!(self, clock, states, good_paths);
 
         // take
         let configures = self.config_valid.val();

@@ -1,6 +1,6 @@
 //! Invariant CRC of the aligned frame (`stellar_wire::icrc` says what it covers).
 
-use hdl_macros::hdl;
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::Crc32Wide;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::icrc_masked_bits;
@@ -75,7 +75,7 @@ impl<const W: usize> Logic for IcrcCheck<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, last, bytes, masked);
-        clock!(self, clock, crc);
+        clock_reset!(self, crc);
         let beat = self.in_.beat.val();
         let data = self.in_.data.val();
         self.valid.d.next = self.in_.valid.val();
@@ -94,7 +94,6 @@ impl<const W: usize> Logic for IcrcCheck<W> {
             data | self._ipv4_mask
         };
 
-        self.crc.reset.next = self.reset.val();
         self.crc.in_valid.next = self.valid.q.val();
         self.crc.in_data.next = self.masked.q.val();
         self.crc.in_bytes.next = self.bytes.q.val();

@@ -1,6 +1,6 @@
 //! The control path of a lane: it checks control packets in parallel with the front end, and queues them for the requester.
 
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::BlockFifo;
 use hdl_primitives::{Delay, Src};
 use rust_hdl::prelude::*;
@@ -63,8 +63,8 @@ impl Logic for RxControl {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, has_room);
-        clock!(self, clock, check, finding_wait, packet_wait, queue);
-        reset!(self, reset, queue);
+        clock_reset!(self, queue);
+        clock!(self, clock, check, finding_wait, packet_wait);
         assert!(
             self.queue.in_ready.val() || !self.taken.val(),
             "RxControl overflow: MARGIN is too small"

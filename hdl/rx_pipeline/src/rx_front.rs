@@ -1,6 +1,6 @@
 //! The front end of the receive lane.
 
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{BufferFreeSnk, BufferReadSnk, Delay, MacRxSnk, TokenSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::CoreToken;
@@ -69,9 +69,8 @@ pub struct RxFront<const W: usize, const A: usize = 8> {
 impl<const W: usize, const A: usize> Logic for RxFront<W, A> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, decap, align, buffer, window, parse, icrc);
-        clock!(self, clock, headers_wait, stored_wait, verdict, tokens);
-        reset!(self, reset, decap, align, buffer, icrc, verdict, tokens);
+        clock_reset!(self, decap, align, buffer, icrc, verdict, tokens);
+        clock!(self, clock, window, parse, headers_wait, stored_wait);
 
         join!(
             self,

@@ -1,6 +1,6 @@
 //! The front end of a lane with its control path.
 
-use hdl_macros::{clock, hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BufferFreeSnk, BufferReadSnk, MacRxSnk, Src, TokenSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::CoreToken;
@@ -41,8 +41,7 @@ pub struct RxPort<const W: usize, const A: usize = 8> {
 impl<const W: usize, const A: usize> Logic for RxPort<W, A> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, front, control_path);
-        reset!(self, reset, front, control_path);
+        clock_reset!(self, front, control_path);
         join!(
             self,
             mac => front.mac,

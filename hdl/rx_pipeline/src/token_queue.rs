@@ -1,6 +1,6 @@
 //! Queue of frames for the core, and the number of frames lost between them.
 
-use hdl_macros::hdl;
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{BlockFifo, TokenSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, CoreToken, TokenKind};
@@ -67,8 +67,7 @@ impl Logic for TokenQueue {
             drop_reports_left,
             drop_reports_pending
         );
-        clock!(self, clock, queue);
-        self.queue.reset.next = self.reset.val();
+        clock_reset!(self, queue);
         assert!(
             self.queue.in_ready.val() || !self.in_valid.val(),
             "TokenQueue overflow: MARGIN is too small"

@@ -1,6 +1,6 @@
 //! The message table, a functional unit of the requester: messages from doorbell to completion.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::ram::{BlockRam, UltraRam};
 use hdl_primitives::{BlockFifo, Checked, FlowSnk, FlowSrc, Parameters, Snk, Src};
 use rust_hdl::prelude::*;
@@ -152,8 +152,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         );
         dff_setup!(self, clock, flush_wait, row, lookup, place, low, size);
         dff_setup!(self, clock, responds, response_held, completes, completion);
-        clock!(self, clock, rows, queues, messages, prefetch, flush_queue);
-        reset!(self, reset, prefetch, flush_queue);
+        clock_reset!(self, prefetch, flush_queue);
+        clock!(self, clock, rows, queues, messages);
         assert!(
             !self.flush_queue.in_valid.val() || self.flush_queue.in_ready.val(),
             "a queue pair waits for more than one visit"

@@ -1,6 +1,6 @@
 //! Prefetch of send queue entries.
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::ram::{BlockRam, LutRam, UltraRam};
 use hdl_primitives::{BlockFifo, Delay, FlowSnk, Snk, Src};
 use rust_hdl::prelude::*;
@@ -92,8 +92,8 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
     fn update(&mut self) {
         dff_setup!(self, clock, step, asking_valid, asking, asked, answers);
         dff_setup!(self, clock, answer, offers, offer_valid, offer, row, moves);
-        clock!(self, clock, rows, entries, buffered, phases, queue, wakes);
-        reset!(self, reset, queue);
+        clock_reset!(self, queue);
+        clock!(self, clock, rows, entries, buffered, phases, wakes);
         let step = self.step.q.val();
         let takes = step == PrefetchStep::Take;
         let acts = step == PrefetchStep::Act;

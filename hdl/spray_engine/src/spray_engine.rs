@@ -1,6 +1,6 @@
 //! The spray engine, a functional unit of the requester: path selection.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::ram::{BlockRam, LutRam};
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
@@ -117,6 +117,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             usable
         );
         dff_setup!(self, clock, avoid, wrapped, since_probe, found, early);
+        clock_reset!(self, lookup);
         clock!(
             self,
             clock,
@@ -126,8 +127,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             value,
             ev_change,
             entropy_index,
-            start_draw,
-            lookup
+            start_draw
         );
 
         let step = self.step.q.val();
@@ -198,7 +198,6 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         };
 
         // look up
-        reset!(self, reset, lookup);
         self.lookup.configure.next = step == Step::InitPlanes;
         self.lookup.configure_qp.next = asked.qp;
         self.lookup.identity.next = Identity {

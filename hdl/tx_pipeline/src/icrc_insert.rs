@@ -1,6 +1,6 @@
 //! Computes the invariant CRC of each frame and inserts it behind the pad (`stellar_wire::icrc` defines what it covers).
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{Crc32Wide, Delay, WordMask};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::{icrc_masked_bits, shift_bytes, ICRC_MASK_BYTES};
@@ -134,7 +134,8 @@ impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, crc_valid, crc_last, crc_bytes, masked, crc_before, lanes, data);
-        clock!(self, clock, crc, data_wait, beat_wait);
+        clock_reset!(self, crc);
+        clock!(self, clock, data_wait, beat_wait);
         let beat = self.in_beat.val();
         let nesting = beat.nesting;
 
@@ -162,7 +163,6 @@ impl<const W: usize, const N: usize> Logic for IcrcInsert<W, N> {
         } else {
             bits::<8>(N as u64)
         };
-        reset!(self, reset, crc);
         self.crc.in_valid.next = self.crc_valid.q.val();
         self.crc.in_data.next = self.masked.q.val();
         self.crc.in_bytes.next = self.crc_bytes.q.val();

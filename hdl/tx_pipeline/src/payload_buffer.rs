@@ -1,6 +1,6 @@
 //! Stores payload until the payload of a packet is complete.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BlockFifo, Checked, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::MAX_PAYLOAD;
@@ -62,8 +62,7 @@ impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, 
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, packets);
-        clock!(self, clock, data, ends);
-        reset!(self, reset, data, ends);
+        clock_reset!(self, data, ends);
 
         // Both FIFOs see the same beats, so they are full and empty together.
         let ready = self.data.in_ready.val() & self.ends.in_ready.val();

@@ -1,6 +1,6 @@
 //! Outputs payload in the order of its frames, from the DMA or from the work request.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{ReadDataSnk, ReadFaultSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::{read_user, PayloadSource};
@@ -58,8 +58,7 @@ pub struct PayloadMux<const W: usize> {
 impl<const W: usize> Logic for PayloadMux<W> {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, sources, faults);
-        reset!(self, reset, sources, faults);
+        clock_reset!(self, sources, faults);
         join!(
             self,
             source.valid => sources.in_valid,

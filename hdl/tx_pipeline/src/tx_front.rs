@@ -1,6 +1,6 @@
 //! The frame end of the transmit lane: records and payload in, frames out.
 
-use hdl_macros::hdl;
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{Credit, MacTxSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::TxPacket;
@@ -109,26 +109,18 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
 {
     #[hdl]
     fn update(&mut self) {
-        clock!(
+        clock_reset!(
             self,
-            clock,
             header_credit,
             build,
             headers,
             payload,
             beat_credit,
-            join
+            join,
+            icrc,
+            data_fifo,
+            beat_fifo
         );
-        clock!(self, clock, icrc, data_fifo, beat_fifo);
-        self.header_credit.reset.next = self.reset.val();
-        self.build.reset.next = self.reset.val();
-        self.headers.reset.next = self.reset.val();
-        self.payload.reset.next = self.reset.val();
-        self.beat_credit.reset.next = self.reset.val();
-        self.join.reset.next = self.reset.val();
-        self.icrc.reset.next = self.reset.val();
-        self.data_fifo.reset.next = self.reset.val();
-        self.beat_fifo.reset.next = self.reset.val();
 
         // Records to headers.
         let accepted = self.packet.valid.val() & self.header_credit.room.val();

@@ -1,6 +1,6 @@
 //! The transmit lane of one port: decided packets and their payload in, reads and frames out.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{MacTxSrc, ReadDataSnk, ReadFaultSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
@@ -78,8 +78,7 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, framing, mux, front);
-        reset!(self, reset, framing, mux, front);
+        clock_reset!(self, framing, mux, front);
 
         join!(
             self,

@@ -1,6 +1,6 @@
 //! The DMA read engine: read commands in, payload out in the order of the commands.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{Checked, CompletionSnk, Counter, Delay, Parameters, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{ReadCommand, ReadTlpHeader};
@@ -122,18 +122,8 @@ impl<
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, now);
-        clock!(self, clock, ledger, issue, splitter, read_issue, tags, check);
-        clock!(self, clock, data_delay, place, buffer, read_return);
-        clock!(
+        clock_reset!(
             self,
-            clock,
-            unexpected_counter,
-            bad_counter,
-            timeout_counter
-        );
-        reset!(
-            self,
-            reset,
             ledger,
             issue,
             splitter,
@@ -146,6 +136,7 @@ impl<
             bad_counter,
             timeout_counter
         );
+        clock!(self, clock, data_delay, buffer);
         self.now.d.next = self.now.q.val() + 1;
 
         // Commands to slots, to segments, to requests.

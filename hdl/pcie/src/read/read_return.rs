@@ -1,6 +1,6 @@
 //! Reads complete slots and outputs their bytes.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{ByteMask, Credit, ReadDataSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::ReadBeat;
@@ -91,8 +91,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for ReadReturn<W, B, 
             self, clock, held, current, beats_left, next_word, last_bytes, sent, sent_word,
             sent_beat, lanes
         );
-        clock!(self, clock, credit, data_fifo, beat_fifo);
-        reset!(self, reset, credit, data_fifo, beat_fifo);
+        clock_reset!(self, credit, data_fifo, beat_fifo);
 
         // load_slot: a failed one, and one without bytes, is a single beat without bytes.
         let current = self.current.q.val();

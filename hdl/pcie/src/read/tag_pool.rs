@@ -1,6 +1,6 @@
 //! Tags that no outstanding request uses.
 
-use hdl_macros::{hdl, join, reset};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BlockFifo, Src};
 use rust_hdl::prelude::*;
 
@@ -37,8 +37,7 @@ impl Logic for TagPool {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, swept);
-        clock!(self, clock, tags);
-        reset!(self, reset, tags);
+        clock_reset!(self, tags);
         let sweeping = !self.swept.q.val().get_bit(TAG_BITS);
         let sweep_tag = self.swept.q.val().get_bits::<8>(0);
         let returned = self.returned.val();

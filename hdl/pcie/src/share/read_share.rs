@@ -1,6 +1,6 @@
 //! One DMA read engine for send queue entries and for the payload of two ports.
 
-use hdl_macros::{hdl, hdl_fn, join, reset};
+use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{Credit, OfferSnk, ReadDataSnk, RoundRobin, Snk, Src, StreamSkid, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::DmaSegments;
@@ -115,8 +115,7 @@ impl<const W: usize> Logic for ReadShare<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, given);
-        clock!(self, clock, turns, commands, fetch_credit, beats, of_beats);
-        reset!(self, reset, turns, commands, fetch_credit, beats, of_beats);
+        clock_reset!(self, turns, commands, fetch_credit, beats, of_beats);
 
         // take_turns
         let may_fetch = self.fetch.valid.val() & self.fetch_credit.room.val();

@@ -1,6 +1,6 @@
 //! Merges several streams of memory write TLPs.
 
-use hdl_macros::{hdl, reset};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{RoundRobin, StreamSkid, TlpSnk, TlpSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
@@ -46,8 +46,7 @@ impl<const W: usize> Logic for WriteShare<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, inside, owner);
-        clock!(self, clock, turns, data, beat);
-        reset!(self, reset, turns, data, beat);
+        clock_reset!(self, turns, data, beat);
 
         // choose
         let offered = bits::<WRITERS>(0)

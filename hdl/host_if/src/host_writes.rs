@@ -63,7 +63,7 @@ impl<const W: usize> Logic for HostWrites<W> {
         requests = requests.replace_bit(0, self.completion.valid.val());
         requests = requests.replace_bit(1, self.event.valid.val());
         requests = requests.replace_bit(2, self.interrupt.valid.val());
-        let room = self.output.in_ready.val();
+        let room = self.output.in_.ready.val();
         let turn = self.turns.grant.val();
         self.turns.request.next = requests;
         self.turns.accept.next = room;
@@ -71,8 +71,8 @@ impl<const W: usize> Logic for HostWrites<W> {
         self.event.ready.next = room & turn.get_bit(1);
         self.interrupt.ready.next = room & turn.get_bit(2);
 
-        self.output.in_valid.next = self.turns.valid.val();
-        self.output.in_data.next = if turn.get_bit(0) {
+        self.output.in_.valid.next = self.turns.valid.val();
+        self.output.in_.data.next = if turn.get_bit(0) {
             HostWrite {
                 header: self.completion.header.val(),
                 data: self.completion.data.val(),
@@ -89,12 +89,12 @@ impl<const W: usize> Logic for HostWrites<W> {
             }
         };
 
-        let write = self.output.out_data.val();
-        self.output.out_ready.next = self.tlp.ready.val();
-        self.tlp.valid.next = self.output.out_valid.val();
+        let write = self.output.out.data.val();
+        self.output.out.ready.next = self.tlp.ready.val();
+        self.tlp.valid.next = self.output.out.valid.val();
         self.tlp.header.next = write.header;
         self.tlp.data.next = bit_cast::<W, 256>(write.data);
-        self.tlp.first.next = self.output.out_valid.val();
-        self.tlp.last.next = self.output.out_valid.val();
+        self.tlp.first.next = self.output.out.valid.val();
+        self.tlp.last.next = self.output.out.valid.val();
     }
 }

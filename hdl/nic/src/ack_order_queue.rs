@@ -136,15 +136,15 @@ impl Logic for AckOrderQueue {
                 lasts.after1
             },
         };
-        self.queue0.in_valid.next = to0;
-        self.queue0.in_data.next = Queued {
+        self.queue0.in_.valid.next = to0;
+        self.queue0.in_.data.next = Queued {
             outcome: arrived,
             placed: self.arrived_placed.q.val(),
             waits: reached(next1, lasts.after1),
             until: lasts.after1,
         };
-        self.queue1.in_valid.next = to1;
-        self.queue1.in_data.next = Queued {
+        self.queue1.in_.valid.next = to1;
+        self.queue1.in_.data.next = Queued {
             outcome: arrived,
             placed: self.arrived_placed.q.val(),
             waits: reached(next0, lasts.after0),
@@ -160,8 +160,8 @@ impl Logic for AckOrderQueue {
         self.room1.next = self.queue1.count.val() < ISSUE_LIMIT;
 
         // release
-        let head0 = self.queue0.out_data.val();
-        let head1 = self.queue1.out_data.val();
+        let head0 = self.queue0.out.data.val();
+        let head1 = self.queue1.out.data.val();
         let released0 = self.released0.q.val();
         let released1 = self.released1.q.val();
         let credits0 = self.credits0.q.val();
@@ -170,14 +170,14 @@ impl Logic for AckOrderQueue {
         let blocked1 = head1.waits & holds(released0, head1.until);
         let unsent0 = head0.placed & !credits0.any();
         let unsent1 = head1.placed & !credits1.any();
-        self.merge.in_[0].valid.next = self.queue0.out_valid.val() & !blocked0 & !unsent0;
+        self.merge.in_[0].valid.next = self.queue0.out.valid.val() & !blocked0 & !unsent0;
         self.merge.in_[0].data.next = head0.outcome;
-        self.merge.in_[1].valid.next = self.queue1.out_valid.val() & !blocked1 & !unsent1;
+        self.merge.in_[1].valid.next = self.queue1.out.valid.val() & !blocked1 & !unsent1;
         self.merge.in_[1].data.next = head1.outcome;
         let goes0 = self.merge.in_[0].ready.val();
         let goes1 = self.merge.in_[1].ready.val();
-        self.queue0.out_ready.next = goes0;
-        self.queue1.out_ready.next = goes1;
+        self.queue0.out.ready.next = goes0;
+        self.queue1.out.ready.next = goes1;
         if goes0 {
             self.released0.d.next = released0 + 1;
         }

@@ -117,9 +117,9 @@ impl Logic for RxCore {
         self.outcome_placed.next = command.place;
         for i in 0..2 {
             let of_lane = lane1 == (i == 1);
-            self.place_fifo[i].in_valid.next =
+            self.place_fifo[i].in_.valid.next =
                 self.psn_track.out.valid.val() & (command.fence | of_lane);
-            self.place_fifo[i].in_data.next = command;
+            self.place_fifo[i].in_.data.next = command;
             let place_room = self.place_fifo[i].count.val() < ISSUE_LIMIT;
             let outcome_room = if i == 0 {
                 self.outcome0_room.val()
@@ -130,9 +130,7 @@ impl Logic for RxCore {
             join!(
                 self,
                 frame[i] => core_issue.packet[i],
-                place_fifo[i].out_valid => command[i].valid,
-                place_fifo[i].out_data => command[i].record,
-                command[i].ready => place_fifo[i].out_ready,
+                place_fifo[i].out => command[i],
             );
         }
     }

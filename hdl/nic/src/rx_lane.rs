@@ -80,9 +80,9 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
             dma.fence_done => fence_done,
             dma.tlp => tlp,
 
-            ack_fifo.out_valid => ack_valid,
-            ack_fifo.out_data => ack_request,
-            ack_ready => ack_fifo.out_ready,
+            ack_fifo.out.valid => ack_valid,
+            ack_fifo.out.data => ack_request,
+            ack_ready => ack_fifo.out.ready,
 
             core.verdict => verdict,
             core.verdict.valid => counters.counted,
@@ -105,7 +105,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
         let ack_room = self.ack_fifo.count.val() < ISSUE_LIMIT;
         self.core.outcome0_room.next = ack_room;
         self.core.outcome1_room.next = ack_room;
-        self.ack_fifo.in_valid.next = self.core.outcome.valid.val() & outcome.ack_valid;
-        self.ack_fifo.in_data.next = outcome.ack;
+        self.ack_fifo.in_.valid.next = self.core.outcome.valid.val() & outcome.ack_valid;
+        self.ack_fifo.in_.data.next = outcome.ack;
     }
 }

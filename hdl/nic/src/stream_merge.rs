@@ -26,13 +26,13 @@ impl<T: Synth> Logic for StreamMerge<T> {
     fn update(&mut self) {
         dff_setup!(self, clock, went1);
         clock_reset!(self, held);
-        let room = self.held.in_ready.val();
+        let room = self.held.in_.ready.val();
         let goes1 = self.in_[1].valid.val() & !(self.in_[0].valid.val() & self.went1.q.val());
         let goes0 = self.in_[0].valid.val() & !goes1;
         self.in_[0].ready.next = goes0 & room;
         self.in_[1].ready.next = goes1 & room;
-        self.held.in_valid.next = goes0 | goes1;
-        self.held.in_data.next = if goes1 {
+        self.held.in_.valid.next = goes0 | goes1;
+        self.held.in_.data.next = if goes1 {
             self.in_[1].data.val()
         } else {
             self.in_[0].data.val()
@@ -40,12 +40,7 @@ impl<T: Synth> Logic for StreamMerge<T> {
         if (goes0 | goes1) & room {
             self.went1.d.next = goes1;
         }
-        join!(
-            self,
-            held.out_valid => out.valid,
-            held.out_data => out.data,
-            out.ready => held.out_ready,
-        );
+        join!(self, held.out => out);
         if self.reset.val() {
             self.went1.d.next = false;
         }

@@ -177,21 +177,21 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
         // mask: and queue; `fetch` has reserved the entry.
         self.mask.data.next = self.rotator.out_data.val();
         self.mask.lanes.next = self.rotated_lanes.q.val();
-        self.data_fifo.in_valid.next = self.rotated_valid.q.val();
-        self.data_fifo.in_data.next = self.mask.masked.val();
-        self.beat_fifo.in_valid.next = self.rotated_valid.q.val();
-        self.beat_fifo.in_data.next = self.rotated.q.val();
+        self.data_fifo.in_.valid.next = self.rotated_valid.q.val();
+        self.data_fifo.in_.data.next = self.mask.masked.val();
+        self.beat_fifo.in_.valid.next = self.rotated_valid.q.val();
+        self.beat_fifo.in_.data.next = self.rotated.q.val();
 
         // send: fences are not sent to PCIe.
-        let beat = self.beat_fifo.out_data.val();
-        let head = self.beat_fifo.out_valid.val();
+        let beat = self.beat_fifo.out.data.val();
+        let head = self.beat_fifo.out.valid.val();
         let taken = head & (beat.fence | self.tlp.ready.val());
-        self.data_fifo.out_ready.next = taken;
-        self.beat_fifo.out_ready.next = taken;
+        self.data_fifo.out.ready.next = taken;
+        self.beat_fifo.out.ready.next = taken;
         self.fetch.entry_freed.next = taken;
         self.fence_done.next = head & beat.fence;
         self.tlp.valid.next = head & !beat.fence;
-        self.tlp.data.next = self.data_fifo.out_data.val();
+        self.tlp.data.next = self.data_fifo.out.data.val();
         self.tlp.header.next = beat.header;
         self.tlp.first.next = beat.first;
         self.tlp.last.next = beat.last;

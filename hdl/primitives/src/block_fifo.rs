@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 
 use crate::parameters::{Checked, Parameters};
 use crate::ram::BlockRam;
+use crate::stream::{DataOfferSnk, DataSrc};
 
 /// 2^`A` entries of `T`; `C` must be `A + 1`.
 ///
@@ -17,13 +18,8 @@ pub struct BlockFifo<T: Synth, const A: usize, const C: usize> {
     /// Empties the FIFO.
     pub reset: Signal<In, Bit>,
 
-    pub in_valid: Signal<In, Bit>,
-    pub in_data: Signal<In, T>,
-    pub in_ready: Signal<Out, Bit>,
-
-    pub out_valid: Signal<Out, Bit>,
-    pub out_data: Signal<Out, T>,
-    pub out_ready: Signal<In, Bit>,
+    pub in_: DataOfferSnk<T>,
+    pub out: DataSrc<T>,
 
     /// Entries held, 0 to 2^`A`.
     pub count: Signal<Out, Bits<C>>,
@@ -63,8 +59,8 @@ impl<T: Synth, const A: usize, const C: usize> Logic for BlockFifo<T, A, C> {
         assert!(self.held.q.val().index() <= 1 << A, "BlockFifo overflow");
         // The count has its top bit exactly when the FIFO is full.
         let room = !self.held.q.val().get_bit(A);
-        let push = self.in_valid.val() & room;
-        let pop = self.out_ready.val() & self.head_read.q.val();
+        let push = self.in_.valid.val() & room;
+        let pop = self.out.ready.val() & self.head_read.q.val();
         let next_head = if pop {
             self.read_pointer.q.val() + 1
         } else {
@@ -78,7 +74,7 @@ impl<T: Synth, const A: usize, const C: usize> Logic for BlockFifo<T, A, C> {
 
         self.memory.write_enable.next = push;
         self.memory.write_address.next = self.write_pointer.q.val();
-        self.memory.write_data.next = self.in_data.val();
+        self.memory.write_data.next = self.in_.data.val();
         self.memory.read_address.next = next_head;
 
         self.read_pointer.d.next = next_head;
@@ -91,9 +87,9 @@ impl<T: Synth, const A: usize, const C: usize> Logic for BlockFifo<T, A, C> {
             self.held.d.next = left;
         }
 
-        self.in_ready.next = room;
-        self.out_valid.next = self.head_read.q.val();
-        self.out_data.next = self.memory.read_data.val();
+        self.in_.ready.next = room;
+        self.out.valid.next = self.head_read.q.val();
+        self.out.data.next = self.memory.read_data.val();
         self.count.next = self.held.q.val();
 
         if self.reset.val() {

@@ -85,6 +85,7 @@ macro_rules! join_payloads {
 join_payloads! {
     DataSrc.data => Snk.record;
     DataSrc.data => Src.record;
+    Snk.record => DataOfferSnk.data;
     Src.record => DataSnk.data;
     Snk.record => DataSnk.data;
     Src.record => OfferSnk.record;

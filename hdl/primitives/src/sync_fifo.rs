@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 
 use crate::parameters::{Checked, Parameters};
 use crate::ram::LutRam;
+use crate::stream::{DataOfferSnk, DataSrc};
 
 /// A FIFO with 2^`A` entries of `T`. `C` must be `A + 1`.
 ///
@@ -18,13 +19,8 @@ pub struct SyncFifo<T: Synth, const A: usize, const C: usize> {
     /// Empties the FIFO.
     pub reset: Signal<In, Bit>,
 
-    pub in_valid: Signal<In, Bit>,
-    pub in_data: Signal<In, T>,
-    pub in_ready: Signal<Out, Bit>,
-
-    pub out_valid: Signal<Out, Bit>,
-    pub out_data: Signal<Out, T>,
-    pub out_ready: Signal<In, Bit>,
+    pub in_: DataOfferSnk<T>,
+    pub out: DataSrc<T>,
 
     /// Entries held, 0 to 2^`A`.
     pub count: Signal<Out, Bits<C>>,
@@ -63,12 +59,12 @@ impl<T: Synth, const A: usize, const C: usize> Logic for SyncFifo<T, A, C> {
         // The count has its top bit exactly when the FIFO is full.
         let room = !self.held.q.val().get_bit(A);
         let available = self.held.q.val().any();
-        let push = self.in_valid.val() & room;
-        let pop = self.out_ready.val() & available;
+        let push = self.in_.valid.val() & room;
+        let pop = self.out.ready.val() & available;
 
         self.memory.write_enable.next = push;
         self.memory.write_address.next = self.write_pointer.q.val();
-        self.memory.write_data.next = self.in_data.val();
+        self.memory.write_data.next = self.in_.data.val();
         self.memory.read_address.next = self.read_pointer.q.val();
 
         if push {
@@ -84,9 +80,9 @@ impl<T: Synth, const A: usize, const C: usize> Logic for SyncFifo<T, A, C> {
             self.held.d.next = self.held.q.val() - 1;
         }
 
-        self.in_ready.next = room;
-        self.out_valid.next = available;
-        self.out_data.next = self.memory.read_data.val();
+        self.in_.ready.next = room;
+        self.out.valid.next = available;
+        self.out.data.next = self.memory.read_data.val();
         self.count.next = self.held.q.val();
 
         if self.reset.val() {

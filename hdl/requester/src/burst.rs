@@ -161,8 +161,8 @@ impl Logic for BurstSend {
         let new_path = self.path.record.val();
         let expects_path = self.paths_due.q.val().any();
         let path_arrives = self.path.valid.val() & expects_path;
-        self.paths.in_valid.next = path_arrives;
-        self.paths.in_data.next = new_path;
+        self.paths.in_.valid.next = path_arrives;
+        self.paths.in_.data.next = new_path;
         if path_arrives {
             self.paths_due.d.next = if new_path.found {
                 self.paths_due.q.val() - 1
@@ -170,8 +170,8 @@ impl Logic for BurstSend {
                 bits::<6>(0)
             };
         }
-        self.locations.in_valid.next = self.xlate_rsp.valid.val();
-        self.locations.in_data.next = self.xlate_rsp.record.val();
+        self.locations.in_.valid.next = self.xlate_rsp.valid.val();
+        self.locations.in_.data.next = self.xlate_rsp.record.val();
         self.locations_due.d.next = if requested & !self.xlate_rsp.valid.val() {
             self.locations_due.q.val() + 1
         } else if !requested & self.xlate_rsp.valid.val() {
@@ -181,10 +181,10 @@ impl Logic for BurstSend {
         };
 
         // send
-        let path = self.paths.out_data.val();
-        let location = self.locations.out_data.val();
-        let has_location = !burst.in_memory | self.locations.out_valid.val();
-        let has_path = rc | self.paths.out_valid.val();
+        let path = self.paths.out.data.val();
+        let location = self.locations.out.data.val();
+        let has_location = !burst.in_memory | self.locations.out.valid.val();
+        let has_path = rc | self.paths.out.valid.val();
         let found = rc | path.found;
         let is_last = self.to_leave.q.val() == 1;
         let moves = self.leaves.q.val() & has_path & has_location;
@@ -199,8 +199,8 @@ impl Logic for BurstSend {
             burst.ack_req_all
         };
         let ack_req = leaving.last | ack_req_now;
-        self.paths.out_ready.next = moves;
-        self.locations.out_ready.next = moves;
+        self.paths.out.ready.next = moves;
+        self.locations.out.ready.next = moves;
         self.tx.valid.next = leaves_now;
         self.tx.record.next = TxRequest {
             qp: sender.qp,

@@ -180,12 +180,7 @@ impl<
         );
 
         // queue control packets
-        self.controls.in_valid.next = self.control.valid.val();
-        self.controls.in_data.next = self.control.record.val();
-        self.control.ready.next = self.controls.in_ready.val();
-        self.core.control.valid.next = self.controls.out_valid.val();
-        self.core.control.record.next = self.controls.out_data.val();
-        self.controls.out_ready.next = self.core.control.ready.val();
+        join!(self, control => controls.in_, controls.out => core.control);
         self.core.control_almost_full.next = self.controls.count.val() >= CONTROLS_ALMOST_FULL;
 
         // schedule: both ports schedule a queue pair in the same cycle
@@ -227,32 +222,28 @@ impl<
         for p in 0..2 {
             let to_port = if p == 0 { !tx.port } else { tx.port };
             let enters = self.core.tx.valid.val() & to_port;
-            let leaves = self.packets[p].out_valid.val() & self.tx[p].ready.val();
+            let leaves = self.packets[p].out.valid.val() & self.tx[p].ready.val();
             self.bytes[p].d.next = if self.reset.val() {
                 bits::<19>(0)
             } else {
                 bytes_after(
                     self.bytes[p].q.val(),
                     length_if(enters, tx),
-                    length_if(leaves, self.packets[p].out_data.val()),
+                    length_if(leaves, self.packets[p].out.data.val()),
                 )
             };
-            self.packets[p].in_valid.next = enters;
-            self.packets[p].in_data.next = tx;
-            self.tx[p].valid.next = self.packets[p].out_valid.val();
-            self.tx[p].record.next = self.packets[p].out_data.val();
-            self.packets[p].out_ready.next = self.tx[p].ready.val();
+            self.packets[p].in_.valid.next = enters;
+            self.packets[p].in_.data.next = tx;
+            join!(self, packets[p].out => tx[p]);
         }
 
         // queue failures
         self.core.hold.next = self.failures.count.val() >= FAILURES_LIMIT;
-        self.failures.in_valid.next = self.core.failed.val();
-        self.failures.in_data.next = Failure {
+        self.failures.in_.valid.next = self.core.failed.val();
+        self.failures.in_.data.next = Failure {
             qp: self.core.event_qp.val(),
             status: self.core.failed_status.val(),
         };
-        self.failure.valid.next = self.failures.out_valid.val();
-        self.failure.record.next = self.failures.out_data.val();
-        self.failures.out_ready.next = self.failure.ready.val();
+        join!(self, failures.out => failure);
     }
 }

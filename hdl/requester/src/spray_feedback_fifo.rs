@@ -1,6 +1,6 @@
 //! Queue of path feedback for the spray engine.
 
-use hdl_macros::{clock_reset, hdl};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::SprayRequest;
@@ -31,15 +31,13 @@ impl Logic for SprayFeedbackFifo {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, fifo);
-        self.fifo.in_valid.next = self.feedback.valid.val();
-        self.fifo.in_data.next = self.feedback.record.val();
-        self.feedback.ready.next = self.fifo.in_ready.val();
-        self.pending.next = self.fifo.out_valid.val();
+        join!(self, feedback => fifo.in_);
+        self.pending.next = self.fifo.out.valid.val();
 
         // issue
-        let issues = self.fifo.out_valid.val() & !self.spray.busy.val();
-        self.fifo.out_ready.next = issues;
+        let issues = self.fifo.out.valid.val() & !self.spray.busy.val();
+        self.fifo.out.ready.next = issues;
         self.spray.start.next = issues;
-        self.spray.request.next = self.fifo.out_data.val();
+        self.spray.request.next = self.fifo.out.data.val();
     }
 }

@@ -55,8 +55,8 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
         };
         let queued = self.queued.q.val();
         let new = (self.in_valid.val() | swept) & !queued.get_bit(qp.index());
-        self.queue.in_valid.next = new;
-        self.queue.in_data.next = qp;
+        self.queue.in_.valid.next = new;
+        self.queue.in_.data.next = qp;
         self.planes.d.next = self.plane_up.val();
         if self.plane_up.val() != self.planes.q.val() {
             self.sweep.d.next = bits(0);
@@ -65,12 +65,12 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
         }
 
         // remove
-        self.out.valid.next = self.queue.out_valid.val();
-        self.out.qp.next = bit_cast::<10, Q>(self.queue.out_data.val());
-        self.queue.out_ready.next = self.out.ready.val();
-        let dequeues = self.queue.out_valid.val() & self.out.ready.val();
+        self.out.valid.next = self.queue.out.valid.val();
+        self.out.qp.next = bit_cast::<10, Q>(self.queue.out.data.val());
+        self.queue.out.ready.next = self.out.ready.val();
+        let dequeues = self.queue.out.valid.val() & self.out.ready.val();
         let queued_after_dequeue = if dequeues {
-            queued.replace_bit(self.queue.out_data.val().index(), false)
+            queued.replace_bit(self.queue.out.data.val().index(), false)
         } else {
             queued
         };

@@ -46,46 +46,40 @@ impl Logic for OutputFifos {
         let settles = self.settles.val();
         let updated = self.accounted.val();
         let committed = self.settled.val();
-        self.room.next = self.answers.in_ready.val()
-            & self.completions.in_ready.val()
-            & self.thresholds.in_ready.val()
-            & self.failures.in_ready.val();
+        self.room.next = self.answers.in_.ready.val()
+            & self.completions.in_.ready.val()
+            & self.thresholds.in_.ready.val()
+            & self.failures.in_.ready.val();
 
-        self.answers.in_valid.next = settles & committed.answered;
-        self.answers.in_data.next = committed.answer;
+        self.answers.in_.valid.next = settles & committed.answered;
+        self.answers.in_.data.next = committed.answer;
 
         let stashed_valid = self.stashed_valid.val();
-        self.completions.in_valid.next = stashed_valid | (settles & committed.completed);
-        self.completions.in_data.next = if stashed_valid {
+        self.completions.in_.valid.next = stashed_valid | (settles & committed.completed);
+        self.completions.in_.data.next = if stashed_valid {
             self.stashed.val()
         } else {
             committed.completion
         };
-        self.completion_room.next = self.completions.in_ready.val();
+        self.completion_room.next = self.completions.in_.ready.val();
 
-        self.thresholds.in_valid.next = settles & committed.reached;
-        self.thresholds.in_data.next = ThresholdReached {
+        self.thresholds.in_.valid.next = settles & committed.reached;
+        self.thresholds.in_.data.next = ThresholdReached {
             qp: updated.operation.qp,
             count: committed.state.count,
         };
 
-        self.failures.in_valid.next = settles & updated.fails;
-        self.failures.in_data.next = updated.operation.qp;
+        self.failures.in_.valid.next = settles & updated.fails;
+        self.failures.in_.data.next = updated.operation.qp;
 
         join!(
             self,
-            answers.out_valid => answer.valid,
-            answers.out_data => answer.record,
-            answer.ready => answers.out_ready,
-            completions.out_valid => completion.valid,
-            completions.out_data => completion.record,
-            completion.ready => completions.out_ready,
-            thresholds.out_valid => threshold.valid,
-            thresholds.out_data => threshold.record,
-            threshold.ready => thresholds.out_ready,
-            failures.out_valid => failed.valid,
-            failures.out_data => failed.qp,
-            failed.ready => failures.out_ready,
+            answers.out => answer,
+            completions.out => completion,
+            thresholds.out => threshold,
+            failures.out.valid => failed.valid,
+            failures.out.data => failed.qp,
+            failed.ready => failures.out.ready,
         );
     }
 }

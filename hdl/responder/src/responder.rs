@@ -139,12 +139,12 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         // take
         let configures = self.config_valid.val();
         let arms = self.arm.valid.val();
-        let room = self.operations.in_ready.val();
+        let room = self.operations.in_.ready.val();
         self.config_ready.next = room;
         self.arm.ready.next = room & !configures;
         self.outcome.ready.next = room & !configures & !arms;
-        self.operations.in_valid.next = configures | arms | self.outcome.valid.val();
-        self.operations.in_data.next = Operation {
+        self.operations.in_.valid.next = configures | arms | self.outcome.valid.val();
+        self.operations.in_.data.next = Operation {
             kind: if configures {
                 OperationKind::Configure
             } else if arms {
@@ -190,10 +190,10 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let read_moves = !self.reading_valid.q.val() | (lookup_moves & !in_use);
 
         // lookup
-        let next_operation = self.operations.out_data.val();
-        self.operations.out_ready.next = read_moves;
+        let next_operation = self.operations.out.data.val();
+        self.operations.out.ready.next = read_moves;
         if read_moves {
-            self.reading_valid.d.next = self.operations.out_valid.val();
+            self.reading_valid.d.next = self.operations.out.valid.val();
             self.reading.d.next = next_operation;
         }
         let read_row = if read_moves {

@@ -66,7 +66,7 @@ impl Logic for RxControl {
         clock_reset!(self, queue);
         clock!(self, clock, check, finding_wait, packet_wait);
         assert!(
-            self.queue.in_ready.val() || !self.taken.val(),
+            self.queue.in_.ready.val() || !self.taken.val(),
             "RxControl overflow: MARGIN is too small"
         );
 
@@ -87,11 +87,9 @@ impl Logic for RxControl {
         self.room.next = self.has_room.q.val();
         join!(
             self,
-            taken => queue.in_valid,
-            packet_wait.delayed => queue.in_data,
-            queue.out_valid => control.valid,
-            queue.out_data => control.record,
-            control.ready => queue.out_ready,
+            taken => queue.in_.valid,
+            packet_wait.delayed => queue.in_.data,
+            queue.out => control,
         );
         if self.reset.val() {
             self.has_room.d.next = false;

@@ -69,7 +69,7 @@ impl Logic for TokenQueue {
         );
         clock_reset!(self, queue);
         assert!(
-            self.queue.in_ready.val() || !self.in_valid.val(),
+            self.queue.in_.ready.val() || !self.in_valid.val(),
             "TokenQueue overflow: MARGIN is too small"
         );
 
@@ -87,10 +87,10 @@ impl Logic for TokenQueue {
         let report_at_end = load & drops_at_end;
 
         let refill = !head_valid | take_head;
-        let queued = self.queue.out_data.val();
-        self.queue.out_ready.next = refill;
+        let queued = self.queue.out.data.val();
+        self.queue.out.ready.next = refill;
         if refill {
-            self.head_valid.d.next = self.queue.out_valid.val();
+            self.head_valid.d.next = self.queue.out.valid.val();
             self.head.d.next = queued.frame;
             self.drop_reports_left.d.next = queued.drops_before;
             self.drop_reports_pending.d.next = queued.drops_before.any();
@@ -113,8 +113,8 @@ impl Logic for TokenQueue {
         }
 
         let lost = self.lost.q.val();
-        self.queue.in_valid.next = self.in_valid.val();
-        self.queue.in_data.next = QueuedFrame {
+        self.queue.in_.valid.next = self.in_valid.val();
+        self.queue.in_.data.next = QueuedFrame {
             drops_before: if report_at_end { lost - 1 } else { lost },
             frame: self.in_frame.val(),
         };

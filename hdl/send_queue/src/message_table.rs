@@ -155,7 +155,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         clock_reset!(self, prefetch, flush_queue);
         clock!(self, clock, rows, queues, messages);
         assert!(
-            !self.flush_queue.in_valid.val() || self.flush_queue.in_ready.val(),
+            !self.flush_queue.in_.valid.val() || self.flush_queue.in_.ready.val(),
             "a queue pair waits for more than one visit"
         );
         let step = self.step.q.val();
@@ -176,9 +176,9 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
 
         // accept: a flush step, or a request
         let flush_waits = self.flush_wait.q.val().any();
-        let flush_due = self.flush_queue.out_valid.val() & !flush_waits & !self.completes.q.val();
+        let flush_due = self.flush_queue.out.valid.val() & !flush_waits & !self.completes.q.val();
         let idle = (step == Step::Idle) & !self.responds.q.val();
-        let flush_qp = self.flush_queue.out_data.val();
+        let flush_qp = self.flush_queue.out.data.val();
         let mut request = self.request.record.val();
         request.qp = if flush_due { flush_qp } else { request.qp };
         let qp = if step == Step::Idle {
@@ -187,7 +187,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             asked.qp
         };
         self.request.ready.next = idle & !flush_due;
-        self.flush_queue.out_ready.next = idle & flush_due;
+        self.flush_queue.out.ready.next = idle & flush_due;
         self.rows.read_address.next = qp.get_bits::<Q>(0);
         self.queues.read_address.next = qp.get_bits::<Q>(0);
         self.prefetch.look_qp.next = qp.get_bits::<Q>(0);
@@ -267,8 +267,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.row_after.next = row;
         self.ends.next = false;
         self.completed.next = false;
-        self.flush_queue.in_valid.next = false;
-        self.flush_queue.in_data.next = asked.qp;
+        self.flush_queue.in_.valid.next = false;
+        self.flush_queue.in_.data.next = asked.qp;
         self.prefetch.ask.valid.next = false;
         self.queues.write_enable.next = false;
         self.messages.write_enable.next = false;
@@ -303,7 +303,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                     self.completed.next = decision.completes;
                     self.queues.write_enable.next = is_configure;
                     self.prefetch.ask.valid.next = decision.asks | decision.offers | is_configure;
-                    self.flush_queue.in_valid.next = decision.queues;
+                    self.flush_queue.in_.valid.next = decision.queues;
                 }
             }
             Step::Bisect => {
@@ -313,7 +313,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             Step::ReadMessage => {
                 self.row_after.next = read_row;
                 self.messages.write_enable.next = is_fault;
-                self.flush_queue.in_valid.next = is_flush_step;
+                self.flush_queue.in_.valid.next = is_flush_step;
                 self.completed.next = pops & (is_flush_step | message.signaled);
                 if pops & !is_flush_step & !is_last {
                     self.step.d.next = Step::AddressMessage;

@@ -1,6 +1,6 @@
 //! Prefetch of send queue entries.
 
-use hdl_macros::{clock_reset, hdl};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::ram::{BlockRam, LutRam, UltraRam};
 use hdl_primitives::{BlockFifo, Delay, FlowSnk, Snk, Src};
 use rust_hdl::prelude::*;
@@ -186,15 +186,13 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         if reads {
             self.step.d.next = PrefetchStep::Take;
         }
-        self.queue.in_valid.next = reads & read.entries.any();
-        self.queue.in_data.next = read;
+        self.queue.in_.valid.next = reads & read.entries.any();
+        self.queue.in_.data.next = read;
         assert!(
-            !(reads & read.entries.any()) | self.queue.in_ready.val(),
+            !(reads & read.entries.any()) | self.queue.in_.ready.val(),
             "more than one read of a queue pair under way"
         );
-        self.fetch.valid.next = self.queue.out_valid.val();
-        self.fetch.record.next = self.queue.out_data.val();
-        self.queue.out_ready.next = self.fetch.ready.val();
+        join!(self, queue.out => fetch);
 
         // deliver
         let moves = reads & self.moves.q.val();

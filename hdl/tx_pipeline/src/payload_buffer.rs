@@ -65,12 +65,12 @@ impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, 
         clock_reset!(self, data, ends);
 
         // Both FIFOs see the same beats, so they are full and empty together.
-        let ready = self.data.in_ready.val() & self.ends.in_ready.val();
+        let ready = self.data.in_.ready.val() & self.ends.in_.ready.val();
         let enters = self.in_valid.val() & ready;
-        self.data.in_valid.next = enters;
-        self.data.in_data.next = self.in_data.val();
-        self.ends.in_valid.next = enters;
-        self.ends.in_data.next = PayloadEnd {
+        self.data.in_.valid.next = enters;
+        self.data.in_.data.next = self.in_data.val();
+        self.ends.in_.valid.next = enters;
+        self.ends.in_.data.next = PayloadEnd {
             last: self.in_last.val(),
             error: self.in_error.val(),
         };
@@ -87,11 +87,11 @@ impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, 
 
         join!(
             self,
-            take => data.out_ready,
-            take => ends.out_ready,
-            data.out_data => out_data,
+            take => data.out.ready,
+            take => ends.out.ready,
+            data.out.data => out_data,
         );
-        let end = self.ends.out_data.val();
+        let end = self.ends.out.data.val();
         self.out_last.next = end.last;
         self.out_error.next = end.error;
         if self.reset.val() {

@@ -59,16 +59,11 @@ impl<const W: usize> Logic for PayloadMux<W> {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, sources, faults);
-        join!(
-            self,
-            source.valid => sources.in_valid,
-            source.record => sources.in_data,
-            sources.in_ready => source.ready,
-        );
+        join!(self, source => sources.in_);
 
         // choose
-        let waiting = self.sources.out_valid.val();
-        let source = self.sources.out_data.val();
+        let waiting = self.sources.out.valid.val();
+        let source = self.sources.out.data.val();
         let beat = self.read.beat.val();
         let from_memory = waiting & !source.inline;
         let offered = waiting & (source.inline | self.read.valid.val());
@@ -83,20 +78,20 @@ impl<const W: usize> Logic for PayloadMux<W> {
         self.payload_last.next = last;
         self.payload_error.next = !source.inline & beat.error;
         self.read.ready.next = from_memory & self.payload_ready.val();
-        self.sources.out_ready.next = moves & last;
+        self.sources.out.ready.next = moves & last;
 
         // report
         let failed = moves & !source.inline & beat.error;
-        self.faults.in_valid.next = failed;
-        self.faults.in_data.next = PayloadFault {
+        self.faults.in_.valid.next = failed;
+        self.faults.in_.data.next = PayloadFault {
             qp: beat.user.get_bits::<10>(read_user::QP),
             slot: beat.user.get_bits::<16>(read_user::SLOT),
         };
-        self.fault_lost.next = failed & !self.faults.in_ready.val();
-        let fault = self.faults.out_data.val();
-        self.fault.valid.next = self.faults.out_valid.val();
+        self.fault_lost.next = failed & !self.faults.in_.ready.val();
+        let fault = self.faults.out.data.val();
+        self.fault.valid.next = self.faults.out.valid.val();
         self.fault.qp.next = fault.qp;
         self.fault.slot.next = fault.slot;
-        self.faults.out_ready.next = self.fault.ready.val();
+        self.faults.out.ready.next = self.fault.ready.val();
     }
 }

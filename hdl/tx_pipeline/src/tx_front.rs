@@ -1,6 +1,6 @@
 //! The frame end of the transmit lane: records and payload in, frames out.
 
-use hdl_macros::{clock_reset, hdl};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{Credit, MacTxSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::TxPacket;
@@ -129,10 +129,10 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.header_credit.give.next = self.join.header.ready.val();
         self.build.in_valid.next = accepted;
         self.build.in_packet.next = self.packet.record.val();
-        self.headers.in_valid.next = self.build.out_valid.val();
-        self.headers.in_data.next = self.build.out_header.val();
+        self.headers.in_.valid.next = self.build.out_valid.val();
+        self.headers.in_.data.next = self.build.out_header.val();
         assert!(
-            !self.build.out_valid.val() | self.headers.in_ready.val(),
+            !self.build.out_valid.val() | self.headers.in_.ready.val(),
             "header FIFO overflow"
         );
 
@@ -143,9 +143,7 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.payload_ready.next = self.payload.in_ready.val();
 
         // Headers and payload to beats.
-        self.join.header.valid.next = self.headers.out_valid.val();
-        self.join.header.record.next = self.headers.out_data.val();
-        self.headers.out_ready.next = self.join.header.ready.val();
+        join!(self, headers.out => join.header);
         self.join.payload_waiting.next = self.payload.waiting.val();
         self.payload.start.next = self.join.payload_start.val();
         self.join.payload_data.next = self.payload.out_data.val();
@@ -162,24 +160,24 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.icrc.in_beat.next = self.join.out_beat.val();
 
         // Beats to the MAC.
-        self.data_fifo.in_valid.next = self.icrc.out_valid.val();
-        self.data_fifo.in_data.next = self.icrc.out_data.val();
-        self.beat_fifo.in_valid.next = self.icrc.out_valid.val();
-        self.beat_fifo.in_data.next = MacBeat {
+        self.data_fifo.in_.valid.next = self.icrc.out_valid.val();
+        self.data_fifo.in_.data.next = self.icrc.out_data.val();
+        self.beat_fifo.in_.valid.next = self.icrc.out_valid.val();
+        self.beat_fifo.in_.data.next = MacBeat {
             bytes: self.icrc.out_bytes.val(),
             last: self.icrc.out_last.val(),
         };
         assert!(
-            !self.icrc.out_valid.val() | self.data_fifo.in_ready.val(),
+            !self.icrc.out_valid.val() | self.data_fifo.in_.ready.val(),
             "output FIFO overflow"
         );
-        let leaves = self.data_fifo.out_valid.val() & self.mac.ready.val();
+        let leaves = self.data_fifo.out.valid.val() & self.mac.ready.val();
         self.beat_credit.give.next = leaves;
-        self.data_fifo.out_ready.next = self.mac.ready.val();
-        self.beat_fifo.out_ready.next = self.mac.ready.val();
-        let beat = self.beat_fifo.out_data.val();
-        self.mac.valid.next = self.data_fifo.out_valid.val();
-        self.mac.data.next = self.data_fifo.out_data.val();
+        self.data_fifo.out.ready.next = self.mac.ready.val();
+        self.beat_fifo.out.ready.next = self.mac.ready.val();
+        let beat = self.beat_fifo.out.data.val();
+        self.mac.valid.next = self.data_fifo.out.valid.val();
+        self.mac.data.next = self.data_fifo.out.data.val();
         self.mac.bytes.next = beat.bytes;
         self.mac.last.next = beat.last;
     }

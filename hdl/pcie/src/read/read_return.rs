@@ -161,20 +161,20 @@ impl<const W: usize, const B: usize, const N: usize> Logic for ReadReturn<W, B, 
         self.mask.data.next = self.read_data.val();
         self.mask.lanes.next = self.lanes.q.val();
         let arrived = self.reading[READ_LATENCY - 1].q.val();
-        self.data_fifo.in_valid.next = arrived;
-        self.data_fifo.in_data.next = self.mask.masked.val();
-        self.beat_fifo.in_valid.next = arrived;
-        self.beat_fifo.in_data.next = self.reading_beat[READ_LATENCY - 1].q.val();
+        self.data_fifo.in_.valid.next = arrived;
+        self.data_fifo.in_.data.next = self.mask.masked.val();
+        self.beat_fifo.in_.valid.next = arrived;
+        self.beat_fifo.in_.data.next = self.reading_beat[READ_LATENCY - 1].q.val();
 
         // send
-        let taken = self.beat_fifo.out_valid.val() & self.out.ready.val();
+        let taken = self.beat_fifo.out.valid.val() & self.out.ready.val();
         join!(
             self,
-            out.ready => data_fifo.out_ready,
-            out.ready => beat_fifo.out_ready,
-            beat_fifo.out_valid => out.valid,
-            data_fifo.out_data => out.data,
-            beat_fifo.out_data => out.beat,
+            out.ready => data_fifo.out.ready,
+            out.ready => beat_fifo.out.ready,
+            beat_fifo.out.valid => out.valid,
+            data_fifo.out.data => out.data,
+            beat_fifo.out.data => out.beat,
         );
 
         // reserve_entry

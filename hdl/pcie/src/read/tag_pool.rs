@@ -43,8 +43,8 @@ impl Logic for TagPool {
         let returned = self.returned.val();
 
         // Tables are cleared to phase 0.
-        self.tags.in_valid.next = sweeping | self.return_valid.val();
-        self.tags.in_data.next = if sweeping {
+        self.tags.in_.valid.next = sweeping | self.return_valid.val();
+        self.tags.in_.data.next = if sweeping {
             TagUse {
                 tag: sweep_tag,
                 phase: true,
@@ -61,12 +61,7 @@ impl Logic for TagPool {
 
         self.sweeping.next = sweeping;
         self.sweep_tag.next = sweep_tag;
-        join!(
-            self,
-            tags.out_valid => free.valid,
-            tags.out_data => free.record,
-            free.ready => tags.out_ready,
-        );
+        join!(self, tags.out => free);
 
         if self.reset.val() {
             self.swept.d.next = bits(0);

@@ -123,7 +123,7 @@ impl<const W: usize> Logic for ReadShare<W> {
             .replace_bit(0, may_fetch)
             .replace_bit(1, self.read[0].valid.val())
             .replace_bit(2, self.read[1].valid.val());
-        let room = self.commands.in_ready.val();
+        let room = self.commands.in_.ready.val();
         let grant = self.turns.grant.val();
         self.turns.accept.next = room;
         let fetches = grant.get_bit(0) & room;
@@ -145,20 +145,15 @@ impl<const W: usize> Logic for ReadShare<W> {
                 | bit_cast::<32, 4>(fetch.entries)
                 | bits::<32>(1 << read_user::FETCH),
         };
-        self.commands.in_valid.next = self.turns.valid.val();
-        self.commands.in_data.next = if grant.get_bit(0) {
+        self.commands.in_.valid.next = self.turns.valid.val();
+        self.commands.in_.data.next = if grant.get_bit(0) {
             of_entries
         } else if grant.get_bit(1) {
             of_port(self.read[0].record.val(), 0)
         } else {
             of_port(self.read[1].record.val(), 1)
         };
-        join!(
-            self,
-            commands.out_valid => command.valid,
-            commands.out_data => command.record,
-            command.ready => commands.out_ready,
-        );
+        join!(self, commands.out => command);
 
         // return
         let beat = self.in_.beat.val();
@@ -176,30 +171,30 @@ impl<const W: usize> Logic for ReadShare<W> {
         } else {
             self.payload0_ready.val()
         };
-        self.beats.in_valid.next = returned & is_entry;
-        self.beats.in_data.next = self.in_.data.val();
-        self.of_beats.in_valid.next = returned & is_entry;
-        self.of_beats.in_data.next = beat;
+        self.beats.in_.valid.next = returned & is_entry;
+        self.beats.in_.data.next = self.in_.data.val();
+        self.of_beats.in_.valid.next = returned & is_entry;
+        self.of_beats.in_.data.next = beat;
         assert!(
-            !(returned & is_entry) | self.beats.in_ready.val(),
+            !(returned & is_entry) | self.beats.in_.ready.val(),
             "an entry without a place"
         );
 
         // give_on: a failed read has one beat, whatever its length.
-        let front = self.of_beats.out_data.val();
+        let front = self.of_beats.out.data.val();
         let given = self.given.q.val();
         let is_last = (given + 1) == front.user.get_bits::<4>(read_user::ENTRIES);
         let is_second = given.get_bit(0) & two_a_beat(W as u64) & !front.error;
         let beat_ends = is_last | (!front.error & (is_second | !two_a_beat(W as u64)));
-        let taken = self.of_beats.out_valid.val() & self.fetched.ready.val();
+        let taken = self.of_beats.out.valid.val() & self.fetched.ready.val();
         if taken {
             self.given.d.next = if is_last { bits(0) } else { given + 1 };
         }
         self.fetch_credit.give.next = taken & is_last;
-        self.beats.out_ready.next = taken & beat_ends;
-        self.of_beats.out_ready.next = taken & beat_ends;
-        let entries = self.beats.out_data.val();
-        self.fetched.valid.next = self.of_beats.out_valid.val();
+        self.beats.out.ready.next = taken & beat_ends;
+        self.of_beats.out.ready.next = taken & beat_ends;
+        let entries = self.beats.out.data.val();
+        self.fetched.valid.next = self.of_beats.out.valid.val();
         self.fetched.record.next = WqeFetched {
             qp: front.user.get_bits::<10>(read_user::QP),
             error: front.error,

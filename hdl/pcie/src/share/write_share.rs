@@ -62,7 +62,7 @@ impl<const W: usize> Logic for WriteShare<W> {
         };
         let valid = (chosen & offered).any();
         // Both skids see the same beats.
-        let room = self.data.in_ready.val() & self.beat.in_ready.val();
+        let room = self.data.in_.ready.val() & self.beat.in_.ready.val();
         let moves = valid & room;
         self.turns.accept.next = moves & !inside;
         self.in0.ready.next = chosen.get_bit(0) & room;
@@ -93,24 +93,24 @@ impl<const W: usize> Logic for WriteShare<W> {
         }
 
         // send
-        self.data.in_valid.next = moves;
-        self.data.in_data.next = if chosen.get_bit(0) {
+        self.data.in_.valid.next = moves;
+        self.data.in_.data.next = if chosen.get_bit(0) {
             self.in0.data.val()
         } else if chosen.get_bit(1) {
             self.in1.data.val()
         } else {
             self.in2.data.val()
         };
-        self.beat.in_valid.next = moves;
-        self.beat.in_data.next = beat;
-        self.tlp.valid.next = self.beat.out_valid.val();
-        self.tlp.data.next = self.data.out_data.val();
-        let sent = self.beat.out_data.val();
+        self.beat.in_.valid.next = moves;
+        self.beat.in_.data.next = beat;
+        self.tlp.valid.next = self.beat.out.valid.val();
+        self.tlp.data.next = self.data.out.data.val();
+        let sent = self.beat.out.data.val();
         self.tlp.header.next = sent.header;
         self.tlp.first.next = sent.first;
         self.tlp.last.next = sent.last;
-        self.data.out_ready.next = self.tlp.ready.val();
-        self.beat.out_ready.next = self.tlp.ready.val();
+        self.data.out.ready.next = self.tlp.ready.val();
+        self.beat.out.ready.next = self.tlp.ready.val();
 
         if self.reset.val() {
             self.inside.d.next = false;

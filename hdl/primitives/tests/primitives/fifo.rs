@@ -106,9 +106,9 @@ macro_rules! agrees {
         fn $test() {
             let drive = |uut: &mut $block, rng: &mut _| {
                 uut.reset.next = Bits::<6>::random(rng) == 7;
-                uut.in_valid.next = bool::random(rng);
-                uut.in_data.next = Bits::random(rng);
-                uut.out_ready.next = bool::random(rng) & bool::random(rng);
+                uut.in_.valid.next = bool::random(rng);
+                uut.in_.data.next = Bits::random(rng);
+                uut.out.ready.next = bool::random(rng) & bool::random(rng);
             };
             check(<$block>::default, Some(|u| &mut u.clock), drive, 500, 3).unwrap();
             check_gated(<$block>::default, |u| &mut u.clock, drive, 2000, 4).unwrap();

@@ -10,9 +10,9 @@ use rust_hdl::prelude::*;
 fn agrees_with_its_simulation() {
     let drive = |uut: &mut StreamSkid<Bits<72>>, rng: &mut _| {
         uut.reset.next = Bits::<6>::random(rng) == 7;
-        uut.in_valid.next = bool::random(rng);
-        uut.in_data.next = Bits::random(rng);
-        uut.out_ready.next = bool::random(rng);
+        uut.in_.valid.next = bool::random(rng);
+        uut.in_.data.next = Bits::random(rng);
+        uut.out.ready.next = bool::random(rng);
     };
     check(StreamSkid::default, Some(|u| &mut u.clock), drive, 400, 1).unwrap();
 }

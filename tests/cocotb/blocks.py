@@ -45,11 +45,11 @@ class Bench:
 COUNTER = Bench("bench_counter", (), 6, "counter")
 """The benches of small designs, on which all simulators must agree."""
 
-PCIE = ("dma_write_512", "dma_read_512", "host_queues_512", "write_share_512", "rq_shim_512", "rc_shim_512")
+PCIE = ("dma_write_512", "dma_read_512", "host_queues_512", "write_arbiter_512", "rq_shim_512", "rc_shim_512")
 
 BENCHES = (
     Bench("bench_rx_lane", ("rx_lane_512",), 9, "rx_lane_axis"),
-    Bench("bench_tx_front", ("tx_front_512",), 6, "tx_front_axis", {"PACKET_BITS": Record("TxPacket").width}),
+    Bench("bench_tx_frame_builder", ("tx_frame_builder_512",), 6, "tx_frame_builder_axis", {"PACKET_BITS": Record("TxPacket").width}),
     Bench("bench_dma_write", PCIE, 2, "pcie_endpoint_axis"),
     Bench("bench_dma_read", PCIE, 4, "pcie_endpoint_axis"),
     Bench("bench_host_queues", PCIE, 4, "pcie_endpoint_axis"),

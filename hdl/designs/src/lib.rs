@@ -7,14 +7,14 @@ use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, Doorbells, HostQueues, Registers};
 use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
 use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
-use hdl_pcie::share::WriteShare;
+use hdl_pcie::share::WriteArbiter;
 use hdl_pcie::{DmaWrite1024, DmaWrite512, RqShim1024, RqShim512};
 use hdl_reorder_buf::{PsnTrack, RcTrack};
 use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
 use hdl_send_queue::MessageTable;
 use hdl_spray_engine::SprayEngine;
-use hdl_tx_pipeline::{TxFront1024, TxFront512, TxLane1024, TxLane512};
+use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512, TxLane1024, TxLane512};
 use hdl_tx_window::TxWindow;
 use hdl_verilog::{Design, EmitError, Emitter};
 use rust_hdl::prelude::Block;
@@ -74,15 +74,24 @@ const fn known<B: Block + Default>(name: &'static str, what: &'static str) -> Kn
 pub const ALL: &[Known] = &[
     known::<RxLane512>("rx_lane_512", "receive lane of a 100G port"),
     known::<RxLane1024>("rx_lane_1024", "receive lane of a 200G port"),
-    known::<TxFront512>("tx_front_512", "records and payload to frames, 512 bits"),
-    known::<TxFront1024>("tx_front_1024", "records and payload to frames, 1,024 bits"),
+    known::<TxFrameBuilder512>(
+        "tx_frame_builder_512",
+        "records and payload to frames, 512 bits",
+    ),
+    known::<TxFrameBuilder1024>(
+        "tx_frame_builder_1024",
+        "records and payload to frames, 1,024 bits",
+    ),
     known::<TxLane512>("tx_lane_512", "transmit lane of a 100G port"),
     known::<TxLane1024>("tx_lane_1024", "transmit lane of a 200G port"),
     known::<DmaWrite512>("dma_write_512", "DMA write engine, 512 bits"),
     known::<DmaWrite1024>("dma_write_1024", "DMA write engine, 1,024 bits"),
     known::<DmaRead512>("dma_read_512", "DMA read engine, 512 bits"),
     known::<DmaRead1024>("dma_read_1024", "DMA read engine, 1,024 bits"),
-    known::<WriteShare<512>>("write_share_512", "streams of write TLPs to one, 512 bits"),
+    known::<WriteArbiter<512, 3, 2>>(
+        "write_arbiter_512",
+        "streams of write TLPs to one, 512 bits",
+    ),
     known::<RqShim512>(
         "rq_shim_512",
         "write TLPs to AMD's requester requests, 512 bits",

@@ -1,7 +1,7 @@
 //! The admin queue fetches table rows from a ring in host memory and writes them, one after another.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{FlowSnk, OfferSrc, Snk};
+use hdl_primitives::{OfferSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::host::admin::{AdminCommand, AdminRing, AdminState, PageList};
 use stellar_wire::host::registers::TableCommand;
@@ -9,6 +9,7 @@ use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
+use crate::bundles::AdminRegistersSnk;
 use crate::config_entry::config_select;
 use crate::ring::place_mask;
 use crate::table_rows::{has_row, TABLES};
@@ -73,19 +74,12 @@ pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     pub reset: Signal<In, Bit>,
 
     // From the registers.
-    /// A new ring ([`AdminRing`]) restarts the queue.
-    pub ring: FlowSnk<Bits<64>>,
-    pub producer: FlowSnk<Bits<16>>,
-    /// Commands done, and the error ([`AdminState`]).
-    pub done: Signal<Out, Bits<16>>,
-    pub error: Signal<Out, Bits<8>>,
-    /// Rows of the registers.
+    pub admin: AdminRegistersSnk,
+    /// Rows that software writes by registers.
     pub direct: Snk<ConfigWrite>,
 
     // To the tables.
-    pub config_valid: Signal<Out, Bit>,
-    pub settings: Signal<Out, ConfigWrite>,
-    pub config_ready: Signal<In, Bit>,
+    pub settings: Src<ConfigWrite>,
 
     // Reads of lines of 64 bytes.
     pub fetch: OfferSrc<WqeFetch>,
@@ -148,13 +142,13 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
             own & !self.direct.valid.val()
         };
         let offers = if mine { own } else { self.direct.valid.val() };
-        let takes = self.config_ready.val() & offers;
-        self.config_valid.next = offers;
-        self.held.d.next = offers & !self.config_ready.val();
+        let takes = self.settings.ready.val() & offers;
+        self.settings.valid.next = offers;
+        self.held.d.next = offers & !self.settings.ready.val();
         self.held_own.d.next = mine;
-        self.direct.ready.next = self.config_ready.val() & !mine;
+        self.direct.ready.next = self.settings.ready.val() & !mine;
         let select = config_select(command.get_bits::<4>(TableCommand::SELECT_BIT));
-        self.settings.next = if !mine {
+        self.settings.record.next = if !mine {
             self.direct.record.val()
         } else if step == Step::Row {
             ConfigWrite {
@@ -304,19 +298,19 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
         }
 
         // registers
-        if self.producer.valid.val() {
-            self.produced.d.next = self.producer.record.val();
+        if self.admin.producer.valid.val() {
+            self.produced.d.next = self.admin.producer.record.val();
         }
-        if self.ring.valid.val() {
-            self.base.d.next = self.ring.record.val().get_bits::<52>(12);
-            self.log2_entries.d.next = self.ring.record.val().get_bits::<4>(0);
-            self.enabled.d.next = self.ring.record.val().get_bit(AdminRing::ENABLE_BIT);
+        if self.admin.ring.valid.val() {
+            self.base.d.next = self.admin.ring.record.val().get_bits::<52>(12);
+            self.log2_entries.d.next = self.admin.ring.record.val().get_bits::<4>(0);
+            self.enabled.d.next = self.admin.ring.record.val().get_bit(AdminRing::ENABLE_BIT);
             self.produced.d.next = bits::<16>(0);
             self.consumed.d.next = bits::<16>(0);
             self.failed.d.next = bits::<8>(0);
         }
-        self.done.next = self.consumed.q.val();
-        self.error.next = self.failed.q.val();
+        self.admin.done.next = self.consumed.q.val();
+        self.admin.error.next = self.failed.q.val();
 
         if self.reset.val() {
             self.step.d.next = Step::Idle;

@@ -1,8 +1,10 @@
 //! Port groups of the host interface.
 
 use hdl_macros::bundle;
+use hdl_primitives::{FlowSnk, FlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::host_queues::InterruptEntry;
 use stellar_wire::hw::Qpn;
 
 /// The driving end of writes to BAR0, which are always taken.
@@ -57,6 +59,38 @@ pub struct EventConsumerSrc {
     pub index: Signal<Out, Bits<24>>,
     /// The next event raises an interrupt.
     pub arm: Signal<Out, Bit>,
+}
+
+/// The driving end of the registers of the admin queue.
+#[bundle]
+pub struct AdminRegistersSrc {
+    /// A new ring ([`AdminRing`](stellar_wire::host::admin::AdminRing)) restarts the queue.
+    pub ring: FlowSrc<Bits<64>>,
+    pub producer: FlowSrc<Bits<16>>,
+    /// Number of commands that the admin queue has executed.
+    pub done: Signal<In, Bits<16>>,
+    /// [`AdminState`](stellar_wire::host::admin::AdminState).
+    pub error: Signal<In, Bits<8>>,
+}
+
+/// The driving end of a stream of owners of queue pairs: who may ring their doorbells.
+#[bundle(keep)]
+pub struct OwnerSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    /// The queue pair has an owner; otherwise it loses its owner.
+    pub present: Signal<Out, Bit>,
+    pub page: Signal<Out, Bits<16>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of a stream of entries of the MSI-X table.
+#[bundle(keep)]
+pub struct InterruptEntrySrc {
+    pub valid: Signal<Out, Bit>,
+    pub vector: Signal<Out, Bits<6>>,
+    pub record: Signal<Out, InterruptEntry>,
+    pub ready: Signal<In, Bit>,
 }
 
 /// The driving end of a stream of entries and messages, `W` bits each, for host memory.

@@ -1,7 +1,7 @@
 //! Writes completions into rings in host memory, one ring per queue pair.
 
 use hdl_macros::{clock_reset, hdl};
-use hdl_primitives::{BlockRam, RoundRobin, Snk};
+use hdl_primitives::{BlockRam, QpSettingsSnk, RoundRobin, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{CompletionEntry, CompletionQueueConfig};
@@ -30,7 +30,7 @@ struct Row {
 
 /// A row after its read, and the state that a completion would find.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Judged {
+struct CheckReg {
     row: Row,
     /// The ring has no free place.
     full: Bit,
@@ -44,7 +44,7 @@ enum State {
     /// Accepts a configuration, a consumer index or a completion.
     Idle,
     /// The memory outputs the row.
-    Judge,
+    Check,
     /// The row is written back, and the results are output.
     Act,
 }
@@ -69,10 +69,7 @@ pub struct CompletionQueues<const Q: usize = 10> {
     pub receive: Snk<Completion>,
 
     // From software.
-    pub config_valid: Signal<In, Bit>,
-    pub config_qp: Signal<In, Bits<10>>,
-    pub settings: Signal<In, CompletionQueueConfig>,
-    pub config_ready: Signal<Out, Bit>,
+    pub settings: QpSettingsSnk<CompletionQueueConfig>,
     // From doorbells.
     pub consumer: ConsumerSnk,
 
@@ -98,7 +95,7 @@ pub struct CompletionQueues<const Q: usize = 10> {
     qp: DFF<Bits<10>>,
     completion: DFF<Completion>,
     update: DFF<ConsumerUpdate>,
-    judged: DFF<Judged>,
+    checked: DFF<CheckReg>,
 
     write_waits: DFF<Bit>,
     header: DFF<WriteTlpHeader>,
@@ -119,7 +116,7 @@ pub struct CompletionQueues<const Q: usize = 10> {
 impl<const Q: usize> Logic for CompletionQueues<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, completes, qp, completion, update, judged);
+        dff_setup!(self, clock, state, completes, qp, completion, update, checked);
         dff_setup!(
             self,
             clock,
@@ -139,7 +136,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         // take_turns
         let state = self.state.q.val();
         let idle = state == State::Idle;
-        let takes = idle & !self.config_valid.val();
+        let takes = idle & !self.settings.valid.val();
         let mut requests = bits::<3>(0);
         requests = requests.replace_bit(0, self.send.valid.val());
         requests = requests.replace_bit(1, self.receive.valid.val());
@@ -150,7 +147,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         self.send.ready.next = takes & turn.get_bit(0);
         self.receive.ready.next = takes & turn.get_bit(1);
         self.consumer.ready.next = takes & turn.get_bit(2);
-        self.config_ready.next = idle;
+        self.settings.ready.next = idle;
         let completion = if turn.get_bit(0) {
             self.send.record.val()
         } else {
@@ -171,15 +168,15 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
             };
         }
         if takes & requests.any() {
-            self.state.d.next = State::Judge;
+            self.state.d.next = State::Check;
         }
         self.rows.read_address.next = asked.get_bits::<Q>(0);
 
-        // judge
+        // check
         let row = self.rows.read_data.val();
         let mask = place_mask(row.settings.log2_entries);
-        if state == State::Judge {
-            self.judged.d.next = Judged {
+        if state == State::Check {
+            self.checked.d.next = CheckReg {
                 row,
                 full: !row.settings.valid | is_full(row.ring, mask),
                 place: row.ring.produced & mask,
@@ -189,23 +186,23 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         }
 
         // act
-        let judged = self.judged.q.val();
-        let config = judged.row.settings;
-        let stored = judged.row.ring;
+        let checked = self.checked.q.val();
+        let config = checked.row.settings;
+        let stored = checked.row.ring;
         let completes = self.completes.q.val();
         let write_taken = self.write_waits.q.val() & self.write.ready.val();
         let overrun_taken = self.overrun_waits.q.val() & self.overrun.ready.val();
         // Nor may an interrupt that is raised at once overtake a pending entry.
         let has_room = if !completes {
             !self.write_waits.q.val()
-        } else if judged.full {
+        } else if checked.full {
             !self.overrun_waits.q.val()
         } else {
             !self.write_waits.q.val() | write_taken
         };
         let acts = (state == State::Act) & has_room;
-        let writes = acts & completes & !judged.full;
-        let loses = acts & completes & judged.full;
+        let writes = acts & completes & !checked.full;
+        let loses = acts & completes & checked.full;
         let consumes = acts & !completes;
         let consumed = consume(stored, self.update.q.val(), config.interrupts);
         if acts {
@@ -213,7 +210,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         }
 
         // store_row
-        let configures = idle & self.config_valid.val();
+        let configures = idle & self.settings.valid.val();
         self.rows.write_enable.next = configures | writes | (consumes & consumed.accepted);
         let ring = if idle {
             Ring {
@@ -227,12 +224,16 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
             consumed.ring
         };
         self.rows.write_address.next = if idle {
-            self.config_qp.val().get_bits::<Q>(0)
+            self.settings.qp.val().get_bits::<Q>(0)
         } else {
             self.qp.q.val().get_bits::<Q>(0)
         };
         self.rows.write_data.next = Row {
-            settings: if idle { self.settings.val() } else { config },
+            settings: if idle {
+                self.settings.record.val()
+            } else {
+                config
+            },
             ring,
         };
 
@@ -243,14 +244,14 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         }
         if writes {
             self.write_waits.d.next = true;
-            let address = config.base + (bit_cast::<64, 24>(judged.place) << ENTRY_BITS);
+            let address = config.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
             self.header.d.next = write_header(address, bits::<11>(ENTRY_DWORDS));
             self.entry_raises.d.next = stored.armed & config.interrupts;
             self.vector.d.next = config.vector;
             self.entry.d.next = CompletionEntry {
                 status: done.status,
                 opcode: done.opcode,
-                phase: judged.phase,
+                phase: checked.phase,
                 reserved_flags: bits::<15>(0),
                 qp: bit_cast::<24, 10>(done.qp),
                 reserved_qp: bits::<8>(0),

@@ -5,7 +5,7 @@ use hdl_primitives::{BlockRam, DoorbellSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 
-use crate::bundles::{ConsumerSrc, DoorbellWriteSnk};
+use crate::bundles::{ConsumerSrc, DoorbellWriteSnk, OwnerSnk, RefusedDoorbellSrc};
 use crate::queue_pairs::QueuePairs;
 
 /// Cycles from one doorbell to the next.
@@ -53,27 +53,19 @@ pub struct Doorbells<const Q: usize = 10> {
     pub ready: Signal<Out, Bit>,
 
     // From software: who owns a queue pair.
-    pub owner_valid: Signal<In, Bit>,
-    pub owner_qp: Signal<In, Bits<10>>,
-    /// The queue pair has an owner; otherwise it loses its owner.
-    pub owner_present: Signal<In, Bit>,
-    pub owner_page: Signal<In, Bits<16>>,
-    /// Low only while owners are cleared.
-    pub owner_ready: Signal<Out, Bit>,
+    /// Not ready only while owners are cleared.
+    pub owner: OwnerSnk,
 
     // To the send side.
     pub doorbell: DoorbellSrc,
     // To completion_queues.
     pub consumer: ConsumerSrc,
     // To event_queue.
-    pub refused_valid: Signal<Out, Bit>,
-    pub refused_page: Signal<Out, Bits<16>>,
-    pub refused_qp: Signal<Out, Bits<24>>,
-    pub refused_ready: Signal<In, Bit>,
+    pub refused: RefusedDoorbellSrc,
 
     // Counters: one cycle per event.
     /// The queue pair belongs to another page, or to none.
-    pub refused: Signal<Out, Bit>,
+    pub not_owned: Signal<Out, Bit>,
     /// A write of less than 64 bits to an existing place.
     pub short_write: Signal<Out, Bit>,
     /// A write to a place that does not exist.
@@ -113,16 +105,16 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         if sweeping {
             self.swept.d.next = self.swept.q.val() + 1;
         }
-        self.owner_ready.next = !sweeping;
-        self.owners.write_enable.next = sweeping | self.owner_valid.val();
+        self.owner.ready.next = !sweeping;
+        self.owners.write_enable.next = sweeping | self.owner.valid.val();
         self.owners.write_address.next = if sweeping {
             self.swept.q.val().get_bits::<Q>(0)
         } else {
-            self.owner_qp.val().get_bits::<Q>(0)
+            self.owner.qp.val().get_bits::<Q>(0)
         };
         self.owners.write_data.next = Owner {
-            present: self.owner_present.val() & !sweeping,
-            page: self.owner_page.val(),
+            present: self.owner.present.val() & !sweeping,
+            page: self.owner.page.val(),
         };
 
         // take_write
@@ -191,7 +183,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         let checks = self.checking.q.val();
         let refuses = checks & !owned;
         self.counts_refused.d.next = refuses;
-        self.refused.next = self.counts_refused.q.val();
+        self.not_owned.next = self.counts_refused.q.val();
 
         // offer
         self.doorbell_waits.d.next = (checks & owned & write.sends)
@@ -199,7 +191,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         self.consumer_waits.d.next = (checks & owned & !write.sends)
             | (self.consumer_waits.q.val() & !self.consumer.ready.val());
         self.refused_waits.d.next =
-            refuses | (self.refused_waits.q.val() & !self.refused_ready.val());
+            refuses | (self.refused_waits.q.val() & !self.refused.ready.val());
         self.doorbell.valid.next = self.doorbell_waits.q.val();
         self.doorbell.qp.next = number.get_bits::<10>(0);
         self.doorbell.producer.next = write.data.get_bits::<16>(Doorbell::PRODUCER_BIT);
@@ -209,9 +201,9 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         self.consumer.qp.next = number.get_bits::<10>(0);
         self.consumer.index.next = write.data.get_bits::<24>(ConsumerIndex::INDEX_BIT);
         self.consumer.arm.next = write.data.get_bit(ConsumerIndex::ARM_BIT);
-        self.refused_valid.next = self.refused_waits.q.val();
-        self.refused_page.next = write.page;
-        self.refused_qp.next = number;
+        self.refused.valid.next = self.refused_waits.q.val();
+        self.refused.page.next = write.page;
+        self.refused.qp.next = number;
 
         if self.reset.val() {
             self.swept.d.next = bits::<11>(0);

@@ -1,7 +1,7 @@
 //! Writes events into one ring in host memory.
 
 use hdl_macros::{clock_reset, hdl};
-use hdl_primitives::{PageFaultSnk, RoundRobin, ThresholdSnk};
+use hdl_primitives::{PageFaultSnk, RoundRobin, Snk, ThresholdSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::dma::WriteTlpHeader;
@@ -46,9 +46,7 @@ pub struct EventQueue {
     pub page_fault: PageFaultSnk,
 
     // From software: a new ring, and consumer indices.
-    pub config_valid: Signal<In, Bit>,
-    pub settings: Signal<In, EventQueueConfig>,
-    pub config_ready: Signal<Out, Bit>,
+    pub settings: Snk<EventQueueConfig>,
     pub consumer: EventConsumerSnk,
 
     // To host_writes: entries of 16 bytes.
@@ -110,7 +108,7 @@ impl Logic for EventQueue {
 
         // take_turns
         let acting = self.acting.q.val();
-        let takes = !acting & !self.update_waits.q.val() & !self.config_valid.val();
+        let takes = !acting & !self.update_waits.q.val() & !self.settings.valid.val();
         let mut requests = bits::<5>(0);
         requests = requests.replace_bit(0, self.qp_error.valid.val());
         requests = requests.replace_bit(1, self.overrun.valid.val());
@@ -186,15 +184,15 @@ impl Logic for EventQueue {
         // follow_reader
         // The old ring's interrupt leaves by the old vector; an index that waits is of the old ring.
         let may_configure = !acting & !self.write_waits.q.val();
-        let configures = self.config_valid.val() & may_configure;
-        self.config_ready.next = may_configure;
+        let configures = self.settings.valid.val() & may_configure;
+        self.settings.ready.next = may_configure;
         let update = self.update.q.val();
         let consumed = consume(ring, update, shape.interrupts);
         // An interrupt that is raised at once must not overtake a pending entry.
         let consumes = self.update_waits.q.val()
             & !acting
             & !self.write_waits.q.val()
-            & !self.config_valid.val();
+            & !self.settings.valid.val();
         let stays = self.update_waits.q.val() & !consumes & !configures;
         if self.consumer.valid.val() {
             self.update.d.next = ConsumerUpdate {
@@ -206,7 +204,7 @@ impl Logic for EventQueue {
 
         // change_ring
         if configures {
-            self.shape.d.next = self.settings.val();
+            self.shape.d.next = self.settings.record.val();
             self.ring.d.next = Ring {
                 produced: bits::<24>(0),
                 consumer: bits::<24>(0),

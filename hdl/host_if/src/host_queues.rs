@@ -1,12 +1,14 @@
 //! Completion queues, event queue and interrupts together.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{PageFaultSnk, Snk, ThresholdSnk, TlpSrc};
+use hdl_primitives::{PageFaultSnk, QpSettingsSnk, Snk, ThresholdSnk, TlpSrc};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::host_queues::{CompletionQueueConfig, EventQueueConfig, InterruptEntry};
+use stellar_wire::hw::host_queues::{CompletionQueueConfig, EventQueueConfig};
 use stellar_wire::hw::messages::Completion;
 
-use crate::bundles::{ConsumerSnk, EventConsumerSnk, QpFailureSnk, RefusedDoorbellSnk};
+use crate::bundles::{
+    ConsumerSnk, EventConsumerSnk, InterruptEntrySnk, QpFailureSnk, RefusedDoorbellSnk,
+};
 use crate::completion_queues::CompletionQueues;
 use crate::event_queue::EventQueue;
 use crate::host_writes::HostWrites;
@@ -31,15 +33,9 @@ pub struct HostQueues<const Q: usize, const W: usize> {
     pub page_fault: PageFaultSnk,
 
     // Configuration.
-    pub completion_config_valid: Signal<In, Bit>,
-    pub completion_config_qp: Signal<In, Bits<10>>,
-    pub completion_config: Signal<In, CompletionQueueConfig>,
-    pub completion_config_ready: Signal<Out, Bit>,
-    pub event_config_valid: Signal<In, Bit>,
-    pub event_config: Signal<In, EventQueueConfig>,
-    pub event_config_ready: Signal<Out, Bit>,
-    pub interrupt_config: Snk<InterruptEntry>,
-    pub interrupt_config_vector: Signal<In, Bits<6>>,
+    pub completion_config: QpSettingsSnk<CompletionQueueConfig>,
+    pub event_config: Snk<EventQueueConfig>,
+    pub interrupt_config: InterruptEntrySnk,
 
     // Readers.
     pub consumer: ConsumerSnk,
@@ -74,10 +70,7 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
             self,
             send => completions.send,
             receive => completions.receive,
-            completion_config_valid => completions.config_valid,
-            completion_config_qp => completions.config_qp,
             completion_config => completions.settings,
-            completions.config_ready => completion_config_ready,
             consumer => completions.consumer,
         );
 
@@ -88,9 +81,7 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
             doorbell_refused => events.doorbell_refused,
             page_fault => events.page_fault,
             completions.overrun => events.overrun,
-            event_config_valid => events.config_valid,
             event_config => events.settings,
-            events.config_ready => event_config_ready,
             event_consumer => events.consumer,
         );
 
@@ -98,10 +89,7 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
             self,
             completions.raise => interrupts.completion_raise,
             events.raise => interrupts.event_raise,
-            interrupt_config.valid => interrupts.config_valid,
-            interrupt_config_vector => interrupts.config_vector,
-            interrupt_config.record => interrupts.settings,
-            interrupts.config_ready => interrupt_config.ready,
+            interrupt_config => interrupts.settings,
             interrupts.pending => interrupt_pending,
         );
 

@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::InterruptEntry;
 
-use crate::bundles::{HostWriteSrc, RaiseSnk};
+use crate::bundles::{HostWriteSrc, InterruptEntrySnk, RaiseSnk};
 use crate::ring::write_header;
 
 /// Vectors of the card.
@@ -51,10 +51,7 @@ pub struct Interrupts {
     pub event_raise: RaiseSnk,
 
     // From software.
-    pub config_valid: Signal<In, Bit>,
-    pub config_vector: Signal<In, Bits<6>>,
-    pub settings: Signal<In, InterruptEntry>,
-    pub config_ready: Signal<Out, Bit>,
+    pub settings: InterruptEntrySnk,
 
     // To host_writes.
     pub write: HostWriteSrc<32>,
@@ -98,8 +95,8 @@ impl Logic for Interrupts {
         // choose
         let state = self.state.q.val();
         let idle = state == State::Idle;
-        let configures = idle & self.config_valid.val();
-        let chooses = idle & !self.config_valid.val();
+        let configures = idle & self.settings.valid.val();
+        let chooses = idle & !self.settings.valid.val();
         self.turns.request.next = self.waiting.q.val() & self.unmasked.q.val();
         self.turns.accept.next = chooses;
         if idle {
@@ -110,12 +107,12 @@ impl Logic for Interrupts {
         }
 
         // configure
-        let entry = self.settings.val();
-        self.config_ready.next = idle;
+        let entry = self.settings.record.val();
+        self.settings.ready.next = idle;
         self.table.write_enable.next = configures;
-        self.table.write_address.next = self.config_vector.val();
+        self.table.write_address.next = self.settings.vector.val();
         self.table.write_data.next = entry;
-        let configured = vector_bit(configures, self.config_vector.val());
+        let configured = vector_bit(configures, self.settings.vector.val());
         self.unmasked.d.next = if entry.masked {
             self.unmasked.q.val() & !configured
         } else {

@@ -44,8 +44,9 @@ pub mod table_rows;
 
 pub use admin_queue::AdminQueue;
 pub use bundles::{
-    ConsumerSnk, ConsumerSrc, DoorbellWriteSnk, DoorbellWriteSrc, EventConsumerSnk,
-    EventConsumerSrc, HostWriteSnk, HostWriteSrc, OverrunSnk, OverrunSrc, QpFailureSnk,
+    AdminRegistersSnk, AdminRegistersSrc, ConsumerSnk, ConsumerSrc, DoorbellWriteSnk,
+    DoorbellWriteSrc, EventConsumerSnk, EventConsumerSrc, HostWriteSnk, HostWriteSrc,
+    InterruptEntrySnk, InterruptEntrySrc, OverrunSnk, OverrunSrc, OwnerSnk, OwnerSrc, QpFailureSnk,
     QpFailureSrc, RaiseSnk, RaiseSrc, RefusedDoorbellSnk, RefusedDoorbellSrc, RegisterReadSnk,
     RegisterReadSrc, RegisterWriteSnk, RegisterWriteSrc,
 };

@@ -1,14 +1,14 @@
 //! BAR0 of the physical function.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{ArmSrc, Counter, FenceSrc, FlowSrc};
+use hdl_primitives::{ArmSrc, Counter, FenceSrc, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers::{self as map, ImmediateArm, TableCommand};
 use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
-use crate::bundles::{EventConsumerSrc, RegisterReadSnk, RegisterWriteSnk};
+use crate::bundles::{AdminRegistersSrc, EventConsumerSrc, RegisterReadSnk, RegisterWriteSnk};
 use crate::config_entry::config_select;
 use crate::register_address::{any, byte_mask, command, hit, is_at, merged, places, read_only};
 use crate::register_view::{RegisterState, RegisterView};
@@ -67,21 +67,15 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub read_timeout: Signal<Out, Bits<31>>,
 
     // To the tables.
-    pub config_valid: Signal<Out, Bit>,
-    pub settings: Signal<Out, ConfigWrite>,
-    pub config_ready: Signal<In, Bit>,
+    pub settings: Src<ConfigWrite>,
     // To the receive core.
     pub fence: FenceSrc,
     /// Pulses when the fence is done.
     pub fence_done: Signal<In, Bit>,
     // To the responder.
     pub arm: ArmSrc,
-    // To the admin queue, which always takes them.
-    pub admin_ring: FlowSrc<Bits<64>>,
-    pub admin_producer: FlowSrc<Bits<16>>,
-    /// Number of commands that the admin queue has executed.
-    pub admin_done: Signal<In, Bits<16>>,
-    pub admin_error: Signal<In, Bits<8>>,
+    // To and from the admin queue.
+    pub admin: AdminRegistersSrc,
     // To event_queue, which always takes it.
     pub event_consumer: EventConsumerSrc,
 
@@ -205,7 +199,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             self.table_busy.d.next = true;
             self.table.d.next = config_select(number.get_bits::<4>(0));
             self.row.d.next = row;
-        } else if self.config_ready.val() {
+        } else if self.settings.ready.val() {
             self.table_busy.d.next = false;
         }
         if commands & to_arm & !self.arm_busy.q.val() {
@@ -297,11 +291,11 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             fence_done: self.fenced.q.val(),
             arm_busy: self.arm_busy.q.val(),
             table_busy,
-            admin_done: self.admin_done.val(),
-            admin_error: self.admin_error.val(),
+            admin_done: self.admin.done.val(),
+            admin_error: self.admin.error.val(),
         };
-        self.config_valid.next = table_busy;
-        self.settings.next = ConfigWrite {
+        self.settings.valid.next = table_busy;
+        self.settings.record.next = ConfigWrite {
             select: self.table.q.val(),
             index: self.row.q.val(),
             entry,
@@ -314,10 +308,10 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         let written = self.written.q.val();
         self.event_consumer.index.next = written.get_bits::<24>(ConsumerIndex::INDEX_BIT);
         self.event_consumer.arm.next = written.get_bit(ConsumerIndex::ARM_BIT);
-        self.admin_ring.valid.next = self.renews.q.val();
-        self.admin_ring.record.next = written;
-        self.admin_producer.valid.next = self.produces.q.val();
-        self.admin_producer.record.next = written.get_bits::<16>(0);
+        self.admin.ring.valid.next = self.renews.q.val();
+        self.admin.ring.record.next = written;
+        self.admin.producer.valid.next = self.produces.q.val();
+        self.admin.producer.record.next = written.get_bits::<16>(0);
         self.counter_select.next = self.selected.q.val();
         self.udp_port.next = self.port.q.val();
         self.mps_code.next = self.payload.q.val();

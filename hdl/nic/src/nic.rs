@@ -6,21 +6,22 @@ use hdl_host_if::{
     Registers,
 };
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_pcie::read::DmaRead1024;
-use hdl_pcie::share::{ReadShare, WriteShare};
+use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{CompletionSnk, MacRxSnk, MacTxSrc, Src, TlpSrc, VerdictSrc};
 use hdl_requester::StatPulses;
 use hdl_responder::Responder;
-use hdl_tx_pipeline::TxLane1024;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::read::ReadTlpHeader;
 use stellar_wire::hw::requester::ControlKind;
 
+use crate::failure_fork::FailureFork;
+use crate::host_reader::HostReader;
 use crate::nic_config::NicConfig;
 use crate::requester_pair::RequesterPair;
-use crate::rx_lanes::RxLanes1024;
+use crate::rx_dual_lane::RxDualLane1024;
 use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS};
+use crate::tx_dual_lane::TxDualLane;
 
 /// 1,024 queue pairs.
 const Q: usize = 10;
@@ -87,49 +88,33 @@ pub struct Nic {
     admin: AdminQueue<Q, MR_BITS, EMTT_BITS>,
     doorbells: Doorbells<Q>,
     nic_config: NicConfig,
-    receive: RxLanes1024,
+    receive: RxDualLane1024,
     responder: Responder<Q, I, STASH_BITS>,
     engine: RequesterPair,
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     queues: HostQueues<Q, 1024>,
-    lanes: [TxLane1024; 2],
-    read_share: [ReadShare<1024>; 2],
-    dma_read: [DmaRead1024; 2],
+    failures: FailureFork,
+    transmit: TxDualLane,
+    readers: [HostReader; 2],
     /// Of endpoint 0: writes of the receive lane and of the host's queues.
-    write_share: WriteShare<1024>,
+    writer: WriteArbiter<1024, 2, 1>,
 
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
-    clocks: DFF<Bits<33>>,
-    /// The failure at the head of the queue has been reported to the host, and to the receive core.
-    host_told: DFF<Bit>,
-    core_told: DFF<Bit>,
+    cycles: DFF<Bits<33>>,
     counter: DFF<Bits<48>>,
 }
 
 impl Logic for Nic {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, clocks, host_told, core_told, counter);
-        clock_reset!(
-            self,
-            registers,
-            admin,
-            doorbells,
-            nic_config,
-            receive,
-            responder,
-            engine,
-            locate,
-            queues,
-            lanes[..],
-            read_share[..],
-            dma_read[..],
-            write_share
-        );
+        dff_setup!(self, clock, cycles, counter);
+        clock_reset!(self, registers, admin, doorbells, nic_config, receive, responder);
+        clock_reset!(self, engine, locate, queues, failures);
+        clock_reset!(self, transmit, readers[..], writer);
 
         // time: ticks of 8 ns
-        self.clocks.d.next = self.clocks.q.val() + 1;
-        self.engine.now.next = self.clocks.q.val().get_bits::<32>(1);
+        self.cycles.d.next = self.cycles.q.val() + 1;
+        self.engine.now.next = self.cycles.q.val().get_bits::<32>(1);
 
         // registers and doorbells
         join!(
@@ -150,10 +135,7 @@ impl Logic for Nic {
             registers.event_consumer => queues.event_consumer,
             doorbells.doorbell => engine.doorbell,
             doorbells.consumer => queues.consumer,
-            doorbells.refused_valid => queues.doorbell_refused.valid,
-            doorbells.refused_page => queues.doorbell_refused.page,
-            doorbells.refused_qp => queues.doorbell_refused.qp,
-            queues.doorbell_refused.ready => doorbells.refused_ready,
+            doorbells.refused => queues.doorbell_refused,
         );
         self.receive.counter_select.next = self.registers.counter_select.val().get_bits::<6>(0);
         self.counter.d.next = self.receive.counter_value.val();
@@ -162,52 +144,24 @@ impl Logic for Nic {
         // tables
         join!(
             self,
-            registers.admin_ring => admin.ring,
-            registers.admin_producer => admin.producer,
-            admin.done => registers.admin_done,
-            admin.error => registers.admin_error,
-            registers.config_valid => admin.direct.valid,
-            registers.settings => admin.direct.record,
-            admin.direct.ready => registers.config_ready,
-            admin.config_valid => nic_config.config_valid,
-            admin.settings => nic_config.settings,
-            nic_config.config_ready => admin.config_ready,
+            registers.admin => admin.admin,
+            registers.settings => admin.direct,
+            admin.settings => nic_config.write,
             nic_config.table => receive.table,
             nic_config.table_taken => locate.table_valid,
             nic_config.table.write => locate.table_write,
-            nic_config.configure.valid => engine.configure.valid,
-            nic_config.configure.record => engine.configure.record,
-            nic_config.row => engine.configure.qp,
-            engine.configure.ready => nic_config.configure.ready,
-            nic_config.requester => engine.requester_settings,
-            nic_config.queue => engine.queue_settings,
-            nic_config.spray => engine.spray_settings,
-            nic_config.nscc => engine.nscc_settings,
-            nic_config.profile.valid => engine.profile.valid,
-            nic_config.profile.record => engine.profile.record,
-            nic_config.owner_valid => doorbells.owner_valid,
-            nic_config.row => doorbells.owner_qp,
-            doorbells.owner_ready => nic_config.owner_ready,
-            nic_config.peer.valid => receive.peer.valid,
-            nic_config.row => receive.peer.qp,
-            nic_config.peer.record => receive.peer.record,
-            nic_config.responder.valid => responder.config_valid,
-            nic_config.row => responder.config_qp,
-            nic_config.responder.record => responder.settings,
-            responder.config_ready => nic_config.responder.ready,
-            nic_config.completion_valid => queues.completion_config_valid,
-            nic_config.row => queues.completion_config_qp,
-            nic_config.ring => queues.completion_config,
-            queues.completion_config_ready => nic_config.completion_ready,
-            nic_config.event_valid => queues.event_config_valid,
-            nic_config.ring => queues.event_config,
-            queues.event_config_ready => nic_config.event_ready,
+            nic_config.configure => engine.configure,
+            nic_config.settings => engine.settings,
+            nic_config.profile => engine.profile,
+            nic_config.owner => doorbells.owner,
+            nic_config.address => transmit.address,
+            nic_config.port => transmit.port_config,
+            nic_config.peer => receive.peer,
+            nic_config.responder => responder.settings,
+            nic_config.completion_queue => queues.completion_config,
+            nic_config.event_queue => queues.event_config,
             nic_config.interrupt => queues.interrupt_config,
         );
-        self.engine.profile.index.next = self.nic_config.row.val().get_bits::<3>(0);
-        self.queues.interrupt_config_vector.next = self.nic_config.row.val().get_bits::<6>(0);
-        self.doorbells.owner_present.next = self.nic_config.requester.val().valid;
-        self.doorbells.owner_page.next = self.nic_config.requester.val().page;
 
         // receive
         join!(
@@ -225,28 +179,28 @@ impl Logic for Nic {
         self.receive.control.ready.next = self.engine.control.ready.val() | !for_engine;
 
         // responder
-        let answer = self.responder.answer.record.val();
-        self.lanes[0].answer.valid.next = self.responder.answer.valid.val() & !answer.port;
-        self.lanes[1].answer.valid.next = self.responder.answer.valid.val() & answer.port;
-        self.responder.answer.ready.next = if answer.port {
-            self.lanes[1].answer.ready.val()
-        } else {
-            self.lanes[0].answer.ready.val()
-        };
         join!(
             self,
+            responder.answer => transmit.answer,
             responder.completion => queues.receive,
             responder.threshold => queues.imm_threshold,
             responder.failed => engine.flush,
             engine.reverse_ev => responder.good,
         );
 
-        // requester
+        // requester and transmit lanes
         join!(
             self,
+            engine.tx => transmit.request,
+            transmit.fault => engine.fault,
+            transmit.mac => tx,
+            transmit.payload_mismatch => payload_mismatch,
             engine.xlate_req => locate.request,
             locate.response => engine.xlate_rsp,
             engine.cqe => queues.send,
+            engine.failure => failures.failure,
+            failures.to_host => queues.qp_error,
+            failures.to_core => receive.error,
             engine.sampled => sampled,
             engine.event0_qp => counted0_qp,
             engine.stats0 => counted0,
@@ -254,87 +208,30 @@ impl Logic for Nic {
             engine.stats1 => counted1,
             engine.refused => doorbell_out_of_range,
         );
-        let fault0 = self.lanes[0].fault.valid.val();
-        self.engine.fault.valid.next = fault0 | self.lanes[1].fault.valid.val();
-        self.engine.fault.qp.next = if fault0 {
-            self.lanes[0].fault.qp.val()
-        } else {
-            self.lanes[1].fault.qp.val()
-        };
-        self.engine.fault.slot.next = if fault0 {
-            self.lanes[0].fault.slot.val()
-        } else {
-            self.lanes[1].fault.slot.val()
-        };
-        self.lanes[0].fault.ready.next = self.engine.fault.ready.val();
-        self.lanes[1].fault.ready.next = self.engine.fault.ready.val() & !fault0;
 
-        // failures: each is reported to the host and to the receive core
-        let fails = self.engine.failure.valid.val();
-        let failure = self.engine.failure.record.val();
-        let host_told = self.host_told.q.val() | self.queues.qp_error.ready.val();
-        let core_told = self.core_told.q.val() | self.receive.error.ready.val();
-        let all_told = host_told & core_told;
-        self.queues.qp_error.valid.next = fails & !self.host_told.q.val();
-        self.queues.qp_error.qp.next = failure.qp;
-        self.queues.qp_error.status.next = failure.status;
-        self.receive.error.valid.next = fails & !self.core_told.q.val();
-        self.receive.error.qp.next = failure.qp;
-        self.engine.failure.ready.next = all_told;
-        self.host_told.d.next = fails & host_told & !all_told;
-        self.core_told.d.next = fails & core_told & !all_told;
-
-        // transmit lanes, and the reads of the endpoints for them
+        // PCIe: each endpoint reads payload for its port; endpoint 0 also fetches work requests and writes the host's rings, endpoint 1 fetches for the
+        // admin queue.
         for p in 0..2 {
-            self.lanes[p].address_valid.next = self.nic_config.address_valid.val().get_bit(p);
-            self.lanes[p].answer.record.next = answer;
-            self.read_share[p].read[1].valid.next = false;
-            self.read_share[p].read[1].record.next = self.lanes[p].read.record.val();
-            self.read_share[p].payload1_ready.next = true;
             join!(
                 self,
-                nic_config.row => lanes[p].address_qp,
-                nic_config.address => lanes[p].address,
-                nic_config.port[p] => lanes[p].port_config,
-                engine.tx[p] => lanes[p].request,
-                lanes[p].mac => tx[p],
-                lanes[p].read => read_share[p].read[0],
-                read_share[p].payload0_valid => lanes[p].payload.valid,
-                read_share[p].payload_data => lanes[p].payload.data,
-                read_share[p].payload_beat => lanes[p].payload.beat,
-                lanes[p].payload.ready => read_share[p].payload0_ready,
-                registers.mrrs_code => dma_read[p].mrrs_code,
-                registers.read_timeout => dma_read[p].timeout,
-                read_share[p].command => dma_read[p].command,
-                dma_read[p].out => read_share[p].in_,
-                dma_read[p].request => read[p],
-                completion[p] => dma_read[p].completion,
+                registers.mrrs_code => readers[p].mrrs_code,
+                registers.read_timeout => readers[p].timeout,
+                transmit.read[p] => readers[p].read,
+                readers[p].payload => transmit.payload[p],
+                readers[p].request => read[p],
+                completion[p] => readers[p].completion,
             );
         }
-        self.payload_mismatch.next =
-            self.lanes[0].payload_mismatch.val() | self.lanes[1].payload_mismatch.val();
-
-        // PCIe: endpoint 0 fetches work requests and writes the host's rings, endpoint 1 fetches for the admin queue
         join!(
             self,
-            engine.fetch => read_share[0].fetch,
-            read_share[0].fetched => engine.fetched,
-            admin.fetch => read_share[1].fetch,
-            read_share[1].fetched => admin.fetched,
-            receive.tlp[0] => write_share.in0,
-            queues.tlp => write_share.in1,
-            queues.tlp.data => write_share.in2.data,
-            queues.tlp.header => write_share.in2.header,
-            queues.tlp.first => write_share.in2.first,
-            queues.tlp.last => write_share.in2.last,
-            write_share.tlp => write[0],
+            engine.fetch => readers[0].fetch,
+            readers[0].fetched => engine.fetched,
+            admin.fetch => readers[1].fetch,
+            readers[1].fetched => admin.fetched,
+            receive.tlp[0] => writer.in_[0],
+            queues.tlp => writer.in_[1],
+            writer.tlp => write[0],
             receive.tlp[1] => write[1],
         );
-        self.write_share.in2.valid.next = false;
-
-        if self.reset.val() {
-            self.host_told.d.next = false;
-            self.core_told.d.next = false;
-        }
     }
 }

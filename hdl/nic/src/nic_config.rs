@@ -1,8 +1,11 @@
 //! Table writes to the tables they are for.
 
-use hdl_macros::hdl;
-use hdl_primitives::{FlowSrc, Src, TableWriteSrc};
+use hdl_host_if::{InterruptEntrySrc, OwnerSrc};
+use hdl_macros::{clock, hdl};
+use hdl_primitives::{QpRowFlowSrc, QpSettingsSrc, Snk, Src, TableWriteSrc};
+use hdl_requester::bundles::{ConfigureSrc, EngineSettingsSrc};
 use hdl_requester::ConfigureKind;
+use hdl_spray_engine::profile::ProfileSrc;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
@@ -12,7 +15,7 @@ use stellar_wire::hw::host_queues::{InterruptEntry, RingConfig};
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
-use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig};
+use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, PROFILE_BITS};
 use stellar_wire::hw::tables::{TableSelect, TableWrite, TABLE_ENTRY_BITS};
 use stellar_wire::hw::FromBits;
 
@@ -24,12 +27,7 @@ pub struct NicConfig {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub config_valid: Signal<In, Bit>,
-    pub settings: Signal<In, ConfigWrite>,
-    pub config_ready: Signal<Out, Bit>,
-
-    /// Row: a queue pair, a profile or a vector.
-    pub row: Signal<Out, Bits<10>>,
+    pub write: Snk<ConfigWrite>,
 
     // Receive core and payload location: QP, MR and eMTT entries.
     pub table: TableWriteSrc,
@@ -37,33 +35,24 @@ pub struct NicConfig {
     pub table_taken: Signal<Out, Bit>,
 
     // Requester engine.
-    pub configure: Src<ConfigureKind>,
-    pub requester: Signal<Out, RequesterConfig>,
-    pub queue: Signal<Out, SendQueueConfig>,
-    pub spray: Signal<Out, SprayConfig>,
-    pub nscc: Signal<Out, NsccConfig>,
-    pub profile: FlowSrc<EntropyProfileEntry>,
+    pub configure: ConfigureSrc,
+    pub settings: EngineSettingsSrc,
+    pub profile: ProfileSrc,
     // Doorbells.
-    pub owner_valid: Signal<Out, Bit>,
-    pub owner_ready: Signal<In, Bit>,
+    pub owner: OwnerSrc,
 
-    // Frames: bit p is port p's.
-    pub address_valid: Signal<Out, Bits<2>>,
-    pub address: Signal<Out, FrameAddress>,
+    // Frames of each port.
+    pub address: [QpRowFlowSrc<FrameAddress>; 2],
     pub port: [Signal<Out, PortConfig>; 2],
-    pub peer: FlowSrc<ControlPeer>,
+    pub peer: QpRowFlowSrc<ControlPeer>,
 
     // Responder and host queues.
-    pub responder: Src<ResponderConfig>,
-    pub completion_valid: Signal<Out, Bit>,
-    pub completion_ready: Signal<In, Bit>,
-    pub event_valid: Signal<Out, Bit>,
-    pub event_ready: Signal<In, Bit>,
-    pub ring: Signal<Out, RingConfig>,
-    pub interrupt: Src<InterruptEntry>,
+    pub responder: QpSettingsSrc<ResponderConfig>,
+    pub completion_queue: QpSettingsSrc<RingConfig>,
+    pub event_queue: Src<RingConfig>,
+    pub interrupt: InterruptEntrySrc,
 
-    port_config0: DFF<PortConfig>,
-    port_config1: DFF<PortConfig>,
+    port_config: [DFF<PortConfig>; 2],
     /// A write goes to two tables, and the first one has accepted it.
     owner_done: DFF<Bit>,
 }
@@ -71,21 +60,35 @@ pub struct NicConfig {
 impl Logic for NicConfig {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, port_config0, port_config1, owner_done);
-        let valid = self.config_valid.val();
-        let write = self.settings.val();
+        dff_setup!(self, clock, owner_done);
+        clock!(self, clock, port_config[..]);
+        let valid = self.write.valid.val();
+        let write = self.write.record.val();
         let select = write.select;
-        self.row.next = write.index.get_bits::<10>(0);
 
-        self.requester.next = RequesterConfig::from_bits(write.entry);
-        self.queue.next = SendQueueConfig::from_bits(write.entry);
-        self.spray.next = SprayConfig::from_bits(write.entry);
-        self.nscc.next = NsccConfig::from_bits(write.entry);
+        // row: a queue pair, a profile or a vector
+        let row = write.index.get_bits::<10>(0);
+        self.configure.qp.next = row;
+        self.owner.qp.next = row;
+        self.peer.qp.next = row;
+        self.responder.qp.next = row;
+        self.completion_queue.qp.next = row;
+        self.profile.index.next = row.get_bits::<PROFILE_BITS>(0);
+        self.interrupt.vector.next = row.get_bits::<6>(0);
+
+        // entry
+        let requester = RequesterConfig::from_bits(write.entry);
+        self.settings.requester.next = requester;
+        self.settings.queue.next = SendQueueConfig::from_bits(write.entry);
+        self.settings.spray.next = SprayConfig::from_bits(write.entry);
+        self.settings.nscc.next = NsccConfig::from_bits(write.entry);
+        self.owner.present.next = requester.valid;
+        self.owner.page.next = requester.page;
         self.profile.record.next = EntropyProfileEntry::from_bits(write.entry);
-        self.address.next = FrameAddress::from_bits(write.entry);
         self.peer.record.next = ControlPeer::from_bits(write.entry);
         self.responder.record.next = ResponderConfig::from_bits(write.entry);
-        self.ring.next = RingConfig::from_bits(write.entry);
+        self.completion_queue.record.next = RingConfig::from_bits(write.entry);
+        self.event_queue.record.next = RingConfig::from_bits(write.entry);
         self.interrupt.record.next = InterruptEntry::from_bits(write.entry);
 
         let is_table = (select == ConfigSelect::Qp)
@@ -109,8 +112,8 @@ impl Logic for NicConfig {
             | (select == ConfigSelect::Spray)
             | (select == ConfigSelect::Nscc);
         let owner_done = self.owner_done.q.val();
-        self.owner_valid.next = valid & is_requester & !owner_done;
-        if valid & is_requester & self.owner_ready.val() {
+        self.owner.valid.next = valid & is_requester & !owner_done;
+        if valid & is_requester & self.owner.ready.val() {
             self.owner_done.d.next = true;
         }
         self.configure.valid.next = valid & is_engine & (owner_done | !is_requester);
@@ -125,35 +128,36 @@ impl Logic for NicConfig {
         }
         self.profile.valid.next = valid & (select == ConfigSelect::Profile);
 
-        let address0 = valid & (select == ConfigSelect::Address0);
-        let address1 = valid & (select == ConfigSelect::Address1);
-        self.address_valid.next =
-            (bit_cast::<2, 1>(address1.into()) << 1) | bit_cast::<2, 1>(address0.into());
-        if valid & (select == ConfigSelect::Port) {
-            if write.index.get_bit(0) {
-                self.port_config1.d.next = PortConfig::from_bits(write.entry);
+        let is_port = valid & (select == ConfigSelect::Port);
+        for p in 0..2 {
+            let of_port = write.index.get_bit(0) == (p == 1);
+            self.port_config[p].d.next = if is_port & of_port {
+                PortConfig::from_bits(write.entry)
             } else {
-                self.port_config0.d.next = PortConfig::from_bits(write.entry);
-            }
+                self.port_config[p].q.val()
+            };
+            self.port[p].next = self.port_config[p].q.val();
+            self.address[p].qp.next = row;
+            self.address[p].record.next = FrameAddress::from_bits(write.entry);
         }
-        self.port[0].next = self.port_config0.q.val();
-        self.port[1].next = self.port_config1.q.val();
+        self.address[0].valid.next = valid & (select == ConfigSelect::Address0);
+        self.address[1].valid.next = valid & (select == ConfigSelect::Address1);
         self.peer.valid.next = valid & (select == ConfigSelect::ControlPeer);
 
         self.responder.valid.next = valid & (select == ConfigSelect::Responder);
-        self.completion_valid.next = valid & (select == ConfigSelect::CompletionQueue);
-        self.event_valid.next = valid & (select == ConfigSelect::EventQueue);
+        self.completion_queue.valid.next = valid & (select == ConfigSelect::CompletionQueue);
+        self.event_queue.valid.next = valid & (select == ConfigSelect::EventQueue);
         self.interrupt.valid.next = valid & (select == ConfigSelect::Interrupt);
 
-        self.config_ready.next = match select {
+        self.write.ready.next = match select {
             ConfigSelect::Qp | ConfigSelect::Mr | ConfigSelect::Emtt => self.table.ready.val(),
             ConfigSelect::Requester
             | ConfigSelect::SendQueue
             | ConfigSelect::Spray
             | ConfigSelect::Nscc => self.configure.ready.val(),
             ConfigSelect::Responder => self.responder.ready.val(),
-            ConfigSelect::CompletionQueue => self.completion_ready.val(),
-            ConfigSelect::EventQueue => self.event_ready.val(),
+            ConfigSelect::CompletionQueue => self.completion_queue.ready.val(),
+            ConfigSelect::EventQueue => self.event_queue.ready.val(),
             ConfigSelect::Interrupt => self.interrupt.ready.val(),
             _ => true,
         };

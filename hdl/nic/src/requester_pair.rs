@@ -2,16 +2,13 @@
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{DoorbellSnk, FlowSnk, QpSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src};
-use hdl_requester::bundles::ConfigureSnk;
+use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk};
 use hdl_requester::{Failure, RequesterEngine, StatPulses};
 use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
-use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
-use stellar_wire::hw::requester::{
-    ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
-};
-use stellar_wire::hw::spray::SprayConfig;
+use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
+use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::Qpn;
 
 use crate::stream_merge::StreamMerge;
@@ -41,6 +38,16 @@ fn to_engine(odd: Bit) -> Bits<2> {
     }
 }
 
+/// Returns the signal of the engine of even or of odd numbers.
+#[hdl_fn]
+fn of_engine(odd: Bit, engine0: Bit, engine1: Bit) -> Bit {
+    if odd {
+        engine1
+    } else {
+        engine0
+    }
+}
+
 /// 1,024 queue pairs. Bit 0 of the number of a queue pair selects its engine. The engines share only the ports to their neighbours.
 ///
 /// The ports are those of [`RequesterEngine`]. Requests, packets and completions of both engines take turns. Both may count events in the same cycle, so each
@@ -56,17 +63,15 @@ pub struct RequesterPair {
 
     // Configuration: see `RequesterCore`.
     pub configure: ConfigureSnk,
-    pub requester_settings: Signal<In, RequesterConfig>,
-    pub queue_settings: Signal<In, SendQueueConfig>,
-    pub spray_settings: Signal<In, SprayConfig>,
-    pub nscc_settings: Signal<In, NsccConfig>,
+    pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
 
     // Control packets, doorbells, payload faults, and flushes. Each is accepted when valid and ready are high.
     /// SACK, NACK or RC acknowledgement.
     pub control: Snk<ControlPacket>,
     pub doorbell: DoorbellSnk,
-    pub fault: ReadFaultSnk,
+    /// Of both ports; those of port 0 go first.
+    pub fault: [ReadFaultSnk; 2],
     pub flush: QpSnk,
 
     // Packets of port 0 and of port 1.
@@ -133,7 +138,13 @@ impl Logic for RequesterPair {
         let configure_odd = self.configure.qp.val().get_bit(0);
         let control_odd = control.qp.get_bit(0);
         let doorbell_odd = self.doorbell.qp.val().get_bit(0);
-        let fault_odd = self.fault.qp.val().get_bit(0);
+        let fault0 = self.fault[0].valid.val();
+        let fault_qp = if fault0 {
+            self.fault[0].qp.val()
+        } else {
+            self.fault[1].qp.val()
+        };
+        let fault_odd = fault_qp.get_bit(0);
         let flush_odd = self.flush.qp.val().get_bit(0);
         for i in 0..2 {
             join!(
@@ -141,15 +152,11 @@ impl Logic for RequesterPair {
                 now => engines[i].now,
                 plane_up => engines[i].plane_up,
                 configure.record => engines[i].configure.record,
-                requester_settings => engines[i].requester_settings,
-                queue_settings => engines[i].queue_settings,
-                spray_settings => engines[i].spray_settings,
-                nscc_settings => engines[i].nscc_settings,
+                settings => engines[i].settings,
                 profile => engines[i].profile,
                 doorbell.producer => engines[i].doorbell.producer,
                 doorbell.pushed => engines[i].doorbell.pushed,
                 doorbell.entry => engines[i].doorbell.entry,
-                fault.slot => engines[i].fault.slot,
             );
             self.engines[i].configure.valid.next =
                 self.configure.valid.val() & to_engine(configure_odd).get_bit(i);
@@ -164,8 +171,13 @@ impl Logic for RequesterPair {
                 self.doorbell.valid.val() & to_engine(doorbell_odd).get_bit(i);
             self.engines[i].doorbell.qp.next = to_local_qp(self.doorbell.qp.val());
             self.engines[i].fault.valid.next =
-                self.fault.valid.val() & to_engine(fault_odd).get_bit(i);
-            self.engines[i].fault.qp.next = to_local_qp(self.fault.qp.val());
+                (fault0 | self.fault[1].valid.val()) & to_engine(fault_odd).get_bit(i);
+            self.engines[i].fault.qp.next = to_local_qp(fault_qp);
+            self.engines[i].fault.slot.next = if fault0 {
+                self.fault[0].slot.val()
+            } else {
+                self.fault[1].slot.val()
+            };
             self.engines[i].flush.valid.next =
                 self.flush.valid.val() & to_engine(flush_odd).get_bit(i);
             self.engines[i].flush.qp.next = to_local_qp(self.flush.qp.val());
@@ -182,36 +194,38 @@ impl Logic for RequesterPair {
                 ..xlate_rsp
             };
         }
-        self.fetched.ready.next = if fetched.qp.get_bit(0) {
-            self.engines[1].fetched.ready.val()
-        } else {
-            self.engines[0].fetched.ready.val()
-        };
-        self.configure.ready.next = if configure_odd {
-            self.engines[1].configure.ready.val()
-        } else {
-            self.engines[0].configure.ready.val()
-        };
-        self.control.ready.next = if control_odd {
-            self.engines[1].control.ready.val()
-        } else {
-            self.engines[0].control.ready.val()
-        };
-        self.doorbell.ready.next = if doorbell_odd {
-            self.engines[1].doorbell.ready.val()
-        } else {
-            self.engines[0].doorbell.ready.val()
-        };
-        self.fault.ready.next = if fault_odd {
-            self.engines[1].fault.ready.val()
-        } else {
-            self.engines[0].fault.ready.val()
-        };
-        self.flush.ready.next = if flush_odd {
-            self.engines[1].flush.ready.val()
-        } else {
-            self.engines[0].flush.ready.val()
-        };
+        self.fetched.ready.next = of_engine(
+            fetched.qp.get_bit(0),
+            self.engines[0].fetched.ready.val(),
+            self.engines[1].fetched.ready.val(),
+        );
+        self.configure.ready.next = of_engine(
+            configure_odd,
+            self.engines[0].configure.ready.val(),
+            self.engines[1].configure.ready.val(),
+        );
+        self.control.ready.next = of_engine(
+            control_odd,
+            self.engines[0].control.ready.val(),
+            self.engines[1].control.ready.val(),
+        );
+        self.doorbell.ready.next = of_engine(
+            doorbell_odd,
+            self.engines[0].doorbell.ready.val(),
+            self.engines[1].doorbell.ready.val(),
+        );
+        let fault_ready = of_engine(
+            fault_odd,
+            self.engines[0].fault.ready.val(),
+            self.engines[1].fault.ready.val(),
+        );
+        self.fault[0].ready.next = fault_ready;
+        self.fault[1].ready.next = fault_ready & !fault0;
+        self.flush.ready.next = of_engine(
+            flush_odd,
+            self.engines[0].flush.ready.val(),
+            self.engines[1].flush.ready.val(),
+        );
 
         // merge
         for i in 0..2 {

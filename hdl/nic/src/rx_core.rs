@@ -3,9 +3,10 @@
 use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::receive::TokenSnk;
-use hdl_primitives::{FenceSnk, FlowSrc, PageFaultSrc, Src, SyncFifo, TableWriteSnk, VerdictSrc};
+use hdl_primitives::{
+    FenceSnk, FlowSrc, PageFaultSrc, QpSnk, Src, SyncFifo, TableWriteSnk, VerdictSrc,
+};
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
-use hdl_rx_pipeline::bundles::QpErrorSnk;
 use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::CoreToken;
@@ -31,7 +32,7 @@ pub struct RxCore {
     pub frame: [TokenSnk<CoreToken>; 2],
 
     pub table: TableWriteSnk,
-    pub error: QpErrorSnk,
+    pub error: QpSnk,
     pub fence: FenceSnk,
 
     pub command: [Src<PlaceCommand>; 2],

@@ -1,6 +1,6 @@
 //! Other tools accept the Verilog of the top levels.
 
-use hdl_nic::{RxLanes1024, RxLanes512, Top};
+use hdl_nic::{RxDualLane1024, RxDualLane512, Top};
 use hdl_testkit::tools;
 use rust_hdl::prelude::Block;
 
@@ -13,8 +13,8 @@ fn check<B: Block + Default>() {
 
 #[test]
 fn two_lanes_lint_in_verilator_parse_in_icarus_and_elaborate_in_yosys_without_latches() {
-    check::<RxLanes512>();
-    check::<RxLanes1024>();
+    check::<RxDualLane512>();
+    check::<RxDualLane1024>();
 }
 
 /// Yosys checks the card's blocks one by one, in the tests of their crates.

@@ -127,7 +127,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for DmaWrite<W, B, N>
             self,
             command => issue.command,
             mps_code => splitter.size_code,
-            issue.piece => splitter.piece,
+            issue.segment => splitter.segment,
             splitter.chunk => fetch.chunk,
             fetch.read_beat => read.beat,
         );

@@ -9,13 +9,13 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::records::{CommandEnd, PlaceSegment, RequestChunk};
 
-/// A piece in double words, with the inputs of the splitting loop.
+/// A segment in double words, with the inputs of the splitting loop.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct PreparedSegment {
     place: Bit,
     end: CommandEnd,
     translated: Bit,
-    /// Address bits 63:12, and the next two values: a piece of 8 KiB touches at most three aligned blocks of 4 KiB.
+    /// Address bits 63:12, and the next two values: a segment of 8 KiB touches at most three aligned blocks of 4 KiB.
     frame: Bits<52>,
     next_frame: Bits<52>,
     third_frame: Bits<52>,
@@ -33,10 +33,10 @@ struct PreparedSegment {
     position: Bits<19>,
 }
 
-/// The next chunk, and the rest of its piece.
+/// The next chunk, and the rest of its segment.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct RunningSegment {
-    piece: PreparedSegment,
+    segment: PreparedSegment,
     first: Bit,
     last: Bit,
     /// Offset from the start of `frame`. Bits 11:10 are the number of frames after it.
@@ -78,7 +78,7 @@ pub struct RequestSplitter<const LARGEST: usize> {
     /// are in flight.
     pub size_code: Signal<In, Bits<3>>,
 
-    pub piece: Snk<PlaceSegment>,
+    pub segment: Snk<PlaceSegment>,
 
     pub chunk: Src<RequestChunk>,
 
@@ -129,30 +129,30 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         let load = !self.running_valid.q.val() | (step & self.running.q.val().last);
         let accept = !self.prepared_valid.q.val() | load;
 
-        // prepare_piece
-        let piece = self.piece.record.val();
-        let lead = piece.address.get_bits::<2>(0);
-        let bytes = piece.length + bit_cast::<LENGTH_BITS, 2>(lead);
-        let into_block = bit_cast::<11, 10>(piece.address.get_bits::<10>(2)) & (max_dwords - 1);
+        // prepare_segment
+        let segment = self.segment.record.val();
+        let lead = segment.address.get_bits::<2>(0);
+        let bytes = segment.length + bit_cast::<LENGTH_BITS, 2>(lead);
+        let into_block = bit_cast::<11, 10>(segment.address.get_bits::<10>(2)) & (max_dwords - 1);
         if accept {
-            self.prepared_valid.d.next = self.piece.valid.val();
+            self.prepared_valid.d.next = self.segment.valid.val();
             self.prepared.d.next = PreparedSegment {
-                place: piece.place,
-                end: piece.end,
-                translated: piece.translated,
-                frame: piece.address.get_bits::<52>(12),
-                next_frame: piece.address.get_bits::<52>(12) + 1,
-                third_frame: piece.address.get_bits::<52>(12) + 2,
-                dword: piece.address.get_bits::<10>(2),
+                place: segment.place,
+                end: segment.end,
+                translated: segment.translated,
+                frame: segment.address.get_bits::<52>(12),
+                next_frame: segment.address.get_bits::<52>(12) + 1,
+                third_frame: segment.address.get_bits::<52>(12) + 2,
+                dword: segment.address.get_bits::<10>(2),
                 lead: lead,
                 tail: bytes.get_bits::<2>(0),
                 dwords: bit_cast::<12, LENGTH_BITS>((bytes + 3) >> 2),
                 boundary: max_dwords - into_block,
-                position: piece.position - bit_cast::<19, 2>(lead),
+                position: segment.position - bit_cast::<19, 2>(lead),
             };
         }
 
-        // split_chunk: the first chunk of a piece ends at the first boundary, the next ones have the maximum size.
+        // split_chunk: the first chunk of a segment ends at the first boundary, the next ones have the maximum size.
         let running = self.running.q.val();
         let prepared = self.prepared.q.val();
         let todo = if load { prepared.dwords } else { running.left };
@@ -161,7 +161,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         if load | step {
             self.running_valid.d.next = !load | self.prepared_valid.q.val();
             self.running.d.next = RunningSegment {
-                piece: if load { prepared } else { running.piece },
+                segment: if load { prepared } else { running.segment },
                 first: load,
                 last: !more,
                 dword: if load {
@@ -184,31 +184,31 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         }
 
         // make_header
-        let after_lead = enables_from(running.piece.lead);
-        let before_end = enables_below(running.piece.tail);
+        let after_lead = enables_from(running.segment.lead);
+        let before_end = enables_below(running.segment.tail);
         let from = if running.first { after_lead } else { bits(15) };
         let below = if running.last { before_end } else { bits(15) };
         let single = running.count == 1;
         let frame = if running.dword.get_bit(11) {
-            running.piece.third_frame
+            running.segment.third_frame
         } else if running.dword.get_bit(10) {
-            running.piece.next_frame
+            running.segment.next_frame
         } else {
-            running.piece.frame
+            running.segment.frame
         };
         if header_room {
             self.sent_valid.d.next = self.running_valid.q.val();
             self.sent.d.next = RequestChunk {
-                place: running.piece.place,
+                place: running.segment.place,
                 end: CommandEnd {
-                    fence: running.piece.end.fence,
-                    free: running.piece.end.free & running.last,
-                    free_beats: running.piece.end.free_beats,
+                    fence: running.segment.end.fence,
+                    free: running.segment.end.free & running.last,
+                    free_beats: running.segment.end.free_beats,
                 },
                 header: WriteTlpHeader {
                     address_dw: (bit_cast::<62, 52>(frame) << 10)
                         | bit_cast::<62, 10>(running.dword.get_bits::<10>(0)),
-                    at: bit_cast::<2, 1>(running.piece.translated.into()) << 1,
+                    at: bit_cast::<2, 1>(running.segment.translated.into()) << 1,
                     length_dw: running.count,
                     first_be: if single { from & below } else { from },
                     last_be: if single { bits(0) } else { below },
@@ -217,7 +217,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
             };
         }
 
-        self.piece.ready.next = accept;
+        self.segment.ready.next = accept;
         self.chunk.valid.next = self.sent_valid.q.val();
         self.chunk.record.next = self.sent.q.val();
 

@@ -9,7 +9,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::records::{CommandEnd, PlaceSegment};
 
-/// The piece of a command that is issued next.
+/// The segment of a command that is issued next.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Turn {
     First,
@@ -17,9 +17,9 @@ enum Turn {
     Third,
 }
 
-/// It issues one piece per cycle. `B` is log2 of the bytes of a buffer beat, at most 7.
+/// It issues one segment per cycle. `B` is log2 of the bytes of a buffer beat, at most 7.
 ///
-/// A command without payload, and a fence, become one piece without bytes. A first length greater than the payload is limited to it, and a
+/// A command without payload, and a fence, become one segment without bytes. A first length greater than the payload is limited to it, and a
 /// command has three segments only if bytes remain after the first two.
 /// Levels: 3 to accept (two 14-bit sums, compare, position sum), 3 to issue (select).
 #[derive(LogicBlock, Default)]
@@ -29,24 +29,24 @@ pub struct SegmentIssue<const B: usize> {
 
     pub command: Snk<PlaceCommand>,
 
-    pub piece: Src<PlaceSegment>,
+    pub segment: Src<PlaceSegment>,
 
     held: DFF<Bit>,
     current: DFF<PlaceCommand>,
     has_payload: DFF<Bit>,
-    /// The payload has a second piece, and a third one.
+    /// The payload has a second segment, and a third one.
     crosses: DFF<Bit>,
     three: DFF<Bit>,
-    /// Bytes after the first piece.
+    /// Bytes after the first segment.
     end_length: DFF<Bits<LENGTH_BITS>>,
     /// Ring position of the payload.
     payload_position: DFF<Bits<19>>,
-    /// Ring position of the third piece.
+    /// Ring position of the third segment.
     third_position: DFF<Bits<19>>,
     turn: DFF<Turn>,
 
     issued: DFF<Bit>,
-    issued_piece: DFF<PlaceSegment>,
+    issued_segment: DFF<PlaceSegment>,
 }
 
 impl<const B: usize> Logic for SegmentIssue<B> {
@@ -65,17 +65,17 @@ impl<const B: usize> Logic for SegmentIssue<B> {
             third_position,
             turn,
             issued,
-            issued_piece
+            issued_segment
         );
-        let room = !self.issued.q.val() | self.piece.ready.val();
+        let room = !self.issued.q.val() | self.segment.ready.val();
         let issue = self.held.q.val() & room;
         let turn = self.turn.q.val();
-        let last_piece = match turn {
+        let last_segment = match turn {
             Turn::First => !self.crosses.q.val(),
             Turn::Second => !self.three.q.val(),
             Turn::Third => true,
         };
-        let accept = !self.held.q.val() | (issue & last_piece);
+        let accept = !self.held.q.val() | (issue & last_segment);
 
         // accept_command
         let command = self.command.record.val();
@@ -108,7 +108,7 @@ impl<const B: usize> Logic for SegmentIssue<B> {
             };
         }
 
-        // issue_piece
+        // issue_segment
         let current = self.current.q.val();
         let segments = current.segments;
         // A command without payload must become exactly one chunk, whatever its length field is.
@@ -141,11 +141,11 @@ impl<const B: usize> Logic for SegmentIssue<B> {
         };
         if room {
             self.issued.d.next = self.held.q.val();
-            self.issued_piece.d.next = PlaceSegment {
+            self.issued_segment.d.next = PlaceSegment {
                 place: self.has_payload.q.val() & length.any(),
                 end: CommandEnd {
                     fence: current.fence,
-                    free: last_piece & !current.fence,
+                    free: last_segment & !current.fence,
                     free_beats: current.span.beats,
                 },
                 address: address,
@@ -156,8 +156,8 @@ impl<const B: usize> Logic for SegmentIssue<B> {
         }
 
         self.command.ready.next = accept;
-        self.piece.valid.next = self.issued.q.val();
-        self.piece.record.next = self.issued_piece.q.val();
+        self.segment.valid.next = self.issued.q.val();
+        self.segment.record.next = self.issued_segment.q.val();
 
         if self.reset.val() {
             self.held.d.next = false;

@@ -61,7 +61,7 @@ fn segment_issue() {
             uut.reset.next = rng.random_ratio(1, 50);
             uut.command.valid.next = Bit::random(rng);
             uut.command.record.next = command(rng);
-            uut.piece.ready.next = Bit::random(rng);
+            uut.segment.ready.next = Bit::random(rng);
         },
         500,
         1,
@@ -77,8 +77,8 @@ fn request_splitter() {
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
             uut.size_code.next = Bits::random(rng);
-            uut.piece.valid.next = Bit::random(rng);
-            uut.piece.record.next = PlaceSegment {
+            uut.segment.valid.next = Bit::random(rng);
+            uut.segment.record.next = PlaceSegment {
                 place: Bit::random(rng),
                 end: end(rng),
                 address: Bits::random(rng),

@@ -137,12 +137,12 @@ fn tlps(lengths: &[(u64, u16, bool)], mps: usize) -> Vec<WriteTlp> {
         let payload: Vec<u8> = (0..length)
             .map(|i| (i as u8) ^ (address as u8) | 1)
             .collect();
-        let piece = Piece {
+        let segment = Piece {
             address: address >> 1,
             length: length.into(),
             translated,
         };
-        write_tlps(&[piece], &payload, mps)
+        write_tlps(&[segment], &payload, mps)
     };
     lengths.iter().flat_map(one).collect()
 }

@@ -102,6 +102,23 @@ pub struct QpSrc {
     pub ready: Signal<In, Bit>,
 }
 
+/// The driving end of a stream of settings of queue pairs.
+#[bundle(keep)]
+pub struct QpSettingsSrc<T: Synth> {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    pub record: Signal<Out, T>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of writes to a table that has a row for each queue pair. They are always accepted.
+#[bundle]
+pub struct QpRowFlowSrc<T: Synth> {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    pub record: Signal<Out, T>,
+}
+
 /// The driving end of a stream of pages of on-demand regions that packets lacked.
 #[bundle(keep)]
 pub struct PageFaultSrc {

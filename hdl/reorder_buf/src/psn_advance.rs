@@ -30,12 +30,12 @@ pub struct PsnAdvance<const QP_BITS: usize = 10> {
     pub clock: Signal<In, Clock>,
     // From `psn_track`.
     pub in_valid: Signal<In, Bit>,
-    pub in_judged: Signal<In, DecideReg>,
-    /// Wrap bits (laps) of the ring after the packet.
-    pub in_laps: Signal<In, Bits<32>>,
+    pub in_decided: Signal<In, DecideReg>,
+    /// Wrap bits of the ring after the packet.
+    pub in_wrap_bits: Signal<In, Bits<32>>,
     // To `psn_answer`.
     pub out_valid: Signal<Out, Bit>,
-    pub out_settled: Signal<Out, Decision>,
+    pub out_decision: Signal<Out, Decision>,
     // Expected PSN of a row, one cycle after the request.
     pub read_row: Signal<In, Bits<QP_BITS>>,
     pub epsn: Signal<Out, Psn>,
@@ -67,14 +67,14 @@ impl<const QP_BITS: usize> Logic for PsnAdvance<QP_BITS> {
         clock!(self, clock, prefixes, expected);
 
         // count_prefix
-        let decided = self.in_judged.val();
+        let decided = self.in_decided.val();
         self.prefixes.read_address.next = decided.decision.tracked.row.get_bits::<QP_BITS>(0);
         self.counted_valid.d.next = self.in_valid.val();
         self.counted.d.next = PrefixReg {
             decision: decided.decision,
             ring_word: decided.ring_word,
             prefix: trailing_ones(decided.decision.word),
-            live: live_words(self.in_laps.val(), decided.decision.epsn),
+            live: live_words(self.in_wrap_bits.val(), decided.decision.epsn),
         };
 
         // update_ring
@@ -130,7 +130,7 @@ impl<const QP_BITS: usize> Logic for PsnAdvance<QP_BITS> {
         self.committed_valid.d.next = self.located_valid.q.val();
         self.committed.d.next = decision;
         self.out_valid.next = self.committed_valid.q.val();
-        self.out_settled.next = self.committed.q.val();
+        self.out_decision.next = self.committed.q.val();
 
         // Expected PSN for a token that enters `psn_track`.
         self.expected.read_address.next = self.read_row.val();

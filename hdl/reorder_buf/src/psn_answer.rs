@@ -38,7 +38,7 @@ pub struct VerdictFlowSrc {
 pub struct PsnAnswer {
     pub clock: Signal<In, Clock>,
     pub in_valid: Signal<In, Bit>,
-    pub in_settled: Signal<In, Decision>,
+    pub in_decision: Signal<In, Decision>,
     pub out: VerdictFlowSrc,
     pub outcome: FlowSrc<RxOutcome>,
 
@@ -61,7 +61,7 @@ impl Logic for PsnAnswer {
             outcome_is,
             outcome_held
         );
-        let decision = self.in_settled.val();
+        let decision = self.in_decision.val();
         let tracked = decision.tracked;
         let verdict = decision.verdict;
         let accepted = accepts(verdict);

@@ -268,15 +268,15 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
         self.words.write_data.next = written.word;
 
         // advance
-        self.advance.in_judged.next = decided;
-        self.advance.in_laps.next = written.flags.wrap_bits;
+        self.advance.in_decided.next = decided;
+        self.advance.in_wrap_bits.next = written.flags.wrap_bits;
         join!(
             self,
             decided_valid.q => advance.in_valid,
 
             // answer
             advance.out_valid => answer.in_valid,
-            advance.out_settled => answer.in_settled,
+            advance.out_decision => answer.in_decision,
             answer.out => out,
             answer.outcome => outcome,
         );

@@ -2,6 +2,10 @@
 
 use hdl_macros::bundle;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::congestion::NsccConfig;
+use stellar_wire::hw::messages::SendQueueConfig;
+use stellar_wire::hw::requester::RequesterConfig;
+use stellar_wire::hw::spray::SprayConfig;
 use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::records::ConfigureKind;
@@ -13,6 +17,15 @@ pub struct ConfigureSrc {
     pub record: Signal<Out, ConfigureKind>,
     pub qp: Signal<Out, Qpn>,
     pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of the settings that a configuration writes: those of its kind are valid with it.
+#[bundle]
+pub struct EngineSettingsSrc {
+    pub requester: Signal<Out, RequesterConfig>,
+    pub queue: Signal<Out, SendQueueConfig>,
+    pub spray: Signal<Out, SprayConfig>,
+    pub nscc: Signal<Out, NsccConfig>,
 }
 
 /// The driving end of a stream of new producer indices: doorbells without their entry.

@@ -5,16 +5,13 @@ use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, SyncFifo};
 use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
-use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
-use stellar_wire::hw::requester::{
-    ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
-};
-use stellar_wire::hw::spray::SprayConfig;
+use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
+use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::bundles::ConfigureSnk;
+use crate::bundles::{ConfigureSnk, EngineSettingsSnk};
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
 use crate::records::{Failure, StatPulses};
@@ -85,10 +82,7 @@ pub struct RequesterEngine<
 
     // Configuration: see `RequesterCore`.
     pub configure: ConfigureSnk,
-    pub requester_settings: Signal<In, RequesterConfig>,
-    pub queue_settings: Signal<In, SendQueueConfig>,
-    pub spray_settings: Signal<In, SprayConfig>,
-    pub nscc_settings: Signal<In, NsccConfig>,
+    pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
 
     // Control packets, doorbells, payload faults, and flushes. Each is accepted when valid and ready are high.
@@ -159,10 +153,7 @@ impl<
             now => core.now,
             plane_up => core.plane_up,
             configure => core.configure,
-            requester_settings => core.requester_settings,
-            queue_settings => core.queue_settings,
-            spray_settings => core.spray_settings,
-            nscc_settings => core.nscc_settings,
+            settings => core.settings,
             profile => core.profile,
             doorbell => core.doorbell,
             fault => core.fault,
@@ -202,11 +193,7 @@ impl<
         self.core.head1_qp.next = self.schedules[1].head_qp.val();
 
         // arm timers
-        self.timers.set_valid.next = self.core.deadline.valid.val();
-        self.timers.set_qp.next = self.core.deadline.qp.val();
-        self.timers.set_armed.next = self.core.deadline.armed.val();
-        self.timers.set_at.next = self.core.deadline.record.val();
-        join!(self, now => timers.now, timers.due => core.due);
+        join!(self, now => timers.now, core.deadline => timers.deadline, timers.due => core.due);
 
         // wake up queue pairs: a send queue entry arrived, or a port changed its state
         self.wakes.in_valid.next = self.core.entry_arrived.val();

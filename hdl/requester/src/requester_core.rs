@@ -9,15 +9,13 @@ use hdl_spray_engine::profile::ProfileSnk;
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_window::TxWindow;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::congestion::{CongestionSample, NsccConfig};
-use stellar_wire::hw::messages::{Completion, SendQueueConfig, WqeFetch, WqeFetched};
-use stellar_wire::hw::requester::{
-    ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
-};
-use stellar_wire::hw::spray::{SprayConfig, SprayPolicy};
+use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
+use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
+use stellar_wire::hw::spray::SprayPolicy;
 use stellar_wire::hw::Qpn;
 
-use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, ScheduleSrc};
+use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, ScheduleSrc};
 use crate::records::StatPulses;
 use crate::sequencer::Sequencer;
 
@@ -40,10 +38,7 @@ pub struct RequesterCore<
 
     // Configuration. The settings of the kind and all other inputs are stable until ready.
     pub configure: ConfigureSnk,
-    pub requester_settings: Signal<In, RequesterConfig>,
-    pub queue_settings: Signal<In, SendQueueConfig>,
-    pub spray_settings: Signal<In, SprayConfig>,
-    pub nscc_settings: Signal<In, NsccConfig>,
+    pub settings: EngineSettingsSnk,
     /// Entropy profiles are always accepted.
     pub profile: ProfileSnk,
 
@@ -136,13 +131,13 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
         self.reverse_ev.entropy.next = self.spray.known_value.val().entropy;
 
         // configure
-        self.sequencer.may_probe.next = self.spray_settings.val().policy == SprayPolicy::EvState;
+        self.sequencer.may_probe.next = self.settings.spray.val().policy == SprayPolicy::EvState;
         join!(
             self,
-            requester_settings => sequencer.settings,
-            queue_settings => messages.settings,
-            spray_settings => spray.settings,
-            nscc_settings => nscc.settings,
+            settings.requester => sequencer.settings,
+            settings.queue => messages.settings,
+            settings.spray => spray.settings,
+            settings.nscc => nscc.settings,
             profile => spray.profile,
         );
 

@@ -5,7 +5,7 @@ use hdl_primitives::{BypassRam, Checked, LutRam, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Qpn;
 
-use crate::bundles::DueSrc;
+use crate::bundles::{DeadlineSnk, DueSrc};
 use crate::deadline::reached;
 
 /// Cycles from the check of a deadline to its offer.
@@ -45,13 +45,8 @@ pub struct TimerScan<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // Arms and disarms timers.
-    pub set_valid: Signal<In, Bit>,
-    pub set_qp: Signal<In, Qpn>,
-    /// Low: disarms the timer.
-    pub set_armed: Signal<In, Bit>,
-    /// Ticks of 8 ns modulo 2^32. It must be less than 2^31 away from `now`.
-    pub set_at: Signal<In, Bits<32>>,
+    /// Arms and disarms timers. A deadline is less than 2^31 ticks away from `now`, modulo 2^32.
+    pub deadline: DeadlineSnk,
 
     /// Ticks of 8 ns.
     pub now: Signal<In, Bits<32>>,
@@ -95,8 +90,8 @@ impl<const Q: usize> Logic for TimerScan<Q> {
         let known = self.known.q.val();
         let scanned = bit_cast::<10, Q>(self.scanned.q.val());
         let offer = self.offer.q.val();
-        let sets = self.set_valid.val();
-        let set_qp = bit_cast::<10, Q>(self.set_qp.val().get_bits::<Q>(0));
+        let sets = self.deadline.valid.val();
+        let set_qp = bit_cast::<10, Q>(self.deadline.qp.val().get_bits::<Q>(0));
         let withdraws = sets & (set_qp == offer);
         let moves = !self.offered.q.val() | self.due.ready.val() | withdraws;
 
@@ -110,7 +105,11 @@ impl<const Q: usize> Logic for TimerScan<Q> {
         } else {
             taken
         };
-        let armed = if self.set_armed.val() { !taken } else { taken };
+        let armed = if self.deadline.armed.val() {
+            !taken
+        } else {
+            taken
+        };
         for i in 0..2 {
             self.set_words[i].write_enable.next = sets;
             self.set_words[i].write_address.next = group(set_qp);
@@ -118,7 +117,7 @@ impl<const Q: usize> Logic for TimerScan<Q> {
         }
         self.deadlines.write_enable.next = sets;
         self.deadlines.write_address.next = set_qp.get_bits::<Q>(0);
-        self.deadlines.write_data.next = self.set_at.val();
+        self.deadlines.write_data.next = self.deadline.record.val();
         if sets {
             self.known.d.next = known | (bits::<32>(1) << group(set_qp));
         }

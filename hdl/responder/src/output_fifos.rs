@@ -16,12 +16,12 @@ pub struct OutputFifos {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // An operation settles. Only when `room` is high.
-    pub settles: Signal<In, Bit>,
-    pub accounted: Signal<In, UpdateReg>,
-    pub settled: Signal<In, Committed>,
+    // An operation commits. Only when `room` is high.
+    pub commits: Signal<In, Bit>,
+    pub updated: Signal<In, UpdateReg>,
+    pub committed: Signal<In, Committed>,
     pub room: Signal<Out, Bit>,
-    // A completion of the stash, in a cycle in which no operation settles. Accepted if there is space.
+    // A completion of the stash, in a cycle in which no operation commits. Accepted if there is space.
     pub stashed_valid: Signal<In, Bit>,
     pub stashed: Signal<In, Completion>,
     pub completion_room: Signal<Out, Bit>,
@@ -43,19 +43,19 @@ impl Logic for OutputFifos {
     fn update(&mut self) {
         clock_reset!(self, answers, completions, thresholds, failures);
 
-        let settles = self.settles.val();
-        let updated = self.accounted.val();
-        let committed = self.settled.val();
+        let commits = self.commits.val();
+        let updated = self.updated.val();
+        let committed = self.committed.val();
         self.room.next = self.answers.in_.ready.val()
             & self.completions.in_.ready.val()
             & self.thresholds.in_.ready.val()
             & self.failures.in_.ready.val();
 
-        self.answers.in_.valid.next = settles & committed.answered;
+        self.answers.in_.valid.next = commits & committed.answered;
         self.answers.in_.data.next = committed.answer;
 
         let stashed_valid = self.stashed_valid.val();
-        self.completions.in_.valid.next = stashed_valid | (settles & committed.completed);
+        self.completions.in_.valid.next = stashed_valid | (commits & committed.completed);
         self.completions.in_.data.next = if stashed_valid {
             self.stashed.val()
         } else {
@@ -63,13 +63,13 @@ impl Logic for OutputFifos {
         };
         self.completion_room.next = self.completions.in_.ready.val();
 
-        self.thresholds.in_.valid.next = settles & committed.reached;
+        self.thresholds.in_.valid.next = commits & committed.reached;
         self.thresholds.in_.data.next = ThresholdReached {
             qp: updated.operation.qp,
             count: committed.state.count,
         };
 
-        self.failures.in_.valid.next = settles & updated.fails;
+        self.failures.in_.valid.next = commits & updated.fails;
         self.failures.in_.data.next = updated.operation.qp;
 
         join!(

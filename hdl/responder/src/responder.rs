@@ -2,7 +2,8 @@
 
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{
-    ArmSnk, BypassRam, Checked, Parameters, QpSrc, ReverseEvSnk, Snk, Src, StreamSkid, ThresholdSrc,
+    ArmSnk, BypassRam, Checked, Parameters, QpSettingsSnk, QpSrc, ReverseEvSnk, Snk, Src,
+    StreamSkid, ThresholdSrc,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckKind;
@@ -10,7 +11,6 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
-use stellar_wire::hw::Qpn;
 
 use crate::answer::{draft_answer, is_fatal};
 use crate::coalesce::compare;
@@ -56,11 +56,8 @@ pub struct Responder<
     pub outcome: Snk<RxOutcome>,
 
     // From software.
-    pub config_valid: Signal<In, Bit>,
-    pub config_qp: Signal<In, Qpn>,
     /// Initialises the queue pair, in a cycle without `good.valid`.
-    pub settings: Signal<In, ResponderConfig>,
-    pub config_ready: Signal<Out, Bit>,
+    pub settings: QpSettingsSnk<ResponderConfig>,
     pub arm: ArmSnk,
 
     /// From the requester: the newest entropy value of a plane whose packet was acknowledged without a mark.
@@ -137,10 +134,10 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         clock!(self, clock, states, good_paths);
 
         // take
-        let configures = self.config_valid.val();
+        let configures = self.settings.valid.val();
         let arms = self.arm.valid.val();
         let room = self.operations.in_.ready.val();
-        self.config_ready.next = room;
+        self.settings.ready.next = room;
         self.arm.ready.next = room & !configures;
         self.outcome.ready.next = room & !configures & !arms;
         self.operations.in_.valid.next = configures | arms | self.outcome.valid.val();
@@ -153,14 +150,14 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 OperationKind::Packet
             },
             qp: if configures {
-                self.config_qp.val()
+                self.settings.qp.val()
             } else if arms {
                 self.arm.qp.val()
             } else {
                 self.outcome.record.val().qp
             },
             outcome: self.outcome.record.val(),
-            settings: self.settings.val(),
+            settings: self.settings.record.val(),
             threshold: self.arm.threshold.val(),
         };
 
@@ -176,8 +173,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let out_room = self.output_fifos.room.val();
         let decided = !updated.stashes | self.stashed.q.val();
         let good_is_free = !(is_configure & self.good.valid.val());
-        let settles = self.updated_valid.q.val() & out_room & decided & good_is_free;
-        let update_moves = !self.updated_valid.q.val() | settles;
+        let commits = self.updated_valid.q.val() & out_room & decided & good_is_free;
+        let update_moves = !self.updated_valid.q.val() | commits;
         let lookup_moves = !self.looked_up_valid.q.val() | update_moves;
         let row = reading.qp.get_bits::<Q>(0);
         let looked_up_row = looked_up.operation.qp.get_bits::<Q>(0);
@@ -284,26 +281,26 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             self.updated.d.next.state.front = response.front;
             self.updated.d.next.state.held = response.held;
         }
-        if settles {
+        if commits {
             self.stashed.d.next = false;
             self.whole.d.next = false;
         }
 
         // commit: the state.
         let committed = commit(updated, self.whole.q.val());
-        self.states.write_enable.next = settles;
+        self.states.write_enable.next = commits;
         self.states.write_address.next = updated_row;
         self.states.write_data.next = committed.state;
 
         // The newest good paths: written by the requester, cleared by a configuration.
         join!(self, good => good_paths.good);
-        self.good_paths.forget.next = settles & is_configure;
+        self.good_paths.forget.next = commits & is_configure;
         self.good_paths.forget_row.next = updated_row;
 
         // commit: the outputs.
-        self.output_fifos.settles.next = settles;
-        self.output_fifos.accounted.next = updated;
-        self.output_fifos.settled.next = committed;
+        self.output_fifos.commits.next = commits;
+        self.output_fifos.updated.next = updated;
+        self.output_fifos.committed.next = committed;
         join!(
             self,
             stash.completion_valid => output_fifos.stashed_valid,
@@ -319,11 +316,11 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.threshold.count.next = self.output_fifos.threshold.record.val().count;
 
         // Counters.
-        let answered = settles & updated.answers;
+        let answered = commits & updated.answers;
         let kind = outcome.ack.kind;
         let nacked = (kind == AckKind::Nack) | updated.exceeded;
-        self.wimm_exceeded.next = settles & updated.exceeded;
-        self.ignored.next = settles & updated.ignored;
+        self.wimm_exceeded.next = commits & updated.exceeded;
+        self.ignored.next = commits & updated.ignored;
         self.answered_ack.next = answered & (kind == AckKind::Ack);
         self.answered_nak.next = answered & (kind == AckKind::Nak);
         self.answered_sack.next = answered & (kind == AckKind::Sack) & !nacked;

@@ -1,7 +1,7 @@
 //! Decodes control packets (ACK, SACK, NACK, probe) and compares them with the configured peer of their queue pair.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::BlockRam;
+use hdl_primitives::{BlockRam, QpRowFlowSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::control::{ControlPeer, PeerAddress};
 use stellar_wire::hw::frame::DropReason;
@@ -12,7 +12,6 @@ use stellar_wire::mrc::{CcState, Neth, Peth, Seth};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
 
-use crate::bundles::PeerFlowSnk;
 use crate::layout::{DATAGRAM_OVERHEAD, TRANSPORT_BITS};
 use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::parse_ip::IpFields;
@@ -88,8 +87,8 @@ pub struct ControlCheck {
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
     /// Port of this lane.
     pub port: Signal<In, Bit>,
-    /// Write port of the table of peers.
-    pub peer: PeerFlowSnk,
+    /// From which peer a queue pair accepts control packets.
+    pub peer: QpRowFlowSnk<ControlPeer>,
 
     pub out_finding: Signal<Out, ControlCheckResult>,
     /// The control packet, in the cycle of its `out_finding`.
@@ -119,7 +118,9 @@ impl Logic for ControlCheck {
         let is_nack = opcode == NACK;
         let is_ack = opcode == ACK;
         let is_probe = opcode == PROBE;
-        let foreign_version = byte(arriving, Udp::LEN + bth::FLAGS).get_bits::<4>(0).any();
+        let foreign_version = byte(arriving, Udp::LEN + bth::FLAGS)
+            .get_bits::<{ bth::VERSION_BITS }>(bth::VERSION_BIT)
+            .any();
         let needed = if is_sack {
             bits::<LENGTH_BITS>(SACK_BYTES)
         } else if is_nack {
@@ -160,9 +161,9 @@ impl Logic for ControlCheck {
         let dest_qp = be24(base, bth::DEST_QP);
         let is_ack = decoded.kind == ControlKind::Ack;
         let is_sack = decoded.kind == ControlKind::Sack;
-        let pad = byte(base, bth::FLAGS).get_bits::<2>(4);
+        let pad = byte(base, bth::FLAGS).get_bits::<{ bth::PAD_BITS }>(bth::PAD_BIT);
         let seth_flags = byte(ext, seth::FLAGS);
-        let path_hint = seth_flags.get_bits::<2>(5);
+        let path_hint = seth_flags.get_bits::<{ seth::PATH_HINT_BITS }>(seth::PATH_HINT_BIT);
         let bad_hint = is_sack & path_hint.all();
         let bad_pad =
             decoded.left.get_bits::<2>(0).any() | (decoded.left < bit_cast::<LENGTH_BITS, 2>(pad));
@@ -204,7 +205,7 @@ impl Logic for ControlCheck {
             reflected: be32(ext, seth::ENTROPY),
             seth: TxSeth {
                 path_hint,
-                probe_response: seth_flags.get_bit(1),
+                probe_response: seth_flags.get_bit(seth::PROBE_RESPONSE_BIT),
                 ack_psn_offset: be16(ext, seth::ACK_PSN_OFFSET),
                 cack_psn: be24(ext, seth::CACK_PSN),
                 mpr: byte(ext, seth::MPR),
@@ -214,8 +215,8 @@ impl Logic for ControlCheck {
             cc_state: TxCcState {
                 timestamp: be16(cc, cc_state::TIMESTAMP),
                 ooo_count: be16(cc, cc_state::OOO_COUNT).get_bits::<15>(0),
-                restore_cwnd: penalty.get_bit(7),
-                rcv_cwnd_pen: penalty.get_bits::<7>(0),
+                restore_cwnd: penalty.get_bit(cc_state::RESTORE_BIT),
+                rcv_cwnd_pen: penalty.get_bits::<{ cc_state::RESTORE_BIT }>(0),
                 rcvd_bytes: be24(cc, cc_state::RECEIVED_BYTES),
             },
             neth: TxNeth {

@@ -1,14 +1,12 @@
 //! The input arbiter of the core: packets of two lanes, table writes, errors and fences become one stream of tokens.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{FenceSnk, TableWriteSnk, TokenFlowSrc, TokenSnk};
+use hdl_primitives::{FenceSnk, QpSnk, TableWriteSnk, TokenFlowSrc, TokenSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, TokenKind};
 use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::tables::{TableSelect, EMTT_INDEX_BITS};
 use stellar_wire::hw::Qpn;
-
-use crate::bundles::QpErrorSnk;
 
 /// Cycles from an accepted input to its token.
 pub const LATENCY: usize = 1;
@@ -117,7 +115,8 @@ pub struct CoreIssue {
     /// From the front end of each lane. Only `span` and `headers` of the token are used.
     pub packet: [TokenSnk<CoreToken>; 2],
     pub table: TableWriteSnk,
-    pub error: QpErrorSnk,
+    /// The context of this queue pair moves to state Error, in order with packets.
+    pub error: QpSnk,
     pub fence: FenceSnk,
     // Comes from the FIFOs of each lane behind the core: they have space for every token in flight and one more. A packet needs the space of its own
     // lane, a fence needs that of both lanes, and the other tokens need none.

@@ -45,7 +45,7 @@ struct Decoded {
     flow_label: Bits<16>,
 }
 
-/// Stages: `decode` (lengths, port, opcode), `extract` (extension headers to their fields), `measure` (payload length), `judge` (first reason).
+/// Stages: `decode` (lengths, port, opcode), `extract` (extension headers to their fields), `measure` (payload length), `check` (first reason).
 /// LUT levels: decode 5 (opcode 4), extract 3 (multiplexers of 3 and 4 places; 14-bit subtraction and comparison), measure 3, judge 3.
 #[derive(LogicBlock, Default)]
 pub struct ParseTransport {
@@ -54,7 +54,7 @@ pub struct ParseTransport {
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
-    /// The IPv4 header checksum is good. Used by the stage `judge`, one cycle before the headers leave.
+    /// The IPv4 header checksum is good. Used by the stage `check`, one cycle before the headers leave.
     pub checksum_good: Signal<In, Bit>,
 
     /// Headers with the parser's reason.
@@ -71,7 +71,7 @@ pub struct ParseTransport {
     measured: DFF<PacketHeaders>,
     measured_objections: DFF<ParseErrors>,
 
-    judged: DFF<PacketHeaders>,
+    checked: DFF<PacketHeaders>,
 }
 
 impl Logic for ParseTransport {
@@ -92,7 +92,7 @@ impl Logic for ParseTransport {
             pad,
             measured,
             measured_objections,
-            judged
+            checked
         );
 
         // Stage `decode`.
@@ -101,7 +101,7 @@ impl Logic for ParseTransport {
         let flags = byte(arriving, Udp::LEN + bth::FLAGS);
         let kind = packet_kind(
             byte(arriving, Udp::LEN + bth::OPCODE),
-            byte(arriving, Udp::LEN + bth::ACK_REQ).get_bit(4),
+            byte(arriving, Udp::LEN + bth::ACK_REQ).get_bit(bth::TSETH_BIT),
         );
         let datagram = bit_cast::<16, LENGTH_BITS>(fields.datagram);
         self.decoded.d.next = Decoded {
@@ -115,7 +115,10 @@ impl Logic for ParseTransport {
                     | (be16(arriving, udp::LENGTH) != datagram),
                 wrong_port: be16(arriving, udp::DESTINATION_PORT) != self.udp_port.val(),
                 headers_cut: false,
-                unsupported: !(kind.supported | kind.refused) | flags.get_bits::<4>(0).any(),
+                unsupported: !(kind.supported | kind.refused)
+                    | flags
+                        .get_bits::<{ bth::VERSION_BITS }>(bth::VERSION_BIT)
+                        .any(),
                 bad_payload: false,
             },
             kind,
@@ -172,9 +175,9 @@ impl Logic for ParseTransport {
             has_immediate: has.has_immediate,
             has_reth: has.has_reth,
             has_timestamp: has.has_timestamp,
-            ack_req: control.get_bit(7),
-            solicited: byte(base, bth::FLAGS).get_bit(7),
-            retransmission: has.mrc & control.get_bit(5),
+            ack_req: control.get_bit(bth::ACK_REQ_BIT),
+            solicited: byte(base, bth::FLAGS).get_bit(bth::SOLICITED_BIT),
+            retransmission: has.mrc & control.get_bit(bth::RETRANSMISSION_BIT),
             pkey: be16(base, bth::PKEY),
             dest_qp: be24(base, bth::DEST_QP),
             psn: be24(base, bth::PSN),
@@ -207,7 +210,7 @@ impl Logic for ParseTransport {
         errors.headers_cut = decoded.datagram < not_payload;
         self.extracted_objections.d.next = errors;
         self.payload_and_pad.d.next = decoded.datagram - not_payload;
-        self.pad.d.next = byte(base, bth::FLAGS).get_bits::<2>(4);
+        self.pad.d.next = byte(base, bth::FLAGS).get_bits::<{ bth::PAD_BITS }>(bth::PAD_BIT);
 
         // Stage `measure`.
         let together = self.payload_and_pad.q.val();
@@ -223,10 +226,10 @@ impl Logic for ParseTransport {
                 | (payload > (MAX_PAYLOAD as u64)));
         self.measured_objections.d.next = with_payload;
 
-        // Stage `judge`.
+        // Stage `check`.
         let all = self.measured_objections.q.val();
-        let mut judged = self.measured.q.val();
-        judged.reason = if all.cut_off {
+        let mut checked = self.measured.q.val();
+        checked.reason = if all.cut_off {
             DropReason::BadLength
         } else if all.not_roce {
             DropReason::NotRoce
@@ -245,7 +248,7 @@ impl Logic for ParseTransport {
         } else {
             DropReason::None
         };
-        self.judged.d.next = judged;
-        self.out_headers.next = self.judged.q.val();
+        self.checked.d.next = checked;
+        self.out_headers.next = self.checked.q.val();
     }
 }

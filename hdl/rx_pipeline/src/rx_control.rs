@@ -1,12 +1,11 @@
 //! The control path of a lane: it checks control packets in parallel with the front end, and queues them for the requester.
 
 use hdl_macros::{clock, clock_reset, hdl, join};
-use hdl_primitives::BlockFifo;
-use hdl_primitives::{Delay, Src};
+use hdl_primitives::{BlockFifo, Delay, QpRowFlowSnk, Src};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::requester::ControlPacket;
 
-use crate::bundles::PeerFlowSnk;
 use crate::control_check::{self, ControlCheck, ControlCheckResult};
 use crate::layout::TRANSPORT_BITS;
 use crate::parse_ip::{self, IpFields};
@@ -35,8 +34,8 @@ pub struct RxControl {
     /// Port of this lane.
     pub port: Signal<In, Bit>,
 
-    /// Write port of the table of peers.
-    pub peer: PeerFlowSnk,
+    /// From which peer a queue pair accepts control packets.
+    pub peer: QpRowFlowSnk<ControlPeer>,
 
     // From and to the front end.
     pub in_fields: Signal<In, IpFields>,

@@ -1,12 +1,12 @@
 //! The front end of a lane with its control path.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{BufferFreeSnk, BufferReadSnk, MacRxSnk, Src, TokenSrc};
+use hdl_primitives::{BufferFreeSnk, BufferReadSnk, MacRxSnk, QpRowFlowSnk, Src, TokenSrc};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::requester::ControlPacket;
 
-use crate::bundles::PeerFlowSnk;
 use crate::rx_control::RxControl;
 use crate::rx_front::RxFront;
 
@@ -23,7 +23,7 @@ pub struct RxPort<const W: usize, const A: usize = 8> {
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
     /// Write port of the table of peers.
-    pub peer: PeerFlowSnk,
+    pub peer: QpRowFlowSnk<ControlPeer>,
 
     /// To the core.
     pub out: TokenSrc<CoreToken>,

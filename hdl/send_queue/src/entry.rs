@@ -4,7 +4,8 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::host::WqeOpcode;
 use stellar_wire::hw::messages::WqeFetched;
-use stellar_wire::hw::wqe::{offset, Wqe};
+use stellar_wire::hw::wqe::Wqe;
+use stellar_wire::hw::FromBits;
 
 use crate::records::Entry;
 
@@ -19,24 +20,9 @@ pub const WRITE_IMM: u64 = WqeOpcode::WriteImm.code() as u64;
 /// Decodes and checks the entry of a read response.
 #[hdl_fn]
 pub fn decode(answer: WqeFetched, phase: Bit) -> Entry {
-    let packed = answer.entry;
-    let read = Wqe {
-        opcode: packed.get_bits::<8>(offset::OPCODE),
-        signaled: packed.get_bit(offset::SIGNALED),
-        inline: packed.get_bit(offset::INLINE),
-        fence: packed.get_bit(offset::FENCE),
-        reserved_flags: bits::<5>(0),
-        slot: packed.get_bits::<16>(offset::SLOT),
-        length: packed.get_bits::<32>(offset::LENGTH),
-        remote_va: packed.get_bits::<64>(offset::REMOTE_VA),
-        rkey: packed.get_bits::<32>(offset::RKEY),
-        immediate: packed.get_bits::<32>(offset::IMMEDIATE),
-        wr_id: packed.get_bits::<64>(offset::WR_ID),
-        local_va: packed.get_bits::<64>(offset::LOCAL_VA),
-        lkey: packed.get_bits::<32>(offset::LKEY),
-        reserved: bits::<32>(0),
-        inline_data: packed.get_bits::<128>(offset::INLINE_DATA),
-    };
+    let mut read = Wqe::from_bits(answer.entry);
+    read.reserved_flags = bits::<5>(0);
+    read.reserved = bits::<32>(0);
     let unreadable = answer.error | (read.opcode > WRITE_IMM);
     let over = (read.inline & (read.length > MAX_INLINE)) | (read.length > MAX_MESSAGE);
     let mut wqe = if unreadable { Wqe::default() } else { read };

@@ -7,7 +7,8 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{
     Completion, MessageOp, MessageRequest, MessageResponse, SendQueueConfig, WqeFetch, WqeFetched,
 };
-use stellar_wire::hw::wqe::offset;
+use stellar_wire::hw::wqe::Wqe;
+use stellar_wire::hw::FromBits;
 use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::completion::{of_entry, of_message, SUCCESS, WR_FLUSH_ERR};
@@ -131,7 +132,7 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Parameters
     fn check() {
         assert!(
             (1..=10).contains(&Q) && (1..=7).contains(&M) && A == Q + M && E == Q + BUFFERED_LOG2 as usize,
-            "MessageTable<{Q}, {M}, {A}, {E}>: use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, A = Q + M and E = Q + 4"
+            "MessageTable<{Q}, {M}, {A}, {E}>: use Q of 1 (2 queue pairs) to 10, M of 1 (2 outstanding messages) to 7, A = Q + M and E = Q + 4"
         );
     }
 }
@@ -425,7 +426,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             fetched => prefetch.fetched,
         );
         let pushed = self.pushed.record.val();
-        let behind_pushed = pushed.entry.get_bits::<16>(offset::SLOT) + 1;
+        let pushed_entry = Wqe::from_bits(pushed.entry);
+        let behind_pushed = pushed_entry.slot + 1;
         self.prefetch.pushed.valid.next =
             self.pushed.valid.val() & (behind_pushed == self.pushed_producer.val());
         self.prefetch.pushed.record.next = pushed;

@@ -3,7 +3,8 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
-use stellar_wire::hw::wqe::offset;
+use stellar_wire::hw::wqe::Wqe;
+use stellar_wire::hw::FromBits;
 use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::records::Ask;
@@ -61,16 +62,16 @@ pub fn after_arrival(row: PrefetchState) -> PrefetchState {
 /// Returns whether the entry that a doorbell carried is the requested one, and is not being read.
 #[hdl_fn]
 pub fn is_pushed(row: PrefetchState, ask: Ask, offer: WqeFetched) -> Bit {
-    let slot = offer.entry.get_bits::<16>(offset::SLOT);
-    let is_next = (offer.qp == ask.qp) & (slot == ask.slot);
+    let entry = Wqe::from_bits(offer.entry);
+    let is_next = (offer.qp == ask.qp) & (entry.slot == ask.slot);
     is_next & !row.buffered.any() & !row.stale.any() & (row.arriving == row.reading)
 }
 
 /// Returns whether the entry that a doorbell carried is the next one to read, and there is space for it.
 #[hdl_fn]
 pub fn is_next_read(row: PrefetchState, ask: Ask, offer: WqeFetched) -> Bit {
-    let slot = offer.entry.get_bits::<16>(offset::SLOT);
-    let is_next = (offer.qp == ask.qp) & (slot == row.reading);
+    let entry = Wqe::from_bits(offer.entry);
+    let is_next = (offer.qp == ask.qp) & (entry.slot == row.reading);
     is_next & !row.buffered.get_bit(4) & !row.stale.any() & (row.arriving == row.reading)
 }
 

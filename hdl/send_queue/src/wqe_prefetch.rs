@@ -190,7 +190,7 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         self.queue.in_.data.next = read;
         assert!(
             !(reads & read.entries.any()) | self.queue.in_.ready.val(),
-            "more than one read of a queue pair under way"
+            "more than one outstanding read of a queue pair"
         );
         join!(self, queue.out => fetch);
 

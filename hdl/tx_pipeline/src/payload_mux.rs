@@ -5,9 +5,9 @@ use hdl_primitives::{ReadDataSnk, ReadFaultSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::{read_user, PayloadSource};
 
-use crate::tx_front::HEADER_ADDRESS;
+use crate::tx_frame_builder::HEADER_ADDRESS;
 
-/// log2 of the number of frames whose payload has not passed yet. It is that of the header FIFO, so if this FIFO is full, only framing waits.
+/// log2 of the number of frames whose payload has not passed yet. It is that of the header FIFO, so if this FIFO is full, only the packet builder waits.
 const SOURCE_ADDRESS: usize = HEADER_ADDRESS;
 const SOURCE_COUNT: usize = SOURCE_ADDRESS + 1;
 /// log2 of the number of reports of failed reads that are stored.
@@ -24,9 +24,9 @@ pub struct PayloadFault {
 /// Inserts inline payload between payload of the DMA, in the order of the frames. It passes one beat of `W` bits per cycle, without a gap between
 /// frames.
 ///
-/// A failed read becomes a beat with `payload_error`, which makes [`crate::TxFront`] drop the frame, and a report. Reports never delay payload: if 32
+/// A failed read becomes a beat with `payload_error`, which makes [`crate::TxFrameBuilder`] drop the frame, and a report. Reports never delay payload: if 32
 /// of them are pending, further ones are dropped. The frames of dropped reports are lost, and are reported when they are retransmitted. So the
-/// receiver of the reports may wait for framing. LUT levels: 3 (source, select, ready).
+/// receiver of the reports may wait for the packet builder. LUT levels: 3 (source, select, ready).
 #[derive(LogicBlock, Default)]
 pub struct PayloadMux<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -39,7 +39,7 @@ pub struct PayloadMux<const W: usize> {
     // Payload from the DMA, in order, of the frames that take it from memory.
     pub read: ReadDataSnk<W>,
 
-    // To TxFront.
+    // To TxFrameBuilder.
     pub payload_valid: Signal<Out, Bit>,
     pub payload_data: Signal<Out, Bits<W>>,
     pub payload_last: Signal<Out, Bit>,

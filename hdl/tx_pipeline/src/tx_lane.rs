@@ -1,15 +1,15 @@
 //! The transmit lane of one port: decided packets and their payload in, reads and frames out.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{MacTxSrc, ReadDataSnk, ReadFaultSrc, Snk, Src};
+use hdl_primitives::{MacTxSrc, QpRowFlowSnk, ReadDataSnk, ReadFaultSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
-use crate::framing::{self, Framing};
 use crate::payload_mux::PayloadMux;
-use crate::tx_front::{self, TxFront};
+use crate::tx_frame_builder::{self, TxFrameBuilder};
+use crate::tx_packet_builder::{self, TxPacketBuilder};
 
 /// For a lane of 1,024 bits and 1,024 queue pairs, with 64 KiB of payload.
 pub type TxLane1024 = TxLane<10, 1024, 128, 7, 9, 10>;
@@ -17,9 +17,9 @@ pub type TxLane1024 = TxLane<10, 1024, 128, 7, 9, 10>;
 pub type TxLane512 = TxLane<10, 512, 64, 6, 9, 10>;
 
 /// Cycles from an accepted packet without payload to the first beat of its frame, if nothing is before it.
-pub const LATENCY: usize = framing::LATENCY + tx_front::LATENCY;
+pub const LATENCY: usize = tx_packet_builder::LATENCY + tx_frame_builder::LATENCY;
 
-/// [`Framing`], [`PayloadMux`] and [`TxFront`] together. 2^`Q` queue pairs, `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` +
+/// [`TxPacketBuilder`], [`PayloadMux`] and [`TxFrameBuilder`] together. 2^`Q` queue pairs, `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` +
 /// 1.
 #[derive(LogicBlock, Default)]
 pub struct TxLane<
@@ -36,9 +36,7 @@ pub struct TxLane<
 
     // Configuration.
     pub port_config: Signal<In, PortConfig>,
-    pub address_valid: Signal<In, Bit>,
-    pub address_qp: Signal<In, Bits<10>>,
-    pub address: Signal<In, FrameAddress>,
+    pub address: QpRowFlowSnk<FrameAddress>,
 
     // Packets to send. Acknowledgements have priority.
     pub answer: Snk<TxAnswer>,
@@ -62,9 +60,9 @@ pub struct TxLane<
     /// The DMA returned more or fewer bytes than requested. Frames are wrong until a reset.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    framing: Framing<Q, B, A>,
+    packets: TxPacketBuilder<Q, B, A>,
     mux: PayloadMux<W>,
-    front: TxFront<W, N, B, A, C>,
+    frames: TxFrameBuilder<W, N, B, A, C>,
 }
 
 impl<
@@ -78,43 +76,41 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, framing, mux, front);
+        clock_reset!(self, packets, mux, frames);
 
         join!(
             self,
-            port_config => framing.port_config,
-            address_valid => framing.address_valid,
-            address_qp => framing.address_qp,
-            address => framing.address,
-            answer => framing.answer,
-            request => framing.request,
-            framing.read => read,
+            port_config => packets.port_config,
+            address => packets.address,
+            answer => packets.answer,
+            request => packets.request,
+            packets.read => read,
         );
 
         join!(
             self,
-            framing.packet => front.packet,
-            front.payload_freed => framing.payload_freed,
-            framing.source => mux.source,
+            packets.packet => frames.packet,
+            frames.payload_freed => packets.payload_freed,
+            packets.source => mux.source,
         );
 
         join!(
             self,
             payload => mux.read,
-            mux.payload_valid => front.payload_valid,
-            mux.payload_data => front.payload_data,
-            mux.payload_last => front.payload_last,
-            mux.payload_error => front.payload_error,
-            front.payload_ready => mux.payload_ready,
+            mux.payload_valid => frames.payload_valid,
+            mux.payload_data => frames.payload_data,
+            mux.payload_last => frames.payload_last,
+            mux.payload_error => frames.payload_error,
+            frames.payload_ready => mux.payload_ready,
             mux.fault => fault,
         );
 
         join!(
             self,
-            front.mac => mac,
-            front.left_out => left_out,
+            frames.mac => mac,
+            frames.left_out => left_out,
             mux.fault_lost => fault_lost,
-            front.payload_mismatch => payload_mismatch,
+            frames.payload_mismatch => payload_mismatch,
         );
     }
 }

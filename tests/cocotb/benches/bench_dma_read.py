@@ -6,7 +6,7 @@ import random
 
 import cocotb
 from cocotb.triggers import Timer, with_timeout
-from pcie import TRANSLATED, UNTRANSLATED, Endpoint, pieces
+from pcie import TRANSLATED, UNTRANSLATED, Endpoint, segments
 
 FAILED = 1
 
@@ -32,10 +32,10 @@ async def reads_of_every_length_and_alignment_return_in_order(dut, pauses):
     commands = []
     for user, length in enumerate((1, 2, 3, 4, 5, 63, 64, 65, 511, 512, 513, 1024, 1500, 2047, 4095, 4096, 4097, 8192)):
         cut = random.randrange(1, length + 1)
-        # A command's pieces end with their pages.
+        # A command's segments end with their pages.
         here, there = random.randrange(0, 3 << 13), random.randrange(1 << 15, (1 << 16) - 8192)
         first, second = (region.get_absolute_address(here), TRANSLATED), (region.get_absolute_address(there), UNTRANSLATED)
-        await ask(bench, length, 0xABCD_0000 + user, pieces(first, length, second, cut))
+        await ask(bench, length, 0xABCD_0000 + user, segments(first, length, second, cut))
         commands.append(memory[here : here + cut] + memory[there : there + length - cut])
     for user, expected in enumerate(commands):
         assert await payload(bench) == (expected, 0xABCD_0000 + user, False)
@@ -54,7 +54,7 @@ async def more_than_fits_waits_for_room(dut):
     bench.payloads.pause = True
     base = region.get_absolute_address(0)
     for n in range(48):
-        await ask(bench, 4096, n, pieces((base + n * 4096, UNTRANSLATED), 4096))
+        await ask(bench, 4096, n, segments((base + n * 4096, UNTRANSLATED), 4096))
     await Timer(20, "us")
     bench.payloads.pause = False
     for n in range(48):
@@ -68,9 +68,9 @@ async def a_read_of_nothing_fails_alone(dut):
     await bench.start()
     region = bench.root.mem_pool.alloc_region(4096)
     region.mem[:] = memory = random.randbytes(4096)
-    good = pieces((region.get_absolute_address(5), UNTRANSLATED), 100)
+    good = segments((region.get_absolute_address(5), UNTRANSLATED), 100)
     await ask(bench, 100, 1, good)
-    await ask(bench, 100, 2, pieces((0xDEAD_0000_0000, UNTRANSLATED), 100))
+    await ask(bench, 100, 2, segments((0xDEAD_0000_0000, UNTRANSLATED), 100))
     await ask(bench, 100, 3, good)
     assert await payload(bench) == (memory[5:105], 1, False)
     _, user, failed = await payload(bench)

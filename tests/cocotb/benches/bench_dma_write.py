@@ -6,7 +6,7 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge, with_timeout
-from pcie import TRANSLATED, UNTRANSLATED, Endpoint, pieces, until
+from pcie import TRANSLATED, UNTRANSLATED, Endpoint, segments, until
 
 GUARD = 64
 
@@ -27,7 +27,7 @@ async def fence(bench: Endpoint) -> None:
 
 @cocotb.test()
 async def payloads_of_every_length_and_alignment_land_byte_for_byte(dut):
-    """Two pieces in both kinds of memory, PCIe that stalls the engine, and bytes around the target that must not change."""
+    """Two segments in both kinds of memory, PCIe that stalls the engine, and bytes around the target that must not change."""
     bench = Endpoint(dut, pauses=0.3)
     await bench.start()
     host, gpu = bench.root.mem_pool.alloc_region(1 << 16), bench.root.mem_pool.alloc_region(1 << 16)
@@ -38,7 +38,7 @@ async def payloads_of_every_length_and_alignment_land_byte_for_byte(dut):
     beat, targets = 4000, [GUARD, GUARD]
     for length in (1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 1023, 1500, 4096, 4097, 8192):
         payload, offset, cut = random.randbytes(length), random.randrange(54, 118), random.randrange(1, length + 1)
-        # In hardware a page ends where the first piece ends; for the engine these are two ranges of addresses.
+        # In hardware a page ends where the first segment ends; for the engine these are two ranges of addresses.
         targets = [at + random.randrange(1, 9) for at in targets]
         parts = [payload[:cut], payload[cut:]]
         first = (host.get_absolute_address(targets[0]), UNTRANSLATED)
@@ -46,7 +46,7 @@ async def payloads_of_every_length_and_alignment_land_byte_for_byte(dut):
         for n, part in enumerate(parts):
             images[n][targets[n] : targets[n] + len(part)] = part
             targets[n] += len(part)
-        await place(bench, beat, offset, payload, pieces(first, length, second, cut))
+        await place(bench, beat, offset, payload, segments(first, length, second, cut))
         beat = (beat + 80) % 4096
     await fence(bench)
     await until(lambda: bytes(host.mem) == images[0] and bytes(gpu.mem) == images[1], "memory is as it must be")
@@ -64,7 +64,7 @@ async def a_fence_waits_for_what_is_before_it(dut):
     region = bench.root.mem_pool.alloc_region(8192)
     bench.block.rq_sink.pause = True
     payload = random.randbytes(2000)
-    await place(bench, 0, 60, payload, pieces((region.get_absolute_address(0), UNTRANSLATED), 2000))
+    await place(bench, 0, 60, payload, segments((region.get_absolute_address(0), UNTRANSLATED), 2000))
     waiting = cocotb.start_soon(fence(bench))
     for _ in range(300):
         await RisingEdge(dut.user_clk)

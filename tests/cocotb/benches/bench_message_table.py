@@ -162,7 +162,7 @@ async def messages_start_and_complete_in_order_round_after_round(dut):
 
 
 @cocotb.test()
-async def a_packet_finds_its_message_among_those_under_way(dut):
+async def a_packet_finds_its_message_among_the_outstanding_ones(dut):
     queue = await send_queue(dut)
     owners, psn = [], FIRST
     for length in (1, 5000, 1024, 3000, 0, 2049):
@@ -177,7 +177,7 @@ async def a_packet_finds_its_message_among_those_under_way(dut):
 
 
 @cocotb.test()
-async def no_more_immediates_are_under_way_than_the_peer_takes(dut):
+async def no_more_immediates_are_outstanding_than_the_peer_takes(dut):
     queue = await send_queue(dut)
     for _ in range(MAX_WIMM + 1):
         await queue.post(opcode=WRITE_IMM)

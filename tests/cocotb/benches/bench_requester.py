@@ -82,10 +82,10 @@ class Requester:
         requester |= {"early_loss": EARLY_LOSS, "page": PAGE, "first_psn": FIRST}
         spray = {"policy": "Obs", "paths": PATHS, "seed": 0x1234_5678, "probe_interval": 125_000}
         queue = {"base": RING, "log2_entries": LOG2_ENTRIES, "mtu_log2": 10, "max_wimm": 4}
-        await self.configure("Requester", requester_settings=Record("RequesterConfig").pack(requester))
-        await self.configure("Spray", spray_settings=Record("SprayConfig").pack(spray))
-        await self.configure("Nscc", nscc_settings=Record("NsccConfig").pack(NSCC))
-        await self.configure("SendQueue", queue_settings=Record("SendQueueConfig").pack(queue))
+        await self.configure("Requester", settings_requester=Record("RequesterConfig").pack(requester))
+        await self.configure("Spray", settings_spray=Record("SprayConfig").pack(spray))
+        await self.configure("Nscc", settings_nscc=Record("NsccConfig").pack(NSCC))
+        await self.configure("SendQueue", settings_queue=Record("SendQueueConfig").pack(queue))
 
     async def configure(self, kind: str, **settings: int) -> None:
         code = Record("ConfigureKind").fields[""].number("configure", kind)

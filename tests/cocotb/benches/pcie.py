@@ -89,8 +89,8 @@ class Endpoint:
         self.dut.frame_write.value = 0
 
 
-def pieces(first: tuple[int, int], length: int, second: tuple[int, int] | None = None, cut: int | None = None) -> dict[str, int]:
-    """The pieces of `length` bytes: address and address type of the first piece, and of the second from `cut` bytes on."""
+def segments(first: tuple[int, int], length: int, second: tuple[int, int] | None = None, cut: int | None = None) -> dict[str, int]:
+    """The segments of `length` bytes: address and address type of the first segment, and of the second from `cut` bytes on."""
     address, at = first
     there, other = second or (0, UNTRANSLATED)
     return {

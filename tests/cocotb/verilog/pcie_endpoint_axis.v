@@ -160,7 +160,7 @@ module pcie_endpoint_axis (
   wire write_valid, write_ready, write_first, write_last;
   wire [511:0] write_data;
   wire [82:0] write_header;
-  write_share_512 u_write_share (
+  write_arbiter_512_3_2 u_write_arbiter (
     .clock(user_clk),
     .reset(user_reset),
     .in0_valid(dma_valid),

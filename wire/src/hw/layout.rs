@@ -57,12 +57,22 @@ pub mod bth {
     pub const OPCODE: usize = 0;
     /// Solicited, migration, pad count, transport version.
     pub const FLAGS: usize = 1;
+    /// Bits of `FLAGS`.
+    pub const SOLICITED_BIT: usize = 7;
+    pub const PAD_BIT: usize = 4;
+    pub const PAD_BITS: usize = 2;
+    pub const VERSION_BIT: usize = 0;
+    pub const VERSION_BITS: usize = 4;
     pub const PKEY: usize = 2;
     /// Congestion bits, which switches may change.
     pub const CONGESTION: usize = 4;
     pub const DEST_QP: usize = 5;
     /// Acknowledge request, RTX, TSETH.
     pub const ACK_REQ: usize = 8;
+    /// Bits of `ACK_REQ`.
+    pub const ACK_REQ_BIT: usize = 7;
+    pub const RETRANSMISSION_BIT: usize = 5;
+    pub const TSETH_BIT: usize = 4;
     pub const PSN: usize = 9;
 }
 
@@ -96,8 +106,12 @@ pub mod tseth {
 
 /// MRC selective acknowledgement.
 pub mod seth {
-    /// Path hint in bits 6:5, answer to a probe in bit 1.
+    /// Path hint, and whether it answers a probe.
     pub const FLAGS: usize = 1;
+    /// Bits of `FLAGS`.
+    pub const PATH_HINT_BIT: usize = 5;
+    pub const PATH_HINT_BITS: usize = 2;
+    pub const PROBE_RESPONSE_BIT: usize = 1;
     pub const ACK_PSN_OFFSET: usize = 2;
     pub const ENTROPY: usize = 4;
     pub const SOURCE_CONTEXT: usize = 8;
@@ -113,8 +127,10 @@ pub mod seth {
 pub mod cc_state {
     pub const TIMESTAMP: usize = 0;
     pub const OOO_COUNT: usize = 2;
-    /// Restore flag in bit 7, penalty below it.
+    /// Restore flag, and the penalty below it.
     pub const PENALTY: usize = 4;
+    /// Bit of `PENALTY`.
+    pub const RESTORE_BIT: usize = 7;
     pub const RECEIVED_BYTES: usize = 5;
 }
 
@@ -189,7 +205,70 @@ pub fn icrc_masked_bits(version6: bool) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mrc::{PathHint, Seth};
     use crate::{icrc, Bth};
+
+    #[test]
+    fn bits_of_flags_are_those_of_the_byte_view() {
+        let bits =
+            |byte: u8, bit: usize, width: usize| usize::from(byte) >> bit & ((1 << width) - 1);
+        let mut bytes = vec![];
+        let bth = Bth {
+            solicited: true,
+            pad_count: 2,
+            tver: 9,
+            retransmit: true,
+            ..Bth::default()
+        };
+        bth.emit(&mut bytes);
+        let flags = bytes[bth::FLAGS];
+        assert_eq!(bits(flags, bth::SOLICITED_BIT, 1), 1);
+        assert_eq!(bits(flags, bth::PAD_BIT, bth::PAD_BITS), 2);
+        assert_eq!(bits(flags, bth::VERSION_BIT, bth::VERSION_BITS), 9);
+        for (header, bit) in [
+            (
+                Bth {
+                    ack_req: true,
+                    ..Bth::default()
+                },
+                bth::ACK_REQ_BIT,
+            ),
+            (
+                Bth {
+                    retransmit: true,
+                    ..Bth::default()
+                },
+                bth::RETRANSMISSION_BIT,
+            ),
+            (
+                Bth {
+                    tseth_present: true,
+                    ..Bth::default()
+                },
+                bth::TSETH_BIT,
+            ),
+        ] {
+            let mut bytes = vec![];
+            header.emit(&mut bytes);
+            assert_eq!(bytes[bth::ACK_REQ], 1 << bit);
+        }
+        for (path_hint, probe_response) in [(PathHint::AlwaysSkip, false), (PathHint::Good, true)] {
+            let mut bytes = vec![];
+            let header = Seth {
+                path_hint,
+                probe_response,
+                ..Seth::default()
+            };
+            header.emit(&mut bytes);
+            let flags = bytes[seth::FLAGS];
+            let hint = bits(flags, seth::PATH_HINT_BIT, seth::PATH_HINT_BITS);
+            assert_eq!(hint, usize::from(path_hint.code()));
+            assert_eq!(
+                bits(flags, seth::PROBE_RESPONSE_BIT, 1),
+                usize::from(probe_response)
+            );
+        }
+    }
 
     /// The reference's CRC does not see the masked bits, and sees every other bit of the headers.
     #[test]

@@ -1,9 +1,10 @@
 //! The send queue entry as a record of 512 bits, with byte 0 in bits 7:0 (layout: [`crate::host::Wqe`]).
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// Work queue entry.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct Wqe {
     /// Code of a [`crate::host::WqeOpcode`].
     pub opcode: Bits<8>,
@@ -22,23 +23,6 @@ pub struct Wqe {
     pub lkey: Bits<32>,
     pub reserved: Bits<32>,
     pub inline_data: Bits<128>,
-}
-
-/// First bit of each field: rust-hdl turns a record into bits, but not back.
-pub mod offset {
-    pub const OPCODE: usize = 0;
-    pub const SIGNALED: usize = OPCODE + 8;
-    pub const INLINE: usize = SIGNALED + 1;
-    pub const FENCE: usize = INLINE + 1;
-    pub const SLOT: usize = FENCE + 1 + 5;
-    pub const LENGTH: usize = SLOT + 16;
-    pub const REMOTE_VA: usize = LENGTH + 32;
-    pub const RKEY: usize = REMOTE_VA + 64;
-    pub const IMMEDIATE: usize = RKEY + 32;
-    pub const WR_ID: usize = IMMEDIATE + 32;
-    pub const LOCAL_VA: usize = WR_ID + 64;
-    pub const LKEY: usize = LOCAL_VA + 64;
-    pub const INLINE_DATA: usize = LKEY + 32 + 32;
 }
 
 impl From<&crate::host::Wqe> for Wqe {

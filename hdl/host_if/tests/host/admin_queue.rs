@@ -139,22 +139,22 @@ impl Host {
         let base = RING;
         let log2_entries = self.log2_entries;
         self.dut
-            .set("ring", AdminRing { base, log2_entries }.to_word());
-        self.dut.set("ring_valid", 1);
+            .set("admin_ring", AdminRing { base, log2_entries }.to_word());
+        self.dut.set("admin_ring_valid", 1);
         self.dut.clock();
-        self.dut.set("ring_valid", 0);
+        self.dut.set("admin_ring_valid", 0);
     }
 
     fn produce(&mut self, producer: u16) {
-        self.dut.set("producer", producer.into());
-        self.dut.set("producer_valid", 1);
+        self.dut.set("admin_producer", producer.into());
+        self.dut.set("admin_producer_valid", 1);
         self.dut.clock();
-        self.dut.set("producer_valid", 0);
+        self.dut.set("admin_producer_valid", 0);
     }
 
     fn state(&self) -> AdminState {
-        let error = self.dut.get("error") << AdminState::ERROR_BIT;
-        AdminState::from_word(self.dut.get("done") | error)
+        let error = self.dut.get("admin_error") << AdminState::ERROR_BIT;
+        AdminState::from_word(self.dut.get("admin_done") | error)
     }
 
     fn clock(&mut self, rng: &mut ChaCha8Rng, with_direct: bool) {
@@ -188,9 +188,9 @@ impl Host {
             );
         });
         stall(&mut self.dut, rng, "fetch_ready", 4);
-        stall(&mut self.dut, rng, "config_ready", 3);
+        stall(&mut self.dut, rng, "settings_ready", 3);
         self.dut.settle();
-        let came = self.dut.moves("config_valid", "config_ready");
+        let came = self.dut.moves("settings_valid", "settings_ready");
         let row = came.then(|| Row::of(&self.dut.words("settings")));
         let was_direct = self.direct.taken(&self.dut);
         match (row, was_direct) {
@@ -423,10 +423,10 @@ fn rows_that_tables_have_not_stop_the_queue() {
 fn a_queue_that_is_off_reads_nothing() {
     let rng = &mut generator(2);
     let mut host = Host::new(2);
-    host.dut.set("ring", RING);
-    host.dut.set("ring_valid", 1);
+    host.dut.set("admin_ring", RING);
+    host.dut.set("admin_ring_valid", 1);
     host.dut.clock();
-    host.dut.set("ring_valid", 0);
+    host.dut.set("admin_ring_valid", 0);
     host.produce(3);
     for _ in 0..200 {
         host.clock(rng, false);

@@ -44,7 +44,7 @@ pub fn completion(cqe: &Cqe) -> Completion {
 }
 
 fn set_settings(dut: &mut Dut, qp: usize, settings: Settings) {
-    dut.set("config_qp", qp as u64);
+    dut.set("settings_qp", qp as u64);
     dut.set_record("settings", settings.to_hw());
 }
 
@@ -63,14 +63,14 @@ proptest! {
         let mut rings: Vec<Ring> = vec![];
         for qp in 0..QPS {
             let settings = Settings::random(rng, 3);
-            dut.set("config_valid", 1);
+            dut.set("settings_valid", 1);
             set_settings(&mut dut, qp, settings);
             dut.clock();
             rings.push(Ring::new(settings));
         }
         let mut send = Source::new("send_valid", "send_ready");
         let mut receive = Source::new("receive_valid", "receive_ready");
-        let mut configs = Source::new("config_valid", "config_ready");
+        let mut configs = Source::new("settings_valid", "settings_ready");
         let mut consumers = Source::new("consumer_valid", "consumer_ready");
         let (mut due, mut lost) = (Due::default(), VecDeque::new());
         let (mut refused, mut refusals, mut losses, mut lost_count, mut written, mut made) = (0, 0, 0, 0, 0, 0);
@@ -141,10 +141,10 @@ fn an_entry_takes_no_more_clocks_than_promised() {
         log2_entries: 20,
         base: 0,
     };
-    dut.set("config_valid", 1);
+    dut.set("settings_valid", 1);
     set_settings(&mut dut, 1, settings);
     dut.clock();
-    dut.set("config_valid", 0);
+    dut.set("settings_valid", 0);
     dut.set("write_ready", 1);
     let cqe = random_cqe(&mut generator(1), 1);
     dut.set_record("send", completion(&Cqe { qp: 1, ..cqe }));

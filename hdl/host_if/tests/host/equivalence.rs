@@ -85,7 +85,7 @@ fn registers() {
             uut.port_up.next = Bits::random(rng);
             uut.interrupt_pending.next = Bits::random(rng);
             uut.counter_value.next = Bits::random(rng);
-            uut.config_ready.next = rng.random_ratio(1, 4);
+            uut.settings.ready.next = rng.random_ratio(1, 4);
             uut.fence.ready.next = rng.random_ratio(1, 4);
             uut.fence_done.next = rng.random_ratio(1, 4);
             uut.arm.ready.next = rng.random_ratio(1, 4);
@@ -103,18 +103,18 @@ fn admin_queue() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.ring.valid.next = rng.random_ratio(1, 300);
+            uut.admin.ring.valid.next = rng.random_ratio(1, 300);
             let word = rng.random::<u64>() & !0xfff | 0x100 | rng.random_range(0..16u64);
-            uut.ring.record.next = word.to_bits();
-            uut.producer.valid.next = rng.random_ratio(1, 16);
-            uut.producer.record.next = Bits::random(rng);
+            uut.admin.ring.record.next = word.to_bits();
+            uut.admin.producer.valid.next = rng.random_ratio(1, 16);
+            uut.admin.producer.record.next = Bits::random(rng);
             uut.direct.valid.next = rng.random_ratio(1, 8);
             uut.direct.record.next = ConfigWrite {
                 select: ConfigSelect::Mr,
                 index: Bits::random(rng),
                 entry: Bits::random(rng),
             };
-            uut.config_ready.next = rng.random_ratio(1, 2);
+            uut.settings.ready.next = rng.random_ratio(1, 2);
             uut.fetch.ready.next = rng.random_ratio(1, 2);
             uut.fetched.valid.next = rng.random_ratio(1, 2);
             // Commands of a few translations, and lists.
@@ -157,13 +157,13 @@ fn doorbells() {
             let word = rng.random::<u64>() & !0xff_ffff | rng.random_range(0..5u64);
             uut.write.data.next = word.to_bits();
             uut.write.enable.next = if rng.random_ratio(7, 8) { 255u64 } else { 15 }.to_bits();
-            uut.owner_valid.next = rng.random_ratio(1, 8);
-            uut.owner_qp.next = Bits::random(rng);
-            uut.owner_present.next = rng.random_ratio(3, 4);
-            uut.owner_page.next = bits(rng, 2);
+            uut.owner.valid.next = rng.random_ratio(1, 8);
+            uut.owner.qp.next = Bits::random(rng);
+            uut.owner.present.next = rng.random_ratio(3, 4);
+            uut.owner.page.next = bits(rng, 2);
             uut.doorbell.ready.next = Bit::random(rng);
             uut.consumer.ready.next = Bit::random(rng);
-            uut.refused_ready.next = Bit::random(rng);
+            uut.refused.ready.next = Bit::random(rng);
         },
         1000,
         2,
@@ -182,9 +182,9 @@ fn completion_queues() {
             uut.send.record.next = completion(rng);
             uut.receive.valid.next = rng.random_ratio(1, 2);
             uut.receive.record.next = completion(rng);
-            uut.config_valid.next = rng.random_ratio(1, 30);
-            uut.config_qp.next = bits(rng, 4);
-            uut.settings.next = ring(rng);
+            uut.settings.valid.next = rng.random_ratio(1, 30);
+            uut.settings.qp.next = bits(rng, 4);
+            uut.settings.record.next = ring(rng);
             uut.consumer.valid.next = rng.random_ratio(1, 2);
             uut.consumer.qp.next = bits(rng, 4);
             uut.consumer.index.next = bits(rng, 8);
@@ -220,8 +220,8 @@ fn event_queue() {
             uut.page_fault.valid.next = rng.random_ratio(1, 4);
             uut.page_fault.region.next = Bits::random(rng);
             uut.page_fault.va.next = Bits::random(rng);
-            uut.config_valid.next = rng.random_ratio(1, 50);
-            uut.settings.next = ring(rng);
+            uut.settings.valid.next = rng.random_ratio(1, 50);
+            uut.settings.record.next = ring(rng);
             uut.consumer.valid.next = rng.random_ratio(1, 3);
             uut.consumer.index.next = bits(rng, 20);
             uut.consumer.arm.next = Bit::random(rng);
@@ -244,9 +244,9 @@ fn interrupts() {
             uut.completion_raise.vector.next = Bits::random(rng);
             uut.event_raise.valid.next = rng.random_ratio(1, 4);
             uut.event_raise.vector.next = Bits::random(rng);
-            uut.config_valid.next = rng.random_ratio(1, 2);
-            uut.config_vector.next = Bits::random(rng);
-            uut.settings.next = vector(rng);
+            uut.settings.valid.next = rng.random_ratio(1, 2);
+            uut.settings.vector.next = Bits::random(rng);
+            uut.settings.record.next = vector(rng);
             uut.write.ready.next = rng.random_ratio(3, 4);
         },
         800,
@@ -307,13 +307,13 @@ fn host_queues() {
             uut.page_fault.valid.next = rng.random_ratio(1, 4);
             uut.page_fault.region.next = Bits::random(rng);
             uut.page_fault.va.next = Bits::random(rng);
-            uut.completion_config_valid.next = rng.random_ratio(1, 30);
-            uut.completion_config_qp.next = bits(rng, 4);
-            uut.completion_config.next = ring(rng);
-            uut.event_config_valid.next = rng.random_ratio(1, 50);
-            uut.event_config.next = ring(rng);
+            uut.completion_config.valid.next = rng.random_ratio(1, 30);
+            uut.completion_config.qp.next = bits(rng, 4);
+            uut.completion_config.record.next = ring(rng);
+            uut.event_config.valid.next = rng.random_ratio(1, 50);
+            uut.event_config.record.next = ring(rng);
             uut.interrupt_config.valid.next = rng.random_ratio(1, 8);
-            uut.interrupt_config_vector.next = bits(rng, 4);
+            uut.interrupt_config.vector.next = bits(rng, 4);
             uut.interrupt_config.record.next = vector(rng);
             uut.consumer.valid.next = rng.random_ratio(1, 2);
             uut.consumer.qp.next = bits(rng, 4);

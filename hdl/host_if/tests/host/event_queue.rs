@@ -57,10 +57,10 @@ const SOURCES: [(&str, &str, &str, &str, u32, u32); 5] = [
 ];
 
 fn configure(dut: &mut Dut, settings: Settings) {
-    dut.set("config_valid", 1);
+    dut.set("settings_valid", 1);
     dut.set_record("settings", settings.to_hw());
     dut.clock();
-    dut.set("config_valid", 0);
+    dut.set("settings_valid", 0);
 }
 
 fn random_event(rng: &mut impl Rng, source: usize) -> Eqe {
@@ -245,16 +245,16 @@ fn a_new_ring_forgets_an_index_that_waits_for_the_old_one() {
     dut.set("consumer_arm", 1);
     dut.clock();
     dut.set("consumer_valid", 0);
-    dut.set("config_valid", 1);
+    dut.set("settings_valid", 1);
     dut.clock();
     dut.settle();
-    assert!(dut.is("write_valid") && !dut.is("config_ready"));
+    assert!(dut.is("write_valid") && !dut.is("settings_ready"));
     dut.set("write_ready", 1);
     dut.clock();
     dut.settle();
-    assert!(dut.is("config_ready"));
+    assert!(dut.is("settings_ready"));
     dut.clock();
-    dut.set("config_valid", 0);
+    dut.set("settings_valid", 0);
     dut.set("qp_error_valid", 1);
     for _ in 0..10 {
         dut.settle();

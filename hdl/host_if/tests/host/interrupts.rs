@@ -29,7 +29,7 @@ impl Entry {
 }
 
 fn set_entry(dut: &mut Dut, &(vector, entry): &(usize, Entry)) {
-    dut.set("config_vector", vector as u64);
+    dut.set("settings_vector", vector as u64);
     dut.set_record(
         "settings",
         InterruptEntry {
@@ -42,16 +42,16 @@ fn set_entry(dut: &mut Dut, &(vector, entry): &(usize, Entry)) {
 
 fn configure(dut: &mut Dut, vector: usize, entry: Entry) {
     set_entry(dut, &(vector, entry));
-    dut.set("config_valid", 1);
+    dut.set("settings_valid", 1);
     loop {
         dut.settle();
-        let taken = dut.is("config_ready");
+        let taken = dut.is("settings_ready");
         dut.clock();
         if taken {
             break;
         }
     }
-    dut.set("config_valid", 0);
+    dut.set("settings_valid", 0);
 }
 
 fn raise(dut: &mut Dut, vector: usize) {
@@ -90,7 +90,7 @@ proptest! {
         let rng = &mut generator(seed);
         let mut dut = reset::<Interrupts>();
         let mut table: Vec<Option<Entry>> = vec![None; VECTORS];
-        let mut configs = Source::new("config_valid", "config_ready");
+        let mut configs = Source::new("settings_valid", "settings_ready");
         let mut due = VecDeque::new();
         let (mut pending, mut sent, mut made) = (0u64, 0, 0);
         for clock in 0..clocks + 5 * VECTORS {

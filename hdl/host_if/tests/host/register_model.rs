@@ -51,7 +51,7 @@ pub struct Write {
 pub struct World {
     pub port_up: u64,
     pub pending: u64,
-    pub config_ready: bool,
+    pub settings_ready: bool,
     pub fence_ready: bool,
     pub fence_done: bool,
     pub arm_ready: bool,
@@ -130,7 +130,7 @@ impl Model {
     /// A write, and the other inputs of the same cycle.
     pub fn step(&mut self, write: Option<Write>, world: &World) {
         let before = self.clone();
-        if world.config_ready {
+        if world.settings_ready {
             self.commit = None;
         }
         if world.arm_ready {
@@ -222,7 +222,7 @@ impl Model {
 
     /// Every output of the registers in this clock.
     pub fn check(&self, dut: &Dut) {
-        assert_eq!(dut.is("config_valid"), self.commit.is_some());
+        assert_eq!(dut.is("settings_valid"), self.commit.is_some());
         if let Some((select, index)) = self.commit {
             let words = dut.words("settings");
             let record = Record::<ConfigWrite>::new(&words);

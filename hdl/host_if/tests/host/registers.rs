@@ -67,13 +67,13 @@ proptest! {
             dut.set("read_address", read.unwrap_or_default().into());
             let counter = rng.random::<u64>() >> 16;
             dut.set("counter_value", counter);
-            for ready in ["config_ready", "fence_ready", "fence_done", "arm_ready"] {
+            for ready in ["settings_ready", "fence_ready", "fence_done", "arm_ready"] {
                 stall(&mut dut, rng, ready, 2);
             }
             let world = World {
                 port_up: rng.random_range(0..4),
                 pending: rng.random(),
-                config_ready: dut.is("config_ready"),
+                settings_ready: dut.is("settings_ready"),
                 fence_ready: dut.is("fence_ready"),
                 fence_done: dut.is("fence_done"),
                 arm_ready: dut.is("arm_ready"),
@@ -167,7 +167,7 @@ fn what_software_must_not_do_is_refused_and_counted() {
         };
         write(&mut dut, map::TABLE_COMMAND.offset, beyond.to_word(), 0xff);
         dut.settle();
-        assert!(!dut.is("config_valid"), "{table:?}");
+        assert!(!dut.is("settings_valid"), "{table:?}");
     }
     assert_eq!(
         read(&mut dut, map::REFUSED.offset),
@@ -187,7 +187,7 @@ fn what_software_must_not_do_is_refused_and_counted() {
         "a commit and data while one is under way"
     );
     assert_eq!(read(&mut dut, map::TABLE_DATA.offset), 0);
-    dut.set("config_ready", 1);
+    dut.set("settings_ready", 1);
     dut.clock();
     assert_eq!(read(&mut dut, map::TABLE_COMMAND.offset), 0);
     assert_eq!(read(&mut dut, 0xfff8), u64::MAX);

@@ -1,8 +1,8 @@
-//! Drives a Verilated `RxLanes` and records its outputs.
+//! Drives a Verilated `RxDualLane` and records its outputs.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hdl_nic::{RxLanes1024, RxLanes512};
+use hdl_nic::{RxDualLane1024, RxDualLane512};
 use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
 use stellar_transport::rx::{ControlPeer, TableWrite};
@@ -12,8 +12,8 @@ use stellar_wire::hw::tables::{self, TableSelect};
 
 fn dut(width: usize) -> Dut {
     match width {
-        512 => Dut::new::<RxLanes512>(),
-        1024 => Dut::new::<RxLanes1024>(),
+        512 => Dut::new::<RxDualLane512>(),
+        1024 => Dut::new::<RxDualLane1024>(),
         other => panic!("no lane of {other} bits"),
     }
 }

@@ -100,8 +100,8 @@ pub struct CompletionCheck {
     arrived: DFF<Claim>,
     claimed: DFF<Claim>,
     compared: DFF<ComparedClaim>,
-    judged_valid: DFF<Bit>,
-    judged: DFF<CheckedBeat>,
+    checked_valid: DFF<Bit>,
+    checked: DFF<CheckedBeat>,
     freed_valid: DFF<Bit>,
     freed: DFF<TagUse>,
     saw_unexpected: DFF<Bit>,
@@ -125,8 +125,8 @@ impl Logic for CompletionCheck {
             arrived,
             claimed,
             compared,
-            judged_valid,
-            judged,
+            checked_valid,
+            checked,
             freed_valid,
             freed,
             saw_unexpected,
@@ -248,9 +248,9 @@ impl Logic for CompletionCheck {
             }
         };
         let poisoned = claim.header.poisoned;
-        self.judged_valid.d.next = claim.beat | expired;
+        self.checked_valid.d.next = claim.beat | expired;
         if completion | expired {
-            self.judged.d.next = CheckedBeat {
+            self.checked.d.next = CheckedBeat {
                 first: true,
                 last: claim.last | expired,
                 error: claim.error,
@@ -267,9 +267,9 @@ impl Logic for CompletionCheck {
             };
         } else {
             // The verdict also applies to the other beats of the completion.
-            self.judged.d.next.first = false;
-            self.judged.d.next.last = claim.last;
-            self.judged.d.next.error = claim.error;
+            self.checked.d.next.first = false;
+            self.checked.d.next.last = claim.last;
+            self.checked.d.next.error = claim.error;
         }
         self.freed_valid.d.next = ends;
         self.freed.d.next = TagUse {
@@ -297,8 +297,8 @@ impl Logic for CompletionCheck {
             self.entries.write_data.next = self.entry.val();
         }
 
-        self.out.valid.next = self.judged_valid.q.val();
-        self.out.record.next = self.judged.q.val();
+        self.out.valid.next = self.checked_valid.q.val();
+        self.out.record.next = self.checked.q.val();
         self.return_valid.next = self.freed_valid.q.val();
         self.returned.next = self.freed.q.val();
         self.unexpected.next = self.saw_unexpected.q.val();
@@ -313,7 +313,7 @@ impl Logic for CompletionCheck {
             self.claimed.d.next.scan = false;
             self.compared.d.next.claim.beat = false;
             self.compared.d.next.claim.scan = false;
-            self.judged_valid.d.next = false;
+            self.checked_valid.d.next = false;
             self.freed_valid.d.next = false;
         }
     }

@@ -6,11 +6,11 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{ReadCommand, ReadTlpHeader};
 
 use super::completion_check::CompletionCheck;
-use super::completion_place::CompletionPlace;
+use super::completion_writer::CompletionWriter;
+use super::in_order_return::InOrderReturn;
 use super::read_issue::ReadIssue;
-use super::read_return::ReadReturn;
+use super::read_scoreboard::{ReadScoreboard, SPAN_BEAT_BITS};
 use super::slot_buffer::SlotBuffer;
-use super::slot_ledger::{SlotLedger, SPAN_BEAT_BITS};
 use super::tag_pool::TagPool;
 use crate::request_splitter::RequestSplitter;
 use crate::segment_issue::SegmentIssue;
@@ -71,16 +71,16 @@ pub struct DmaRead<
     /// Requests that were not answered in time.
     pub timeouts: Signal<Out, Bits<COUNTER_BITS>>,
 
-    ledger: SlotLedger<S, K>,
+    ledger: ReadScoreboard<S, K>,
     issue: SegmentIssue<SPAN_BEAT_BITS>,
     splitter: RequestSplitter<LARGEST_MRRS_CODE>,
     read_issue: ReadIssue,
     tags: TagPool,
     check: CompletionCheck,
     data_delay: Delay<Bits<W>, { CompletionCheck::LATENCY }>,
-    place: CompletionPlace<W, B, N>,
+    place: CompletionWriter<W, B, N>,
     buffer: SlotBuffer<W, N, A>,
-    read_return: ReadReturn<W, B, N>,
+    in_order_return: InOrderReturn<W, B, N>,
     unexpected_counter: Counter<COUNTER_BITS>,
     bad_counter: Counter<COUNTER_BITS>,
     timeout_counter: Counter<COUNTER_BITS>,
@@ -131,7 +131,7 @@ impl<
             tags,
             check,
             place,
-            read_return,
+            in_order_return,
             unexpected_counter,
             bad_counter,
             timeout_counter
@@ -145,7 +145,7 @@ impl<
             command => ledger.command,
             ledger.place => issue.command,
             mrrs_code => splitter.size_code,
-            issue.piece => splitter.piece,
+            issue.segment => splitter.segment,
             splitter.chunk => read_issue.chunk,
         );
         self.read_issue.now.next = self.now.q.val();
@@ -187,11 +187,11 @@ impl<
         // Complete slots to payload.
         join!(
             self,
-            ledger.head => read_return.head,
-            read_return.freed => ledger.freed,
-            read_return.read_word => buffer.read_word,
-            buffer.read_data => read_return.read_data,
-            read_return.out => out,
+            ledger.head => in_order_return.head,
+            in_order_return.freed => ledger.freed,
+            in_order_return.read_word => buffer.read_word,
+            buffer.read_data => in_order_return.read_data,
+            in_order_return.out => out,
         );
 
         // count

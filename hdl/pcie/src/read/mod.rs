@@ -1,25 +1,25 @@
 //! The read part of the PCIe DMA: from `ReadCommand`s to memory read requests, and from their completions back to the payload, in order.
 //!
 //! ```text
-//! ReadCommand ─► slot_ledger ─► segment_issue ─► request_splitter ─► read_issue ─► memory read requests
+//! ReadCommand ─► read_scoreboard ─► segment_issue ─► request_splitter ─► read_issue ─► memory read requests
 //!                 │  ▲  ▲ requests that left ───────────────────────┘ ▲   │ entries by tag
 //!                 │  │                                       tag_pool ┘   ▼
-//!                 │  └─ reports ─ completion_place ◄─ completion_check ◄─ completions (never stalled)
+//!                 │  └─ reports ─ completion_writer ◄─ completion_check ◄─ completions (never stalled)
 //!                 │ complete          │ bytes           └─► tags back to tag_pool
 //!                 ▼                   ▼
-//!             read_return ◄─────── slot_buffer (slots of 4 KiB, even and odd words)
+//!             in_order_return ◄─────── slot_buffer (slots of 4 KiB, even and odd words)
 //!                 └─► payload stream
 //! ```
 //! | block | does | cycles |
 //! |---|---|---|
-//! | [`slot_ledger`] | one slot or two for each command, before any of its requests; which slots are complete; their order | 1 |
+//! | [`read_scoreboard`] | one slot or two for each command, before any of its requests; which slots are complete; their order | 1 |
 //! | [`slot_counts`] | its counts of requests per slot | 0 |
 //! | [`tag_pool`] | free tags | 2 |
 //! | [`read_issue`] | a tag for each request, and the entry that says where its bytes go | 2 |
 //! | [`completion_check`] | each completion against what its request still waits for; deadlines | 4 |
-//! | [`completion_place`] | rotates each beat to its place | 3 |
+//! | [`completion_writer`] | rotates each beat to its place | 3 |
 //! | [`slot_buffer`] | two banks of [`byte_ram`] | 2 |
-//! | [`read_return`] | complete slots as a stream | 5 |
+//! | [`in_order_return`] | complete slots as a stream | 5 |
 //! | [`dma_read`] | the whole, for lane width 1,024 or 512 | see there |
 //! | [`rc_shim`] | AMD's requester completion stream as completions | 2 |
 //!
@@ -27,15 +27,15 @@
 
 pub mod byte_ram;
 pub mod completion_check;
-pub mod completion_place;
+pub mod completion_writer;
 pub mod dma_read;
+pub mod in_order_return;
 pub mod rc_shim;
 pub mod read_issue;
-pub mod read_return;
+pub mod read_scoreboard;
 pub mod records;
 pub mod slot_buffer;
 pub mod slot_counts;
-pub mod slot_ledger;
 pub mod tag_pool;
 
 pub use dma_read::{DmaRead, DmaRead1024, DmaRead512};

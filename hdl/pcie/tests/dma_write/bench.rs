@@ -93,15 +93,15 @@ impl Bench {
         bench
     }
 
-    /// Queues a command that writes `length` bytes, `offset` bytes into a new frame, to one piece.
+    /// Queues a command that writes `length` bytes, `offset` bytes into a new frame, to one segment.
     pub fn place(&mut self, offset: usize, length: usize, address: u64, mps_code: u64) {
         self.mps_code = mps_code;
-        let piece = Piece {
+        let segment = Piece {
             address,
             length,
             translated: address & 1 != 0,
         };
-        self.queue(offset, length, &[piece], true);
+        self.queue(offset, length, &[segment], true);
     }
 
     /// The same, to three pages of 4 KiB at random addresses, with `first` bytes in the first page.
@@ -194,13 +194,13 @@ impl Bench {
                 0 => self.rng.random_range(0..=length),
                 _ => length,
             };
-            let mut segments = vec![self.piece(first)];
+            let mut segments = vec![self.segment(first)];
             let rest = length - first;
             if rest > WHOLE_PAGE && self.rng.random() {
-                segments.push(self.piece(WHOLE_PAGE));
-                segments.push(self.piece(rest - WHOLE_PAGE));
+                segments.push(self.segment(WHOLE_PAGE));
+                segments.push(self.segment(rest - WHOLE_PAGE));
             } else if rest > 0 {
-                segments.push(self.piece(rest));
+                segments.push(self.segment(rest));
             }
             let place = self.rng.random_ratio(7, 8);
             self.queue(offset, length, &segments, place);
@@ -209,7 +209,7 @@ impl Bench {
     }
 
     /// Any address; addresses close to or at a 4 KiB boundary are frequent.
-    fn piece(&mut self, length: usize) -> Piece {
+    fn segment(&mut self, length: usize) -> Piece {
         let mut address = self.rng.random::<u64>() >> 1;
         match self.rng.random_range(0..4) {
             0 => address &= !0xfff,

@@ -12,7 +12,7 @@ use stellar_wire::hw::read::{ReadBeat, ReadCommand};
 use crate::read::completer::{answer, Fault, Outcome, Packet};
 use crate::read::completions::Outstanding;
 use crate::read::load::{Load, Report};
-use crate::read::reference::{command, header, payload, requests, Piece, Request};
+use crate::read::reference::{command, header, payload, requests, Request, Segment};
 
 /// Number of slots of the engine with 1,024 bits (`wide`) or with 512 bits.
 pub const fn slots(wide: bool) -> usize {
@@ -123,7 +123,7 @@ impl Bench {
     }
 
     /// Queues a command and its expected result.
-    pub fn read(&mut self, segments: &[Piece]) {
+    pub fn read(&mut self, segments: &[Segment]) {
         let user = self.rng.random();
         let mrrs = 128 << self.load.mrrs_code.min(5);
         let asks = requests(segments, mrrs);

@@ -6,7 +6,7 @@ use rand::Rng;
 
 use crate::read::bench::Bench;
 use crate::read::completer::{answer, Outcome, Packet};
-use crate::read::reference::{requests, Piece};
+use crate::read::reference::{requests, Segment};
 
 /// A tag between its request and the completion that frees it.
 pub struct Outstanding {
@@ -26,7 +26,7 @@ impl Bench {
             && !self.outstanding.contains_key(&tag)
         {
             let request = requests(
-                &[Piece {
+                &[Segment {
                     address: 0x1000,
                     length: 300,
                     translated: false,

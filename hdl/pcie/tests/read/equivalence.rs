@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use hdl_pcie::read::read_issue::ReadIssue;
+use hdl_pcie::read::read_scoreboard::ReadScoreboard;
 use hdl_pcie::read::records::*;
-use hdl_pcie::read::slot_ledger::SlotLedger;
 use hdl_pcie::read::tag_pool::TagPool;
 use hdl_pcie::read::{DmaRead, DmaRead1024, DmaRead512};
 use hdl_pcie::records::{CommandEnd, RequestChunk};
@@ -42,11 +42,11 @@ fn request_splitter_of_reads() {
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
             uut.size_code.next = Bits::random(rng);
-            uut.piece.valid.next = Bit::random(rng);
-            uut.piece.record.next.place = true;
-            uut.piece.record.next.address = Bits::random(rng);
-            uut.piece.record.next.length = rng.random_range(0..=8192u64).to_bits();
-            uut.piece.record.next.position = Bits::random(rng);
+            uut.segment.valid.next = Bit::random(rng);
+            uut.segment.record.next.place = true;
+            uut.segment.record.next.address = Bits::random(rng);
+            uut.segment.record.next.length = rng.random_range(0..=8192u64).to_bits();
+            uut.segment.record.next.position = Bits::random(rng);
             uut.chunk.ready.next = rng.random_ratio(7, 8);
         },
         400,
@@ -108,10 +108,10 @@ impl Slots {
 }
 
 #[test]
-fn slot_ledger() {
+fn read_scoreboard() {
     let mut slots = Slots::default();
     check(
-        SlotLedger::<2, 4>::default,
+        ReadScoreboard::<2, 4>::default,
         Some(|u| &mut u.clock),
         move |uut, rng| {
             uut.reset.next = false;

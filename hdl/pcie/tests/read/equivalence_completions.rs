@@ -2,8 +2,8 @@
 
 use hdl_pcie::read::byte_ram::ByteRam;
 use hdl_pcie::read::completion_check::CompletionCheck;
-use hdl_pcie::read::completion_place::CompletionPlace;
-use hdl_pcie::read::read_return::ReadReturn;
+use hdl_pcie::read::completion_writer::CompletionWriter;
+use hdl_pcie::read::in_order_return::InOrderReturn;
 use hdl_pcie::read::records::*;
 use hdl_pcie::read::slot_buffer::SlotBuffer;
 use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
@@ -103,9 +103,9 @@ fn slot_buffer() {
 }
 
 #[test]
-fn completion_place() {
+fn completion_writer() {
     check(
-        CompletionPlace::<128, 4, 16>::default,
+        CompletionWriter::<128, 4, 16>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 100);
@@ -134,9 +134,9 @@ fn completion_place() {
 }
 
 #[test]
-fn read_return() {
+fn in_order_return() {
     check(
-        ReadReturn::<128, 4, 16>::default,
+        InOrderReturn::<128, 4, 16>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 300);

@@ -8,7 +8,7 @@ use crate::read::bench::Bench;
 use crate::read::completer::Fault;
 use crate::read::functional::{any_load, random_read};
 use crate::read::load::Load;
-use crate::read::reference::Piece;
+use crate::read::reference::Segment;
 
 const ANSWERED: [Fault; 13] = [
     Fault::Status(UnsupportedRequest),
@@ -82,7 +82,7 @@ fn late_answers_free_their_tags() {
     (load.mrrs_code, load.faults, load.timeout) = (0, vec![Fault::Late], 300);
     let mut bench = Bench::new(true, load);
     for i in 0..20u64 {
-        bench.read(&[Piece {
+        bench.read(&[Segment {
             address: i * 4096,
             length: 4096,
             translated: true,
@@ -100,7 +100,7 @@ fn each_fault_alone() {
             (load.faults, load.one_in) = (vec![fault], 3);
             let mut bench = Bench::new(wide, load);
             for i in 0..40u64 {
-                bench.read(&[Piece {
+                bench.read(&[Segment {
                     address: i * 4096 + i,
                     length: 900 + 600 * (i as usize % 2),
                     translated: false,
@@ -117,7 +117,7 @@ fn a_timeout_is_kept() {
     let mut load = Load::full_speed();
     (load.faults, load.timeout) = (vec![Fault::Never], 1000);
     let mut bench = Bench::new(true, load);
-    bench.read(&[Piece {
+    bench.read(&[Segment {
         address: 64,
         length: 64,
         translated: false,
@@ -135,7 +135,7 @@ fn reset_gives_lost_tags_back() {
     (load.mrrs_code, load.faults, load.timeout) = (0, vec![Fault::Never], 300);
     let mut bench = Bench::new(true, load);
     for i in 0..9u64 {
-        bench.read(&[Piece {
+        bench.read(&[Segment {
             address: i * 4096,
             length: 4096,
             translated: false,
@@ -148,7 +148,7 @@ fn reset_gives_lost_tags_back() {
     assert_eq!(bench.dut.get("timeouts"), 256);
     bench.reset();
     bench.report.requests.clear();
-    bench.read(&[Piece {
+    bench.read(&[Segment {
         address: 0,
         length: 4096,
         translated: false,

@@ -10,10 +10,10 @@ use stellar_wire::mtu::MAX_PAYLOAD;
 use crate::read::bench::{slots, Bench};
 use crate::read::completer::Cut;
 use crate::read::load::Load;
-use crate::read::reference::Piece;
+use crate::read::reference::Segment;
 
 /// Any address; addresses close to or at a 4 KiB boundary are frequent.
-pub fn random_piece(bench: &mut Bench, length: usize) -> Piece {
+pub fn random_segment(bench: &mut Bench, length: usize) -> Segment {
     let rng = bench.random();
     let mut address = rng.random::<u64>() >> 1;
     match rng.random_range(0..4) {
@@ -21,7 +21,7 @@ pub fn random_piece(bench: &mut Bench, length: usize) -> Piece {
         1 => address = (address | 0xfff) - rng.random_range(0..300),
         _ => {}
     }
-    Piece {
+    Segment {
         address,
         length,
         translated: rng.random(),
@@ -39,13 +39,13 @@ pub fn random_read(bench: &mut Bench, longest: usize) {
         0 => bench.random().random_range(0..=length),
         _ => length,
     };
-    let mut segments = vec![random_piece(bench, first)];
+    let mut segments = vec![random_segment(bench, first)];
     let rest = length - first;
     if rest > WHOLE_PAGE && bench.random().random() {
-        segments.push(random_piece(bench, WHOLE_PAGE));
-        segments.push(random_piece(bench, rest - WHOLE_PAGE));
+        segments.push(random_segment(bench, WHOLE_PAGE));
+        segments.push(random_segment(bench, rest - WHOLE_PAGE));
     } else if rest > 0 {
-        segments.push(random_piece(bench, rest));
+        segments.push(random_segment(bench, rest));
     }
     bench.read(&segments);
 }
@@ -95,7 +95,7 @@ fn every_alignment_at_both_ends() {
         let mut bench = Bench::new(wide, load);
         for length in [1, 2, 3, 4, 5, 7, 63, 64, 65, 127, 128, 129, 256] {
             for address in [0, 1, 2, 3, 61, 63, 64, 127] {
-                let segments = [Piece {
+                let segments = [Segment {
                     address: 0x5_0000 + address,
                     length,
                     translated: length % 2 == 0,
@@ -112,12 +112,12 @@ fn a_command_is_split_at_any_byte() {
     for wide in [true, false] {
         let mut bench = Bench::new(wide, Load::full_speed());
         for first in 0..140 {
-            let a = Piece {
+            let a = Segment {
                 address: 0x7000 - first as u64,
                 length: first,
                 translated: true,
             };
-            let b = Piece {
+            let b = Segment {
                 address: 0x9_0000_0003,
                 length: 140 - first,
                 translated: false,
@@ -155,7 +155,7 @@ fn a_stalled_receiver_does_not_stall_completions() {
         (load.cut.random, load.in_order, load.mrrs_code) = (true, false, 0);
         let mut bench = Bench::new(wide, load);
         for i in 0..3 * slots(wide) as u64 {
-            bench.read(&[Piece {
+            bench.read(&[Segment {
                 address: i * 8192,
                 length: 4096,
                 translated: false,
@@ -187,7 +187,7 @@ fn commands_of_two_slots_go_round_the_ring_at_every_place() {
         for i in 0..2 * slots(wide) as u64 {
             let length = [8192, 4097, 1, 4096, 8191, 5000][i as usize % 6];
             let address = (i << 16) + 8 * i + 1;
-            bench.read(&[Piece {
+            bench.read(&[Segment {
                 address,
                 length,
                 translated: i % 2 == 0,
@@ -214,7 +214,7 @@ fn requests_wait_for_tags() {
     (load.mrrs_code, load.latency, load.in_order) = (0, (1500, 3000), false);
     let mut bench = Bench::new(true, load);
     for i in 0..20u64 {
-        bench.read(&[Piece {
+        bench.read(&[Segment {
             address: i << 12,
             length: 4096,
             translated: true,

@@ -2,13 +2,13 @@
 
 use crate::read::bench::Bench;
 use crate::read::load::Load;
-use crate::read::reference::Piece;
+use crate::read::reference::Segment;
 
 fn stream(wide: bool, load: Load, length: usize, count: u64, offset: u64) -> Bench {
     let mut bench = Bench::new(wide, load);
     for i in 0..count {
         let address = (i * length as u64 + offset) | 0x40_0000_0000;
-        bench.read(&[Piece {
+        bench.read(&[Segment {
             address,
             length,
             translated: true,

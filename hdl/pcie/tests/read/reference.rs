@@ -9,7 +9,7 @@ use stellar_wire::pcie::{AddressType, DwSpan};
 
 /// A page of memory, or a part of one.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
+pub struct Segment {
     pub address: u64,
     pub length: usize,
     pub translated: bool,
@@ -31,7 +31,7 @@ pub fn byte(address: u64, address_type: AddressType) -> u8 {
         .to_be_bytes()[0]
 }
 
-impl Piece {
+impl Segment {
     pub fn address_type(&self) -> AddressType {
         if self.translated {
             AddressType::Translated
@@ -42,16 +42,16 @@ impl Piece {
 }
 
 /// The requests for `segments`: cut at multiples of `mrrs`, which divide 4 KiB.
-pub fn requests(segments: &[Piece], mrrs: usize) -> VecDeque<Request> {
+pub fn requests(segments: &[Segment], mrrs: usize) -> VecDeque<Request> {
     let mut requests = VecDeque::new();
-    for piece in segments {
+    for segment in segments {
         let mut done = 0;
-        while done < piece.length {
-            let address = piece.address + done as u64;
-            let length = (piece.length - done).min(mrrs - address as usize % mrrs);
+        while done < segment.length {
+            let address = segment.address + done as u64;
+            let length = (segment.length - done).min(mrrs - address as usize % mrrs);
             requests.push_back(Request {
                 span: DwSpan::new(address, length).expect("a cut at multiples of a power of two"),
-                address_type: piece.address_type(),
+                address_type: segment.address_type(),
             });
             done += length;
         }
@@ -60,8 +60,8 @@ pub fn requests(segments: &[Piece], mrrs: usize) -> VecDeque<Request> {
 }
 
 /// The bytes of `segments`.
-pub fn payload(segments: &[Piece]) -> Vec<u8> {
-    let bytes = |p: &Piece| {
+pub fn payload(segments: &[Segment]) -> Vec<u8> {
+    let bytes = |p: &Segment| {
         let (address, at) = (p.address, p.address_type());
         (0..p.length as u64).map(move |i| byte(address + i, at))
     };
@@ -69,9 +69,9 @@ pub fn payload(segments: &[Piece]) -> Vec<u8> {
 }
 
 /// The command for one to three `segments`.
-pub fn command(segments: &[Piece], user: u32) -> ReadCommand {
+pub fn command(segments: &[Segment], user: u32) -> ReadCommand {
     let (second, third) = (segments.get(1), segments.get(2));
-    // For a single piece, a first length beyond the command's length counts as the command's.
+    // For a single segment, a first length beyond the command's length counts as the command's.
     let beyond = if second.is_none() {
         u64::from(user % 3)
     } else {

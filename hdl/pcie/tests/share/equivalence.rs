@@ -1,6 +1,6 @@
 //! Each block: the rust-hdl simulation against its Verilated Verilog, and the Verilog against the tools.
 
-use hdl_pcie::share::{ReadShare, WriteShare};
+use hdl_pcie::share::{ReadArbiter, WriteArbiter};
 use hdl_testkit::equivalence::{check, Random};
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -9,29 +9,21 @@ use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::ReadBeat;
 
 use crate::share::readers::read;
-use crate::share::write_share::header;
+use crate::share::write_arbiter::header;
 
-fn write_share<const W: usize>() {
+fn write_arbiter<const W: usize, const N: usize, const I: usize>() {
     check(
-        WriteShare::<W>::default,
+        WriteArbiter::<W, N, I>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_ratio(1, 100);
-            u.in0.valid.next = rng.random();
-            u.in0.data.next = Bits::random(rng);
-            u.in0.header.next = header(rng);
-            u.in0.first.next = rng.random();
-            u.in0.last.next = rng.random();
-            u.in1.valid.next = rng.random();
-            u.in1.data.next = Bits::random(rng);
-            u.in1.header.next = header(rng);
-            u.in1.first.next = rng.random();
-            u.in1.last.next = rng.random();
-            u.in2.valid.next = rng.random();
-            u.in2.data.next = Bits::random(rng);
-            u.in2.header.next = header(rng);
-            u.in2.first.next = rng.random();
-            u.in2.last.next = rng.random();
+            for stream in &mut u.in_ {
+                stream.valid.next = rng.random();
+                stream.data.next = Bits::random(rng);
+                stream.header.next = header(rng);
+                stream.first.next = rng.random();
+                stream.last.next = rng.random();
+            }
             u.tlp.ready.next = rng.random_bool(0.8);
         },
         200,
@@ -41,19 +33,19 @@ fn write_share<const W: usize>() {
 }
 
 #[test]
-fn write_share_is_its_verilog() {
-    write_share::<512>();
-    write_share::<1024>();
+fn write_arbiter_is_its_verilog() {
+    write_arbiter::<512, 3, 2>();
+    write_arbiter::<1024, 2, 1>();
 }
 
-fn read_share<const W: usize>() {
+fn read_arbiter<const W: usize>() {
     // The test runs in rounds. In each one, entries are requested up to the available space, which is at least 7, and then returned.
     const ASKING: u32 = 30;
     const ROUND: u32 = 80;
     let mut clock = 0u32;
     let mut owed = 0;
     check(
-        ReadShare::<W>::default,
+        ReadArbiter::<W>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
             let phase = clock % ROUND;
@@ -74,8 +66,8 @@ fn read_share<const W: usize>() {
             u.read[0].record.next = read(rng);
             u.read[1].valid.next = rng.random();
             u.read[1].record.next = read(rng);
-            u.payload0_ready.next = rng.random();
-            u.payload1_ready.next = rng.random();
+            u.payload[0].ready.next = rng.random();
+            u.payload[1].ready.next = rng.random();
             u.command.ready.next = asking || rng.random_bool(0.8);
             let returns = rng.random();
             let entry = returns && owed > 0 && phase < ROUND - 12 && rng.random();
@@ -97,7 +89,7 @@ fn read_share<const W: usize>() {
 }
 
 #[test]
-fn read_share_is_its_verilog() {
-    read_share::<512>();
-    read_share::<1024>();
+fn read_arbiter_is_its_verilog() {
+    read_arbiter::<512>();
+    read_arbiter::<1024>();
 }

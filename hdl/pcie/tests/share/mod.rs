@@ -1,6 +1,6 @@
 //! Arbiters that let several clients share one PCIe interface.
 
 mod equivalence;
-mod read_share;
+mod read_arbiter;
 mod readers;
-mod write_share;
+mod write_arbiter;

@@ -1,8 +1,8 @@
-//! Random clients in front of a Verilated `ReadShare`, and a read engine behind it that returns data in order.
+//! Random clients in front of a Verilated `ReadArbiter`, and a read engine behind it that returns data in order.
 
 use std::collections::VecDeque;
 
-use hdl_pcie::share::ReadShare;
+use hdl_pcie::share::ReadArbiter;
 use hdl_testkit::equivalence::{Random, TestRng};
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
@@ -83,8 +83,8 @@ fn of_fetch(fetch: WqeFetch) -> ReadCommand {
 
 fn dut(width: usize) -> Dut {
     match width {
-        512 => Dut::new::<ReadShare<512>>(),
-        _ => Dut::new::<ReadShare<1024>>(),
+        512 => Dut::new::<ReadArbiter<512>>(),
+        _ => Dut::new::<ReadArbiter<1024>>(),
     }
 }
 
@@ -295,8 +295,11 @@ impl Bench {
             self.given = if beat.last { 0 } else { self.given + here };
         } else {
             assert_eq!(moves, payload_ready[*to]);
-            assert_eq!(&self.dut.words("payload_data"), data);
-            assert_eq!(self.dut.words("payload_beat"), to_words(*beat));
+            assert_eq!(&self.dut.words(&format!("payload{to}_data")), data);
+            assert_eq!(
+                self.dut.words(&format!("payload{to}_beat")),
+                to_words(*beat)
+            );
             if moves && beat.last {
                 self.returned[*to] += 1;
             }

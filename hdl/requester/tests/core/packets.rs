@@ -6,7 +6,7 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::TxRequest;
 
-use crate::core::rig::pieces_record;
+use crate::core::rig::segments_record;
 
 pub fn completion(found: &Record<'_, Completion>) -> Cqe {
     Cqe {
@@ -74,7 +74,7 @@ pub fn compare_packet(wanted: &RequestPacket, words: &[u32], qp: u32, port: u8) 
         }
         Payload::Memory(segments) if !segments.is_empty() => {
             check("inline", 0);
-            let segments = to_words(pieces_record(segments));
+            let segments = to_words(segments_record(segments));
             let wanted = Record::<stellar_wire::hw::core::DmaSegments>::new(&segments);
             for field in ["first_length", "first_address", "first_translated"] {
                 check(&format!("segments.{field}"), wanted.u64(field));

@@ -284,7 +284,7 @@ impl Rig {
             qp: request.u64("qp").to_bits(),
             fault: found.is_err(),
             segments: match found {
-                Ok(Payload::Memory(segments)) => pieces_record(&segments),
+                Ok(Payload::Memory(segments)) => segments_record(&segments),
                 _ => DmaSegments::default(),
             },
         }
@@ -557,7 +557,7 @@ impl Rig {
 }
 
 /// Returns the hardware's record of the location of a payload.
-pub fn pieces_record(segments: &[Piece]) -> DmaSegments {
+pub fn segments_record(segments: &[Piece]) -> DmaSegments {
     if segments.is_empty() {
         DmaSegments::default()
     } else {

@@ -160,17 +160,17 @@ fn mrc(
     let rows = vec![
         (
             ConfigureKind::Requester,
-            "requester_settings",
+            "settings_requester",
             config.row(&qp, 3, first).pack(),
         ),
         (
             ConfigureKind::Spray,
-            "spray_settings",
+            "settings_spray",
             config.spray.row(0).pack(),
         ),
         (
             ConfigureKind::Nscc,
-            "nscc_settings",
+            "settings_nscc",
             config.nscc.registers().pack(),
         ),
     ];
@@ -183,7 +183,7 @@ fn rc(dice: u64, qp: QpIdentity, messages: Messages, first: Psn) -> (Requester, 
     let config = rc_config(dice);
     let row = (
         ConfigureKind::Requester,
-        "requester_settings",
+        "settings_requester",
         config.row(&qp, 3, first).pack(),
     );
     let requester = RcRequester::new(qp, config, messages, first);
@@ -230,7 +230,7 @@ impl Pair {
             rig.configure(kind, number, port, &row);
         }
         let queue = ring.row(mtu, max_wimm).pack();
-        rig.configure(ConfigureKind::SendQueue, number, "queue_settings", &queue);
+        rig.configure(ConfigureKind::SendQueue, number, "settings_queue", &queue);
         Self {
             number,
             mtu,

@@ -1,4 +1,4 @@
-//! A port of the card, as the engine sees it: framing, payload reads, wire.
+//! A port of the card, as the engine sees it: packet builder, payload reads, wire.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ const PAYLOAD: u64 = 200;
 pub struct Port {
     /// Packed `TxRequest`, and the time when its payload arrives.
     waiting: VecDeque<(u64, Vec<u32>)>,
-    /// Time when framing accepts the next packet.
+    /// Time when the packet builder accepts the next packet.
     free_at: u64,
     /// Hundredths of a cycle that a packet takes on the wire, and those until the wire is free.
     cycles: u32,

@@ -60,10 +60,10 @@ impl Registers {
         Self {
             profile: profile.pack(),
             rows: [
-                (ConfigureKind::Requester, "requester_settings", requester),
-                (ConfigureKind::Spray, "spray_settings", spray),
-                (ConfigureKind::Nscc, "nscc_settings", nscc),
-                (ConfigureKind::SendQueue, "queue_settings", queue),
+                (ConfigureKind::Requester, "settings_requester", requester),
+                (ConfigureKind::Spray, "settings_spray", spray),
+                (ConfigureKind::Nscc, "settings_nscc", nscc),
+                (ConfigureKind::SendQueue, "settings_queue", queue),
             ],
         }
     }

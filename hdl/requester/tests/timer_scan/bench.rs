@@ -70,7 +70,7 @@ impl Bench {
 
     /// Disarms all timers; time continues.
     pub fn reset(&mut self) {
-        self.dut.set("set_valid", 0);
+        self.dut.set("deadline_valid", 0);
         self.dut.set("reset", 1);
         self.dut.clock();
         self.dut.set("reset", 0);
@@ -94,13 +94,13 @@ impl Bench {
             (qp, armed, Ticks(self.now.0.wrapping_add_signed(at)))
         });
         self.dut.set("now", self.now.0.into());
-        self.dut.set("set_valid", set.is_some().into());
+        self.dut.set("deadline_valid", set.is_some().into());
         self.dut.set("due_ready", input.ready.into());
         if let Some((qp, armed, at)) = set {
             // Bits above those of the block's queue pairs do not matter.
-            self.dut.set("set_qp", qp as u64 | 0x300);
-            self.dut.set("set_armed", armed.into());
-            self.dut.set("set_at", at.0.into());
+            self.dut.set("deadline_qp", qp as u64 | 0x300);
+            self.dut.set("deadline_armed", armed.into());
+            self.dut.set("deadline", at.0.into());
         }
         self.dut.eval();
         assert_eq!(

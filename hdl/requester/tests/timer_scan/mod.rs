@@ -20,15 +20,15 @@ fn verilog_agrees_with_rust_hdl() {
         let qp: Bits<10> = Bits::random(rng);
         block.reset.next = rng.random_ratio(1, 300);
         block.now.next = time.to_bits();
-        block.set_valid.next = bool::random(rng);
+        block.deadline.valid.next = bool::random(rng);
         // The queue pair that is offered is set often.
-        block.set_qp.next = if rng.random_ratio(1, 4) {
+        block.deadline.qp.next = if rng.random_ratio(1, 4) {
             block.due.qp.val()
         } else {
             qp
         };
-        block.set_armed.next = rng.random_ratio(3, 4);
-        block.set_at.next = (time + rng.random_range(0..100)).to_bits();
+        block.deadline.armed.next = rng.random_ratio(3, 4);
+        block.deadline.record.next = (time + rng.random_range(0..100)).to_bits();
         block.due.ready.next = rng.random_ratio(3, 4);
     };
     check(Timers::default, Some(|b| &mut b.clock), drive, 2_000, 1).expect("timer_scan");

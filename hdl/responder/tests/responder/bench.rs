@@ -205,9 +205,9 @@ impl Bench {
                 ("outcome_valid", "outcome_ready")
             }
             Stimulus::Configure { qp, settings } => {
-                dut.set("config_qp", u64::from(*qp));
+                dut.set("settings_qp", u64::from(*qp));
                 dut.set_words("settings", settings);
-                ("config_valid", "config_ready")
+                ("settings_valid", "settings_ready")
             }
             Stimulus::Arm { qp, threshold } => {
                 dut.set("arm_qp", u64::from(*qp));

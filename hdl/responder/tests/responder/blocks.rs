@@ -92,9 +92,9 @@ fn responder() {
             uut.plane_up.next = Bits::random(rng);
             uut.outcome.valid.next = rng.random_ratio(3, 4);
             uut.outcome.record.next = outcome(rng);
-            uut.config_valid.next = rng.random_ratio(1, 20);
-            uut.config_qp.next = near(rng);
-            uut.settings.next = ResponderConfig {
+            uut.settings.valid.next = rng.random_ratio(1, 20);
+            uut.settings.qp.next = near(rng);
+            uut.settings.record.next = ResponderConfig {
                 mrc: Bit::random(rng),
                 mtu_log2: rng.random_range(8..=13_u64).to_bits(),
                 initial_psn: near(rng),

@@ -17,7 +17,8 @@ use server::Server;
 use stellar_transport::requester::MAX_OUTSTANDING;
 use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
 use stellar_wire::hw::messages::*;
-use stellar_wire::hw::wqe::offset;
+use stellar_wire::hw::wqe;
+use stellar_wire::hw::FromBits;
 
 /// Four queue pairs, with as many outstanding messages as the reference allows.
 type Small = MessageTable<2, 6, 8, 6>;
@@ -86,7 +87,7 @@ fn verilog_agrees_with_rust_hdl() {
         block.fetched.record.next = answer;
         block.pushed.valid.next = rng.random_bool(0.1);
         let pushed = random_answer(rng);
-        let behind = pushed.entry.get_bits::<16>(offset::SLOT) + 1;
+        let behind = wqe::Wqe::from_bits(pushed.entry).slot + 1;
         block.pushed.record.next = pushed;
         block.pushed_producer.next = if rng.random_bool(0.9) {
             behind
@@ -134,7 +135,7 @@ fn write(slot: u16) -> Posted {
 }
 
 #[test]
-fn no_more_messages_are_under_way_than_there_is_room_for() {
+fn no_more_messages_are_outstanding_than_there_is_space_for() {
     let mut server = quick(7);
     server.post(0, (0..100).map(write).collect());
     for _ in 0..MAX_OUTSTANDING {
@@ -143,7 +144,7 @@ fn no_more_messages_are_under_way_than_there_is_room_for() {
     }
     server.rest(16);
     assert!(!server.current(0, 8));
-    assert_eq!(server.pairs[0].under_way(), MAX_OUTSTANDING);
+    assert_eq!(server.pairs[0].outstanding(), MAX_OUTSTANDING);
     assert_eq!(server.complete(0, 8), None);
     // One operation completes all 64 messages, each with a completion.
     assert_eq!(server.took, 4 + 3 * (MAX_OUTSTANDING as u64 - 1));
@@ -169,7 +170,7 @@ fn the_message_of_a_packet_is_found_among_many() {
         server.current(0, 8);
     }
     let sent = server.pairs[0].next.distance_from(server.pairs[0].una);
-    assert_eq!(sent, 42, "packets under way");
+    assert_eq!(sent, 42, "packets sent");
     for ahead in 0..sent {
         assert!(server.holding(0, ahead as i32), "packet {ahead}");
     }
@@ -203,7 +204,7 @@ fn a_packet_behind_a_message_of_half_of_all_numbers_is_found() {
     assert!(server.current(0, 8));
     assert_eq!(server.complete(0, 4), None);
     assert!(server.current(0, 8));
-    assert_eq!(server.pairs[0].under_way(), 2);
+    assert_eq!(server.pairs[0].outstanding(), 2);
     let sent = server.pairs[0].next.distance_from(server.pairs[0].una) as i32;
     for ahead in [0, sent / 2 - 1, sent / 2, sent - 1] {
         assert!(server.holding(0, ahead), "packet {ahead}");
@@ -296,7 +297,7 @@ fn slots_and_message_numbers_wrap() {
 
 #[test]
 #[should_panic(
-    expected = "use Q of 1 (2 queue pairs) to 10, M of 1 (2 messages under way) to 7, A = Q + M and E = Q + 4"
+    expected = "use Q of 1 (2 queue pairs) to 10, M of 1 (2 outstanding messages) to 7, A = Q + M and E = Q + 4"
 )]
 fn sizes_that_cannot_be_are_refused() {
     let _ = MessageTable::<2, 6, 9, 6>::default();

@@ -159,8 +159,8 @@ impl Server {
         request.psn = psn_bits(psn);
         let (message, words) = self.request(request, |pair, _| pair.holding(psn));
         self.compare_message(&words, message.as_ref());
-        let under_way = self.pairs[qp].under_way();
-        self.at_most(3 + 4 * u64::from((under_way + 1).next_power_of_two().ilog2()));
+        let outstanding = self.pairs[qp].outstanding();
+        self.at_most(3 + 4 * u64::from((outstanding + 1).next_power_of_two().ilog2()));
         message.is_some()
     }
 
@@ -196,9 +196,9 @@ impl Server {
         let mut request = asking(MessageOp::Complete, qp);
         request.psn = psn_bits(pair.una);
         let ((completed, failed), words) = self.request(request, |pair, _| {
-            let before = pair.under_way();
+            let before = pair.outstanding();
             let failed = pair.complete().err();
-            (before - pair.under_way(), failed)
+            (before - pair.outstanding(), failed)
         });
         let response = Record::<MessageResponse>::new(&words);
         assert_eq!(response.bool("found"), failed.is_some(), "{failed:?}");
@@ -245,13 +245,13 @@ impl Server {
             let mut idle = 0;
             while !self.pairs[qp].is_drained() {
                 let started = self.current(qp, 8);
-                let before = self.pairs[qp].under_way();
+                let before = self.pairs[qp].outstanding();
                 if let Some(failed) = self.complete(qp, 8) {
                     self.flush(qp, Some(failed));
                 }
                 // Meanwhile an entry is read and wakes its queue pair.
                 self.rest(16);
-                let moves = started || self.woken[qp] || self.pairs[qp].under_way() < before;
+                let moves = started || self.woken[qp] || self.pairs[qp].outstanding() < before;
                 idle = if moves { 0 } else { idle + 1 };
                 assert!(idle < 3, "queue pair {qp} is stuck");
             }

@@ -175,7 +175,7 @@ impl Pair {
 
     /// Processes the arrival of the next entry of the outstanding read.
     pub fn answered(&mut self, now: u64) {
-        let entry = self.reading.pop_front().expect("a read under way");
+        let entry = self.reading.pop_front().expect("an outstanding read");
         self.came += usize::from(entry.is_some());
         if now >= self.configured + OVERTAKES {
             self.left_over.clear();
@@ -283,7 +283,7 @@ impl Pair {
     }
 
     /// Returns the number of outstanding messages.
-    pub fn under_way(&self) -> usize {
+    pub fn outstanding(&self) -> usize {
         let next = self.taken() as u16;
         (1..=66)
             .filter(|&i| self.get(next.wrapping_sub(i)).is_some())
@@ -292,7 +292,7 @@ impl Pair {
 
     /// Returns whether everything that was posted has completed.
     pub fn is_drained(&self) -> bool {
-        self.flushed || (self.taken() == self.posted.len() && self.under_way() == 0)
+        self.flushed || (self.taken() == self.posted.len() && self.outstanding() == 0)
     }
 
     /// Local queue pair number.

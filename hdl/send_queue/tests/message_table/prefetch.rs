@@ -155,7 +155,7 @@ fn answers_of_the_time_before_configure_are_dropped() {
     );
     server.post(0, vec![write(0)]);
     server.rest(16);
-    assert!(!server.current(0, 8), "the old read is still under way");
+    assert!(!server.current(0, 8), "the old read is still outstanding");
     assert_eq!(server.waits, 1);
     assert_eq!(server.pairs[0].asked, 0);
     server.answered = 1.0;

@@ -8,7 +8,8 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::Cqe;
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::wqe::offset;
+use stellar_wire::hw::wqe::Wqe;
+use stellar_wire::hw::FromBits;
 
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
@@ -213,7 +214,7 @@ impl Server {
 
     /// Pushes the entry of the next doorbell.
     pub fn push(&mut self, qp: usize, entry: usize, posted: Posted) {
-        let slot = posted.packed().get_bits::<16>(offset::SLOT);
+        let slot = Wqe::from_bits(posted.packed()).slot;
         // An entry that names another slot is read from memory.
         if slot == u64::from(entry as u16) {
             self.pairs[qp].pushed.push(entry);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hdl_testkit::Dut;
-use hdl_tx_pipeline::{TxFront1024, TxFront512};
+use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512};
 use stellar_wire::hw::pack::to_words;
 
 use crate::front::packets::TestPacket;
@@ -12,8 +12,8 @@ pub const WIDTHS: [usize; 2] = [512, 1024];
 
 fn dut(width: usize) -> Dut {
     match width {
-        512 => Dut::new::<TxFront512>(),
-        1024 => Dut::new::<TxFront1024>(),
+        512 => Dut::new::<TxFrameBuilder512>(),
+        1024 => Dut::new::<TxFrameBuilder1024>(),
         other => panic!("no lane of {other} bits"),
     }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_tx_pipeline::records::{FrameHeader, FrameLayout, Nesting, TxBeat};
 use hdl_tx_pipeline::{
-    ExtensionHeaders, FrameLayouts, HeaderBuild, IcrcInsert, IpChecksum, Join, PayloadBuffer,
-    TxFront,
+    ExtensionHeaders, FrameAssembler, FrameLayouts, HeaderBuild, IcrcInsert, IpChecksum,
+    PayloadBuffer, TxFrameBuilder,
 };
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -153,9 +153,9 @@ fn layout(rng: &mut TestRng, beat: u64) -> FrameLayout {
     }
 }
 
-fn join<const W: usize, const N: usize, const B: usize>(clocks: u64) {
+fn frame_assembler<const W: usize, const N: usize, const B: usize>(clocks: u64) {
     check(
-        Join::<W, N, B>::default,
+        FrameAssembler::<W, N, B>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.01);
@@ -178,8 +178,8 @@ fn join<const W: usize, const N: usize, const B: usize>(clocks: u64) {
 
 #[test]
 fn join_is_its_verilog() {
-    join::<512, 64, 6>(200);
-    join::<1024, 128, 7>(60);
+    frame_assembler::<512, 64, 6>(200);
+    frame_assembler::<1024, 128, 7>(60);
 }
 
 fn icrc_insert<const W: usize, const N: usize>(clocks: u64) {
@@ -222,13 +222,19 @@ fn icrc_insert_is_its_verilog() {
     icrc_insert::<1024, 128>(40);
 }
 
-fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize>(
+fn tx_frame_builder<
+    const W: usize,
+    const N: usize,
+    const B: usize,
+    const A: usize,
+    const C: usize,
+>(
     clocks: u64,
 ) {
     let mut records = VecDeque::new();
     let mut beats = VecDeque::new();
     check(
-        TxFront::<W, N, B, A, C>::default,
+        TxFrameBuilder::<W, N, B, A, C>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
             // The signals still have the values of the previous cycle.
@@ -279,7 +285,7 @@ fn tx_front<const W: usize, const N: usize, const B: usize, const A: usize, cons
 }
 
 #[test]
-fn tx_front_is_its_verilog() {
-    tx_front::<512, 64, 6, 8, 9>(100);
-    tx_front::<1024, 128, 7, 7, 8>(60);
+fn tx_frame_builder_is_its_verilog() {
+    tx_frame_builder::<512, 64, 6, 8, 9>(100);
+    tx_frame_builder::<1024, 128, 7, 7, 8>(60);
 }

@@ -1,7 +1,7 @@
 //! Full rate, latency, and the state after a reset.
 
 use hdl_testkit::equivalence::TestRng;
-use hdl_tx_pipeline::tx_front::LATENCY;
+use hdl_tx_pipeline::tx_frame_builder::LATENCY;
 use rand::SeedableRng;
 use stellar_wire::Opcode;
 

@@ -1,11 +1,11 @@
 //! Invalid parameters of a lane.
 
-use hdl_tx_pipeline::{FrameLayouts, IcrcInsert, Join, PayloadBuffer};
+use hdl_tx_pipeline::{FrameAssembler, FrameLayouts, IcrcInsert, PayloadBuffer};
 
 #[test]
-#[should_panic(expected = "Join<256, 32, 5>: use <512, 64, 6> or <1024, 128, 7>")]
+#[should_panic(expected = "FrameAssembler<256, 32, 5>: use <512, 64, 6> or <1024, 128, 7>")]
 fn a_join_of_another_width() {
-    let _ = Join::<256, 32, 5>::default();
+    let _ = FrameAssembler::<256, 32, 5>::default();
 }
 
 #[test]

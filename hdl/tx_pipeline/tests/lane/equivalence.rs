@@ -1,7 +1,7 @@
 //! Each block, and the lane: the rust-hdl simulation and the Verilog agree, and the Verilog is clean.
 
 use hdl_testkit::equivalence::{check, Random, TestRng};
-use hdl_tx_pipeline::{Framing, PayloadMux, TxLane};
+use hdl_tx_pipeline::{PayloadMux, TxLane, TxPacketBuilder};
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::PayloadSource;
@@ -35,13 +35,13 @@ fn read_beat(rng: &mut TestRng) -> ReadBeat {
 }
 
 #[test]
-fn framing_is_its_verilog() {
+fn tx_packet_builder_is_its_verilog() {
     let tables = Tables::random(&mut TestRng::seed_from_u64(1));
     // Requested beats, of which that many may be freed. A record is valid for one cycle or more, and not in the cycle before.
     let mut owed = 0;
     let mut offered = false;
     check(
-        Framing::<QP_BITS, 6, 7>::default,
+        TxPacketBuilder::<QP_BITS, 6, 7>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
             if u.packet.valid.val() && !offered {
@@ -50,10 +50,10 @@ fn framing_is_its_verilog() {
             offered = u.packet.valid.val();
             u.reset.next = false;
             u.port_config.next = tables.config();
-            u.address_valid.next = rng.random_bool(0.2);
-            u.address_qp.next = Bits::random(rng);
+            u.address.valid.next = rng.random_bool(0.2);
+            u.address.qp.next = Bits::random(rng);
             let way = rng.random_range(0..QPS);
-            u.address.next = tables.routes[way].address(tables.port);
+            u.address.record.next = tables.routes[way].address(tables.port);
             u.answer.valid.next = rng.random_bool(0.2);
             u.answer.record.next = answer(&tables, rng);
             u.request.valid.next = rng.random_bool(0.7);
@@ -108,10 +108,10 @@ fn tx_lane_is_its_verilog() {
         move |u, rng| {
             u.reset.next = false;
             u.port_config.next = tables.config();
-            u.address_valid.next = rng.random_bool(0.3);
-            u.address_qp.next = Bits::random(rng);
+            u.address.valid.next = rng.random_bool(0.3);
+            u.address.qp.next = Bits::random(rng);
             let way = rng.random_range(0..QPS);
-            u.address.next = tables.routes[way].address(tables.port);
+            u.address.record.next = tables.routes[way].address(tables.port);
             u.answer.valid.next = rng.random_bool(0.4);
             u.answer.record.next = answer(&tables, rng);
             u.request.valid.next = rng.random_bool(0.7);

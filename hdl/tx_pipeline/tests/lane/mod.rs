@@ -1,4 +1,4 @@
-//! The transmit lane of one port: framing, payload and frame end together, against the frames of the reference card.
+//! The transmit lane of one port: header records, payload and frames together, against the frames of the reference card.
 
 mod bench;
 mod conversation;

@@ -1,11 +1,11 @@
 //! Invalid parameters of a lane.
 
-use hdl_tx_pipeline::Framing;
+use hdl_tx_pipeline::TxPacketBuilder;
 
 #[test]
 #[should_panic(expected = "queue pair numbers have 10 bits, use Q = 1 to 10")]
 fn more_queue_pairs_than_numbers() {
-    let _ = Framing::<11, 7, 9>::default();
+    let _ = TxPacketBuilder::<11, 7, 9>::default();
 }
 
 #[test]
@@ -13,5 +13,5 @@ fn more_queue_pairs_than_numbers() {
     expected = "use B = 4 to 7, and A = 6 to 11 so that the payload buffer holds 8192 bytes"
 )]
 fn a_payload_buffer_without_room_for_a_packet() {
-    let _ = Framing::<3, 7, 4>::default();
+    let _ = TxPacketBuilder::<3, 7, 4>::default();
 }

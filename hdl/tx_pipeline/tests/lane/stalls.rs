@@ -1,7 +1,7 @@
 //! Rate, latency, and neighbours that stall.
 
 use hdl_testkit::equivalence::TestRng;
-use hdl_tx_pipeline::{framing, tx_lane};
+use hdl_tx_pipeline::{tx_lane, tx_packet_builder};
 use rand::SeedableRng;
 use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::Opcode;
@@ -35,7 +35,7 @@ fn a_packet_every_three_clocks_and_the_documented_latency() {
         let (tables, mut bench, mut rng) = setup(width, 1);
         bench.queue((0..50).map(|_| tables.answer(&mut rng)));
         bench.run(Pace::FULL, 1000);
-        let distance = framing::CLOCKS_PER_PACKET as u64;
+        let distance = tx_packet_builder::CLOCKS_PER_PACKET as u64;
         for pair in bench.taken.windows(2) {
             assert_eq!(pair[1] - pair[0], distance);
         }
@@ -43,7 +43,7 @@ fn a_packet_every_three_clocks_and_the_documented_latency() {
             bench.sent[0].first - bench.taken[0],
             tx_lane::LATENCY as u64
         );
-        // An acknowledgement of two or three beats does not take longer than framing.
+        // An acknowledgement of two or three beats does not take longer than the packet builder.
         let mean = (bench.sent[49].last - bench.sent[0].last) as f64 / 49.0;
         assert!(mean <= distance as f64 + 0.1, "{mean} clocks per answer");
     }

@@ -6,9 +6,9 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::read::ReadBeat;
 use stellar_wire::mtu::LENGTH_BITS;
 
+use super::read_scoreboard::takes_two;
 use super::records::{SlotHead, SLOT_BYTE_BITS};
 use super::slot_buffer::READ_LATENCY;
-use super::slot_ledger::takes_two;
 
 /// Entries of the output FIFO. From the reservation to the entry's return at full rate: address register 1, buffer 2, mask 1, FIFO 1, counter 1 = 6
 /// cycles. 32 is the size of a distributed RAM column.
@@ -20,7 +20,7 @@ const FIFO_COUNT_BITS: usize = FIFO_ADDRESS + 1;
 /// A beat is read only after an entry of the output FIFO was reserved for it, so the pipeline to the FIFO never stalls. Levels: 4 (load: 13-bit
 /// subtract, select).
 #[derive(LogicBlock)]
-pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
+pub struct InOrderReturn<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -55,7 +55,7 @@ pub struct ReadReturn<const W: usize, const B: usize, const N: usize> {
     beat_fifo: SyncFifo<ReadBeat, FIFO_ADDRESS, FIFO_COUNT_BITS>,
 }
 
-impl<const W: usize, const B: usize, const N: usize> Default for ReadReturn<W, B, N> {
+impl<const W: usize, const B: usize, const N: usize> Default for InOrderReturn<W, B, N> {
     fn default() -> Self {
         Self {
             clock: Default::default(),
@@ -84,7 +84,7 @@ impl<const W: usize, const B: usize, const N: usize> Default for ReadReturn<W, B
     }
 }
 
-impl<const W: usize, const B: usize, const N: usize> Logic for ReadReturn<W, B, N> {
+impl<const W: usize, const B: usize, const N: usize> Logic for InOrderReturn<W, B, N> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(

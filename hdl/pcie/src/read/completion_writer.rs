@@ -25,7 +25,7 @@ struct BeatPlace {
 /// may have different alignments. A completion with more or fewer beats than its length, or with an error at its end, fails its slot. Reports leave
 /// with the write. Levels: place 5 (select, 13-bit subtract), sum 3, lanes 4 (shift by thermometer), rotator 2.
 #[derive(LogicBlock, Default)]
-pub struct CompletionPlace<const W: usize, const B: usize, const N: usize> {
+pub struct CompletionWriter<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -60,7 +60,7 @@ pub struct CompletionPlace<const W: usize, const B: usize, const N: usize> {
     saw_damaged: DFF<Bit>,
 }
 
-impl<const W: usize, const B: usize, const N: usize> Logic for CompletionPlace<W, B, N> {
+impl<const W: usize, const B: usize, const N: usize> Logic for CompletionWriter<W, B, N> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, left, base, data, offset, last_lane, beat_base);

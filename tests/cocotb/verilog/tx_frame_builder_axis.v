@@ -1,6 +1,6 @@
 // The end of the transmit lane with AXI4-Stream ports, as a board's MAC has them.
 // PACKET_BITS is the width of a `TxPacket`.
-module tx_front_axis #(parameter PACKET_BITS = 1) (
+module tx_frame_builder_axis #(parameter PACKET_BITS = 1) (
   input wire clk,
   input wire rst,
   // `TxPacket` records.
@@ -25,7 +25,7 @@ module tx_front_axis #(parameter PACKET_BITS = 1) (
   wire [7:0] mac_bytes;
   // Bytes are contiguous from the lowest.
   assign m_axis_mac_tkeep = ~64'd0 >> (7'd64 - mac_bytes[6:0]);
-  tx_front_512_64_6_9_10 u_front (
+  tx_frame_builder_512_64_6_9_10 u_frame_builder (
     .clock(clk),
     .reset(rst),
     .packet_valid(s_axis_packet_tvalid),

@@ -1,7 +1,9 @@
 //! One DMA read engine for send queue entries and for the payload of two ports.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
-use hdl_primitives::{Credit, OfferSnk, ReadDataSnk, RoundRobin, Snk, Src, StreamSkid, SyncFifo};
+use hdl_primitives::{
+    Credit, OfferSnk, ReadDataSnk, ReadDataSrc, RoundRobin, Snk, Src, StreamSkid, SyncFifo,
+};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
@@ -45,7 +47,7 @@ fn two_a_beat(width: u64) -> Bit {
 ///
 /// LUT levels: 4 (turn, command); back 3 (user, ready).
 #[derive(LogicBlock)]
-pub struct ReadShare<const W: usize> {
+pub struct ReadArbiter<const W: usize> {
     pub clock: Signal<In, Clock>,
     /// Discards commands and entries. Assert it together with the engine's reset.
     pub reset: Signal<In, Bit>,
@@ -60,13 +62,7 @@ pub struct ReadShare<const W: usize> {
     pub read: [Snk<ReadCommand>; 2],
 
     // What came back, for each port in the order of its reads.
-    pub payload0_valid: Signal<Out, Bit>,
-    pub payload0_ready: Signal<In, Bit>,
-    pub payload1_valid: Signal<Out, Bit>,
-    pub payload1_ready: Signal<In, Bit>,
-    /// Data of the port whose `valid` is high.
-    pub payload_data: Signal<Out, Bits<W>>,
-    pub payload_beat: Signal<Out, ReadBeat>,
+    pub payload: [ReadDataSrc<W>; 2],
 
     // To and from the engine.
     pub command: Src<ReadCommand>,
@@ -81,11 +77,11 @@ pub struct ReadShare<const W: usize> {
     given: DFF<Bits<4>>,
 }
 
-impl<const W: usize> Default for ReadShare<W> {
+impl<const W: usize> Default for ReadArbiter<W> {
     fn default() -> Self {
         assert!(
             W == 512 || W == 1024,
-            "ReadShare<{W}>: a beat has one or two send queue entries, use 512 or 1024"
+            "ReadArbiter<{W}>: a beat has one or two send queue entries, use 512 or 1024"
         );
         Self {
             clock: Default::default(),
@@ -93,12 +89,7 @@ impl<const W: usize> Default for ReadShare<W> {
             fetch: Default::default(),
             fetched: Default::default(),
             read: Default::default(),
-            payload0_valid: Default::default(),
-            payload0_ready: Default::default(),
-            payload1_valid: Default::default(),
-            payload1_ready: Default::default(),
-            payload_data: Default::default(),
-            payload_beat: Default::default(),
+            payload: Default::default(),
             command: Default::default(),
             in_: Default::default(),
             turns: Default::default(),
@@ -111,7 +102,7 @@ impl<const W: usize> Default for ReadShare<W> {
     }
 }
 
-impl<const W: usize> Logic for ReadShare<W> {
+impl<const W: usize> Logic for ReadArbiter<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, given);
@@ -160,16 +151,18 @@ impl<const W: usize> Logic for ReadShare<W> {
         let is_entry = beat.user.get_bit(read_user::FETCH);
         let port = beat.user.get_bit(read_user::PORT);
         let returned = self.in_.valid.val();
-        self.payload0_valid.next = returned & !is_entry & !port;
-        self.payload1_valid.next = returned & !is_entry & port;
-        self.payload_data.next = self.in_.data.val();
-        self.payload_beat.next = beat;
+        for p in 0..2 {
+            let to_port = port == (p == 1);
+            self.payload[p].valid.next = returned & !is_entry & to_port;
+            self.payload[p].data.next = self.in_.data.val();
+            self.payload[p].beat.next = beat;
+        }
         self.in_.ready.next = if is_entry {
             true
         } else if port {
-            self.payload1_ready.val()
+            self.payload[1].ready.val()
         } else {
-            self.payload0_ready.val()
+            self.payload[0].ready.val()
         };
         self.beats.in_.valid.next = returned & is_entry;
         self.beats.in_.data.next = self.in_.data.val();

@@ -16,7 +16,7 @@ pub const LATENCY: usize = 4;
 /// front; bytes of a rotated beat that are not payload are masked. A frame whose payload could not be read takes one cycle and sends nothing. LUT
 /// levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per cycle.
 #[derive(LogicBlock, Default)]
-pub struct Join<const W: usize, const N: usize, const B: usize> {
+pub struct FrameAssembler<const W: usize, const N: usize, const B: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -77,16 +77,16 @@ pub struct Join<const W: usize, const N: usize, const B: usize> {
     info: DFF<TxBeat>,
 }
 
-impl<const W: usize, const N: usize, const B: usize> Parameters for Join<W, N, B> {
+impl<const W: usize, const N: usize, const B: usize> Parameters for FrameAssembler<W, N, B> {
     fn check() {
         assert!(
             (B == 6 || B == 7) && N == 1 << B && W == 8 * N,
-            "Join<{W}, {N}, {B}>: use <512, 64, 6> or <1024, 128, 7>"
+            "FrameAssembler<{W}, {N}, {B}>: use <512, 64, 6> or <1024, 128, 7>"
         );
     }
 }
 
-impl<const W: usize, const N: usize, const B: usize> Logic for Join<W, N, B> {
+impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W, N, B> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, busy, layout, headers, beat, held, mismatch);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hdl_pcie::share::WriteShare;
+use hdl_pcie::share::WriteArbiter;
 use hdl_testkit::equivalence::{Random, TestRng};
 use hdl_testkit::Dut;
 use proptest::prelude::*;
@@ -45,8 +45,8 @@ fn tlp(width: usize, beats: usize, rng: &mut TestRng) -> Vec<Beat> {
 
 fn dut(width: usize) -> Dut {
     match width {
-        512 => Dut::new::<WriteShare<512>>(),
-        _ => Dut::new::<WriteShare<1024>>(),
+        512 => Dut::new::<WriteArbiter<512, 3, 2>>(),
+        _ => Dut::new::<WriteArbiter<1024, 3, 2>>(),
     }
 }
 

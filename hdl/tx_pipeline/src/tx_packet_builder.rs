@@ -7,7 +7,7 @@
 //!    payload.
 
 use hdl_macros::hdl;
-use hdl_primitives::{BlockRam, Checked, Parameters, Snk, Src};
+use hdl_primitives::{BlockRam, Checked, Parameters, QpRowFlowSnk, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::payload::{read_user, PayloadSource};
@@ -18,10 +18,10 @@ use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use crate::frame_record::{entropy_uplink, frame_record};
 
-/// For a lane of 1,024 bits: 1,024 queue pairs, and [`crate::TxFront1024`] behind.
-pub type Framing1024 = Framing<10, 7, 9>;
+/// For a lane of 1,024 bits: 1,024 queue pairs, and [`crate::TxFrameBuilder1024`] behind.
+pub type TxPacketBuilder1024 = TxPacketBuilder<10, 7, 9>;
 /// For a lane of 512 bits.
-pub type Framing512 = Framing<10, 6, 9>;
+pub type TxPacketBuilder512 = TxPacketBuilder<10, 6, 9>;
 
 /// Cycles from one accepted packet to the next, if no later block stalls.
 pub const CLOCKS_PER_PACKET: usize = 3;
@@ -29,20 +29,20 @@ pub const CLOCKS_PER_PACKET: usize = 3;
 pub const LATENCY: usize = 2;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum FramingState {
+enum BuildState {
     Take,
     Address,
     Send,
 }
 
-/// Converts the packets of one port to records for [`crate::TxFront`]. Acknowledgements have priority. 2^`Q` queue pairs; beats of 2^`B` bytes, and a
+/// Converts the packets of one port to records for [`crate::TxFrameBuilder`]. Acknowledgements have priority. 2^`Q` queue pairs; beats of 2^`B` bytes, and a
 /// payload buffer of 2^`A` beats behind this block. One packet per [`CLOCKS_PER_PACKET`] cycles.
 ///
 /// **Reserve before request**: a request is accepted only if the payload buffer has space for the longest payload beside everything that was
 /// requested and has not left. So payload from memory never waits for the MAC, and the DMA, which also serves others, never waits for this port
 /// (`docs/tx_lane.md`, payload).
 #[derive(LogicBlock, Default)]
-pub struct Framing<const Q: usize, const B: usize, const A: usize> {
+pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Discards the packet in progress and all reservations; keeps the addresses. Reset the blocks behind at the same time.
@@ -52,16 +52,14 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     /// Change it only while nothing is in progress.
     pub port_config: Signal<In, PortConfig>,
     /// Writes the address of a queue pair, always taken. A queue pair sends nothing before it has one.
-    pub address_valid: Signal<In, Bit>,
-    pub address_qp: Signal<In, Bits<10>>,
-    pub address: Signal<In, FrameAddress>,
+    pub address: QpRowFlowSnk<FrameAddress>,
 
     // Packets to send.
     pub answer: Snk<TxAnswer>,
     /// Requests to send. They are not accepted while an acknowledgement is offered.
     pub request: Snk<TxRequest>,
 
-    // To TxFront. An offer stays until it is accepted, here and below.
+    // To TxFrameBuilder. An offer stays until it is accepted, here and below.
     pub packet: Src<TxPacket>,
     /// Beats that left the payload buffer in this cycle.
     pub payload_freed: Signal<In, Bits<8>>,
@@ -73,7 +71,7 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     pub read: Src<ReadCommand>,
 
     addresses: BlockRam<FrameAddress, Q>,
-    state: DFF<FramingState>,
+    state: DFF<BuildState>,
     answering: DFF<Bit>,
     held_answer: DFF<TxAnswer>,
     held_request: DFF<TxRequest>,
@@ -89,33 +87,33 @@ pub struct Framing<const Q: usize, const B: usize, const A: usize> {
     room: DFF<Bit>,
 }
 
-impl<const Q: usize, const B: usize, const A: usize> Parameters for Framing<Q, B, A> {
+impl<const Q: usize, const B: usize, const A: usize> Parameters for TxPacketBuilder<Q, B, A> {
     fn check() {
         assert!(
             (1..=10).contains(&Q),
-            "Framing<{Q}, {B}, {A}>: queue pair numbers have 10 bits, use Q = 1 to 10"
+            "TxPacketBuilder<{Q}, {B}, {A}>: queue pair numbers have 10 bits, use Q = 1 to 10"
         );
         assert!(
             (4..=7).contains(&B) && A <= 11 && MAX_PAYLOAD <= 1 << (A + B),
-            "Framing<{Q}, {B}, {A}>: use B = 4 to 7, and A = {} to 11 so that the payload buffer holds {MAX_PAYLOAD} bytes",
+            "TxPacketBuilder<{Q}, {B}, {A}>: use B = 4 to 7, and A = {} to 11 so that the payload buffer holds {MAX_PAYLOAD} bytes",
             13usize.saturating_sub(B)
         );
     }
 }
 
-impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> {
+impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q, B, A> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, state, answering, held_answer, held_request);
         dff_setup!(self, clock, held_address, uplink);
         dff_setup!(self, clock, packet_left, source_left, read_left, used, room);
         clock!(self, clock, addresses);
-        self.addresses.write_enable.next = self.address_valid.val();
-        self.addresses.write_address.next = bit_cast::<Q, 10>(self.address_qp.val());
-        self.addresses.write_data.next = self.address.val();
+        self.addresses.write_enable.next = self.address.valid.val();
+        self.addresses.write_address.next = bit_cast::<Q, 10>(self.address.qp.val());
+        self.addresses.write_data.next = self.address.record.val();
 
         // take
-        let taking = self.state.q.val() == FramingState::Take;
+        let taking = self.state.q.val() == BuildState::Take;
         let take_answer = taking & self.answer.valid.val();
         let may_request = taking & self.room.q.val() & !self.answer.valid.val();
         let take_request = may_request & self.request.valid.val();
@@ -142,7 +140,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
         };
 
         // address
-        let addressing = self.state.q.val() == FramingState::Address;
+        let addressing = self.state.q.val() == BuildState::Address;
         let found = self.addresses.read_data.val();
         let has_payload = !answering & request.length.any();
         if addressing {
@@ -170,7 +168,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
         self.room.d.next = used <= (((1 << A) - (MAX_PAYLOAD >> B)) as u64);
 
         // send
-        let sending = self.state.q.val() == FramingState::Send;
+        let sending = self.state.q.val() == BuildState::Send;
         let packet_waits = self.packet_left.q.val() & !self.packet.ready.val();
         let source_waits = self.source_left.q.val() & !self.source.ready.val();
         let read_waits = self.read_left.q.val() & !self.read.ready.val();
@@ -183,13 +181,13 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
             self.read_left.d.next = read_waits;
         }
         if take_answer | take_request {
-            self.state.d.next = FramingState::Address;
+            self.state.d.next = BuildState::Address;
         }
         if addressing {
-            self.state.d.next = FramingState::Send;
+            self.state.d.next = BuildState::Send;
         }
         if sending & !(packet_waits | source_waits | read_waits) {
-            self.state.d.next = FramingState::Take;
+            self.state.d.next = BuildState::Take;
         }
 
         self.source.record.next = PayloadSource {
@@ -215,7 +213,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for Framing<Q, B, A> 
         );
 
         if self.reset.val() {
-            self.state.d.next = FramingState::Take;
+            self.state.d.next = BuildState::Take;
             self.used.d.next = bits(0);
             self.room.d.next = false;
         }

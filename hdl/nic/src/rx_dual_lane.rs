@@ -2,10 +2,12 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::DmaWrite;
-use hdl_primitives::{FenceSnk, MacRxSnk, PageFaultSrc, Src, TableWriteSnk, TlpSrc, VerdictSrc};
-use hdl_rx_pipeline::bundles::{PeerFlowSnk, QpErrorSnk};
+use hdl_primitives::{
+    FenceSnk, MacRxSnk, PageFaultSrc, QpRowFlowSnk, QpSnk, Src, TableWriteSnk, TlpSrc, VerdictSrc,
+};
 use hdl_rx_pipeline::RxPort;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::ControlPacket;
 
@@ -16,17 +18,17 @@ use crate::rx_core::RxCore;
 use crate::stream_merge::StreamMerge;
 
 /// For two 200G ports: 1,024 bits each.
-pub type RxLanes1024 = RxLanes<1024, 7, 128>;
+pub type RxDualLane1024 = RxDualLane<1024, 7, 128>;
 /// For two 100G ports: 512 bits each.
-pub type RxLanes512 = RxLanes<512, 6, 64>;
+pub type RxDualLane512 = RxDualLane<512, 6, 64>;
 
-/// Two lanes, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names [`RxLanes1024`] and [`RxLanes512`].
+/// Two lanes, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names [`RxDualLane1024`] and [`RxDualLane512`].
 ///
 /// A lane consists of a port, its packet buffer and its DMA write engine. Queue pairs, regions and windows are in the common core, so a queue pair
 /// receives from both ports. A lane without frames, or with a stalled DMA, does not stall the other lane, except for fences and for queue pairs that
 /// use both lanes. Small frames of both ports share the rate of the core, one token per cycle.
 #[derive(LogicBlock, Default)]
-pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
+pub struct RxDualLane<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
     /// Clears control state. Tables keep their contents.
     pub reset: Signal<In, Bit>,
@@ -42,9 +44,9 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     /// Table port: QP, MR and eMTT entries, in order with packets.
     pub table: TableWriteSnk,
     /// The context of a queue pair moves to state Error, in order with packets. Later packets are dropped as `WrongState`.
-    pub error: QpErrorSnk,
+    pub error: QpSnk,
     /// The peer from which a queue pair accepts control packets.
-    pub peer: PeerFlowSnk,
+    pub peer: QpRowFlowSnk<ControlPeer>,
     /// Deregistration fence: `fence_done` pulses when every DMA of earlier tokens has left, in both lanes.
     pub fence: FenceSnk,
     pub fence_done: Signal<Out, Bit>,
@@ -75,7 +77,7 @@ pub struct RxLanes<const W: usize, const B: usize, const N: usize> {
     counters: DropCounters,
 }
 
-impl<const W: usize, const B: usize, const N: usize> Logic for RxLanes<W, B, N> {
+impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, N> {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(

@@ -41,7 +41,7 @@ struct SlotCommand {
 /// accepted. One command enters and one leaves per cycle. Levels: 6 (the head: its counts, their comparison, ready, and the closed slots of the next
 /// cycle).
 #[derive(LogicBlock, Default)]
-pub struct SlotLedger<const S: usize, const K: usize> {
+pub struct ReadScoreboard<const S: usize, const K: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -75,16 +75,16 @@ pub struct SlotLedger<const S: usize, const K: usize> {
     out: DFF<SlotHead>,
 }
 
-impl<const S: usize, const K: usize> Parameters for SlotLedger<S, K> {
+impl<const S: usize, const K: usize> Parameters for ReadScoreboard<S, K> {
     fn check() {
         assert!(
             (2..=6).contains(&S) && K == 1 << S,
-            "SlotLedger<{S}, {K}>: use S = 2 (4 slots of 4 KiB) to 6 (64 slots), and K = 2^S"
+            "ReadScoreboard<{S}, {K}>: use S = 2 (4 slots of 4 KiB) to 6 (64 slots), and K = 2^S"
         );
     }
 }
 
-impl<const S: usize, const K: usize> Logic for SlotLedger<S, K> {
+impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, tail, next_head, used, swept, closed, failed, out_valid, out);

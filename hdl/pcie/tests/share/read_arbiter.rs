@@ -1,6 +1,6 @@
 //! Data returns to the client that requested it, and no client waits for another.
 
-use hdl_pcie::share::ReadShare;
+use hdl_pcie::share::ReadArbiter;
 use proptest::prelude::*;
 
 use crate::share::readers::{Bench, Pace};
@@ -62,5 +62,5 @@ fn entries_that_nobody_takes_do_not_hold_up_payload() {
 #[test]
 #[should_panic(expected = "a beat has one or two send queue entries, use 512 or 1024")]
 fn a_lane_narrower_than_an_entry() {
-    let _ = ReadShare::<256>::default();
+    let _ = ReadArbiter::<256>::default();
 }

@@ -5,38 +5,45 @@ use hdl_primitives::{Credit, MacTxSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::TxPacket;
 
+use crate::frame_assembler::{self, FrameAssembler};
 use crate::header_build::{self, HeaderBuild};
 use crate::icrc_insert::{self, IcrcInsert};
-use crate::join::{self, Join};
 use crate::payload_buffer::PayloadBuffer;
 use crate::records::{FrameHeader, MacBeat};
 
 /// For a lane of 1,024 bits, with 64 KiB of payload.
-pub type TxFront1024 = TxFront<1024, 128, 7, 9, 10>;
+pub type TxFrameBuilder1024 = TxFrameBuilder<1024, 128, 7, 9, 10>;
 /// For a lane of 512 bits, with 32 KiB of payload.
-pub type TxFront512 = TxFront<512, 64, 6, 9, 10>;
+pub type TxFrameBuilder512 = TxFrameBuilder<512, 64, 6, 9, 10>;
 
-/// Cycles from a record to the first beat of its frame, if nothing is before it and its payload has arrived: headers, FIFO 1, join, iCRC, FIFO 1.
-pub const LATENCY: usize = header_build::LATENCY + 1 + join::LATENCY + icrc_insert::LATENCY + 1;
+/// Cycles from a record to the first beat of its frame, if nothing is before it and its payload has arrived: headers, FIFO 1, assembly, iCRC, FIFO 1.
+pub const LATENCY: usize =
+    header_build::LATENCY + 1 + frame_assembler::LATENCY + icrc_insert::LATENCY + 1;
 
 /// Headers wait for payload, which arrives up to a microsecond after its request. There are as many entries as the DMA read engine of a lane of 1,024
 /// bits has slots. A port of 200 Gb/s sends a packet of 256 bytes in 3.6 cycles, so 50 of them in the 181 cycles of a read of 600 ns. 32 entries
 /// would limit it to one packet per 5.7 cycles.
 pub const HEADER_ADDRESS: usize = 6;
 const HEADER_COUNT: usize = HEADER_ADDRESS + 1;
-/// Size in beats. From the credit to the beat's return at full rate there are the cycles of join and iCRC, 1 of the FIFO and 2 of the credit. With
+/// Size in beats. From the credit to the beat's return at full rate there are the cycles of the assembler and iCRC, 1 of the FIFO and 2 of the credit. With
 /// more entries than that, a frame continues without a gap after a stall.
 const BEAT_ADDRESS: usize = 5;
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
 const _: () = assert!(header_build::LATENCY + 3 < 1 << HEADER_ADDRESS);
-const _: () = assert!(join::LATENCY + icrc_insert::LATENCY + 4 < 1 << BEAT_ADDRESS);
+const _: () = assert!(frame_assembler::LATENCY + icrc_insert::LATENCY + 4 < 1 << BEAT_ADDRESS);
 
-/// `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` + 1: [`TxFront1024`], [`TxFront512`].
+/// `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` + 1: [`TxFrameBuilder1024`], [`TxFrameBuilder512`].
 ///
 /// Frames leave in the order of their records. A frame begins when all of its payload has arrived; then its beats follow each other as fast as the
 /// MAC accepts them. Between the record FIFO and the output FIFO nothing stalls: beats are issued against credits of the output FIFO.
 #[derive(LogicBlock)]
-pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize> {
+pub struct TxFrameBuilder<
+    const W: usize,
+    const N: usize,
+    const B: usize,
+    const A: usize,
+    const C: usize,
+> {
     pub clock: Signal<In, Clock>,
     /// Discards records, payload and frames in progress. A frame that has left in part is cut, so reset the MAC too.
     pub reset: Signal<In, Bit>,
@@ -68,14 +75,14 @@ pub struct TxFront<const W: usize, const N: usize, const B: usize, const A: usiz
     headers: SyncFifo<FrameHeader, HEADER_ADDRESS, HEADER_COUNT>,
     payload: PayloadBuffer<W, A, C>,
     beat_credit: Credit<BEAT_COUNT>,
-    join: Join<W, N, B>,
+    assembler: FrameAssembler<W, N, B>,
     icrc: IcrcInsert<W, N>,
     data_fifo: SyncFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
     beat_fifo: SyncFifo<MacBeat, BEAT_ADDRESS, BEAT_COUNT>,
 }
 
 impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize> Default
-    for TxFront<W, N, B, A, C>
+    for TxFrameBuilder<W, N, B, A, C>
 {
     fn default() -> Self {
         Self {
@@ -96,7 +103,7 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
             headers: Default::default(),
             payload: Default::default(),
             beat_credit: Credit::new(1 << BEAT_ADDRESS),
-            join: Default::default(),
+            assembler: Default::default(),
             icrc: Default::default(),
             data_fifo: Default::default(),
             beat_fifo: Default::default(),
@@ -105,7 +112,7 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
 }
 
 impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: usize> Logic
-    for TxFront<W, N, B, A, C>
+    for TxFrameBuilder<W, N, B, A, C>
 {
     #[hdl]
     fn update(&mut self) {
@@ -116,7 +123,7 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
             headers,
             payload,
             beat_credit,
-            join,
+            assembler,
             icrc,
             data_fifo,
             beat_fifo
@@ -126,7 +133,7 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         let accepted = self.packet.valid.val() & self.header_credit.room.val();
         self.packet.ready.next = self.header_credit.room.val();
         self.header_credit.take.next = accepted;
-        self.header_credit.give.next = self.join.header.ready.val();
+        self.header_credit.give.next = self.assembler.header.ready.val();
         self.build.in_valid.next = accepted;
         self.build.in_packet.next = self.packet.record.val();
         self.headers.in_.valid.next = self.build.out_valid.val();
@@ -143,21 +150,21 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.payload_ready.next = self.payload.in_ready.val();
 
         // Headers and payload to beats.
-        join!(self, headers.out => join.header);
-        self.join.payload_waiting.next = self.payload.waiting.val();
-        self.payload.start.next = self.join.payload_start.val();
-        self.join.payload_data.next = self.payload.out_data.val();
-        self.join.payload_last.next = self.payload.out_last.val();
-        self.join.payload_error.next = self.payload.out_error.val();
-        self.payload.take.next = self.join.payload_take.val();
-        self.payload_freed.next = self.join.payload_freed.val();
-        self.left_out.next = self.join.left_out.val();
-        self.payload_mismatch.next = self.join.payload_mismatch.val();
-        self.join.room.next = self.beat_credit.room.val();
-        self.beat_credit.take.next = self.join.issued.val();
-        self.icrc.in_valid.next = self.join.out_valid.val();
-        self.icrc.in_data.next = self.join.out_data.val();
-        self.icrc.in_beat.next = self.join.out_beat.val();
+        join!(self, headers.out => assembler.header);
+        self.assembler.payload_waiting.next = self.payload.waiting.val();
+        self.payload.start.next = self.assembler.payload_start.val();
+        self.assembler.payload_data.next = self.payload.out_data.val();
+        self.assembler.payload_last.next = self.payload.out_last.val();
+        self.assembler.payload_error.next = self.payload.out_error.val();
+        self.payload.take.next = self.assembler.payload_take.val();
+        self.payload_freed.next = self.assembler.payload_freed.val();
+        self.left_out.next = self.assembler.left_out.val();
+        self.payload_mismatch.next = self.assembler.payload_mismatch.val();
+        self.assembler.room.next = self.beat_credit.room.val();
+        self.beat_credit.take.next = self.assembler.issued.val();
+        self.icrc.in_valid.next = self.assembler.out_valid.val();
+        self.icrc.in_data.next = self.assembler.out_data.val();
+        self.icrc.in_beat.next = self.assembler.out_beat.val();
 
         // Beats to the MAC.
         self.data_fifo.in_.valid.next = self.icrc.out_valid.val();
